@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { createBodyMemory } from './admission/bodyMemory';
+import { createRequestQueue } from './admission/requestQueue';
 import { createRequestTracker } from './admission/requestTracker';
-import { createTurns } from './admission/turns';
 import { keyCallers, openGatewayLimiters } from './callers';
 import type { Config } from './config';
 import { type Availability, createAvailability } from './database/availability';
@@ -164,7 +164,7 @@ function createTraffic(
   };
   const bodyMemory = config.MAX_BODY_MEMORY * MEBIBYTE;
   const bodies = createBodyMemory(bodyMemory, onShed.bind(undefined, 'bodies'));
-  const turns = createTurns(onShed.bind(undefined, 'organisation'));
+  const turns = createRequestQueue(onShed.bind(undefined, 'organisation'));
   const { clocks, lostAt, quotas } = databases;
   const availability = availabilityOf(databases, logger);
   const { isAway, isReadOnly } = availability;

@@ -1,6 +1,8 @@
 import { addressBucket } from '../auth/addresses';
 import { AppError } from '../errors';
 import type { Caller } from '../auth/principal';
+import { bodyMemoryLimits } from '../limits';
+import { createShares, type Owner, type Whose } from '../shares';
 import { MAX_ANSWER, MEBIBYTE } from '../units';
 
 /*
@@ -8,8 +10,6 @@ import { MAX_ANSWER, MEBIBYTE } from '../units';
  * and of large answers until they are sent (docs/decisions/bodies-and-fairness.md).
  */
 
-/** Maximum share of the limit for one key (or address), and for one organisation with all its keys. */
-const SHARES = { caller: 1 / 4, organisation: 1 / 2 };
 /** Answers up to this many bytes are not counted: the kernel buffers most of them, and counting would slow every request by a percent. */
 const SMALL_ANSWER = 64 * 1024;
 
@@ -33,34 +33,23 @@ interface CountedExchange {
   };
 }
 
-/** A caller or organisation whose share a request's bytes count towards. */
-interface Owner {
-  readonly kind: keyof typeof SHARES;
-  readonly name: string;
-}
-
 interface Holding {
   body: number;
   rows: number;
   answer: number;
-  readonly owners: readonly Owner[];
+  readonly owner: Owner;
 }
 
 export type BodyMemory = ReturnType<typeof createBodyMemory>;
 
 /** Limits the memory of bodies and answers, in bytes; `onRefused` is called for each refusal. */
 export function createBodyMemory(limit: number, onRefused: () => void) {
-  const most = { caller: limit * SHARES.caller, organisation: limit * SHARES.organisation };
+  const shares = createShares(bodyMemoryLimits(limit));
   const holdings = new Map<CountedExchange, Holding>();
-  const byOwner = new Map<string, number>();
-  let total = 0;
 
-  /** The limit that `more` bytes would exceed. A request is always within a limit towards which nothing else counts. */
-  function fullFor({ body, rows, answer, owners }: Holding, more: number): keyof typeof REFUSALS | undefined {
-    const isOver = (held: number, bound: number): boolean => held + more > bound && held > body + rows + answer;
-    if (isOver(total, limit)) return 'all';
-    return owners.find(({ kind, name }) => isOver(byOwner.get(name) ?? 0, most[kind]))?.kind;
-  }
+  /** The limit that `more` bytes would exceed. */
+  const fullFor = ({ body, rows, answer, owner }: Holding, more: number): Whose | undefined =>
+    shares.exceeded(owner, more, body + rows + answer);
 
   /** Sets what a request holds. @throws AppError unavailable if that is too much; the previous value is kept */
   function set(exchange: CountedExchange, part: 'body' | 'rows' | 'answer', size: number, isRefusable = true): void {
@@ -72,17 +61,12 @@ export function createBodyMemory(limit: number, onRefused: () => void) {
     const full = more > 0 && isRefusable ? fullFor(holding, more) : undefined;
     if (full) refuse(full);
     holding[part] = bytes;
-    total += more;
-    for (const { name } of holding.owners) {
-      const held = (byOwner.get(name) ?? 0) + more;
-      if (held === 0) byOwner.delete(name);
-      else byOwner.set(name, held);
-    }
+    shares.add(holding.owner, more);
     if (holding.body + holding.rows + holding.answer === 0) holdings.delete(exchange);
     else if (!known) holdings.set(exchange, holding);
   }
 
-  function refuse(whose: keyof typeof REFUSALS): never {
+  function refuse(whose: Whose): never {
     onRefused();
     throw new AppError('unavailable', REFUSALS[whose], { reason: 'shed' });
   }
@@ -143,12 +127,12 @@ export function createBodyMemory(limit: number, onRefused: () => void) {
       });
     },
     /** Bytes currently held. */
-    held: (): number => total,
+    held: (): number => shares.held('all'),
   };
 }
 
 function nothingHeld(exchange: CountedExchange): Holding {
-  return { body: 0, rows: 0, answer: 0, owners: ownersOf(exchange) };
+  return { body: 0, rows: 0, answer: 0, owner: ownerOf(exchange) };
 }
 
 function tooManyRows(): AppError {
@@ -157,13 +141,10 @@ function tooManyRows(): AppError {
   return new AppError('invalid_request', detail);
 }
 
-function ownersOf({ log: { principal }, address }: CountedExchange): Owner[] {
-  if (!principal) return [{ kind: 'caller', name: `address ${addressBucket(address)}` }];
-  if (principal.kind === 'operator') return [{ kind: 'caller', name: `operator ${principal.name}` }];
-  const { organisation } = principal;
-  const caller = principal.kind === 'key' ? `key ${principal.key.id}` : `user ${organisation.id} ${principal.user.id}`;
-  return [
-    { kind: 'caller', name: caller },
-    { kind: 'organisation', name: `organisation ${organisation.id}` },
-  ];
+function ownerOf({ log: { principal }, address }: CountedExchange): Owner {
+  if (!principal) return { caller: `address ${addressBucket(address)}` };
+  if (principal.kind === 'operator') return { caller: `operator ${principal.name}` };
+  const { id } = principal.organisation;
+  const caller = principal.kind === 'key' ? `key ${principal.key.id}` : `user ${id} ${principal.user.id}`;
+  return { caller, organisation: id };
 }

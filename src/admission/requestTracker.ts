@@ -3,6 +3,7 @@ import type { ShardHealth } from '../database/shardHealth';
 import { AWAY } from '../database/deployment';
 import { AppError } from '../errors';
 import type { Caller, Organisation } from '../auth/principal';
+import { WAITING_REQUESTS } from '../limits';
 
 /*
  * Limits how many requests wait for the database, and for how long. The driver's timeouts are per stage, and start again for a
@@ -24,12 +25,8 @@ const SWEEP_EVERY = 100;
 const AFTER_LOSS = 5000;
 /** A request whose work does not end is forgotten after this multiple of its limit, which is longer than any driver timeout. */
 const FORGOTTEN_AFTER = 2;
-/** Maximum number of waiting requests: at 20 KB each that is 40 MB, and a working database never has so many waiting. */
-const MAX_IN_FLIGHT = 2000;
 /** While no more than this many are in progress, requests read ahead. With more they queue behind each other anyway, and fewer reads would share a command. */
 const CALM = 4;
-/** Maximum for one organisation. */
-const MAX_PER_ORGANISATION = MAX_IN_FLIGHT / 4;
 
 /** The part of an exchange used here. */
 interface TrackedExchange {
@@ -148,7 +145,7 @@ export function createRequestTracker<Exchange extends TrackedExchange>(options: 
      */
     admit(): void {
       if (availability.isAway()) throw away();
-      if (!exceeds(MAX_IN_FLIGHT, () => true)) return;
+      if (!exceeds(WAITING_REQUESTS.all, () => true)) return;
       onShed('database');
       throw tooMany('Too many requests are waiting for the database.');
     },
@@ -159,7 +156,7 @@ export function createRequestTracker<Exchange extends TrackedExchange>(options: 
     admitOrganisation({ id }: Pick<Organisation, 'id'>): void {
       const shard = shards?.downShardOf(id);
       if (shard !== undefined) throw away(shard);
-      if (!exceeds(MAX_PER_ORGANISATION, (organisation) => organisation?.id === id)) return;
+      if (!exceeds(WAITING_REQUESTS.organisation, (organisation) => organisation?.id === id)) return;
       onShed('organisation');
       throw tooMany('Too many requests of this organisation are in progress.');
     },

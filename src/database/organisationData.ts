@@ -5,6 +5,7 @@ import type { ClientSession, mongo } from 'mongoose';
 import type { Collection, Projection } from './collection';
 import { coalescedRawReads, coalescedRows, type WantedRow } from './coalesce';
 import { AppError, movingError } from '../errors';
+import { COMMANDS } from '../limits';
 import { type Budget, type Yield, createBudget, type Pace, paceOf, type Pauses } from './yield';
 import { isDropPending } from './faults';
 import { createSemaphore, type Semaphore } from './semaphore';
@@ -28,9 +29,6 @@ const LOADERS = {
   relation: { load: coalescedRows, maxBatchSize: 1000 },
   nested: { load: coalescedRows, maxBatchSize: 1000 },
 } as const;
-
-/** Concurrent commands per organisation, out of 100 per gateway (docs/decisions/bodies-and-fairness.md). */
-const AT_ONCE = { reads: 20, pages: 2, transactions: 10, aggregations: 1 };
 
 export interface UnitOptions {
   /** The collections that the work writes; missing ones are created first, with their indexes (docs/decisions/files.md). */
@@ -63,13 +61,13 @@ export interface OpenDeployment {
 export class OrganisationData implements Pauses {
   /** Cached, since creating one merges the driver's options each time. */
   readonly #rows = new Map<string, unknown>();
-  readonly #transactions = createSemaphore(AT_ONCE.transactions);
+  readonly #transactions = createSemaphore(COMMANDS.transactions);
   /** Limits concurrent reads; a read must not wait for another read, or they could deadlock. */
-  readonly reads: Semaphore = createSemaphore(AT_ONCE.reads);
-  /** Limits concurrent pages of objects: decoding one of the largest holds the event loop for about 30 ms. */
-  readonly pages: Semaphore = createSemaphore(AT_ONCE.pages);
-  /** Limits concurrent aggregations, each of which can keep a core of the database busy. */
-  readonly aggregations: Semaphore = createSemaphore(AT_ONCE.aggregations);
+  readonly reads: Semaphore = createSemaphore(COMMANDS.reads);
+  /** Limits concurrent pages of objects. */
+  readonly pages: Semaphore = createSemaphore(COMMANDS.pages);
+  /** Limits concurrent aggregations. */
+  readonly aggregations: Semaphore = createSemaphore(COMMANDS.aggregations);
   readonly #rowSizes = new RowSizes();
   #slots: Slots | undefined;
   /** Whether it is recorded that changes are read. */

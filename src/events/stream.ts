@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { mongo } from 'mongoose';
 import { createSemaphore, type Semaphore } from '../database/semaphore';
 import { AppError } from '../errors';
+import { STREAM_READS } from '../limits';
 import type { EventRow } from './collection';
 import type { EventPage } from './page';
 
@@ -143,16 +144,14 @@ export function createStream({ after, read, listen, pay }: StreamOptions) {
   };
 }
 
-/** Streams of an organisation, and of a gateway, that may read pages at once. */
-const AT_ONCE = { organisation: 4, gateway: 8 };
 const MAX_CACHED = 1000;
 
 /** Lets a few streams read at a time: when the change stream fails or a gateway starts, all of them want to. */
 export function createReadLimit(): <T>(organisation: string, read: () => Promise<T>) => Promise<T> {
-  const ofGateway = createSemaphore(AT_ONCE.gateway);
+  const ofGateway = createSemaphore(STREAM_READS.all);
   const ofOrganisations = new LRUCache<string, Semaphore>({
     max: MAX_CACHED,
-    memoMethod: () => createSemaphore(AT_ONCE.organisation),
+    memoMethod: () => createSemaphore(STREAM_READS.organisation),
   });
   return (organisation, read) => ofOrganisations.memo(organisation)(() => ofGateway(read));
 }

@@ -18,7 +18,7 @@ import {
 import { AppError } from '../errors';
 import { memberOf } from '../operations/build';
 import { constraintOf } from '../schema/jsonSchema';
-import type { LargePart } from '../admission/turns';
+import type { LargePart } from '../admission/requestQueue';
 import { aggregates } from '../schema/declaredOperations';
 import { directiveOf } from '../schema/sdl';
 import { countRootFields, fragmentsOf, QUERY_LIMITS, rootFieldsOf } from './queryLimits';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
-import { keepRoom, type RoomOptions } from '../admission/connectionRoom';
+import { type ConnectionLimitOptions, createConnectionLimit } from '../admission/connectionLimit';
 import { plainAddress } from '../auth/addresses';
 import type { Metrics } from '../metrics';
 import { type ErrorContent, errorHeaders, problemText } from './problem';
@@ -35,13 +35,13 @@ interface ConnectionState {
 export type Connections = ReturnType<typeof trackConnections>;
 
 /** Tracks the connections of a server, and answers one request at a time on each. */
-export function trackConnections(server: Server, options: RoomOptions) {
+export function trackConnections(server: Server, options: ConnectionLimitOptions) {
   const states = new Map<Socket, ConnectionState>();
-  const room = keepRoom(options);
+  const limit = createConnectionLimit(options);
   let endingSince: number | undefined;
 
   server.on('connection', (socket) => {
-    if (!room.enter(socket)) return;
+    if (!limit.enter(socket)) return;
     const open: ConnectionState['open'] = new Map();
     const state: ConnectionState = { open, idleSince: performance.now(), bytesRead: 0 };
     states.set(socket, state);
@@ -75,14 +75,14 @@ export function trackConnections(server: Server, options: RoomOptions) {
       }
       if (endingSince !== undefined) response.setHeader('Connection', 'close');
       state.open.set(response, begin);
-      room.busy(socket);
+      limit.busy(socket);
       state.last = response.req;
       boundBody(response.req, response, () => {
         endUnread(socket);
       });
       response.once('close', () => {
         state.open.delete(response);
-        if (state.open.size === 0) room.idle(socket);
+        if (state.open.size === 0) limit.idle(socket);
         state.idleSince = performance.now();
         state.bytesRead = socket.bytesRead;
         const [next] = state.open;

@@ -12,7 +12,7 @@ import type { Trace } from '../tracing';
 import { DAY } from '../units';
 import type { BodyMemory } from '../admission/bodyMemory';
 import { callerAddress, dropLongLists, readTarget } from './requestHead';
-import type { Turns } from '../admission/turns';
+import type { RequestQueue } from '../admission/requestQueue';
 
 /** A request and its response, with the fields for its log line. */
 export interface Exchange {
@@ -28,7 +28,7 @@ export interface Exchange {
   /** Counts the memory of its body and answer. */
   readonly bodies: BodyMemory;
   /** Makes it wait before large work. */
-  readonly turns: Turns;
+  readonly turns: RequestQueue;
   /** Whether it is waiting for the caller's body. */
   isReceiving: boolean;
   /** How many of its current waits need no database, such as waits for events. */

@@ -1,6 +1,6 @@
 import type { IncomingRequest, DataContext } from '../operations/context';
 import { type Fault, invalidRequest, shorten, validationFailed } from '../errors';
-import { isLargePage } from '../admission/turns';
+import { isLargePage } from '../admission/requestQueue';
 import { type Exchange, setSunsetHeaders } from '../http/exchange';
 import type { Run, Runnable, Runner } from '../operations/runner';
 import { everyField, type Selected } from '../operations/selection';

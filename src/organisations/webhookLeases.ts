@@ -29,9 +29,9 @@ export interface Rest {
   readonly until?: Date | undefined;
 }
 
-export type Due = Pick<EndpointRow, '_id' | 'organisation_id'> & { readonly due: Date };
+type Due = Pick<EndpointRow, '_id' | 'organisation_id'> & { readonly due: Date };
 
-export interface Room {
+interface Wanted {
   readonly limit: number;
   /** Organisations that are at their limit. */
   readonly without: readonly string[];
@@ -54,8 +54,8 @@ export function endpointLeases(rows: mongo.Collection<EndpointRow>, now: () => n
   const due = () => ({ due: { $lte: new Date(now()) } });
 
   return {
-    /** Endpoints that have work, no lease, and room for them; those that have waited longest come first. */
-    waiting: async ({ limit, without: full }: Room): Promise<Due[]> =>
+    /** Endpoints that have work and no lease; those that have waited longest come first. */
+    waiting: async ({ limit, without: full }: Wanted): Promise<Due[]> =>
       (await rows
         .find(
           { ...due(), ...leases.free(), ...(full.length > 0 && { organisation_id: { $nin: [...full] } }) },

@@ -14,7 +14,7 @@ import {
   soleAuthorization,
   waitIdle,
 } from '../http/exchange';
-import { isLargePage } from '../admission/turns';
+import { isLargePage } from '../admission/requestQueue';
 import type { Answer, Run, Runner } from '../operations/runner';
 import { everyField, type Field } from '../operations/selection';
 import { entityTag, matchesTag, objectTag, versionRequired } from '../schema/entityTags';

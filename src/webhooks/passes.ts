@@ -29,7 +29,7 @@ export interface Passing {
   readonly isOver: () => boolean;
   /** Called before each pass but the first. @throws AppError unavailable if nothing may be stored */
   readonly requireOpen: () => Promise<void>;
-  /** Posts an event once there is a place; undefined if the work is over by then. */
+  /** Posts an event once there is a slot; undefined if the work is over by then. */
   readonly post: (endpoint: Leased, event: Entry) => Promise<Attempt | undefined>;
   readonly onOutcome: (outcome: Outcome) => void;
   /** How long an endpoint rests that has no work, in milliseconds; by default until it is woken. */
@@ -52,7 +52,7 @@ export async function passes(taken: Leased, options: Passing): Promise<boolean> 
     if (!pass) return false;
     const progress = { ...health.progress(), position: pass.position, parked: pass.parked };
     const disable = health.disable();
-    // if a probe was not made, for lack of a place or because the gateway is stopping, it is made soon
+    // if a probe was not made, for lack of a slot or because the gateway is stopping, it is made soon
     const isUntried = health.isFailing() && health.probes() === probes;
     const rest = isUntried
       ? notBefore(now() + SOON)

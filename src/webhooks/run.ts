@@ -8,7 +8,7 @@ import type { DisabledReason } from '../organisations/webhookRows';
 import { feedOf } from './feed';
 import { healthOf } from './health';
 import { keep, notBefore, passes, SOON } from './passes';
-import type { Places } from './places';
+import type { PostSlots } from './postSlots';
 import type { Sender } from './sending';
 import type { Outcome } from './work';
 
@@ -25,7 +25,7 @@ export interface RunOptions {
   readonly databases: Pick<Databases, 'organisationData' | 'now'>;
   readonly control: Pick<Control, 'webhooks' | 'webhookLeases' | 'moving'>;
   readonly sender: Sender;
-  readonly places: Places;
+  readonly slots: PostSlots;
   /** Whether the database of an organisation does not respond. */
   readonly isAway: (organisationId: string) => boolean;
   readonly isEnding: () => boolean;
@@ -63,7 +63,7 @@ export async function runLease(taken: Leased, options: RunOptions): Promise<bool
       ...{ leases, feed: feedOf(data), health: healthOf(taken, now), now, isOver, onOutcome: options.onOutcome },
       requireOpen: () => data.requireOpen(),
       async post(endpoint, { shown }) {
-        const giveBack = await options.places.take(organisation.id, Math.max(0, sliceEnds - performance.now()));
+        const giveBack = await options.slots.take(organisation.id, Math.max(0, sliceEnds - performance.now()));
         try {
           return !giveBack || isOver() ? undefined : await options.sender.send(endpoint, shown, modeOf(organisation));
         } finally {

@@ -6,7 +6,7 @@ import type { DataContext } from '../../src/operations/context';
 import { createBodyMemory } from '../../src/admission/bodyMemory';
 import { openExchange } from '../../src/http/exchange';
 import { writeError } from '../../src/http/problem';
-import { createTurns } from '../../src/admission/turns';
+import { createRequestQueue } from '../../src/admission/requestQueue';
 import { createRestFace } from '../../src/rest';
 import { buildOpenApi } from '../../src/openapi';
 import { createRunner } from '../../src/operations/runner';
@@ -59,7 +59,7 @@ beforeAll(async () => {
     recognise: () => Promise.resolve(undefined),
     document: () => ({}),
   });
-  const shared = { bodies: createBodyMemory(1024 * 1024, () => undefined), turns: createTurns(() => undefined) };
+  const shared = { bodies: createBodyMemory(1024 * 1024, () => undefined), turns: createRequestQueue(() => undefined) };
   server = createServer((request, response) => {
     const exchange = openExchange(request, response, { trustedProxies: 0, ...shared });
     face(exchange).catch((error: unknown) => {

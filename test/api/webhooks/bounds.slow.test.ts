@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { databaseName } from '../../../src/database/organisationData';
-import { MAX_POSTS } from '../../../src/webhooks/places';
+import { POSTS } from '../../../src/limits';
 import { commandLine, serve } from '../../cli/commandLine';
 import { eventually } from '../http/eventually';
 import type { EndpointRow } from '../../../src/organisations/webhookRows';
@@ -149,7 +149,7 @@ test('endpoints that never respond do not use up the slots of others', async () 
   await record(world, healthy, 100);
   await untilArrived(healthy, 100);
   expect(ended).toBe(0);
-  expect(hanging.length).toBeLessThanOrEqual(MAX_POSTS.all);
+  expect(hanging.length).toBeLessThanOrEqual(POSTS.all);
 }, 90_000);
 
 test('a gateway works on at most 8 endpoints per organisation', async () => {

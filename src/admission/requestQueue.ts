@@ -2,24 +2,16 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Caller } from '../auth/principal';
 import { AppError } from '../errors';
+import { LARGE_REQUESTS, LARGE_REQUESTS_WAITING } from '../limits';
 
 /*
- * Turns for large requests: each organisation has a few in progress and a few waiting, so that one that sends too many is
+ * The queue of large requests: each organisation has a few in progress and a few waiting, so that one that sends too many is
  * rejected before it slows down others (docs/decisions/bodies-and-fairness.md).
  */
 
-/**
- * Concurrent large requests per organisation. Two queries at once would both finish later, since one's answer is built
- * while the other's is read, and would slow down other reads. Bodies wait for the database most of the time. Four pages with lines
- * of the maximum size fit into 512 MiB.
- */
-const AT_ONCE = { query: 1, body: 2, page: 4 };
-/** Maximum number waiting. Pages need no limit: most are small, and an organisation's total number of requests is limited. */
-const MAX_WAITING = { query: 16, body: 16, page: Infinity };
-
 /** The kind of large request. */
-export type LargePart = keyof typeof AT_ONCE;
-const PARTS = Object.keys(AT_ONCE) as LargePart[];
+export type LargePart = keyof typeof LARGE_REQUESTS;
+const PARTS = Object.keys(LARGE_REQUESTS) as LargePart[];
 
 /** Maximum rows of a page that takes no turn. */
 const USUAL_ROWS = 20;
@@ -37,7 +29,7 @@ interface QueuedExchange {
   isWaiting: boolean;
 }
 
-export type Turns = ReturnType<typeof createTurns>;
+export type RequestQueue = ReturnType<typeof createRequestQueue>;
 
 interface Waiter {
   readonly exchange: QueuedExchange;
@@ -51,7 +43,7 @@ interface Queue {
 }
 
 /** `onRefused` is called for each refusal. */
-export function createTurns(onRefused: () => void) {
+export function createRequestQueue(onRefused: () => void) {
   const queues = new Map<string, Queue>();
   /** Exchanges that have ended; `end` is only called once for each, so they must not get another turn. */
   const ended = new WeakSet<QueuedExchange>();
@@ -109,11 +101,11 @@ export function createTurns(onRefused: () => void) {
       // a closed exchange would never end its turn
       if (ended.has(exchange) || exchange.response.closed || exchange.request.socket.destroyed) throw tooMany();
       queues.set(name, queue);
-      if (queue.running.size < AT_ONCE[part]) {
+      if (queue.running.size < LARGE_REQUESTS[part]) {
         queue.running.add(exchange);
         return;
       }
-      if (queue.waiting.size >= MAX_WAITING[part]) {
+      if (queue.waiting.size >= LARGE_REQUESTS_WAITING[part]) {
         onRefused();
         throw tooMany();
       }

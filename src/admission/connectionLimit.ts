@@ -1,12 +1,12 @@
 import type { Socket } from 'node:net';
 import { addressBucket, plainAddress } from '../auth/addresses';
+import { connectionLimits } from '../limits';
+import { createShares } from '../shares';
 
 /** Above this share of the maximum, each new connection closes the longest-idle one, so that idle connections lock nobody out. */
 const CROWDED = 4 / 5;
-/** Share of the maximum that one address may use, and connections it may have in any case. */
-const [SHARE, MIN_PER_ADDRESS] = [1 / 2, 100];
 
-export interface RoomOptions {
+export interface ConnectionLimitOptions {
   /** Maximum connections. The server's own maxConnections would not close idle ones. */
   readonly most: number;
   /** Whether many callers may share an address, such as that of a proxy. */
@@ -17,10 +17,10 @@ export interface RoomOptions {
   readonly onDropped: () => void;
 }
 
-/** Keeps room among a server's connections for new ones. */
-export function keepRoom({ most, isShared, onEvicted, onDropped }: RoomOptions) {
+/** Limits a server's connections, so that new ones are possible. */
+export function createConnectionLimit({ most, isShared, onEvicted, onDropped }: ConnectionLimitOptions) {
   const addresses = new Map<Socket, string>();
-  const open = new Map<string, number>();
+  const shares = createShares(connectionLimits(most, isShared));
   /** Idle connections, the longest-idle first. */
   const idle = new Set<Socket>();
 
@@ -35,31 +35,24 @@ export function keepRoom({ most, isShared, onEvicted, onDropped }: RoomOptions) 
     return false;
   }
 
-  function leave(socket: Socket, address: string): void {
-    addresses.delete(socket);
-    idle.delete(socket);
-    const others = (open.get(address) ?? 1) - 1;
-    if (others === 0) open.delete(address);
-    else open.set(address, others);
-  }
-
   return {
-    /** Makes room for a connection; closes it and returns false if the total or its address is full. */
+    /** Admits a connection; closes it and returns false if all, or those of its address, are too many. */
     enter(socket: Socket): boolean {
-      const address = isShared ? '' : addressBucket(plainAddress(socket.remoteAddress ?? ''));
-      const isFull = addresses.size >= most;
-      const hasFullShare = !isShared && (open.get(address) ?? 0) >= Math.max(MIN_PER_ADDRESS, most * SHARE);
-      if (isFull || (hasFullShare && !evict((one) => addresses.get(one) === address))) {
+      const address = addressBucket(plainAddress(socket.remoteAddress ?? ''));
+      const full = shares.exceeded({ caller: address });
+      if (full === 'all' || (full && !evict((other) => addresses.get(other) === address))) {
         socket.destroy();
         onDropped();
         return false;
       }
-      if (addresses.size >= Math.ceil(most * CROWDED)) evict(() => true);
+      if (shares.held('all') >= Math.ceil(most * CROWDED)) evict(() => true);
       addresses.set(socket, address);
-      open.set(address, (open.get(address) ?? 0) + 1);
       idle.add(socket);
+      const leave = shares.hold({ caller: address });
       socket.once('close', () => {
-        leave(socket, address);
+        leave();
+        addresses.delete(socket);
+        idle.delete(socket);
       });
       return true;
     },

@@ -1,12 +1,12 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { createTurns } from '../../src/admission/turns';
+import { createRequestQueue } from '../../src/admission/requestQueue';
 
-type Exchange = Parameters<ReturnType<typeof createTurns>['ownTurn']>[0];
+type Exchange = Parameters<ReturnType<typeof createRequestQueue>['ownTurn']>[0];
 
 const of = (id: string): Exchange => ({ log: { principal: { organisation: { id } } } }) as unknown as Exchange;
 
 test('requests that wait for a turn of the event loop get one each, and those of another organisation do not wait for them', async () => {
-  const turns = createTurns(() => undefined);
+  const turns = createRequestQueue(() => undefined);
   const done: string[] = [];
   for (const name of ['a', 'a', 'a', 'b']) void turns.ownTurn(of(name)).then(() => done.push(name));
   const seen: string[] = [];
@@ -18,7 +18,7 @@ test('requests that wait for a turn of the event loop get one each, and those of
 });
 
 test('an operator token has turns of its own', async () => {
-  const turns = createTurns(() => undefined);
+  const turns = createRequestQueue(() => undefined);
   const began: string[] = [];
   const response = { closed: false, once: () => undefined };
   for (const name of ['sync', 'sync', 'sync', 'app']) {

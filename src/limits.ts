@@ -1,0 +1,39 @@
+/* How much one caller, one organisation, and all of them together may have at once (docs/decisions/shares.md). */
+
+/** Bytes of bodies, rows and answers, out of MAX_BODY_MEMORY (admission/bodyMemory.ts). */
+export const bodyMemoryLimits = (most: number) => ({ all: most, caller: most / 4, organisation: most / 2 });
+
+/** Connections; a caller is an address, unless many callers may share one, such as that of a proxy (admission/connectionLimit.ts). */
+export const connectionLimits = (most: number, isShared: boolean) =>
+  isShared ? { all: most } : { all: most, caller: Math.max(100, Math.ceil(most / 2)) };
+
+/**
+ * Requests that wait for the database (admission/requestTracker.ts): at 20 KB each that is 40 MB, and a working database never has so many
+ * waiting.
+ */
+export const WAITING_REQUESTS = { all: 2000, organisation: 500 };
+
+/**
+ * Large requests of an organisation, or of an operator's token (admission/requestQueue.ts). Two queries at once would both finish later, since
+ * one's answer is built while the other's is read, and would slow down other reads. Bodies wait for the database most of the time. Four pages
+ * with lines of the maximum size fit into 512 MiB.
+ */
+export const LARGE_REQUESTS = { query: 1, body: 2, page: 4 };
+/** Those that may wait. Pages need no limit: most are small, and an organisation's total number of requests is limited. */
+export const LARGE_REQUESTS_WAITING = { query: 16, body: 16, page: Infinity };
+
+/**
+ * Commands of an organisation (database/organisationData.ts). Decoding one of the largest pages holds the event loop for about 30 ms, and an
+ * aggregation can keep a core of the database busy.
+ */
+export const COMMANDS = { reads: 20, pages: 2, transactions: 10, aggregations: 1 };
+
+/** Requests that wait for events, and streams of them. A sandbox's count as its organisation's (events/places.ts). */
+export const EVENT_WAITS = { caller: 20, organisation: 200, all: 1000 };
+/** Streams of events that read pages (events/stream.ts). */
+export const STREAM_READS = { organisation: 4, all: 8 };
+
+/** Webhook endpoints that a gateway works on (webhooks/workers.ts). */
+export const WORKED_ENDPOINTS = { all: 64, organisation: 8 };
+/** Posts to them (webhooks/postSlots.ts). An endpoint has 8 at most, and 1 after a failure (webhooks/health.ts). */
+export const POSTS = { all: 64, organisation: 8 };
