@@ -94,7 +94,7 @@ interface CreateOptions extends OrgOption {
 /** Runs `work` on the webhooks of an organisation, given its id or that of one of its endpoints. Invalid values become wrong usage. */
 async function withWebhooks<T>(
   of: { readonly org: string } | { readonly endpoint: string },
-  work: (own: OwnWebhooks) => Promise<T>,
+  work: (webhooks: OwnWebhooks) => Promise<T>,
 ): Promise<T> {
   return withStore(async (store, config) => {
     const id = 'org' in of ? of.org : await organisationOf(store, of.endpoint);
@@ -140,10 +140,10 @@ function showNew({ secret, endpoint }: NewWebhookEndpoint, json: true | undefine
 }
 
 async function create({ org, url, types, json }: CreateOptions): Promise<void> {
-  const { made, others } = await withWebhooks({ org }, async (own) => {
+  const { made, others } = await withWebhooks({ org }, async (webhooks) => {
     // listed before, so that nothing can fail between creating the secret and showing it
-    const others = await own.list();
-    return { others, made: await own.create({ url, ...(types && { types }) }) };
+    const others = await webhooks.list();
+    return { others, made: await webhooks.create({ url, ...(types && { types }) }) };
   });
   showNew(made, json);
   for (const other of others)
@@ -158,7 +158,7 @@ function sharesEvents(left: WebhookEndpoint, right: WebhookEndpoint): boolean {
 }
 
 async function list({ org, json }: OrgOption): Promise<void> {
-  const rows = await withWebhooks({ org }, (own) => own.list());
+  const rows = await withWebhooks({ org }, (webhooks) => webhooks.list());
   const empty = 'This organisation has no webhook endpoints yet. To create one, see scopegate webhook create --help';
   printList(
     rows,
@@ -175,17 +175,17 @@ async function list({ org, json }: OrgOption): Promise<void> {
   );
 }
 
-async function shown(own: OwnWebhooks, id: string): Promise<WebhookEndpoint> {
-  const endpoint = (await own.list()).find((candidate) => candidate.id === id);
+async function shown(webhooks: OwnWebhooks, id: string): Promise<WebhookEndpoint> {
+  const endpoint = (await webhooks.list()).find((candidate) => candidate.id === id);
   if (!endpoint) throw notFound('webhook endpoint', id);
   return endpoint;
 }
 
 /** Sends a test event. @throws CommandFailure unless the endpoint accepts it */
 async function test(id: string, { json }: JsonOption): Promise<void> {
-  const { endpoint, attempt } = await withWebhooks({ endpoint: id }, async (own) => ({
-    endpoint: await shown(own, id),
-    attempt: await own.test(id),
+  const { endpoint, attempt } = await withWebhooks({ endpoint: id }, async (webhooks) => ({
+    endpoint: await shown(webhooks, id),
+    attempt: await webhooks.test(id),
   }));
   const { ok, status, error, answer, ms } = attempt;
   if (json) printJson({ ...identityOf(endpoint), ok, status, error, answer, ms });
@@ -198,9 +198,9 @@ async function test(id: string, { json }: JsonOption): Promise<void> {
 
 /** Replaces a secret. Warns after a second rotation within 24 hours, which ends a secret that may still be in use. */
 async function rotate(id: string, { json }: JsonOption): Promise<void> {
-  const { before, made } = await withWebhooks({ endpoint: id }, async (own) => {
-    const { old_secret_until: before } = await shown(own, id);
-    return { before, made: await own.rotate(id) };
+  const { before, made } = await withWebhooks({ endpoint: id }, async (webhooks) => {
+    const { old_secret_until: before } = await shown(webhooks, id);
+    return { before, made: await webhooks.rotate(id) };
   });
   showNew(made, json);
   const until = made.endpoint.old_secret_until?.toISOString() ?? 'now';
@@ -212,7 +212,7 @@ async function rotate(id: string, { json }: JsonOption): Promise<void> {
 }
 
 async function enable(id: string, { from, json }: JsonOption & { readonly from?: Date }): Promise<void> {
-  const endpoint = await withWebhooks({ endpoint: id }, (own) => own.enable(id, from));
+  const endpoint = await withWebhooks({ endpoint: id }, (webhooks) => webhooks.enable(id, from));
   const since = from?.toISOString() ?? 'where it stopped';
   printResult(
     json,
@@ -222,12 +222,12 @@ async function enable(id: string, { from, json }: JsonOption & { readonly from?:
 }
 
 async function disable(id: string, { json }: JsonOption): Promise<void> {
-  const endpoint = await withWebhooks({ endpoint: id }, (own) => own.disable(id));
+  const endpoint = await withWebhooks({ endpoint: id }, (webhooks) => webhooks.disable(id));
   const shown = `Disabled ${id}; nothing is sent to it until it is enabled.`;
   printResult(json, { ...identityOf(endpoint), state: endpoint.state }, shown);
 }
 
 async function remove(id: string, { json }: JsonOption): Promise<void> {
-  const endpoint = await withWebhooks({ endpoint: id }, (own) => own.remove(id));
+  const endpoint = await withWebhooks({ endpoint: id }, (webhooks) => webhooks.remove(id));
   printResult(json, { ...identityOf(endpoint), deleted: true }, `Deleted ${id}.`);
 }

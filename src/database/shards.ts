@@ -62,15 +62,15 @@ export function createShards(client: mongo.MongoClient) {
   }
 
   /** The shard to place an organisation on; undefined if none can take one. @throws ShardRefused */
-  function choose(shards: readonly CountedShard[], given: string | undefined, isDown: (shard: string) => boolean) {
-    if (given === undefined) {
+  function choose(shards: readonly CountedShard[], shardName: string | undefined, isDown: (shard: string) => boolean) {
+    if (shardName === undefined) {
       const fit = shards.filter(({ name, draining }) => !draining && !isDown(name));
       return fit.toSorted((left, right) => left.organisations - right.organisations)[0];
     }
-    const shard = shards.find(({ name }) => name === given);
+    const shard = shards.find(({ name }) => name === shardName);
     const names = shards.map(({ name }) => name).join(', ');
-    if (!shard) throw new ShardRefused(`there is no shard ${given}; shards are ${names}`);
-    if (shard.draining) throw new ShardRefused(`shard ${given} is draining`);
+    if (!shard) throw new ShardRefused(`there is no shard ${shardName}; shards are ${names}`);
+    if (shard.draining) throw new ShardRefused(`shard ${shardName} is draining`);
     return shard;
   }
 

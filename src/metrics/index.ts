@@ -209,10 +209,10 @@ export function keyLabel(key: ApiKey | null | undefined, now: number): FoundKey 
  * for several, `other` for a field or fragment not in the schema, `none` if it failed before that was known.
  */
 export function operationLabel(operations: readonly string[]): (fields: string | undefined) => string {
-  const known = new Set([...operations, 'introspection']);
+  const operationNames = new Set([...operations, 'introspection']);
   return (fields) => {
     if (fields === undefined || fields === '') return 'none';
-    if (known.has(fields)) return fields;
+    if (operationNames.has(fields)) return fields;
     return fields.includes(' ') ? 'multiple' : 'other';
   };
 }

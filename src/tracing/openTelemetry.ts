@@ -89,7 +89,7 @@ export function createTracing(options: TracingOptions & { readonly endpoint: str
         'scopegate.request_id': requestId,
       };
       const span = tracer.startSpan(`${method} ${face}`, { kind: SpanKind.SERVER, attributes }, parent);
-      return requestSpan(tracer, span, { title: `${method} ${face}`, answerOf });
+      return startRequestSpan(tracer, span, { title: `${method} ${face}`, answerOf });
     },
     /** Makes spans for the commands of a client, which must have command monitoring on. */
     watchClient: commandSpans(tracer),
@@ -100,7 +100,7 @@ export function createTracing(options: TracingOptions & { readonly endpoint: str
   };
 }
 
-function requestSpan(
+function startRequestSpan(
   tracer: Tracer,
   span: Span,
   { title, answerOf }: Pick<TracingOptions, 'answerOf'> & { readonly title: string },
