@@ -74,8 +74,8 @@ function nameOf(status: number, callers: Callers): string {
 /** The responses with the statuses that operations have. */
 export function sharedResponses(used: ReadonlySet<number>, callers: Callers): Record<string, object> {
   const statuses = new Set(Object.values(ERROR_CODES).map(({ status }) => status));
-  const known = [...statuses].filter((status) => used.has(status));
-  return Object.fromEntries(known.map((status) => [nameOf(status, callers), response(status, callers)]));
+  const usedStatuses = [...statuses].filter((status) => used.has(status));
+  return Object.fromEntries(usedStatuses.map((status) => [nameOf(status, callers), response(status, callers)]));
 }
 
 function response(status: number, callers: Callers): object {
