@@ -173,6 +173,6 @@ const ADDITIONAL_PROPERTIES: CodeKeywordDefinition = {
 };
 
 function isUnknown({ parentSchema }: KeywordCxt, name: Name): Code {
-  const known = Object.keys((parentSchema.properties as object | undefined) ?? {});
-  return known.reduce<Code>((all, key) => _`${all} && ${name} !== ${key}`, _`true`);
+  const names = Object.keys((parentSchema.properties as object | undefined) ?? {});
+  return names.reduce<Code>((all, key) => _`${all} && ${name} !== ${key}`, _`true`);
 }

@@ -73,9 +73,10 @@ export function joined(ours: DocumentNode, { definitions: own }: Pick<OwnDocumen
   const isFolded = (node: DefinitionNode): boolean =>
     EXTENDED[node.kind] !== undefined && !ROOTS.includes(nameOf(node));
   const extensions = own.filter(isFolded);
-  const known = new Set([...ours.definitions, ...own].map((node) => `${node.kind} ${nameOf(node)}`));
+  const definitionKeys = new Set([...ours.definitions, ...own].map((node) => `${node.kind} ${nameOf(node)}`));
   // one of a type that is not there stays, and is an error
-  const isKnown = (node: DefinitionNode): boolean => known.has(`${String(EXTENDED[node.kind])} ${nameOf(node)}`);
+  const isKnown = (node: DefinitionNode): boolean =>
+    definitionKeys.has(`${String(EXTENDED[node.kind])} ${nameOf(node)}`);
   const all = [...ours.definitions, ...own.filter((node) => !isFolded(node) || !isKnown(node))].map((node) => {
     const some = extensions.filter(
       (extension) => EXTENDED[extension.kind] === node.kind && nameOf(extension) === nameOf(node),
