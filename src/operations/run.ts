@@ -149,8 +149,8 @@ function guardRows(resolve: Resolver, type: GraphQLOutputType, check: Check): Re
   return (source, args, context, info) => {
     let places = allowed.get(context);
     if (!places) allowed.set(context, (places = new WeakMap()));
-    const place = places.get(info.fieldNodes);
-    if (place === undefined) {
+    const known = places.get(info.fieldNodes);
+    if (known === undefined) {
       places.set(info.fieldNodes, false);
       try {
         check(args as Readonly<Record<string, unknown>>, context);
@@ -159,7 +159,7 @@ function guardRows(resolve: Resolver, type: GraphQLOutputType, check: Check): Re
         throw error;
       }
       places.set(info.fieldNodes, true);
-    } else if (!place) return null;
+    } else if (!known) return null;
     return traced(info.fieldName, context, () => resolve(source, args, context, info));
   };
 }
@@ -169,8 +169,8 @@ function once(resolve: Resolver): Resolver {
   return (source, args, context, info) =>
     context.once(info.fieldName, args, (write) => {
       // the write stores its changes and its answer together
-      const callContext = write ? (Object.create(context, { write: { value: write } }) as RequestContext) : context;
-      return resolve(source, args, callContext, info);
+      const own = write ? (Object.create(context, { write: { value: write } }) as RequestContext) : context;
+      return resolve(source, args, own, info);
     });
 }
 

@@ -8,19 +8,19 @@ import { isRootType } from './sdl';
  */
 export function readOperatorDocument(options: ParseOptions = {}): DocumentNode {
   const own = parseFile(OPERATOR_FILE, options).definitions;
-  const definedNames = new Set(own.flatMap((node) => (isExtension(node) ? [] : [nameOf(node)])));
+  const given = new Set(own.flatMap((node) => (isExtension(node) ? [] : [nameOf(node)])));
   // without locations, the document has been read already
   const rest = options.noLocation === true ? loadDocument() : readDocument(options);
-  const others = rest.definitions.filter((node) => !isExtension(node) && !definedNames.has(nameOf(node)));
+  const others = rest.definitions.filter((node) => !isExtension(node) && !given.has(nameOf(node)));
   const byName = new Map(others.map((node) => [nameOf(node), node]));
   const kept = new Set(others.filter((node) => node.kind === Kind.DIRECTIVE_DEFINITION || isRootType(nameOf(node))));
   const reach = (node: DefinitionNode): void => {
     visit(node, {
       NamedType: ({ name }) => {
-        const definition = byName.get(name.value);
-        if (!definition || kept.has(definition)) return;
-        kept.add(definition);
-        reach(definition);
+        const reached = byName.get(name.value);
+        if (!reached || kept.has(reached)) return;
+        kept.add(reached);
+        reach(reached);
       },
     });
   };
