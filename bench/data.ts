@@ -13,7 +13,6 @@ const START = Date.UTC(2024, 0, 1);
 const NOUNS = ['bracket', 'panel', 'hinge', 'flange', 'gasket', 'valve', 'bearing', 'coupling', 'housing', 'spindle'];
 const FINISHES = ['galvanised', 'anodised', 'brushed', 'painted', 'raw', 'hardened', 'polished', 'coated'];
 
-/** A UUID made of random numbers. */
 function uuid(random: Random): string {
   const part = (digits: number): string =>
     Math.floor(random() * 16 ** digits)

@@ -137,7 +137,6 @@ export function status(text: string): string {
   throw new InvalidArgumentError('Expected a status, e.g. 404, or a class of statuses, e.g. 4xx.');
 }
 
-/** An error code. */
 export function errorCode(text: string): ErrorCode {
   const codes = Object.keys(ERROR_CODES) as ErrorCode[];
   const code = codes.find((value) => value === text);

@@ -84,7 +84,6 @@ export function createShards(client: mongo.MongoClient) {
       const cursor = databases.find({ _id: { $in: ids.map(databaseName) } }, { ...read, batchSize: ids.length + 1 });
       return new Map((await cursor.toArray()).map(({ _id, primary }) => [organisationOf(_id) ?? '', primary]));
     },
-    /** The organisations whose databases are on a shard. */
     async organisationsOn(shard: string): Promise<string[]> {
       const cursor = databases.find({ _id: DATABASE_NAME, primary: shard } as object, {
         ...read,
@@ -116,7 +115,6 @@ export function createShards(client: mongo.MongoClient) {
     },
     /** Creates a database on a shard, unless there is one. @throws the driver's error, such as a missing privilege */
     createOn: (name: string, shard: string): Promise<void> => createOn(admin, name, shard),
-    /** The shard of a database. */
     async shardOf(name: string): Promise<string | undefined> {
       return (await databases.findOne({ _id: name }, read))?.primary;
     },

@@ -9,7 +9,6 @@ export type Write = (at: number, type: number, end: number) => void;
 interface Writing {
   readonly bytes: Buffer;
 }
-/** A value of an enum. */
 interface EnumValue {
   readonly name: Uint8Array;
   readonly json: Uint8Array;

@@ -58,7 +58,6 @@ interface ExchangeLog {
   invalid?: Map<string, InvalidRow>;
   /** How many rows were left out of the answer. */
   omitted?: number;
-  /** Id of its trace. */
   traceId?: string;
   /** When its stream opened, by performance.now(). */
   streaming?: number;

@@ -16,7 +16,6 @@ export type LimiterStore = 'memory' | 'shared' | 'degraded';
 const SHED_REASONS = ['database', 'organisation', 'bodies'] as const;
 export type ShedReason = (typeof SHED_REASONS)[number];
 
-/** The limiters of requests. */
 const LIMITERS = ['key', 'organisation', 'user', 'operator', 'address', 'introspection'] as const;
 /** HTTP statuses of requests that are refused before they are read. */
 const REFUSED_STATUSES = ['400', '408', '413', '431'];

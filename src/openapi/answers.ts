@@ -38,7 +38,6 @@ const ALWAYS: readonly number[] = [400, 401, 403, 405, 406, 429, 500, 503];
 const OF_WRITES: readonly number[] = [409, 422];
 const WITH_BODY: readonly number[] = [413, 415];
 
-/** References to the error responses of an operation. */
 export function errorResponses(
   operation: RestOperation,
   { callers, hasId, expires }: { readonly callers: Callers; readonly hasId: boolean; readonly expires: boolean },

@@ -19,7 +19,6 @@ export type RestOperation = Operation & { readonly rest: NonNullable<Operation['
 export type Arguments = Record<string, unknown>;
 
 interface RouteMatch {
-  /** Operations at the path, by method. */
   readonly methods: ReadonlyMap<string, RestOperation>;
   /** Path parameters, as sent. */
   readonly params: Readonly<Record<string, string>>;

@@ -33,7 +33,6 @@ const BOUNDS = new Name('this');
 
 /** Maps ajv's errors to faults. */
 export interface Faults {
-  /** One error per fault. */
   readonly distinct: (errors: readonly ErrorObject[]) => ErrorObject[];
   /** Number of faults from an index on. Allocates nothing, since there may be hundreds of thousands. */
   readonly countFrom: (errors: readonly ErrorObject[], start: number) => number;

@@ -61,7 +61,6 @@ export function readOwn(folder: string, options: ParseOptions): OwnDocument {
 
 type Extended = ObjectTypeDefinitionNode | InputObjectTypeDefinitionNode | EnumTypeDefinitionNode;
 
-/** The kind of a definition, by that of an extension of it. */
 const EXTENDED: Readonly<Record<string, Kind>> = {
   [Kind.OBJECT_TYPE_EXTENSION]: Kind.OBJECT_TYPE_DEFINITION,
   [Kind.INPUT_OBJECT_TYPE_EXTENSION]: Kind.INPUT_OBJECT_TYPE_DEFINITION,

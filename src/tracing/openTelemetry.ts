@@ -50,7 +50,6 @@ interface Ended {
 export interface TracingOptions {
   readonly config: Pick<Config, 'OTEL_EXPORTER_OTLP_ENDPOINT' | 'OTEL_EXPORTER_OTLP_HEADERS'>;
   readonly version: string;
-  /** The status and code with which an error is answered. */
   readonly answerOf: (error: unknown) => { readonly status: number; readonly code: string };
   /** Called when traces cannot be sent, at most once a minute. */
   readonly onError: (error: unknown) => void;

@@ -16,7 +16,6 @@ export interface Names {
   idOf(kind: Kind, members: Members): string | undefined;
   /** The id of the object with a value in a unique member. */
   owner(kind: Kind, member: string, value: unknown): string | undefined;
-  /** An object by its id. */
   get(kind: Kind, id: string): KeptMembers | undefined;
   /** Notes what an object is now; undefined once it is deleted. */
   set(kind: Kind, id: string, row: object | undefined): void;
