@@ -9,15 +9,17 @@ export interface Compared extends Comparison {
 
 /** A scenario's ratios. They are computed per round, so that both servers had the same conditions. */
 export function compared({ scenario, figures }: MeasuredScenario): Compared[] {
-  return scenario.comparisons.map((one) => ({
-    ...one,
-    ratio: ratioOf(one, find(figures, one.subject), find(figures, one.against)),
+  return scenario.comparisons.map((comparison) => ({
+    ...comparison,
+    ratio: ratioOf(comparison, find(figures, comparison.subject), find(figures, comparison.against)),
   }));
 }
 
 function ratioOf({ figure }: Comparison, subject: Figures, other: Figures): Spread | undefined {
   const of = ({ samples, latencies }: Figures): (number | undefined)[] =>
-    figure === 'p50' || figure === 'p99' ? latencies.map((one) => one[figure]) : samples.map((one) => one[figure]);
+    figure === 'p50' || figure === 'p99'
+      ? latencies.map((latency) => latency[figure])
+      : samples.map((sample) => sample[figure]);
   const theirs = of(other);
   const ratios = of(subject)
     .map((mine = NaN, round) => (figure === 'rate' ? mine / (theirs[round] ?? NaN) : (theirs[round] ?? NaN) / mine))
@@ -26,7 +28,7 @@ function ratioOf({ figure }: Comparison, subject: Figures, other: Figures): Spre
 }
 
 function find(figures: readonly Figures[], label: string): Figures {
-  const found = figures.find((one) => one.label === label);
-  if (!found) throw new Error(`no measurement for ${label}`);
-  return found;
+  const result = figures.find((candidate) => candidate.label === label);
+  if (!result) throw new Error(`no measurement for ${label}`);
+  return result;
 }

@@ -13,7 +13,6 @@ const START = Date.UTC(2024, 0, 1);
 const NOUNS = ['bracket', 'panel', 'hinge', 'flange', 'gasket', 'valve', 'bearing', 'coupling', 'housing', 'spindle'];
 const FINISHES = ['galvanised', 'anodised', 'brushed', 'painted', 'raw', 'hardened', 'polished', 'coated'];
 
-/** A UUID made of random numbers. */
 function uuid(random: Random): string {
   const part = (digits: number): string =>
     Math.floor(random() * 16 ** digits)
@@ -40,7 +39,7 @@ export function* quotesOf(seed: number, { lines, perCustomer }: QuoteShape): Gen
 }
 
 function quoteAt(random: Random, at: number, customer: string, count: number): Quote {
-  const made = new Date(START + at * 60_000);
+  const createdAt = new Date(START + at * 60_000);
   const lines = Array.from({ length: count }, (_none, position) => line(random, position));
   const subtotal_minor = lines.reduce((sum, { qty, unit_price_minor }) => sum + Math.round(qty * unit_price_minor), 0);
   const amounts = { subtotal_minor, discount_minor: 0, vat_minor: Math.round(subtotal_minor / 5) };
@@ -52,12 +51,12 @@ function quoteAt(random: Random, at: number, customer: string, count: number): Q
     currency: 'EUR',
     ...amounts,
     total_minor: totalOf(amounts),
-    valid_until: new Date(made.getTime() + 30 * DAY).toISOString().slice(0, 10),
+    valid_until: new Date(createdAt.getTime() + 30 * DAY).toISOString().slice(0, 10),
     customer_id: customer,
-    sent_at: made,
+    sent_at: createdAt,
     decided_at: null,
-    created_at: made,
-    updated_at: made,
+    created_at: createdAt,
+    updated_at: createdAt,
     lines,
     search: quotes.words({ number }),
   };
@@ -100,7 +99,7 @@ export function productsOf(seed: number, sets: number, perSet: number): Product[
       description: null,
       category: pick(random, NOUNS),
     };
-    const made = new Date(START + at * 1000);
+    const createdAt = new Date(START + at * 1000);
     return {
       _id: uuid(random),
       ...members,
@@ -110,8 +109,8 @@ export function productsOf(seed: number, sets: number, perSet: number): Product[
       vat_exempt: false,
       lead_time_days: null,
       active: true,
-      created_at: made,
-      updated_at: made,
+      created_at: createdAt,
+      updated_at: createdAt,
       search: products.words(members),
     };
   });

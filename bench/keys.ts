@@ -15,10 +15,10 @@ export async function makeKeys(
 ): Promise<string[]> {
   const keys: string[] = [];
   while (keys.length < count) {
-    const made = Array.from({ length: Math.min(500, count - keys.length) }, () =>
+    const batch = Array.from({ length: Math.min(500, count - keys.length) }, () =>
       generateKey(DEFAULT_KEY_PREFIX, PEPPER),
     );
-    const documents = made.map(({ id, displayPrefix, lastFour, salt, hash }) => ({
+    const documents = batch.map(({ id, displayPrefix, lastFour, salt, hash }) => ({
       _id: id,
       organisation,
       name: 'bench',
@@ -37,7 +37,7 @@ export async function makeKeys(
       rotated_to: null,
     }));
     await databases.control.collection<(typeof documents)[number]>('api_keys').insertMany(documents);
-    keys.push(...made.map(({ key }) => key));
+    keys.push(...batch.map(({ key }) => key));
   }
   return keys;
 }

@@ -188,5 +188,5 @@ function ask(agent: Agent | false, url: string, { method, path, headers, body }:
 }
 
 function ascending(values: readonly number[]): number[] {
-  return values.toSorted((one, other) => one - other);
+  return values.toSorted((left, right) => left - right);
 }

@@ -122,18 +122,18 @@ async function atHalfLoad(
 ): Promise<Map<Entry, Latency[]>> {
   const latencies = new Map<Entry, Latency[]>(rated.map(({ entry }) => [entry, []]));
   for (let round = 0; round < rounds; round += 1) {
-    for (const one of rotated(rated, round)) {
-      const { contestant, next, status = 200 } = one.entry;
+    for (const ratedServer of rotated(rated, round)) {
+      const { contestant, next, status = 200 } = ratedServer.entry;
       const load = {
         next,
         connections,
         seconds,
         seed: round + 1,
         status,
-        perSecond: half(one),
+        perSecond: half(ratedServer),
         isMixed: name === 'mixed',
       };
-      latencies.get(one.entry)?.push(latencyOf(await pace(servers(contestant), load)));
+      latencies.get(ratedServer.entry)?.push(latencyOf(await pace(servers(contestant), load)));
     }
   }
   return latencies;

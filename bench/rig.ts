@@ -20,7 +20,6 @@ const quotes = resourceOf('quotes');
 const CONTROL_DATABASE = 'scopegate_bench';
 /** Effectively no limit. */
 export const NO_LIMIT = '1000000000';
-/** The secret of the operator's token. */
 export const OPERATOR_SECRET = 'bench-operator-token-of-thirty-two-characters';
 
 export interface Scale {

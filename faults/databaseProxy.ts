@@ -38,16 +38,16 @@ export async function openDatabaseProxy(target: string, { onReply }: ProxyOption
     const send = (reply: Buffer | undefined): void => {
       if (reply && near.writable) near.write(reply);
     };
-    for (const [one, other] of [
+    for (const [socket, peer] of [
       [near, far],
       [far, near],
     ] as const) {
-      sockets.add(one);
-      one
-        .on('error', () => other.destroy())
+      sockets.add(socket);
+      socket
+        .on('error', () => peer.destroy())
         .on('close', () => {
-          sockets.delete(one);
-          other.destroy();
+          sockets.delete(socket);
+          peer.destroy();
         });
     }
     near.on(

@@ -52,11 +52,11 @@ export async function verify(entries: readonly Entry[], store: Store, organisati
   let [objects, acknowledgedByReplay] = [0, 0];
   const examples: string[] = [];
   for (const entry of entries) {
-    const found = entry.markers.map((marker) => idsOf(stored, entry.kind, marker));
-    const isPresent = found.every((ids) => ids.length > 0);
-    const isTorn = !isPresent && found.some((ids) => ids.length > 0);
-    const isDuplicated = found.some((ids) => ids.length > 1);
-    const isLost = entry.acknowledged !== undefined && !holds(entry.acknowledged, entry.kind, found);
+    const storedIds = entry.markers.map((marker) => idsOf(stored, entry.kind, marker));
+    const isPresent = storedIds.every((ids) => ids.length > 0);
+    const isTorn = !isPresent && storedIds.some((ids) => ids.length > 0);
+    const isDuplicated = storedIds.some((ids) => ids.length > 1);
+    const isLost = entry.acknowledged !== undefined && !holds(entry.acknowledged, entry.kind, storedIds);
     if (isPresent) count.present += 1;
     if (isTorn) count.torn += 1;
     if (isDuplicated) count.duplicated += 1;
@@ -67,7 +67,7 @@ export async function verify(entries: readonly Entry[], store: Store, organisati
       objects += entry.markers.length;
       if (entry.acknowledged.headers['idempotent-replayed'] === 'true') acknowledgedByReplay += 1;
     }
-    if ((isTorn || isDuplicated || isLost) && examples.length < 5) examples.push(describe(entry, found));
+    if ((isTorn || isDuplicated || isLost) && examples.length < 5) examples.push(describe(entry, storedIds));
   }
   return { attempted: entries.length, ...count, objects, acknowledgedByReplay, examples };
 }
@@ -79,20 +79,20 @@ function idsOf(stored: StoredIds, kind: Entry['kind'], marker: string): string[]
 }
 
 /** Whether the database holds exactly the ids that were acknowledged. */
-function holds(answer: Answer, kind: Entry['kind'], found: readonly string[][]): boolean {
+function holds(answer: Answer, kind: Entry['kind'], storedIds: readonly string[][]): boolean {
   const said = JSON.parse(answer.body) as { id?: string; results?: { id: string | null }[] };
   const ids = kind === 'bulk' ? (said.results ?? []).map(({ id }) => id) : [said.id];
   return isDeepStrictEqual(
     ids,
-    found.map(([id]) => id),
+    storedIds.map(([id]) => id),
   );
 }
 
-function describe(entry: Entry, found: readonly string[][]): string {
+function describe(entry: Entry, storedIds: readonly string[][]): string {
   const acknowledgement = entry.acknowledged
     ? `acknowledged with ${String(entry.acknowledged.status)} ${entry.acknowledged.body.slice(0, 120)}`
     : 'not acknowledged';
-  return `${entry.markers[0] ?? ''} (${String(entry.tries)} attempts, ${acknowledgement}): stored this many times: ${found.map((ids) => ids.length).join(' ')}`;
+  return `${entry.markers[0] ?? ''} (${String(entry.tries)} attempts, ${acknowledgement}): stored this many times: ${storedIds.map((ids) => ids.length).join(' ')}`;
 }
 
 /** The database of an organisation. @throws Error if there is no such organisation */

@@ -116,7 +116,7 @@ export async function runToEnd(
   return out;
 }
 
-const given = new Set<number>();
+const usedPorts = new Set<number>();
 
 /**
  * A free port below the ephemeral range, so that it stays free while its server is down. It is chosen at random, or programs that run at the
@@ -125,8 +125,8 @@ const given = new Set<number>();
 export async function freePort(): Promise<number> {
   for (let tries = 0; tries < 1000; tries += 1) {
     const port = randomInt(21_000, 32_000);
-    if (given.has(port) || !(await isFree(port))) continue;
-    given.add(port);
+    if (usedPorts.has(port) || !(await isFree(port))) continue;
+    usedPorts.add(port);
     return port;
   }
   throw new Error('no port from 21000 to 32000 is free');

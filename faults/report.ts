@@ -43,7 +43,7 @@ export function printResults(results: readonly Result[]): void {
     process.stdout.write(`\n${fault.name}\n`);
     for (const note of outcome.notes) process.stdout.write(`  ${note}\n`);
     if (outcome.skipped !== undefined) process.stdout.write(`  skipped: ${outcome.skipped}\n`);
-    for (const one of outcome.broken) process.stdout.write(`  BROKEN: ${one}\n`);
+    for (const promise of outcome.broken) process.stdout.write(`  BROKEN: ${promise}\n`);
   }
 }
 
@@ -99,7 +99,7 @@ function section({ fault, outcome, ms }: Result, scale: Scale): string[] {
     '',
     ...notes.map((note) => `- ${note}`),
     ...(skipped === undefined ? [] : [`- Skipped: ${skipped}.`]),
-    ...broken.map((one) => `- **Broken**: ${one}`),
+    ...broken.map((promise) => `- **Broken**: ${promise}`),
     `- \`npm run faults -- --only ${fault.name}\`, ${milliseconds(ms)}.`,
     '',
   ];

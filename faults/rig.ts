@@ -62,15 +62,15 @@ export async function openRig(dataPlace?: string) {
 
   /** Creates another key of an organisation, in this process. */
   async function newKey(organisationId: string): Promise<{ id: string; key: string }> {
-    const made = await store.control.apiKeys.create({
+    const createdKey = await store.control.apiKeys.create({
       organisationId,
       name: 'fault',
       scopes: allScopes(),
       created_by: 'faults',
       expires_at: null,
     });
-    if (!made) throw new Error(`organisation ${organisationId} not found`);
-    return { id: made.document._id, key: made.key };
+    if (!createdKey) throw new Error(`organisation ${organisationId} not found`);
+    return { id: createdKey.document._id, key: createdKey.key };
   }
 
   return {
@@ -98,7 +98,7 @@ export async function openRig(dataPlace?: string) {
       const tally = new Tally();
       for (const name of ['a', 'b']) {
         const lines = (await readFile(logOf(name), 'utf8')).split('\n');
-        for (const line of lines.filter((one) => one.includes('"code":"internal"'))) {
+        for (const line of lines.filter((text) => text.includes('"code":"internal"'))) {
           const { error } = JSON.parse(line) as { error?: { type: string; message: string } };
           tally.add(`${error?.type ?? 'unknown'}: ${error?.message ?? line}`);
         }

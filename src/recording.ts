@@ -41,8 +41,8 @@ const MAX_NAMED = 10_000;
 const PATH_LENGTH = 200;
 
 export function createRecording({ control, logger, metrics, operations, logs }: RecordingOptions) {
-  const refusals = limitedLines(logger, 'requests without a valid key that have no line of their own');
-  const unavailables = limitedLines(logger, 'requests answered with 503 that have no line of their own');
+  const refusals = createLimitedLines(logger, 'requests without a valid key that have no line of their own');
+  const unavailables = createLimitedLines(logger, 'requests answered with 503 that have no line of their own');
   const label = operationLabel(operations);
   const usage = createUsageCounter({
     usage: control.usage,
@@ -181,7 +181,7 @@ function levelOf(face: Face, unavailable: Unavailable | undefined): 'debug' | 'i
 }
 
 /** Limits log lines that any caller can cause in any number. `summary` is the message of the line that counts the rest. */
-function limitedLines(logger: Logger, summary: string) {
+function createLimitedLines(logger: Logger, summary: string) {
   let written = 0;
   let left = new Map<string, number>();
   let timer: NodeJS.Timeout | undefined;

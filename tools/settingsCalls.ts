@@ -57,7 +57,7 @@ function objectType(type: GraphQLObjectType, selection: SelectionSetNode): strin
 }
 
 function membersOf(type: GraphQLObjectType, { selections }: SelectionSetNode): string {
-  const fields = selections.filter((one): one is FieldNode => one.kind === Kind.FIELD);
+  const fields = selections.filter((selection): selection is FieldNode => selection.kind === Kind.FIELD);
   const members = fields.map(({ name, alias, selectionSet }) => {
     const field = type.getFields()[name.value];
     if (!field) throw new Error(`${type.name} has no field ${name.value}`);

@@ -64,10 +64,10 @@ const SCALARS: Readonly<Record<string, string>> = {
 };
 
 function bsonTypeOf({ type, kind, values, isList }: StoredMember, isOfRow: boolean): string {
-  const one =
+  const valueType =
     kind === 'object' ? 'object' : values ? values.map((value) => `\`${value}\``).join(', ') : (SCALARS[type] ?? type);
-  if (isList) return kind === 'object' ? 'array of objects' : `array of ${one}`;
-  return type === 'ID' && !isOfRow ? 'string' : one;
+  if (isList) return kind === 'object' ? 'array of objects' : `array of ${valueType}`;
+  return type === 'ID' && !isOfRow ? 'string' : valueType;
 }
 
 /** A row as MongoDB's Extended JSON. */

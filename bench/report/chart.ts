@@ -10,7 +10,7 @@ const SHOWN = ['rest-quote', 'rest-list', 'graphql-quote', 'graphql-three', 'gra
 export function drawChart(measured: readonly MeasuredScenario[]): string {
   const parts: string[] = [];
   let y = 10;
-  for (const { scenario, figures } of measured.filter((one) => SHOWN.includes(one.scenario.name))) {
+  for (const { scenario, figures } of measured.filter((measurement) => SHOWN.includes(measurement.scenario.name))) {
     parts.push(text(LEFT, y + 14, scenario.title, 'font-weight="600"'));
     y += TITLE;
     const longest = Math.max(...figures.map(({ cpu }) => cpu?.median ?? 0), 1);

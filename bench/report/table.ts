@@ -11,7 +11,7 @@ export const FIGURE_HEADINGS = ['', 'CPU per request', 'requests/s', 'p50', 'p99
 
 export function figureRow({ label, cpu, rate, latencies }: Figures): string[] {
   const median = (figure: keyof Latency): string =>
-    milliseconds(latencies.length > 0 ? spreadOf(latencies.map((one) => one[figure])).median : undefined);
+    milliseconds(latencies.length > 0 ? spreadOf(latencies.map((latency) => latency[figure])).median : undefined);
   return [label, micros(cpu?.median), thousands(rate.median), median('p50'), median('p99')];
 }
 

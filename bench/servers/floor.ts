@@ -30,7 +30,7 @@ async function main(): Promise<void> {
 
   const server = createServer((request, response) => {
     find(request.url ?? '/').then(
-      (found) => response.end(JSON.stringify(found)),
+      (row) => response.end(JSON.stringify(row)),
       (error: unknown) => {
         process.stderr.write(`${String(error)}\n`);
         response.writeHead(500).end();

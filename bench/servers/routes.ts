@@ -54,13 +54,13 @@ export async function createRoutes(uri: string, controlDatabase: string): Promis
   ): Promise<PlainAnswer> {
     const { status, headers, organisationId } = await admit(authorization, scope);
     if (status !== 200) return problem(status, headers);
-    const found = await work(organisationId);
-    if (!found) return problem(404, headers);
-    const all = { ...headers, ...COMMON_HEADERS, ...found.headers };
-    if (found.headers?.ETag !== undefined && matchesTag(ifNoneMatch, found.headers.ETag)) {
+    const result = await work(organisationId);
+    if (!result) return problem(404, headers);
+    const all = { ...headers, ...COMMON_HEADERS, ...result.headers };
+    if (result.headers?.ETag !== undefined && matchesTag(ifNoneMatch, result.headers.ETag)) {
       return { status: 304, headers: all, body: '' };
     }
-    return { status: 200, headers: all, body: found.body };
+    return { status: 200, headers: all, body: result.body };
   }
 
   return {

@@ -33,7 +33,7 @@ export const events: Case = {
     });
     // a database that was never tailed is tailed from now on
     await recorders(gateways);
-    const made = createWriters(
+    const writers = createWriters(
       bare,
       organisationId,
       gateways.map(({ call }) => call),
@@ -45,7 +45,7 @@ export const events: Case = {
     for (const [at, trouble] of troubles.entries()) {
       // changes before, between and after
       const enough = (scale.changes * at) / (troubles.length + 1) + 20;
-      await until(() => made.count() > enough, WRITES_WITHIN);
+      await until(() => writers.count() > enough, WRITES_WITHIN);
       const [recorder, other] = await recorders(gateways);
       tell(`${trouble} (${String(at + 1)} of ${String(troubles.length)})`);
       if (trouble === 'stopped') {
@@ -63,25 +63,25 @@ export const events: Case = {
         await rig.database.restart();
       }
     }
-    await until(() => made.count() >= scale.changes, WRITES_WITHIN);
-    const changes = await made.stop();
+    await until(() => writers.count() >= scale.changes, WRITES_WITHIN);
+    const changes = await writers.stop();
     const wrote = performance.now() - started;
-    tell(`${number(made.count())} changes in ${milliseconds(wrote)}; reading the feed`);
-    const found = await readFeed(gateways[0].call, key, changes);
-    promises.keep(made.count() >= scale.changes, `only ${number(made.count())} changes were made`);
-    promises.keep(found.missing === 0, `${number(found.missing)} changes are not in the feed: ${found.example}`);
-    promises.keep(found.twice === 0, `${number(found.twice)} events are there twice`);
-    promises.keep(found.wrong === 0, `${number(found.wrong)} objects have other events than changes: ${found.example}`);
-    promises.keep(found.never === 0, `${number(found.never)} events are of changes that were rolled back`);
+    tell(`${number(writers.count())} changes in ${milliseconds(wrote)}; reading the feed`);
+    const feed = await readFeed(gateways[0].call, key, changes);
+    promises.keep(writers.count() >= scale.changes, `only ${number(writers.count())} changes were made`);
+    promises.keep(feed.missing === 0, `${number(feed.missing)} changes are not in the feed: ${feed.example}`);
+    promises.keep(feed.twice === 0, `${number(feed.twice)} events are there twice`);
+    promises.keep(feed.wrong === 0, `${number(feed.wrong)} objects have other events than changes: ${feed.example}`);
+    promises.keep(feed.never === 0, `${number(feed.never)} events are of changes that were rolled back`);
     await bare.close();
     return {
-      attempted: made.count(),
-      present: made.count() - found.missing,
-      lost: found.missing,
-      duplicated: found.twice,
+      attempted: writers.count(),
+      present: writers.count() - feed.missing,
+      lost: feed.missing,
+      duplicated: feed.twice,
       notes: [
-        `${number(made.count())} committed changes of ${number(changes.objects.size)} objects, ${number(found.events)} events; ${number(changes.aborted.size)} objects were rolled back.`,
-        `The feed was complete ${milliseconds(found.ms)} after the last change.`,
+        `${number(writers.count())} committed changes of ${number(changes.objects.size)} objects, ${number(feed.events)} events; ${number(changes.aborted.size)} objects were rolled back.`,
+        `The feed was complete ${milliseconds(feed.ms)} after the last change.`,
       ],
       broken: promises.broken,
     };
@@ -95,7 +95,8 @@ function troublesFor(changes: number): readonly Trouble[] {
 
 function troublesOf(changes: number): string {
   const all = troublesFor(changes);
-  const times = (wanted: Trouble): string => `${wanted} ${String(all.filter((one) => one === wanted).length)} times`;
+  const times = (wanted: Trouble): string =>
+    `${wanted} ${String(all.filter((trouble) => trouble === wanted).length)} times`;
   return `${times('stopped')} and ${times('killed')}, and the ${times('database killed')}`;
 }
 
@@ -106,14 +107,14 @@ async function isRecording({ call }: Gateway): Promise<boolean> {
 
 /** The gateway that records, and the other. */
 async function recorders([a, b]: [Gateway, Gateway]): Promise<[Gateway, Gateway]> {
-  let found: [Gateway, Gateway] | undefined;
+  let pair: [Gateway, Gateway] | undefined;
   await until(async () => {
-    if (await isRecording(a)) found = [a, b];
-    else if (await isRecording(b)) found = [b, a];
-    return found !== undefined;
+    if (await isRecording(a)) pair = [a, b];
+    else if (await isRecording(b)) pair = [b, a];
+    return pair !== undefined;
   }, 40_000);
-  if (!found) throw new Error('no gateway records events');
-  return found;
+  if (!pair) throw new Error('no gateway records events');
+  return pair;
 }
 
 interface Told {

@@ -81,7 +81,7 @@ export const operatorWrites: Case = {
     promises.keep(rows === wanted.size, `${number(rows)} products are stored, not ${number(wanted.size)}`);
     for (const { unexpected } of sent)
       promises.keep(unexpected.length === 0, `unexpected answers: ${unexpected.slice(0, 3).join('; ')}`);
-    const [one, other] = sent;
+    const [firstSender, secondSender] = sent;
     return {
       attempted: elements.length * 2,
       acknowledged: progress.sent,
@@ -89,8 +89,8 @@ export const operatorWrites: Case = {
       lost: lost.length,
       duplicated: Math.max(0, rows - wanted.size),
       notes: [
-        `Results of the two programs: ${String(one?.results)}; ${String(other?.results)}.`,
-        `Answers to requests: ${String(one?.answers)}; ${String(other?.answers)}.`,
+        `Results of the two programs: ${String(firstSender?.results)}; ${String(secondSender?.results)}.`,
+        `Answers to requests: ${String(firstSender?.answers)}; ${String(secondSender?.answers)}.`,
         `A batch had all its answers at most ${milliseconds(Math.max(...sent.map(({ slowest }) => slowest)))} after it was first sent.`,
       ],
       broken: promises.broken,

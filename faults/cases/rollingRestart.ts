@@ -64,7 +64,7 @@ export const rollingRestart: Case = {
     for (let round = 1; round <= scale.restartRounds; round += 1) {
       for (const gateway of gateways) {
         await sleep(500);
-        const areIn = await until(() => gateways.every((one) => balancer.isIn(one)), RETURN_BOUND);
+        const areIn = await until(() => gateways.every((gateway) => balancer.isIn(gateway)), RETURN_BOUND);
         promises.keep(areIn !== undefined, `the gateways were not both in service before ${gateway.name} was ended`);
         const started = performance.now();
         exits.push(await replace(gateway, balancer, promises, EXIT_BOUND * scale.slack));
@@ -134,7 +134,7 @@ function startBalancer(gateways: readonly Gateway[]) {
   return {
     async send(call: Call): Promise<{ reply: Reply; gateway: string }> {
       turn += 1;
-      const ready = inService.size > 0 ? [...inService] : gateways.filter((one) => one !== replaced);
+      const ready = inService.size > 0 ? [...inService] : gateways.filter((gateway) => gateway !== replaced);
       const gateway = ready[turn % ready.length];
       if (!gateway) throw new Error('there is no gateway but the one that is replaced');
       return { reply: await gateway.call(call), gateway: gateway.name };

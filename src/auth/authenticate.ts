@@ -3,7 +3,7 @@ import { AppError, movingError } from '../errors';
 import { type ApiKey, fingerprint, isShapedLikeKey, keyState, matchesAny, parseKey } from './keys';
 import { DEFAULT_MCP, hasApiAccess, type KeyPrincipal, type Organisation, STATES } from './principal';
 import { isInRanges } from './addresses';
-import { mayReadAhead, seenKeys } from './seenKeys';
+import { mayReadAhead, createSeenKeys } from './seenKeys';
 
 interface KeySource {
   /** Reads a key by id from the primary. */
@@ -108,7 +108,7 @@ function keyFinder(options: AuthenticatorOptions, now: () => number) {
   const { keyPrefixes, pepper, previousPepper } = options;
   const peppers = previousPepper === undefined ? [pepper] : [pepper, previousPepper];
   const refusals = new LRUCache<string, { storedKey: ApiKey | null; refusal: Refusal; times: number }>(REFUSALS_KEPT);
-  const seen = seenKeys(peppers);
+  const seen = createSeenKeys(peppers);
   return async (
     header: string | undefined,
     address: string,
@@ -123,10 +123,10 @@ function keyFinder(options: AuthenticatorOptions, now: () => number) {
       return { reason: prefix === undefined ? 'malformed' : 'checksum' };
     }
     // a hash costs a hundredth of a request
-    const known = refusals.size === 0 ? undefined : refusals.get(fingerprint(token));
-    if (known && known.times >= REPEATED_FROM) {
-      options.onFound?.(known.storedKey);
-      return known.refusal;
+    const knownRefusal = refusals.size === 0 ? undefined : refusals.get(fingerprint(token));
+    if (knownRefusal && knownRefusal.times >= REPEATED_FROM) {
+      options.onFound?.(knownRefusal.storedKey);
+      return knownRefusal.refusal;
     }
     const reading = options.apiKeys.find(parsed.id);
     const remembered = onExpected && seen.of(parsed);
@@ -159,7 +159,7 @@ function keyFinder(options: AuthenticatorOptions, now: () => number) {
     if (remembered || state !== 'wrong_secret') seen.forget(parsed.id);
     const owner = storedKey && matches ? ownerOf(storedKey) : {};
     const refusal = { reason: state as Exclude<typeof state, 'active'>, keyId: parsed.id, ...owner };
-    if (known) Object.assign(known, { storedKey, refusal, times: known.times + 1 });
+    if (knownRefusal) Object.assign(knownRefusal, { storedKey, refusal, times: knownRefusal.times + 1 });
     else refusals.set(fingerprint(token), { storedKey, refusal, times: 1 });
     return refusal;
   };

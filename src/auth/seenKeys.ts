@@ -16,20 +16,20 @@ interface SeenKey {
   isAhead: boolean;
 }
 
-export function seenKeys(peppers: readonly string[]) {
-  const seen = new LRUCache<string, SeenKey>({ max: MAX });
+export function createSeenKeys(peppers: readonly string[]) {
+  const cache = new LRUCache<string, SeenKey>({ max: MAX });
   return {
     /** The remembered key, if the secret is right. Takes equally long for any id and secret, so timing does not reveal known ids. */
     of({ id, secret }: { readonly id: string; readonly secret: string }): SeenKey | undefined {
-      const known = seen.get(id);
-      return matchesAny(secret, known?.key, peppers) ? known : undefined;
+      const seenKey = cache.get(id);
+      return matchesAny(secret, seenKey?.key, peppers) ? seenKey : undefined;
     },
     note(key: ApiKey): void {
-      const known = seen.get(key._id) ?? { key, isAhead: false };
-      known.key = key;
-      seen.set(key._id, known);
+      const seenKey = cache.get(key._id) ?? { key, isAhead: false };
+      seenKey.key = key;
+      cache.set(key._id, seenKey);
     },
-    forget: (id: string): void => void seen.delete(id),
+    forget: (id: string): void => void cache.delete(id),
   };
 }
 

@@ -23,8 +23,8 @@ const DEFAULTS = { INTROSPECTION: 'public', LOG_LEVEL: 'warn', WEBHOOK_ALLOWED_R
 
 /** `scopegate demo`. Resolves after it is stopped. */
 export async function demoCommand({ port, json }: JsonOption & { readonly port?: number }): Promise<void> {
-  const given = { ...givenVariables(), ...(port !== undefined && { PORT: String(port) }) };
-  const config = readConfig({ ...DEFAULTS, ...given });
+  const variables = { ...givenVariables(), ...(port !== undefined && { PORT: String(port) }) };
+  const config = readConfig({ ...DEFAULTS, ...variables });
   await serveUntilStopped(
     config,
     async (store, signal) => {
@@ -38,7 +38,7 @@ export async function demoCommand({ port, json }: JsonOption & { readonly port?:
       };
       return { demoKey, onListening };
     },
-    { logger: createLogger(config.LOG_LEVEL), anyPort: given.PORT === undefined },
+    { logger: createLogger(config.LOG_LEVEL), anyPort: variables.PORT === undefined },
   );
 }
 
@@ -110,16 +110,16 @@ async function demoKeyOf(keys: ApiKeys, organisation: Organisation, config: Conf
     (key) => key.name === 'demo' && keyState(key, new Date()) === 'active',
   );
   const input = { name: 'demo', scopes: published.usedScopes, created_by: 'cli:demo', expires_at: null };
-  const made = await keys.create({ organisationId: organisation.id, ...input });
-  if (!made) return undefined;
+  const createdKey = await keys.create({ organisationId: organisation.id, ...input });
+  if (!createdKey) return undefined;
   await mkdir(dirname(file), { recursive: true });
-  await writeAtomically(file, `${made.key}\n`);
+  await writeAtomically(file, `${createdKey.key}\n`);
   if (saved !== undefined) note('created a new demo key: the previous one no longer works');
   else if (earlier.length > 0)
     note(
       `created a new demo key: the previous one is not in ${file}; it stays valid until you revoke it with \`scopegate key revoke\``,
     );
-  return made.key;
+  return createdKey.key;
 }
 
 /** Whether a string is an active key of the organisation, with every scope in use, and with the prefix and one of the peppers in `config`. */

@@ -117,7 +117,7 @@ interface CreateOptions extends Given, OrgOption {
 }
 
 async function create({ org, name, scopes, expiresIn, allow = [], mcp, json }: CreateOptions): Promise<void> {
-  const made = await withStore(async ({ control, databases, operator }) => {
+  const createdKey = await withStore(async ({ control, databases, operator }) => {
     await control.pepper.adopt();
     return control.apiKeys.create({
       organisationId: org,
@@ -128,12 +128,12 @@ async function create({ org, name, scopes, expiresIn, allow = [], mcp, json }: C
       expires_at: endOf(expiresIn, databases.now()) ?? null,
     });
   });
-  if (!made) throw notFound('organisation', org);
-  const { organisation } = made.document;
+  if (!createdKey) throw notFound('organisation', org);
+  const { organisation } = createdKey.document;
   if (!hasApiAccess(organisation)) {
     warn(`the ${organisation.plan} plan has no API access; change it with scopegate org set-plan before using the key`);
   }
-  showNew(made, json);
+  showNew(createdKey, json);
 }
 
 async function list({ org, json }: OrgOption): Promise<void> {
@@ -194,13 +194,13 @@ interface UpdateOptions extends Given {
 }
 
 async function update(id: string, options: UpdateOptions): Promise<void> {
-  const { json, expiresIn, neverExpires, allow, ...given } = options;
+  const { json, expiresIn, neverExpires, allow, ...input } = options;
   if (Object.keys(options).every((option) => option === 'json')) {
     throw usageFailure('nothing to change: give --name, --expires-in, --never-expires, --allow or --mcp');
   }
   const changed = await withStore(async (store) => {
     const expires_at = neverExpires ? null : endOf(expiresIn, store.databases.now());
-    const updated = await store.control.apiKeys.update(id, { ...given, expires_at, allowed_ranges: allow });
+    const updated = await store.control.apiKeys.update(id, { ...input, expires_at, allowed_ranges: allow });
     return updated ?? (await notActive(store, id, 'changed'));
   });
   const { name, expires_at, allowed_ranges, mcp = DEFAULT_MCP } = changed;
@@ -218,8 +218,8 @@ async function rotate(id: string, { overlap, expiresIn, json }: Given & { readon
   const rotated = await withStore(async (store) => {
     const { control, databases } = store;
     await control.pepper.adopt();
-    const made = await control.apiKeys.rotate(id, { overlap, expiresAt: endOf(expiresIn, databases.now()) });
-    return made ?? (await notActive(store, id, 'rotated'));
+    const newKey = await control.apiKeys.rotate(id, { overlap, expiresAt: endOf(expiresIn, databases.now()) });
+    return newKey ?? (await notActive(store, id, 'rotated'));
   });
   const { _id: oldId, expires_at: end } = rotated.old;
   showNew(rotated, json, { old: { id: oldId, expires_at: end } });

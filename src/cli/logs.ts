@@ -118,10 +118,10 @@ export function operationShown(operation: string | null): string {
   const counts = new Map<string, number>();
   for (const field of fields) counts.set(field, (counts.get(field) ?? 0) + 1);
   const shown = [...counts].slice(0, SHOWN);
-  const left = fields.length - shown.reduce((sum, [, count]) => sum + count, 0);
+  const restCount = fields.length - shown.reduce((sum, [, count]) => sum + count, 0);
   const names = shown.map(([name, count]) => (count > 1 ? `${name} ×${String(count)}` : name));
   const isTruncated = operation !== null && operation.length >= STORED;
-  return [...names, ...(left > 0 ? [`+${String(left)}${isTruncated ? '…' : ''}`] : [])].join(' ');
+  return [...names, ...(restCount > 0 ? [`+${String(restCount)}${isTruncated ? '…' : ''}`] : [])].join(' ');
 }
 
 /** Why no request of an operation was found: its name is unknown, or is stored together with others. */

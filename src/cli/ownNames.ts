@@ -47,10 +47,10 @@ function namesIn(node: DefinitionNode): string[] {
 }
 
 /** Whether it is no relation, nor an operation. */
-function isStored(type: string, { name, arguments: given }: FieldDefinitionNode): boolean {
+function isStored(type: string, { name, arguments: args }: FieldDefinitionNode): boolean {
   const isRelation =
     published.stored.get(type)?.relations.some(({ field }) => field.name.value === name.value) ?? false;
-  return !isRelation && (given ?? []).length === 0 && !['Query', 'Mutation'].includes(type);
+  return !isRelation && (args ?? []).length === 0 && !['Query', 'Mutation'].includes(type);
 }
 
 /** What is recorded, and the folder of this process lacks. @throws FolderMissingError if it has none, and nobody said so */
@@ -59,8 +59,8 @@ export function lackingNames(recorded: readonly string[]): string[] {
     throw new FolderMissingError(
       `this database is served with a schema of your own, which adds ${listed(recorded, MOST)}`,
     );
-  const own = new Set(addedNames());
-  return recorded.filter((name) => !own.has(name)).toSorted();
+  const ownNames = new Set(addedNames());
+  return recorded.filter((name) => !ownNames.has(name)).toSorted();
 }
 
 /** Records what the folder adds. */

@@ -53,7 +53,6 @@ function withoutAdded(schemas: RecordSchemas): Record<string, JsonSchema> {
   );
 }
 
-/** Name of a kind's file. */
 export function fileName(kind: RecordKind): string {
   return `${kind.file}.ndjson`;
 }

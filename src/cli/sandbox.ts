@@ -98,7 +98,7 @@ export async function advance(kind: string, number: string, status: string, { or
     return { ...row, ...Object.fromEntries(dates), status, updated_at: changedAt(row.updated_at as Date, now) };
   }
 
-  const done = await withStore(async (store) => {
+  const result = await withStore(async (store) => {
     const data = store.databases.organisationData(await requireSandbox(store, org));
     return stampedWrite(
       data,
@@ -117,18 +117,18 @@ export async function advance(kind: string, number: string, status: string, { or
       { writes: records.writes, by: 'operator' },
     );
   });
-  const { from } = done;
+  const { from } = result;
   const outcome = from === status ? `is already ${status}` : `was ${from} and is now ${status}`;
-  printResult(json, done, `The ${kind} ${number} ${outcome}.`);
+  printResult(json, result, `The ${kind} ${number} ${outcome}.`);
 }
 
 /** The sandbox with this id. @throws CommandFailure if there is none */
 async function requireSandbox(store: Store, id: string): Promise<Organisation> {
   const organisation = await requireData(store, id);
   if (organisation.sandbox_of !== undefined) return organisation;
-  const own = await store.control.sandboxes.of(id);
-  const instead = own
-    ? `its sandbox is ${own.organisation.id}`
+  const sandboxes = await store.control.sandboxes.of(id);
+  const instead = sandboxes
+    ? `its sandbox is ${sandboxes.organisation.id}`
     : `to make one: scopegate org create --sandbox-of ${id}`;
   throw new CommandFailure(`organisation ${id} is not a sandbox: it holds live data; ${instead}`);
 }

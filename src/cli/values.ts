@@ -61,24 +61,24 @@ const isScope = (text: string): text is Scope => (scopeNames() as readonly strin
 
 /** Comma-separated scopes, or `all`. */
 export function scopes(text: string): Scope[] {
-  const given = items(text);
-  if (given.length === 1 && given[0] === 'all') return [...scopeNames()];
-  const unknown = given.filter((item) => !isScope(item));
-  if (unknown.length > 0 || given.length === 0) {
+  const entries = items(text);
+  if (entries.length === 1 && entries[0] === 'all') return [...scopeNames()];
+  const unknown = entries.filter((item) => !isScope(item));
+  if (unknown.length > 0 || entries.length === 0) {
     const problem =
       unknown.length > 0
         ? `Unknown ${unknown.length === 1 ? 'scope' : 'scopes'}: ${unknown.join(', ')}.`
         : 'Expected at least one scope.';
     throw new InvalidArgumentError(`${problem} Scopes are ${scopeNames().join(', ')}, or all for every scope.`);
   }
-  return [...new Set(given.filter(isScope))];
+  return [...new Set(entries.filter(isScope))];
 }
 
 /** Comma-separated event types; whether they exist is checked later. */
 export function eventTypes(text: string): string[] {
-  const given = items(text);
-  if (given.length === 0) throw new InvalidArgumentError('Expected at least one type, e.g. order.created.');
-  return [...new Set(given)];
+  const entries = items(text);
+  if (entries.length === 0) throw new InvalidArgumentError('Expected at least one type, e.g. order.created.');
+  return [...new Set(entries)];
 }
 
 /** What a key may do over MCP. */
@@ -90,8 +90,8 @@ export function mcpAccess(text: string): McpAccess {
 
 /** Comma-separated CIDR ranges or addresses; `otherwise` says what to give for a key that works anywhere. */
 function rangesOr(text: string, otherwise: string): string[] {
-  const given = text.split(',').map((item) => item.trim());
-  return given.map((item) => {
+  const entries = text.split(',').map((item) => item.trim());
+  return entries.map((item) => {
     const range = parseRange(item);
     if (range !== undefined) return range;
     const fault = item === '' ? RANGES : `${item} ${rangeFault(item)}.`;
@@ -137,7 +137,6 @@ export function status(text: string): string {
   throw new InvalidArgumentError('Expected a status, e.g. 404, or a class of statuses, e.g. 4xx.');
 }
 
-/** An error code. */
 export function errorCode(text: string): ErrorCode {
   const codes = Object.keys(ERROR_CODES) as ErrorCode[];
   const code = codes.find((value) => value === text);

@@ -45,10 +45,10 @@ export function sourceOf(name: (typeof SECRETS)[number], environment: Environmen
  */
 export function readConfig(environment: Environment = process.env): Config {
   const shape = Object.fromEntries(Object.entries(VARIABLES).map(([name, { schema }]) => [name, schema]));
-  const given = givenVariables(environment);
-  const files = readSecretFiles(SECRETS, given);
-  const result = z.object(shape).safeParse({ ...given, ...files.values });
-  const errors = [...files.errors, ...former(given), ...(result.success ? [] : result.error.issues.map(toError))];
+  const variables = givenVariables(environment);
+  const files = readSecretFiles(SECRETS, variables);
+  const result = z.object(shape).safeParse({ ...variables, ...files.values });
+  const errors = [...files.errors, ...former(variables), ...(result.success ? [] : result.error.issues.map(toError))];
   if (!result.success || errors.length > 0) throw new ConfigError(errors);
   const config = result.data as Config;
   const contradictions = contradictionsOf(config);
@@ -63,9 +63,9 @@ export function readConfig(environment: Environment = process.env): Config {
 }
 
 /** Errors for variables of the version before, without which it would have served other data. */
-function former(given: Environment): VariableError[] {
+function former(environment: Environment): VariableError[] {
   return ['MONGODB_CLUSTERS', 'MONGODB_CLUSTERS_FILE']
-    .filter((name) => given[name] !== undefined)
+    .filter((name) => environment[name] !== undefined)
     .map((name) => [
       name,
       'is gone, since there is one database: bring organisations of other clusters over by export and import with their ids (docs/guides/sharding.md, From MONGODB_CLUSTERS), then unset it',

@@ -6,21 +6,20 @@ export type VariableError = readonly [name: string, error: string];
 /** Maximum size of a secret's file; of a device or a pipe that never ends, no more is read. */
 const MAX_SECRET_BYTES = 64 * 1024;
 
-/** The variable that names the file of a secret. */
 export const fileVariable = (name: string): string => `${name}_FILE`;
 
 /** Reads the secrets that are in files, and reports files that cannot be used. */
 export function readSecretFiles(
   names: readonly string[],
-  given: Readonly<Record<string, string | undefined>>,
+  variables: Readonly<Record<string, string | undefined>>,
 ): { readonly values: Record<string, string>; readonly errors: VariableError[] } {
   const values: Record<string, string> = {};
   const errors: VariableError[] = [];
   for (const name of names) {
-    const path = given[fileVariable(name)];
+    const path = variables[fileVariable(name)];
     if (path === undefined) continue;
     const add = (text: string): void => void errors.push([fileVariable(name), text]);
-    if (given[name] !== undefined) {
+    if (variables[name] !== undefined) {
       add(`is set, and so is ${name}; set only one of them`);
       continue;
     }

@@ -60,11 +60,11 @@ export function createIndexMaintenance(
   /** A collection that already has some of the indexes that speed up reads may be large, so it is left to `doctor --fix`. */
   async function keep(definition: Collection, isWritten: boolean): Promise<void> {
     const { name } = definition;
-    const known = small.get(name);
-    if (known !== undefined) {
+    const knownRows = small.get(name);
+    if (knownRows !== undefined) {
       const counted = await rowsOf(database, definition);
       // the count may miss rows written meanwhile
-      small.set(name, counted + (small.get(name) ?? known) - known);
+      small.set(name, counted + (small.get(name) ?? knownRows) - knownRows);
       if (counted < SMALL) return;
     }
     const { exists, isPlain, isSmall, rows, missing } = await differenceOf(database, definition, upkeep.grows);
@@ -136,8 +136,8 @@ export function createIndexMaintenance(
     /** Notes that at most this many rows were added to each collection, so that one is counted only once it may have grown. */
     wrote(definitions: readonly Collection[], rows: number): void {
       for (const { name } of definitions) {
-        const known = small.get(name);
-        if (known !== undefined) small.set(name, known + rows);
+        const knownRows = small.get(name);
+        if (knownRows !== undefined) small.set(name, knownRows + rows);
       }
     },
     /**

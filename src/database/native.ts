@@ -12,7 +12,7 @@ export function atMost(rows: number): { readonly limit: number; readonly batchSi
 }
 
 /** Cached by model, since creating a collection merges the driver's options each time. */
-const known = new WeakMap<object, unknown>();
+const collections = new WeakMap<object, unknown>();
 
 /** The driver's database of a connection. */
 export function databaseOf(connection: Connection): mongo.Db {
@@ -25,7 +25,7 @@ export function databaseOf(connection: Connection): mongo.Db {
  * (docs/decisions/control-models.md).
  */
 export function nativeCollection<T extends { _id: string }>(model: Model<T>): mongo.Collection<T> {
-  const collection = known.get(model) ?? databaseOf(model.db).collection(model.collection.name);
-  known.set(model, collection);
+  const collection = collections.get(model) ?? databaseOf(model.db).collection(model.collection.name);
+  collections.set(model, collection);
   return collection as mongo.Collection<T>;
 }

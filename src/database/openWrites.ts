@@ -54,7 +54,7 @@ export async function stampedWrite<T>(
   const { slots } = data;
   const slot = await slots.take();
   try {
-    const done = await data.transaction(async (session) => {
+    const result = await data.transaction(async (session) => {
       const now = await slots.pass(slot, by, session);
       if (!now) {
         await data.requireOpen();
@@ -66,7 +66,7 @@ export async function stampedWrite<T>(
       return await work(session, now);
     }, options);
     slots.release(slot);
-    return done;
+    return result;
   } catch (error) {
     slots.abandon(slot);
     throw error;

@@ -13,7 +13,7 @@ import { type IndexMaintenance, createIndexMaintenance, type WriteState, type Up
 import { type Reading, RowSizes } from './readRows';
 import { createSlots, openWrites, type Slots } from './slots';
 import type { Transact } from './transact';
-import { type Widening, wideningOf } from './widening';
+import { type Widening, createWidening } from './widening';
 
 /** How long to wait for another drop of the same database, and how often to look, in milliseconds. */
 const DROPPED_WITHIN = 30_000;
@@ -98,7 +98,7 @@ export class OrganisationData implements Pauses {
     this.budget = createBudget(yielding.yieldTurn);
     this.isSharded = open.isSharded;
     this.#indexes = createIndexMaintenance(organisationId, this.database, upkeep, (work) => this.creating(work));
-    this.#widening = wideningOf(organisationId, this.database, upkeep, (work) => this.creating(work));
+    this.#widening = createWidening(organisationId, this.database, upkeep, (work) => this.creating(work));
   }
 
   /** Every write updates its own row here; deleting the rows fences off writes in flight. */
@@ -255,9 +255,9 @@ export class OrganisationData implements Pauses {
   /** Creates the collections that `work` writes, then runs it in a transaction, and again after a conflict. */
   async transaction<T>(work: (session: ClientSession) => Promise<T>, { writes, rows = 1 }: UnitOptions): Promise<T> {
     await this.prepare(writes);
-    const done = await this.#widening.over(writes, () => this.#transactions(() => this.open.transact(work)));
+    const result = await this.#widening.over(writes, () => this.#transactions(() => this.open.transact(work)));
     this.wrote(writes, rows);
-    return done;
+    return result;
   }
 
   #loader<T, Wanted>(
@@ -266,16 +266,16 @@ export class OrganisationData implements Pauses {
     projection: Projection,
   ): DataLoader<Wanted, T | null> {
     const key = `${definition.name} ${kind}`;
-    const known = this.#loaders.get(key) ?? new WeakMap<Projection, unknown>();
-    this.#loaders.set(key, known);
-    let loader = known.get(projection);
+    const loaders = this.#loaders.get(key) ?? new WeakMap<Projection, unknown>();
+    this.#loaders.set(key, loaders);
+    let loader = loaders.get(projection);
     if (!loader) {
       const { load, maxBatchSize } = LOADERS[kind];
       const { reads: semaphore } = this;
       const budget = kind === 'nested' ? this.nestedBudget : this.budget;
       const reading = { ...this.reading(), budget };
       loader = load(this.collection(definition), { maxBatchSize, semaphore, reading, projection });
-      known.set(projection, loader);
+      loaders.set(projection, loader);
     }
     return loader as DataLoader<Wanted, T | null>;
   }

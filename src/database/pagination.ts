@@ -156,9 +156,9 @@ function positionOf(
 
 /** The value if it is of a type; otherwise what is before or after all values of that type, as it is itself. */
 function among<T>([first, last]: readonly [T, T], rank: number, value: unknown): T {
-  const own = rankOf(value);
-  if (own === rank) return value as T;
-  return own < rank ? first : last;
+  const ownRank = rankOf(value);
+  if (ownRank === rank) return value as T;
+  return ownRank < rank ? first : last;
 }
 
 /** Where the types of values are in MongoDB's order, as far as it matters here: null and numbers, texts, others, times, and what comes last. */

@@ -41,44 +41,46 @@ function sizeOf({ dataSize, indexSize }: Sizes): number | undefined {
 
 /** Undefined if there are none, or one is unknown. */
 function sumOf(sizes: readonly (number | undefined)[]): number | undefined {
-  const known = sizes.filter((size) => size !== undefined);
-  return known.length === 0 || known.length < sizes.length ? undefined : known.reduce((sum, size) => sum + size, 0);
+  const knownSizes = sizes.filter((size) => size !== undefined);
+  return knownSizes.length === 0 || knownSizes.length < sizes.length
+    ? undefined
+    : knownSizes.reduce((sum, size) => sum + size, 0);
 }
 
 export type Quota = ReturnType<typeof createQuota>;
 
 export function createQuota(most: number, read = storedBytes) {
   /** An organisation's size, and until when (performance.now()) the measurement is valid. */
-  const known = new LRUCache<string, { readonly bytes: number; readonly until: number }>({ max: MAX_KNOWN });
+  const cache = new LRUCache<string, { readonly bytes: number; readonly until: number }>({ max: MAX_KNOWN });
   const measuring = new Map<string, Promise<void>>();
 
   async function measure(database: mongo.Db): Promise<void> {
     const begun = performance.now();
     // if measuring fails, the last size counts
-    const bytes = await read(database).catch(() => known.get(database.databaseName)?.bytes ?? 0);
+    const bytes = await read(database).catch(() => cache.get(database.databaseName)?.bytes ?? 0);
     const now = performance.now();
-    known.set(database.databaseName, { bytes, until: now + Math.max(EVERY, (now - begun) * SHARE) });
+    cache.set(database.databaseName, { bytes, until: now + Math.max(EVERY, (now - begun) * SHARE) });
     measuring.delete(database.databaseName);
   }
 
   return {
     /** @throws AppError quota_exceeded for an organisation that has reached its limit */
     async admit(database: mongo.Db): Promise<void> {
-      const last = known.get(database.databaseName);
+      const last = cache.get(database.databaseName);
       if (!last || last.until < performance.now()) {
         const soon = measuring.get(database.databaseName) ?? measure(database);
         measuring.set(database.databaseName, soon);
         // an outdated measurement alone must not refuse a write
         if (last && last.bytes >= most) await soon;
       }
-      const bytes = known.get(database.databaseName)?.bytes ?? 0;
+      const bytes = cache.get(database.databaseName)?.bytes ?? 0;
       if (bytes < most) return;
       const detail = `The organisation stores ${String(bytes)} bytes, and its limit is ${String(most)}; nothing was stored.`;
       throw new AppError('quota_exceeded', detail);
     },
     /** Among the organisations that wrote here: the largest size, and how many have reached the limit. */
     state(): { readonly largest: number; readonly full: number } {
-      const all = [...known.values()].map(({ bytes }) => bytes);
+      const all = [...cache.values()].map(({ bytes }) => bytes);
       return { largest: Math.max(0, ...all), full: all.filter((bytes) => bytes >= most).length };
     },
   };

@@ -62,15 +62,15 @@ export function createShards(client: mongo.MongoClient) {
   }
 
   /** The shard to place an organisation on; undefined if none can take one. @throws ShardRefused */
-  function choose(shards: readonly CountedShard[], given: string | undefined, isDown: (shard: string) => boolean) {
-    if (given === undefined) {
+  function choose(shards: readonly CountedShard[], shardName: string | undefined, isDown: (shard: string) => boolean) {
+    if (shardName === undefined) {
       const fit = shards.filter(({ name, draining }) => !draining && !isDown(name));
       return fit.toSorted((left, right) => left.organisations - right.organisations)[0];
     }
-    const shard = shards.find(({ name }) => name === given);
+    const shard = shards.find(({ name }) => name === shardName);
     const names = shards.map(({ name }) => name).join(', ');
-    if (!shard) throw new ShardRefused(`there is no shard ${given}; shards are ${names}`);
-    if (shard.draining) throw new ShardRefused(`shard ${given} is draining`);
+    if (!shard) throw new ShardRefused(`there is no shard ${shardName}; shards are ${names}`);
+    if (shard.draining) throw new ShardRefused(`shard ${shardName} is draining`);
     return shard;
   }
 
@@ -84,7 +84,6 @@ export function createShards(client: mongo.MongoClient) {
       const cursor = databases.find({ _id: { $in: ids.map(databaseName) } }, { ...read, batchSize: ids.length + 1 });
       return new Map((await cursor.toArray()).map(({ _id, primary }) => [organisationOf(_id) ?? '', primary]));
     },
-    /** The organisations whose databases are on a shard. */
     async organisationsOn(shard: string): Promise<string[]> {
       const cursor = databases.find({ _id: DATABASE_NAME, primary: shard } as object, {
         ...read,
@@ -116,7 +115,6 @@ export function createShards(client: mongo.MongoClient) {
     },
     /** Creates a database on a shard, unless there is one. @throws the driver's error, such as a missing privilege */
     createOn: (name: string, shard: string): Promise<void> => createOn(admin, name, shard),
-    /** The shard of a database. */
     async shardOf(name: string): Promise<string | undefined> {
       return (await databases.findOne({ _id: name }, read))?.primary;
     },

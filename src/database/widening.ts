@@ -13,10 +13,10 @@ import { validationOptions, validatorState, widenValidator } from './validators'
 /** How long the outcome for a collection counts, in milliseconds: it costs commands, and fails again without the privilege. */
 const COUNTS_FOR = MINUTE;
 
-export type Widening = ReturnType<typeof wideningOf>;
+export type Widening = ReturnType<typeof createWidening>;
 
 /** `creating` runs work that may create a collection: see OrganisationData.creating. */
-export function wideningOf(
+export function createWidening(
   organisationId: string,
   database: mongo.Db,
   upkeep: Pick<Upkeep, 'validation' | 'onWidened'>,
@@ -43,8 +43,8 @@ export function wideningOf(
   function once(definition: Collection): Promise<string | undefined> {
     const { name } = definition;
     const now = performance.now();
-    const known = attempts.get(name);
-    if (known && now < known.at + COUNTS_FOR) return known.outcome;
+    const attempt = attempts.get(name);
+    if (attempt && now < attempt.at + COUNTS_FOR) return attempt.outcome;
     const outcome = widen(definition);
     attempts.set(name, { at: now, outcome });
     return outcome;

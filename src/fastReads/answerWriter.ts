@@ -4,7 +4,7 @@ import { type RawRows, requireWhole, UnsupportedValue } from '../database/rawRow
 import { type PartFind, readRaw, type Reading } from '../database/readRows';
 import { MEBIBYTE } from '../units';
 import { JsonOutput } from './jsonOutput';
-import { idle, objectWriter, type Shape, withBytes } from './rowWriter';
+import { idle, createObjectWriter, type Shape, withBytes } from './rowWriter';
 
 /* Writes pages and single objects as JSON from the bytes that the database sent, without decoding them (docs/decisions/fast.md). */
 
@@ -18,16 +18,16 @@ export interface PageShape {
   readonly row: Shape;
 }
 
-export type PageWriter = ReturnType<typeof pageWriter>;
+export type PageWriter = ReturnType<typeof createPageWriter>;
 
 /** Shared by all writers: none awaits anything between its first byte and its last. */
 const out = new JsonOutput();
 const COMMA = Buffer.from(',');
 
 /** `copies` is how often a byte of a row can be written at most. */
-export function pageWriter({ parts, row }: PageShape, copies = 1) {
+export function createPageWriter({ parts, row }: PageShape, copies = 1) {
   const writing = idle();
-  const rows = objectWriter(row, out, writing);
+  const rows = createObjectWriter(row, out, writing);
   const names = parts.map(({ key, from }, index) => {
     const name = `${index === 0 ? '{' : ','}${JSON.stringify(key)}:`;
     return Buffer.from(typeof from === 'string' ? name : name + JSON.stringify(from.constant));
@@ -78,9 +78,9 @@ function placeOf(places: RawRows['places'], index: number): [number, number] {
   return [start, end];
 }
 
-export function singleWriter(shape: Shape) {
+export function createSingleWriter(shape: Shape) {
   const writing = idle();
-  const object = objectWriter(shape, out, writing);
+  const object = createObjectWriter(shape, out, writing);
   return {
     /** The JSON of an object. @throws UnsupportedValue */
     write(row: Buffer): Buffer {

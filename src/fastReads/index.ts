@@ -4,7 +4,7 @@ import type { OrganisationData } from '../database/organisationData';
 import type { ListArguments } from '../database/pagination';
 import { notFound } from '../errors';
 import type { FastRead, FastReadOf, ReadOutcome, Selected, Written } from '../operations/selection';
-import { type PageWriter, pageWriter, singleWriter } from './answerWriter';
+import { type PageWriter, createPageWriter, createSingleWriter } from './answerWriter';
 import { pageShape, shapeOf } from './shapes';
 
 /*
@@ -38,7 +38,7 @@ export function fastListOf<Of extends Stored>(collection: Of, read: ReadPage<Of>
     const shape = pageShape(selected);
     if (!shape) return undefined;
     const rows = selected.find(({ field }) => field?.name === 'data')?.selected ?? [];
-    const writer = pageWriter(shape, copiesIn(rows));
+    const writer = createPageWriter(shape, copiesIn(rows));
     const projection = projectionOf(collection, rows);
     return (args, { data }) => attempt(data, collection, () => read(data, collection, args, projection, writer));
   };
@@ -50,7 +50,7 @@ export function fastObjectOf(collection: Stored, name: string): FastReadOf {
     const [first] = selected;
     const shape = first && shapeOf(first.type, selected);
     if (!shape) return undefined;
-    const writer = singleWriter(shape);
+    const writer = createSingleWriter(shape);
     const copies = copiesIn(selected);
     const projection = projectionOf(collection, selected);
     const read: FastRead = ({ id }, { data }) =>
@@ -90,9 +90,9 @@ function projectionOf({ stored: { omittedInLists }, projection }: Stored, select
 const pauses = new WeakMap<OrganisationData, Map<string, number>>();
 
 async function attempt(data: OrganisationData, { name }: Stored, write: () => Promise<Written>): Promise<ReadOutcome> {
-  const left = pauses.get(data)?.get(name) ?? 0;
-  if (left > 0) {
-    pauses.get(data)?.set(name, left - 1);
+  const pause = pauses.get(data)?.get(name) ?? 0;
+  if (pause > 0) {
+    pauses.get(data)?.set(name, pause - 1);
     return { reason: 'recently' };
   }
   try {

@@ -57,7 +57,7 @@ export interface Shape {
 }
 
 /** Writes objects of a shape from their bytes. */
-type ObjectWriter = ReturnType<typeof objectWriter>;
+type ObjectWriter = ReturnType<typeof createObjectWriter>;
 
 /** A member as written: its name in JSON with what precedes it, and its value unless that is constant. */
 interface Part {
@@ -102,7 +102,7 @@ export function withBytes<T>(writing: Writing, bytes: Buffer, work: () => T): T 
   }
 }
 
-export function objectWriter(shape: Shape, out: JsonOutput, writing: Writing) {
+export function createObjectWriter(shape: Shape, out: JsonOutput, writing: Writing) {
   const members = [
     ...new Set([...shape.wanted.flatMap(({ from }) => ('member' in from ? from.member : [])), ...shape.others]),
   ];
@@ -204,7 +204,7 @@ function valueWriter(value: Value, out: JsonOutput, writing: Writing): Write {
   if (kind === 'date') return dateWriter(out, writing);
   if (kind === 'object' || kind === 'objects') {
     if (!value.shape) throw new Error('objects without a shape');
-    const inner = objectWriter(value.shape, out, writing);
+    const inner = createObjectWriter(value.shape, out, writing);
     const writeList = writerOfObjects(inner, out, writing);
     if (value.absent !== undefined)
       return (at, type, end) => {

@@ -9,7 +9,6 @@ export type Write = (at: number, type: number, end: number) => void;
 interface Writing {
   readonly bytes: Buffer;
 }
-/** A value of an enum. */
 interface EnumValue {
   readonly name: Uint8Array;
   readonly json: Uint8Array;
@@ -74,13 +73,13 @@ function isDate(bytes: Buffer, start: number, end: number): boolean {
 }
 
 export function enumWriter(values: readonly string[], out: JsonOutput, writing: Writing): Write {
-  const known: EnumValue[] = values.map((value) => ({
+  const enumValues: EnumValue[] = values.map((value) => ({
     name: Buffer.from(`${value}\0`),
     json: Buffer.from(JSON.stringify(value)),
   }));
   return (at, type, end) => {
     if (type !== BSON.text) throw new UnsupportedValue('type');
-    for (const { name, json } of known) {
+    for (const { name, json } of enumValues) {
       if (afterName(writing.bytes, at + 4, name) !== end) continue;
       out.put(json);
       return;

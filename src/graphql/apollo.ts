@@ -89,8 +89,8 @@ export function createApollo(options: ApolloOptions, documents: Documents): Apol
             const { streaming } = call;
             if (streaming && operation.operation === OperationTypeNode.SUBSCRIPTION)
               return subscribe(schema, execution, streaming);
-            const written = await answerWritten(execution);
-            if (written) return written;
+            const answer = await answerWritten(execution);
+            if (answer) return answer;
             const result = await execute(execution);
             const refusal = tooLarge(call);
             if (refusal) return refused(result, call, refusal);
@@ -122,7 +122,7 @@ export function createApollo(options: ApolloOptions, documents: Documents): Apol
       ApolloServerPluginLandingPageDisabled(),
       ApolloServerPluginSchemaReportingDisabled(),
       ApolloServerPluginUsageReportingDisabled(),
-      requestRules(logger, createCostOf(schema), operations),
+      createRequestRules(logger, createCostOf(schema), operations),
     ],
   });
 }
@@ -140,9 +140,9 @@ async function asText(result: ExecutionResult, call: GraphqlContext): Promise<Ex
   try {
     return { ...result, data: new WrittenData(await answerText(result.data, caller)).asData() };
   } catch (error) {
-    const known = findAppError(error);
-    if (!known) throw error;
-    return refused(result, call, known);
+    const appError = findAppError(error);
+    if (!appError) throw error;
+    return refused(result, call, appError);
   }
 }
 
@@ -153,20 +153,20 @@ async function asText(result: ExecutionResult, call: GraphqlContext): Promise<Ex
 function refused({ errors = [] }: ExecutionResult, { isWrite }: GraphqlContext, refusal: AppError): ExecutionResult {
   if (!isWrite) return { errors: [withHttpStatus(refusal)] };
   const others = errors.filter((error) => findAppError(error) !== refusal);
-  const known = afterWrites(refusal);
-  return { data: null, errors: [new GraphQLError(known.detail, { originalError: known }), ...others] };
+  const appError = afterWrites(refusal);
+  return { data: null, errors: [new GraphQLError(appError.detail, { originalError: appError }), ...others] };
 }
 
 /** The error to answer with if nothing ran: once its elements were counted, a bulk call cost more points than were left. */
 function spentEntirely({ data, errors = [] }: ExecutionResult): AppError | undefined {
   const [first] = errors;
-  const known = first && findAppError(first);
-  if (known?.code !== 'rate_limited' || Object.values(data ?? {}).some((value) => value !== null)) return undefined;
-  return known;
+  const appError = first && findAppError(first);
+  if (appError?.code !== 'rate_limited' || Object.values(data ?? {}).some((value) => value !== null)) return undefined;
+  return appError;
 }
 
 /** The checks that need the operation: Idempotency-Key, caller, cost and turn. */
-function requestRules(
+function createRequestRules(
   logger: Logger,
   costOf: CostOf,
   operations: readonly Operation[],
@@ -201,8 +201,8 @@ function requestRules(
         // its answer will not be refused, so what the caller does not read of others counts before
         if (isWrite) exchange.bodies.requireRoom(exchange);
       } catch (error) {
-        const known = findAppError(error);
-        throw known ? withHttpStatus(known) : error;
+        const appError = findAppError(error);
+        throw appError ? withHttpStatus(appError) : error;
       }
     },
     willSendResponse: ({ response: { body }, contextValue: { call } }) => {
@@ -214,9 +214,9 @@ function requestRules(
     didEncounterErrors: ({ errors, contextValue: { call } }) => {
       for (const error of errors) {
         const thrown = error.originalError ?? error;
-        const known = toAppError(thrown);
-        if (known.code === 'unavailable') noteUnavailable(call.exchange, known, thrown);
-        if (known.code !== 'internal' || isCallerFault(error.toJSON(), error)) continue;
+        const appError = toAppError(thrown);
+        if (appError.code === 'unavailable') noteUnavailable(call.exchange, appError, thrown);
+        if (appError.code !== 'internal' || isCallerFault(error.toJSON(), error)) continue;
         logger.error({ request_id: call.requestId, error: describeError(thrown) }, 'resolver failed');
       }
       return Promise.resolve();

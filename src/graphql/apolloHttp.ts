@@ -18,12 +18,12 @@ function withoutEmptyName(body: unknown): unknown {
 function withCheckedVariables(search: string): string {
   // its name may be percent-encoded
   const query = new URLSearchParams(search);
-  const given = query.get('variables');
-  if (given === null) return search;
-  const checked = checkedJson(given);
+  const variables = query.get('variables');
+  if (variables === null) return search;
+  const checked = checkedJson(variables);
   const { fault } = checked;
   if (fault) throw invalidRequest([{ parameter: 'variables', code: fault.code, detail: fault.detail }]);
-  if (checked.text === given) return search;
+  if (checked.text === variables) return search;
   query.set('variables', checked.text);
   return `?${query.toString()}`;
 }

@@ -31,7 +31,7 @@ interface Contents {
   readonly mentions: Map<string, number>;
 }
 
-const known = new WeakMap<OperationDefinitionNode, Contents>();
+const cache = new WeakMap<OperationDefinitionNode, Contents>();
 
 /** The error for arguments over a limit; undefined within all. The document must be valid and within QUERY_LIMITS. */
 export function argumentSizeError(
@@ -39,8 +39,8 @@ export function argumentSizeError(
   operation: OperationDefinitionNode,
   values: Readonly<Record<string, unknown>>,
 ): AppError | undefined {
-  let contents = known.get(operation);
-  if (!contents) known.set(operation, (contents = contentsOf(document, operation)));
+  let contents = cache.get(operation);
+  if (!contents) cache.set(operation, (contents = contentsOf(document, operation)));
   const size: Size = { characters: contents.characters, elements: 0 };
   const count = (name: string, valueSize: Size): void => {
     // an unused variable is coerced, too

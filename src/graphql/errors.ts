@@ -34,10 +34,10 @@ export function formatError(formatted: GraphQLFormattedError, error: unknown): G
       extensions: { code, status: ERROR_CODES[code].status },
     };
   }
-  const known = toAppError(unwrapResolverError(error));
+  const appError = toAppError(unwrapResolverError(error));
   // the error concerns every row, so its path names none of them
-  const path = isOfEveryRow(known) && formatted.path?.filter((part) => typeof part === 'string');
-  return { message: known.detail, ...place, ...(path && { path }), extensions: extensionsOf(known) };
+  const path = isOfEveryRow(appError) && formatted.path?.filter((part) => typeof part === 'string');
+  return { message: appError.detail, ...place, ...(path && { path }), extensions: extensionsOf(appError) };
 }
 
 function callerFaultCode(error: unknown): ErrorCode {

@@ -76,13 +76,13 @@ export function createAnswerWritten(
   { isWorthIt, onFastRead }: Options,
 ): (execution: Execution) => Promise<ExecutionResult | undefined> {
   // how often an operation ran, then how to read it, or false if it has to be executed; lives as long as its document
-  const known = new WeakMap<OperationDefinitionNode, number | Root | false>();
+  const cache = new WeakMap<OperationDefinitionNode, number | Root | false>();
 
   function rootOf(document: DocumentNode, operation: OperationDefinitionNode): Root | false {
-    const before = known.get(operation) ?? 0;
+    const before = cache.get(operation) ?? 0;
     if (typeof before !== 'number') return before;
     const root = before + 1 >= COMPILED_FROM && isWorthIt(document, operation) && compile(document, operation);
-    known.set(operation, before + 1 < COMPILED_FROM ? before + 1 : root);
+    cache.set(operation, before + 1 < COMPILED_FROM ? before + 1 : root);
     return root;
   }
 

@@ -9,7 +9,7 @@ import type { Operation } from '../schema/declaredOperations';
 import { acceptBesideStream, acceptOf, acceptsStream } from '../http/requestHead';
 import { BODY_LIMIT, checkBodyHeaders, readJson } from '../http/body';
 import type { Encode } from '../http/compression';
-import { bytesOf, type Exchange, incomingRequest, send } from '../http/exchange';
+import { bytesOf, type Exchange, createIncomingRequest, send } from '../http/exchange';
 import { type ApolloOptions, createApollo, type GraphqlContext } from './apollo';
 import { runApollo, writeApollo } from './apolloHttp';
 import { createDocumentStore, documentPoints, SHORT, loopTurn } from './documents';
@@ -46,7 +46,7 @@ export async function createGraphqlFace(options: GraphqlOptions) {
   /** Checks key, rate and plan before Apollo sees the request; without a key only public introspection is possible. */
   async function openCaller(exchange: Exchange): Promise<CallContext | undefined> {
     const mayIntrospect = introspection === 'public' && exchange.request.headers.authorization === undefined;
-    if (!mayIntrospect) return openContext(incomingRequest(exchange));
+    if (!mayIntrospect) return openContext(createIncomingRequest(exchange));
     exchange.log.refusal = { reason: 'missing' };
     await chargeAddress(exchange, 1);
     return undefined;
@@ -152,8 +152,8 @@ function isStreamed({ isSubscription, takesJson }: Streaming, { status = 200 }: 
 
 /** Where a client of Server-Sent Events resumes; undefined if it has received nothing. */
 function lastEventIdOf({ headers }: IncomingMessage): string | undefined {
-  const given = headers['last-event-id'];
-  return typeof given === 'string' && given !== '' ? given : undefined;
+  const lastEventId = headers['last-event-id'];
+  return typeof lastEventId === 'string' && lastEventId !== '' ? lastEventId : undefined;
 }
 
 async function readBody(exchange: Exchange): Promise<unknown> {

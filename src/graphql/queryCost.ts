@@ -89,16 +89,16 @@ export function createCostOf(schema: GraphQLSchema): CostOf {
   /** Processes each fragment once, so this is linear in the document. */
   function partsOf(document: DocumentNode, operation: OperationDefinitionNode): readonly Part[] {
     const fragments = fragmentsOf(document);
-    const known = new Map<string, readonly Part[]>();
+    const partsByFragment = new Map<string, readonly Part[]>();
 
     function partsOfFragment(name: string): readonly Part[] {
-      const knownParts = known.get(name);
+      const knownParts = partsByFragment.get(name);
       if (knownParts) return knownParts;
       const fragment = fragments.get(name);
       const parts = fragment
         ? partsOfSet(fragment.selectionSet, schema.getType(fragment.typeCondition.name.value))
         : [];
-      known.set(name, parts);
+      partsByFragment.set(name, parts);
       return parts;
     }
 
@@ -128,10 +128,10 @@ export function createCostOf(schema: GraphQLSchema): CostOf {
     return partsOfSet(operation.selectionSet, schema.getRootType(operation.operation) ?? undefined);
   }
 
-  const known = new WeakMap<OperationDefinitionNode, Cost>();
+  const costs = new WeakMap<OperationDefinitionNode, Cost>();
   return (document, operation) => {
-    let cost = known.get(operation);
-    if (!cost) known.set(operation, (cost = costOf(document, operation, partsOf(document, operation))));
+    let cost = costs.get(operation);
+    if (!cost) costs.set(operation, (cost = costOf(document, operation, partsOf(document, operation))));
     return cost;
   };
 }
@@ -184,10 +184,10 @@ function limitOf(
   { min, max, fallback }: Bounds,
 ): (variables: Variables) => number {
   const within = (value: number): number => Math.min(max, Math.max(min, value));
-  const given = field.arguments?.find(({ name }) => name.value === 'limit')?.value;
-  if (given?.kind === Kind.INT) return () => within(Number(given.value));
-  if (given?.kind !== Kind.VARIABLE) return () => fallback;
-  const name = given.name.value;
+  const limitValue = field.arguments?.find(({ name }) => name.value === 'limit')?.value;
+  if (limitValue?.kind === Kind.INT) return () => within(Number(limitValue.value));
+  if (limitValue?.kind !== Kind.VARIABLE) return () => fallback;
+  const name = limitValue.name.value;
   const initial = operation.variableDefinitions?.find(({ variable }) => variable.name.value === name)?.defaultValue;
   const otherwise = initial?.kind === Kind.INT ? within(Number(initial.value)) : fallback;
   return (variables) => {
@@ -232,13 +232,13 @@ function fold(
   valueOf: (part: Part, below: number) => number,
   join: (left: number, right: number) => number,
 ): number {
-  const known = new Map<readonly Part[], number>();
+  const values = new Map<readonly Part[], number>();
   const walk = (some: readonly Part[]): number => {
-    const knownValue = known.get(some);
+    const knownValue = values.get(some);
     if (knownValue !== undefined) return knownValue;
     let value = 0;
     for (const part of some) value = join(value, valueOf(part, part.inner.length === 0 ? 0 : walk(part.inner)));
-    known.set(some, value);
+    values.set(some, value);
     return value;
   };
   return walk(parts);

@@ -226,7 +226,7 @@ export function fragmentsOf(document: DocumentNode): Map<string, FragmentDefinit
 
 function measure(document: DocumentNode): Measure {
   const fragments = fragmentsOf(document);
-  const known = new Map<string, Size>();
+  const sizes = new Map<string, Size>();
   const cyclic = new Set<FragmentDefinitionNode>();
   const open = new Set<string>();
 
@@ -236,7 +236,7 @@ function measure(document: DocumentNode): Measure {
   }
 
   function sizeOfFragment(name: string): Size {
-    const knownSize = known.get(name);
+    const knownSize = sizes.get(name);
     if (knownSize) return knownSize;
     const fragment = fragments.get(name);
     // another rule reports the missing fragment
@@ -248,7 +248,7 @@ function measure(document: DocumentNode): Measure {
     open.add(name);
     const size = sizeOfSet(fragment.selectionSet);
     open.delete(name);
-    known.set(name, size);
+    sizes.set(name, size);
     return size;
   }
 

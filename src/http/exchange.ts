@@ -58,7 +58,6 @@ interface ExchangeLog {
   invalid?: Map<string, InvalidRow>;
   /** How many rows were left out of the answer. */
   omitted?: number;
-  /** Id of its trace. */
   traceId?: string;
   /** When its stream opened, by performance.now(). */
   streaming?: number;
@@ -75,11 +74,11 @@ export interface Unavailable {
 }
 
 /** Records why a request, or one of its fields, is unavailable; the first reason stays. `error` is what was thrown. */
-export function noteUnavailable({ log }: Pick<Exchange, 'log'>, known: AppError, error: unknown): void {
-  const { reason = 'away', shard } = known.extras;
+export function noteUnavailable({ log }: Pick<Exchange, 'log'>, appError: AppError, error: unknown): void {
+  const { reason = 'away', shard } = appError.extras;
   const { stack: _, ...failure } = describeError(error);
   const isMeant = findAppError(error) !== undefined;
-  log.unavailable ??= { reason, shard, detail: known.detail, ...(!isMeant && { error: failure }) };
+  log.unavailable ??= { reason, shard, detail: appError.detail, ...(!isMeant && { error: failure }) };
 }
 
 /** Rows of a request that are noted for the log. */
@@ -134,8 +133,9 @@ export function openExchange(
   dropLongLists(request);
   const target = request.url ?? '/';
   const at = target.indexOf('?');
-  const given = request.headers['x-request-id'];
-  const requestId = typeof given === 'string' && SANE_ID.test(given) && redact(given) === given ? given : randomUUID();
+  const sentId = request.headers['x-request-id'];
+  const requestId =
+    typeof sentId === 'string' && SANE_ID.test(sentId) && redact(sentId) === sentId ? sentId : randomUUID();
   response.setHeader('X-Request-Id', requestId);
   const keepsAlive = response.shouldKeepAlive;
   const asksFirst = request.headers.expect !== undefined && request.httpVersion === '1.1';
@@ -164,7 +164,7 @@ export function openExchange(
   };
 }
 
-export function incomingRequest(exchange: Exchange): IncomingRequest {
+export function createIncomingRequest(exchange: Exchange): IncomingRequest {
   return {
     requestId: exchange.requestId,
     authorization: soleAuthorization(exchange.request),

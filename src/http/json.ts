@@ -213,12 +213,12 @@ function closingQuote(text: string, start: number): number {
 }
 
 function nameAt(text: string, start: number, end: number): string {
-  const written = text.slice(start + 1, end);
-  if (!written.includes('\\')) return written;
+  const numberText = text.slice(start + 1, end);
+  if (!numberText.includes('\\')) return numberText;
   try {
-    return JSON.parse(`"${written}"`) as string;
+    return JSON.parse(`"${numberText}"`) as string;
   } catch {
-    return written;
+    return numberText;
   }
 }
 

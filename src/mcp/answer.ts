@@ -33,8 +33,8 @@ export function blocksOf(text: string, untrusted: readonly string[], notes: read
     const numbered = Object.fromEntries(untrusted.map((words, at) => [String(at + 1), words]));
     texts.push(`${WHOSE}\n${JSON.stringify(numbered)}`);
   }
-  const noted = notes.filter(Boolean);
-  if (noted.length > 0) texts.push(noted.join(' '));
+  const noteTexts = notes.filter(Boolean);
+  if (noteTexts.length > 0) texts.push(noteTexts.join(' '));
   return texts.map((text) => ({ type: 'text', text }));
 }
 
@@ -45,8 +45,8 @@ export function sizeOf(blocks: readonly Content[]): number {
 /** The answer, with only the named members in its rows. */
 export function narrowed(answer: Json, members: readonly string[]): Json {
   const rows = answer[ROWS] as readonly Json[];
-  const kept = rows.map((row) => Object.fromEntries(members.map((name) => [name, row[name]])));
-  return { ...answer, [ROWS]: kept };
+  const narrowedRows = rows.map((row) => Object.fromEntries(members.map((name) => [name, row[name]])));
+  return { ...answer, [ROWS]: narrowedRows };
 }
 
 /** Moves text by outsiders to `untrusted`, and leaves its number in its place. */

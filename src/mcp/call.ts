@@ -71,8 +71,8 @@ export function createCalls(runner: Runner) {
         if (isGiven(fields)) throw validationFailed([unknownArgument(FIELDS, tool)]);
         if (isGiven(idempotencyKey)) incoming.idempotencyKey = checkedKey(idempotencyKey);
       } else if (isGiven(idempotencyKey)) throw validationFailed([unknownArgument(IDEMPOTENCY_KEY, tool)]);
-      const sent = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== null));
-      const args = normaliseKeys(lists ? (lists(sent) as Params) : sent);
+      const callArguments = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== null));
+      const args = normaliseKeys(lists ? (lists(callArguments) as Params) : callArguments);
       try {
         check(args);
       } catch (error) {
@@ -139,8 +139,8 @@ async function answer(tool: Tool, runs: Runs, { args, members }: Wanted, context
     return true;
   };
   for (;;) {
-    const sent = limit === undefined ? args : { ...args, limit };
-    const answered = (await run.read?.(sent, context)) ?? (await run.resolve(sent, context));
+    const callArguments = limit === undefined ? args : { ...args, limit };
+    const answered = (await run.read?.(callArguments, context)) ?? (await run.resolve(callArguments, context));
     reads += 1;
     if (await shrink(answered.text.length, MAX_PARSED)) continue;
     const omitted = context.omitted?.() ?? 0;

@@ -4,7 +4,7 @@ import { AppError } from '../errors';
 import { requireAcceptsJson } from '../http/requestHead';
 import { BULK_BODY_LIMIT, checkBodyHeaders, readJson } from '../http/body';
 import { encoded } from '../http/compression';
-import { type Exchange, incomingRequest, send } from '../http/exchange';
+import { type Exchange, createIncomingRequest, send } from '../http/exchange';
 import { extraMembers } from '../http/problem';
 import { toAppError } from '../toAppError';
 import type { Runner } from '../operations/runner';
@@ -56,7 +56,7 @@ export function createMcpFace({ runner, openContext, origins }: McpOptions): (ex
         allow: ['POST'],
       });
     }
-    const incoming: Incoming = { ...incomingRequest(exchange), idempotencyKey: undefined };
+    const incoming: Incoming = { ...createIncomingRequest(exchange), idempotencyKey: undefined };
     const context = await openContext(incoming);
     requireOn(context);
     requireAcceptsJson(request);
@@ -160,10 +160,10 @@ async function callTool({ params }: Message, asked: Asked): Promise<object> {
     return { content: isReplay ? [...content, REPLAYED] : content, isError: false };
   } catch (error) {
     if (error instanceof ProtocolError) throw error;
-    const known = toAppError(error);
-    if (isForClients(known)) throw error;
-    exchange.log.code = known.code;
-    return { content: [faultBlock(known, exchange.requestId)], isError: true };
+    const appError = toAppError(error);
+    if (isForClients(appError)) throw error;
+    exchange.log.code = appError.code;
+    return { content: [faultBlock(appError, exchange.requestId)], isError: true };
   }
 }
 

@@ -16,7 +16,6 @@ export type LimiterStore = 'memory' | 'shared' | 'degraded';
 const SHED_REASONS = ['database', 'organisation', 'bodies'] as const;
 export type ShedReason = (typeof SHED_REASONS)[number];
 
-/** The limiters of requests. */
 const LIMITERS = ['key', 'organisation', 'user', 'operator', 'address', 'introspection'] as const;
 /** HTTP statuses of requests that are refused before they are read. */
 const REFUSED_STATUSES = ['400', '408', '413', '431'];
@@ -209,10 +208,10 @@ export function keyLabel(key: ApiKey | null | undefined, now: number): FoundKey 
  * for several, `other` for a field or fragment not in the schema, `none` if it failed before that was known.
  */
 export function operationLabel(operations: readonly string[]): (fields: string | undefined) => string {
-  const known = new Set([...operations, 'introspection']);
+  const operationNames = new Set([...operations, 'introspection']);
   return (fields) => {
     if (fields === undefined || fields === '') return 'none';
-    if (known.has(fields)) return fields;
+    if (operationNames.has(fields)) return fields;
     return fields.includes(' ') ? 'multiple' : 'other';
   };
 }

@@ -38,7 +38,6 @@ const ALWAYS: readonly number[] = [400, 401, 403, 405, 406, 429, 500, 503];
 const OF_WRITES: readonly number[] = [409, 422];
 const WITH_BODY: readonly number[] = [413, 415];
 
-/** References to the error responses of an operation. */
 export function errorResponses(
   operation: RestOperation,
   { callers, hasId, expires }: { readonly callers: Callers; readonly hasId: boolean; readonly expires: boolean },
@@ -74,8 +73,8 @@ function nameOf(status: number, callers: Callers): string {
 /** The responses with the statuses that operations have. */
 export function sharedResponses(used: ReadonlySet<number>, callers: Callers): Record<string, object> {
   const statuses = new Set(Object.values(ERROR_CODES).map(({ status }) => status));
-  const known = [...statuses].filter((status) => used.has(status));
-  return Object.fromEntries(known.map((status) => [nameOf(status, callers), response(status, callers)]));
+  const usedStatuses = [...statuses].filter((status) => used.has(status));
+  return Object.fromEntries(usedStatuses.map((status) => [nameOf(status, callers), response(status, callers)]));
 }
 
 function response(status: number, callers: Callers): object {

@@ -85,8 +85,8 @@ function reportExample(endpoint: Endpoint): unknown {
 
 /** The name of an operation; those of operators that have the name of another in the API of keys have a prefix. */
 function keyOf({ operation: { name, role } }: Endpoint): string {
-  const own = `operator.${name}`;
-  return role === OPERATOR && own in responses ? own : name;
+  const operatorName = `operator.${name}`;
+  return role === OPERATOR && operatorName in responses ? operatorName : name;
 }
 
 /** The example of a response: an object, or a page that is followed by another. */

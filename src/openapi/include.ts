@@ -76,10 +76,10 @@ export function describeIncluded(
       const valueOf = (key: string): string =>
         directiveOf(isObjectType(type) ? type.getFields()[key]?.astNode : undefined, 'graphql_only')?.include ?? key;
       if (!whole && lacking.length === 0) return [name, item];
-      const own = propertiesOf(item);
-      const added = whole ? Object.keys(propertiesOf(whole)).filter((key) => !(key in own)) : [];
-      const all = { ...(whole && propertiesOf(whole)), ...own };
-      const optional = [...added, ...lacking].map((key) => [key, onlyIncluded(valueOf(key), all[key])] as const);
+      const ownProperties = propertiesOf(item);
+      const addedKeys = whole ? Object.keys(propertiesOf(whole)).filter((key) => !(key in ownProperties)) : [];
+      const all = { ...(whole && propertiesOf(whole)), ...ownProperties };
+      const optional = [...addedKeys, ...lacking].map((key) => [key, onlyIncluded(valueOf(key), all[key])] as const);
       const required = (item.required as readonly string[]).filter((key) => !lacking.includes(key));
       return [name, { ...item, properties: { ...all, ...Object.fromEntries(optional) }, required }];
     }),

@@ -264,7 +264,6 @@ function tagsOf(schema: GraphQLSchema, operations: readonly Operation[]): object
   return [...tags].map((name) => ({ name, description: TAGS[name] ?? storedDescription(schema, name) ?? name }));
 }
 
-/** The SDL description of the type stored in a collection. */
 function storedDescription(schema: GraphQLSchema, collection: string): string | undefined {
   const types = Object.values(schema.getTypeMap()).filter(isObjectType);
   const stored = types.find(({ astNode }) => directiveOf(astNode, 'stored')?.collection === collection);

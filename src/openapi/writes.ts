@@ -28,16 +28,16 @@ export function withWrites(
   });
   const all = componentSchemas(schema, { elementBounds: true, closed: true });
   const kinds = [...kindsOf(collections, schema).byName.values()];
-  const made: Record<string, JsonSchema> = {};
-  for (const kind of kinds) Object.assign(made, shapesOf(kind, all, element));
+  const addedSchemas: Record<string, JsonSchema> = {};
+  for (const kind of kinds) Object.assign(addedSchemas, shapesOf(kind, all, element));
   const variants = kinds.map((kind) => ({ $ref: SCHEMA_ROOT + nameOf(kind, 'Write') }));
   const mapping = Object.fromEntries(kinds.map((kind) => [kind.name, SCHEMA_ROOT + nameOf(kind, 'Write')]));
-  made[ELEMENT] = {
+  addedSchemas[ELEMENT] = {
     description: element.description,
     oneOf: variants,
     discriminator: { propertyName: 'type', mapping },
   };
-  return { ...schemas, ...referred(made, all), ...made };
+  return { ...schemas, ...referred(addedSchemas, all), ...addedSchemas };
 }
 
 const nameOf = ({ resource }: Kind, what: string): string => resource.stored.type + what;
@@ -50,13 +50,13 @@ function shapesOf(
 ): Record<string, JsonSchema> {
   const { stored, defaults } = kind.resource;
   const whole = all[stored.type] as JsonSchema & { readonly properties: Readonly<Record<string, JsonSchema>> };
-  const made: Record<string, JsonSchema> = {};
+  const addedSchemas: Record<string, JsonSchema> = {};
   const isDefault = new Set(Object.keys(defaults(ANY_CURRENCY)));
   const properties = Object.fromEntries(
     stored.members.map(({ name, isRequired, isList, kind: of, type }): [string, JsonSchema] => {
       const property = whole.properties[name] ?? {};
       if (kind.lists.some((list) => list.name === name)) {
-        made[`${type}Write`] ??= partOf(all[type] ?? {});
+        addedSchemas[`${type}Write`] ??= partOf(all[type] ?? {});
         const items = { $ref: `${SCHEMA_ROOT}${type}Write` };
         return [name, { ...property, type: ['array', 'null'], items, maxItems: MAX_ITEMS }];
       }
@@ -79,7 +79,7 @@ function shapesOf(
     String((element as { properties: Record<string, JsonSchema> }).properties[action]?.description);
   const names = Object.fromEntries(kind.identities.map((name) => [name, properties[name] ?? {}]));
   return {
-    ...made,
+    ...addedSchemas,
     [nameOf(kind, 'Put')]: { ...common, description: described('put'), properties: members, required },
     [nameOf(kind, 'Patch')]: { ...common, description: described('patch'), properties: members },
     [nameOf(kind, 'Name')]: { ...common, description: described('delete'), properties: names, minProperties: 1 },
@@ -118,18 +118,18 @@ function nullable(schema: JsonSchema): JsonSchema {
 
 /** The schemas that others refer to. */
 function referred(
-  made: Readonly<Record<string, JsonSchema>>,
+  addedSchemas: Readonly<Record<string, JsonSchema>>,
   all: Readonly<Record<string, JsonSchema>>,
 ): Record<string, JsonSchema> {
   const schemas: Record<string, JsonSchema> = {};
   const look = (schema: JsonSchema): void => {
     for (const [, name = ''] of JSON.stringify(schema).matchAll(/#\/components\/schemas\/(\w+)"/g)) {
       const reached = all[name];
-      if (!reached || name in schemas || name in made) continue;
+      if (!reached || name in schemas || name in addedSchemas) continue;
       schemas[name] = reached;
       look(reached);
     }
   };
-  Object.values(made).forEach(look);
+  Object.values(addedSchemas).forEach(look);
   return schemas;
 }

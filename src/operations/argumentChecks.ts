@@ -30,7 +30,7 @@ export function argumentChecks(
   checked: readonly ObjectField[],
   { rawElements = false }: Options = {},
 ): (checked: ObjectField) => ArgumentChecks {
-  let known: ReturnType<typeof createAjv> | undefined;
+  let instance: ReturnType<typeof createAjv> | undefined;
   const ajv = (): ReturnType<typeof createAjv> => {
     const components = { schemas: componentSchemas(schema, { elementBounds: false, closed: false }) };
     const fields = Object.fromEntries(checked.map((operation) => [keyOf(operation), partsOf(operation, rawElements)]));
@@ -39,7 +39,7 @@ export function argumentChecks(
   return (operation) => {
     const [isWrite, { astNode }] = [operation.type === 'Mutation', operation.field];
     const part = (name: 'all' | 'parameters' | 'body'): Check =>
-      checkAtFirstUse(() => requireSchema((known ??= ajv()), `arguments#/fields/${keyOf(operation)}/${name}`));
+      checkAtFirstUse(() => requireSchema((instance ??= ajv()), `arguments#/fields/${keyOf(operation)}/${name}`));
     const checkAll = part('all');
     const [checkParameters, checkBody] = [isWrite ? part('parameters') : checkAll, part('body')];
     const path = directiveOf(astNode, 'rest')?.path ?? '';

@@ -58,8 +58,8 @@ export function createExecutor(
     if (before + 1 < compiledFrom) return null;
     const { compile } = await import('./compile.js');
     // another run may have compiled the operation meanwhile
-    const known = compiled.get(operation);
-    if (known) return known;
+    const compiledQuery = compiled.get(operation);
+    if (compiledQuery) return compiledQuery;
     const query = isWorthIt(document, operation) ? compile(schema, document, operation) : null;
     if (query) compiled.set(operation, query);
     else uses.set(operation, NEVER);

@@ -112,8 +112,11 @@ function resolverOf(operation: Operation, execute: Execute, makeDocument: () => 
     const value = data?.[name] as { readonly next_cursor?: string | null } | null | undefined;
     if (kind === 'Query') return { text: await answerText(value, context), next: value?.next_cursor ?? null };
     // the answer to a write is one object or a report, and must not be refused after the write
-    const told = toldMembers(operation, args, context);
-    return { text: JSON.stringify(told ? withMembers(value ?? null, told) : value), isPartial: told !== undefined };
+    const members = toldMembers(operation, args, context);
+    return {
+      text: JSON.stringify(members ? withMembers(value ?? null, members) : value),
+      isPartial: members !== undefined,
+    };
   };
 }
 
@@ -125,8 +128,8 @@ function documentOf(schema: GraphQLSchema, operation: Operation, selected: reado
   const typeOf = ({ type, defaultValue }: GraphQLArgument) =>
     defaultValue === undefined ? type : getNullableType(type);
   const variables = args.map((argument) => `$${argument.name}: ${String(typeOf(argument))}`).join(', ');
-  const given = args.map((argument) => `${argument.name}: $${argument.name}`).join(', ');
-  const call = args.length === 0 ? name : `${name}(${given})`;
+  const callArguments = args.map((argument) => `${argument.name}: $${argument.name}`).join(', ');
+  const call = args.length === 0 ? name : `${name}(${callArguments})`;
   const text = `${kind === 'Query' ? 'query' : 'mutation'}${args.length === 0 ? '' : `(${variables})`} { ${call}${selectionText(selected)} }`;
   const document = parse(text, { noLocation: true });
   const node = getOperationAST(document);

@@ -34,7 +34,6 @@ export interface Selected {
 
 export type Field = GraphQLField<unknown, CallContext>;
 
-/** The root field of an operation, if a schema has it. */
 export function rootField(schema: GraphQLSchema, { kind, name }: Pick<Operation, 'kind' | 'name'>): Field | undefined {
   const root = kind === 'Query' ? schema.getQueryType() : schema.getMutationType();
   return root?.getFields()[name] as Field | undefined;

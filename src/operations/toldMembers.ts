@@ -24,8 +24,8 @@ export function toldMembers(
 }
 
 /** An answer with only these members. */
-export function withMembers(answer: object | null, told: ReadonlySet<string>): object | null {
-  return answer && Object.fromEntries(Object.entries(answer).filter(([member]) => told.has(member)));
+export function withMembers(answer: object | null, members: ReadonlySet<string>): object | null {
+  return answer && Object.fromEntries(Object.entries(answer).filter(([member]) => members.has(member)));
 }
 
 /** How many members an error names. */
@@ -38,14 +38,14 @@ export function requireTold(
   context: CallContext,
   info: GraphQLResolveInfo,
 ): void {
-  const told = toldMembers(operation, args, context);
-  if (!told) return;
+  const members = toldMembers(operation, args, context);
+  if (!members) return;
   const { fieldNodes, fragments, variableValues } = info;
   const isLeftOut: Parameters<typeof fieldsIn>[2] = (selection) =>
     getDirectiveValues(GraphQLSkipDirective, selection, variableValues)?.if === true ||
     getDirectiveValues(GraphQLIncludeDirective, selection, variableValues)?.if === false;
   const names = fieldsIn(fieldNodes, (name) => fragments[name], isLeftOut).map(({ name }) => name.value);
-  const others = [...new Set(names)].filter((name) => !told.has(name) && name !== '__typename');
+  const others = [...new Set(names)].filter((name) => !members.has(name) && name !== '__typename');
   if (others.length === 0) return;
   const named = `${others.slice(0, NAMED).join(', ')}${others.length > NAMED ? ' and others' : ''}`;
   context.authorise(

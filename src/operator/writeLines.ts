@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { OPERATOR } from '../auth/roles';
 import { AppError, type Fault, invalidRequest } from '../errors';
 import { checkBodyHeaders, checkInTurns } from '../http/body';
-import { type Exchange, incomingRequest, noteUnavailable } from '../http/exchange';
+import { type Exchange, createIncomingRequest, noteUnavailable } from '../http/exchange';
 import { NDJSON, NDJSON_LIMITS, type NdjsonLine, ndjsonPieces } from '../http/ndjson';
 import { toAppError } from '../toAppError';
 import type { CallContext, OpenContext } from '../operations/context';
@@ -54,7 +54,7 @@ export function createWriteLines({ openContext, isDraining, onError }: Options):
     if (request.method !== 'POST')
       throw new AppError('method_not_allowed', `${String(request.method)} is not allowed here.`, { allow: ['POST'] });
     exchange.log.operation = WRITE_LINES;
-    const context = await openContext(incomingRequest(exchange));
+    const context = await openContext(createIncomingRequest(exchange));
     context.authorise({ scope: undefined, role: OPERATOR });
     if (exchange.search !== '')
       throw invalidRequest([{ parameter: 'query', code: 'unknown', detail: 'this route has no parameters' }]);

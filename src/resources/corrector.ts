@@ -56,10 +56,10 @@ async function correct(
   const look = async (): Promise<void> => {
     const corrections = await correctionsOf(data, resource, together, { converts: undefined, ...(texts && { texts }) });
     // most rows lack nothing, and then nothing is written, not even the row by which a write is tracked
-    const done = await storeCorrections(data, resource, corrections, 'other');
-    stored += done.size;
+    const correctedIds = await storeCorrections(data, resource, corrections, 'other');
+    stored += correctedIds.size;
     for (const { before, members } of corrections)
-      if (members.length > 0 && !done.has(before._id)) changed.push(before._id);
+      if (members.length > 0 && !correctedIds.has(before._id)) changed.push(before._id);
     together = [];
   };
   const rows = data.collection(resource).find({ _id: { $in: [...ids] } }, { batchSize: ids.length + 1 });

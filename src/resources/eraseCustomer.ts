@@ -49,10 +49,10 @@ function erasables(): Erasable[] {
   };
   return typesOfCustomer(published.stored).flatMap(({ stored, by, parts: all }) => {
     const parts = all.flatMap(erasable);
-    const own = by.map((member) => (member === 'id' ? '_id' : member));
+    const columns = by.map((member) => (member === 'id' ? '_id' : member));
     return erasable(stored).map((target) => ({
       ...target,
-      by: own,
+      by: columns,
       parts: parts.map((part) => ({ ...part, by: referenceTo(stored.type) })),
     }));
   });
@@ -159,9 +159,9 @@ async function changeRows(
   const rows = await stored.find({ _id: { $in: [...ids] } }, { session }).toArray();
   const changed = rows.flatMap((row) => {
     const before = row as Row & Members;
-    const known = withoutUnknown(resource, before);
+    const knownMembers = withoutUnknown(resource, before);
     const isPerson = resource.stored.type === PERSON;
-    const after = { ...known, ...erased, ...(isPerson && { [ERASED_AT]: before[ERASED_AT] ?? now }) };
+    const after = { ...knownMembers, ...erased, ...(isPerson && { [ERASED_AT]: before[ERASED_AT] ?? now }) };
     const searched = 'search' in before ? { ...after, search: resource.words(after) } : after;
     if (isSameRow(before, searched)) return [];
     const { updated_at: last } = before as { updated_at?: Date };

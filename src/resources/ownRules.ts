@@ -25,15 +25,15 @@ export function ownRules(): Exports {
 
 /** Our rules of a type, then those of the user. */
 export function withOwnRules(type: string, ours: RecordRules = {}): RecordRules {
-  const own = ownRules()[type] as OwnRule | undefined;
-  if (!own) return ours;
+  const rule = ownRules()[type] as OwnRule | undefined;
+  if (!rule) return ours;
   return {
     ...ours,
     rules: (record) => {
       const faults = [...(ours.rules?.(record) ?? [])];
       const fault = (pointer: unknown, detail: unknown): void => void faults.push(faultOf(type, pointer, detail));
       // a copy, since some callers store the record
-      refusePromise(type, own(JSON.parse(JSON.stringify(record)) as ImportRecord, { fault }));
+      refusePromise(type, rule(JSON.parse(JSON.stringify(record)) as ImportRecord, { fault }));
       return faults;
     },
   };

@@ -8,7 +8,7 @@ import { AppError } from '../errors';
 import {
   bytesOf,
   type Exchange,
-  incomingRequest,
+  createIncomingRequest,
   send,
   setSunsetHeaders,
   soleAuthorization,
@@ -105,7 +105,7 @@ export function createRestFace(options: RestOptions): (exchange: Exchange) => Pr
       // reported to a request that is accepted
       expected.passed.catch(() => undefined);
     };
-    const context = await openContext(incomingRequest(exchange), step.mayBegin ? begin : undefined);
+    const context = await openContext(createIncomingRequest(exchange), step.mayBegin ? begin : undefined);
     const { text, next, isWhole } = await (expected?.context === context ? expected.passed : pass(context));
     const status = context.isExisting ? 200 : operation.rest.status;
     const created = step.location === undefined ? undefined : base + step.location;

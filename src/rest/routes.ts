@@ -19,7 +19,6 @@ export type RestOperation = Operation & { readonly rest: NonNullable<Operation['
 export type Arguments = Record<string, unknown>;
 
 interface RouteMatch {
-  /** Operations at the path, by method. */
   readonly methods: ReadonlyMap<string, RestOperation>;
   /** Path parameters, as sent. */
   readonly params: Readonly<Record<string, string>>;
@@ -96,11 +95,11 @@ export function argumentReader(operation: RestOperation, field: Field, checks: A
     requireAcceptsJson(exchange.request);
     const readsBody = hasBody && !(isOptional && hasNoBody(exchange.request));
     if (readsBody) checkBodyHeaders(exchange.request, limit);
-    const given = readParameters(params, exchange);
-    if (!readsBody) return given;
+    const args = readParameters(params, exchange);
+    if (!readsBody) return args;
     const body = await readJson(exchange, limit);
     checks.body(body);
-    return { ...given, ...(body as Arguments) };
+    return { ...args, ...(body as Arguments) };
   };
 }
 
@@ -122,23 +121,23 @@ function parameterReader(
   if (rest.includes.length > 0) inQuery.set(INCLUDE, { type: 'array', items: { type: 'string' } });
   return (params, { search, request }) => {
     const faults: Fault[] = [];
-    const given: Arguments = {};
+    const args: Arguments = {};
     for (const [name, raw] of Object.entries(params)) {
       const value = decode(raw);
       if (value === undefined) faults.push(badEncoding(name));
-      else given[name] = coerce(value, schemas.get(name));
+      else args[name] = coerce(value, schemas.get(name));
     }
-    readQuery(search, inQuery, given, faults);
+    readQuery(search, inQuery, args, faults);
     const { 'if-match': sent } = request.headers;
-    if (sent !== undefined && takesIfMatch) given[IF_MATCH] = sent;
+    if (sent !== undefined && takesIfMatch) args[IF_MATCH] = sent;
     const badVersion = sent !== undefined && isRead ? ifMatchFault(sent) : undefined;
     if (badVersion) faults.push(badVersion);
-    const parameterFaults = checks.parameters(normaliseKeys(INCLUDE in given ? withoutInclude(given) : given));
-    for (const fault of [...parameterFaults, ...includeFaults(given, operation)]) {
-      if (!faults.some((other) => other.parameter === fault.parameter)) faults.push(withListHint(fault, given));
+    const parameterFaults = checks.parameters(normaliseKeys(INCLUDE in args ? withoutInclude(args) : args));
+    for (const fault of [...parameterFaults, ...includeFaults(args, operation)]) {
+      if (!faults.some((other) => other.parameter === fault.parameter)) faults.push(withListHint(fault, args));
     }
     if (faults.length > 0) throw invalidRequest(faults);
-    return withFieldsIncluded(given, operation);
+    return withFieldsIncluded(args, operation);
   };
 }
 
@@ -147,13 +146,13 @@ function withoutInclude({ [INCLUDE]: _include, ...others }: Arguments): Argument
 }
 
 /** The arguments with the names of fields in place of the values of `include` that name them. */
-function withFieldsIncluded(given: Arguments, { rest: { includes } }: RestOperation): Arguments {
-  if (!(INCLUDE in given)) return given;
-  const included = new Set(includedIn(given));
-  return { ...given, [INCLUDE]: includes.flatMap(({ name, by }) => (included.has(by) ? [name] : [])) };
+function withFieldsIncluded(args: Arguments, { rest: { includes } }: RestOperation): Arguments {
+  if (!(INCLUDE in args)) return args;
+  const included = new Set(includedIn(args));
+  return { ...args, [INCLUDE]: includes.flatMap(({ name, by }) => (included.has(by) ? [name] : [])) };
 }
 
-function readQuery(search: string, known: ReadonlyMap<string, JsonSchema>, args: Arguments, faults: Fault[]): void {
+function readQuery(search: string, schemas: ReadonlyMap<string, JsonSchema>, args: Arguments, faults: Fault[]): void {
   for (const part of search
     .slice(1)
     .split('&')
@@ -161,10 +160,10 @@ function readQuery(search: string, known: ReadonlyMap<string, JsonSchema>, args:
     const at = part.indexOf('=');
     const name = decode(at === -1 ? part : part.slice(0, at), true) ?? part;
     const value = decode(at === -1 ? '' : part.slice(at + 1), true);
-    const schema = known.get(name);
+    const schema = schemas.get(name);
     if (!schema) {
       const list = /^(.+)\[\d*\]$/.exec(name)?.[1] ?? '';
-      const hint = known.get(list)?.type === 'array' ? repeat(list) : '';
+      const hint = schemas.get(list)?.type === 'array' ? repeat(list) : '';
       faults.push({ parameter: shorten(name), code: 'unknown', detail: `is not a parameter of this route${hint}` });
     } else if (value === undefined) {
       faults.push(badEncoding(name));
@@ -188,9 +187,9 @@ function repeat(name: string): string {
   return `; repeat ${name} for several: ${name}=a&${name}=b`;
 }
 
-function withListHint(fault: Fault, given: Arguments): Fault {
+function withListHint(fault: Fault, args: Arguments): Fault {
   const { parameter = '', detail } = fault;
-  const list: unknown = given[parameter];
+  const list: unknown = args[parameter];
   const isJoined = Array.isArray(list) && list.some((element) => typeof element === 'string' && element.includes(','));
   return isJoined ? { ...fault, detail: detail + repeat(parameter) } : fault;
 }
@@ -229,15 +228,15 @@ export function includedIn({ include = [] }: Arguments): readonly string[] {
 }
 
 /** Faults of `include`, and of a `limit` that is too high for what is included. */
-function includeFaults(given: Arguments, { rest: { includes } }: RestOperation): Fault[] {
-  const included = includedIn(given);
+function includeFaults(args: Arguments, { rest: { includes } }: RestOperation): Fault[] {
+  const included = includedIn(args);
   if (included.length === 0) return [];
   const faults: Fault[] = [];
   const names = includes.map(({ by }) => by);
   if (!included.every((name) => names.includes(name)))
     faults.push({ parameter: INCLUDE, code: 'not_allowed', detail: `must be one of ${names.join(', ')}` });
   const large = includes.find(({ by, isLarge }) => isLarge && included.includes(by));
-  if (large && Number(given.limit ?? 0) > MAX_LIMIT_WITH_LARGE) {
+  if (large && Number(args.limit ?? 0) > MAX_LIMIT_WITH_LARGE) {
     const detail = `must be <= ${String(MAX_LIMIT_WITH_LARGE)} with include=${large.by}`;
     faults.push({ parameter: 'limit', code: 'range', detail });
   }

@@ -69,7 +69,7 @@ function handlerOf(route: SofaRoute, { name, rest }: RestOperation, field: Pick<
     // Sofa drops null, which in a PATCH clears a member; what is left out keeps its value
     const nulls =
       rest.method === 'PATCH' ? Object.fromEntries(Object.entries(args).filter(([, value]) => value === null)) : {};
-    const call: SofaCall = { name, resolve: (given) => run.resolve({ ...given, ...nulls }, context) };
+    const call: SofaCall = { name, resolve: (args) => run.resolve({ ...args, ...nulls }, context) };
     await route.handler({ url: '', body: null, params: { ...missing, ...args } }, call);
     if (!call.answer) throw new Error(`Sofa did not run ${rest.path}`);
     return call.answer;

@@ -33,7 +33,6 @@ const BOUNDS = new Name('this');
 
 /** Maps ajv's errors to faults. */
 export interface Faults {
-  /** One error per fault. */
   readonly distinct: (errors: readonly ErrorObject[]) => ErrorObject[];
   /** Number of faults from an index on. Allocates nothing, since there may be hundreds of thousands. */
   readonly countFrom: (errors: readonly ErrorObject[], start: number) => number;
@@ -173,6 +172,6 @@ const ADDITIONAL_PROPERTIES: CodeKeywordDefinition = {
 };
 
 function isUnknown({ parentSchema }: KeywordCxt, name: Name): Code {
-  const known = Object.keys((parentSchema.properties as object | undefined) ?? {});
-  return known.reduce<Code>((all, key) => _`${all} && ${name} !== ${key}`, _`true`);
+  const names = Object.keys((parentSchema.properties as object | undefined) ?? {});
+  return names.reduce<Code>((all, key) => _`${all} && ${name} !== ${key}`, _`true`);
 }

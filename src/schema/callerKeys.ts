@@ -22,8 +22,8 @@ export function normalised(text: string): string {
 
 /** Normalises the keys in arguments, so that their length is checked after normalisation, as in elements. */
 export function normaliseKeys(args: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  const given = published.keys.filter((name) => name in args);
-  const changed = given.map((name) => [name, normaliseValue(args[name])] as const);
+  const keys = published.keys.filter((name) => name in args);
+  const changed = keys.map((name) => [name, normaliseValue(args[name])] as const);
   return changed.length === 0 ? args : { ...args, ...Object.fromEntries(changed) };
 }
 

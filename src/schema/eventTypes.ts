@@ -55,8 +55,8 @@ export function publicCollections(types: Types): ReadonlyMap<string, PublicColle
 export function findEventTypes(sdl: Sdl, collections: ReadonlyMap<string, PublicCollection>): readonly EventType[] {
   const all = [...collections.values()];
   const scopeOf = (object: string): Scope | undefined => {
-    const own = all.find((collection) => collection.object === object && !collection.part);
-    return own && readScope(sdl, own.collection);
+    const owner = all.find((collection) => collection.object === object && !collection.part);
+    return owner && readScope(sdl, owner.collection);
   };
   return [
     ...all.flatMap((collection) => typesOf(collection).map((name) => ({ name, scope: scopeOf(collection.object) }))),

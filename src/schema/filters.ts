@@ -46,7 +46,7 @@ export function filterOf(argument: InputValueDefinitionNode): Filter | undefined
 
 /** The filter of a list by its parent's id: the filter of the list's own argument, if it has one, so that cursors work for both. */
 export function parentFilter(filters: readonly Filter[], member: string): Filter {
-  const own = filters.find((filter) => filter.member === member && filter.by === 'EQUALS');
+  const equalsFilter = filters.find((filter) => filter.member === member && filter.by === 'EQUALS');
   // no argument can have this name
-  return own ?? { argument: `.${member}`, member, members: [], by: 'EQUALS', type: 'ID' };
+  return equalsFilter ?? { argument: `.${member}`, member, members: [], by: 'EQUALS', type: 'ID' };
 }

@@ -229,7 +229,6 @@ function metadataSchema(
   };
 }
 
-/** An object without the members that are undefined. */
 function defined<T extends object>(members: T): { [Name in keyof T]: Exclude<T[Name], undefined> } {
   const entries = Object.entries(members).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries) as { [Name in keyof T]: Exclude<T[Name], undefined> };

@@ -12,8 +12,8 @@ export function requirement({ scope, anyOf, role, readScope }: Access & Pick<Ope
   if (role === OPERATOR) return 'Requires an operator token.';
   if (role) return `Requires a signed-in user with the role \`${role}\`; API keys cannot use it.`;
   if (anyOf) return `Requires one of the scopes ${anyOf.map((alternative) => `\`${alternative}\``).join(', ')}.`;
-  const told = readScope && ` Without \`${readScope}\` its answer has only \`id\` and the members that were sent.`;
-  return scope ? `Requires the scope \`${scope}\`.${told ?? ''}` : 'Any valid key can call it.';
+  const note = readScope && ` Without \`${readScope}\` its answer has only \`id\` and the members that were sent.`;
+  return scope ? `Requires the scope \`${scope}\`.${note ?? ''}` : 'Any valid key can call it.';
 }
 
 /** The schema, with the requirement added to the description of every guarded field, for introspection. */

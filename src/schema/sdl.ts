@@ -224,16 +224,16 @@ export function directiveOf<Name extends keyof Directives>(
 ): Directives[Name] | undefined {
   const directive = node?.directives?.find((candidate) => candidate.name.value === name);
   if (!directive) return undefined;
-  const known = readDirectives.get(directive);
-  if (known) return known as Directives[Name];
+  const cachedValues = readDirectives.get(directive);
+  if (cachedValues) return cachedValues as Directives[Name];
   const { defaults, lists } = readDefinitions().get(name) ?? { defaults: {}, lists: new Set() };
   // the way GraphQL reads them: null counts as omitted, and a single value as a list of one
-  const given = (directive.arguments ?? []).flatMap((argument) => {
+  const entries = (directive.arguments ?? []).flatMap((argument) => {
     const value: unknown = valueFromASTUntyped(argument.value);
     if (value === null) return [];
     return [[argument.name.value, lists.has(argument.name.value) && !Array.isArray(value) ? [value] : value] as const];
   });
-  const read = { ...defaults, ...Object.fromEntries(given) };
+  const read = { ...defaults, ...Object.fromEntries(entries) };
   readDirectives.set(directive, read);
   // buildSchemas rejects missing and unknown arguments
   return read as Directives[Name];

@@ -60,8 +60,10 @@ export function withAddedArguments(
       const more = added.get(field.name.value) ?? [];
       const names = new Set((field.arguments ?? []).map(({ name }) => name.value));
       // a member that is there twice is an error of its own
-      const missing = more.filter(({ name }) => !names.has(name.value) && names.add(name.value));
-      return missing.length === 0 ? field : { ...field, arguments: [...(field.arguments ?? []), ...missing] };
+      const missingArguments = more.filter(({ name }) => !names.has(name.value) && names.add(name.value));
+      return missingArguments.length === 0
+        ? field
+        : { ...field, arguments: [...(field.arguments ?? []), ...missingArguments] };
     });
     return { ...node, fields };
   });
@@ -98,11 +100,11 @@ function spanOf(member: string, by: string): ConstDirectiveNode {
 }
 
 function directive(name: string, argumentName?: string, value = ''): ConstDirectiveNode {
-  const given = argumentName === undefined ? [] : [[argumentName, value] as const];
+  const args = argumentName === undefined ? [] : [[argumentName, value] as const];
   return {
     kind: Kind.DIRECTIVE,
     name: { kind: Kind.NAME, value: name },
-    arguments: given.map(([argument, text]) => ({
+    arguments: args.map(([argument, text]) => ({
       kind: Kind.ARGUMENT,
       name: { kind: Kind.NAME, value: argument },
       value: parseConstValue(text, { noLocation: true }),

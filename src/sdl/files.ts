@@ -55,8 +55,8 @@ export function parseFile(file: string, options: ParseOptions): DocumentNode {
 
 /** The file with an example of a collection's objects: the user's, or ours. */
 export function exampleFile(collection: string): string {
-  const own = ownPath('examples', `${collection}.json`);
-  return own !== undefined && existsSync(own) ? own : join(SCHEMA_FOLDER, 'examples', `${collection}.json`);
+  const ownFile = ownPath('examples', `${collection}.json`);
+  return ownFile !== undefined && existsSync(ownFile) ? ownFile : join(SCHEMA_FOLDER, 'examples', `${collection}.json`);
 }
 
 /** The nullable members that the user's folder adds, as `OrderLine.weight`: what was stored and exported before lacks them. */

@@ -61,7 +61,6 @@ export function readOwn(folder: string, options: ParseOptions): OwnDocument {
 
 type Extended = ObjectTypeDefinitionNode | InputObjectTypeDefinitionNode | EnumTypeDefinitionNode;
 
-/** The kind of a definition, by that of an extension of it. */
 const EXTENDED: Readonly<Record<string, Kind>> = {
   [Kind.OBJECT_TYPE_EXTENSION]: Kind.OBJECT_TYPE_DEFINITION,
   [Kind.INPUT_OBJECT_TYPE_EXTENSION]: Kind.INPUT_OBJECT_TYPE_DEFINITION,
@@ -73,9 +72,10 @@ export function joined(ours: DocumentNode, { definitions: own }: Pick<OwnDocumen
   const isFolded = (node: DefinitionNode): boolean =>
     EXTENDED[node.kind] !== undefined && !ROOTS.includes(nameOf(node));
   const extensions = own.filter(isFolded);
-  const known = new Set([...ours.definitions, ...own].map((node) => `${node.kind} ${nameOf(node)}`));
+  const definitionKeys = new Set([...ours.definitions, ...own].map((node) => `${node.kind} ${nameOf(node)}`));
   // one of a type that is not there stays, and is an error
-  const isKnown = (node: DefinitionNode): boolean => known.has(`${String(EXTENDED[node.kind])} ${nameOf(node)}`);
+  const isKnown = (node: DefinitionNode): boolean =>
+    definitionKeys.has(`${String(EXTENDED[node.kind])} ${nameOf(node)}`);
   const all = [...ours.definitions, ...own.filter((node) => !isFolded(node) || !isKnown(node))].map((node) => {
     const some = extensions.filter(
       (extension) => EXTENDED[extension.kind] === node.kind && nameOf(extension) === nameOf(node),

@@ -8,7 +8,7 @@ import type { CallContext } from '../operations/context';
 import type { OrganisationDataCache } from '../database/organisationData';
 import { AppError } from '../errors';
 import type { Session } from '../organisations/sessions';
-import { type Exchange, incomingRequest } from '../http/exchange';
+import { type Exchange, createIncomingRequest } from '../http/exchange';
 import { type BrowserSessions, checkCsrf, checkOrigin } from './cookies';
 
 export interface UserContextOptions {
@@ -34,7 +34,7 @@ export function userContexts(options: UserContextOptions) {
   /** The context of a session. Checks rate (429) and the organisation's state (403); roles are checked per operation. */
   async function of(exchange: Exchange, session: Session): Promise<UserContext> {
     const { requestId, address, log } = exchange;
-    const { countAnswer } = incomingRequest(exchange);
+    const { countAnswer } = createIncomingRequest(exchange);
     const { organisation, user, role } = session;
     const principal = { kind: 'user', organisation, user, role } as const;
     log.principal = principal;

@@ -25,7 +25,7 @@ export interface Bulk extends BulkUpsert {
   readonly merge: Merge;
   readonly references: readonly Reference[];
   /** Checks that span several of the given members; pointers are relative to the element. */
-  readonly rules?: ((given: unknown) => readonly Fault[]) | undefined;
+  readonly rules?: ((input: unknown) => readonly Fault[]) | undefined;
 }
 
 /** What becomes of an element. */
@@ -69,9 +69,9 @@ export async function applyElements(
     const known = withFaults(element, [...faultsBeside(existing, element, spec), ...missing(element)]);
     const checked = withRules(known, spec);
     if (checked.count > 0) return fail(checked);
-    const given = checked.element as Readonly<Record<string, unknown>>;
-    const merged = withMetadata(spec.merge(existing, given, principal.organisation), given, existing);
-    const tooMany = tooManyPairs(merged, given, spec.collection.mostPairs);
+    const input = checked.element as Readonly<Record<string, unknown>>;
+    const merged = withMetadata(spec.merge(existing, input, principal.organisation), input, existing);
+    const tooMany = tooManyPairs(merged, input, spec.collection.mostPairs);
     if (tooMany.length > 0) return fail(at(checked, tooMany));
     const { outcome, row, before } = step(existing, merged, now);
     const broken = outcome === 'unchanged' ? [] : brokenRules(spec.collection, row);
@@ -80,13 +80,13 @@ export async function applyElements(
     return outcome === 'unchanged' ? [] : [{ row, before }];
   }
 
-  async function apply(known: ReadonlyMap<string, Stored>, indexes: Iterable<number>): Promise<void> {
+  async function apply(rowsByKey: ReadonlyMap<string, Stored>, indexes: Iterable<number>): Promise<void> {
     const changes: RowChange<Stored>[] = [];
     for (const index of indexes) {
       const pause = pace();
       if (pause) await pause;
       const element = validated[index];
-      if (element) changes.push(...decide(index, element, known.get(element.key ?? '')));
+      if (element) changes.push(...decide(index, element, rowsByKey.get(element.key ?? '')));
     }
     if (!dryRun && !(isAtomic && hasFailed)) await writeRows(collection, changes, { ordered: false, session, pace });
   }
@@ -96,9 +96,11 @@ export async function applyElements(
   byKey.delete(null);
   const find = { member: spec.key, keys: [...byKey.keys()] as string[], session };
   for await (const { rows, keys, held } of readByKeys(collection, find, reading)) {
-    const known = new Map(rows.map((row) => [(row as unknown as Record<string, unknown>)[spec.key] as string, row]));
+    const rowsByKey = new Map(
+      rows.map((row) => [(row as unknown as Record<string, unknown>)[spec.key] as string, row]),
+    );
     const indexes = [...keys].flatMap((key) => byKey.get(key) ?? []);
-    await apply(known, indexes).finally(() => holdRows?.(-held));
+    await apply(rowsByKey, indexes).finally(() => holdRows?.(-held));
   }
   return steps;
 }

@@ -57,12 +57,12 @@ function pageRequest<T extends { _id: string }>(
   filters = published.filtersOf(collection.name),
 ): ListRequest {
   const request = listRequest(data, collection, args, filters);
-  const given = request.filters;
-  const follows = asksForChanges(given, filters);
+  const activeFilters = request.filters;
+  const follows = asksForChanges(activeFilters, filters);
   if (follows) data.noteFollowed();
   return {
     ...request,
-    conditions: toConditions(given, filters),
+    conditions: toConditions(activeFilters, filters),
     ...(follows && { settledUntil: () => settledUntil(data) }),
     projection,
   };
@@ -115,16 +115,16 @@ type ActiveFilters = Readonly<Record<string, Given>>;
 
 /** The filters in force, without nulls and with normalised values, for the conditions and the cursor's fingerprint. */
 export function activeFilters(args: Readonly<Record<string, unknown>>, filters: readonly Filter[]): ActiveFilters {
-  const given: Record<string, Given> = {};
+  const values: Record<string, Given> = {};
   for (const filter of filters) {
     const { argument } = filter;
     const value = args[argument] as Given | null | undefined;
     if (value === null || value === undefined || (argument === MAY_BE_EMPTY && value === '')) continue;
-    given[argument] = isList(value)
+    values[argument] = isList(value)
       ? [...new Set(value.map((item) => asStored(filter, item)))].sort()
       : asStored(filter, value);
   }
-  return given;
+  return values;
 }
 
 /** Normalises a value the way stored values are: ids in lower case, keys in NFC. */
@@ -139,12 +139,15 @@ function isList(value: Given): value is readonly string[] {
 }
 
 /** MongoDB conditions for the filters in force. Undefined if nothing can match, such as for a search without words. */
-export function toConditions(given: ActiveFilters, filters: readonly Filter[]): Record<string, unknown>[] | undefined {
+export function toConditions(
+  activeFilters: ActiveFilters,
+  filters: readonly Filter[],
+): Record<string, unknown>[] | undefined {
   const conditions: Record<string, unknown>[] = [];
   // both ends of a period are in one condition: with two, a server may use only one end to bound its index scan
   const spans = new Map<string, object>();
   for (const { argument, member, members, by, type } of filters) {
-    const value = given[argument];
+    const value = activeFilters[argument];
     if (value === undefined) continue;
     if (by === 'WORDS') {
       const words = searchConditions(String(value), argument);
@@ -171,6 +174,8 @@ export function toConditions(given: ActiveFilters, filters: readonly Filter[]): 
 }
 
 /** Whether a filter selects changed rows, which means that the caller is syncing a copy. */
-function asksForChanges(given: ActiveFilters, filters: readonly Filter[]): boolean {
-  return filters.some(({ argument, member, by }) => member === 'updated_at' && by === 'SINCE' && argument in given);
+function asksForChanges(activeFilters: ActiveFilters, filters: readonly Filter[]): boolean {
+  return filters.some(
+    ({ argument, member, by }) => member === 'updated_at' && by === 'SINCE' && argument in activeFilters,
+  );
 }

@@ -14,8 +14,8 @@ export function converted<T extends object>(row: T, members: readonly StoredMemb
   const changes: [string, unknown][] = [];
   for (const member of members) {
     const value = (row as Members)[member.name];
-    const made = value === undefined || value === null ? value : convertedValue(value, member);
-    if (made !== value) changes.push([member.name, made]);
+    const result = value === undefined || value === null ? value : convertedValue(value, member);
+    if (result !== value) changes.push([member.name, result]);
   }
   return changes.length === 0 ? row : { ...row, ...Object.fromEntries(changes) };
 }
@@ -23,8 +23,8 @@ export function converted<T extends object>(row: T, members: readonly StoredMemb
 function convertedValue(value: unknown, member: StoredMember): unknown {
   if (member.isList) {
     if (!Array.isArray(value)) return value;
-    const made = value.map((element: unknown) => convertedOne(element, member));
-    return made.every((element, at) => element === value[at]) ? value : made;
+    const elements = value.map((element: unknown) => convertedOne(element, member));
+    return elements.every((element, at) => element === value[at]) ? value : elements;
   }
   return convertedOne(value, member);
 }
@@ -53,12 +53,12 @@ const MOST_DIGITS = 15;
 function numberOf(value: unknown, type: string): number | undefined {
   const isNumeric = typeof value === 'string' || NUMERIC.includes((value as { _bsontype?: unknown })._bsontype);
   const match = isNumeric ? /^-?(\d+)(?:\.(\d+))?$/.exec(String(value)) : null;
-  const known = NUMBER_TYPES[type];
-  if (!match || !known) return undefined;
+  const numberType = NUMBER_TYPES[type];
+  if (!match || !numberType) return undefined;
   const [text, whole = '', fraction = ''] = match;
-  if (known.isWhole ? /[1-9]/.test(fraction) : whole.length + fraction.length > MOST_DIGITS) return undefined;
+  if (numberType.isWhole ? /[1-9]/.test(fraction) : whole.length + fraction.length > MOST_DIGITS) return undefined;
   const number = Number(text);
-  return known.fits(number) ? number : undefined;
+  return numberType.fits(number) ? number : undefined;
 }
 
 /** Whether a text is a time with its offset from UTC. */

@@ -42,21 +42,21 @@ export async function correctionsOf(
   const find = resource.faultIn(WITHOUT_SEARCH);
   const { members: all } = resource.stored;
   const hasTime = hasMember(resource, 'updated_at');
-  const made = rows.map((row) => {
+  const filledRows = rows.map((row) => {
     if (!converts) return row;
     const filledRow = withDefaults(all, converted(row, all), converts, true);
     return hasTime ? stamped(filledRow) : filledRow;
   });
-  const derived = await resource.derive(data, made, texts);
+  const derived = await resource.derive(data, filledRows, texts);
   const pace = data.pace();
   const corrections: Correction[] = [];
   for (const [at, before] of rows.entries()) {
     const pause = pace();
     if (pause) await pause;
-    const own = derived[at] ?? {};
-    const whole = { ...made[at], ...own } as Row;
+    const derivedMembers = derived[at] ?? {};
+    const whole = { ...filledRows[at], ...derivedMembers } as Row;
     // a row that cannot be served anyway keeps the values that somebody has to look at
-    const row = find(whole) ? ({ ...before, ...own } as Row) : whole;
+    const row = find(whole) ? ({ ...before, ...derivedMembers } as Row) : whole;
     const fault = find(row);
     const members = Object.keys(row).filter((name) => {
       const is = memberOf(row, name);

@@ -75,13 +75,13 @@ function totalsOf(sdl: SchemaModel, field: FieldDefinitionNode, collection: Reso
   const { stored } = collection;
   const amounts = totalledAmounts(sdl, field, stored);
   const spec = { collection, at, isDay: typeOf(stored, at) === 'Date', amounts };
-  return (_, given, context) => totals(context, spec, given as TotalsArguments);
+  return (_, rawArgs, context) => totals(context, spec, rawArgs as TotalsArguments);
 }
 
 function listOf(listed: Resource): Resolver {
-  const list: Resolver = async (_, given, context, info) => {
+  const list: Resolver = async (_, rawArgs, context, info) => {
     const projection = projectionOfList(listed, info);
-    const page = await listPage(context, listed, given as Args, projection);
+    const page = await listPage(context, listed, rawArgs as Args, projection);
     return unlessRefused(context, servedPage(context, listed, page, projection));
   };
   return Object.assign(list, { fastReadOf: fastListOf(listed, listPageText) });
@@ -105,9 +105,9 @@ function changeOf({ upserts }: SchemaModel, resource: Resource, references: read
 }
 
 function parentListOf(other: Resource, parent: { readonly collection: Resource; readonly field: string }): Resolver {
-  return async (row, given, context, info) => {
+  return async (row, rawArgs, context, info) => {
     const { _id: id } = row as Row;
-    const args = given as Args;
+    const args = rawArgs as Args;
     const projection = projectionOfList(other, info, parent.field);
     const read = (rowId: string) => listedRow({ resource: other, id: rowId, context, info }, projection);
     const page = await listOfParent(context, other, parent, id, args, { projection, read });

@@ -51,7 +51,7 @@ export async function validateElements(
   check: Check,
   pace: Pace,
 ): Promise<ValidatedElement[]> {
-  const seen = new Map<string, number>();
+  const indexByKey = new Map<string, number>();
   const validated: ValidatedElement[] = [];
   let listed = 0;
   for (const [index, sent] of elements.entries()) {
@@ -61,8 +61,8 @@ export async function validateElements(
       faultsIn(element, check, roomAfter(listed)),
     );
     listed += Math.min(LISTED_OF_ELEMENT, checkedElement.count);
-    const first = checkedElement.key === null ? undefined : seen.get(checkedElement.key);
-    if (checkedElement.key !== null && first === undefined) seen.set(checkedElement.key, index);
+    const first = checkedElement.key === null ? undefined : indexByKey.get(checkedElement.key);
+    if (checkedElement.key !== null && first === undefined) indexByKey.set(checkedElement.key, index);
     validated.push(first === undefined ? checkedElement : asRepeated(checkedElement, member, first));
   }
   return validated;

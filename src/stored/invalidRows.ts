@@ -30,10 +30,10 @@ type Check = (value: unknown) => Fault | undefined;
 
 /** Returns what checks rows of a type, by the projection they were read with. */
 export function faultsOf({ members }: Pick<StoredType, 'members'>): Checked['faultIn'] {
-  const known = new WeakMap<Projection, FindFault>();
+  const cache = new WeakMap<Projection, FindFault>();
   return (projection) => {
-    let find = known.get(projection);
-    if (!find) known.set(projection, (find = findIn(members, readBy(projection), '')));
+    let find = cache.get(projection);
+    if (!find) cache.set(projection, (find = findIn(members, readBy(projection), '')));
     return find;
   };
 }

@@ -12,7 +12,7 @@ interface Organisation {
 }
 
 /** Merges one member of an object: the value given, which is not null, and the one that the object has. */
-export type MemberMerge = (given: never, existing: unknown) => unknown;
+export type MemberMerge = (input: never, existing: unknown) => unknown;
 
 /** Members that the write sets. */
 const OF_WRITES: readonly string[] = ['id', 'created_at', 'updated_at'];
@@ -21,20 +21,20 @@ const OF_WRITES: readonly string[] = ['id', 'created_at', 'updated_at'];
 export function mergeOf(
   { stored: { members }, set }: Pick<BulkUpsert, 'stored' | 'set'>,
   words: (row: object) => readonly string[],
-  own: Readonly<Record<string, MemberMerge>> = {},
+  memberMerges: Readonly<Record<string, MemberMerge>> = {},
 ): Merge {
   const merged = members
     .filter(({ name }) => !OF_WRITES.includes(name))
     // of metadata a caller sends changes, which withMetadata makes
     .map((member) => ({ member, isSet: set.includes(member.name) && member.name !== METADATA }));
   return (existing, element, organisation) => {
-    const [before, given] = [(existing ?? {}) as Members, element as Members];
+    const [before, input] = [(existing ?? {}) as Members, element as Members];
     const row: Record<string, unknown> = {};
     for (const { member, isSet } of merged) {
       const { name } = member;
-      const [old, value] = [before[name], isSet ? given[name] : undefined];
+      const [old, value] = [before[name], isSet ? input[name] : undefined];
       if (value !== undefined && value !== null) {
-        const mergeOwn = own[name];
+        const mergeOwn = memberMerges[name];
         row[name] = mergeOwn
           ? mergeOwn(value as never, old)
           : withOldIds(member, value, asStored(member, value, organisation), old);
@@ -48,10 +48,10 @@ export function mergeOf(
 type Members = Readonly<Record<string, unknown>>;
 
 /** A list in which objects that were given without an id keep that of a stored one. */
-function withOldIds(member: StoredMember, given: unknown, made: unknown, old: unknown): unknown {
-  if (!hasParts(member) || !Array.isArray(given) || !Array.isArray(made)) return made;
+function withOldIds(member: StoredMember, input: unknown, mergedValue: unknown, old: unknown): unknown {
+  if (!hasParts(member) || !Array.isArray(input) || !Array.isArray(mergedValue)) return mergedValue;
   const lacks = (part: unknown): boolean => isObject(part) && (part.id ?? null) === null;
-  const bare = made.map((part: Members, at) => (lacks(given[at]) ? { ...part, id: null } : part));
+  const bare = mergedValue.map((part: Members, at) => (lacks(input[at]) ? { ...part, id: null } : part));
   return withIds(bare, member.members, Array.isArray(old) ? old.filter(isObject) : []);
 }
 
@@ -82,20 +82,20 @@ export function withDefaults<T extends object>(
   organisation: Organisation,
   nulls = false,
 ): T {
-  const given = object as Members;
+  const input = object as Members;
   const filled: Record<string, unknown> = {};
   for (const { name, isRequired, isList, otherwise, members: inner } of members) {
-    const value = given[name];
+    const value = input[name];
     if (value === undefined || (nulls && value === null)) {
       if (isRequired && otherwise) filled[name] = defaultValue(otherwise, organisation);
     } else if (inner.length > 0) {
       const fill = (object: unknown) => (isObject(object) ? withDefaults(inner, object, organisation, nulls) : object);
-      const made: unknown = isList && Array.isArray(value) ? value.map(fill) : fill(value);
+      const filledValue: unknown = isList && Array.isArray(value) ? value.map(fill) : fill(value);
       const isSame =
-        Array.isArray(made) && Array.isArray(value)
-          ? made.every((element, at) => element === value[at])
-          : made === value;
-      if (!isSame) filled[name] = made;
+        Array.isArray(filledValue) && Array.isArray(value)
+          ? filledValue.every((element, at) => element === value[at])
+          : filledValue === value;
+      if (!isSame) filled[name] = filledValue;
     }
   }
   return Object.keys(filled).length > 0 ? { ...object, ...filled } : object;
@@ -110,9 +110,9 @@ function asStored(member: StoredMember, value: unknown, organisation: Organisati
   return isObject(value) ? completed(member.members, value, organisation) : value;
 }
 
-function completed(members: readonly StoredMember[], given: Members, organisation: Organisation): Members {
+function completed(members: readonly StoredMember[], input: Members, organisation: Organisation): Members {
   const all = members.map((member) => {
-    const value = given[member.name];
+    const value = input[member.name];
     if (value !== undefined && value !== null) return [member.name, asStored(member, value, organisation)] as const;
     return [member.name, member.name === 'id' ? randomUUID() : clearedValue(member, organisation)] as const;
   });

@@ -11,9 +11,9 @@ interface Change {
   readonly value?: string | null;
 }
 
-function changesIn(given: unknown): readonly Change[] {
-  if (Array.isArray(given)) return given as readonly Change[];
-  return Object.entries(given as Readonly<Record<string, string | null>>).map(([key, value]) => ({ key, value }));
+function changesIn(pairs: unknown): readonly Change[] {
+  if (Array.isArray(pairs)) return pairs as readonly Change[];
+  return Object.entries(pairs as Readonly<Record<string, string | null>>).map(([key, value]) => ({ key, value }));
 }
 
 const pairsIn = (row: object | undefined): readonly Pair[] => {
@@ -22,10 +22,10 @@ const pairsIn = (row: object | undefined): readonly Pair[] => {
 };
 
 /** Faults of a valid change: the same key twice, which only pairs can have. */
-export function metadataFaults({ [METADATA]: given }: Members): Fault[] {
-  if (!Array.isArray(given)) return [];
+export function metadataFaults({ [METADATA]: pairs }: Members): Fault[] {
+  if (!Array.isArray(pairs)) return [];
   const keys = new Set<string>();
-  return (given as readonly Change[]).flatMap(({ key }, index): Fault[] => {
+  return (pairs as readonly Change[]).flatMap(({ key }, index): Fault[] => {
     const isRepeated = keys.has(key);
     keys.add(key);
     const pointer = `/${METADATA}/${String(index)}/key`;
@@ -50,8 +50,8 @@ export function withMetadata<T extends object>(row: T, { [METADATA]: given }: Me
 }
 
 /** The fault of a row that a change gave more pairs than an object may have. */
-export function tooManyPairs(row: object, { [METADATA]: given }: Members, most: number): Fault[] {
-  if (given === undefined || pairsIn(row).length <= most) return [];
+export function tooManyPairs(row: object, { [METADATA]: pairs }: Members, most: number): Fault[] {
+  if (pairs === undefined || pairsIn(row).length <= most) return [];
   const detail = `would have more than ${String(most)} pairs with those that are stored`;
   return [{ pointer: `/${METADATA}`, code: 'length', detail }];
 }

@@ -24,7 +24,6 @@ export interface Parent {
 interface Reading {
   /** The members to read, the parent's id among them. */
   readonly projection: Projection;
-  /** Reads a row by id. */
   readonly read: (id: string) => Promise<Row | null>;
 }
 

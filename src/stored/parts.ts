@@ -51,14 +51,14 @@ export function withIds(
   const all = parts.map((part, at) =>
     isObject(part) && hasPosition ? { ...part, position: part[POSITION] ?? at } : part,
   );
-  const taken = new Set(all.flatMap((part) => (isObject(part) && typeof part.id === 'string' ? part.id : [])));
+  const usedIds = new Set(all.flatMap((part) => (isObject(part) && typeof part.id === 'string' ? part.id : [])));
   const ids = new Map<unknown, string>();
   for (const names of [content, identity]) {
     const keyOf = (part: Members): string => JSON.stringify(names.map((name) => part[name] ?? null));
     const free = new Map<string, string[]>();
     for (const part of old.toReversed()) {
       const { id } = part;
-      if (typeof id !== 'string' || taken.has(id)) continue;
+      if (typeof id !== 'string' || usedIds.has(id)) continue;
       free.set(keyOf(part), [...(free.get(keyOf(part)) ?? []), id]);
     }
     for (const part of all) {
@@ -66,7 +66,7 @@ export function withIds(
       const id = free.get(keyOf(part))?.pop();
       if (id === undefined) continue;
       ids.set(part, id);
-      taken.add(id);
+      usedIds.add(id);
     }
   }
   return all.map((part) => {

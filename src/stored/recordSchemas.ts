@@ -23,14 +23,14 @@ export function reshape(
   const schema = schemas[type];
   if (!isObjectSchema(schema)) throw new Error(`the REST schema has no object type ${type}`);
   const stored = published.stored.get(type)?.members ?? [];
-  const kept = stored.flatMap(({ name, isRequired }) => {
+  const members = stored.flatMap(({ name, isRequired }) => {
     const property = schema.properties[name];
     return property && !omit.includes(name) ? [{ name, property, mayLack: !isRequired }] : [];
   });
-  const properties = { ...Object.fromEntries(kept.map(({ name, property }) => [name, property])), ...more };
+  const properties = { ...Object.fromEntries(members.map(({ name, property }) => [name, property])), ...more };
   // a nullable member may be missing, as it is in exports made before it existed
   const required = Object.keys(properties).filter(
-    (name) => !kept.some((member) => member.name === name && member.mayLack),
+    (name) => !members.some((member) => member.name === name && member.mayLack),
   );
   return { ...schema, properties, required };
 }

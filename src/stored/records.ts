@@ -85,7 +85,7 @@ export async function storeRecords(
 }
 
 /** A record kind whose records are the rows of a resource; the file is sorted by the unique member. */
-export function documentKind<T extends { readonly _id: string }>(
+export function createDocumentKind<T extends { readonly _id: string }>(
   resource: Collection<T> & { readonly stored: StoredType; words(row: object): string[] },
   { rules = () => [], decimals }: RecordRules,
 ): RecordKind {
@@ -162,11 +162,11 @@ export async function storeDocuments<T extends { _id: string }>(
 ): Promise<StoredRecord[]> {
   const stored = data.collection(collection);
   const same = { _id: { $in: documents.map((document) => document._id) } };
-  const known = await stored.find<T>(same as object, { session, batchSize: documents.length + 1 }).toArray();
-  const existing = new Map(known.map((document) => [document._id, document]));
+  const storedDocuments = await stored.find<T>(same as object, { session, batchSize: documents.length + 1 }).toArray();
+  const existing = new Map(storedDocuments.map((document) => [document._id, document]));
   const claims: Claim<T>[] = [];
   for (const member of uniqueMembers(collection))
-    claims.push(await claimOf(data, collection, documents, member, session));
+    claims.push(await createClaim(data, collection, documents, member, session));
   const changed: RowChange<T>[] = [];
   const outcomes = documents.map((given): StoredRecord => {
     const before = existing.get(given._id);
@@ -206,7 +206,7 @@ interface Claim<T> {
   readonly take: (document: T, before: T | undefined) => void;
 }
 
-async function claimOf<T extends { _id: string }>(
+async function createClaim<T extends { _id: string }>(
   data: OrganisationData,
   collection: Collection<T>,
   documents: readonly T[],
@@ -215,15 +215,15 @@ async function claimOf<T extends { _id: string }>(
 ): Promise<Claim<T>> {
   const valueOf = (document: T): unknown => (document as Record<string, unknown>)[member] ?? null;
   // a member that rows may lack is unique among the rows that have it
-  const given = documents.map(valueOf).filter((value) => value !== null);
-  const taken = { [member]: { $in: given } };
+  const values = documents.map(valueOf).filter((value) => value !== null);
+  const condition = { [member]: { $in: values } };
   const options = { projection: { [member]: 1 }, session };
   const rows =
-    given.length === 0
+    values.length === 0
       ? []
       : await data
           .collection(collection)
-          .find<T>(taken as object, options)
+          .find<T>(condition as object, options)
           .toArray();
   const owners = new Map(rows.map((row) => [valueOf(row), row._id]));
   return {

@@ -43,14 +43,14 @@ export async function referenceChecks(
   references: readonly Reference[],
   all: readonly unknown[],
   session: ClientSession,
-): Promise<(given: unknown, at: string) => Fault[]> {
-  const idOf = (given: unknown, { member }: Reference): string | undefined => {
-    const id = isObject(given) ? given[member] : undefined;
+): Promise<(input: unknown, at: string) => Fault[]> {
+  const idOf = (input: unknown, { member }: Reference): string | undefined => {
+    const id = isObject(input) ? input[member] : undefined;
     return typeof id === 'string' ? id.toLowerCase() : undefined;
   };
   const wanted = new Map<Resource, Set<string>>();
   for (const reference of references) {
-    const ids = all.flatMap((given) => idOf(given, reference) ?? []);
+    const ids = all.flatMap((input) => idOf(input, reference) ?? []);
     if (ids.length > 0) wanted.set(reference.to, new Set([...(wanted.get(reference.to) ?? []), ...ids]));
   }
   const rowsByResource = new Map<Resource, ReadonlyMap<string, Row>>();
@@ -62,9 +62,9 @@ export async function referenceChecks(
       .toArray();
     rowsByResource.set(to, new Map(rows.map((row) => [row._id, row])));
   }
-  return (given, at) =>
+  return (input, at) =>
     references.flatMap((reference) => {
-      const id = idOf(given, reference);
+      const id = idOf(input, reference);
       if (id === undefined) return [];
       const { member, to } = reference;
       const place = { pointer: `${at}/${member}`, name: objectName(to.stored.type) };

@@ -7,7 +7,7 @@ import { published } from '../schema/model';
 import type { StoredMember } from '../schema/storedTypes';
 import { type Checked, faultsOf } from './invalidRows';
 import { defaultsOf, type MemberMerge } from './merge';
-import { documentKind, type RecordKind, type RecordRules } from './records';
+import { createDocumentKind, type RecordKind, type RecordRules } from './records';
 import { searchWords } from './search';
 import { type BsonSchema, storedSchema } from './storedSchema';
 
@@ -71,7 +71,7 @@ export interface ResourceSpec extends RecordRules {
   /** How bulk calls and PATCH merge members that take more than their value. */
   readonly merges?: Readonly<Record<string, MemberMerge>>;
   /** Checks that span several of the members given in a bulk call or PATCH; pointers are relative to the element. */
-  readonly elementRules?: (given: never) => readonly Fault[];
+  readonly elementRules?: (input: never) => readonly Fault[];
 }
 
 /** @throws Error if the SDL has no such stored type: the server must not start */
@@ -97,7 +97,7 @@ export function defineResource<T extends Row = Row>(type: string, spec: Resource
     computed: spec.computed ?? [],
     derive: spec.derive ?? (texts.length > 0 ? derivedWords(words) : () => Promise.resolve([])),
   };
-  const records = spec.isPartOfRecord ? undefined : documentKind(resource, spec);
+  const records = spec.isPartOfRecord ? undefined : createDocumentKind(resource, spec);
   const { summary, merges, elementRules, rules } = spec;
   const mostPairs = members.find((member) => member.name === METADATA)?.most ?? 0;
   const own = { summary, merges, elementRules, rules, mostPairs };

@@ -83,10 +83,10 @@ function writeOf<T extends { _id: string }>(before: T | undefined, row: T | unde
 
 /** The update that turns one row into the other. @throws Error if they are equal: callers check that first */
 function differenceOf(before: object, row: object): object {
-  const [old, made] = [before as Record<string, unknown>, row as Record<string, unknown>];
+  const [old, newRow] = [before as Record<string, unknown>, row as Record<string, unknown>];
   const [set, unset] = [{} as Record<string, unknown>, {} as Record<string, ''>];
-  for (const name in made) if (!isSameMember(name, old[name] ?? null, made[name] ?? null)) set[name] = made[name];
-  for (const name in old) if (!(name in made) && old[name] !== null) unset[name] = '';
+  for (const name in newRow) if (!isSameMember(name, old[name] ?? null, newRow[name] ?? null)) set[name] = newRow[name];
+  for (const name in old) if (!(name in newRow) && old[name] !== null) unset[name] = '';
   const has = (members: object): boolean => Object.keys(members).length > 0;
   if (!has(set) && !has(unset)) throw new Error('a row that does not change is not written');
   return { ...(has(set) && { $set: set }), ...(has(unset) && { $unset: unset }) };

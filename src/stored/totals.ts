@@ -85,8 +85,8 @@ function sortOf(sort: string | null | undefined): Record<string, 1 | -1> {
 }
 
 /** Matches rows with one of these statuses; `otherwise` if none are given. */
-export function ofStatus(given: readonly string[] | null | undefined, otherwise: object = {}): object {
-  return given ? { status: trusted({ $in: given }) } : otherwise;
+export function ofStatus(statuses: readonly string[] | null | undefined, otherwise: object = {}): object {
+  return statuses ? { status: trusted({ $in: statuses }) } : otherwise;
 }
 
 function monthOf({ at, isDay }: TotalsSpec): object {

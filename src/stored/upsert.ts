@@ -51,18 +51,18 @@ export function changeSpec(call: BulkUpsert, collection: Resource): ChangeSpec<o
   const merge = mergeOf(call, collection.words, collection.merges);
   return {
     rules: rulesOf(collection),
-    merge: (before, given, organisation) => {
-      const key = given[call.key] ?? (before as Readonly<Record<string, unknown>>)[call.key];
-      return merge(before, { ...given, [call.key]: key }, organisation);
+    merge: (before, input, organisation) => {
+      const key = input[call.key] ?? (before as Readonly<Record<string, unknown>>)[call.key];
+      return merge(before, { ...input, [call.key]: key }, organisation);
     },
   };
 }
 
 /** Checks of what is given of an object. */
-function rulesOf({ elementRules, stored }: Resource): (given: object) => readonly Fault[] {
-  return (given) => [
-    ...repeatedIds(stored.members, given as Readonly<Record<string, unknown>>),
-    ...(elementRules?.(given as never) ?? []),
+function rulesOf({ elementRules, stored }: Resource): (input: object) => readonly Fault[] {
+  return (input) => [
+    ...repeatedIds(stored.members, input as Readonly<Record<string, unknown>>),
+    ...(elementRules?.(input as never) ?? []),
   ];
 }
 
@@ -104,7 +104,7 @@ async function storeElements(
   const validated = await validateElements(elements, spec, check, data.pace());
   return storeAgain(async () => {
     let [stored, inSession] = [0, undefined as ClientSession | undefined];
-    const done = await context.write(
+    const result = await context.write(
       async (session, now) => {
         const steps = await applyElements(context, spec, validated, { session, now, dryRun, isAtomic });
         if (isAtomic) refuseFaults(steps);
@@ -116,7 +116,7 @@ async function storeElements(
       { dryRun, writes: dryRun ? [] : [spec.collection], rows: elements.length },
     );
     onCommitted?.(stored, inSession?.operationTime);
-    return done;
+    return result;
   });
 }
 

@@ -50,7 +50,6 @@ interface Ended {
 export interface TracingOptions {
   readonly config: Pick<Config, 'OTEL_EXPORTER_OTLP_ENDPOINT' | 'OTEL_EXPORTER_OTLP_HEADERS'>;
   readonly version: string;
-  /** The status and code with which an error is answered. */
   readonly answerOf: (error: unknown) => { readonly status: number; readonly code: string };
   /** Called when traces cannot be sent, at most once a minute. */
   readonly onError: (error: unknown) => void;
@@ -89,7 +88,7 @@ export function createTracing(options: TracingOptions & { readonly endpoint: str
         'scopegate.request_id': requestId,
       };
       const span = tracer.startSpan(`${method} ${face}`, { kind: SpanKind.SERVER, attributes }, parent);
-      return requestSpan(tracer, span, { title: `${method} ${face}`, answerOf });
+      return startRequestSpan(tracer, span, { title: `${method} ${face}`, answerOf });
     },
     /** Makes spans for the commands of a client, which must have command monitoring on. */
     watchClient: commandSpans(tracer),
@@ -100,7 +99,7 @@ export function createTracing(options: TracingOptions & { readonly endpoint: str
   };
 }
 
-function requestSpan(
+function startRequestSpan(
   tracer: Tracer,
   span: Span,
   { title, answerOf }: Pick<TracingOptions, 'answerOf'> & { readonly title: string },

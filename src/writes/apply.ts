@@ -81,19 +81,19 @@ async function applyOne(element: Element, applier: Applier): Promise<Step> {
   // it went with the object that it was part of
   if (named !== undefined && !before) names.set(kind, named, undefined);
   const id = before?._id;
-  const known = versions.of({ kind, id, members });
-  if (version !== undefined && known !== undefined && version < known) return done('stale', id ?? null);
+  const knownVersion = versions.of({ kind, id, members });
+  if (version !== undefined && knownVersion !== undefined && version < knownVersion) return done('stale', id ?? null);
   const erased = erasedFault(before, place);
   if (erased) return fail(withFaults(NO_FAULTS, [erased]));
   if (action === 'delete') return done(await remove(ask, before, applier), id ?? null);
   if (action === 'patch' && !before)
     return fail(withFaults(NO_FAULTS, [{ pointer: place, code: 'not_found', detail: 'names no object' }]));
-  const made = make(ask, before, place, applier);
-  if ('count' in made) return fail(made);
-  if (version !== undefined) versions.noteWritten(kind, made._id, version);
-  if (before && isSameRow(before, made)) return done('unchanged', made._id);
-  await store(ask, before, made, applier);
-  return done(before ? 'updated' : 'created', made._id);
+  const newRow = make(ask, before, place, applier);
+  if ('count' in newRow) return fail(newRow);
+  if (version !== undefined) versions.noteWritten(kind, newRow._id, version);
+  if (before && isSameRow(before, newRow)) return done('unchanged', newRow._id);
+  await store(ask, before, newRow, applier);
+  return done(before ? 'updated' : 'created', newRow._id);
 }
 
 /** The row that an element makes of an object, with its updated_at as it is, or its faults. */
@@ -175,11 +175,11 @@ function toRow(kind: Kind, record: Members, before: Row | undefined): Row {
   return { ...row, search: [...new Set([...resource.words(row), ...search])].slice(0, MAX_WORDS) } as Row;
 }
 
-async function store({ kind }: Ask, before: Row | undefined, made: Row, applier: Applier): Promise<void> {
+async function store({ kind }: Ask, before: Row | undefined, newRow: Row, applier: Applier): Promise<void> {
   const { names, rows, now } = applier;
   const last = (before as { updated_at?: Date } | undefined)?.updated_at;
-  const hasStamp = 'updated_at' in made;
-  const row = hasStamp ? ({ ...made, updated_at: last ? changedAt(last, now) : now } as Row) : made;
+  const hasStamp = 'updated_at' in newRow;
+  const row = hasStamp ? ({ ...newRow, updated_at: last ? changedAt(last, now) : now } as Row) : newRow;
   await rows.set(kind, row._id, row);
   names.set(kind, row._id, row);
   if (kind.owner) rows.noteOwner(kind.owner, row, before === undefined);
@@ -187,9 +187,9 @@ async function store({ kind }: Ask, before: Row | undefined, made: Row, applier:
 
 async function remove({ kind, members, version }: Ask, before: Row | undefined, applier: Applier): Promise<Outcome> {
   const { names, versions, rows, now } = applier;
-  const known = version ?? versions.of({ kind, id: before?._id, members });
+  const knownVersion = version ?? versions.of({ kind, id: before?._id, members });
   const called = before ? { ...members, ...before, id: before._id } : members;
-  if (known !== undefined) versions.noteDeleted(kind, called, known, now);
+  if (knownVersion !== undefined) versions.noteDeleted(kind, called, knownVersion, now);
   if (!before) return 'unchanged';
   await rows.set(kind, before._id, undefined);
   names.set(kind, before._id, undefined);

@@ -16,7 +16,6 @@ export interface Names {
   idOf(kind: Kind, members: Members): string | undefined;
   /** The id of the object with a value in a unique member. */
   owner(kind: Kind, member: string, value: unknown): string | undefined;
-  /** An object by its id. */
   get(kind: Kind, id: string): KeptMembers | undefined;
   /** Notes what an object is now; undefined once it is deleted. */
   set(kind: Kind, id: string, row: object | undefined): void;
@@ -46,16 +45,16 @@ interface Known {
 }
 
 export function createNames(): Names {
-  const known = new Map<Kind, Known>();
+  const byKind = new Map<Kind, Known>();
 
   function of(kind: Kind): Known {
-    let own = known.get(kind);
-    if (!own)
-      known.set(
+    let kindNames = byKind.get(kind);
+    if (!kindNames)
+      byKind.set(
         kind,
-        (own = { objects: new Map(), owners: new Map(kind.unique.map((member) => [member, new Map()])) }),
+        (kindNames = { objects: new Map(), owners: new Map(kind.unique.map((member) => [member, new Map()])) }),
       );
-    return own;
+    return kindNames;
   }
 
   function forget({ objects, owners }: Known, id: string): void {
@@ -83,13 +82,13 @@ export function createNames(): Names {
     owner: (kind, member, value) => (typeof value === 'string' ? of(kind).owners.get(member)?.get(value) : undefined),
     get: (kind, id) => of(kind).objects.get(id),
     set(kind, id, row) {
-      const own = of(kind);
-      forget(own, id);
+      const kindNames = of(kind);
+      forget(kindNames, id);
       if (!row) return;
       // no more than that, since rows may be large
-      const kept = lookedUp(kind).map((member) => [member, (row as Members)[member] ?? null]);
-      own.objects.set(id, Object.fromEntries(kept) as KeptMembers);
-      for (const [member, ids] of own.owners) {
+      const members = lookedUp(kind).map((member) => [member, (row as Members)[member] ?? null]);
+      kindNames.objects.set(id, Object.fromEntries(members) as KeptMembers);
+      for (const [member, ids] of kindNames.owners) {
         const value = identityOf(row as Members, member);
         if (value !== undefined) ids.set(value, id);
       }

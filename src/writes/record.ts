@@ -21,24 +21,24 @@ interface Making {
 }
 
 /** The record of an object, with what a caller gave. Unknown and invalid members stay in it, for the check to find. */
-export function recordOf(kind: Kind, given: Members, { id, now, before, isPatch, organisation }: Making): Members {
+export function recordOf(kind: Kind, input: Members, { id, now, before, isPatch, organisation }: Making): Members {
   const { stored, defaults } = kind.resource;
   const old = before && storedRecord(kind, before);
-  const made: Members = isPatch ? { ...old, ...given, ...mergedMetadata(old, given) } : given;
+  const members: Members = isPatch ? { ...old, ...input, ...mergedMetadata(old, input) } : input;
   const otherwise = defaults(organisation);
 
   function valueOf(member: StoredMember): unknown {
     const { name, isRequired, isList } = member;
     const isTime = isRequired && member.kind === 'dateTime';
     if (kind.own.has(name)) return old?.[name] ?? (isTime ? now.toISOString() : isRequired ? 0 : undefined);
-    if (isTime) return given[name] ?? old?.[name] ?? now.toISOString();
+    if (isTime) return input[name] ?? old?.[name] ?? now.toISOString();
     // what remains undefined is required
     const empty = name === METADATA ? {} : isList ? [] : isRequired ? undefined : null;
-    const value = made[name] ?? otherwise[name] ?? empty;
-    return name in given ? completed(value, member, kind.lists.includes(member), old?.[name]) : value;
+    const value = members[name] ?? otherwise[name] ?? empty;
+    return name in input ? completed(value, member, kind.lists.includes(member), old?.[name]) : value;
   }
 
-  const all: Record<string, unknown> = { ...made };
+  const all: Record<string, unknown> = { ...members };
   for (const member of stored.members) all[member.name] = valueOf(member);
   all.id = id;
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
@@ -58,9 +58,9 @@ function storedRecord({ resource: { stored } }: Kind, before: Row): Members {
 }
 
 /** The metadata after a patch: what is given replaces pairs or adds them, and null removes them. What is not an object stays, for the check to find. */
-function mergedMetadata(old: Members | undefined, { [METADATA]: given }: Members): Members {
-  if (!isObject(given)) return {};
-  const merged = new Map([...Object.entries(old?.[METADATA] ?? {}), ...Object.entries(given)]);
+function mergedMetadata(old: Members | undefined, { [METADATA]: pairs }: Members): Members {
+  if (!isObject(pairs)) return {};
+  const merged = new Map([...Object.entries(old?.[METADATA] ?? {}), ...Object.entries(pairs)]);
   return { [METADATA]: Object.fromEntries([...merged].filter(([key, value]) => value !== null || !KEY.test(key))) };
 }
 
@@ -76,6 +76,8 @@ function completed(value: unknown, member: StoredMember, hasIds: boolean, old: u
 
 function filled(value: unknown, members: readonly StoredMember[]): unknown {
   if (!isObject(value)) return value;
-  const left = members.filter(({ name, isRequired, isList }) => !isRequired && !isList && value[name] === undefined);
-  return { ...value, ...Object.fromEntries(left.map(({ name }) => [name, null])) };
+  const unsetMembers = members.filter(
+    ({ name, isRequired, isList }) => !isRequired && !isList && value[name] === undefined,
+  );
+  return { ...value, ...Object.fromEntries(unsetMembers.map(({ name }) => [name, null])) };
 }

@@ -85,8 +85,8 @@ export function openRows({ data, session, now, holdRows }: Applying, names: Name
   /** Reads the objects that open parts belong to, where the elements named the parts alone. */
   async function readOwners({ member, to }: NonNullable<Kind['owner']>, parts: Iterable<OpenRow>): Promise<void> {
     const ids = [...parts].map(({ row }) => valueIn(row, member));
-    const left = new Set(ids.filter((id) => typeof id === 'string').filter((id) => !rowsOf(to).has(id)));
-    if (left.size > 0) await read(to, new Map([['id', left]]));
+    const unreadIds = new Set(ids.filter((id) => typeof id === 'string').filter((id) => !rowsOf(to).has(id)));
+    if (unreadIds.size > 0) await read(to, new Map([['id', unreadIds]]));
   }
 
   async function write(): Promise<void> {
@@ -138,14 +138,14 @@ export function openRows({ data, session, now, holdRows }: Applying, names: Name
     },
     get: (kind, id) => open.get(kind)?.get(id)?.row,
     async set(kind, id, row) {
-      const known = rowsOf(kind).get(id) ?? { kind, stored: undefined, row: undefined, isOutdated: false };
-      const moves = kind.unique.some((member) => valueIn(known.row, member) !== valueIn(row, member));
+      const openRow = rowsOf(kind).get(id) ?? { kind, stored: undefined, row: undefined, isOutdated: false };
+      const moves = kind.unique.some((member) => valueIn(openRow.row, member) !== valueIn(row, member));
       // unique values are written in the order in which the elements move them
-      if ((moves && changed.has(known)) || (!row && kind.parts.length > 0)) await write();
+      if ((moves && changed.has(openRow)) || (!row && kind.parts.length > 0)) await write();
       if (!row) await removeParts(kind, id);
-      known.row = row;
-      rowsOf(kind).set(id, known);
-      changed.add(known);
+      openRow.row = row;
+      rowsOf(kind).set(id, openRow);
+      changed.add(openRow);
     },
     noteOwner({ to, member }, part, isNew) {
       const owner = open.get(to)?.get(String(valueIn(part, member)));

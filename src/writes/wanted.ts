@@ -55,10 +55,10 @@ function named(kind: Kind, member: string, value: string | undefined): Name[] {
 
 /** Names of the object of an element, of others that may have one of its unique values, and of the object that it is part of. */
 function rowsOf({ kind, members }: Ask): Name[] {
-  const own = [...new Set([...kind.identities, ...kind.unique])].flatMap((member) =>
+  const ownNames = [...new Set([...kind.identities, ...kind.unique])].flatMap((member) =>
     named(kind, member, identityOf(members, member)),
   );
-  return kind.owner ? [...own, ...namesIn(members, kind.owner)] : own;
+  return kind.owner ? [...ownNames, ...namesIn(members, kind.owner)] : ownNames;
 }
 
 function referencesOf({ kind, members }: Ask): Name[] {

@@ -4,7 +4,7 @@ import { runInNewContext } from 'node:vm';
 import { mongo } from 'mongoose';
 import { UnsupportedValue } from '../../src/database/rawRows';
 import { type Reading, RowSizes } from '../../src/database/readRows';
-import { pageWriter, singleWriter, writePage } from '../../src/fastReads/answerWriter';
+import { createPageWriter, createSingleWriter, writePage } from '../../src/fastReads/answerWriter';
 import type { Shape } from '../../src/fastReads/rowWriter';
 import { STORED_ID } from '../../src/units';
 
@@ -15,8 +15,8 @@ const SHAPE: Shape = {
   wanted: [{ key: 'name', from: { member: 'name', value: { kind: 'string', isRequired: true } } }],
   others: ['_id'],
 };
-const single = singleWriter(SHAPE);
-const page = pageWriter({ parts: [{ key: 'data', from: 'data' }], row: SHAPE });
+const single = createSingleWriter(SHAPE);
+const page = createPageWriter({ parts: [{ key: 'data', from: 'data' }], row: SHAPE });
 
 const reply = (row: object): Buffer => Buffer.from(mongo.BSON.serialize(row));
 const pageOf = (bytes: Buffer) => ({ bytes, places: [0, bytes.length], isWhole: true });
@@ -41,7 +41,7 @@ test.each<[string, string, (bytes: Buffer) => unknown]>([
 });
 
 const ID = '01234567-89ab-cdef-0123-456789abcdef';
-const withId = singleWriter({
+const withId = createSingleWriter({
   wanted: [{ key: 'id', from: { member: '_id', value: { kind: 'id', isRequired: true } } }],
   others: [],
 });
@@ -72,7 +72,7 @@ test.each([
   const request = { ...{ organisationId: 'one', operation: 'large', args: {}, filters: {} }, conditions: [] };
   const reading: Reading = { sizes: new RowSizes(), budget: () => undefined };
   const yieldTurn = jest.fn(() => Promise.resolve());
-  const writer = pageWriter({ parts: [{ key: 'data', from: 'data' }], row: SHAPE }, copies);
+  const writer = createPageWriter({ parts: [{ key: 'data', from: 'data' }], row: SHAPE }, copies);
   await expect(writePage(rows, request, writer, { reading, yieldTurn })).rejects.toBeInstanceOf(UnsupportedValue);
   expect(yieldTurn).not.toHaveBeenCalled();
 });

@@ -1,6 +1,6 @@
 import { execute, parse } from 'graphql';
 import type { Exchange } from '../../src/http/exchange';
-import { incomingRequest } from '../../src/http/exchange';
+import { createIncomingRequest } from '../../src/http/exchange';
 import { rowHolder, tooLarge } from '../../src/operations/answers';
 import { buildSchemas } from '../../src/operations/build';
 import { mergeResolvers } from '../../src/operations/run';
@@ -18,7 +18,7 @@ function scene() {
     response,
     bodies: { holdRows: (_exchange: unknown, bytes: number) => held.push(bytes) },
   } as unknown as Exchange;
-  return { response, held, context: incomingRequest(exchange) };
+  return { response, held, context: createIncomingRequest(exchange) };
 }
 
 test.each(['closed', 'destroyed'] as const)(

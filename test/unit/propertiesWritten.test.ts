@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { getNamedType, type GraphQLField, type GraphQLObjectType, type OperationDefinitionNode, parse } from 'graphql';
 import mongoose from 'mongoose';
 import type { CallContext, DataContext } from '../../src/operations/context';
-import { pageWriter, singleWriter } from '../../src/fastReads/answerWriter';
+import { createPageWriter, createSingleWriter } from '../../src/fastReads/answerWriter';
 import { UnsupportedValue } from '../../src/database/rawRows';
 import { onlyRoot } from '../../src/graphql/fastRead';
 import { resolvers } from '../../src/resources';
@@ -123,7 +123,7 @@ describe.each(cases)('$name, include $include', ({ name, include }) => {
   const handle = handlerOf(name, included);
   const selected = everyField(type, included);
   const rowType = getNamedType(selected.find(({ key }) => key === 'data')!.field!.type) as GraphQLObjectType;
-  const writer = pageWriter(pageShape(selected)!);
+  const writer = createPageWriter(pageShape(selected)!);
   const cursor = fc.option(fc.string());
 
   const answers = (rows: readonly Uint8Array[], most: number, next: string | null) => ({
@@ -157,7 +157,7 @@ describe.each(cases)('$name, include $include', ({ name, include }) => {
 
 test('an object with a duplicate member is not written, since the driver would take the last value', async () => {
   const type = getNamedType(rootField('quote').type) as GraphQLObjectType;
-  const writer = singleWriter(shapeOf(type, everyField(type))!);
+  const writer = createSingleWriter(shapeOf(type, everyField(type))!);
   await fc.assert(
     fc.asyncProperty(
       objectOf(type, { oneOf: 0 }),
@@ -174,7 +174,7 @@ test('an object with a duplicate member is not written, since the driver would t
 
 describe.each(TYPES)('%s', (name) => {
   const type = getNamedType(rootField(name).type) as GraphQLObjectType;
-  const writer = singleWriter(shapeOf(type, everyField(type))!);
+  const writer = createSingleWriter(shapeOf(type, everyField(type))!);
 
   test('an object of any kind is written exactly as from objects, or not at all', async () => {
     await expectSame(fc.tuple(objectOf(type, { oneOf: 25 }), damage), ([row, changes]) => {
@@ -203,7 +203,7 @@ describe.each(LISTS)('GraphQL: %s', (name) => {
         const [operation] = document.definitions as [OperationDefinitionNode];
         const { key, selected } = onlyRoot(graphql, document, operation)!;
         const bytes = damaged(serialized(rows), changes);
-        const written = fromBytes(() => pageWriter(pageShape(selected)!).write(rawRows(bytes), 1, 'next'));
+        const written = fromBytes(() => createPageWriter(pageShape(selected)!).write(rawRows(bytes), 1, 'next'));
         return {
           written: written === undefined ? undefined : `{"${key}":${written}}`,
           usual: async () => {

@@ -34,7 +34,7 @@ export function requestOf({ parameters = [], requestBody }: Operation, path: str
     if (value === '' || String(value) === String(schema?.default)) continue;
     if (place === 'path') filled = filled.replace(`{${name}}`, encodeURIComponent(String(value)));
     else if (place === 'header') headers[name] = String(value);
-    else for (const one of [value].flat()) query.append(name, String(one));
+    else for (const element of [value].flat()) query.append(name, String(element));
   }
   const example = requestBody?.content?.['application/json']?.example;
   const body = entered.body ?? (example === undefined ? undefined : JSON.stringify(example, null, 2));

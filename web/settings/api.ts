@@ -185,25 +185,25 @@ export async function renewed(): Promise<boolean> {
     (response) => response.text(),
     () => '',
   );
-  const found = readSettings(new DOMParser().parseFromString(page, 'text/html'));
-  if (!found || found.csrf === settings.csrf) return false;
-  if (found.organisation !== settings.organisation || found.user !== settings.user) {
+  const newSettings = readSettings(new DOMParser().parseFromString(page, 'text/html'));
+  if (!newSettings || newSettings.csrf === settings.csrf) return false;
+  if (newSettings.organisation !== settings.organisation || newSettings.user !== settings.user) {
     const text =
-      found.user === settings.user
+      newSettings.user === settings.user
         ? 'Another tab has switched between live data and the sandbox, or to another organisation. Reload this page to go on there.'
         : 'Somebody else has signed in, in another tab. Reload this page to go on as that user.';
     tell('session', { text, button: { text: 'Reload', does: () => location.reload() } });
     throw new Failure(text, { code: 'forbidden' });
   }
-  settings.csrf = found.csrf;
+  settings.csrf = newSettings.csrf;
   return true;
 }
 
 /** @throws Error if the page has none */
 function settingsOf(page: Document): Settings {
-  const found = readSettings(page);
-  if (!found) throw new Error('a page without its settings');
-  return found;
+  const pageSettings = readSettings(page);
+  if (!pageSettings) throw new Error('a page without its settings');
+  return pageSettings;
 }
 
 function readSettings(page: Document): Settings | undefined {

@@ -122,7 +122,7 @@ export function Scopes({ first }: { first: readonly string[] }): JSX.Element {
     scopes.length === chosen.size && scopes.every((scope) => chosen.has(scope));
   const preset = is(READABLE) ? 'read' : is(OFFERED) ? 'all' : 'some';
   const toggle = (scope: string): void =>
-    setChosen(new Set([...chosen].concat(scope).filter((one) => one !== scope || !chosen.has(scope))));
+    setChosen(new Set([...chosen].concat(scope).filter((name) => name !== scope || !chosen.has(scope))));
   return (
     <fieldset class="box" data-field="scopes" {...described}>
       <legend>Scopes</legend>

@@ -134,11 +134,11 @@ function Row({ of: key, before: old, actions }: { of: Key; before: readonly Key[
       <Head label="Name">
         <KeyLink id={key.id} />
         <code>{keyText(key)}</code>
-        {old.map((one) => (
-          <div class="replaced" key={one.id}>
-            <code>{keyText(one)}</code>
+        {old.map((oldKey) => (
+          <div class="replaced" key={oldKey.id}>
+            <code>{keyText(oldKey)}</code>
             <span class="quiet">
-              replaced, ends <Ago at={one.expires_at} />
+              replaced, ends <Ago at={oldKey.expires_at} />
             </span>
           </div>
         ))}
@@ -186,10 +186,10 @@ function Actions({ of: key, name, before: old, actions: { use, rotate, revoke } 
     { text: 'Usage', does: () => use(key) },
     ...(isChanged && settings.hasPlan ? [{ text: 'Rotate…', does: () => rotate(key) }] : []),
     ...(isChanged ? [{ text: 'Revoke…', does: () => revoke(key), isDangerous: true }] : []),
-    ...old.flatMap((one) => [
-      { text: `Usage of replaced …${one.last_four}`, does: () => use(one) },
+    ...old.flatMap((oldKey) => [
+      { text: `Usage of replaced …${oldKey.last_four}`, does: () => use(oldKey) },
       ...(isChanged
-        ? [{ text: `Revoke replaced …${one.last_four}…`, does: () => revoke(one), isDangerous: true }]
+        ? [{ text: `Revoke replaced …${oldKey.last_four}…`, does: () => revoke(oldKey), isDangerous: true }]
         : []),
     ]),
   ];

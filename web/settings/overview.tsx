@@ -29,9 +29,9 @@ export function overviewPage({ make, rotate }: KeyActions) {
   const place = placeOf('integrations');
   let period: Period = 'last_24h';
   const keys = new Reading<Answer<'newestKeys'>>(async () => {
-    const found = await call('newestKeys');
-    noteNames(found.data);
-    return found;
+    const answer = await call('newestKeys');
+    noteNames(answer.data);
+    return answer;
   }, draw);
   const usage = new Reading<Answer<'allUsage'>>(() => call('allUsage', { period }), draw);
   const expiring = new Reading<readonly Key[]>(readExpiring, draw);
@@ -85,15 +85,15 @@ export function overviewPage({ make, rotate }: KeyActions) {
 async function readExpiring(): Promise<readonly Key[]> {
   // all pages of a list need the same time
   const { expires_before } = firstCalls(now()).integrations.expiringKeys;
-  const found: Key[] = [];
+  const expiring: Key[] = [];
   let cursor: string | null = null;
   do {
     const page: Answer<'expiringKeys'> = await call('expiringKeys', { expires_before, cursor });
-    found.push(...page.data);
+    expiring.push(...page.data);
     cursor = page.next_cursor;
-  } while (cursor !== null && found.length < 1000);
-  noteNames(found);
-  return found.sort((one, other) => Date.parse(one.expires_at ?? '') - Date.parse(other.expires_at ?? ''));
+  } while (cursor !== null && expiring.length < 1000);
+  noteNames(expiring);
+  return expiring.sort((left, right) => Date.parse(left.expires_at ?? '') - Date.parse(right.expires_at ?? ''));
 }
 
 function Expiring({ keys, rotate }: { keys: readonly Key[]; rotate: KeyActions['rotate'] }): JSX.Element {

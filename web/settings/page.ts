@@ -1,8 +1,8 @@
 /** @throws Error if the page has no such element */
 export function byId(id: string): HTMLElement {
-  const found = document.getElementById(id);
-  if (!found) throw new Error(`a page without ${id}`);
-  return found;
+  const element = document.getElementById(id);
+  if (!element) throw new Error(`a page without ${id}`);
+  return element;
 }
 
 /** How long a message is shown, in milliseconds. */

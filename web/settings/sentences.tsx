@@ -172,8 +172,8 @@ function changesIn({ from, to }: Details): string {
 }
 
 /** `: customer id: …`, without members that are not set. */
-function others(given: Details): string {
-  const set = Object.entries(given).filter(([, value]) => value !== null && !isEmpty(value));
+function others(details: Details): string {
+  const set = Object.entries(details).filter(([, value]) => value !== null && !isEmpty(value));
   return set.length === 0
     ? ''
     : `: ${set.map(([name, value]) => `${label(name)}: ${valueInWords(value)}`).join(' · ')}`;

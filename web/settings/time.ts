@@ -16,7 +16,7 @@ export function relative(iso: string): string {
   const seconds = (Date.parse(iso) - now()) / 1000;
   const round = seconds < 0 ? Math.trunc : Math.round;
   const counts = UNITS.map(([unit, length, end]) => ({ unit, count: round(seconds / length), end }));
-  const { unit, count } = counts.find(({ count: one, end }) => Math.abs(one) < end) ?? { unit: 'year', count: 0 };
+  const { unit, count } = counts.find(({ count: most, end }) => Math.abs(most) < end) ?? { unit: 'year', count: 0 };
   if (count === 0) return seconds > 10 ? 'in less than a minute' : 'just now';
   // years are written without a comma
   if (unit === 'year') return count < 0 ? `${-count} years ago` : `in ${count} years`;

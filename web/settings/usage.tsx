@@ -94,7 +94,7 @@ function Numbers({ class: more = '', name, columns, children }: NumbersProps): J
 /** Times are counted in buckets, so a percentile is known only up to its bucket's upper bound. */
 function time(ms: number | null): string {
   if (ms === null) return 'none';
-  const bound = settings.timeBounds.find((one) => ms <= one);
+  const bound = settings.timeBounds.find((candidate) => ms <= candidate);
   return bound === undefined || ms === settings.timeBounds.at(-1) ? `${length(ms)} or more` : `up to ${length(bound)}`;
 }
 
@@ -193,7 +193,7 @@ export function KeyUsage({ of: usage, whose: key, period, change }: KeyUsageProp
 
 function Figures({ of: usage, whose: key, period }: { of: Answer<'usage'>; whose: Key; period: Period }): JSX.Element {
   const { requests, errors, rate_limited: limited, mcp, operations, codes } = usage;
-  const [slowest] = operations.toSorted((one, other) => (other.p95_ms ?? 0) - (one.p95_ms ?? 0));
+  const [slowest] = operations.toSorted((left, right) => (right.p95_ms ?? 0) - (left.p95_ms ?? 0));
   const from = key.last_used_from === null ? null : <span class="quiet">from {key.last_used_from}</span>;
   return (
     <>

@@ -193,9 +193,9 @@ async function differencesOf(
   const options = await validationOptions(database);
   const differences: CollectionState[] = [];
   for (const definition of collections) {
-    const known = options.get(definition.name);
-    if (!known) continue;
-    const validator = validatorState(definition, known, validation);
+    const collectionOptions = options.get(definition.name);
+    if (!collectionOptions) continue;
+    const validator = validatorState(definition, collectionOptions, validation);
     differences.push({ definition, validator, ...(await differenceOf(database, definition)) });
   }
   return differences;

@@ -128,10 +128,10 @@ interface Piece {
 
 async function lookAt({ data, organisation, resource, rows, fix }: Piece): Promise<RowFault[]> {
   const corrections = await correctionsOf(data, resource, rows, { converts: organisation });
-  const done = fix ? await fixAll(data, resource, corrections) : new Set();
+  const correctedIds = fix ? await fixAll(data, resource, corrections) : new Set();
   return corrections.map(({ before, members, fault }) => ({
     ...{ organisation_id: data.organisationId, collection: resource.name, id: idOf(before) },
-    ...{ fault: fault ?? null, members, fixed: done.has(before._id) },
+    ...{ fault: fault ?? null, members, fixed: correctedIds.has(before._id) },
   }));
 }
 

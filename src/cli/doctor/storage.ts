@@ -45,8 +45,8 @@ export async function* checkStored({ store }: DoctorContext, present: ReadonlySe
   });
   yield await examine('jobs', 'look at the control database', async () => stateOfJobs(await control.jobs.watched()));
   yield await examine('databases', 'look at the control database', async () => {
-    const known = await control.organisations.existing([...present]);
-    const orphans = [...present].filter((id) => !known.has(id)).map(databaseName);
+    const existingIds = await control.organisations.existing([...present]);
+    const orphans = [...present].filter((id) => !existingIds.has(id)).map(databaseName);
     if (orphans.length === 0) return 'every database belongs to an organisation';
     const noun = orphans.length === 1 ? 'database belongs' : 'databases belong';
     const detail = `${String(orphans.length)} ${noun} to no organisation of ${databases.control.name}: ${listed(orphans)}`;

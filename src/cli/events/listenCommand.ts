@@ -46,7 +46,7 @@ export async function listenCommand(options: ListenOptions): Promise<void> {
     let cursor = await firstCursor(read, after);
     say(`Forwarding the events of ${url} to ${forward}. Press Ctrl-C to stop.`);
     if (!options.secret) say(`The secret to verify them with: ${secretText(secret)}`);
-    const receiver = receiverAt(forward, secret, signal);
+    const receiver = createReceiver(forward, secret, signal);
     let [sent, leftOut] = [0, 0];
     try {
       for (;;) {
@@ -130,10 +130,10 @@ const NEXT: Readonly<Record<string, string>> = {
   cursor_expired: ' Begin with --after beginning, or --after now.',
 };
 
-type Receiver = ReturnType<typeof receiverAt>;
+type Receiver = ReturnType<typeof createReceiver>;
 
 /** Posts events as signed webhooks, the way a gateway does, but to any address. */
-function receiverAt(url: string, secret: Buffer, signal: AbortSignal) {
+function createReceiver(url: string, secret: Buffer, signal: AbortSignal) {
   const poster = createPoster({
     policy: addressPolicy(['0.0.0.0/0', '::/0']),
     // resolved by the system, since the name of a receiver may be in /etc/hosts

@@ -33,9 +33,9 @@ const PAGE = 100;
 
 /** `scopegate events tail`. Resolves after it is stopped. */
 export async function tailCommand({ org, types, after, since }: TailOptions): Promise<void> {
-  const known = published.eventTypes.map(({ name }) => name);
-  const unknown = types?.filter((type) => !known.includes(type)) ?? [];
-  if (unknown.length > 0) throw usageFailure(`unknown type ${unknown.join(', ')}; types are ${known.join(', ')}`);
+  const eventTypes = published.eventTypes.map(({ name }) => name);
+  const unknown = types?.filter((type) => !eventTypes.includes(type)) ?? [];
+  if (unknown.length > 0) throw usageFailure(`unknown type ${unknown.join(', ')}; types are ${eventTypes.join(', ')}`);
   const wanted = { types: types && new Set(types), objectId: undefined };
   /** The position to begin after. @throws AppError for an invalid or expired cursor */
   const from = (data: OrganisationData): Promise<string> =>
@@ -60,7 +60,7 @@ async function follow(store: Store, org: string, { wanted, from, signal }: Follo
           position = await from(data);
           note('following the events; press Ctrl-C to stop');
         }
-        const source = sourceOf(store);
+        const source = createSource(store);
         const page = await readRecorded(data, source, wanted, { after: position, limit: PAGE });
         problems.report(source.problem());
         for (const row of page.rows) {
@@ -85,7 +85,7 @@ async function follow(store: Store, org: string, { wanted, from, signal }: Follo
 }
 
 /** Up to where events are recorded, and what prevents recording. */
-function sourceOf({ databases }: Store) {
+function createSource({ databases }: Store) {
   let problem: string | undefined;
   const source: Recording = {
     async recordedUntil() {

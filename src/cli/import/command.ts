@@ -35,7 +35,7 @@ interface ImportOptions extends OrgOption {
 export async function importCommand(path: string, options: ImportOptions): Promise<void> {
   const { org, keys, json, deleteMissing, yes } = options;
   const signal = interruption();
-  const { kept: errors, ...reporter } = faultReporter(json === true);
+  const { kept: errors, ...reporter } = createFaultReporter(json === true);
   const target = { ...reporter, signal };
   // everything that can reject the import as a whole is checked before records are stored
   const files: Record<string, FileReport> = await withStore(async (store, config) => {
@@ -105,15 +105,15 @@ const MAX_ON_TERMINAL = 100;
  * Reports invalid lines on stderr; on a terminal only once their file is done, since they would break up its progress bar.
  * For --json, `kept` also has them.
  */
-function faultReporter(isJson: boolean) {
+function createFaultReporter(isJson: boolean) {
   const progress = createProgress();
-  const kept: object[] = [];
+  const keptFaults: object[] = [];
   let [waiting, shown, hidden] = [[] as string[], 0, 0];
   return {
-    kept,
+    kept: keptFaults,
     onFault: (fault: LineFault): void => {
       const { path, line, pointer = '', code, detail } = fault;
-      if (isJson) kept.push({ file: basename(path), line, pointer, code, detail });
+      if (isJson) keptFaults.push({ file: basename(path), line, pointer, code, detail });
       shown += 1;
       if (!process.stderr.isTTY) sayPainted(toLine(fault));
       else if (shown <= MAX_ON_TERMINAL) waiting.push(toLine(fault));

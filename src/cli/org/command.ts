@@ -44,10 +44,10 @@ export async function create({ json, sandboxOf, seed, ...input }: CreateOptions)
     if (sandboxOf === undefined)
       return shown(store, await control.organisations.create({ name, plan, currency, shard }));
     const seeded = seed !== undefined;
-    const made = await control.sandboxes.create({ of: sandboxOf, name: input.name, shard, seeded }, operator);
-    if (!made) throw notFound('organisation', sandboxOf);
-    if (seeded) await (await import('../sandbox.js')).fillSandbox(store, made, signal);
-    return shown(store, made.organisation);
+    const sandbox = await control.sandboxes.create({ of: sandboxOf, name: input.name, shard, seeded }, operator);
+    if (!sandbox) throw notFound('organisation', sandboxOf);
+    if (seeded) await (await import('../sandbox.js')).fillSandbox(store, sandbox, signal);
+    return shown(store, sandbox.organisation);
   }, signal).catch((error: unknown) => {
     throw error instanceof ShardRefused ? usageFailure(error.message) : error;
   });

@@ -75,7 +75,7 @@ function addedTo(before: GraphQLSchema, now: GraphQLSchema): string[] {
     // graphql-js names values of enums and members of inputs
     const names = (definition: typeof type): string[] =>
       isObjectType(definition) ? Object.keys(definition.getFields()) : [];
-    const known = new Set(names(old));
-    return names(type).flatMap((name) => (known.has(name) ? [] : `${type.name}.${name} was added.`));
+    const oldNames = new Set(names(old));
+    return names(type).flatMap((name) => (oldNames.has(name) ? [] : `${type.name}.${name} was added.`));
   });
 }

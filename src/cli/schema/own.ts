@@ -35,17 +35,18 @@ export function refuseErrors(): void {
 }
 
 /** An example is what the demo stores and the API reference shows: of each own type, and of ours instead of the built-in one. */
-function examplesErrors(folder: string, { stored }: SchemaModel, own: readonly DefinitionNode[]): string[] {
+function examplesErrors(folder: string, { stored }: SchemaModel, ownDefinitions: readonly DefinitionNode[]): string[] {
   const examples = join(folder, 'examples');
   const files = existsSync(examples) ? readdirSync(examples).filter((file) => !file.startsWith('.')) : [];
-  const isOwn = (type: string): boolean => own.some((node) => isTypeDefinitionNode(node) && node.name.value === type);
+  const isOwn = (type: string): boolean =>
+    ownDefinitions.some((node) => isTypeDefinitionNode(node) && node.name.value === type);
   const fileOf = ({ collection }: StoredType): string => `${collection}.json`;
   const shown = [...stored.values()].filter((storedType) => !ownerOf(storedType, stored.values()));
-  const known = shown.map(fileOf);
+  const exampleFiles = shown.map(fileOf);
   return [
     ...files
-      .filter((file) => !known.includes(file))
-      .map((file) => `${join(examples, file)}: is not read: write one of ${known.join(', ')}`),
+      .filter((file) => !exampleFiles.includes(file))
+      .map((file) => `${join(examples, file)}: is not read: write one of ${exampleFiles.join(', ')}`),
     ...shown
       .filter((storedType) => isOwn(storedType.type) || files.includes(fileOf(storedType)))
       .flatMap((storedType) => exampleErrors(join(examples, fileOf(storedType)), storedType)),

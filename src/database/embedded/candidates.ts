@@ -10,13 +10,13 @@ import { type Candidate, type EmbeddedOptions, type Program, Unusable } from './
 const binary: Candidate = {
   kind: 'binary',
   title: 'a mongod or secantusd-rs binary',
-  find({ MONGOD_BINARY: named, signal }, known) {
+  find({ MONGOD_BINARY: named, signal }, record) {
     if (named) return identify('binary', /[/\\]/.test(named) ? resolve(named) : named, signal);
     const names = ['mongod', 'secantusd-rs', 'secantusd'];
     // another binary of the same program will do, since an update may have moved it
-    return firstUsable(known ? [known.command, ...names] : names, async (command) => {
+    return firstUsable(record ? [record.command, ...names] : names, async (command) => {
       const program = await identify('binary', command, signal);
-      if (known && program.program !== known.program) throw new Unusable(`is ${program.program}`);
+      if (record && program.program !== record.program) throw new Unusable(`is ${program.program}`);
       return program;
     });
   },
@@ -26,8 +26,8 @@ const binary: Candidate = {
 const download: Candidate = {
   kind: 'memory-server',
   title: "mongodb-memory-server's download of mongod",
-  async find({ CACHE_DIR, report, signal }, known) {
-    const kept = known && (await unlessUnusable(identify('memory-server', known.command, signal)));
+  async find({ CACHE_DIR, report, signal }, record) {
+    const kept = record && (await unlessUnusable(identify('memory-server', record.command, signal)));
     if (kept) return kept;
     await mkdir(CACHE_DIR, { recursive: true });
     report(`database: looking for mongod in ${CACHE_DIR}, or downloading it to there (once, about 100 MB)`);

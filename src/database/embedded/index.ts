@@ -37,7 +37,11 @@ const ANSWER_MS = 5_000;
  */
 export async function chooseDatabase(given: EmbeddedOptions, means = MEANS): Promise<Database> {
   const { MONGODB_URI: uri, report, signal } = given;
-  if (uri) return notOurs({ uri, kind: 'uri', description: `MONGODB_URI (${hostsOf(uri)})`, isStandIn: false }, report);
+  if (uri)
+    return externalDatabase(
+      { uri, kind: 'uri', description: `MONGODB_URI (${hostsOf(uri)})`, isStandIn: false },
+      report,
+    );
 
   // absolute, because these paths are stored and must be valid in any working folder
   const options = { ...given, DATA_DIR: resolve(given.DATA_DIR), CACHE_DIR: resolve(given.CACHE_DIR) };
@@ -56,7 +60,7 @@ export async function chooseDatabase(given: EmbeddedOptions, means = MEANS): Pro
 const isStandIn = ({ program }: Pick<Program, 'program'>): boolean => program !== 'mongod';
 
 /** A server that somebody else stops. */
-function notOurs(server: Omit<Database, 'stop'>, report: EmbeddedOptions['report']): Database {
+function externalDatabase(server: Omit<Database, 'stop'>, report: EmbeddedOptions['report']): Database {
   report(`database: ${server.description}`);
   return { ...server, stop: () => Promise.resolve() };
 }
@@ -90,7 +94,7 @@ async function joinRunning({ DATA_DIR, report }: EmbeddedOptions): Promise<Datab
   // an orphan is about to be stopped by its watchdog
   if (!record || ownerPid === undefined || !isAlive(ownerPid) || !(await answers(record))) return undefined;
   const description = `${titleOf(record)}, already running (started by process ${String(ownerPid)})`;
-  return notOurs({ uri: uriOf(record), kind: record.kind, description, isStandIn: isStandIn(record) }, report);
+  return externalDatabase({ uri: uriOf(record), kind: record.kind, description, isStandIn: isStandIn(record) }, report);
 }
 
 /** Whether the recorded process answers: another process on this machine may have its id by now. */
@@ -155,25 +159,25 @@ async function waitForEnd(record: ServerRecord, { DATA_DIR, signal }: EmbeddedOp
  * Starts the known server, or the binary in MONGOD_BINARY, or the first candidate that works. In the first two cases nothing
  * else is tried: another server would start empty, and the user's data would seem lost; the user chose the binary.
  */
-export async function startOne(options: EmbeddedOptions, known?: ServerRecord, { candidates, start } = MEANS) {
+export async function startOne(options: EmbeddedOptions, record?: ServerRecord, { candidates, start } = MEANS) {
   const { MONGOD_BINARY: named, report, signal } = options;
-  if (named && known && known.kind !== 'binary') throw otherProgram(known, options);
-  const only = known?.kind ?? (named ? 'binary' : undefined);
+  if (named && record && record.kind !== 'binary') throw otherProgram(record, options);
+  const only = record?.kind ?? (named ? 'binary' : undefined);
   const failed: string[] = [];
   for (const candidate of candidates) {
     const { kind, title } = candidate;
     if (only !== undefined && kind !== only) continue;
     signal?.throwIfAborted();
     try {
-      const program = await candidate.find(options, known);
-      if (known && program.program !== known.program) throw otherProgram(known, options);
-      return { program, server: await start(program, options, known?.port) };
+      const program = await candidate.find(options, record);
+      if (record && program.program !== record.program) throw otherProgram(record, options);
+      return { program, server: await start(program, options, record?.port) };
     } catch (error) {
       if (!(error instanceof Unusable)) throw error;
       const { message: reason } = error;
-      if (known)
+      if (record)
         throw new DatabaseUnavailable(
-          `${createdWith(known, options)} (${title}), which cannot be started now: ${reason}\n${startOver(known, options)}`,
+          `${createdWith(record, options)} (${title}), which cannot be started now: ${reason}\n${startOver(record, options)}`,
         );
       if (named) throw new DatabaseUnavailable(`MONGOD_BINARY is ${named}, which cannot be used: ${reason}`);
       report(`database: ${title}: ${reason.split('\n', 1).join('')}`);
@@ -199,11 +203,11 @@ function nothingWorks(failed: readonly string[]): DatabaseUnavailable {
   );
 }
 
-function otherProgram(known: ServerRecord, options: EmbeddedOptions): DatabaseUnavailable {
+function otherProgram(record: ServerRecord, options: EmbeddedOptions): DatabaseUnavailable {
   const binary = options.MONGOD_BINARY ? `MONGOD_BINARY is ${options.MONGOD_BINARY}` : 'the binary found';
   return new DatabaseUnavailable(
-    `${binary}, but ${createdWith(known, options)}, and may not be readable by another program.\n` +
-      `Leave MONGOD_BINARY unset to keep using the data. ${startOver(known, options)}`,
+    `${binary}, but ${createdWith(record, options)}, and may not be readable by another program.\n` +
+      `Leave MONGOD_BINARY unset to keep using the data. ${startOver(record, options)}`,
   );
 }
 

@@ -57,5 +57,5 @@ export interface Candidate {
   readonly kind: Program['kind'];
   readonly title: string;
   /** `known` created the data. @throws Unusable with one line about why it has no server */
-  find(options: EmbeddedOptions, known: ServerRecord | undefined): Promise<Program>;
+  find(options: EmbeddedOptions, record: ServerRecord | undefined): Promise<Program>;
 }

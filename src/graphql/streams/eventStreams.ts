@@ -88,12 +88,12 @@ export function createEventStreams({ logger, commentEvery }: Options) {
       }
       if (!isClosed(response)) response.end(COMPLETE);
     } catch (error) {
-      const known = toAppError(error);
-      if (known.code === 'internal')
+      const appError = toAppError(error);
+      if (appError.code === 'internal')
         logger.error({ request_id: requestId, error: describeError(error) }, 'stream failed');
-      if (known.code === 'unavailable') noteUnavailable(exchange, known, error);
-      exchange.log.code = known.code;
-      const { message, extensions } = errorOf(known, requestId);
+      if (appError.code === 'unavailable') noteUnavailable(exchange, appError, error);
+      exchange.log.code = appError.code;
+      const { message, extensions } = errorOf(appError, requestId);
       const resumable = {
         message: `${message} To go on, subscribe again with after set to the cursor in extensions.`,
         extensions: { ...extensions, cursor: source.cursor },

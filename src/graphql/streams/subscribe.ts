@@ -64,6 +64,6 @@ function declared(
 
 /** Gives errors of the whole request their HTTP status, since its caller may retry it unchanged. */
 function withStatus(error: GraphQLError): GraphQLError {
-  const known = toAppError(unwrapResolverError(error));
-  return known.code === 'rate_limited' || known.code === 'unavailable' ? withHttpStatus(known) : error;
+  const appError = toAppError(unwrapResolverError(error));
+  return appError.code === 'rate_limited' || appError.code === 'unavailable' ? withHttpStatus(appError) : error;
 }

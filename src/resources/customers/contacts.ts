@@ -49,19 +49,19 @@ function isSame(left: Person, right: Person): boolean {
 }
 
 /** The new contacts; those that match an existing contact keep its id. */
-export function mergeContacts(given: readonly ContactInput[], stored: unknown): Contact[] {
+export function mergeContacts(contacts: readonly ContactInput[], stored: unknown): Contact[] {
   const existing = (stored ?? []) as readonly Contact[];
-  const people = given.map(({ id, name, role = null, email = null, phone = null, primary }): Sent => {
+  const people = contacts.map(({ id, name, role = null, email = null, phone = null, primary }): Sent => {
     return { id: id?.toLowerCase() ?? null, name, role, email, phone, primary: primary ?? false };
   });
   const free = new Set(existing);
   const ids = new Map<Sent, string>();
   for (const isKnown of KNOWN_BY) {
     for (const person of people.filter((candidate) => !ids.has(candidate))) {
-      const known = [...free].find((contact) => isKnown(contact, person));
-      if (!known) continue;
-      ids.set(person, known.id);
-      free.delete(known);
+      const match = [...free].find((contact) => isKnown(contact, person));
+      if (!match) continue;
+      ids.set(person, match.id);
+      free.delete(match);
     }
   }
   return people.map((person) => ({ ...person, id: ids.get(person) ?? randomUUID() }));

@@ -121,15 +121,15 @@ async function foreignMessages(
   const refs = await refOwners(data, records, session);
   const faults = new Map<string, Fault[]>();
   for (const record of records) {
-    const own = new Set<string>();
+    const ids = new Set<string>();
     const recordFaults = messagesOf(record).flatMap(({ id, external_ref: ref }, index): Fault[] => {
       const pointer = `/messages/${String(index)}/id`;
       const owner = owners.get(id) ?? record.id;
       if (owner !== record.id)
         return [{ pointer, code: 'conflict', detail: `belongs to another request (id ${owner})` }];
-      if (own.has(id))
+      if (ids.has(id))
         return [{ pointer, code: 'duplicate', detail: 'is the same as that of an earlier message of this thread' }];
-      own.add(id);
+      ids.add(id);
       const other = refs.get(String(ref)) ?? id;
       if (other !== id) {
         const detail = `belongs to another message (id ${other})`;
@@ -139,7 +139,7 @@ async function foreignMessages(
       return [];
     });
     if (recordFaults.length > 0) faults.set(record.id, recordFaults);
-    else for (const id of own) owners.set(id, record.id);
+    else for (const id of ids) owners.set(id, record.id);
   }
   return faults;
 }
@@ -150,11 +150,11 @@ async function refOwners(
   records: readonly ImportRecord[],
   session: ClientSession,
 ): Promise<Map<string, string>> {
-  const given = records.flatMap((record) => messagesOf(record).flatMap(({ external_ref: ref }) => ref ?? []));
-  if (given.length === 0) return new Map();
+  const externalRefs = records.flatMap((record) => messagesOf(record).flatMap(({ external_ref: ref }) => ref ?? []));
+  if (externalRefs.length === 0) return new Map();
   const cursor = data
     .collection(messages)
-    .find({ external_ref: { $in: given } }, { projection: { external_ref: 1 }, session });
+    .find({ external_ref: { $in: externalRefs } }, { projection: { external_ref: 1 }, session });
   return new Map((await cursor.toArray()).map(({ external_ref: ref, _id }) => [String(ref), _id]));
 }
 
@@ -171,8 +171,8 @@ async function* withMessages(data: OrganisationData, threads: readonly ImportRec
 }
 
 function toThread(record: ImportRecord): RequestThread {
-  const { messages: given, ...members } = record;
-  const bodies = given as MessageRecord[];
+  const { messages: sentMessages, ...members } = record;
+  const bodies = sentMessages as MessageRecord[];
   // a thread that the operator API has created may have no messages yet
   const times = bodies.length > 0 ? bodies.map((message) => message.created_at) : [String(record.created_at)];
   const last = Math.max(...times.map((time) => new Date(time).getTime()));

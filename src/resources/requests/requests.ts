@@ -54,13 +54,13 @@ const summary: Summary = {
   },
   renew: async (row, parts, session) => {
     const thread = row as RequestThread;
-    const own = { request_id: thread._id };
+    const ofThread = { request_id: thread._id };
     const options = { session, maxTimeMS: READ_TIMEOUT };
-    const count = await parts.countDocuments(own, options);
-    const [last] = await parts.find(own, { ...options, sort: { created_at: -1, _id: -1 }, limit: 1 }).toArray();
+    const count = await parts.countDocuments(ofThread, options);
+    const [last] = await parts.find(ofThread, { ...options, sort: { created_at: -1, _id: -1 }, limit: 1 }).toArray();
     const first = { sort: { created_at: 1, _id: 1 }, limit: READ_AGAIN, batchSize: READ_AGAIN } as const;
     let search = searchWords(thread.subject);
-    for await (const message of parts.find(own, { ...options, ...first, projection: { body: 1 } })) {
+    for await (const message of parts.find(ofThread, { ...options, ...first, projection: { body: 1 } })) {
       search = addWords(search, (message as Message).body);
       if (search.length === MAX_WORDS) break;
     }

@@ -201,8 +201,8 @@ async function updateRequest(
   const customerId = (args.customer_id as string | null | undefined)?.toLowerCase();
   await customerOf(data, customerId ?? null);
   return changeObject(requests, args, context, info, {
-    merge: (before, { subject, ...given }) => ({
-      ...given,
+    merge: (before, { subject, ...input }) => ({
+      ...input,
       ...(customerId !== undefined && { customer_id: customerId }),
       ...(typeof subject === 'string' && subject.trim() !== before.subject && retitled(before, subject.trim())),
     }),
@@ -239,8 +239,8 @@ async function nameOf(data: OrganisationData, id: string, session: ClientSession
 }
 
 /** Completes a contact to its stored form: members that were not given become null. */
-function withAll(given: NonNullable<NewRequest['contact']>): RequestThread['contact'] {
-  const members = given as Readonly<Record<string, unknown>>;
+function withAll(contact: NonNullable<NewRequest['contact']>): RequestThread['contact'] {
+  const members = contact as Readonly<Record<string, unknown>>;
   const all = Object.fromEntries(CONTACT_MEMBERS.map(({ name }) => [name, members[name] ?? null]));
   return all as unknown as RequestThread['contact'];
 }

@@ -146,7 +146,7 @@ function fieldErrors(
   const [place, access] = [`${type}.${field.name.value}`, directiveOf(field, 'access')];
   const isRoot = isRootType(type) || type === SUBSCRIPTION;
   const role = access?.role;
-  const given = Object.keys(access ?? {});
+  const names = Object.keys(access ?? {});
   const stored = isRoot ? shownType(field, sdl.stored) : undefined;
   // an unpaged list of stored objects has no limit
   if (stored && isListType(field.type))
@@ -154,7 +154,7 @@ function fieldErrors(
   return errorsAt(
     field,
     isRoot && !access && `${place} has no @access: add it, with the scope or the role that its callers need`,
-    given.length > 1 && `${place} has @access(${given.join(':, ')}:): give one of them`,
+    names.length > 1 && `${place} has @access(${names.join(':, ')}:): give one of them`,
     role !== undefined &&
       role !== 'OPERATOR' &&
       directiveOf(field, 'rest') &&

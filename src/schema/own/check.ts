@@ -25,9 +25,11 @@ export function ownErrors(folder: string): string[] {
   const ours = new SchemaModel(readOurs());
   const structural = extensionErrors(ours, own.definitions);
   // a type that is there twice would get each extension twice
-  const known = new Set(ours.document.definitions.flatMap((node) => (isTypeDefinitionNode(node) ? nameOf(node) : [])));
+  const typeNames = new Set(
+    ours.document.definitions.flatMap((node) => (isTypeDefinitionNode(node) ? nameOf(node) : [])),
+  );
   const definitions = own.definitions.filter(
-    (node) => !isTypeDefinitionNode(node) || (!known.has(nameOf(node)) && known.add(nameOf(node))),
+    (node) => !isTypeDefinitionNode(node) || (!typeNames.has(nameOf(node)) && typeNames.add(nameOf(node))),
   );
   const all = new SchemaModel(joined(ours.document, { definitions }));
   const isKnown = ({ nodes = [] }: GraphQLError): boolean =>
@@ -42,7 +44,7 @@ function isWithin({ loc }: ASTNode, node: ASTNode | undefined): boolean {
 }
 
 /** Fields of ours have resolvers, as our own tests know; those of the user must be derived. */
-function errorsOfModel(ours: SchemaModel, all: SchemaModel, own: readonly DefinitionNode[]): SchemaError[] {
+function errorsOfModel(ours: SchemaModel, all: SchemaModel, ownDefinitions: readonly DefinitionNode[]): SchemaError[] {
   const names = new Set(ours.fields.map(({ type, field }) => `${type}.${field.name.value}`));
   let derived: ReadonlySet<string> | undefined;
   const isDerived = (name: string): boolean =>
@@ -64,12 +66,12 @@ function errorsOfModel(ours: SchemaModel, all: SchemaModel, own: readonly Defini
     const errors = modelErrors({ sdl: all, isResolved, unresolved });
     const ownErrors = errors.filter(({ node }) => !node || !underived.has(node));
     const places = new Set(ownErrors.map(({ node }) => node));
-    return [...ownErrors, ...shapeErrors(all, own).filter(({ node }) => !places.has(node))];
+    return [...ownErrors, ...shapeErrors(all, ownDefinitions).filter(({ node }) => !places.has(node))];
   } catch (error) {
     // such as a type that is stored in itself without end, which the model itself refuses
     return [
       {
-        node: own.find((node) => 'name' in node && (error as Error).message.startsWith(`${nameOf(node)}.`)),
+        node: ownDefinitions.find((node) => 'name' in node && (error as Error).message.startsWith(`${nameOf(node)}.`)),
         text: (error as Error).message,
       },
     ];

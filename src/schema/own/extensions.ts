@@ -12,11 +12,11 @@ interface Named {
 }
 
 /** `ours` is the model of our files alone. */
-export function extensionErrors(ours: SchemaModel, own: readonly DefinitionNode[]): SchemaError[] {
+export function extensionErrors(ours: SchemaModel, ownDefinitions: readonly DefinitionNode[]): SchemaError[] {
   const defined = new Map<string, ASTNode>();
   for (const node of ours.document.definitions) if (isDefinition(node)) defined.set(node.name.value, node);
   const scope: Scope = { ours, known: knownTypes(ours), elements: new Set(ours.upserts.map(({ element }) => element)) };
-  return own.flatMap((node) => {
+  return ownDefinitions.flatMap((node) => {
     if (isExtension(node)) return [...nameErrors(node), ...extensionErrorsOf(scope, node)];
     if (!isDefinition(node) || !DEFINED.includes(node.kind))
       return errorsAt(
@@ -25,7 +25,7 @@ export function extensionErrors(ours: SchemaModel, own: readonly DefinitionNode[
       );
     const { value: name } = node.name;
     const other = defined.get(name);
-    const isBuiltIn = other !== undefined && !own.includes(other as DefinitionNode);
+    const isBuiltIn = other !== undefined && !ownDefinitions.includes(other as DefinitionNode);
     defined.set(name, node);
     return [
       ...errorsAt(
@@ -145,9 +145,9 @@ function twice(
   node: Definition,
   type: string,
   ours: readonly (ASTNode & Named)[],
-  own: readonly (ASTNode & Named)[],
+  ownNodes: readonly (ASTNode & Named)[],
 ): SchemaError[] {
-  return own.flatMap((definition) => {
+  return ownNodes.flatMap((definition) => {
     const other = ours.find(({ name }) => name.value === definition.name.value);
     return errorsAt(
       definition,

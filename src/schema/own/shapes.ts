@@ -10,9 +10,9 @@ import type { BulkUpsert } from '../upserts';
 /** Members by name, with their types. */
 type Shape = Readonly<Record<string, string>>;
 
-export function shapeErrors(sdl: SchemaModel, own: readonly DefinitionNode[]): SchemaError[] {
+export function shapeErrors(sdl: SchemaModel, ownDefinitions: readonly DefinitionNode[]): SchemaError[] {
   const names = new Set(
-    own
+    ownDefinitions
       .filter(isObjectNode)
       .flatMap(({ name, fields = [] }) => (isRootType(name.value) ? fields.map((field) => field.name.value) : [])),
   );
