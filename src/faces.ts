@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { type AdminOf, createAdmin } from './admin';
 import type { Limiters } from './admission/limiters';
 import type { RequestTracker } from './admission/requestTracker';
 import type { BestEffortRecognise } from './auth/recognise';
@@ -6,7 +7,7 @@ import { type Config, publicPath } from './config';
 import type { Availability } from './database/availability';
 import type { ShardHealth } from './database/shardHealth';
 import type { Databases } from './database/connect';
-import { AppError } from './errors';
+import { AppError, type FaultLimits } from './errors';
 import { createClusterFeed } from './events/clusterFeed';
 import { createEventSource } from './events/source';
 import type { Waiting } from './events/waiting';
@@ -19,7 +20,7 @@ import { describeError } from './log';
 import { createMcpFace } from './mcp';
 import type { Face, Metrics } from './metrics';
 import type { Schemas } from './operations/build';
-import type { OpenContext } from './operations/context';
+import type { DataContext, OpenContext } from './operations/context';
 import { createExecutor } from './operations/execution';
 import { createRunner } from './operations/runner';
 import type { Control } from './organisations/control';
@@ -62,9 +63,9 @@ interface FacesOptions {
   readonly tracker: RequestTracker<Exchange>;
   readonly metrics: Metrics;
   readonly limiters: Limiters;
-  readonly openContext: OpenContext;
+  readonly openContext: OpenContext<DataContext>;
   readonly recognise: BestEffortRecognise;
-  readonly webhooks: Pick<ReturnType<typeof webhooksOfGateway>, 'ofUser' | 'webhooksOf'>;
+  readonly webhooks: Pick<ReturnType<typeof webhooksOfGateway>, 'management'>;
   readonly waiting: Waiting;
   readonly jobs: Pick<ReturnType<typeof createJobWorker>, 'wake'>;
   readonly isDraining: () => boolean;
@@ -90,6 +91,7 @@ export async function createFaces(options: FacesOptions) {
     introspectionLimiter: metrics.counted('introspection', limiters.introspection),
     ...{ commentEvery: options.commentEvery, encode: encoded },
   });
+  const admin = createAdmin({ control, databases, ...options.webhooks.management });
   const settings = createSettings({
     config,
     control,
@@ -97,7 +99,7 @@ export async function createFaces(options: FacesOptions) {
     execute: createExecutor(schemas.graphql),
     storeSample,
     tracker,
-    webhooks: options.webhooks.ofUser,
+    admin,
     limiter: metrics.counted('user', limiters.keys),
     failures: metrics.counted('address', limiters.failures),
     webhookPart: {
@@ -106,7 +108,7 @@ export async function createFaces(options: FacesOptions) {
     },
     onError: logError('settings failed'),
   });
-  const operator = config.OPERATOR_TOKENS.length > 0 ? await createOperatorFace(options) : undefined;
+  const operator = config.OPERATOR_TOKENS.length > 0 ? await createOperatorFace(options, admin) : undefined;
   const pages = createPages({
     ...{ demoKey, introspection: config.INTROSPECTION, base: publicPath(config), onError: logError('page failed') },
   });
@@ -162,8 +164,8 @@ export async function createFaces(options: FacesOptions) {
 }
 
 /** The REST and GraphQL APIs of operators (docs/decisions/operator-api.md): built like those of keys, with their own schema and callers. */
-async function createOperatorFace(options: FacesOptions) {
-  const { config, control, databases, shardHealth, logger, tracker, metrics, limiters, webhooks, waiting } = options;
+async function createOperatorFace(options: FacesOptions, admin: AdminOf) {
+  const { config, control, databases, shardHealth, logger, tracker, metrics, limiters, waiting } = options;
   const schemas = operatorSchemas();
   const elementCheck = typeChecks(schemas.graphql, { elementBounds: true, closed: false });
   let kinds: Kinds | undefined;
@@ -173,10 +175,11 @@ async function createOperatorFace(options: FacesOptions) {
       tracker.admitOrganisation(organisation);
     },
     // on first use, since deriving them takes as long as a tenth of a start
+    checkElement: (element: unknown, room?: FaultLimits) => elementCheck('WriteElement')(element, room),
     kinds: () => (kinds ??= kindsOf(collections, options.schemas.rest)),
   };
   const openContext = operatorContextFactory({
-    ...{ config, control, databases, shardHealth, webhooksOf: webhooks.webhooksOf, wake: options.jobs.wake },
+    ...{ config, control, databases, shardHealth, admin, wake: options.jobs.wake },
     ...{ log: createClusterFeed(databases), source: createEventSource(databases, waiting), wait: waiting.wait },
     readShown: shownObjects(options.schemas.graphql),
     actions: {
@@ -184,7 +187,7 @@ async function createOperatorFace(options: FacesOptions) {
       eraseCustomer: (data, id, by) => eraseCustomer(data, id, { by, signal: new AbortController().signal }),
       emptySandbox: (data, by) => emptySandbox(data, { by }),
     },
-    ...{ writing, checkElement: (type, value, room) => elementCheck(type)(value, room) },
+    writing,
     limiter: metrics.counted('operator', limiters.keys),
     countFailure: failedAuthentications(metrics.counted('address', limiters.failures)),
     admit: () => {

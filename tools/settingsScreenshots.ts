@@ -86,7 +86,7 @@ async function makeWebhooks(gateway: TestGateway, organisation: Organisation): P
   const { admin } = await officeOf(gateway, organisation);
   const rows = gateway.databases.control.collection('webhook_endpoints');
   const add = async (url: string, types: readonly string[], state: object): Promise<string> => {
-    const { endpoint } = (await admin('create_webhook_endpoint', { url, types })) as { endpoint: { id: string } };
+    const { endpoint } = (await admin('create_webhook', { url, types })) as { endpoint: { id: string } };
     await rows.updateOne({ _id: endpoint.id as never }, { $set: state });
     return endpoint.id;
   };

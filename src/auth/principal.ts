@@ -36,7 +36,7 @@ export interface Organisation {
   readonly currency: string;
   readonly state: OrganisationState;
   /** While it is being moved to another shard. */
-  readonly moving?: true;
+  readonly moving?: boolean;
   /** For a sandbox, the id of the organisation that it belongs to (docs/decisions/sandboxes.md). */
   readonly sandbox_of?: string;
 }
@@ -89,4 +89,6 @@ export interface User {
   /** `oidc:<subject>`, `link:<name>`, or `app:<id>` with a link from one of the operator's applications. */
   readonly id: string;
   readonly name: string;
+  /** If the operator's application gave it. */
+  readonly email?: string;
 }

@@ -1,5 +1,6 @@
 import { Option } from 'commander';
-import { AUDIT_ACTIONS, type AuditAction, type AuditEvent } from '../organisations/auditEvents';
+import { AUDIT_ACTIONS, type AuditAction } from '../organisations/auditEvents';
+import type { AuditEvent } from '../organisations/auditRows';
 import { notFound } from './ending';
 import { type ExplainedCommand, type JsonOption, ORG_ID } from './help';
 import type { Store } from './store';

@@ -1,6 +1,6 @@
 import { AppError } from '../errors';
 import { NOT_PUBLIC_ADDRESS } from '../webhooks/addresses';
-import type { NewWebhookEndpoint, OwnWebhooks, WebhookEndpoint } from '../webhooks/management';
+import type { Admin } from '../admin';
 import { CommandFailure, notFound, usageFailure } from './ending';
 import { type ExplainedCommand, type JsonOption, ORG_ID, type OrgOption } from './help';
 import type { Store } from './store';
@@ -86,6 +86,9 @@ export function addWebhook(program: ExplainedCommand): void {
   webhook.nameCommands();
 }
 
+type WebhookEndpoint = Awaited<ReturnType<Admin['disable_webhook']>>;
+type NewWebhookEndpoint = Awaited<ReturnType<Admin['create_webhook']>>;
+
 interface CreateOptions extends OrgOption {
   readonly url: string;
   readonly types?: readonly string[];
@@ -94,16 +97,20 @@ interface CreateOptions extends OrgOption {
 /** Runs `work` on the webhooks of an organisation, given its id or that of one of its endpoints. Invalid values become wrong usage. */
 async function withWebhooks<T>(
   of: { readonly org: string } | { readonly endpoint: string },
-  work: (webhooks: OwnWebhooks) => Promise<T>,
+  work: (admin: Admin) => Promise<T>,
 ): Promise<T> {
   return withStore(async (store, config) => {
     const id = 'org' in of ? of.org : await organisationOf(store, of.endpoint);
     const organisation = await requireOrganisation(store, id);
-    const { webhookParts } = await import('../webhooks/index.js');
-    const { webhooksOf, poster } = webhookParts({ config, ...store });
-    const { operator } = store;
+    const [{ webhookParts }, { createAdmin }, { asOperator }] = await Promise.all([
+      import('../webhooks/index.js'),
+      import('../admin/index.js'),
+      import('../admin/acting.js'),
+    ]);
+    const { poster, management } = webhookParts({ config, ...store });
+    const adminOf = createAdmin({ ...store, ...management });
     try {
-      return await work(webhooksOf(organisation, { actor: operator }, operator.who));
+      return await work(adminOf(asOperator(organisation, store.operator)));
     } catch (error) {
       throw error instanceof AppError && error.code === 'validation_failed' ? usageFailure(faultsOf(error)) : error;
     } finally {
@@ -140,10 +147,10 @@ function showNew({ secret, endpoint }: NewWebhookEndpoint, json: true | undefine
 }
 
 async function create({ org, url, types, json }: CreateOptions): Promise<void> {
-  const { made, others } = await withWebhooks({ org }, async (webhooks) => {
+  const { made, others } = await withWebhooks({ org }, async (admin) => {
     // listed before, so that nothing can fail between creating the secret and showing it
-    const others = await webhooks.list();
-    return { others, made: await webhooks.create({ url, ...(types && { types }) }) };
+    const { data: others } = await admin.webhooks();
+    return { others, made: await admin.create_webhook({ url, ...(types && { types }) }) };
   });
   showNew(made, json);
   for (const other of others)
@@ -158,7 +165,7 @@ function sharesEvents(left: WebhookEndpoint, right: WebhookEndpoint): boolean {
 }
 
 async function list({ org, json }: OrgOption): Promise<void> {
-  const rows = await withWebhooks({ org }, (webhooks) => webhooks.list());
+  const { data: rows } = await withWebhooks({ org }, (admin) => admin.webhooks());
   const empty = 'This organisation has no webhook endpoints yet. To create one, see scopegate webhook create --help';
   printList(
     rows,
@@ -175,17 +182,17 @@ async function list({ org, json }: OrgOption): Promise<void> {
   );
 }
 
-async function shown(webhooks: OwnWebhooks, id: string): Promise<WebhookEndpoint> {
-  const endpoint = (await webhooks.list()).find((candidate) => candidate.id === id);
+async function shown(admin: Admin, id: string): Promise<WebhookEndpoint> {
+  const endpoint = (await admin.webhooks()).data.find((candidate) => candidate.id === id);
   if (!endpoint) throw notFound('webhook endpoint', id);
   return endpoint;
 }
 
 /** Sends a test event. @throws CommandFailure unless the endpoint accepts it */
 async function test(id: string, { json }: JsonOption): Promise<void> {
-  const { endpoint, attempt } = await withWebhooks({ endpoint: id }, async (webhooks) => ({
-    endpoint: await shown(webhooks, id),
-    attempt: await webhooks.test(id),
+  const { endpoint, attempt } = await withWebhooks({ endpoint: id }, async (admin) => ({
+    endpoint: await shown(admin, id),
+    attempt: await admin.send_test_event({ webhook_id: id }),
   }));
   const { ok, status, error, answer, ms } = attempt;
   if (json) printJson({ ...identityOf(endpoint), ok, status, error, answer, ms });
@@ -198,9 +205,9 @@ async function test(id: string, { json }: JsonOption): Promise<void> {
 
 /** Replaces a secret. Warns after a second rotation within 24 hours, which ends a secret that may still be in use. */
 async function rotate(id: string, { json }: JsonOption): Promise<void> {
-  const { before, made } = await withWebhooks({ endpoint: id }, async (webhooks) => {
-    const { old_secret_until: before } = await shown(webhooks, id);
-    return { before, made: await webhooks.rotate(id) };
+  const { before, made } = await withWebhooks({ endpoint: id }, async (admin) => {
+    const { old_secret_until: before } = await shown(admin, id);
+    return { before, made: await admin.rotate_webhook({ webhook_id: id }) };
   });
   showNew(made, json);
   const until = made.endpoint.old_secret_until?.toISOString() ?? 'now';
@@ -212,7 +219,9 @@ async function rotate(id: string, { json }: JsonOption): Promise<void> {
 }
 
 async function enable(id: string, { from, json }: JsonOption & { readonly from?: Date }): Promise<void> {
-  const endpoint = await withWebhooks({ endpoint: id }, (webhooks) => webhooks.enable(id, from));
+  const endpoint = await withWebhooks({ endpoint: id }, (admin) =>
+    admin.enable_webhook({ webhook_id: id, ...(from && { from }) }),
+  );
   const since = from?.toISOString() ?? 'where it stopped';
   printResult(
     json,
@@ -222,12 +231,12 @@ async function enable(id: string, { from, json }: JsonOption & { readonly from?:
 }
 
 async function disable(id: string, { json }: JsonOption): Promise<void> {
-  const endpoint = await withWebhooks({ endpoint: id }, (webhooks) => webhooks.disable(id));
+  const endpoint = await withWebhooks({ endpoint: id }, (admin) => admin.disable_webhook({ webhook_id: id }));
   const shown = `Disabled ${id}; nothing is sent to it until it is enabled.`;
   printResult(json, { ...identityOf(endpoint), state: endpoint.state }, shown);
 }
 
 async function remove(id: string, { json }: JsonOption): Promise<void> {
-  const endpoint = await withWebhooks({ endpoint: id }, (webhooks) => webhooks.remove(id));
+  const endpoint = await withWebhooks({ endpoint: id }, (admin) => admin.delete_webhook({ webhook_id: id }));
   printResult(json, { ...identityOf(endpoint), deleted: true }, `Deleted ${id}.`);
 }

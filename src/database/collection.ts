@@ -1,5 +1,3 @@
-import { type Connection, type Model, Schema } from 'mongoose';
-
 /** A collection: its name, its indexes, and the type of its rows. */
 export interface Collection<out T extends { readonly _id: string } = { readonly _id: string }> {
   readonly name: string;
@@ -51,14 +49,4 @@ export function definedByType<T extends { readonly _id: string }>(
   retired: readonly string[] = [],
 ): Collection<T> {
   return { name, times, indexes, retired };
-}
-
-/** A collection's model on the connection of the control database; mongoose has to know only ids and times. */
-export function modelOf<T extends { readonly _id: string }>(
-  connection: Connection,
-  { name, times }: Collection<T>,
-): Model<T> {
-  const shape = { _id: String, ...Object.fromEntries(times.map((member) => [member, Date])) };
-  const free = { versionKey: false, strict: false, strictQuery: false, minimize: false } as const;
-  return connection.model(name, new Schema(shape, free), name) as unknown as Model<T>;
 }

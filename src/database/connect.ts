@@ -2,7 +2,7 @@ import mongoose from 'mongoose';
 import { AppError } from '../errors';
 import type { Hello } from './clock';
 import { type DeploymentOptions, openDeployment } from './deployment';
-import { createYield } from './yield';
+import { createYield, pausesOf } from './yield';
 import { isDuplicateKey, isUnauthorised } from './faults';
 import { createSemaphore } from './semaphore';
 import type { Upkeep } from './indexMaintenance';
@@ -11,12 +11,13 @@ import { createQuota } from './quota';
 import { createShardHealth, type ShardHealthOptions } from './shardHealth';
 import { createShards } from './shards';
 import { createAsker, createProbe } from './probe';
-import { transactOn } from './transact';
+import { transactOn, transactWith } from './transact';
 import type { Validation } from './validators';
 
 // client input never becomes an operator; collections and indexes are created by indexes.ts alone
 mongoose.set('sanitizeFilter', true);
 mongoose.set('strictQuery', 'throw');
+mongoose.set('runValidators', true);
 mongoose.set('autoIndex', false);
 mongoose.set('autoCreate', false);
 
@@ -71,7 +72,7 @@ export async function connectDatabases(options: DatabaseOptions) {
     /** Organisations, keys, sessions and the audit log. */
     control,
     /** Runs a change of the control data as one transaction. */
-    changeControl: transact,
+    changeControl: transactWith(control),
     /** Opens an organisation's data. @throws AppError unavailable unless the database is connected */
     organisationData: organisationDataCache(open, options.collections, yielding, upkeep),
     /** Sets what decides whether an organisation's collections may be created, and what records that its changes are read. */
@@ -163,6 +164,8 @@ export async function connectDatabases(options: DatabaseOptions) {
     pool: pool.use,
     /** Sets how heavy work detects requests of other organisations, to yield to them. */
     yieldWhile: yielding.yieldWhile,
+    /** The pauses of callers that act for no organisation. */
+    pauses: pausesOf(yielding),
     /** When the connections were last lost, by performance.now(). */
     lostAt: pool.lostAt,
     async close(): Promise<void> {

@@ -21,7 +21,8 @@ export function databaseOf(connection: Connection): mongo.Db {
 
 /**
  * The driver's collection of a model of the control database, without mongoose's casting and validation, so filters and documents
- * must be complete. For queries in every request, where mongoose would take most of the time.
+ * must be complete. For queries in every request and bulk writes, where mongoose would take most of the time
+ * (docs/decisions/control-models.md).
  */
 export function nativeCollection<T extends { _id: string }>(model: Model<T>): mongo.Collection<T> {
   const collection = collections.get(model) ?? databaseOf(model.db).collection(model.collection.name);

@@ -5,7 +5,7 @@ import type { ClientSession, mongo } from 'mongoose';
 import type { Collection, Projection } from './collection';
 import { coalescedRawReads, coalescedRows, type WantedRow } from './coalesce';
 import { AppError, movingError } from '../errors';
-import { type Budget, type Yield, createBudget, type Pace, paceOf } from './yield';
+import { type Budget, type Yield, createBudget, type Pace, paceOf, type Pauses } from './yield';
 import { isDropPending } from './faults';
 import { createSemaphore, type Semaphore } from './semaphore';
 import { type IndexMaintenance, createIndexMaintenance, type WriteState, type Upkeep } from './indexMaintenance';
@@ -60,7 +60,7 @@ export interface OpenDeployment {
 }
 
 /** One organisation's collections. The database is chosen before any filter, so no filter can reach another organisation. */
-export class OrganisationData {
+export class OrganisationData implements Pauses {
   /** Cached, since creating one merges the driver's options each time. */
   readonly #rows = new Map<string, unknown>();
   readonly #transactions = createSemaphore(AT_ONCE.transactions);
@@ -182,12 +182,10 @@ export class OrganisationData {
     return databases.some((database) => database.name === name);
   }
 
-  /** Waits for a turn of the event loop of its own, before work that blocks the loop for a while. */
   yieldTurn(): Promise<void> {
     return this.yielding.yieldTurn();
   }
 
-  /** Yields the event loop to others between two pieces of heavy work. */
   yieldToOthers(): Promise<void> {
     return this.yielding.yieldToOthers(this.organisationId);
   }

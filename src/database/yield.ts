@@ -64,6 +64,23 @@ export function createBudget(yieldTurn: () => Promise<void>): Budget {
   };
 }
 
+/** How work for one caller pauses. */
+export interface Pauses {
+  /** Waits for a turn of the event loop of its own, before work that blocks the loop for a while. */
+  yieldTurn(): Promise<void>;
+  /** Yields the event loop to others between two pieces of heavy work. */
+  yieldToOthers(): Promise<void>;
+  /** Lets rows be decoded, and put into answers, a piece in each turn of the event loop. */
+  readonly budget: Budget;
+}
+
+/** Pauses of work for no organisation, so that all of them are others. */
+export const pausesOf = ({ yieldTurn, yieldToOthers }: Yield): Pauses => ({
+  yieldTurn,
+  yieldToOthers: () => yieldToOthers(''),
+  budget: createBudget(yieldTurn),
+});
+
 /**
  * Pauses between pieces of heavy work. A read takes about five turns of the event loop, and would wait for one piece in
  * each of them (docs/decisions/bodies-and-fairness.md).

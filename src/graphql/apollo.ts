@@ -22,7 +22,7 @@ import { createExecutor } from '../operations/execution';
 import type { OnFastRead } from '../operations/run';
 import { describeError, redact } from '../log';
 import { afterWrites, answerText, tooLarge } from '../operations/answers';
-import type { RequestContext } from '../operations/context';
+import type { CallContext } from '../operations/context';
 import { type Exchange, noteUnavailable, setSunsetHeaders } from '../http/exchange';
 import { toAppError } from '../toAppError';
 import type { Operation } from '../schema/declaredOperations';
@@ -35,11 +35,12 @@ import { type Streaming, subscribe } from './streams/subscribe';
 import { variableErrors } from './variables';
 import { createAnswerWritten, stringifyAnswer, WrittenData } from './fastRead';
 
-/** The resolver context with additions for GraphQL. Root fields never run without a caller. */
-export interface GraphqlContext extends RequestContext {
+/** The caller's context with additions for GraphQL. Without a caller it has these alone, and no root field runs. */
+export interface GraphqlContext extends Partial<CallContext> {
+  readonly requestId: string;
   readonly exchange: Exchange;
   /** The context of a key or user; undefined for callers who can only introspect. */
-  readonly caller: RequestContext | undefined;
+  readonly caller: CallContext | undefined;
   /** Set if the request has a key and accepts a stream. */
   readonly streaming: Streaming | undefined;
   /** Whether the operation is a write, once that is known. */

@@ -16,7 +16,7 @@ import {
   OperationTypeNode,
   type SelectionNode,
 } from 'graphql';
-import type { RequestContext } from '../operations/context';
+import type { CallContext } from '../operations/context';
 import { COMPILED_FROM, type Execution } from '../operations/execution';
 import { type OnFastRead, type Read, readOf } from '../operations/run';
 import { type Field, fieldsIn, type Selected } from '../operations/selection';
@@ -100,7 +100,7 @@ export function createAnswerWritten(
     if (!coerced) return undefined;
     try {
       const args = getArgumentValues(field as GraphQLField<unknown, unknown>, node, coerced);
-      const answer = await read(args, contextValue as RequestContext);
+      const answer = await read(args, contextValue as CallContext);
       return answer && { data: new WrittenData(answer.text, key).asData() };
     } catch (error) {
       return { data: { [key]: null }, errors: [locatedError(error, [node], [key])] };

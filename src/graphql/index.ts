@@ -3,7 +3,7 @@ import type { HTTPGraphQLResponse } from '@apollo/server';
 import { GraphQLObjectType, GraphQLSchema, type GraphQLSchemaConfig, printSchema } from 'graphql';
 import { addressBucket } from '../auth/addresses';
 import { rateLimited, type RateLimiter } from '../admission/rateLimit';
-import type { OpenContext, RequestContext } from '../operations/context';
+import type { OpenContext, CallContext } from '../operations/context';
 import { AppError } from '../errors';
 import type { Operation } from '../schema/declaredOperations';
 import { acceptBesideStream, acceptOf, acceptsStream } from '../http/requestHead';
@@ -34,7 +34,7 @@ interface GraphqlOptions extends ApolloOptions {
   readonly encode?: Encode;
 }
 
-type OpenCaller = (exchange: Exchange) => Promise<RequestContext | undefined>;
+type OpenCaller = (exchange: Exchange) => Promise<CallContext | undefined>;
 
 export async function createGraphqlFace(options: GraphqlOptions) {
   const { schema, operations, openContext, introspection, introspectionLimiter, logger, commentEvery } = options;
@@ -44,7 +44,7 @@ export async function createGraphqlFace(options: GraphqlOptions) {
   await apollo.start();
 
   /** Checks key, rate and plan before Apollo sees the request; without a key only public introspection is possible. */
-  async function openCaller(exchange: Exchange): Promise<RequestContext | undefined> {
+  async function openCaller(exchange: Exchange): Promise<CallContext | undefined> {
     const mayIntrospect = introspection === 'public' && exchange.request.headers.authorization === undefined;
     if (!mayIntrospect) return openContext(createIncomingRequest(exchange));
     exchange.log.refusal = { reason: 'missing' };
@@ -58,7 +58,7 @@ export async function createGraphqlFace(options: GraphqlOptions) {
   }
 
   /** Takes points and a turn for a long document that has to be parsed and validated. */
-  async function admit(exchange: Exchange, caller: RequestContext | undefined, body: unknown): Promise<void> {
+  async function admit(exchange: Exchange, caller: CallContext | undefined, body: unknown): Promise<void> {
     const text = textOf(exchange, body);
     if (text === undefined || documents.knows(text)) return;
     await exchange.turns.ownTurn(exchange);
@@ -93,7 +93,7 @@ export async function createGraphqlFace(options: GraphqlOptions) {
       return edited;
     };
     if (caller && streaming?.subscribed) {
-      eventStreams.send(exchange, streaming.subscribed, () => caller.data.yieldToOthers());
+      eventStreams.send(exchange, streaming.subscribed, () => caller.pauses.yieldToOthers());
     } else if (streaming && answer.body.kind === 'complete' && isStreamed(streaming, answer)) {
       eventStreams.sendResult(exchange, whole(answer.body.string));
     } else {
@@ -118,7 +118,7 @@ export async function createGraphqlFace(options: GraphqlOptions) {
       const body = isPost ? await readBody(exchange) : undefined;
       await admit(exchange, caller, body);
       const streaming = caller && open === openCaller ? streamingOf(request) : undefined;
-      const call: GraphqlContext = Object.assign(caller ?? ({} as RequestContext), {
+      const call: GraphqlContext = Object.assign(caller ?? {}, {
         ...{ requestId, exchange, caller, streaming, isWrite: false },
         lastEventId: streaming && lastEventIdOf(request),
       });

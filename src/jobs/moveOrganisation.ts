@@ -4,12 +4,13 @@ import mongoose from 'mongoose';
 import { clusterTimeOf } from '../database/changeCursor';
 import type { Databases } from '../database/connect';
 import { isUnavailable } from '../database/faults';
+import { keepLease } from '../database/lease';
 import { READ_TIMEOUT } from '../database/native';
 import { type Shards, ShardRefused } from '../database/shards';
 import { timeDigits } from '../events/position';
 import { readTail, tailRows } from '../events/tail/lease';
 import { JobRefused } from '../organisations/jobs';
-import { type Mover, SEEN_EVERY } from '../organisations/moving';
+import { SEEN_EVERY } from '../organisations/moving';
 import type { Stores } from './stores';
 
 export interface Moved {
@@ -48,8 +49,7 @@ export async function moveOrganisation(stores: Stores, { id, to, signal, onStep 
   const self = { id, mover: randomUUID() };
   const began = performance.now();
   if (!(await control.moving.begin(self, to))) throw new JobRefused(`there is no organisation ${id}`);
-  const over = new AbortController();
-  const beating = showAlive(stores, self, over.signal);
+  const seen = keepLease({ renew: () => control.moving.beat(self), every: SEEN_EVERY });
   let isAsked = false;
   try {
     // one that a killed process began may have ended
@@ -73,8 +73,7 @@ export async function moveOrganisation(stores: Stores, { id, to, signal, onStep 
     if (!(await control.moving.undo(self, { to }))) throw taken();
     throw new JobRefused(`${(error as Error).message}; the organisation stays where it was`, { cause: error });
   } finally {
-    over.abort();
-    await beating;
+    await seen.stop();
   }
 
   async function ended(): Promise<Moved> {
@@ -105,15 +104,6 @@ function isUnanswered(error: unknown): boolean {
     !(error instanceof mongoose.mongo.MongoServerError) ||
     isUnavailable(error)
   );
-}
-
-/** Shows that this process is alive, until the move has ended. */
-async function showAlive({ control }: Stores, self: Mover, over: AbortSignal): Promise<void> {
-  while (!over.aborted) {
-    await sleep(SEEN_EVERY, undefined, { signal: over }).catch(() => undefined);
-    // if the database fails here, the work itself fails too; a beat after the end changes nothing
-    await control.moving.beat(self).catch(() => undefined);
-  }
 }
 
 /**

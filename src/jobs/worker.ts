@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { keepLease } from '../database/lease';
 import { describeError } from '../log';
 import { createLoop } from '../loop';
 import type { Actor } from '../organisations/auditEvents';
@@ -67,13 +67,11 @@ export function createJobWorker({ logger, ...stores }: WorkerOptions) {
   }
 
   async function work(job: HeldJob): Promise<void> {
-    const lost = new AbortController();
-    const over = new AbortController();
     const at: At = { step: null };
-    const beating = beat(job, at, lost, over.signal);
+    const kept = keepLease({ renew: () => jobs.keep(job, at), every: BEAT_EVERY });
     const ids = { job: job._id, kind: job.kind, organisation_id: job.organisation_id };
     try {
-      await perform(job, at, AbortSignal.any([lost.signal, loop.ending]));
+      await perform(job, at, AbortSignal.any([kept.lost, loop.ending]));
       await jobs.end(job, null);
       logger.info(ids, 'job done');
     } catch (error) {
@@ -85,17 +83,7 @@ export function createJobWorker({ logger, ...stores }: WorkerOptions) {
       else if (isFinal(job, error, found)) await jobs.end(job, message);
       else await jobs.release(job, message, AGAIN_AFTER);
     } finally {
-      over.abort();
-      await beating;
-    }
-  }
-
-  async function beat(job: HeldJob, at: At, lost: AbortController, over: AbortSignal): Promise<void> {
-    for (;;) {
-      await sleep(BEAT_EVERY, undefined, { signal: over }).catch(() => undefined);
-      if (over.aborted) return;
-      // if the database fails here, the work itself fails too
-      if (!(await jobs.keep(job, at).catch(() => true))) lost.abort();
+      await kept.stop();
     }
   }
 

@@ -1,4 +1,4 @@
-import type { IncomingRequest, RequestContext } from '../operations/context';
+import type { IncomingRequest, DataContext } from '../operations/context';
 import { type Fault, invalidRequest, shorten, validationFailed } from '../errors';
 import { isLargePage } from '../admission/turns';
 import { type Exchange, setSunsetHeaders } from '../http/exchange';
@@ -21,7 +21,7 @@ export type Incoming = Omit<IncomingRequest, 'idempotencyKey'> & { idempotencyKe
 export interface Caller {
   readonly exchange: Exchange;
   readonly incoming: Incoming;
-  readonly context: RequestContext;
+  readonly context: DataContext;
 }
 
 /** After this many reads, a page that is still too long is read with one row. */
@@ -125,7 +125,7 @@ interface Wanted {
 }
 
 /** Runs an operation. A page that is too long is read again with fewer rows, so that its cursor is right. */
-async function answer(tool: Tool, runs: Runs, { args, members }: Wanted, context: RequestContext): Promise<Content[]> {
+async function answer(tool: Tool, runs: Runs, { args, members }: Wanted, context: DataContext): Promise<Content[]> {
   const run = members ? runs.all : runs.usual;
   const pageSize = tool.limit === undefined ? undefined : ((args.limit as number | null | undefined) ?? tool.limit);
   const notes: string[] = [];

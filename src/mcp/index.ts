@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { OpenContext, RequestContext } from '../operations/context';
+import type { OpenContext, DataContext } from '../operations/context';
 import { AppError } from '../errors';
 import { requireAcceptsJson } from '../http/requestHead';
 import { BULK_BODY_LIMIT, checkBodyHeaders, readJson } from '../http/body';
@@ -30,7 +30,7 @@ export const MCP_PATH = '/mcp';
 
 interface McpOptions {
   readonly runner: Runner;
-  readonly openContext: OpenContext;
+  readonly openContext: OpenContext<DataContext>;
   /** Origins whose pages may call it. */
   readonly origins: readonly string[];
 }
@@ -101,8 +101,8 @@ function refuseOrigin({ headers: { origin, host } }: IncomingMessage, allowed: r
 }
 
 /** @throws AppError forbidden if the key must not be used over MCP */
-function requireOn({ principal }: RequestContext): void {
-  if (principal.kind === 'key' && principal.key.mcp === 'off')
+function requireOn({ principal }: DataContext): void {
+  if (principal.key.mcp === 'off')
     throw new AppError('forbidden', 'This key may not be used over MCP: its mcp setting is off.');
 }
 

@@ -1,5 +1,5 @@
 import { getNamedType, getNullableType, isListType, isObjectType } from 'graphql';
-import type { RequestContext } from '../operations/context';
+import type { DataContext } from '../operations/context';
 import { AppError } from '../errors';
 import type { Runner } from '../operations/runner';
 import { argumentsSchema, componentSchemas, constraintOf, type JsonSchema, SCHEMA_ROOT } from '../schema/jsonSchema';
@@ -193,7 +193,7 @@ function shortened(description: unknown, hasAll: boolean): string {
   return (hasAll ? kept : kept.slice(0, 1)).join(' ');
 }
 
-export function mayUse(tool: Tool, context: RequestContext): boolean {
+export function mayUse(tool: Tool, context: DataContext): boolean {
   try {
     requireUse(tool, context);
     return true;
@@ -203,10 +203,10 @@ export function mayUse(tool: Tool, context: RequestContext): boolean {
 }
 
 /** @throws AppError insufficient_scope; forbidden if the tool writes and the key may only read over MCP */
-export function requireUse({ operation, isWrite }: Tool, context: RequestContext): void {
+export function requireUse({ operation, isWrite }: Tool, context: DataContext): void {
   context.authorise(operation);
   const { principal } = context;
-  if (!isWrite || (principal.kind === 'key' && principal.key.mcp === 'write')) return;
+  if (!isWrite || principal.key.mcp === 'write') return;
   throw new AppError(
     'forbidden',
     `This key may only read over MCP; ${operation.name} needs a key whose mcp setting is write.`,

@@ -9,7 +9,7 @@ import {
   isObjectType,
   OperationTypeNode,
 } from 'graphql';
-import type { RequestContext } from './context';
+import type { CallContext } from './context';
 import { AppError, findAppError } from '../errors';
 import { MEBIBYTE, MAX_ANSWER } from '../units';
 import { objectFields } from '../schema/jsonSchema';
@@ -55,13 +55,13 @@ export function tooLarge(context: object): AppError | undefined {
   return tallies.get(context)?.refusal;
 }
 
-const holders = new WeakMap<object, NonNullable<RequestContext['holdRows']>>();
+const holders = new WeakMap<object, NonNullable<CallContext['holdRows']>>();
 
 /**
  * Counts the memory of rows that a query keeps, in bytes; the same function for all of its rows. It throws if that is too much or the caller
  * disconnected, and then the whole response is refused: without the rows of one list, the others would be of no use.
  */
-export function rowHolder(context: Pick<RequestContext, 'holdRows' | 'isGone'>): RequestContext['holdRows'] {
+export function rowHolder(context: Pick<CallContext, 'holdRows' | 'isGone'>): CallContext['holdRows'] {
   const { holdRows, isGone } = context;
   if (!holdRows) return undefined;
   let holder = holders.get(context);
@@ -112,15 +112,15 @@ function pairsOf(source: unknown, _args: unknown, _context: unknown, { fieldName
   return (source as Readonly<Record<string, unknown>>)[fieldName] ?? [];
 }
 
-function countedPairs(source: unknown, args: unknown, context: RequestContext, info: GraphQLResolveInfo): unknown {
+function countedPairs(source: unknown, args: unknown, context: CallContext, info: GraphQLResolveInfo): unknown {
   return counted(pairsOf(source, args, context, info), context, info);
 }
 
-function countedMember(source: unknown, _args: unknown, context: RequestContext, info: GraphQLResolveInfo): unknown {
+function countedMember(source: unknown, _args: unknown, context: CallContext, info: GraphQLResolveInfo): unknown {
   return counted((source as Readonly<Record<string, unknown>>)[info.fieldName], context, info);
 }
 
-function counted(list: unknown, context: RequestContext, info: GraphQLResolveInfo): unknown {
+function counted(list: unknown, context: CallContext, info: GraphQLResolveInfo): unknown {
   if (!Array.isArray(list)) return list;
   const tally = tallyOf(context);
   const count = (): unknown[] => {
@@ -135,10 +135,10 @@ function counted(list: unknown, context: RequestContext, info: GraphQLResolveInf
     return list;
   };
   // by number, since by time a busy machine would split the relations of a page into more reads; counting takes time too
-  return context.data.budget({ objects: list.length })?.then(count) ?? count();
+  return context.pauses.budget({ objects: list.length })?.then(count) ?? count();
 }
 
-function refusalOf(tally: Tally, countAnswer: RequestContext['countAnswer']): AppError | undefined {
+function refusalOf(tally: Tally, countAnswer: CallContext['countAnswer']): AppError | undefined {
   if (tally.objects > MAX_OBJECTS) {
     const most = MAX_OBJECTS.toLocaleString('en');
     return new AppError(
@@ -209,7 +209,7 @@ const PIECE = 256 * 1024;
  * What JSON.stringify writes, as bytes: a string would have to be converted for sending, and one of 30 MB blocks the event loop for 0.3 s.
  * @throws AppError invalid_request if it is too large for an answer
  */
-export async function answerText(value: unknown, context: Pick<RequestContext, 'data'>): Promise<Buffer> {
+export async function answerText(value: unknown, context: Pick<CallContext, 'pauses'>): Promise<Buffer> {
   const written: Buffer[] = [];
   let [piece, size] = ['', 0];
   const end = (): void => {
@@ -223,7 +223,7 @@ export async function answerText(value: unknown, context: Pick<RequestContext, '
     piece += part;
     if (piece.length < PIECE) continue;
     end();
-    await context.data.yieldToOthers();
+    await context.pauses.yieldToOthers();
   }
   end();
   const [first] = written;

@@ -1,14 +1,13 @@
 import type { KeyRateState } from '../admission/rateLimit';
 import type { Refusal } from '../auth/authenticate';
-import type { KeyPrincipal, OperatorPrincipal, Principal } from '../auth/principal';
+import type { Caller, KeyPrincipal, OperatorPrincipal } from '../auth/principal';
 import type { OrganisationData, UnitOfWork } from '../database/organisationData';
+import type { Pauses } from '../database/yield';
 import type { Fault, FaultLimits, Findings } from '../errors';
 import type { EventSource } from '../events/source';
 import type { WaitIdle } from '../events/waiting';
-import type { Integrations } from '../organisations/integrations';
 import type { Access } from '../schema/declaredOperations';
 import type { Trace } from '../tracing/index';
-import type { OwnWebhooks } from '../webhooks/management';
 
 /** A stored row that cannot be served (docs/decisions/invalid-rows.md). */
 export interface InvalidRow {
@@ -17,10 +16,10 @@ export interface InvalidRow {
   readonly fault: Fault;
 }
 
-/** The part of a request's context that reads need. */
-export interface ReadContext {
-  /** The data of the caller's organisation only. */
-  readonly data: OrganisationData;
+/** What every caller's context has, in all APIs: who calls, what that may cost, and what its answer may hold. */
+export interface CallContext {
+  readonly requestId: string;
+  readonly principal: Caller;
   /** Runs an operation in its own span; undefined if the request is not traced. */
   readonly trace?: Trace | undefined;
   /**
@@ -28,41 +27,22 @@ export interface ReadContext {
    * does more than read must wait for it (docs/decisions/one-round-trip.md).
    */
   readonly accepted?: Promise<void> | undefined;
+  /** Whether a write found the object that it would have created. */
+  readonly isExisting?: boolean;
+  /** The caller's budget, and for a key its organisation's, after the points of this request. */
+  readonly rate: KeyRateState;
+  /** How long work for this caller yields the event loop. */
+  readonly pauses: Pauses;
+  readonly idempotencyKey?: string | undefined;
   /** @throws AppError insufficient_scope for a missing scope, forbidden for a missing role. */
   authorise(access: Access, what?: string): void;
-}
-
-/** The context of every resolver, in all APIs: the caller, its permissions, and its organisation's data. */
-export interface RequestContext extends ReadContext {
-  readonly requestId: string;
-  readonly principal: Principal;
-  /** Keys, usage and audit log of the organisation, for a signed-in user only. */
-  readonly integrations?: Integrations;
-  /** The webhooks of the organisation, for a signed-in user only. */
-  readonly webhooks?: OwnWebhooks;
-  /** The operator's operations, for an operator only. */
-  readonly operator?: object;
-  /** Called by a write if the object that it would create already exists. */
-  readonly noteExisting?: () => void;
-  /** Whether `noteExisting` was called. */
-  readonly isExisting?: boolean;
-  /** The organisation's events, for a key only. */
-  readonly events?: EventSource | undefined;
-  /** The cursor from which to resume an interrupted stream, from the header Last-Event-ID. */
-  readonly lastEventId?: string | undefined;
-  /** The key's budget, and its organisation's, after the points of this request. */
-  readonly rate: KeyRateState;
   /** Takes more points for this request. @throws AppError rate_limited if there are not enough. */
   charge(points: number): Promise<void>;
-  /** Runs a write as one transaction. */
-  readonly write: UnitOfWork;
-  /** Replays the answer stored for the write's Idempotency-Key; if there is none, runs it, with a unit of work that stores its answer. */
-  once(operation: string, args: unknown, run: (write?: UnitOfWork) => unknown): Promise<unknown>;
-  readonly idempotencyKey: string | undefined;
-  /** The header of a write on REST. GraphQL and MCP have one header for several operations, so there it means nothing. */
-  readonly ifNoneMatch?: string | undefined;
-  /** Faults of one element of a bulk call, by its input type. `hasObjects`: in the API that it came by, metadata is an object. */
-  checkElement(type: string, value: unknown, room?: FaultLimits, hasObjects?: boolean): Findings;
+  /**
+   * Replays the answer stored for the write's Idempotency-Key; if there is none, runs it, with a unit of work that stores its answer.
+   * Undefined for callers whose answers may contain secrets, of which none is stored.
+   */
+  once?(operation: string, args: unknown, run: (write?: UnitOfWork) => unknown): Promise<unknown>;
   /** Counts the bytes of the answer to a read so far. @throws AppError unavailable if that is too many */
   readonly countAnswer?: ((bytes: number) => void) | undefined;
   /** Counts bytes of rows that were read and are kept in memory. @throws AppError unavailable or invalid_request if they are too many */
@@ -76,6 +56,27 @@ export interface RequestContext extends ReadContext {
   /** Waits for a turn among the organisation's large requests. @throws AppError unavailable if too many are waiting */
   readonly takeTurn?: (() => Promise<void>) | undefined;
 }
+
+/** The context of a key: its organisation's data, for the resolvers of the public schema. */
+export interface DataContext extends CallContext {
+  readonly principal: KeyPrincipal;
+  /** The data of the key's organisation only. */
+  readonly data: OrganisationData;
+  /** The organisation's events; undefined if none are recorded. */
+  readonly events?: EventSource | undefined;
+  /** The cursor from which to resume an interrupted stream, from the header Last-Event-ID. */
+  readonly lastEventId?: string | undefined;
+  /** Runs a write as one transaction. */
+  readonly write: UnitOfWork;
+  /** The header of a write on REST. GraphQL and MCP have one header for several operations, so there it means nothing. */
+  readonly ifNoneMatch?: string | undefined;
+  once(...call: Parameters<NonNullable<CallContext['once']>>): Promise<unknown>;
+  /** Faults of one element of a bulk call, by its input type. `hasObjects`: in the API that it came by, metadata is an object. */
+  checkElement(type: string, value: unknown, room?: FaultLimits, hasObjects?: boolean): Findings;
+}
+
+/** The part of a key's context that fast reads need. */
+export type ReadContext = Pick<DataContext, 'data' | 'trace' | 'accepted' | 'authorise'>;
 
 /** The input of the context factory, the same for all APIs. */
 export interface IncomingRequest {
@@ -99,18 +100,18 @@ export interface IncomingRequest {
   readonly waitIdle?: WaitIdle;
   /** Counts the bytes of the answer so far. @throws AppError unavailable if that is too many */
   readonly countAnswer?: (bytes: number) => void;
-  readonly holdRows?: RequestContext['holdRows'];
-  readonly isGone?: RequestContext['isGone'];
-  readonly noteInvalid?: RequestContext['noteInvalid'];
-  readonly omitted?: RequestContext['omitted'];
-  readonly takeTurn?: RequestContext['takeTurn'];
+  readonly holdRows?: CallContext['holdRows'];
+  readonly isGone?: CallContext['isGone'];
+  readonly noteInvalid?: CallContext['noteInvalid'];
+  readonly omitted?: CallContext['omitted'];
+  readonly takeTurn?: CallContext['takeTurn'];
 }
 
 /**
  * `begin` is called while the key is being read, if it will probably be accepted, with the context that the request will have then. If the
  * key is as expected, that context is also the result; otherwise its `accepted` rejects, and the result is another.
  */
-export type OpenContext = (
+export type OpenContext<Context extends CallContext = CallContext> = (
   request: IncomingRequest,
-  begin?: (expected: RequestContext) => void,
-) => Promise<RequestContext>;
+  begin?: (expected: Context) => void,
+) => Promise<Context>;

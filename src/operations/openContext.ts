@@ -10,13 +10,13 @@ import type { OrganisationDataCache } from '../database/organisationData';
 import { AppError } from '../errors';
 import type { EventSource } from '../events/source';
 import type { WaitingCaller } from '../events/waiting';
-import type { OpenContext, RequestContext } from './context';
+import type { DataContext, OpenContext } from './context';
 
 interface ContextOptions {
   readonly authenticate: Authenticate;
   readonly limiter: KeyRateLimiter;
   readonly organisationData: OrganisationDataCache;
-  readonly checkElement: RequestContext['checkElement'];
+  readonly checkElement: DataContext['checkElement'];
   /** Checks whether an organisation may have one more request in progress. @throws AppError unavailable */
   readonly admit?: (organisation: Organisation) => void;
   /** Whether requests may begin before their keys are read. */
@@ -32,7 +32,7 @@ const OVER_LIMIT_KEPT = { max: 5000, ttl: 1000 };
 /**
  * The context factory of all APIs. Checks in the order of contract, section 2: key, rate, state, plan; scopes are checked per operation.
  */
-export function contextFactory(options: ContextOptions): OpenContext {
+export function contextFactory(options: ContextOptions): OpenContext<DataContext> {
   const { authenticate, limiter, organisationData, checkElement, admit, isCalm, eventSource, onOverLimit } = options;
   // callers over their limit a moment ago: rejected again without a lookup of the key, but never admitted without one
   const overLimit = new LRUCache<string, KeyPrincipal>(OVER_LIMIT_KEPT);
@@ -114,7 +114,7 @@ export function contextFactory(options: ContextOptions): OpenContext {
     }
 
     /** @throws AppError if the organisation may not use the API now */
-    function contextOf(principal: KeyPrincipal, first: KeyRateState, accepted?: Promise<void>): RequestContext {
+    function contextOf(principal: KeyPrincipal, first: KeyRateState, accepted?: Promise<void>): DataContext {
       requireAccess(principal.organisation);
       admit?.(principal.organisation);
       const data = organisationData(principal.organisation);
@@ -135,6 +135,7 @@ export function contextFactory(options: ContextOptions): OpenContext {
         accepted,
         principal,
         data,
+        pauses: data,
         // created on demand, since few requests are about events
         get events() {
           const { key, organisation } = principal;
@@ -182,7 +183,7 @@ export function contextFactory(options: ContextOptions): OpenContext {
 interface Early {
   readonly caller: KeyPrincipal;
   /** The budget after its point, and the context that it began with. */
-  readonly begun: Promise<{ readonly rate: KeyRateState; readonly context?: RequestContext }>;
+  readonly begun: Promise<{ readonly rate: KeyRateState; readonly context?: DataContext }>;
   readonly accept: () => void;
   /** Lets nothing come of it, and gives its point back. */
   readonly drop: () => void;
@@ -199,7 +200,7 @@ function createAcceptance() {
   return { accepted, accept, reject };
 }
 
-function authoriserOf({ scopes }: KeyPrincipal, onMissing: (scope: string) => void): RequestContext['authorise'] {
+function authoriserOf({ scopes }: KeyPrincipal, onMissing: (scope: string) => void): DataContext['authorise'] {
   return ({ scope, anyOf, role }, what = 'This') => {
     if (role !== undefined)
       throw new AppError('forbidden', 'This operation is for signed-in users; API keys cannot use it.');

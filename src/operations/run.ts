@@ -14,7 +14,7 @@ import { objectFields } from '../schema/jsonSchema';
 import type { Merge } from '../schema/upserts';
 import { directiveOf } from '../schema/sdl';
 import { argumentChecks } from './argumentChecks';
-import type { ReadContext, RequestContext } from './context';
+import type { CallContext, DataContext } from './context';
 import type { FallbackReason, FastRead, FastReadOf, Field, ReadOutcome, Selected, Written } from './selection';
 import { requireTold } from './toldMembers';
 
@@ -24,13 +24,15 @@ import { requireTold } from './toldMembers';
  * before they read a page or a body.
  */
 
-export type Resolver = GraphQLFieldResolver<unknown, RequestContext> & {
+/** A resolver of the public schema, or of another schema with its own callers. */
+export type Resolver<Context extends CallContext = DataContext> = GraphQLFieldResolver<unknown, Context> & {
   /** Its fast read, if it has one. */
   readonly fastReadOf?: FastReadOf;
   /** How a bulk upsert merges an element. */
   readonly merge?: Merge;
 };
-export type Resolvers = Record<string, Record<string, Resolver>>;
+/** Of any callers: who may call a field is up to its guard. */
+export type Resolvers = Record<string, Record<string, Resolver<never>>>;
 
 /** All resolvers by type and field; a later one replaces an earlier one of the same field. */
 export function mergeResolvers(...parts: readonly object[]): Resolvers {
@@ -70,10 +72,10 @@ export function guardFields(schema: GraphQLSchema, options: GuardOptions): void 
           );
     // checked once for all events of the stream
     if (field.subscribe) {
-      field.subscribe = guard(field.subscribe as Resolver, check);
+      field.subscribe = guard(field.subscribe as Guarded, check);
       continue;
     }
-    const resolve = field.resolve as Resolver;
+    const resolve = field.resolve as Guarded;
     if (check && !isRoot) {
       field.resolve = guardRows(resolve, field.type, check);
       continue;
@@ -92,7 +94,7 @@ export function guardFields(schema: GraphQLSchema, options: GuardOptions): void 
   }
 }
 
-type Check = (args: Readonly<Record<string, unknown>>, context: Pick<RequestContext, 'authorise'>) => void;
+type Check = (args: Readonly<Record<string, unknown>>, context: Pick<CallContext, 'authorise'>) => void;
 
 /** Checks access before arguments and lookup, so that callers without access learn nothing. */
 function checkOf(access: Access | undefined, checkArguments: (args: unknown) => void): Check {
@@ -102,7 +104,10 @@ function checkOf(access: Access | undefined, checkArguments: (args: unknown) => 
   };
 }
 
-function guard(resolve: Resolver, check: Check | undefined): Resolver {
+/** What a guard knows of a resolver: no more of its context than all callers have. */
+type Guarded = Resolver<CallContext>;
+
+function guard(resolve: Guarded, check: Check | undefined): Guarded {
   return (source, args, context, info) => {
     check?.(args as Readonly<Record<string, unknown>>, context);
     return traced(info.fieldName, context, () => resolve(source, args, context, info));
@@ -110,7 +115,7 @@ function guard(resolve: Resolver, check: Check | undefined): Resolver {
 }
 
 /** A change in GraphQL, whose answer must not tell more than its caller may know; REST and MCP leave that out of the answer. */
-function telling(operation: Operation, resolve: Resolver): Resolver {
+function telling(operation: Operation, resolve: Guarded): Guarded {
   return (source, args, context, info) => {
     requireTold(operation, args as Readonly<Record<string, unknown>>, context, info);
     return resolve(source, args, context, info);
@@ -126,7 +131,7 @@ function guardRead(name: string, read: FastRead, check: Check | undefined): Fast
   return Object.assign(guarded, { isOneCommand: read.isOneCommand });
 }
 
-function traced(name: string, { trace }: Pick<RequestContext, 'trace'>, work: () => unknown): unknown {
+function traced(name: string, { trace }: Pick<CallContext, 'trace'>, work: () => unknown): unknown {
   return trace ? trace(name, work) : work();
 }
 
@@ -141,11 +146,11 @@ export function isOfEveryRow(error: object): boolean {
  * The same guard for a field of rows. It checks once, since neither caller nor arguments differ between rows; a refusal gives one error, and
  * null in all other rows.
  */
-function guardRows(resolve: Resolver, type: GraphQLOutputType, check: Check): Resolver {
+function guardRows(resolve: Guarded, type: GraphQLOutputType, check: Check): Guarded {
   if (isNonNullType(type))
     throw new Error('invalid schema: a guarded field of rows can be refused, so it must be nullable');
   // all rows share one array of nodes per place in the document, in graphql-js and in graphql-jit
-  const allowed = new WeakMap<RequestContext, WeakMap<readonly FieldNode[], boolean>>();
+  const allowed = new WeakMap<CallContext, WeakMap<readonly FieldNode[], boolean>>();
   return (source, args, context, info) => {
     let places = allowed.get(context);
     if (!places) allowed.set(context, (places = new WeakMap()));
@@ -165,19 +170,21 @@ function guardRows(resolve: Resolver, type: GraphQLOutputType, check: Check): Re
 }
 
 /** Runs a write with an Idempotency-Key once. It runs inside the guard, since a replay must still be authorised. */
-function once(resolve: Resolver): Resolver {
-  return (source, args, context, info) =>
-    context.once(info.fieldName, args, (write) => {
+function once(resolve: Guarded): Guarded {
+  return (source, args, context, info) => {
+    if (!context.once) return resolve(source, args, context, info);
+    return context.once(info.fieldName, args, (write) => {
       // the write stores its changes and its answer together
-      const own = write ? (Object.create(context, { write: { value: write } }) as RequestContext) : context;
+      const own = write ? (Object.create(context, { write: { value: write } }) as CallContext) : context;
       return resolve(source, args, own, info);
     });
+  };
 }
 
-const writing = new WeakSet<RequestContext>();
+const writing = new WeakSet<CallContext>();
 
 /** Of several writes of a request the first runs, and the others until the caller is gone: nobody would know what became of them. */
-function whileAwaited(resolve: Resolver): Resolver {
+function whileAwaited(resolve: Guarded): Guarded {
   return (source, args, context, info) => {
     if (writing.has(context) && context.isGone?.())
       throw new AppError('unavailable', 'The caller disconnected; nothing was stored.', { reason: 'unread' });
@@ -192,14 +199,16 @@ export type OnFastRead = ((reason?: FallbackReason) => void) | undefined;
 /** A fast read of a root field. Resolves with undefined if the resolver has to answer, or if the arguments, coerced, are undefined. */
 export type Read = (
   args: Readonly<Record<string, unknown>> | undefined,
-  context: ReadContext,
+  context: CallContext,
 ) => Promise<Written | undefined>;
 
 /** The fast read of a selection of a root field; undefined if only the resolver can answer it. */
 export function readOf(field: Field, selected: readonly Selected[], onFastRead: OnFastRead): Read | undefined {
   const read = (field.extensions.fastReadOf as FastReadOf | undefined)?.(selected);
   if (!read) return undefined;
-  return async (args, context) => {
+  return async (args, caller) => {
+    // only the public schema has fast reads
+    const context = caller as DataContext;
     if (context.accepted && !read.isOneCommand?.(context.data)) await context.accepted;
     const { written, reason }: ReadOutcome = args ? await read(args, context) : { reason: 'arguments' };
     if (context.accepted) await context.accepted;

@@ -16,7 +16,7 @@ import { type Operation, perElement } from '../schema/declaredOperations';
 import { answerText } from './answers';
 import { type ArgumentChecks, argumentChecks, coerceArguments } from './argumentChecks';
 import type { Schemas } from './build';
-import type { RequestContext } from './context';
+import type { CallContext } from './context';
 import { createExecutor, type Execute } from './execution';
 import { type OnFastRead, readOf } from './run';
 import { type Field, rootField, type Selected, type Written } from './selection';
@@ -42,9 +42,9 @@ export interface Runnable {
 export interface Run {
   readonly selected: readonly Selected[];
   /** Answers from the database's bytes; resolves with undefined if the resolver has to answer. Missing if it always has to. */
-  readonly read?: (args: Arguments, context: RequestContext) => Promise<Written | undefined>;
+  readonly read?: (args: Arguments, context: CallContext) => Promise<Written | undefined>;
   /** Answers by the resolver. @throws the operation's error */
-  readonly resolve: (args: Arguments, context: RequestContext) => Promise<Answer>;
+  readonly resolve: (args: Arguments, context: CallContext) => Promise<Answer>;
 }
 
 export interface Answer {

@@ -14,7 +14,7 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import type { OrganisationData } from '../database/organisationData';
-import type { ReadContext, RequestContext } from './context';
+import type { ReadContext, CallContext } from './context';
 import type { Operation } from '../schema/declaredOperations';
 import { omittedFrom } from '../schema/restDocument';
 
@@ -32,7 +32,7 @@ export interface Selected {
   readonly selected: readonly Selected[];
 }
 
-export type Field = GraphQLField<unknown, RequestContext>;
+export type Field = GraphQLField<unknown, CallContext>;
 
 export function rootField(schema: GraphQLSchema, { kind, name }: Pick<Operation, 'kind' | 'name'>): Field | undefined {
   const root = kind === 'Query' ? schema.getQueryType() : schema.getMutationType();

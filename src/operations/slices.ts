@@ -1,4 +1,4 @@
-import type { RequestContext } from './context';
+import type { CallContext } from './context';
 
 /*
  * Work in resolvers that callers can make long. A query's resolvers all run in one turn of the event loop, so work that has held it for long
@@ -15,10 +15,10 @@ interface Slices {
   last: Promise<unknown> | undefined;
 }
 
-const slicesOf = new WeakMap<RequestContext, Slices>();
+const slicesOf = new WeakMap<CallContext, Slices>();
 
 /** Does work at once, or after all earlier work of the request that waits for another turn of the event loop. */
-export function inSlices<T>(context: RequestContext, work: () => T): T | Promise<T> {
+export function inSlices<T>(context: CallContext, work: () => T): T | Promise<T> {
   let slices = slicesOf.get(context);
   if (!slices) slicesOf.set(context, (slices = { since: undefined, last: undefined }));
   if (!slices.last && !hasUsedSlice(slices)) return work();
@@ -31,12 +31,12 @@ export function inSlices<T>(context: RequestContext, work: () => T): T | Promise
   return waiting;
 }
 
-async function afterwards<T>({ data }: RequestContext, slices: Slices, work: () => T): Promise<T> {
+async function afterwards<T>({ pauses }: Pick<CallContext, 'pauses'>, slices: Slices, work: () => T): Promise<T> {
   await slices.last?.catch(() => undefined);
   if (hasUsedSlice(slices)) {
-    await data.yieldToOthers();
+    await pauses.yieldToOthers();
     // slices of other requests must not share the turn
-    await data.yieldTurn();
+    await pauses.yieldTurn();
   }
   return work();
 }

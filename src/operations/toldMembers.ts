@@ -1,6 +1,6 @@
 import { getDirectiveValues, GraphQLIncludeDirective, type GraphQLResolveInfo, GraphQLSkipDirective } from 'graphql';
 import type { Operation } from '../schema/declaredOperations';
-import type { RequestContext } from './context';
+import type { CallContext } from './context';
 import { fieldsIn } from './selection';
 import { METADATA } from '../schema/metadata';
 
@@ -16,7 +16,7 @@ type Answering = Pick<Operation, 'readScope'>;
 export function toldMembers(
   { readScope }: Answering,
   args: Arguments,
-  { principal }: Pick<RequestContext, 'principal'>,
+  { principal }: Pick<CallContext, 'principal'>,
 ): ReadonlySet<string> | undefined {
   if (readScope === undefined || principal.kind !== 'key' || principal.scopes.has(readScope)) return undefined;
   // of metadata, the answer has pairs that the caller did not send
@@ -35,7 +35,7 @@ const NAMED = 5;
 export function requireTold(
   operation: Answering,
   args: Arguments,
-  context: RequestContext,
+  context: CallContext,
   info: GraphQLResolveInfo,
 ): void {
   const members = toldMembers(operation, args, context);

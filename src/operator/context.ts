@@ -1,30 +1,37 @@
-import { setImmediate as turn } from 'node:timers/promises';
 import { rateLimited, type RateLimiter } from '../admission/rateLimit';
 import { OPERATOR } from '../auth/roles';
-import type { OrganisationData } from '../database/organisationData';
+import type { Pauses } from '../database/yield';
 import { AppError } from '../errors';
-import type { OpenContext, RequestContext } from '../operations/context';
+import type { Creating } from '../admin/organisations';
+import type { CallContext, OpenContext } from '../operations/context';
 import type { FeedCaller } from './events';
-import { type OperatorOptions, operatorOf } from './operator';
+import { type Operator, type OperatorOptions, operatorOf } from './operator';
 import { type TokenOptions, tokenAuthenticator } from './tokens';
 
-export interface OperatorContextOptions extends Omit<TokenOptions, 'config'>, Omit<OperatorOptions, 'config'> {
+export interface OperatorContextOptions
+  extends Omit<TokenOptions, 'config'>, Omit<OperatorOptions, 'config' | 'databases'> {
   readonly config: TokenOptions['config'] & OperatorOptions['config'];
   /** Limits the requests of each token. */
   readonly limiter: RateLimiter;
-  readonly checkElement: RequestContext['checkElement'];
+  readonly databases: OperatorOptions['databases'] & { readonly pauses: Pauses };
   /** Checks whether the gateway may take one more request. @throws AppError unavailable */
   readonly admit: () => void;
 }
 
+/** The context of an operator, who acts for no organisation. */
+export interface OperatorContext extends CallContext, Creating {
+  readonly operator: Operator;
+}
+
 /** The context factory of the operator API. Checks in the order of the contract, section 2: token, rate. */
-export function operatorContextFactory(options: OperatorContextOptions): OpenContext {
+export function operatorContextFactory(options: OperatorContextOptions): OpenContext<OperatorContext> {
   const { limiter, admit } = options;
   const authenticate = tokenAuthenticator(options);
   return async (request) => {
     const { requestId, authorization, address, idempotencyKey, onRate, onReplay, onPrincipal, onRefused } = request;
     const name = await authenticate(authorization, address, onRefused);
-    onPrincipal({ kind: 'operator', name });
+    const principal = { kind: 'operator', name } as const;
+    onPrincipal(principal);
     const take = async (points: number) => {
       const state = await limiter.consume(`operator ${name}`, points);
       onRate(state);
@@ -47,9 +54,8 @@ export function operatorContextFactory(options: OperatorContextOptions): OpenCon
     return {
       requestId,
       trace: request.trace,
-      // an operator does not act for an organisation; this cannot be a getter that throws, since Apollo copies contexts
-      principal: undefined as never,
-      data: NO_DATA,
+      principal,
+      pauses: options.databases.pauses,
       operator: operatorOf(options, { who: `operator:${name}`, from: address }, { attempt, caller }),
       noteExisting: () => {
         isExisting = true;
@@ -66,11 +72,7 @@ export function operatorContextFactory(options: OperatorContextOptions): OpenCon
       async charge(points) {
         rate = await take(points);
       },
-      write: () => Promise.reject(new Error("operators write an organisation's data through `operator`")),
-      // no answer is stored, since it may contain a secret: `operator` stores the ids of what it creates
-      once: (_operation, _args, run) => Promise.resolve(run()),
       idempotencyKey,
-      checkElement: options.checkElement,
       countAnswer: request.countAnswer,
       holdRows: request.holdRows,
       isGone: request.isGone,
@@ -78,9 +80,3 @@ export function operatorContextFactory(options: OperatorContextOptions): OpenCon
     };
   };
 }
-
-/** Operators write an organisation's data through `operator` alone, but writing a long answer still yields to other requests. */
-const NO_DATA = { yieldToOthers: () => turn(), yieldTurn: () => turn(), budget: () => undefined } as Pick<
-  OrganisationData,
-  'yieldToOthers' | 'yieldTurn' | 'budget'
-> as OrganisationData;

@@ -13,7 +13,7 @@ import type { EventRow } from '../events/collection';
 import { shownEvent } from '../events/page';
 import type { EventSource } from '../events/source';
 import type { Waiting, WaitingCaller } from '../events/waiting';
-import type { RequestContext } from '../operations/context';
+import type { CallContext } from '../operations/context';
 
 /* The events of all organisations, for operators (docs/decisions/operator-feed.md). */
 
@@ -29,7 +29,7 @@ export interface FeedOptions {
   readonly readShown: (
     data: ReturnType<OrganisationDataCache>,
     object: { readonly type: string; readonly id: string },
-    context: RequestContext,
+    context: CallContext,
   ) => Promise<unknown>;
   readonly byIds: (ids: readonly string[]) => Promise<ReadonlyMap<string, Listed>>;
   /** The organisation that a caller names. @throws AppError not_found */
@@ -89,7 +89,7 @@ export function operatorFeed(options: FeedOptions, caller: FeedCaller) {
     current(
       { organisation }: ShownOfAll,
       object: EventRow['object'] | undefined,
-      context: RequestContext,
+      context: CallContext,
     ): Promise<unknown> {
       if (organisation.moving) throw movingError();
       if (!object || organisation.state === 'erasing') return Promise.resolve(null);

@@ -1,28 +1,23 @@
-import type { RequestContext } from '../operations/context';
 import type { Resolver } from '../operations/run';
+import type { OperatorContext } from './context';
 import type { ShownOfAll } from './events';
 import type { Operator } from './operator';
 
-/** Each operation is a method of {@link Operator} with the same name. */
+type Resolvers = Record<string, Resolver<OperatorContext>>;
+
+/** Each operation is a method of {@link Operator} with the same name, or of those in the organisation that its `id` names. */
 export const operatorResolvers = {
-  Query: resolversOf(
-    'organisations',
-    'organisation',
-    'job',
-    'keys',
-    'webhooks',
-    'usage',
-    'shards',
-    'events',
-    'audit_events',
-  ),
-  Mutation: resolversOf(
-    ...(['create_organisation', 'update_organisation', 'erase_organisation', 'move_organisation'] as const),
-    ...(['create_key', 'rotate_key', 'revoke_key', 'create_sign_in_link', 'create_webhook', 'delete_webhook'] as const),
-    ...(['update_key', 'rotate_webhook', 'enable_webhook', 'disable_webhook', 'sign_out'] as const),
-    ...(['erase_customer', 'readmit_customer', 'create_sandbox', 'reset_sandbox'] as const),
-    'write',
-  ),
+  Query: {
+    ...resolversOf('organisations', 'organisation', 'job', 'shards', 'events'),
+    ...inOrganisation('keys', 'webhooks', 'usage', 'audit_events'),
+  },
+  Mutation: {
+    ...resolversOf('create_organisation', 'update_organisation', 'erase_organisation', 'move_organisation', 'write'),
+    ...inOrganisation('create_key', 'update_key', 'rotate_key', 'revoke_key'),
+    ...inOrganisation('create_webhook', 'rotate_webhook', 'enable_webhook', 'disable_webhook', 'delete_webhook'),
+    ...inOrganisation('create_sign_in_link', 'sign_out', 'erase_customer', 'readmit_customer'),
+    ...inOrganisation('create_sandbox', 'reset_sandbox'),
+  },
   OrganisationEvent: {
     current: currentOf('object'),
     current_related: currentOf('related'),
@@ -30,26 +25,21 @@ export const operatorResolvers = {
 };
 
 /** The object that a member of an event names, as it is now. */
-function currentOf(member: 'object' | 'related'): Resolver {
-  return (event, _, context) =>
-    operatorIn(context).current(event as ShownOfAll, (event as ShownOfAll)[member], context);
+function currentOf(member: 'object' | 'related'): Resolver<OperatorContext> {
+  return (event, _, context) => context.operator.current(event as ShownOfAll, (event as ShownOfAll)[member], context);
 }
 
-function operatorIn({ operator }: RequestContext): Operator {
-  // the guard only admits operators, whose context always has this
-  if (!operator) throw new Error('the context has no operator');
-  return operator as Operator;
+/** The operations; the others serve these, or lines of writes, which no schema has. */
+type Named = Omit<Operator, 'current' | 'lines' | 'show' | 'inOrganisation'>;
+
+function resolversOf(...names: readonly (keyof Named)[]): Resolvers {
+  return each(names, (name) => (_, args, context) => (context.operator as Named)[name](args as never, context));
 }
 
-/** The operations; the others are for lines of writes, which no schema has. */
-type Named = Omit<Operator, 'current' | 'lines'>;
+function inOrganisation(...names: readonly Parameters<Operator['inOrganisation']>[0][]): Resolvers {
+  return each(names, (name) => (_, args, context) => context.operator.inOrganisation(name, args as never, context));
+}
 
-function resolversOf(...names: readonly (keyof Named)[]): Record<string, Resolver> {
-  return Object.fromEntries(
-    names.map((name) => [
-      name,
-      (_: unknown, args: unknown, context: RequestContext): unknown =>
-        (operatorIn(context) as Named)[name](args as never, context),
-    ]),
-  );
+function each<Name extends string>(names: readonly Name[], make: (name: Name) => Resolver<OperatorContext>): Resolvers {
+  return Object.fromEntries(names.map((name) => [name, make(name)]));
 }

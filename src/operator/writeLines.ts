@@ -6,11 +6,12 @@ import { checkBodyHeaders, checkInTurns } from '../http/body';
 import { type Exchange, createIncomingRequest, noteUnavailable } from '../http/exchange';
 import { NDJSON, NDJSON_LIMITS, type NdjsonLine, ndjsonPieces } from '../http/ndjson';
 import { toAppError } from '../toAppError';
-import type { OpenContext, RequestContext } from '../operations/context';
+import type { CallContext, OpenContext } from '../operations/context';
 import { type Pace, paceOf } from '../database/yield';
 import { createSemaphore } from '../database/semaphore';
 import { MEBIBYTE, UUID, isOrganisationRef } from '../units';
 import type { WriteResult } from '../writes';
+import type { OperatorContext } from './context';
 import type { Operator } from './operator';
 
 /* Writes to many organisations, line by line (docs/decisions/operator-writes.md). */
@@ -41,7 +42,7 @@ interface Group {
 }
 
 interface Options {
-  readonly openContext: OpenContext;
+  readonly openContext: OpenContext<OperatorContext>;
   readonly isDraining: () => boolean;
   /** Told of an error that fails only the lines of an organisation. */
   readonly onError: (ids: Readonly<Record<string, string>>, error: unknown) => void;
@@ -61,7 +62,7 @@ export function createWriteLines({ openContext, isDraining, onError }: Options):
     await exchange.turns.take(exchange, 'body');
     exchange.askForBody();
     const written: Written = new Map();
-    const operator = context.operator as Operator;
+    const { operator } = context;
     const note = async (): Promise<void> => {
       for (const [id, counts] of written) await operator.lines.note({ id }, counts);
     };
@@ -122,7 +123,7 @@ const COUNTED = ['created', 'updated', 'deleted'] as const;
 /** What was written, by organisation. */
 type Written = Map<string, Record<(typeof COUNTED)[number], number>>;
 
-async function charged(context: RequestContext, points: number): Promise<AppError | undefined> {
+async function charged(context: CallContext, points: number): Promise<AppError | undefined> {
   if (points <= 0) return undefined;
   try {
     await context.charge(points);
@@ -133,7 +134,7 @@ async function charged(context: RequestContext, points: number): Promise<AppErro
 }
 
 interface Writing {
-  readonly context: RequestContext;
+  readonly context: CallContext;
   readonly operator: Operator;
   readonly exchange: Exchange;
   readonly pace: Pace;

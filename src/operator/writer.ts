@@ -1,14 +1,14 @@
 import { checkIdempotencyKey, idempotentWrite } from '../database/idempotency';
 import type { OrganisationDataCache, UnitOfWork } from '../database/organisationData';
 import type { Writer as WrittenBy } from '../database/slots';
-import { AppError } from '../errors';
-import type { RequestContext } from '../operations/context';
+import { AppError, type FaultLimits, type Findings } from '../errors';
+import type { CallContext } from '../operations/context';
 import type { Actor } from '../organisations/auditEvents';
 import type { Control } from '../organisations/control';
 import type { Attempt } from '../organisations/creations';
 import type { Listed } from '../organisations/organisationRows';
 import { type Kinds, writeElements, type WriteReport } from '../writes';
-import { erasing } from './refusals';
+import { erasing } from '../admin/refusals';
 
 /* Writes of operators to the data of organisations, with their audit events (docs/decisions/operator-writes.md). */
 
@@ -16,11 +16,13 @@ export interface Writing {
   readonly organisationData: OrganisationDataCache;
   readonly control: Pick<Control, 'as'>;
   readonly kinds: () => Kinds;
+  /** Faults of one element. */
+  readonly checkElement: (element: unknown, room?: FaultLimits) => Findings;
   /** Checks a request before it reads an organisation's data. @throws AppError unavailable */
   readonly admit: (organisation: Pick<Listed, 'id'>) => void;
 }
 
-export type WriteContext = Pick<RequestContext, 'charge' | 'checkElement' | 'holdRows' | 'takeTurn'>;
+export type WriteContext = Pick<CallContext, 'charge' | 'holdRows' | 'takeTurn'>;
 
 export interface WriteArguments {
   readonly id: string;
@@ -38,23 +40,20 @@ interface Writer {
   readonly findAll: (names: readonly string[]) => Promise<Map<string, Listed>>;
 }
 
-/** The input type of an element. */
-const ELEMENT = 'WriteElement';
 /** Elements per point, rounded up. */
 const ELEMENTS_PER_POINT = 100;
 
 export function writerOf(
-  { organisationData, control, kinds, admit }: Writing,
+  { organisationData, control, kinds, admit, checkElement }: Writing,
   { actor, attempt, requireOpen, findAll }: Writer,
 ) {
   const by = actor.who as WrittenBy;
 
   /** @throws AppError unavailable */
-  function open(organisation: Listed, { checkElement, holdRows }: WriteContext) {
+  function open(organisation: Listed, { holdRows }: WriteContext) {
     admit(organisation);
     const data = organisationData(organisation);
-    const check = checkElement.bind(undefined, ELEMENT);
-    return { organisation, data, by, check, kinds: kinds(), holdRows, isAtomic: false, dryRun: false };
+    return { organisation, data, by, check: checkElement, kinds: kinds(), holdRows, isAtomic: false, dryRun: false };
   }
 
   /** Records what was written to an organisation, unless that is nothing. */

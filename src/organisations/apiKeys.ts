@@ -195,7 +195,7 @@ export function apiKeys(models: ControlModels, { config, actor, onError, now, pe
         if (successor && keyState(successor, at) === 'active') {
           const replacement = `${successor.prefix}…${successor.last_four}`;
           const detail = `was already replaced by ${replacement}; rotate that key, or revoke it first if it was lost`;
-          throw new KeyRefused({ pointer: '/id', code: 'replaced', detail }, `key ${id} ${detail}`);
+          throw new KeyRefused({ pointer: '/key_id', code: 'replaced', detail }, `key ${id} ${detail}`);
         }
         // a replaced key's expiry is the end of its overlap, so the original lifetime is taken from its replacement
         const document = await store(successorOf(successor ?? old, at, expiresAt, by.actor), made, session);

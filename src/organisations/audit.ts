@@ -1,5 +1,6 @@
 import { trusted } from 'mongoose';
-import type { AuditAction, AuditEvent } from './auditEvents';
+import type { AuditAction } from './auditEvents';
+import type { AuditEvent } from './auditRows';
 import { atMost, nativeCollection } from '../database/native';
 import { findPage, type ListArguments, type Page } from '../database/pagination';
 import type { ControlModels } from './models';
@@ -16,8 +17,6 @@ export interface AuditPageQuery extends ListArguments {
   readonly action?: string | null;
   readonly key_id?: string | null;
 }
-
-export type AuditLog = ReturnType<typeof auditLog>;
 
 export function auditLog({ auditEvents }: ControlModels) {
   return {

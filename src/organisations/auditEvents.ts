@@ -1,4 +1,4 @@
-/* The type of audit events. It has no heavy imports, since the command line's definitions use the list of actions. */
+/* What audit events name. It has no heavy imports, since the command line's definitions use the list of actions. */
 
 export const AUDIT_ACTIONS = [
   'organisation.created',
@@ -52,22 +52,4 @@ export interface Actor {
 export interface Authority {
   readonly actor: Actor;
   readonly organisationId?: string;
-}
-
-/** One entry in the audit log; immutable but for `times` and `last_at`. */
-export interface AuditEvent {
-  /** UUID. */
-  readonly _id: string;
-  /** When it first happened. */
-  readonly at: Date;
-  readonly action: AuditAction;
-  readonly actor: Actor;
-  readonly organisation_id: string;
-  readonly key_id: string | null;
-  /** How often it happened, for an event that was repeated within the hour; once if it is missing. */
-  readonly times?: number;
-  /** When it last happened; at `at` if it is missing. */
-  readonly last_at?: Date;
-  /** The values that were set, by name; never a key's text. */
-  readonly details: Readonly<Record<string, unknown>>;
 }

@@ -1,8 +1,9 @@
 import { hash, randomUUID } from 'node:crypto';
-import type { ClientSession, mongo } from 'mongoose';
+import { type ClientSession, type Model, trusted } from 'mongoose';
 import { AppError } from '../errors';
 import { DAY, HOUR, MINUTE, SECOND } from '../units';
-import type { Actor, AuditAction, AuditEvent } from './auditEvents';
+import type { Actor, AuditAction } from './auditEvents';
+import type { AuditEvent } from './auditRows';
 
 /*
  * Stores audit events, and bounds what an organisation's people can make the control database store in a day, since each change of
@@ -47,15 +48,16 @@ export type Unbounded = Exclude<AuditAction, keyof typeof BUDGETS>;
 const isRemote = ({ who }: Actor): boolean => who.startsWith('user:') || who.startsWith('operator:');
 
 /** What stores events. One that repeats another of the same hour is counted in that one. */
-export function auditRecorder(rows: mongo.Collection<AuditEvent>) {
+export function auditRecorder(rows: Model<AuditEvent>) {
   async function requireBudget({ action, actor, at, organisation_id }: AuditEvent, session: ClientSession) {
     const budget = (BUDGETS as Partial<Record<AuditAction, Budget>>)[action];
     if (!budget) return;
     const { most, what, isOfUser } = budget;
-    const since = { $gt: new Date(at.getTime() - DAY) };
+    const since = trusted({ $gt: new Date(at.getTime() - DAY) });
     const own = { organisation_id, action, at: since, ...(isOfUser && { 'actor.who': actor.who }) };
     // the count includes this event: of two at once, each sees at least its own
-    const before = await rows.findOne(own, { session, sort: { at: -1, _id: -1 }, skip: most, projection: { at: 1 } });
+    const last = { session, sort: { at: -1, _id: -1 }, skip: most } as const;
+    const before = await rows.findOne(own, { at: 1 }, last).lean();
     if (!before) return;
     const retryAfter = Math.max(1, Math.ceil((before.at.getTime() + DAY - at.getTime()) / SECOND));
     const detail = `The organisation has had ${most.toLocaleString('en')} ${what} in 24 hours, the most it may; nothing was stored. Retry in ${waitOf(retryAfter)}, or ask the operator, whose command line has no such limit.`;
@@ -68,7 +70,7 @@ export function auditRecorder(rows: mongo.Collection<AuditEvent>) {
     const { actor, action, organisation_id, key_id, details } = members;
     const options = session ? { session } : {};
     if (!isRemote(actor)) {
-      await rows.insertOne(event, options);
+      await rows.create([event], options);
       return false;
     }
     const same = [Math.floor(at.getTime() / HOUR), actor, action, { organisation_id, key_id }, details];

@@ -1,4 +1,3 @@
-import type { Organisation } from '../auth/principal';
 import type { Config } from '../config';
 import type { Databases } from '../database/connect';
 import { ShardRefused } from '../database/shards';
@@ -12,10 +11,9 @@ import { feeds } from './feeds';
 import { organisations, type Place } from './organisations';
 import { jobs } from './jobs';
 import { importKeys } from './keyRecords';
-import { integrationsOf } from './integrations';
 import { keyUsage } from './keyUsage';
 import { adoptSchema, recordAdded } from './controlSchema';
-import { type Session, sessions, userActor } from './sessions';
+import { sessions } from './sessions';
 import { controlCollections, controlModels } from './models';
 import { moving } from './moving';
 import { pepperGuard } from './pepper';
@@ -54,14 +52,13 @@ export async function openControl({ databases, config, ...options }: ControlOpti
   const store = ofActor(options.actor);
   databases.openedBy(store.organisations);
   const pepper = pepperGuard(databases.control, models, config, now);
-  const keys = apiKeys(models, { ...options, config, now, pepperNumber: pepper.number });
-  const stores = {
-    ...{ apiKeys: keys, audit: auditLog(models), usage: keyUsage(models), requests: requestLog(models) },
-    sessions: sessions(models, now),
-  };
   return {
-    ...stores,
     ...store,
+    apiKeys: apiKeys(models, { ...options, config, now, pepperNumber: pepper.number }),
+    audit: auditLog(models),
+    usage: keyUsage(models),
+    requests: requestLog(models),
+    sessions: sessions(models, now),
     /** The stores that change organisations, for another actor. */
     as: ofActor,
     sandboxes: sandboxes(models, place),
@@ -78,10 +75,5 @@ export async function openControl({ databases, config, ...options }: ControlOpti
     /** What the folders of gateways add to the schema, as recorded when this was opened. */
     added,
     recordAdded: (names: readonly string[], only = false): Promise<void> => recordAdded(databases.control, names, only),
-    /** The operations of a signed-in user who acts from a network address. */
-    integrations: ({ organisation, home, user }: Session, from: string) =>
-      integrationsOf({ organisation, home, name: user.name, actor: userActor(user, from) }, stores),
-    integrationsOf: (organisation: Organisation, actor: Actor) =>
-      integrationsOf({ organisation, home: organisation.id, name: actor.who, actor }, stores),
   };
 }

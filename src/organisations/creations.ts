@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { type ClientSession, trusted } from 'mongoose';
+import { type ClientSession, type Model, Schema, trusted } from 'mongoose';
 import {
   type Asked,
   checkIdempotencyKey,
@@ -11,9 +11,26 @@ import {
   stillRunning,
 } from '../database/idempotency';
 import { AppError } from '../errors';
-import type { ControlModels, CreationRow } from './models';
+import { required, ROW, type RowOf } from './schemas';
 
 /* What operators create with an Idempotency-Key is created once (docs/decisions/operator-api.md). */
+
+type CreationRow = RowOf<typeof creationSchema>;
+
+export const creationSchema = Schema.create(
+  {
+    /** SHA-256 of operator, organisation and Idempotency-Key, base64url. */
+    _id: required.text,
+    organisation_id: required.text,
+    /** Identifies the operation and its arguments. */
+    fingerprint: required.text,
+    /** Id of what was created. */
+    made: required.text,
+    ends_at: required.time,
+  },
+  { ...ROW, collection: 'creations' },
+);
+creationSchema.index({ ends_at: 1 }, { expireAfterSeconds: 0 });
 
 /** A request with an Idempotency-Key. */
 export interface Attempt {
@@ -30,7 +47,7 @@ interface Creation extends Asked {
 export type NoteId = (session: ClientSession, id: string) => Promise<void>;
 
 /** `now` is the database's time. */
-export function creationsOf({ creations: rows }: Pick<ControlModels, 'creations'>, now: () => number) {
+export function creationsOf({ creations: rows }: { readonly creations: Model<CreationRow> }, now: () => number) {
   return {
     /**
      * For the requests of one actor: a function that creates with `make`, or calls `again` with the id of what an earlier request created.
@@ -50,7 +67,7 @@ export function creationsOf({ creations: rows }: Pick<ControlModels, 'creations'
         const _id = hash('sha256', JSON.stringify([who, organisation_id, key]), 'base64url');
         const fingerprint = await fingerprintOf(creation, () => undefined);
 
-        async function first(): Promise<CreationRow | null> {
+        async function first() {
           const row = await rows.findOne({ _id, ends_at: trusted({ $gt: new Date(now()) }) }).lean();
           if (row && row.fingerprint !== fingerprint) throw reusedKey();
           return row;

@@ -1,10 +1,10 @@
-import { type ClientSession, type Model, trusted } from 'mongoose';
+import { type ClientSession, trusted } from 'mongoose';
 import type { Organisation } from '../auth/principal';
 import { atMost } from '../database/native';
 import type { Actor } from './auditEvents';
 import type { RecordEvent } from './auditRecorder';
 import { perhapsActive } from './endedKeys';
-import type { ControlModels, LinkDocument } from './models';
+import type { ControlModels } from './models';
 import { JobRefused } from './jobs';
 import { organisationUsageId } from './keyUsage';
 import { toOrganisation } from './organisationRows';
@@ -32,7 +32,7 @@ export function erasing(models: ControlModels, actor: Actor, now: () => number) 
   const { organisations, apiKeys, usage, auditEvents, requests, members } = models;
   // what gives access to an organisation, or would name what is gone
   const { sessions, links, webhookEndpoints, creations } = models;
-  const ending = [sessions, links, webhookEndpoints, creations] as unknown as readonly Model<LinkDocument>[];
+  const ending = [sessions, links, webhookEndpoints, creations] as unknown as readonly (typeof links)[];
 
   async function endAccess(id: string, session: ClientSession, record: RecordEvent): Promise<void> {
     const active = { 'organisation.id': id, ...perhapsActive(now()) };

@@ -1,21 +1,33 @@
-import type { Actor } from './auditEvents';
+import { Schema } from 'mongoose';
+import { ACTOR } from './auditRows';
+import { nullable, optional, required, ROW, type RowOf } from './schemas';
 
-export interface JobRow {
-  /** UUID. */
-  readonly _id: string;
-  readonly kind: 'erasure' | 'move';
-  readonly organisation_id: string;
-  /** The shard to move to; null for an erasure. */
-  readonly to: string | null;
-  readonly actor: Actor;
-  readonly state: 'waiting' | 'running' | 'done' | 'failed';
-  readonly step: string | null;
-  readonly error: string | null;
-  readonly created_at: Date;
-  readonly ended_at: Date | null;
-  /** Lease id of the gateway that works on it, and when that lease ends. */
-  readonly holder: string | null;
-  readonly until: Date;
-  /** When the row is deleted. */
-  readonly ends_at?: Date;
-}
+export type JobRow = RowOf<typeof jobSchema>;
+
+export const jobSchema = Schema.create(
+  {
+    /** UUID. */
+    _id: required.text,
+    kind: { ...required.text, enum: ['erasure', 'move'] },
+    organisation_id: required.text,
+    /** The shard to move to; null for an erasure. */
+    to: nullable.text,
+    actor: ACTOR,
+    state: { ...required.text, enum: ['waiting', 'running', 'done', 'failed'] },
+    step: nullable.text,
+    error: nullable.text,
+    created_at: required.time,
+    ended_at: nullable.time,
+    /** Lease id of the gateway that works on it, and when that lease ends. */
+    holder: nullable.text,
+    until: required.time,
+    /** When the row is deleted. */
+    ends_at: optional.time,
+    /** Which gateways of the version before show. */
+    progress: optional.number,
+  } as const,
+  { ...ROW, collection: 'jobs' },
+);
+// jobs that have not ended; an organisation has at most one (jobs.ts)
+jobSchema.index({ ended_at: 1, created_at: 1 });
+jobSchema.index({ ends_at: 1 }, { expireAfterSeconds: 0 });

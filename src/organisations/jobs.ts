@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ClientSession } from 'mongoose';
+import { type Held, leasesOf } from '../database/lease';
 import { nativeCollection } from '../database/native';
 import { DAY } from '../units';
 import type { Actor } from './auditEvents';
@@ -24,7 +25,7 @@ export const BEAT_EVERY = 3000;
 const KEPT_FOR = 30 * DAY;
 const LONG_AGO = new Date(0);
 
-export type HeldJob = JobRow & { readonly holder: string };
+export type HeldJob = Held<JobRow>;
 
 interface JobsOptions {
   readonly now: () => number;
@@ -38,8 +39,7 @@ export function jobs(models: ControlModels, { now, beginErasure }: JobsOptions) 
   const rows = nativeCollection(models.jobs);
   const { organisations } = models;
 
-  const own = async ({ _id, holder }: HeldJob, change: object, session?: ClientSession): Promise<boolean> =>
-    (await rows.updateOne({ _id, holder }, change, session && { session })).matchedCount === 1;
+  const leases = leasesOf(rows, LEASED_FOR, now);
 
   /** Open jobs, and those that failed in the last day, oldest first. */
   const watched = (): Promise<JobRow[]> => {
@@ -97,30 +97,23 @@ export function jobs(models: ControlModels, { now, beginErasure }: JobsOptions) 
     find: async (id: string): Promise<JobRow | undefined> =>
       (await rows.findOne({ _id: id }, { readPreference: 'primary' })) ?? undefined,
     /** Leases the oldest free job. */
-    async take(): Promise<HeldJob | undefined> {
-      const free = { ended_at: null, until: { $lte: new Date(now()) } };
-      const taken = { holder: randomUUID(), until: new Date(now() + LEASED_FOR), state: 'running' as const };
-      const options = { sort: { created_at: 1 }, returnDocument: 'after' } as const;
-      return ((await rows.findOneAndUpdate(free, { $set: taken }, options)) as HeldJob | null) ?? undefined;
-    },
+    take: (): Promise<HeldJob | undefined> =>
+      leases.take({ ended_at: null }, { $set: { state: 'running' } }, { sort: { created_at: 1 } }),
     /** Renews a lease and stores the step. False if the lease was lost. */
-    keep: (job: HeldJob, at: Pick<JobRow, 'step'>): Promise<boolean> =>
-      own(job, { $set: { ...at, until: new Date(now() + LEASED_FOR) } }),
+    keep: async ({ _id, holder }: HeldJob, at: Pick<JobRow, 'step'>): Promise<boolean> =>
+      (await leases.renew({ _id, holder }, { $set: at })) !== undefined,
     /** Gives a lease back; the job is due again after `after` milliseconds. */
-    release: (job: HeldJob, error: string | null, after: number): Promise<boolean> =>
-      own(job, { $set: { state: 'waiting', holder: null, error, until: new Date(now() + after) } }),
+    release: ({ _id, holder }: HeldJob, error: string | null, after: number): Promise<boolean> =>
+      leases.release({ _id, holder }, { $set: { state: 'waiting', error } }, { until: new Date(now() + after) }),
     /** Ends a job, as failed if there is an error. */
-    end(job: HeldJob, error: string | null): Promise<boolean> {
+    end({ _id, holder, kind, actor, organisation_id }: HeldJob, error: string | null): Promise<boolean> {
       const at = now();
-      const ended = { state: error === null ? 'done' : 'failed', error, holder: null, ended_at: new Date(at) } as const;
-      const change = { $set: { ...ended, ends_at: new Date(at + KEPT_FOR) } };
+      const state = error === null ? 'done' : 'failed';
+      const ended = { state, error, ended_at: new Date(at), ends_at: new Date(at + KEPT_FOR) } as const;
       return models.change(async (session, record) => {
-        const isOurs = await own(job, change, session);
+        const isOurs = await leases.release({ _id, holder }, { $set: ended }, { session });
         // a job that succeeded has already logged what it did, and an erased organisation must have no further event
-        if (isOurs && error !== null) {
-          const { _id, kind, actor, organisation_id } = job;
-          await record(actor, 'job.failed', organisation_id, { job: _id, kind, error });
-        }
+        if (isOurs && error !== null) await record(actor, 'job.failed', organisation_id, { job: _id, kind, error });
         return isOurs;
       });
     },

@@ -2,13 +2,9 @@ import { trusted } from 'mongoose';
 import type { ApiKey, NewKey } from '../auth/keys';
 import { DEFAULT_MCP } from '../auth/principal';
 import type { Fault } from '../errors';
-import { DAY } from '../units';
 import type { Actor, Authority } from './auditEvents';
 
 /* Keys as they are stored, found, and described in the audit log. */
-
-/** How long a key is kept after its end, in milliseconds; then an index with expiry deletes it. */
-export const ENDED_KEYS_KEPT = 90 * DAY;
 
 /** What can be changed in a key. Undefined members stay as they are; a new key gets their defaults: any address, {@link DEFAULT_MCP}. */
 export type KeyUpdate = {

@@ -3,8 +3,9 @@ import { failedWrites } from '../database/faults';
 import { nativeCollection } from '../database/native';
 import { presentOrganisations } from './organisationRows';
 import { DAY, HOUR } from '../units';
-import type { ControlModels, UsageCounts, UsageDocument } from './models';
+import type { ControlModels } from './models';
 import { codesOf, type CodeUsage, type Details, operationsOf, type OperationUsage } from './usageDetails';
+import type { UsageCounts, UsageRow } from './usageRows';
 
 export interface UsageBucket extends Required<UsageCounts> {
   readonly start: Date;
@@ -29,7 +30,7 @@ export interface UsageEntry extends UsageCounts {
   readonly units?: readonly Unit[];
 }
 
-type Unit = UsageDocument['unit'];
+type Unit = UsageRow['unit'];
 
 const LENGTHS: Readonly<Record<Unit, number>> = { hour: HOUR, day: DAY };
 /** For how many days a day's counts are kept, including that day. */

@@ -3,12 +3,15 @@ import type { Actor } from './auditEvents';
 import { changeInKeys } from './endedKeys';
 import { JobRefused } from './jobs';
 import { lastKnownOf } from './lastKnown';
-import type { ControlModels, MoveDocument } from './models';
-import { type Listed, toListed } from './organisationRows';
+import type { ControlModels } from './models';
+import { type Listed, type MoveDocument, toListed } from './organisationRows';
 
 /* Control data of organisations that MongoDB moves to another shard (docs/decisions/shards.md). */
 
-/** A mover that has not been seen for this long (ms) is gone; while it runs, it shows itself every {@link SEEN_EVERY}. */
+/**
+ * A mover that has not been seen for this long (ms) is gone; while it runs, it shows itself every {@link SEEN_EVERY}. No lease with an end,
+ * since a move is begun and ended in a transaction with the keys of its organisation.
+ */
 const LOST_AFTER = 15_000;
 export const SEEN_EVERY = 2000;
 

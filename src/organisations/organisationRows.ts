@@ -1,7 +1,73 @@
-import { type ClientSession, trusted } from 'mongoose';
-import { type Organisation, type OrganisationState, STATES } from '../auth/principal';
+import { type ClientSession, type Model, Schema, trusted } from 'mongoose';
+import { type Organisation, type OrganisationState, type Plan, PLANS, STATES } from '../auth/principal';
 import type { WriteState } from '../database/indexMaintenance';
-import type { ControlModels, OrganisationDocument } from './models';
+import { optional, PART, required, ROW, type RowOf } from './schemas';
+
+export const STATE = { type: String, enum: Object.keys(STATES) as OrganisationState[] } as const;
+
+/** Members of an organisation that its keys have copies of. */
+export const COPIED = {
+  name: required.text,
+  plan: { ...required.text, enum: Object.keys(PLANS) as Plan[] },
+  currency: required.text,
+  /** Of a sandbox: the id of its organisation. */
+  sandbox_of: optional.text,
+  /** Where an earlier version stored its data: `default` is here. */
+  cluster: optional.text,
+} as const;
+
+const move = Schema.create(
+  {
+    to: required.text,
+    /** Id of the process that moves it. */
+    mover: required.text,
+    begun_at: required.time,
+    seen_at: required.time,
+  },
+  PART,
+);
+
+const feed = Schema.create({ epoch: optional.number, owed: optional.time }, PART);
+
+export type MoveDocument = RowOf<typeof move>;
+export type OrganisationDocument = RowOf<typeof organisationSchema>;
+
+export const organisationSchema = Schema.create(
+  {
+    /** UUID. */
+    _id: required.text,
+    ...COPIED,
+    /** Active if it is missing. */
+    state: { ...STATE, allowNull: false },
+    /** While it is being erased: the export is complete, or was not wanted. */
+    exported: optional.flag,
+    /** The move to another shard in progress, during which no request begins. */
+    move: { type: move, allowNull: false },
+    /** When its last move ended. */
+    moved_at: optional.time,
+    /** State of its event feed; missing if it lost no events, and no earlier version moved it to another cluster (`epoch`). */
+    feed: { type: feed, allowNull: false },
+    /** Since when its keys read changes with `updated_since`; missing if they never did. */
+    followed_at: optional.time,
+    /** The operator's own id for it. */
+    external_ref: optional.text,
+    /** Of a sandbox whose sample is not complete: a new UUID each time it is created or emptied. */
+    unseeded: optional.text,
+    /** Set on the organisation created by `demo`. */
+    demo: optional.flag,
+    /** Incremented so that concurrent changes conflict (holdOrganisation). */
+    holds: optional.number,
+    created_at: required.time,
+  } as const,
+  { ...ROW, collection: 'organisations' },
+);
+// all, oldest first
+organisationSchema.index({ created_at: 1, _id: 1 });
+// those that are being moved
+organisationSchema.index({ 'move.to': 1 }, { sparse: true });
+// at most one sandbox of each organisation, and one organisation with each external_ref
+organisationSchema.index({ sandbox_of: 1 }, { unique: true, sparse: true });
+organisationSchema.index({ external_ref: 1 }, { unique: true, sparse: true });
 
 /** An organisation as operators see it. */
 export interface Listed extends Organisation {
@@ -41,12 +107,16 @@ export function shownOrganisation(organisation: Listed, shard: string | null) {
 /** A member that gateways of the version before need in organisations and in their copies in keys, while gateways are upgraded one by one. */
 export const FOR_EARLIER = { cluster: 'default' } as const;
 
+interface Stored {
+  readonly organisations: Model<OrganisationDocument>;
+}
+
 /**
  * Reads an organisation, unless it is being erased, and writes to its row: a concurrent change of its plan or state then
  * conflicts with this transaction, and so cannot miss what it stores.
  */
 export async function holdOrganisation(
-  { organisations }: Pick<ControlModels, 'organisations'>,
+  { organisations }: Stored,
   id: string,
   session: ClientSession,
 ): Promise<Organisation | undefined> {
@@ -63,10 +133,7 @@ export async function holdOrganisation(
  */
 
 /** Which of these organisations exist and are not being erased. */
-export async function presentOrganisations(
-  { organisations }: Pick<ControlModels, 'organisations'>,
-  ids: Iterable<string>,
-): Promise<Set<string>> {
+export async function presentOrganisations({ organisations }: Stored, ids: Iterable<string>): Promise<Set<string>> {
   const found = await organisations.find({ _id: trusted({ $in: [...ids] }), state: CHANGEABLE }, { _id: 1 }).lean();
   return new Set(found.map(({ _id }) => _id));
 }

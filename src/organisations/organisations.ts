@@ -9,8 +9,15 @@ import type { Actor, AuditAction } from './auditEvents';
 import { changeInKeys } from './endedKeys';
 import type { NoteId } from './creations';
 import { escapeRegExp } from './keyDocuments';
-import type { ControlModels, OrganisationDocument } from './models';
-import { CHANGEABLE, FOR_EARLIER, type Listed, writeStateOf, toListed } from './organisationRows';
+import type { ControlModels } from './models';
+import {
+  CHANGEABLE,
+  FOR_EARLIER,
+  type Listed,
+  type OrganisationDocument,
+  toListed,
+  writeStateOf,
+} from './organisationRows';
 
 export interface NewOrganisation {
   readonly name: string;

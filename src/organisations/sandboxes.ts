@@ -2,8 +2,16 @@ import { randomUUID } from 'node:crypto';
 import type { Organisation } from '../auth/principal';
 import type { Actor } from './auditEvents';
 import type { Place } from './organisations';
-import type { ControlModels, OrganisationDocument } from './models';
-import { CHANGEABLE, FOR_EARLIER, holdOrganisation, type Listed, toListed, toOrganisation } from './organisationRows';
+import type { ControlModels } from './models';
+import {
+  CHANGEABLE,
+  FOR_EARLIER,
+  holdOrganisation,
+  type Listed,
+  type OrganisationDocument,
+  toListed,
+  toOrganisation,
+} from './organisationRows';
 
 /* The sandboxes of organisations (docs/decisions/sandboxes.md). */
 

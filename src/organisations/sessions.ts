@@ -7,8 +7,9 @@ import { atMost } from '../database/native';
 import { HOUR, MINUTE } from '../units';
 import type { Actor } from './auditEvents';
 import type { RecordEvent } from './auditRecorder';
-import type { ControlModels, SessionDocument } from './models';
+import type { ControlModels } from './models';
 import { CHANGEABLE, holdOrganisation, toOrganisation } from './organisationRows';
+import type { SessionRow } from './sessionRows';
 
 export interface NewSession {
   readonly organisationId: string;
@@ -69,7 +70,7 @@ export function sessions(models: ControlModels, clock: () => number) {
 
   /** Ends a user's least recently begun sessions beyond {@link MAX_SESSIONS}. */
   async function endOldest(
-    { organisation_id, user }: Pick<SessionDocument, 'organisation_id' | 'user'>,
+    { organisation_id, user }: Pick<SessionRow, 'organisation_id' | 'user'>,
     session: ClientSession,
   ) {
     const surplus = await stored

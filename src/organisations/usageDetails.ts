@@ -1,3 +1,5 @@
+import type { UsageRow } from './usageRows';
+
 /*
  * Usage by operation and by error code: counters within a row of usage, each named by its path (docs/decisions/request-log.md).
  * Operations and codes come from bounded sets and have no dots.
@@ -32,10 +34,7 @@ export interface CodeUsage {
 }
 
 /** The detail counters of a row of usage; missing in older rows. */
-export interface DetailColumns {
-  readonly operations?: Readonly<Record<string, Readonly<Record<string, number>>>>;
-  readonly codes?: Readonly<Record<string, number>>;
-}
+type DetailColumns = Pick<UsageRow, 'operations' | 'codes'>;
 
 /** Upper bounds of the latency buckets, in milliseconds; the last bucket has none. */
 export const BOUNDS = [5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000] as const;

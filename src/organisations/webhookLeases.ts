@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { mongo } from 'mongoose';
+import { type Held, leasesOf } from '../database/lease';
 import { nativeCollection } from '../database/native';
 import type { ControlModels } from './models';
 import type { EndpointRow } from './webhookRows';
@@ -38,56 +38,43 @@ export interface Room {
 }
 
 /** A lease: the endpoint as it was when its holder last read it. */
-export type Leased = EndpointRow & { readonly holder: string };
+export type Leased = Held<EndpointRow>;
 
-const LONG_AGO = new Date(0);
-
-export type WebhookLeases = ReturnType<typeof leasesOf>;
+export type WebhookLeases = ReturnType<typeof endpointLeases>;
 
 export function webhookLeases({ webhookEndpoints }: Pick<ControlModels, 'webhookEndpoints'>, now: () => number) {
-  return leasesOf(nativeCollection(webhookEndpoints), now);
+  return endpointLeases(nativeCollection(webhookEndpoints), now);
 }
 
 /** The leases of endpoints in a collection. */
-export function leasesOf(rows: mongo.Collection<EndpointRow>, now: () => number) {
+export function endpointLeases(rows: mongo.Collection<EndpointRow>, now: () => number) {
   const without = new LRUCache<string, true>({ max: 10_000, ttl: NONE_FOR });
 
-  const free = () => {
-    const time = { $lte: new Date(now()) };
-    return { due: time, until: time };
-  };
-  const until = (): Date => new Date(now() + LEASED_FOR);
+  const leases = leasesOf(rows, LEASED_FOR, now);
+  const due = () => ({ due: { $lte: new Date(now()) } });
 
   return {
     /** Endpoints that have work, no lease, and room for them; those that have waited longest come first. */
     waiting: async ({ limit, without: full }: Room): Promise<Due[]> =>
       (await rows
         .find(
-          { ...free(), ...(full.length > 0 && { organisation_id: { $nin: [...full] } }) },
+          { ...due(), ...leases.free(), ...(full.length > 0 && { organisation_id: { $nin: [...full] } }) },
           { sort: { due: 1 }, limit, projection: { organisation_id: 1, due: 1 } },
         )
         .toArray()) as unknown as Due[],
     /** Leases an endpoint; undefined if another gateway was first. */
-    async take(id: string): Promise<Leased | undefined> {
-      const taken = { $set: { holder: randomUUID(), until: until() } };
-      const found = await rows.findOneAndUpdate({ _id: id, ...free() }, taken, { returnDocument: 'after' });
-      return (found as Leased | null) ?? undefined;
-    },
+    take: (id: string): Promise<Leased | undefined> => leases.take({ _id: id, ...due() }),
     /** Renews a lease and stores the progress. Resolves with the current endpoint; undefined if the lease was lost. */
-    async keep({ _id, holder }: Leased, progress: Progress): Promise<Leased | undefined> {
-      const kept = { $set: { until: until(), ...progress } };
-      const found = await rows.findOneAndUpdate({ _id, holder }, kept, { returnDocument: 'after' });
-      return (found as Leased | null) ?? undefined;
-    },
+    keep: ({ _id, holder }: Leased, progress: Progress): Promise<Leased | undefined> =>
+      leases.renew({ _id, holder }, { $set: progress }),
     /** Gives a lease back. An endpoint woken since it was read is due at once. Resolves with whether it is due now. */
     async release({ _id, holder, wakes }: Leased, progress: Progress, { due, until: rest }: Rest): Promise<boolean> {
-      const free = { holder: null, until: rest ?? LONG_AGO, ...progress };
-      const resting = due ? { $set: { ...free, due } } : { $set: free, $unset: { due: '' as const } };
-      const { matchedCount } = await rows.updateOne({ _id, holder, wakes }, resting);
-      const isDue = (time: Date | undefined): boolean => time !== undefined && time.getTime() <= now();
-      if (matchedCount > 0) return isDue(due) && isDue(free.until);
-      await rows.updateOne({ _id, holder }, { $set: { ...free, due: new Date(now()) } });
-      return isDue(free.until);
+      const resting = due ? { $set: { ...progress, due } } : { $set: progress, $unset: { due: '' as const } };
+      const isOver = rest === undefined || rest.getTime() <= now();
+      if (await leases.release({ _id, holder, wakes }, resting, { until: rest }))
+        return due !== undefined && due.getTime() <= now() && isOver;
+      await leases.release({ _id, holder }, { $set: { ...progress, due: new Date(now()) } }, { until: rest });
+      return isOver;
     },
     /** Wakes the endpoints of organisations with new events; failing ones keep their due time. True if there is an endpoint to deliver to. */
     async wake(organisations: readonly string[]): Promise<boolean> {

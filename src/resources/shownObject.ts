@@ -2,7 +2,7 @@ import type { GraphQLOutputType, GraphQLSchema } from 'graphql';
 import { WITHOUT_SEARCH } from '../database/collection';
 import type { OrganisationData } from '../database/organisationData';
 import { rowHolder } from '../operations/answers';
-import type { RequestContext } from '../operations/context';
+import type { CallContext } from '../operations/context';
 import { inSlices } from '../operations/slices';
 import { represent } from '../schema/entityTags';
 import { nameOf } from '../schema/eventTypes';
@@ -14,7 +14,7 @@ export interface Named {
   readonly id: string;
 }
 
-export type ReadShown = (data: OrganisationData, object: Named, context: RequestContext) => Promise<unknown>;
+export type ReadShown = (data: OrganisationData, object: Named, context: CallContext) => Promise<unknown>;
 
 /** Returns what reads objects as REST shows them to a key with all scopes; null if one is gone or cannot be shown. */
 export function shownObjects(schema: GraphQLSchema): ReadShown {

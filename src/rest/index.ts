@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import type { Encode } from '../http/compression';
 import { acceptsGzip } from '../http/requestHead';
 import type { BestEffortRecognise } from '../auth/recognise';
-import type { OpenContext, RequestContext } from '../operations/context';
+import type { OpenContext, CallContext } from '../operations/context';
 import { AppError } from '../errors';
 import {
   bytesOf,
@@ -87,7 +87,7 @@ export function createRestFace(options: RestOptions): (exchange: Exchange) => Pr
     if (!step) throw new Error(`no route for ${exchange.path}`);
     exchange.log.operation = operation.name;
     if (operation.sunset) setSunsetHeaders(exchange.response, [operation.sunset]);
-    const pass = async (context: RequestContext) => {
+    const pass = async (context: CallContext) => {
       context.authorise(operation);
       const args = await step.read(exchange, match.params);
       const included = includedIn(args);
@@ -99,8 +99,8 @@ export function createRestFace(options: RestOptions): (exchange: Exchange) => Pr
       const answered = await step.run(args, included, conditional(exchange, operation, context));
       return { ...answered, isWhole: included.length === 0 && answered.isPartial !== true };
     };
-    let expected: { readonly context: RequestContext; readonly passed: ReturnType<typeof pass> } | undefined;
-    const begin = (early: RequestContext): void => {
+    let expected: { readonly context: CallContext; readonly passed: ReturnType<typeof pass> } | undefined;
+    const begin = (early: CallContext): void => {
       expected = { context: early, passed: pass(early) };
       // reported to a request that is accepted
       expected.passed.catch(() => undefined);
@@ -114,10 +114,10 @@ export function createRestFace(options: RestOptions): (exchange: Exchange) => Pr
 }
 
 /** The context of a write that may depend on the version of its object. */
-function conditional({ request }: Exchange, { takesIfMatch }: RestOperation, context: RequestContext): RequestContext {
+function conditional({ request }: Exchange, { takesIfMatch }: RestOperation, context: CallContext): CallContext {
   const { 'if-none-match': ifNoneMatch } = request.headers;
   if (ifNoneMatch === undefined || !takesIfMatch) return context;
-  return Object.create(context, { ifNoneMatch: { value: ifNoneMatch } }) as RequestContext;
+  return Object.create(context, { ifNoneMatch: { value: ifNoneMatch } }) as CallContext;
 }
 
 /** Answers with 304, and returns true, if the caller has the version with this tag. */
@@ -172,7 +172,7 @@ function stepsOf(runner: Runner) {
         if (!run) runs.set(names, (run = runOf(everyField(field.type, included))));
         return run;
       };
-      const run = async (args: Arguments, included: readonly string[], context: RequestContext): Promise<Answer> => {
+      const run = async (args: Arguments, included: readonly string[], context: CallContext): Promise<Answer> => {
         const selected = runWith(included);
         const read = await selected.read?.(args, context);
         return read ?? (handle ??= (await sofa())(operation, field))(selected, args, context);

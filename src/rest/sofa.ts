@@ -1,12 +1,12 @@
 import type { ExecutionArgs, ExecutionResult, GraphQLSchema } from 'graphql';
 import { useSofa } from 'sofa-api';
-import type { RequestContext } from '../operations/context';
+import type { CallContext } from '../operations/context';
 import type { Answer, Run } from '../operations/runner';
 import type { Field } from '../operations/selection';
 import type { Arguments, RestOperation } from './routes';
 
 /** Runs the generated route of an operation. Rethrows the operation's error. */
-export type RouteHandler = (run: Run, args: Arguments, context: RequestContext) => Promise<Answer>;
+export type RouteHandler = (run: Run, args: Arguments, context: CallContext) => Promise<Answer>;
 
 /** The context of Sofa's handlers. */
 interface SofaCall {

@@ -129,7 +129,7 @@ const Metadata = new GraphQLScalarType<unknown, object>({ name: PAIRS_SCALAR, se
 /** A change of metadata on REST, which is checked before it is parsed. */
 const MetadataChanges = new GraphQLScalarType<unknown, unknown>({ name: CHANGES_SCALAR });
 
-/** Resolvers of the scalars in schema/base.graphql and schema/operator.graphql, and of those that REST has in place of other types. */
+/** Resolvers of the scalars in schema/base.graphql and schema/admin.graphql, and of those that REST has in place of other types. */
 export const scalars = {
   ...{ Value, DateTime, Date: DateOnly, Minor, Version, ObjectMembers, JSONObject },
   ...{ Metadata, MetadataChanges },

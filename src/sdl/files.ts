@@ -7,6 +7,7 @@ import { parse, type ParseOptions } from 'graphql/language/parser';
 import { Source } from 'graphql/language/source';
 import { concatAST } from 'graphql/utilities/concatAST';
 import { ROOT } from '../package';
+import { ADMIN_FILE, usersPart } from './admin';
 import { ownFolder, ownPath } from './folder';
 import { nameOf } from './nodes';
 import { joined, readOwn } from './own';
@@ -15,12 +16,9 @@ import { joined, readOwn } from './own';
 
 const SCHEMA_FOLDER = join(ROOT, 'schema');
 
-/** The SDL of the operator API, a separate schema (schema/operatorDocument.ts). */
-export const OPERATOR_FILE = 'operator.graphql';
-
 let loaded: DocumentNode | undefined;
 
-/** schema/*.graphql without the operator API, with the user's folder if there is one; read once. */
+/** schema/*.graphql without what only operators do, with the user's folder if there is one; read once. */
 export function loadDocument(): DocumentNode {
   return (loaded ??= readDocument({ noLocation: true }));
 }
@@ -34,10 +32,15 @@ export function readDocument(options: ParseOptions = {}): DocumentNode {
   return joined(ours, own);
 }
 
-/** Reads schema/*.graphql without the user's folder and the operator API. */
+/** Reads schema/*.graphql without the user's folder and what only operators do (schema/operatorDocument.ts). */
 export function readOurs(options: ParseOptions = {}): DocumentNode {
-  const files = readdirSync(SCHEMA_FOLDER).filter((file) => file.endsWith('.graphql') && file !== OPERATOR_FILE);
-  return concatAST(files.map((file) => parseFile(file, options)));
+  const files = readdirSync(SCHEMA_FOLDER).filter((file) => file.endsWith('.graphql'));
+  return concatAST(
+    files.map((file) => {
+      const document = parseFile(file, options);
+      return file === ADMIN_FILE ? { ...document, definitions: usersPart(document.definitions) } : document;
+    }),
+  );
 }
 
 export function parseFile(file: string, options: ParseOptions): DocumentNode {

@@ -12,24 +12,24 @@ const ATTEMPT = 'at ok status error answer ms';
 
 /** A change of an endpoint whose only argument is its id. */
 const ofEndpoint = (name: string, fields = ENDPOINT): string =>
-  `mutation($id: ID!) { value: ${name}(id: $id) { ${fields} } }`;
+  `mutation($webhook_id: ID!) { value: ${name}(webhook_id: $webhook_id) { ${fields} } }`;
 
 export const DOCUMENTS = {
   keys: `query($state: String, $search: String, $cursor: String) {
-    value: api_keys(state: $state, search: $search, limit: 50, cursor: $cursor) {
+    value: keys(state: $state, search: $search, limit: 50, cursor: $cursor) {
       data { ${KEY} } replaced { ${KEY} } next_cursor } }`,
-  key: `query($id: ID!) { value: api_key(id: $id) { ${KEY} } }`,
-  replacedKeys: `query($replaced_by: ID!) { value: api_keys(replaced_by: $replaced_by, limit: 1) { data { ${KEY} } } }`,
-  usage: `query($id: ID!, $period: UsagePeriod!) {
-    value: key_usage(id: $id, period: $period) {
+  key: `query($key_id: ID!) { value: key(key_id: $key_id) { ${KEY} } }`,
+  replacedKeys: `query($replaced_by: ID!) { value: keys(replaced_by: $replaced_by, limit: 1) { data { ${KEY} } } }`,
+  usage: `query($key_id: ID!, $period: UsagePeriod!) {
+    value: usage(key_id: $key_id, period: $period) {
       requests errors rate_limited mcp buckets { start requests errors rate_limited }
       operations { operation requests errors rate_limited p50_ms p95_ms } codes { code requests } } }`,
-  newestKeys: `{ value: api_keys(limit: 100) { data { id name prefix last_four } has_more } }`,
+  newestKeys: `{ value: keys(limit: 100) { data { id name prefix last_four } has_more } }`,
   expiringKeys: `query($expires_before: DateTime!, $cursor: String) {
-    value: api_keys(state: "active", expires_before: $expires_before, limit: 100, cursor: $cursor) {
+    value: keys(state: "active", expires_before: $expires_before, limit: 100, cursor: $cursor) {
       data { ${KEY} } next_cursor } }`,
   allUsage: `query($period: UsagePeriod!) {
-    value: organisation_usage(period: $period) {
+    value: usage(period: $period) {
       requests errors rate_limited buckets { start requests errors rate_limited }
       operations { operation requests errors rate_limited p50_ms p95_ms } codes { code requests } } }`,
   members: `{ value: members { data { id name role last_sign_in_at from signed_in } has_more } }`,
@@ -51,35 +51,35 @@ export const DOCUMENTS = {
   make: `mutation(
     $name: String!, $scopes: [String!]!, $expires_at: DateTime, $allowed_ranges: [String!], $mcp: McpAccess
   ) {
-    value: create_api_key(
+    value: create_key(
       name: $name, scopes: $scopes, expires_at: $expires_at, allowed_ranges: $allowed_ranges, mcp: $mcp
     ) {
       key api_key { ${KEY} } } }`,
-  rotate: `mutation($id: ID!, $overlap_hours: Int, $expires_at: DateTime) {
-    value: rotate_api_key(id: $id, overlap_hours: $overlap_hours, expires_at: $expires_at) {
+  rotate: `mutation($key_id: ID!, $overlap_hours: Int, $expires_at: DateTime) {
+    value: rotate_key(key_id: $key_id, overlap_hours: $overlap_hours, expires_at: $expires_at) {
       key api_key { ${KEY} } old { expires_at } } }`,
-  update: `mutation($id: ID!, $name: String, $expires_at: DateTime, $allowed_ranges: [String!], $mcp: McpAccess) {
-    value: update_api_key(id: $id, name: $name, expires_at: $expires_at, allowed_ranges: $allowed_ranges, mcp: $mcp) { id } }`,
-  revoke: `mutation($id: ID!) { value: revoke_api_key(id: $id) { ${KEY} } }`,
+  update: `mutation($key_id: ID!, $name: String, $expires_at: DateTime, $allowed_ranges: [String!], $mcp: McpAccess) {
+    value: update_key(key_id: $key_id, name: $name, expires_at: $expires_at, allowed_ranges: $allowed_ranges, mcp: $mcp) { id } }`,
+  revoke: `mutation($key_id: ID!) { value: revoke_key(key_id: $key_id) { ${KEY} } }`,
 
-  endpoints: `{ value: webhook_endpoints { data { ${ENDPOINT} } } }`,
-  deliveries: `query($endpoint: ID!, $state: WebhookDeliveryState, $cursor: String) {
-    value: webhook_deliveries(endpoint: $endpoint, state: $state, limit: 20, cursor: $cursor) {
+  endpoints: `{ value: webhooks { data { ${ENDPOINT} } } }`,
+  deliveries: `query($webhook_id: ID!, $state: WebhookDeliveryState, $cursor: String) {
+    value: webhook_deliveries(webhook_id: $webhook_id, state: $state, limit: 20, cursor: $cursor) {
       data { id event_id type object_id state attempts next_attempt_at at log { ${ATTEMPT} } } next_cursor } }`,
-  message: `query($endpoint: ID!, $delivery: String!) {
-    value: webhook_message(endpoint: $endpoint, delivery: $delivery) { body } }`,
+  message: `query($webhook_id: ID!, $delivery: String!) {
+    value: webhook_message(webhook_id: $webhook_id, delivery: $delivery) { body } }`,
   createEndpoint: `mutation($url: String!, $types: [String!]) {
-    value: create_webhook_endpoint(url: $url, types: $types) { secret endpoint { ${ENDPOINT} } } }`,
-  updateEndpoint: `mutation($id: ID!, $url: String, $types: [String!]) {
-    value: update_webhook_endpoint(id: $id, url: $url, types: $types) { ${ENDPOINT} } }`,
-  enableEndpoint: `mutation($id: ID!, $from: DateTime) {
-    value: enable_webhook_endpoint(id: $id, from: $from) { ${ENDPOINT} } }`,
-  disableEndpoint: ofEndpoint('disable_webhook_endpoint'),
-  deleteEndpoint: ofEndpoint('delete_webhook_endpoint'),
-  rotateEndpoint: ofEndpoint('rotate_webhook_endpoint', `secret endpoint { ${ENDPOINT} }`),
+    value: create_webhook(url: $url, types: $types) { secret endpoint { ${ENDPOINT} } } }`,
+  updateEndpoint: `mutation($webhook_id: ID!, $url: String, $types: [String!]) {
+    value: update_webhook(webhook_id: $webhook_id, url: $url, types: $types) { ${ENDPOINT} } }`,
+  enableEndpoint: `mutation($webhook_id: ID!, $from: DateTime) {
+    value: enable_webhook(webhook_id: $webhook_id, from: $from) { ${ENDPOINT} } }`,
+  disableEndpoint: ofEndpoint('disable_webhook'),
+  deleteEndpoint: ofEndpoint('delete_webhook'),
+  rotateEndpoint: ofEndpoint('rotate_webhook', `secret endpoint { ${ENDPOINT} }`),
   testEndpoint: ofEndpoint('send_test_event', ATTEMPT),
-  resend: `mutation($endpoint: ID!, $delivery: String!) {
-    value: resend_event(endpoint: $endpoint, delivery: $delivery) { ${ATTEMPT} } }`,
+  resend: `mutation($webhook_id: ID!, $delivery: String!) {
+    value: resend_event(webhook_id: $webhook_id, delivery: $delivery) { ${ATTEMPT} } }`,
 };
 
 /**

@@ -3,7 +3,7 @@ import express, { type Express, type Request, type RequestHandler, type Response
 import { AppError, notFound } from '../errors';
 import { type Exchange, noteUnavailable } from '../http/exchange';
 import type { RequestTracker } from '../admission/requestTracker';
-import type { RequestContext } from '../operations/context';
+import type { CallContext } from '../operations/context';
 import type { Execute } from '../operations/execution';
 import { toAppError } from '../toAppError';
 import { defaultHeaders, settingsPolicy } from '../pages/page';
@@ -154,7 +154,7 @@ interface RoutesOptions {
   readonly limiter: RateLimiter;
   readonly prepareSandbox: PrepareSandbox;
   readonly opening: OpeningAnswers;
-  readonly contextOf: (exchange: Exchange, session: Session) => Promise<RequestContext>;
+  readonly contextOf: (exchange: Exchange, session: Session) => Promise<CallContext>;
   /** Called with errors of the identity provider. */
   readonly onError: (error: unknown) => void;
 }

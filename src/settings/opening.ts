@@ -1,5 +1,5 @@
 import { type OperationDefinitionNode, parse } from 'graphql';
-import type { RequestContext } from '../operations/context';
+import type { CallContext } from '../operations/context';
 import type { Execute } from '../operations/execution';
 import { DOCUMENTS, firstCalls } from './documents';
 
@@ -9,7 +9,7 @@ import { DOCUMENTS, firstCalls } from './documents';
  * Resolves with the answers to the first calls of the page at an address, by the names of their documents. A call that fails is left
  * to the page.
  */
-export type OpeningAnswers = (address: string, context: RequestContext) => Promise<object>;
+export type OpeningAnswers = (address: string, context: CallContext) => Promise<object>;
 
 export function openingAnswers(execute: Execute): OpeningAnswers {
   const documents = Object.entries(DOCUMENTS).map(([name, text]) => [name, parse(text)] as const);

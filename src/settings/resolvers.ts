@@ -1,70 +1,36 @@
-import type { RequestContext } from '../operations/context';
-import type { Integrations } from '../organisations/integrations';
-import type { DeliveryQuery } from '../webhooks/deliveries';
-import type { OwnWebhooks } from '../webhooks/management';
+import type { Admin } from '../admin';
+import type { Resolver } from '../operations/run';
+import type { UserContext } from './userContext';
 
 /** Points that a manual delivery costs the user, in addition to the point for the request. */
 const MANUAL_DELIVERY_POINTS = 9;
 
-interface Id {
-  readonly id: string;
-}
-
-interface DeliveryId {
-  readonly endpoint: string;
-  readonly delivery: string;
-}
-
-/** The operations of the settings page. Most are methods of {@link Integrations} with the same names; the others manage webhooks. */
+/** The users' part of schema/admin.graphql: each operation is a method of {@link Admin} with the same name. */
 export const settingsResolvers = {
   Query: {
-    ...resolversOf('api_keys', 'api_key', 'key_usage', 'organisation_usage', 'members', 'audit_events'),
-    ...resolversOf('request_log', 'request_counts'),
-    webhook_endpoints: ofWebhooks(async (own) => ({ data: await own.list() })),
-    webhook_deliveries: ofWebhooks((own, args: DeliveryQuery) => own.deliveries(args)),
-    webhook_message: ofWebhooks((own, { endpoint, delivery }: DeliveryId) => own.message(endpoint, delivery)),
+    ...resolversOf('keys', 'key', 'usage', 'members', 'audit_events', 'request_log', 'request_counts'),
+    ...resolversOf('webhooks', 'webhook_deliveries', 'webhook_message'),
   },
   Mutation: {
-    ...resolversOf('create_api_key', 'rotate_api_key', 'update_api_key', 'revoke_api_key'),
-    create_webhook_endpoint: ofWebhooks((own, args: Parameters<OwnWebhooks['create']>[0]) => own.create(args)),
-    update_webhook_endpoint: ofWebhooks((own, { id, ...args }: Id & Parameters<OwnWebhooks['update']>[1]) =>
-      own.update(id, args),
-    ),
-    rotate_webhook_endpoint: ofWebhooks((own, { id }: Id) => own.rotate(id)),
-    enable_webhook_endpoint: ofWebhooks((own, { id, from }: Id & { readonly from?: string | null }) =>
-      own.enable(id, from === null || from === undefined ? undefined : new Date(from)),
-    ),
-    disable_webhook_endpoint: ofWebhooks((own, { id }: Id) => own.disable(id)),
-    delete_webhook_endpoint: ofWebhooks((own, { id }: Id) => own.remove(id)),
-    send_test_event: ofWebhooks(async (own, { id }: Id, context) => {
-      await context.charge(MANUAL_DELIVERY_POINTS);
-      return own.test(id);
-    }),
-    resend_event: ofWebhooks(async (own, args: DeliveryId, context) => {
-      await context.charge(MANUAL_DELIVERY_POINTS);
-      return own.resend(args.endpoint, args.delivery);
-    }),
+    ...resolversOf('create_key', 'update_key', 'rotate_key', 'revoke_key'),
+    ...resolversOf('create_webhook', 'update_webhook', 'rotate_webhook'),
+    ...resolversOf('enable_webhook', 'disable_webhook', 'delete_webhook'),
+    send_test_event: posting('send_test_event'),
+    resend_event: posting('resend_event'),
   },
 };
 
-function resolversOf(...names: readonly (keyof Integrations)[]) {
-  return Object.fromEntries(
-    names.map((name) => [
-      name,
-      (_: unknown, args: never, { integrations }: RequestContext): unknown => {
-        // the guard only admits users, whose context always has this
-        if (!integrations) throw new Error('a request with an API key has no integrations');
-        return integrations[name](args);
-      },
-    ]),
-  );
+function resolversOf(...names: readonly (keyof Admin)[]): Record<string, Resolver<UserContext>> {
+  return Object.fromEntries(names.map((name) => [name, resolverOf(name)]));
 }
 
-/** A resolver that runs an operation on the webhooks of the user's own organisation. */
-function ofWebhooks<Args, Result>(run: (own: OwnWebhooks, args: Args, context: RequestContext) => Result) {
-  return (_: unknown, args: Args, context: RequestContext): Result => {
-    // the guard only admits users, whose context always has this
-    if (!context.webhooks) throw new Error('a request with an API key has no webhooks');
-    return run(context.webhooks, args, context);
+function resolverOf(name: keyof Admin): Resolver<UserContext> {
+  return (_, args, { admin }) => admin[name](args as never);
+}
+
+function posting(name: 'send_test_event' | 'resend_event'): Resolver<UserContext> {
+  return async (_, args, context) => {
+    await context.charge(MANUAL_DELIVERY_POINTS);
+    return context.admin[name](args as never);
   };
 }

@@ -1,36 +1,38 @@
 import { requireState } from '../auth/authenticate';
 import { type RateLimiter, spend } from '../admission/rateLimit';
 import type { Config } from '../config';
-import type { Control } from '../organisations/control';
+import type { Admin, AdminOf } from '../admin';
+import { asUser } from '../admin/acting';
 import { includesRole } from '../auth/roles';
-import type { RequestContext } from '../operations/context';
-import { stampedWrite } from '../database/openWrites';
-import type { OrganisationData, OrganisationDataCache } from '../database/organisationData';
+import type { CallContext } from '../operations/context';
+import type { OrganisationDataCache } from '../database/organisationData';
 import { AppError } from '../errors';
 import type { Session } from '../organisations/sessions';
-import type { OwnWebhooks } from '../webhooks/management';
 import { type Exchange, createIncomingRequest } from '../http/exchange';
 import { type BrowserSessions, checkCsrf, checkOrigin } from './cookies';
 
 export interface UserContextOptions {
   readonly config: Config;
-  readonly control: Control;
+  readonly admin: AdminOf;
   readonly sessions: BrowserSessions;
   /** Limits the requests of each user. */
   readonly limiter: RateLimiter;
   readonly organisationData: OrganisationDataCache;
-  /** The webhooks of a user's organisation, acting from a network address. */
-  readonly webhooks: (session: Session, from: string) => OwnWebhooks;
+}
+
+/** The context of a signed-in user, who does not read the organisation's data. */
+export interface UserContext extends CallContext {
+  readonly admin: Admin;
 }
 
 /** The name of a user's budget, the same in both modes. */
 export const userBudget = ({ home, user }: Session): string => `user:${home}:${user.id}`;
 
 export function userContexts(options: UserContextOptions) {
-  const { config, control, sessions, limiter, organisationData } = options;
+  const { config, sessions, limiter, organisationData } = options;
 
   /** The context of a session. Checks rate (429) and the organisation's state (403); roles are checked per operation. */
-  async function of(exchange: Exchange, session: Session): Promise<RequestContext> {
+  async function of(exchange: Exchange, session: Session): Promise<UserContext> {
     const { requestId, address, log } = exchange;
     const { countAnswer } = createIncomingRequest(exchange);
     const { organisation, user, role } = session;
@@ -39,16 +41,11 @@ export function userContexts(options: UserContextOptions) {
     const budget = userBudget(session);
     let rate = await spend(limiter, budget, 1);
     requireState(organisation);
-    // not before it is needed, so that keys can be revoked while the organisation's database is away
-    const dataOf = (): OrganisationData => organisationData(organisation);
     return {
       requestId,
       principal,
-      get data() {
-        return dataOf();
-      },
-      integrations: control.integrations(session, address),
-      webhooks: options.webhooks(session, address),
+      pauses: organisationData(organisation),
+      admin: options.admin(asUser(session, address)),
       get rate() {
         return rate;
       },
@@ -66,11 +63,6 @@ export function userContexts(options: UserContextOptions) {
       async charge(points) {
         rate = await spend(limiter, budget, points);
       },
-      write: (work, how) => stampedWrite(dataOf(), work, { ...how, by: `user:${user.id}` }),
-      // no answer is stored, since it may contain a key
-      once: (_operation, _args, run) => Promise.resolve(run()),
-      idempotencyKey: undefined,
-      checkElement: () => ({ faults: [], more: 0, isTruncated: false }),
       countAnswer,
     };
   }
@@ -78,7 +70,7 @@ export function userContexts(options: UserContextOptions) {
   return {
     of,
     /** The context of a signed-in user. Before {@link of}, checks session (401; 429 after too many without one), origin and CSRF token (403). */
-    open: async (exchange: Exchange): Promise<RequestContext> => {
+    open: async (exchange: Exchange): Promise<UserContext> => {
       const { request } = exchange;
       const found = await sessions.find(exchange);
       if (!found) {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ClientSession } from 'mongoose';
 import { readByKeys } from '../database/readRows';
 import type { Fault } from '../errors';
-import type { RequestContext } from '../operations/context';
+import type { DataContext } from '../operations/context';
 import type { BulkUpsert, Merge, Outcome } from '../schema/upserts';
 import { hasFaultAt, isObject, type ValidatedElement, withFaults } from './elementFaults';
 import { toRecord } from './records';
@@ -45,7 +45,7 @@ interface Applying {
 
 /** Reads, compares and writes in pieces. Returns a step for each element, in their order. */
 export async function applyElements(
-  { data, principal, holdRows }: RequestContext,
+  { data, principal, holdRows }: DataContext,
   spec: Bulk,
   validated: readonly ValidatedElement[],
   { session, now, dryRun, isAtomic }: Applying,

@@ -4,7 +4,7 @@ import { READ_TIMEOUT } from '../database/native';
 import { AppError, type Fault, notFound, validationFailed } from '../errors';
 import { uniqueMembers, WITHOUT_SEARCH } from '../database/collection';
 import type { OrganisationData } from '../database/organisationData';
-import type { RequestContext } from '../operations/context';
+import type { DataContext } from '../operations/context';
 import { normaliseKeys } from '../schema/callerKeys';
 import { tagOf, versionRequired } from '../schema/entityTags';
 import { METADATA } from '../schema/metadata';
@@ -29,7 +29,7 @@ type Members = Readonly<Record<string, unknown>>;
 /** How members are changed. */
 export interface ChangeSpec<T> {
   /** Returns the members to set; those it leaves out keep their stored values. */
-  readonly merge?: (before: T, given: Members, organisation: RequestContext['principal']['organisation']) => object;
+  readonly merge?: (before: T, given: Members, organisation: DataContext['principal']['organisation']) => object;
   /** Checks that span several of the given members. */
   readonly rules?: (given: Members) => readonly Fault[];
   readonly references?: readonly Reference[];
@@ -43,7 +43,7 @@ export interface ChangeSpec<T> {
 export async function changeObject<T extends Row>(
   resource: Resource<T>,
   { id, if_match: ifMatch, ...sent }: ChangeArguments,
-  context: Pick<RequestContext, 'data' | 'write' | 'principal' | 'ifNoneMatch' | 'noteInvalid'>,
+  context: Pick<DataContext, 'data' | 'write' | 'principal' | 'ifNoneMatch' | 'noteInvalid'>,
   { schema }: Pick<GraphQLResolveInfo, 'schema'>,
   { merge = settingMembers(resource), rules, references = [] }: ChangeSpec<T> = {},
 ): Promise<object> {

@@ -5,7 +5,7 @@ import type { OrganisationData } from '../database/organisationData';
 import { notFound } from '../errors';
 import { findPage, type ListArguments, type ListRequest, type Page } from '../database/pagination';
 import { rowHolder } from '../operations/answers';
-import type { RequestContext } from '../operations/context';
+import type { DataContext } from '../operations/context';
 import { type PageWriter, writePage, type WrittenPage } from '../fastReads/answerWriter';
 import { normalised, isCallerKey } from '../schema/callerKeys';
 import { type Filter, ID, SPANS } from '../schema/filters';
@@ -17,7 +17,7 @@ import { emailConditions, searchConditions } from './search';
 /* Lists and reads of all resources. */
 
 /** The part of a request's context that reads rows. */
-export type RowReader = Pick<RequestContext, 'data' | 'holdRows' | 'isGone' | 'noteInvalid'>;
+export type RowReader = Pick<DataContext, 'data' | 'holdRows' | 'isGone' | 'noteInvalid'>;
 
 /** A page of a resource, whose root field has the name of its collection. */
 export function listPage<T extends { _id: string }>(

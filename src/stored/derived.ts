@@ -3,7 +3,7 @@ import type { Projection } from '../database/collection';
 import type { ListArguments, Page } from '../database/pagination';
 import { fastListOf, fastObjectOf } from '../fastReads';
 import { tooLarge } from '../operations/answers';
-import type { RequestContext } from '../operations/context';
+import type { DataContext } from '../operations/context';
 import { mergeResolvers, type Resolver, type Resolvers } from '../operations/run';
 import type { SchemaModel } from '../schema/model';
 import { type DerivedField, derivedFields } from '../schema/derivedFields';
@@ -127,7 +127,7 @@ function refersTo(other: Resource, member: string): Resolver {
 
 /** The page without the rows that cannot be served. */
 function servedPage<T extends Row>(
-  context: RequestContext,
+  context: DataContext,
   resource: Resource,
   page: Page<T>,
   projection: Projection,
@@ -136,6 +136,6 @@ function servedPage<T extends Row>(
 }
 
 /** The page without its rows if the answer is refused, since nobody gets it. */
-function unlessRefused(context: RequestContext, page: Page<Row>): Page<Row> {
+function unlessRefused(context: DataContext, page: Page<Row>): Page<Row> {
   return tooLarge(context) ? { ...page, data: [] } : page;
 }

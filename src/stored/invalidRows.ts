@@ -1,7 +1,7 @@
 import type { Projection } from '../database/collection';
 import { AppError, type Fault, shorten } from '../errors';
 import { NUMBERS } from '../fastReads/rowWriter';
-import type { RequestContext } from '../operations/context';
+import type { DataContext } from '../operations/context';
 import { METADATA, metadataPairs } from '../schema/metadata';
 import { DAY } from '../schema/scalars';
 import { referenceTo, type StoredMember, type StoredType } from '../schema/storedTypes';
@@ -210,7 +210,7 @@ function shown(value: unknown): string {
   return typeof type === 'string' ? `${type} ${shorten(idText(value))}` : 'an object';
 }
 
-type Noting = Pick<RequestContext, 'noteInvalid'>;
+type Noting = Pick<DataContext, 'noteInvalid'>;
 
 /** Whether a row can be served. One that cannot is noted: it is left out of the answer. */
 export function isServed(

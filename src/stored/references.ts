@@ -1,7 +1,7 @@
 import { type GraphQLResolveInfo, OperationTypeNode } from 'graphql';
 import type { Projection } from '../database/collection';
 import { rowHolder, tooLarge } from '../operations/answers';
-import type { RequestContext } from '../operations/context';
+import type { DataContext } from '../operations/context';
 import { isServed } from './invalidRows';
 import { projectionOfReferences } from './projections';
 import type { Resource, Row } from './resource';
@@ -11,12 +11,12 @@ import type { Resource, Row } from './resource';
 type Rows = Map<string, Promise<Row | null>>;
 
 /** By projection, which is for one resource only. */
-const ofRequests = new WeakMap<RequestContext, Map<Projection, Rows>>();
+const ofRequests = new WeakMap<DataContext, Map<Projection, Rows>>();
 
 interface Wanted {
   readonly resource: Resource;
   readonly id: string;
-  readonly context: RequestContext;
+  readonly context: DataContext;
   readonly info: GraphQLResolveInfo;
 }
 
@@ -26,7 +26,7 @@ export async function referredRow(wanted: Wanted): Promise<Row | null> {
   // nobody gets an answer that is refused, so it needs no more rows
   if (tooLarge(context)) return null;
   const row = await once(wanted, projectionOfReferences(resource, info), 'related');
-  const wait = context.data.budget({ objects: 1 });
+  const wait = context.pauses.budget({ objects: 1 });
   if (!wait) return row;
   await wait;
   return tooLarge(context) ? null : row;
@@ -47,7 +47,7 @@ function once(wanted: Wanted, projection: Projection, kind: 'related' | 'nested'
   return row;
 }
 
-function rowsOf(projection: Projection, context: RequestContext): Rows {
+function rowsOf(projection: Projection, context: DataContext): Rows {
   let projections = ofRequests.get(context);
   if (!projections) ofRequests.set(context, (projections = new Map<Projection, Rows>()));
   let rows = projections.get(projection);

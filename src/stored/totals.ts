@@ -3,7 +3,7 @@ import { WITHOUT_SEARCH } from '../database/collection';
 import { ROWS_PER_PIECE } from '../database/yield';
 import { READ_TIMEOUT } from '../database/native';
 import { invalidRequest } from '../errors';
-import type { RequestContext } from '../operations/context';
+import type { DataContext } from '../operations/context';
 import type { StoredMember } from '../schema/storedTypes';
 import { EARLIEST, LATEST } from '../units';
 import { faultsOf, NUMBER_TYPES } from './invalidRows';
@@ -130,7 +130,7 @@ function whole(amount: string): object {
   return ifStored(amount, Number.MAX_SAFE_INTEGER, { $cond: [isWhole, { $toLong: amount }, NaN] });
 }
 
-export type TotalsContext = Pick<RequestContext, 'data' | 'noteInvalid'>;
+export type TotalsContext = Pick<DataContext, 'data' | 'noteInvalid'>;
 
 /** The rows that are counted. */
 interface Counted {

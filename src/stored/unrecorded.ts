@@ -1,7 +1,7 @@
 import type { mongo } from 'mongoose';
 import type { OrganisationData } from '../database/organisationData';
 import { AppError } from '../errors';
-import type { RequestContext } from '../operations/context';
+import type { DataContext } from '../operations/context';
 
 /*
  * The database's log is one queue, in which one organisation's changes delay the events of all others. So bulk calls may have only so many
@@ -36,7 +36,7 @@ export type OnCommitted = (count: number, time: mongo.Timestamp | undefined) => 
  * @throws AppError unavailable while too many changes wait to be recorded as events
  */
 export async function admitted<T>(
-  { data, events }: Pick<RequestContext, 'data' | 'events'>,
+  { data, events }: Pick<DataContext, 'data' | 'events'>,
   most: number,
   run: (onCommitted: OnCommitted) => Promise<T>,
 ): Promise<T> {

@@ -1,4 +1,4 @@
-import type { RequestContext } from '../operations/context';
+import type { DataContext } from '../operations/context';
 import type { ClientSession } from 'mongoose';
 import type { Check, Fault } from '../errors';
 import type { Resolver, Resolvers } from '../operations/run';
@@ -70,7 +70,7 @@ function rulesOf({ elementRules, stored }: Resource): (input: object) => readonl
 async function bulkUpsert(
   spec: Bulk,
   args: Readonly<Record<string, unknown>>,
-  context: RequestContext,
+  context: DataContext,
   isRest: boolean,
 ): Promise<UpsertReport> {
   const [isAtomic, dryRun] = [args.atomic === true, args.dry_run === true];
@@ -96,7 +96,7 @@ interface Storing {
 async function storeElements(
   spec: Bulk,
   elements: readonly unknown[],
-  context: RequestContext,
+  context: DataContext,
   { isAtomic, dryRun, isRest, onCommitted }: Storing,
 ): Promise<UpsertReport> {
   const { data } = context;

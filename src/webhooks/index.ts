@@ -3,9 +3,7 @@ import type { Config } from '../config';
 import type { Databases } from '../database/connect';
 import { describeError } from '../log';
 import type { Control } from '../organisations/control';
-import { type Session, userActor } from '../organisations/sessions';
 import { addressPolicy, dnsNames } from './addresses';
-import { createManagement, type OwnWebhooks } from './management';
 import { masterSecret, OTHER_SECRET, RESTORE_SECRET } from './masterSecret';
 import { createOperatorWebhook } from './operatorWebhook';
 import { createPoster } from './post';
@@ -31,15 +29,10 @@ export function webhookParts({ config, databases, control }: WebhooksOptions) {
     master === undefined
       ? undefined
       : { sender: senderOf(master, poster, databases.now), secret: masterSecret({ databases, control }, master) };
-  const webhooksOf = createManagement({ databases, control, policy, resolve, signing });
   return {
     poster,
-    /** What signs and sends; undefined without a master secret. */
-    signing,
-    webhooksOf,
-    /** The webhooks of a signed-in user's organisation, acting from a network address. */
-    ofUser: ({ organisation, user }: Session, from: string): OwnWebhooks =>
-      webhooksOf(organisation, { actor: userActor(user, from) }, user.name),
+    /** What people need to manage endpoints: where they may post, and what signs and sends; without a master secret nothing does. */
+    management: { policy, resolve, signing },
   };
 }
 
@@ -52,7 +45,8 @@ interface GatewayWebhooksOptions extends WebhooksOptions {
 
 /** The webhooks of a gateway: managed by its users, and delivered by its workers. Logs failures. */
 export function webhooksOfGateway({ logger, isAway, onOutcome, ...stores }: GatewayWebhooksOptions) {
-  const { signing, poster, ofUser, webhooksOf } = webhookParts(stores);
+  const { poster, management } = webhookParts(stores);
+  const { signing } = management;
   const workers =
     signing &&
     createWorkers({
@@ -84,8 +78,7 @@ export function webhooksOfGateway({ logger, isAway, onOutcome, ...stores }: Gate
           },
         });
   return {
-    ofUser,
-    webhooksOf,
+    management,
     wake: async (organisations: readonly string[]): Promise<void> => {
       if (await stores.control.webhookLeases.wake(organisations)) workers?.wake();
       await ofOperator?.wake();

@@ -5,13 +5,13 @@ import { type ClusterFeed, createClusterFeed, cursorOfLog, positionOfLog } from 
 import { createLoop } from '../loop';
 import type { Control } from '../organisations/control';
 import { lastKnownOf } from '../organisations/lastKnown';
-import { type Leased, leasesOf } from '../organisations/webhookLeases';
+import { endpointLeases, type Leased } from '../organisations/webhookLeases';
 import type { EndpointRow } from '../organisations/webhookRows';
 import { MINUTE } from '../units';
 import { addressPolicy } from './addresses';
 import { healthOf } from './health';
 import { feedOfAll, OPERATOR_ENDPOINT, type ParkedRow } from './operatorFeed';
-import { heartbeat, passes } from './passes';
+import { keep, passes } from './passes';
 import { createPoster } from './post';
 import { signedPost } from './sending';
 import type { Outcome } from './work';
@@ -67,7 +67,7 @@ export function createOperatorWebhook(options: OperatorWebhookOptions) {
   const { url, secrets, databases, control, onOutcome, onError, onLost } = options;
   const { now } = databases;
   const rows = operatorWebhookRows(databases);
-  const leases = leasesOf(rows.endpoint, now);
+  const leases = endpointLeases(rows.endpoint, now);
   const log = createClusterFeed(databases);
   const feed = feedOfAll({
     ...{ log, rows: rows.parked, now, onLost },
@@ -81,9 +81,9 @@ export function createOperatorWebhook(options: OperatorWebhookOptions) {
   let isMade = false;
 
   async function work(taken: Leased): Promise<boolean> {
-    const beat = heartbeat(taken, leases);
+    const kept = keep(taken, leases);
     const sliceEnds = performance.now() + SLICE;
-    const isOver = (): boolean => beat.isLost() || loop.isEnding() || performance.now() > sliceEnds;
+    const isOver = (): boolean => kept.isLost() || loop.isEnding() || performance.now() > sliceEnds;
     try {
       return await passes(taken, {
         ...{ leases, feed, now, isOver, onOutcome, longestRest: IDLE },
@@ -97,7 +97,7 @@ export function createOperatorWebhook(options: OperatorWebhookOptions) {
       await leases.release(taken, {}, { due: new Date(now() + AFTER_FAILURE) });
       throw error;
     } finally {
-      beat.stop();
+      void kept.stop();
     }
   }
 

@@ -1,3 +1,4 @@
+import { keepLease } from '../database/lease';
 import { BEAT_EVERY, type Leased, type Rest, SETTLED_AFTER, type WebhookLeases } from '../organisations/webhookLeases';
 import type { DisabledReason } from '../organisations/webhookRows';
 import type { Entry, WorkFeed } from './feed';
@@ -14,17 +15,9 @@ export const SOON = 5000;
 const YOUNG = 2000;
 
 /** Keeps a lease until it is lost, or `stop` is called. */
-export function heartbeat(lease: Leased, leases: Pick<WebhookLeases, 'keep'>) {
-  let isLost = false;
-  const latest = performance.now() + LONGEST;
-  const timer = setInterval(() => {
-    isLost ||= performance.now() > latest;
-    if (isLost) return;
-    // the lease outlasts several beats, so a failed one does not lose it
-    const keeping = leases.keep(lease, {}).catch(() => lease);
-    void keeping.then((kept) => (isLost ||= !kept));
-  }, BEAT_EVERY);
-  return { isLost: () => isLost, stop: clearInterval.bind(undefined, timer) };
+export function keep(lease: Leased, leases: Pick<WebhookLeases, 'keep'>): ReturnType<typeof keepLease> {
+  const renew = async (): Promise<boolean> => (await leases.keep(lease, {})) !== undefined;
+  return keepLease({ renew, every: BEAT_EVERY, longest: LONGEST });
 }
 
 export interface Passing {

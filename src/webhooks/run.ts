@@ -7,7 +7,7 @@ import type { Leased, Rest } from '../organisations/webhookLeases';
 import type { DisabledReason } from '../organisations/webhookRows';
 import { feedOf } from './feed';
 import { healthOf } from './health';
-import { heartbeat, notBefore, passes, SOON } from './passes';
+import { keep, notBefore, passes, SOON } from './passes';
 import type { Places } from './places';
 import type { Sender } from './sending';
 import type { Outcome } from './work';
@@ -54,9 +54,9 @@ export async function runLease(taken: Leased, options: RunOptions): Promise<bool
   // nothing may be sent if its outcome could not be stored
   if (move) return leases.release(taken, {}, after(REST.moving));
   if (options.isAway(organisation.id)) return leases.release(taken, {}, after(REST.away));
-  const beat = heartbeat(taken, leases);
+  const kept = keep(taken, leases);
   const sliceEnds = performance.now() + SLICE;
-  const isOver = (): boolean => beat.isLost() || options.isEnding() || performance.now() > sliceEnds;
+  const isOver = (): boolean => kept.isLost() || options.isEnding() || performance.now() > sliceEnds;
   const data = databases.organisationData(organisation);
   try {
     return await passes(taken, {
@@ -81,6 +81,6 @@ export async function runLease(taken: Leased, options: RunOptions): Promise<bool
     if (!isRefused) throw error;
     return false;
   } finally {
-    beat.stop();
+    void kept.stop();
   }
 }

@@ -195,7 +195,7 @@ test('keys, sessions and sign-in links made before end when an erasure begins an
   const link = await makeLink(gateways[1], organisation);
   const { key } = await makeKey(gateways[1], organisation);
   const asKey = () => Promise.all(gateways.map(async (gateway) => (await client(gateway, key).get('/me')).status));
-  const asAdmin = () => admin.graphql('{ api_keys { has_more } }');
+  const asAdmin = () => admin.graphql('{ keys { has_more } }');
   const rows = () =>
     Promise.all(
       ['sessions', 'sign_in_links'].map((name) =>

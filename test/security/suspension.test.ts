@@ -57,7 +57,7 @@ describe('while an organisation is suspended', () => {
     const out = await sendForm(gateway, '/settings/sign-out', { csrf: admin.csrf }, { cookie: admin.cookie });
     expect(out.status).toBe(303);
     await resume();
-    expect((await admin.graphql('{ api_keys { has_more } }')).status).toBe(401);
+    expect((await admin.graphql('{ keys { has_more } }')).status).toBe(401);
   });
 
   test('a sign-in link is rejected, and works once the organisation is resumed', async () => {

@@ -99,7 +99,7 @@ async function callEverything(gateway: TestGateway): Promise<void> {
 
 async function useSettings(gateway: TestGateway, organisation: Organisation): Promise<void> {
   const admin = await signIn(gateway, organisation);
-  const { api_key: made } = await admin.call('create_api_key', { name: 'made', scopes: ['quotes:read'] });
+  const { api_key: made } = await admin.call('create_key', { name: 'made', scopes: ['quotes:read'] });
   for (const operation of userOperations) {
     await admin.graphql(documentOf(operation), userArguments(operation, String(made.id)));
   }
@@ -111,27 +111,27 @@ async function useWebhooks(gateway: TestGateway, organisation: Organisation): Pr
   const { admin } = await officeOf(gateway, organisation);
   let status = 204;
   const receiver = await startReceiver(() => status);
-  const { endpoint } = await admin('create_webhook_endpoint', { url: receiver.url, types: ['request.created'] });
+  const { endpoint } = await admin('create_webhook', { url: receiver.url, types: ['request.created'] });
   const { id } = endpoint;
   const event = () => store(gateway, organisation, { requests: [threadRecord(['webhook'])] });
   const until = (state: string) =>
-    eventually(async () => (await admin('webhook_deliveries', { endpoint: id, state })).data?.[0], 30_000);
+    eventually(async () => (await admin('webhook_deliveries', { webhook_id: id, state })).data?.[0], 30_000);
   await event();
   const delivered = await until('delivered');
   status = 500;
   await event();
   await until('waiting');
-  await admin('enable_webhook_endpoint', { id, from: new Date(Date.now() - DAY).toISOString() });
+  await admin('enable_webhook', { webhook_id: id, from: new Date(Date.now() - DAY).toISOString() });
   await until('skipped');
-  await admin('enable_webhook_endpoint', { id });
-  await admin('update_webhook_endpoint', { id, types: [] });
-  await admin('rotate_webhook_endpoint', { id });
-  await admin('resend_event', { endpoint: id, delivery: delivered.id });
-  await admin('webhook_deliveries', { endpoint: id });
+  await admin('enable_webhook', { webhook_id: id });
+  await admin('update_webhook', { webhook_id: id, types: [] });
+  await admin('rotate_webhook', { webhook_id: id });
+  await admin('resend_event', { webhook_id: id, delivery: delivered.id });
+  await admin('webhook_deliveries', { webhook_id: id });
   await raw(gateway.url, '/metrics', {});
   // only an endpoint that does not fail is woken, and an organisation without any is cached as such for some seconds
   status = 204;
-  await admin('enable_webhook_endpoint', { id });
+  await admin('enable_webhook', { webhook_id: id });
   const rows = gateway.databases.control.db!.collection<{ _id: string; wakes: number }>('webhook_endpoints');
   const wakes = async (): Promise<number> => (await rows.findOne({ _id: id }))?.wakes ?? 0;
   const before = await wakes();
@@ -140,8 +140,8 @@ async function useWebhooks(gateway: TestGateway, organisation: Organisation): Pr
     await sleep(1000);
     return (await wakes()) > before;
   }, 60_000);
-  await admin('disable_webhook_endpoint', { id });
-  await admin('delete_webhook_endpoint', { id });
+  await admin('disable_webhook', { webhook_id: id });
+  await admin('delete_webhook', { webhook_id: id });
   await receiver.stop();
 }
 

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
-import type { RequestContext } from '../../src/operations/context';
+import type { CallContext } from '../../src/operations/context';
 import { answerText } from '../../src/operations/answers';
 
 // the same cases on every machine; a failure prints how to reproduce it
 fc.configureGlobal({ seed: 20261126 });
 
 let pauses: number;
-const context = { data: { yieldToOthers: () => Promise.resolve(void (pauses += 1)) } } as unknown as RequestContext;
+const context = { pauses: { yieldToOthers: () => Promise.resolve(void (pauses += 1)) } } as unknown as CallContext;
 beforeEach(() => (pauses = 0));
 
 test('the text of an answer is what JSON.stringify writes', async () => {

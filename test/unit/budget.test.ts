@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { type Budget, createBudget, createYield } from '../../src/database/yield';
+import { type Budget, createBudget, createYield, pausesOf } from '../../src/database/yield';
 
 /* What is decoded and put into answers in one turn of the event loop. */
 
@@ -78,4 +78,17 @@ test('each piece of several organisations has a turn of its own', async () => {
   };
   await Promise.all([ask(createBudget(yieldTurn)), ask(createBudget(yieldTurn))]);
   expect(new Set(begun).size).toBe(begun.length);
+});
+
+test('work for no organisation waits for all organisations', async () => {
+  const yielding = createYield();
+  const active = new Set(['one']);
+  let asked = 0;
+  yielding.yieldWhile((organisationId) => {
+    asked += 1;
+    if (asked === 3) active.clear();
+    return [...active].some((id) => id !== organisationId);
+  });
+  await pausesOf(yielding).yieldToOthers();
+  expect(asked).toBe(3);
 });

@@ -1,5 +1,5 @@
 import type { GraphQLResolveInfo } from 'graphql';
-import type { RequestContext } from '../../src/operations/context';
+import type { DataContext } from '../../src/operations/context';
 import { publishedSchemas } from '../../src/published';
 import { tagOf } from '../../src/schema/entityTags';
 import { tagResolver } from '../../src/stored/entityTag';
@@ -8,7 +8,7 @@ test('the entity tag of a row is worked out once, however often a query names it
   const { graphql: schema } = publishedSchemas();
   const read = jest.fn(() => 'A');
   const row = Object.defineProperty({ _id: '1' }, 'name', { get: read, enumerable: true });
-  const tag = (): unknown => tagResolver('Customer')(row, {}, {} as RequestContext, { schema } as GraphQLResolveInfo);
+  const tag = (): unknown => tagResolver('Customer')(row, {}, {} as DataContext, { schema } as GraphQLResolveInfo);
   const tags = [tag(), tag(), tag()];
   expect(tags).toEqual(Array(3).fill(tagOf(schema, 'Customer', { _id: '1', name: 'A' })));
   expect(read).toHaveBeenCalledTimes(1);

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { parse } from 'graphql';
 import { toAppError } from '../../src/toAppError';
-import type { RequestContext } from '../../src/operations/context';
+import type { DataContext } from '../../src/operations/context';
 import { createBodyMemory } from '../../src/admission/bodyMemory';
 import { openExchange } from '../../src/http/exchange';
 import { writeError } from '../../src/http/problem';
@@ -47,7 +47,7 @@ const schemas = buildSchemas(new SchemaModel(parse(SDL)), {
 const context = {
   authorise: () => undefined,
   once: (_name: string, _args: unknown, run: () => unknown) => run(),
-} as unknown as RequestContext;
+} as unknown as DataContext;
 
 let server: Server;
 let url: string;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { getNamedType, type GraphQLField, type GraphQLObjectType, type OperationDefinitionNode, parse } from 'graphql';
 import mongoose from 'mongoose';
-import type { RequestContext } from '../../src/operations/context';
+import type { CallContext, DataContext } from '../../src/operations/context';
 import { createPageWriter, createSingleWriter } from '../../src/fastReads/answerWriter';
 import { UnsupportedValue } from '../../src/database/rawRows';
 import { onlyRoot } from '../../src/graphql/fastRead';
@@ -47,10 +47,10 @@ const sofa = sofaHandlers(runner.routes, operations);
 const turn = (): Promise<void> => Promise.resolve();
 const context = {
   authorise: () => undefined,
-  data: { yieldToOthers: turn, yieldTurn: turn, budget: () => undefined },
-} as unknown as RequestContext;
+  pauses: { yieldToOthers: turn, yieldTurn: turn, budget: () => undefined },
+} as unknown as DataContext;
 
-function rootField(name: string): GraphQLField<unknown, RequestContext> {
+function rootField(name: string): GraphQLField<unknown, CallContext> {
   return rest.getQueryType()!.getFields()[name]!;
 }
 

@@ -2,7 +2,7 @@ import type { RateState } from '../../src/admission/rateLimit';
 import { type Authenticate, createAuthenticator, unauthenticated } from '../../src/auth/authenticate';
 import { type ApiKey, checksum, DEFAULT_KEY_PREFIX, generateKey, hashWithNewSalt } from '../../src/auth/keys';
 import type { KeyPrincipal } from '../../src/auth/principal';
-import type { RequestContext } from '../../src/operations/context';
+import type { DataContext } from '../../src/operations/context';
 import { contextFactory } from '../../src/operations/openContext';
 import { made, ORGANISATION, principal, rate, request, stored } from '../support/keyCaller';
 
@@ -111,7 +111,7 @@ describe('a request of a caller who is likely to be accepted', () => {
       isCalm: () => isCalm,
     });
     const trace = isTraced ? { trace: (_name: string, run: () => unknown) => run() } : {};
-    let expected: RequestContext | undefined;
+    let expected: DataContext | undefined;
     const missing: string[] = [];
     const calls = { onRate: () => events.push('rate told'), onMissingScope: (scope: string) => missing.push(scope) };
     const opened = open({ ...request(), ...calls, ...(trace as object) }, (context) => {

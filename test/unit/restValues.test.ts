@@ -1,5 +1,5 @@
 import { parse } from 'graphql';
-import type { RequestContext } from '../../src/operations/context';
+import type { CallContext } from '../../src/operations/context';
 import type { Exchange } from '../../src/http/exchange';
 import { argumentReader, restOperations } from '../../src/rest/routes';
 import { sofaHandlers } from '../../src/rest/sofa';
@@ -42,7 +42,7 @@ const run = runOf(everyField(field.type));
 const check = argumentReader(operation!, field, checks);
 const handlerOf = sofaHandlers(runner.routes, operations);
 const handle = handlerOf(operation!, field);
-const context = { authorise: () => undefined } as unknown as RequestContext;
+const context = { authorise: () => undefined } as unknown as CallContext;
 
 async function call(year: string, query: string): Promise<unknown> {
   const args = await check({ search: `?${query}`, request: { headers: {} } } as Exchange, { year });
@@ -94,8 +94,8 @@ test('a list repeated thousands of times is refused for its length, without a co
 
 test('a long answer is written in pieces, between which others have their turn', async () => {
   const yieldToOthers = jest.fn(() => Promise.resolve());
-  const data = { yieldToOthers, budget: () => undefined };
-  const longContext = { ...context, data } as unknown as RequestContext;
+  const pauses = { yieldToOthers, budget: () => undefined };
+  const longContext = { ...context, pauses } as unknown as CallContext;
   const { field: all, runOf: runAll } = runner.of(many!)!;
   const { text } = await handlerOf(many!, all)(runAll(everyField(all.type)), {}, longContext);
   expect(JSON.parse(String(text))).toMatchObject({ all: { length: 10 } });

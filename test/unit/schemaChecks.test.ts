@@ -38,7 +38,7 @@ const CASES: readonly Case[] = [
     '$1(by: METADATA)',
   ],
   ['enum FilterBy has AFTER, which src/schema/sdl.ts lacks', 'extend enum FilterBy { AFTER }'],
-  ['Query.api_keys is for users but has @rest', /(api_keys\([^]*?\): ApiKeyPage)/, '$1 @rest(path: "/keys")'],
+  ['Query.keys is for users but has @rest', /(keys\([^]*?\): ApiKeyPage)/, '$1 @rest(path: "/keys")'],
   ['RequestContactInput.role is no member of RequestContact', /(input RequestContactInput \{)/, '$1 role: String'],
   ['has @access(scope:, any_of:)', '@access(events: true)', '@access(scope: ORDERS_READ, any_of: [PRODUCTS_READ])'],
   ['Message has the same collection as Order', '@stored(collection: "messages")', '@stored(collection: "orders")'],
@@ -85,7 +85,7 @@ const CASES: readonly Case[] = [
   ['MeKey.name has its own @access', /(type MeKey [^]*?name: String!)/, '$1 @access(scope: QUOTES_READ)'],
   ['Query.quote has :number in its path but no', '@rest(path: "/quotes/:id")', '@rest(path: "/quotes/:number")'],
   ['Query.quote takes id from its path, so it must be non-null: add !', /quote\(([^)]*)id: ID!/, 'quote($1id: ID'],
-  ['Query.organisation_usage(period:) has the default', /(organisation_usage\(period: UsagePeriod!)/, '$1 = last_year'],
+  ['Query.usage(period:) has the default', /(usage\([^)]*period: UsagePeriod)/, '$1 = last_year'],
   [
     'has @constraint(pattern: "["), which is not a regular',
     'open_request(text: String!',

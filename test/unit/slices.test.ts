@@ -1,9 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import type { RequestContext } from '../../src/operations/context';
+import type { CallContext } from '../../src/operations/context';
 import { inSlices } from '../../src/operations/slices';
 
-const context = (): RequestContext =>
-  ({ data: { yieldToOthers: () => turn(), yieldTurn: () => turn() } }) as unknown as RequestContext;
+const context = (): CallContext =>
+  ({ pauses: { yieldToOthers: () => turn(), yieldTurn: () => turn() } }) as unknown as CallContext;
 
 /** Takes a while. */
 function work(): number {

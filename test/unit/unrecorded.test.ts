@@ -1,9 +1,9 @@
 import mongoose from 'mongoose';
-import type { RequestContext } from '../../src/operations/context';
+import type { DataContext } from '../../src/operations/context';
 import { admitted } from '../../src/stored/unrecorded';
 
-type Data = RequestContext['data'];
-type Events = NonNullable<RequestContext['events']>;
+type Data = DataContext['data'];
+type Events = NonNullable<DataContext['events']>;
 
 const at = (t: number): InstanceType<typeof mongoose.mongo.Timestamp> => new mongoose.mongo.Timestamp({ t, i: 1 });
 const recorded = (t: number | 'off' | undefined): Events =>

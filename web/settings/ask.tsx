@@ -156,7 +156,7 @@ export function ask(question: Question): void {
 
 /** Whether a change was refused because its object has ended or does not exist, which makes a retry pointless. */
 function isEnded({ code, faults }: Failure): boolean {
-  return code === 'not_found' || faults.some(({ pointer }) => pointer === '/id');
+  return code === 'not_found' || faults.some(({ pointer }) => pointer === '/key_id');
 }
 
 const Faults = createContext<ReadonlyMap<string, string>>(new Map());

@@ -227,9 +227,9 @@ interface NewWebhookEndpoint {
 
 export interface Calls {
   keys: { variables: { state?: string | null; search?: string | null; cursor?: string | null }; answer: ApiKeyPage };
-  key: { variables: { id: string }; answer: ApiKey };
+  key: { variables: { key_id: string }; answer: ApiKey };
   replacedKeys: { variables: { replaced_by: string }; answer: ApiKeyPage2 };
-  usage: { variables: { id: string; period: 'last_24h' | 'last_30d' }; answer: KeyUsage };
+  usage: { variables: { key_id: string; period: 'last_24h' | 'last_30d' }; answer: KeyUsage };
   newestKeys: { variables: {}; answer: ApiKeyPage3 };
   expiringKeys: { variables: { expires_before: string; cursor?: string | null }; answer: ApiKeyPage4 };
   allUsage: { variables: { period: 'last_24h' | 'last_30d' }; answer: KeyUsage2 };
@@ -264,12 +264,12 @@ export interface Calls {
     answer: NewApiKey;
   };
   rotate: {
-    variables: { id: string; overlap_hours?: number | null; expires_at?: string | null };
+    variables: { key_id: string; overlap_hours?: number | null; expires_at?: string | null };
     answer: RotatedApiKey;
   };
   update: {
     variables: {
-      id: string;
+      key_id: string;
       name?: string | null;
       expires_at?: string | null;
       allowed_ranges?: readonly string[] | null;
@@ -277,26 +277,26 @@ export interface Calls {
     };
     answer: ApiKey4;
   };
-  revoke: { variables: { id: string }; answer: ApiKey };
+  revoke: { variables: { key_id: string }; answer: ApiKey };
   endpoints: { variables: {}; answer: WebhookEndpointList };
   deliveries: {
     variables: {
-      endpoint: string;
+      webhook_id: string;
       state?: 'delivered' | 'waiting' | 'held' | 'failed' | 'skipped' | null;
       cursor?: string | null;
     };
     answer: WebhookDeliveryPage;
   };
-  message: { variables: { endpoint: string; delivery: string }; answer: WebhookMessage };
+  message: { variables: { webhook_id: string; delivery: string }; answer: WebhookMessage };
   createEndpoint: { variables: { url: string; types?: readonly string[] | null }; answer: NewWebhookEndpoint };
   updateEndpoint: {
-    variables: { id: string; url?: string | null; types?: readonly string[] | null };
+    variables: { webhook_id: string; url?: string | null; types?: readonly string[] | null };
     answer: WebhookEndpoint;
   };
-  enableEndpoint: { variables: { id: string; from?: string | null }; answer: WebhookEndpoint };
-  disableEndpoint: { variables: { id: string }; answer: WebhookEndpoint };
-  deleteEndpoint: { variables: { id: string }; answer: WebhookEndpoint };
-  rotateEndpoint: { variables: { id: string }; answer: NewWebhookEndpoint };
-  testEndpoint: { variables: { id: string }; answer: WebhookAttempt };
-  resend: { variables: { endpoint: string; delivery: string }; answer: WebhookAttempt };
+  enableEndpoint: { variables: { webhook_id: string; from?: string | null }; answer: WebhookEndpoint };
+  disableEndpoint: { variables: { webhook_id: string }; answer: WebhookEndpoint };
+  deleteEndpoint: { variables: { webhook_id: string }; answer: WebhookEndpoint };
+  rotateEndpoint: { variables: { webhook_id: string }; answer: NewWebhookEndpoint };
+  testEndpoint: { variables: { webhook_id: string }; answer: WebhookAttempt };
+  resend: { variables: { webhook_id: string; delivery: string }; answer: WebhookAttempt };
 }

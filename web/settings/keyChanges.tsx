@@ -60,7 +60,7 @@ export function editKey(key: Key): void {
       );
       if (Object.keys(changes).length === 0) return () => say('Nothing was changed.');
       try {
-        await call('update', { id, ...changes });
+        await call('update', { key_id: id, ...changes });
       } catch (error) {
         const failure = failureOf(error);
         nameElements(failure, changes);
@@ -80,7 +80,7 @@ export function revokeKey(key: Key): void {
     const [requests, setRequests] = useState(0);
     useEffect(() => {
       // revoking must not depend on the count
-      void call('usage', { id, period: 'last_24h' }).then(
+      void call('usage', { key_id: id, period: 'last_24h' }).then(
         (usage) => setRequests(usage.requests),
         () => undefined,
       );
@@ -123,7 +123,7 @@ export function revokeKey(key: Key): void {
     doubt: ({ isUnsure }) =>
       isUnsure ? `We couldn’t confirm that the key ${name} was revoked. Revoking it again does no harm.` : undefined,
     async work() {
-      await call('revoke', { id });
+      await call('revoke', { key_id: id });
       return () => {
         say(`Revoked key ${name}${key.rotated_to === null ? '' : `, the replaced one …${key.last_four}`}.`);
         changed();

@@ -72,7 +72,7 @@ export function rotateKey(key: Key): void {
     const [like, setLike] = useState(id === null ? key : undefined);
     useEffect(() => {
       // if the replacement cannot be read, the gateway still uses its lifetime
-      if (id !== null) void call('key', { id }).then(setLike, () => undefined);
+      if (id !== null) void call('key', { key_id: id }).then(setLike, () => undefined);
     }, []);
     const unknown: Options = [[field.AS_IT_IS, 'the lifetime of the key that replaced it'], field.ON_A_DATE];
     return (
@@ -100,7 +100,7 @@ export function rotateKey(key: Key): void {
         : undefined,
     async work(given) {
       const lifetimes = { overlap_hours: Number(given.get('overlap')), expires_at: field.expiryOf(given) };
-      const made = await call('rotate', { id: key.id, ...lifetimes });
+      const made = await call('rotate', { key_id: key.id, ...lifetimes });
       return () => showMade(made);
     },
   });

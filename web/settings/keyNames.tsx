@@ -55,7 +55,7 @@ export async function readNames(ids: readonly string[]): Promise<void> {
   const unknown = new Set(ids.filter((id) => !keys.has(id)));
   await Promise.all(
     [...unknown].map((id) =>
-      call('key', { id }).then(
+      call('key', { key_id: id }).then(
         (key) => noteNames([key]),
         () => undefined,
       ),

@@ -26,7 +26,7 @@ export function keyPage(): PageOf {
   let period: Period = 'last_24h';
   // answers about any key other than the one shown are dropped
   const found = new Reading<Found>(read, draw);
-  const usage = new Reading<Answer<'usage'>>(() => call('usage', { id: shownId(), period }), draw);
+  const usage = new Reading<Answer<'usage'>>(() => call('usage', { key_id: shownId(), period }), draw);
   const requests = new Requests(draw, true);
   const events = new List<Answer<'events'>>((cursor) => call('events', { key_id: shownId(), limit: 20, cursor }), draw);
 
@@ -104,7 +104,7 @@ export function keyPage(): PageOf {
 
 /** A key; null if there is none, or it was deleted after its end. */
 const keyOf = (id: string): Promise<Key | null> =>
-  call('key', { id }).catch((error: unknown) => {
+  call('key', { key_id: id }).catch((error: unknown) => {
     if (failureOf(error).code !== 'not_found') throw error;
     return null;
   });

@@ -76,7 +76,7 @@ export function Details({ of: request }: { of: Request }): JSX.Element {
 function Missing({ of: scopes, by }: { of: string; by: string }): JSX.Element {
   const scope = scopes.split(' or ').find(isOffered);
   const make = async (): Promise<void> => {
-    const before = await call('key', { id: by }).catch(() => undefined);
+    const before = await call('key', { key_id: by }).catch(() => undefined);
     close();
     makeKey([...(before?.scopes ?? []), ...(scope === undefined ? [] : [scope])]);
   };

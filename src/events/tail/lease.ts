@@ -1,15 +1,14 @@
 import type { mongo } from 'mongoose';
 import type { Token } from '../../database/changeCursor';
-import { isDuplicateKey } from '../../database/faults';
+import { type LeaseRow, leasesOf } from '../../database/lease';
 import { SETTLED_READ } from '../../database/slots';
 import { TAILS } from './changes';
 
 /** Which gateway tails the database, and how far it has got: one row. */
-export interface TailRow {
+export interface TailRow extends LeaseRow {
   readonly _id: 'tail';
-  readonly holder: string;
+  /** Incremented each time that the lease is taken. */
   readonly generation: number;
-  readonly until: Date;
   /** Where to resume reading the log. */
   readonly token?: Token;
   /** All events of changes up to this time are stored. */
@@ -22,6 +21,7 @@ export type Progress = Pick<TailRow, 'token' | 'at'>;
 const LASTS = 10_000;
 
 const ONE = { _id: 'tail' } as const;
+const NEW = { holder: null, generation: 0, until: new Date(0) };
 
 /** The row of the tail; `control` is the name of the control database. */
 export function tailRows(client: mongo.MongoClient, control: string): mongo.Collection<TailRow> {
@@ -33,44 +33,34 @@ export function readTail(rows: mongo.Collection<TailRow>): Promise<TailRow | nul
   return rows.findOne(ONE, SETTLED_READ);
 }
 
-/** `now` is the database's time, in milliseconds since 1970. The row is never written in a transaction: if its gateway were killed, that would keep the row locked. */
-export function leaseOf(rows: mongo.Collection<TailRow>, holder: string, now: () => number) {
-  let generation = 0;
-  const ours = () => ({ ...ONE, holder, generation });
-  const until = (): Date => new Date(now() + LASTS);
+/**
+ * Takes the lease if it is free; undefined if another gateway has it. `now` is the database's time, in milliseconds since 1970. The row is
+ * never written in a transaction: if its gateway were killed, that would keep the row locked.
+ */
+export async function takeTail(rows: mongo.Collection<TailRow>, now: () => number) {
+  const leases = leasesOf(rows, LASTS, now);
+  const take = () => leases.take(ONE, { $inc: { generation: 1 } });
+  let taken = await take();
+  if (!taken && !(await rows.findOne(ONE, { projection: { _id: 1 } }))) {
+    await rows.updateOne(ONE, { $setOnInsert: NEW }, { upsert: true });
+    taken = await take();
+  }
+  if (!taken) return undefined;
+  const { _id, holder, generation } = taken;
+  const ours = { _id, holder, generation };
+  const progress: Progress = taken;
 
   return {
-    /** Takes the lease if it is free. Resolves with undefined if another gateway has it. */
-    async take(): Promise<TailRow | undefined> {
-      const free = { ...ONE, until: { $lte: new Date(now()) } };
-      const change = { $set: { holder, until: until() }, $inc: { generation: 1 } } as const;
-      let taken = await rows.findOneAndUpdate(free, change, { returnDocument: 'after' });
-      if (!taken && !(await rows.findOne(ONE, { projection: { _id: 1 } }))) {
-        const first: TailRow = { ...ONE, holder, generation: 1, until: until() };
-        try {
-          await rows.insertOne(first);
-          taken = first;
-        } catch (error) {
-          if (!isDuplicateKey(error)) throw error;
-        }
-      }
-      generation = taken?.generation ?? 0;
-      return taken ?? undefined;
-    },
+    /** How far the tail had got. */
+    progress,
     /** Keeps the lease, and stores how far the tail has got. Resolves with false if another gateway has taken the lease. */
-    async renew(progress: Progress): Promise<boolean> {
-      const set = { until: until(), ...progress };
-      return (await rows.updateOne(ours(), { $set: set, $unset: { fault: '' } })).matchedCount === 1;
-    },
+    renew: async (progress: Progress): Promise<boolean> =>
+      (await leases.renew(ours, { $set: progress, $unset: { fault: '' } })) !== undefined,
     /** Notes why the log cannot be read; the next renewal removes the note. */
-    async fail(fault: string): Promise<void> {
-      await rows.updateOne(ours(), { $set: { fault, until: until() } });
-    },
+    fail: (fault: string): Promise<unknown> => leases.renew(ours, { $set: { fault } }),
     /** Lets another gateway take the lease at once. */
-    async release(progress: Progress): Promise<void> {
-      await rows.updateOne(ours(), { $set: { ...progress, until: new Date(0) } });
-    },
+    release: (progress: Progress): Promise<boolean> => leases.release(ours, { $set: progress }),
   };
 }
 
-export type Lease = ReturnType<typeof leaseOf>;
+export type TailLease = NonNullable<Awaited<ReturnType<typeof takeTail>>>;

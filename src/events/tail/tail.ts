@@ -1,15 +1,14 @@
-import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { mongo } from 'mongoose';
 import type { Logger } from 'pino';
 import { clusterTimeOf, oldestInLog, openChanges, resumeChanges, whyLogUnreadable } from '../../database/changeCursor';
 import type { Databases } from '../../database/connect';
+import { keepLease } from '../../database/lease';
 import { describeError } from '../../log';
 import { createLoop } from '../../loop';
 import { timeDigits } from '../position';
 import { type Change, END, type Found, momentOf, stagesFor, TAILS } from './changes';
 import { type Corrections, type Corrector, createCorrections } from './corrections';
-import { type Lease, leaseOf, type Progress, tailRows } from './lease';
+import { type Progress, type TailLease, tailRows, takeTail } from './lease';
 import { type Recorder, recorderOf, type RecorderOptions } from './recorder';
 import { createWriters, isOfWriter } from './writers';
 
@@ -44,7 +43,6 @@ function tailOf(options: FollowOptions) {
   const { databases, recorder, corrections, logger } = options;
   const { now } = databases;
   const control = databases.control.name;
-  const holder = randomUUID();
   const stages = stagesFor(control);
   let [isTailing, lag, log, toldNoLog] = [false, 0, undefined as number | undefined, false];
   /** When the tail last read a renewal of its own lease, while it holds it. */
@@ -54,10 +52,9 @@ function tailOf(options: FollowOptions) {
   async function round(): Promise<boolean> {
     try {
       const client = await databases.streams();
-      const lease = leaseOf(tailRows(client, control), holder, now);
-      const row = await lease.take();
-      if (!row) heardAt = undefined;
-      else await follow(client, lease, row);
+      const lease = await takeTail(tailRows(client, control), now);
+      if (!lease) heardAt = undefined;
+      else await follow(client, lease);
     } finally {
       isTailing = false;
     }
@@ -77,8 +74,8 @@ function tailOf(options: FollowOptions) {
     logger.warn({ error: describeError(error) }, 'recording events failed; will retry');
   }
 
-  async function follow(client: mongo.MongoClient, lease: Lease, row: Progress): Promise<void> {
-    const opened = await open(client, row).catch(async (error: unknown) => {
+  async function follow(client: mongo.MongoClient, lease: TailLease): Promise<void> {
+    const opened = await open(client, lease.progress).catch(async (error: unknown) => {
       const reason = whyLogUnreadable(error);
       if (reason === undefined) throw error;
       if (!toldNoLog) logger.warn({ reason }, 'events are not recorded: the log of the database cannot be read');
@@ -88,31 +85,26 @@ function tailOf(options: FollowOptions) {
     if (!opened) return;
     const { cursor, lostFrom } = opened;
     let progress: Progress = opened.progress;
-    let [isOurs, pendingGap] = [true, lostFrom];
+    let [pendingGap, unsaved, measured] = [lostFrom, 0, -Infinity];
     const writers = createWriters();
     let [time, ordinal, last] = ['', 0, undefined as Change | undefined];
     recorder.begin();
     isTailing = true;
-    let [isStopped, unsaved, due] = [false, 0, new AbortController()];
     heardAt ??= performance.now();
-    const beating = beat();
+    const kept = keepLease({ renew, every: BEAT_EVERY, inOrder: true });
+    kept.renewNow();
 
     /** Renews the lease, whatever the tail is doing; the renewal comes back in the change stream as a mark. */
-    async function beat(): Promise<void> {
-      let measured = -Infinity;
-      while (isOurs && !isStopped) {
-        // no progress past lost history is stored before its gap event, or a crash would lose the gap as well
-        const kept = pendingGap === undefined ? progress : {};
-        [unsaved, due] = [0, new AbortController()];
-        // if that fails, nobody else takes the lease before it expires, and the work itself fails too
-        isOurs = await lease.renew(kept).catch(() => true);
-        if (performance.now() - measured > MEASURE_EVERY) {
-          measured = performance.now();
-          const oldest = databases.shards ? undefined : await oldestInLog(client);
-          log = oldest && now() - oldest.t * 1000;
-        }
-        await sleep(BEAT_EVERY, undefined, { signal: due.signal, ref: false }).catch(() => undefined);
+    async function renew(): Promise<boolean> {
+      unsaved = 0;
+      // no progress past lost history is stored before its gap event, or a crash would lose the gap as well
+      const isOurs = await lease.renew(pendingGap === undefined ? progress : {});
+      if (performance.now() - measured > MEASURE_EVERY) {
+        measured = performance.now();
+        const oldest = databases.shards ? undefined : await oldestInLog(client);
+        log = oldest && now() - oldest.t * 1000;
       }
+      return isOurs;
     }
 
     async function take(batch: readonly Change[]): Promise<void> {
@@ -146,27 +138,21 @@ function tailOf(options: FollowOptions) {
       // progress moves only once the events are stored
       if (ended) progress = ended;
       unsaved += found.length;
-      if (unsaved >= CHANGES_PER_BEAT) due.abort();
+      if (unsaved >= CHANGES_PER_BEAT) kept.renewNow();
       lag = last ? Math.max(0, now() - momentOf(last).getTime()) : 0;
     }
 
     try {
-      while (isStillOurs() && !loop.isEnding()) {
+      while (!kept.isLost() && !loop.isEnding()) {
         const batch = await cursor.next();
-        if (!isStillOurs()) break;
+        if (kept.isLost()) break;
         if (batch.length > 0) await take(batch);
         else lag = 0;
       }
     } finally {
-      isStopped = true;
-      due.abort();
-      await beating;
+      await kept.stop();
       await cursor.close();
-      if (isStillOurs() && pendingGap === undefined) await lease.release(progress).catch(() => undefined);
-    }
-
-    function isStillOurs(): boolean {
-      return isOurs;
+      if (!kept.isLost() && pendingGap === undefined) await lease.release(progress).catch(() => undefined);
     }
   }
 

@@ -7,7 +7,7 @@ import type { OrganisationData, UnitOfWork } from '../../database/organisationDa
 import { findPage, type ListArguments, type Page } from '../../database/pagination';
 import { notFound, validationFailed } from '../../errors';
 import { rowHolder } from '../../operations/answers';
-import type { RequestContext } from '../../operations/context';
+import type { DataContext } from '../../operations/context';
 import type { Resolver } from '../../operations/run';
 import { normalised } from '../../schema/callerKeys';
 import { published } from '../../schema/model';
@@ -194,7 +194,7 @@ async function senderOf(
  */
 async function updateRequest(
   args: ChangeArguments,
-  context: RequestContext,
+  context: DataContext,
   info: Pick<GraphQLResolveInfo, 'schema'>,
 ): Promise<object> {
   const { data } = context;
@@ -260,20 +260,19 @@ function firstLine(text: string): string {
 }
 
 const THREADS = readScope(published, 'requests');
-const mayReadThreads = ({ principal }: RequestContext): boolean =>
-  principal.kind === 'key' && THREADS !== undefined && principal.scopes.has(THREADS);
+const mayReadThreads = ({ principal }: DataContext): boolean => THREADS !== undefined && principal.scopes.has(THREADS);
 
 const updateOne: Resolver = (_, args, context, info) => updateRequest(args as ChangeArguments, context, info);
 
 export const requestResolvers = {
   Query: {
-    request_messages: (_: unknown, args: ListArguments & { id: string }, context: RequestContext) =>
+    request_messages: (_: unknown, args: ListArguments & { id: string }, context: DataContext) =>
       listMessages(context, args),
   },
   Mutation: {
-    open_request: (_: unknown, args: NewRequest, context: RequestContext) =>
+    open_request: (_: unknown, args: NewRequest, context: DataContext) =>
       openRequest(context.data, args, context.write),
-    add_request_message: (_: unknown, args: NewMessage, context: RequestContext) =>
+    add_request_message: (_: unknown, args: NewMessage, context: DataContext) =>
       addMessage(context.data, args, { write: context.write, mayRead: mayReadThreads(context) }),
     update_request: updateOne,
   },

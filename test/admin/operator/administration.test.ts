@@ -102,7 +102,7 @@ test('a webhook is disabled, enabled, and its secret replaced once for each Idem
   expect([repeated.status, repeated.body.errors[0].parameter]).toEqual([409, 'Idempotency-Key']);
   expect(JSON.stringify(repeated.body)).not.toContain('whsec_');
   const { call } = await signIn(gateway, await organisationOf(id), 'admin', 'Ada');
-  await call('send_test_event', { id: made.endpoint.id });
+  await call('send_test_event', { webhook_id: made.endpoint.id });
   const [{ body, headers }] = receiver.arrived as [(typeof receiver.arrived)[number]];
   // both, so nothing was replaced twice
   for (const secret of [made.secret, rotated.body.secret] as string[])

@@ -31,19 +31,19 @@ describe('an admin who opens the sandbox', () => {
     const page = await pageOf(scene.test);
     expect(page).toContain('Acme sandbox');
     expect(page).toContain('id="sandbox"');
-    const { key } = await scene.test.call('create_api_key', KEY);
+    const { key } = await scene.test.call('create_key', KEY);
     expect(key).toMatch(/^svc_test_/);
     const { body } = await client(gateway, key as string).graphql('{ order_totals(group_by: []) { data { count } } }');
     expect(body.data.order_totals.data).toEqual([{ count: northwind('orders').length }]);
   });
 
   test('sees none of it in the live mode, nor the other way round', async () => {
-    await scene.test.call('create_api_key', { ...KEY, name: 'of the sandbox' });
+    await scene.test.call('create_key', { ...KEY, name: 'of the sandbox' });
     const { who } = await enter(scene.test, 'live');
-    expect((await who.call('api_keys')).data).toEqual([]);
+    expect((await who.call('keys')).data).toEqual([]);
     expect(await pageOf(who)).not.toContain('id="sandbox"');
     const again = (await enter(who, 'test')).who;
-    expect((await again.call('api_keys')).data).toContainEqual(expect.objectContaining({ name: 'of the sandbox' }));
+    expect((await again.call('keys')).data).toContainEqual(expect.objectContaining({ name: 'of the sandbox' }));
     const events = await again.call('audit_events');
     expect(events.data.map(({ action }: { action: string }) => action)).toContain('organisation.created');
   });
@@ -51,9 +51,9 @@ describe('an admin who opens the sandbox', () => {
   test('changes nothing in it from a page of the other mode', async () => {
     const live = (await enter(await person(gateway, scene.test.cookie), 'live')).who;
     const { who } = await enter(live, 'test');
-    const refused = await live.call('create_api_key', { ...KEY, name: 'from an old page' });
+    const refused = await live.call('create_key', { ...KEY, name: 'from an old page' });
     expect(refused).toMatchObject({ code: 'forbidden' });
-    expect((await who.call('api_keys', { search: 'old page' })).data).toEqual([]);
+    expect((await who.call('keys', { search: 'old page' })).data).toEqual([]);
   });
 
   test('is one member of the organisation, and signs out of both', async () => {
@@ -91,7 +91,7 @@ test('a member can use an existing sandbox, but not create one', async () => {
   expect(await pageOf(max)).toContain('/settings/mode');
   const { status, who } = await enter(max, 'test');
   expect(status).toBe(303);
-  expect(await who.call('create_api_key', KEY)).toMatchObject({ code: 'forbidden' });
+  expect(await who.call('create_key', KEY)).toMatchObject({ code: 'forbidden' });
 });
 
 test('users who open it concurrently get one, with the whole sample; an interrupted load is completed', async () => {

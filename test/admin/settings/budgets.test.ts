@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { AuditAction, AuditEvent } from '../../../src/organisations/auditEvents';
+import type { AuditAction } from '../../../src/organisations/auditEvents';
+import type { AuditEvent } from '../../../src/organisations/auditRows';
 import type { Organisation } from '../../../src/auth/principal';
 import { databaseOf } from '../../../src/database/native';
 import { DAY, HOUR, MINUTE } from '../../../src/units';
@@ -48,26 +49,26 @@ const HOOK = { url: 'http://127.0.0.1:9/hook' };
 
 /** Changes that an admin can make as often as they like, each different from the one before. */
 const CHANGES: readonly (readonly [AuditAction, () => Promise<() => Promise<object>>])[] = [
-  ['key.created', () => Promise.resolve(() => admin.call('create_api_key', KEY))],
+  ['key.created', () => Promise.resolve(() => admin.call('create_key', KEY))],
   [
     'key.rotated',
     async () => {
       const { id } = await makeKey(gateway, organisation);
-      return () => admin.call('rotate_api_key', { id, overlap_hours: 0 });
+      return () => admin.call('rotate_key', { key_id: id, overlap_hours: 0 });
     },
   ],
   [
     'key.updated',
     async () => {
       const { id } = await makeKey(gateway, organisation);
-      return () => admin.call('update_api_key', { id, name: 'another' });
+      return () => admin.call('update_key', { key_id: id, name: 'another' });
     },
   ],
-  ['webhook.created', () => Promise.resolve(() => admin.call('create_webhook_endpoint', HOOK))],
+  ['webhook.created', () => Promise.resolve(() => admin.call('create_webhook', HOOK))],
   ...(['updated', 'rotated', 'enabled'] as const).map((done) => {
     const call = { updated: 'update', rotated: 'rotate', enabled: 'enable' }[done];
     const make = async () => {
-      const { endpoint } = await admin.call('create_webhook_endpoint', HOOK);
+      const { endpoint } = await admin.call('create_webhook', HOOK);
       return () =>
         admin.call(`${call}_webhook_endpoint`, {
           id: endpoint.id,
@@ -103,12 +104,12 @@ const makeAgain = (make: () => Promise<() => Promise<object>>) => make();
 
 test('what was a day ago does not count, another organisation has its own, and the command line has none', async () => {
   await addEvents('key.created', 1000, DAY + MINUTE);
-  expect(await admin.call('create_api_key', KEY)).toHaveProperty('key');
+  expect(await admin.call('create_key', KEY)).toHaveProperty('key');
   await addEvents('key.created', 1000, HOUR);
-  expect(await admin.call('create_api_key', KEY)).toMatchObject({ code: 'rate_limited' });
+  expect(await admin.call('create_key', KEY)).toMatchObject({ code: 'rate_limited' });
   expect((await makeKey(gateway, organisation)).key).toBeDefined();
   const other = await signIn(gateway, await makeOrganisation(gateway));
-  expect(await other.call('create_api_key', KEY)).toHaveProperty('key');
+  expect(await other.call('create_key', KEY)).toHaveProperty('key');
 });
 
 test("operators' changes have budgets too: a 429 with Retry-After", async () => {
@@ -127,7 +128,7 @@ test("operators' changes have budgets too: a 429 with Retry-After", async () => 
 test('what somebody repeats within the hour is one event that says how often, also if it is done at once', async () => {
   const { id } = await makeKey(gateway, organisation);
   const names = ['b', 'test', 'b', 'test', 'b'];
-  for (const name of names) expect(await admin.call('update_api_key', { id, name })).toMatchObject({ name });
+  for (const name of names) expect(await admin.call('update_key', { key_id: id, name })).toMatchObject({ name });
   const updated = await listed('key.updated');
   expect(
     updated.map(({ times, details }: { times: number; details: string }) => [times, JSON.parse(details).to]),
@@ -188,11 +189,11 @@ test('replaced keys that still work are at most as many as others, or MAX_KEYS, 
   const { id } = await makeKey(gateway, organisation);
   let last = id;
   for (let nth = 0; nth < 3; nth += 1)
-    last = (await admin.call('rotate_api_key', { id: last, overlap_hours: 720 })).api_key.id as string;
-  expect(await admin.call('rotate_api_key', { id: last, overlap_hours: 720 })).toMatchObject({
+    last = (await admin.call('rotate_key', { key_id: last, overlap_hours: 720 })).api_key.id as string;
+  expect(await admin.call('rotate_key', { key_id: last, overlap_hours: 720 })).toMatchObject({
     code: 'validation_failed',
     errors: [{ code: 'too_many', detail: expect.stringContaining('3 replaced keys that still work') }],
   });
-  await admin.call('revoke_api_key', { id });
-  expect(await admin.call('rotate_api_key', { id: last, overlap_hours: 720 })).toHaveProperty('key');
+  await admin.call('revoke_key', { key_id: id });
+  expect(await admin.call('rotate_key', { key_id: last, overlap_hours: 720 })).toHaveProperty('key');
 });

@@ -64,10 +64,10 @@ test.each(['revoked_at', 'expires_at'] as const)(
       [ended[0]!, ended[1149]!, organisationUsageId(organisation.id)].map((keyId) => ({ keyId, ...counts })),
     );
     const admin = await signIn(gateway, organisation);
-    const { api_key } = await admin.call('create_api_key', { name: 'k', scopes: ['products:read'] });
+    const { api_key } = await admin.call('create_key', { name: 'k', scopes: ['products:read'] });
     expect(await countOf(organisation.id)).toBe(1052);
     // the revoked one counts among the revoked
-    expect(await admin.call('revoke_api_key', { id: api_key.id })).toMatchObject({ id: api_key.id, state: 'revoked' });
+    expect(await admin.call('revoke_key', { key_id: api_key.id })).toMatchObject({ id: api_key.id, state: 'revoked' });
     await makeKey(gateway, organisation);
     const left = await rows()
       .find({ _id: { $in: ended } }, { projection: { _id: 1 } })
@@ -92,13 +92,13 @@ test('a key that was deleted after its end is refused, is gone for its admins, a
     return keyRecord.parse(JSON.parse(record));
   });
   const admin = await signIn(gateway, organisation);
-  const rotated = await admin.call('rotate_api_key', { id, overlap_hours: 24 });
-  await admin.call('revoke_api_key', { id });
+  const rotated = await admin.call('rotate_key', { key_id: id, overlap_hours: 24 });
+  await admin.call('revoke_key', { key_id: id });
   const records = [await exported!, await other!];
   await rows().deleteOne({ _id: id });
   expect((await client(gateway, key).get('/me')).status).toBe(401);
-  expect(await admin.call('api_key', { id })).toMatchObject({ code: 'not_found' });
-  expect(await admin.call('api_keys', { replaced_by: rotated.api_key.id })).toMatchObject({ data: [] });
+  expect(await admin.call('key', { key_id: id })).toMatchObject({ code: 'not_found' });
+  expect(await admin.call('keys', { replaced_by: rotated.api_key.id })).toMatchObject({ data: [] });
   const { data } = await admin.call('audit_events', { key_id: id });
   expect(data.map(({ action }: { action: string }) => action)).toEqual(['key.revoked', 'key.rotated', 'key.created']);
   expect(await gateway.control.importKeys(organisation.id, records)).toEqual(['unchanged', 'unchanged']);
@@ -109,9 +109,9 @@ test('a key whose replacement was deleted can be rotated again', async () => {
   const organisation = await makeOrganisation(gateway);
   const { id } = await makeKey(gateway, organisation);
   const admin = await signIn(gateway, organisation);
-  const first = await admin.call('rotate_api_key', { id, overlap_hours: 24 });
-  await admin.call('revoke_api_key', { id: first.api_key.id });
+  const first = await admin.call('rotate_key', { key_id: id, overlap_hours: 24 });
+  await admin.call('revoke_key', { key_id: first.api_key.id });
   await rows().deleteOne({ _id: first.api_key.id });
-  const again = await admin.call('rotate_api_key', { id, overlap_hours: 24 });
+  const again = await admin.call('rotate_key', { key_id: id, overlap_hours: 24 });
   expect(again).toMatchObject({ key: expect.any(String), old: { rotated_to: again.api_key.id } });
 });

@@ -142,7 +142,7 @@ inBrowser('the page of a key', () => {
     const page = await visit(of);
     await follow(page, 'nightly');
     await button(page, 'Rotate').waitFor();
-    await on.calls(page, /rotate_api_key/, lost);
+    await on.calls(page, /rotate_key/, lost);
     await press(page, 'Rotate');
     await press(page, 'Rotate key');
     await says(dialog(page), 'couldn’t confirm');

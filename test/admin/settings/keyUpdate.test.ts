@@ -12,7 +12,7 @@ const second = served();
 const EXPIRES = inHours(48);
 
 async function make(): Promise<{ id: string; key: string }> {
-  const made = await admin.call('create_api_key', {
+  const made = await admin.call('create_key', {
     ...{ name: 'shop', scopes: ['quotes:read'], expires_at: EXPIRES, allowed_ranges: ['127.0.0.0/8'], mcp: 'read' },
   });
   return { id: made.api_key.id, key: made.key };
@@ -29,10 +29,10 @@ describe('an admin', () => {
     const { id } = await make();
     const expires_at = inHours(100);
     const changes = { name: '  till ', expires_at, allowed_ranges: ['10.0.0.1', '::1/128'], mcp: 'off' };
-    const updated = await admin.call('update_api_key', { id: id.toUpperCase(), ...changes });
+    const updated = await admin.call('update_key', { key_id: id.toUpperCase(), ...changes });
     const to = { name: 'till', expires_at, allowed_ranges: ['10.0.0.1/32', '::1/128'], mcp: 'off' };
     expect(updated).toMatchObject({ id, ...to, scopes: ['quotes:read'], state: 'active' });
-    expect(await admin.call('api_key', { id })).toEqual(updated);
+    expect(await admin.call('key', { key_id: id })).toEqual(updated);
     const from = { name: 'shop', expires_at: EXPIRES, allowed_ranges: ['127.0.0.0/8'], mcp: 'read' };
     expect(await changesOf(id, member)).toEqual([
       { name: 'shop', prefix: updated.prefix, last_four: updated.last_four, from, to },
@@ -47,20 +47,28 @@ describe('an admin', () => {
     [{ allowed_ranges: [] }, { allowed_ranges: [] }],
     // an explicit null is not an omission
     [{ expires_at: null }, { expires_at: null }],
-    [{ expires_at: null, name: null, mcp: null, allowed_ranges: null }, { expires_at: null }],
   ])('keeps what is omitted: %j', async (changes, changed) => {
     const { id } = await make();
-    const before = await admin.call('api_key', { id });
-    expect(await admin.call('update_api_key', { id, ...changes })).toEqual({ ...before, ...changed });
+    const before = await admin.call('key', { key_id: id });
+    expect(await admin.call('update_key', { key_id: id, ...changes })).toEqual({ ...before, ...changed });
     expect((await changesOf(id)).map(({ to }) => to)).toEqual([changed]);
+  });
+
+  test('cannot clear what every key has', async () => {
+    const { id } = await make();
+    const cleared = { name: null, allowed_ranges: null, mcp: null };
+    expect(await admin.call('update_key', { key_id: id, ...cleared })).toMatchObject({
+      ...{ code: 'validation_failed', errors: Object.keys(cleared).map((name) => ({ pointer: `/${name}` })) },
+    });
+    expect(await changesOf(id)).toEqual([]);
   });
 
   test('writes no event if nothing changes', async () => {
     const { id } = await make();
-    const before = await admin.call('api_key', { id });
+    const before = await admin.call('key', { key_id: id });
     const { name, expires_at, allowed_ranges, mcp } = before;
     for (const same of [{}, { name: ` ${String(name)}` }, { expires_at, allowed_ranges, mcp }]) {
-      expect(await admin.call('update_api_key', { id, ...same })).toEqual(before);
+      expect(await admin.call('update_key', { key_id: id, ...same })).toEqual(before);
     }
     expect(await changesOf(id)).toEqual([]);
   });
@@ -71,21 +79,21 @@ describe('an admin', () => {
     [{ name: ' ', allowed_ranges: ['everywhere'] }, '/name', '/allowed_ranges/0'],
   ])('gets 422 for %j, and nothing changes', async (changes: object, ...pointers: string[]) => {
     const { id } = await make();
-    const before = await admin.call('api_key', { id });
-    expect(await admin.call('update_api_key', { id, mcp: 'off', ...changes })).toMatchObject({
+    const before = await admin.call('key', { key_id: id });
+    expect(await admin.call('update_key', { key_id: id, mcp: 'off', ...changes })).toMatchObject({
       ...{ code: 'validation_failed', status: 422 },
       errors: pointers.map((pointer) => ({ pointer })),
     });
-    expect(await admin.call('api_key', { id })).toEqual(before);
+    expect(await admin.call('key', { key_id: id })).toEqual(before);
   });
 
   test('cannot change a key that has ended', async () => {
     const revoked = await make();
-    await admin.call('revoke_api_key', { id: revoked.id });
+    await admin.call('revoke_key', { key_id: revoked.id });
     const expired = await makeKey(gateway, organisation, { expiresAt: new Date(Date.now() - MINUTE) });
     for (const { id } of [revoked, expired]) {
-      expect(await admin.call('update_api_key', { id, expires_at: inHours(1) })).toMatchObject({
-        ...{ code: 'validation_failed', errors: [{ pointer: '/id', code: 'ended' }] },
+      expect(await admin.call('update_key', { key_id: id, expires_at: inHours(1) })).toMatchObject({
+        ...{ code: 'validation_failed', errors: [{ pointer: '/key_id', code: 'ended' }] },
       });
       expect(await changesOf(id)).toEqual([]);
     }
@@ -94,14 +102,14 @@ describe('an admin', () => {
 
   test('can change a replaced key, but not its expiry', async () => {
     const { id } = await make();
-    const { old } = await admin.call('rotate_api_key', { id, overlap_hours: 2 });
+    const { old } = await admin.call('rotate_key', { key_id: id, overlap_hours: 2 });
     for (const expires_at of [inHours(1), null]) {
-      expect(await admin.call('update_api_key', { id, name: 'x', expires_at })).toMatchObject({
+      expect(await admin.call('update_key', { key_id: id, name: 'x', expires_at })).toMatchObject({
         ...{ code: 'validation_failed', errors: [{ pointer: '/expires_at', code: 'replaced' }] },
       });
     }
     // as sent by a form that has all members
-    const updated = await admin.call('update_api_key', { id, name: 'old', expires_at: old.expires_at });
+    const updated = await admin.call('update_key', { key_id: id, name: 'old', expires_at: old.expires_at });
     expect(updated).toMatchObject({ name: 'old', expires_at: old.expires_at });
     expect((await changesOf(id)).map(({ to }) => to)).toEqual([{ name: 'old' }]);
   });
@@ -124,11 +132,11 @@ test('a change applies from the next request of the key on every gateway', async
     [200, 200],
     [true, true],
   ]);
-  await admin.call('update_api_key', { id, mcp: 'off' });
+  await admin.call('update_key', { key_id: id, mcp: 'off' });
   expect(await calls()).toEqual([false, false]);
-  await admin.call('update_api_key', { id, allowed_ranges: ['10.0.0.0/8'] });
+  await admin.call('update_key', { key_id: id, allowed_ranges: ['10.0.0.0/8'] });
   expect(await statuses()).toEqual([401, 401]);
-  await admin.call('update_api_key', { id, allowed_ranges: [], mcp: 'read', name: 'again' });
+  await admin.call('update_key', { key_id: id, allowed_ranges: [], mcp: 'read', name: 'again' });
   expect([await statuses(), await calls()]).toEqual([
     [200, 200],
     [true, true],
@@ -140,12 +148,12 @@ test('concurrent changes are all applied, one after another, each with its own e
   const { id } = await make();
   const names = Array.from({ length: 6 }, (_, at) => `name ${String(at)}`);
   const answers = await Promise.all([
-    ...names.map((name) => admin.call('update_api_key', { id, name })),
-    admin.call('update_api_key', { id, mcp: 'off' }),
-    admin.call('update_api_key', { id, expires_at: null }),
+    ...names.map((name) => admin.call('update_key', { key_id: id, name })),
+    admin.call('update_key', { key_id: id, mcp: 'off' }),
+    admin.call('update_key', { key_id: id, expires_at: null }),
   ]);
   for (const answer of answers) expect(answer).toMatchObject({ id });
-  const after = await admin.call('api_key', { id });
+  const after = await admin.call('key', { key_id: id });
   expect(after).toMatchObject({ mcp: 'off', expires_at: null });
   const changes = await changesOf(id);
   expect(changes).toHaveLength(8);
@@ -160,11 +168,11 @@ test('concurrent changes are all applied, one after another, each with its own e
 test('a concurrent change and revocation leave the key revoked', async () => {
   const { id, key } = await make();
   await Promise.all([
-    admin.call('revoke_api_key', { id }),
-    admin.call('update_api_key', { id, expires_at: null }),
-    admin.call('update_api_key', { id, name: 'late' }),
+    admin.call('revoke_key', { key_id: id }),
+    admin.call('update_key', { key_id: id, expires_at: null }),
+    admin.call('update_key', { key_id: id, name: 'late' }),
   ]);
-  expect(await admin.call('api_key', { id })).toMatchObject({ state: 'revoked' });
+  expect(await admin.call('key', { key_id: id })).toMatchObject({ state: 'revoked' });
   expect((await client(gateway, key).get('/me')).status).toBe(401);
 });
 
@@ -177,13 +185,13 @@ test('keys that expire before a given time can be listed, without replaced ones'
   await ends('soon', 5);
   await ends('later', 50);
   await ends('never');
-  await there.call('rotate_api_key', { id: await ends('rotated', 500), overlap_hours: 1 });
+  await there.call('rotate_key', { key_id: await ends('rotated', 500), overlap_hours: 1 });
   const found = async (args: object): Promise<string[]> =>
-    (await there.call('api_keys', args)).data.map(({ name }: { name: string }) => name);
+    (await there.call('keys', args)).data.map(({ name }: { name: string }) => name);
   expect(await found({ state: 'active', expires_before: inHours(10) })).toEqual(['soon']);
   expect(await found({ expires_before: inHours(100) })).toEqual(['later', 'soon', 'gone']);
-  const first = await there.call('api_keys', { expires_before: inHours(100), limit: 1 });
-  expect(await there.call('api_keys', { limit: 1, cursor: first.next_cursor })).toMatchObject({
+  const first = await there.call('keys', { expires_before: inHours(100), limit: 1 });
+  expect(await there.call('keys', { limit: 1, cursor: first.next_cursor })).toMatchObject({
     code: 'invalid_request',
   });
 });

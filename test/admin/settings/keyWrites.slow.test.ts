@@ -20,7 +20,7 @@ on.inBrowser('a change of a key on the settings page', () => {
     const of = await makeOrganisation(gateway);
     for (const name of 'abcdefghijkl') await makeKey(gateway, of, { name });
     const page = await visit(of);
-    const next = await on.holdCalls(page, /create_api_key/);
+    const next = await on.holdCalls(page, /create_key/);
     const create = () => press(dialog(page), 'Create key');
     await fillNewKey(page, 'web shop');
     await create();
@@ -68,7 +68,7 @@ on.inBrowser('a change of a key on the settings page', () => {
     await makeKey(gateway, of, { name: 'till' });
     const shop = await makeKey(gateway, of, { name: 'shop', expiresAt: new Date(Date.now() + 3 * DAY) });
     const page = await visit(of);
-    const next = await on.holdCalls(page, /revoke_api_key|update_api_key/);
+    const next = await on.holdCalls(page, /revoke_key|update_key/);
     await on.choose(page, 'till', 'Revoke…');
     await press(page, 'Revoke key');
     await lost(await next());
@@ -112,7 +112,7 @@ on.inBrowser('a change of a key on the settings page', () => {
     await save('Name', 'never');
     await passed(await next());
     await says(dialog(page), 'It is revoked or expired');
-    expect(await dialog(page).innerText()).not.toContain('/id');
+    expect(await dialog(page).innerText()).not.toContain('/key_id');
     await button(page, 'Save').waitFor({ state: 'hidden' });
     await hasFocus(button(page, 'Cancel'));
     await page.keyboard.press('Escape');
@@ -140,7 +140,7 @@ on.inBrowser('a change of a key on the settings page', () => {
     await add(page);
     await says(dialog(page), 'Somebody else has signed in');
     await on.signOutElsewhere(page);
-    expect((await admin('webhook_endpoints')).data).toEqual([]);
+    expect((await admin('webhooks')).data).toEqual([]);
     await scene.signInElsewhere(page, of);
     await add(page);
     await on.shown(page, 'The signing secret');

@@ -7,7 +7,7 @@ import { signIn, useOffice } from './people';
 const { gateway, organisation, admin, member } = useOffice();
 
 function make(changes: object = {}): Promise<{ key: string; api_key: { id: string } & Record<string, unknown> }> {
-  return admin.call('create_api_key', { name: 'shop', scopes: ['quotes:read', 'orders:read'], ...changes }) as never;
+  return admin.call('create_key', { name: 'shop', scopes: ['quotes:read', 'orders:read'], ...changes }) as never;
 }
 
 async function statusOf(key: string): Promise<number> {
@@ -29,23 +29,23 @@ describe('an admin', () => {
     const allowed_ranges = ['127.0.0.1/32', '10.0.0.0/8'];
     expect(api_key).toMatchObject({ state: 'active', created_by: 'Ada', allowed_ranges, mcp: 'write' });
     expect((await make()).api_key.mcp).toBe('read');
-    const { data } = await admin.call('api_keys');
+    const { data } = await admin.call('keys');
     expect(data).toContainEqual(api_key);
     expect(JSON.stringify(data)).not.toContain(key);
   });
 
   test('rotates a key: both work during the overlap, then only the new one', async () => {
     const old = await make({ mcp: 'write' });
-    const rotated = await admin.call('rotate_api_key', { id: old.api_key.id.toUpperCase(), overlap_hours: 2 });
+    const rotated = await admin.call('rotate_key', { key_id: old.api_key.id.toUpperCase(), overlap_hours: 2 });
     expect([await statusOf(old.key), await statusOf(rotated.key)]).toEqual([200, 200]);
     expect(rotated.api_key.mcp).toBe('write');
     expect(Math.abs(Date.parse(rotated.old.expires_at as string) - Date.now() - 2 * HOUR)).toBeLessThan(60_000);
     const refused = (pointed: { id: string }, code: string): Promise<void> =>
-      expect(admin.call('rotate_api_key', { id: pointed.id })).resolves.toMatchObject({
-        ...{ ...INVALID, errors: [{ pointer: '/id', code }] },
+      expect(admin.call('rotate_key', { key_id: pointed.id })).resolves.toMatchObject({
+        ...{ ...INVALID, errors: [{ pointer: '/key_id', code }] },
       });
     await refused(old.api_key, 'replaced');
-    const without = await admin.call('rotate_api_key', { id: rotated.api_key.id, overlap_hours: 0 });
+    const without = await admin.call('rotate_key', { key_id: rotated.api_key.id, overlap_hours: 0 });
     expect([await statusOf(rotated.key), await statusOf(without.key)]).toEqual([401, 200]);
     await refused(rotated.api_key, 'ended');
   });
@@ -54,10 +54,10 @@ describe('an admin', () => {
     const { key, api_key } = await make();
     const { id } = api_key;
     expect(await statusOf(key)).toBe(200);
-    const revoked = await admin.call('revoke_api_key', { id });
+    const revoked = await admin.call('revoke_key', { key_id: id });
     expect(revoked).toMatchObject({ id, state: 'revoked', revoked_at: expect.any(String) });
     expect(await statusOf(key)).toBe(401);
-    expect(await admin.call('revoke_api_key', { id })).toEqual(revoked);
+    expect(await admin.call('revoke_key', { key_id: id })).toEqual(revoked);
     const { data } = await member.call('audit_events', { key_id: id });
     const by = { actor: 'user:link:Ada', actor_name: 'Ada', from: '127.0.0.1', key_id: id };
     expect(data).toMatchObject([
@@ -87,8 +87,8 @@ describe('an admin', () => {
 describe('a member', () => {
   test('sees keys, usage and the audit log', async () => {
     const { api_key } = await make();
-    expect((await member.call('api_keys')).data).toContainEqual(api_key);
-    expect(await member.call('key_usage', { id: api_key.id, period: 'last_24h' })).toMatchObject({ requests: 0 });
+    expect((await member.call('keys')).data).toContainEqual(api_key);
+    expect(await member.call('usage', { key_id: api_key.id, period: 'last_24h' })).toMatchObject({ requests: 0 });
     expect((await member.call('audit_events')).data.length).toBeGreaterThan(0);
   });
 
@@ -137,8 +137,8 @@ describe('a signed-in user', () => {
   test('gets the same 404 for a key of another organisation as for an unknown key', async () => {
     const elsewhere = await makeKey(gateway, await makeOrganisation(gateway));
     const nobody = '00000000-0000-4000-8000-000000000000';
-    const byId = userOperations.filter((operation) => 'id' in userArguments(operation, nobody));
-    expect(byId).toHaveLength(11);
+    const byId = userOperations.filter((operation) => Object.values(userArguments(operation, nobody)).includes(nobody));
+    expect(byId).toHaveLength(14);
     for (const operation of byId) {
       const [foreign, missing] = await Promise.all(
         [elsewhere.id, nobody].map((id) =>
@@ -157,7 +157,7 @@ describe('a signed-in user', () => {
     const there = await signIn(gateway, own);
     const made: string[] = [];
     for (let count = 0; count < 5; count += 1) made.push((await makeKey(gateway, own)).id);
-    for (const operation of ['api_keys', 'audit_events'] as const) {
+    for (const operation of ['keys', 'audit_events'] as const) {
       const seen: string[] = [];
       let cursor: string | null = null;
       do {
@@ -180,9 +180,9 @@ describe('a signed-in user', () => {
       await makeKey(gateway, own),
       await makeKey(gateway, own, { expiresAt: new Date(Date.now() - MINUTE) }),
     ];
-    await there.call('revoke_api_key', { id: revoked.id });
+    await there.call('revoke_key', { key_id: revoked.id });
     const ids = async (state?: string): Promise<[string, string][]> =>
-      (await there.call('api_keys', { state })).data.map((key: { id: string; state: string }) => [key.id, key.state]);
+      (await there.call('keys', { state })).data.map((key: { id: string; state: string }) => [key.id, key.state]);
     expect(await ids('active')).toEqual([[live.id, 'active']]);
     expect(await ids('ended')).toEqual([
       [expired.id, 'expired'],
@@ -197,7 +197,7 @@ test('keys are found by part of their name in any case, or by the visible charac
   const there = await signIn(gateway, own);
   const made = await Promise.all(['Web shop', 'web (old).*', 'Till'].map((name) => makeKey(gateway, own, { name })));
   const found = async (search: string, state?: string): Promise<string[]> =>
-    (await there.call('api_keys', { search, state })).data.map(({ name }: { name: string }) => name).sort();
+    (await there.call('keys', { search, state })).data.map(({ name }: { name: string }) => name).sort();
   expect(await found('WEB')).toEqual(['Web shop', 'web (old).*']);
   expect(await found('(OLD).*')).toEqual(['web (old).*']);
   expect(await found('.')).toEqual(['web (old).*']);
@@ -211,13 +211,13 @@ test('the key that another one replaced can be looked up, even after it ended, a
   const own = await makeOrganisation(gateway);
   const there = await signIn(gateway, own);
   const [first] = await Promise.all([makeKey(gateway, own), makeKey(gateway, own)]);
-  const second = (await there.call('rotate_api_key', { id: first.id, overlap_hours: 0 })).api_key.id as string;
+  const second = (await there.call('rotate_key', { key_id: first.id, overlap_hours: 0 })).api_key.id as string;
   const found = async (replaced_by: string, person = there): Promise<string[]> =>
-    (await person.call('api_keys', { replaced_by })).data.map(({ id }: { id: string }) => id);
+    (await person.call('keys', { replaced_by })).data.map(({ id }: { id: string }) => id);
   expect(await found(second.toUpperCase())).toEqual([first.id]);
   expect(await found(first.id)).toEqual([]);
   expect(await found(second, await signIn(gateway, await makeOrganisation(gateway)))).toEqual([]);
-  expect(await there.call('api_keys', { replaced_by: 'x' })).toMatchObject({ code: 'invalid_request' });
+  expect(await there.call('keys', { replaced_by: 'x' })).toMatchObject({ code: 'invalid_request' });
 });
 
 test('on a plan without integrations keys can be listed and revoked, but not created, rotated or changed, from the next request on', async () => {
@@ -226,16 +226,16 @@ test('on a plan without integrations keys can be listed and revoked, but not cre
   const { id } = await makeKey(gateway, own);
   await gateway.control.organisations.setPlan(own.id, 'starter');
   for (const refused of [
-    await there.call('create_api_key', { name: 'x', scopes: ['quotes:read'] }),
-    await there.call('rotate_api_key', { id }),
-    await there.call('update_api_key', { id, name: 'x' }),
+    await there.call('create_key', { name: 'x', scopes: ['quotes:read'] }),
+    await there.call('rotate_key', { key_id: id }),
+    await there.call('update_key', { key_id: id, name: 'x' }),
   ]) {
     expect(refused).toMatchObject({ code: 'plan_required', status: 403 });
   }
-  expect((await there.call('api_keys')).data).toHaveLength(1);
-  expect(await there.call('revoke_api_key', { id })).toMatchObject({ state: 'revoked' });
+  expect((await there.call('keys')).data).toHaveLength(1);
+  expect(await there.call('revoke_key', { key_id: id })).toMatchObject({ state: 'revoked' });
   await gateway.control.organisations.setPlan(own.id, 'enterprise');
-  expect(await there.call('create_api_key', { name: 'x', scopes: ['quotes:read'] })).toMatchObject({
+  expect(await there.call('create_key', { name: 'x', scopes: ['quotes:read'] })).toMatchObject({
     api_key: { state: 'active' },
   });
 });

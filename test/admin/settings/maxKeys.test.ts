@@ -17,8 +17,8 @@ beforeEach(async () => {
   admin = await signIn(gateway, organisation);
 });
 
-const create = () => admin.call('create_api_key', { name: 'k', scopes: ['products:read'] });
-const active = async (): Promise<number> => (await admin.call('api_keys', { state: 'active' })).data.length as number;
+const create = () => admin.call('create_key', { name: 'k', scopes: ['products:read'] });
+const active = async (): Promise<number> => (await admin.call('keys', { state: 'active' })).data.length as number;
 const fill = async (): Promise<string[]> => {
   const ids: string[] = [];
   for (let nth = 0; nth < MOST; nth += 1) ids.push((await makeKey(gateway, organisation)).id);
@@ -31,7 +31,7 @@ test('keys beyond the limit are rejected with the reason, and another can be mad
     code: 'validation_failed',
     errors: [{ pointer: '', code: 'too_many', detail: FULL }],
   });
-  await admin.call('revoke_api_key', { id: first });
+  await admin.call('revoke_key', { key_id: first });
   expect(await create()).toMatchObject({ key: expect.any(String) });
   expect((await create()).code).toBe('validation_failed');
   await gateway.control.apiKeys.update(second!, { expires_at: new Date(Date.now() - 60_000) });
@@ -49,7 +49,7 @@ test('of many made at once, as many as there is room for are made, and the audit
 
 test('a key can be rotated at the limit', async () => {
   const [id] = await fill();
-  expect(await admin.call('rotate_api_key', { id, overlap_hours: 24 })).toMatchObject({
+  expect(await admin.call('rotate_key', { key_id: id, overlap_hours: 24 })).toMatchObject({
     key: expect.any(String),
   });
   // both keys of a rotation count while they overlap

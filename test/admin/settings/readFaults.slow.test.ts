@@ -30,9 +30,9 @@ inBrowser('if the settings page cannot read something,', () => {
       path: '/settings/integrations?period=last_24h',
       then: 'No requests in the last 24 hours.',
     },
-    { what: 'a key', body: /api_key\(/, path: '/settings/keys/KEY', then: 'Audit log of this key' },
+    { what: 'a key', body: /key\(key_id/, path: '/settings/keys/KEY', then: 'Audit log of this key' },
     {
-      ...{ what: 'all of a key but itself', body: /key_usage|request_log|audit_events/, path: '/settings/keys/KEY' },
+      ...{ what: 'all of a key but itself', body: /usage\(|request_log|audit_events/, path: '/settings/keys/KEY' },
       then: 'No requests with this key in the last 24',
     },
     {
@@ -73,7 +73,7 @@ inBrowser('if the settings page cannot read something,', () => {
     const of = await makeOrganisation(gateway);
     await makeKey(gateway, of, { name: 'shop' });
     const page = await visit({ of, on: 'Members' });
-    await on.calls(page, /api_keys/, unsent);
+    await on.calls(page, / keys\(/, unsent);
     await on.goTo(page, 'API keys');
     await says(banner(page), 'Could not reach the gateway');
     await page.unroute('**/settings/graphql');
@@ -142,7 +142,7 @@ inBrowser('if the settings page cannot read something,', () => {
     await choosing('all')();
     await on.goTo(page, 'API keys');
 
-    const body = new RegExp(`(key_usage|request_log|audit_events).*${first!.id}`, 's');
+    const body = new RegExp(`(usage\\(|request_log|audit_events).*${first!.id}`, 's');
     await overtaken(
       page,
       { body, count: 3 },
@@ -175,7 +175,7 @@ inBrowser('if the settings page cannot read something,', () => {
     });
     expect(await rows(page, 'API keys').count()).toBe(3);
 
-    const usage = new RegExp(`key_usage.*${first!.id}`, 's');
+    const usage = new RegExp(`usage\\(.*${first!.id}`, 's');
     await overtaken(
       page,
       { body: usage },

@@ -18,7 +18,7 @@ describe('the request log', () => {
     const { gateway, organisation, admin } = office;
     reader = await makeKey(gateway, organisation, { scopes: ['quotes:read'] });
     revoked = await makeKey(gateway, organisation);
-    await admin.call('revoke_api_key', { id: revoked.id });
+    await admin.call('revoke_key', { key_id: revoked.id });
     const caller = client(gateway, reader.key);
     await caller.get('/quotes', { limit: 1, q: 'secret' }, { 'X-Request-Id': 'first' });
     await caller.get('/orders');
@@ -156,7 +156,7 @@ describe('the request log', () => {
       makeKey(gateway, organisation),
       makeKey(gateway, organisation, { expiresAt: new Date(Date.now() - MINUTE) }),
     ]);
-    await admin.call('update_api_key', { id: elsewhere.id, allowed_ranges: ['192.0.2.0/24'] });
+    await admin.call('update_key', { key_id: elsewhere.id, allowed_ranges: ['192.0.2.0/24'] });
     for (const [{ key, id }, reason] of [
       [elsewhere, 'address'],
       [expired, 'expired'],
@@ -193,7 +193,7 @@ test('REQUEST_LOG=off stores no requests, but still counts them', async () => {
   await withGateway({}, async (keeper) => {
     const person = await signIn(keeper, organisation);
     expect((await person.call('request_log')).data).toEqual([]);
-    expect(await person.call('key_usage', { id: key.id, period: 'last_24h' })).toMatchObject({ requests: 1 });
+    expect(await person.call('usage', { key_id: key.id, period: 'last_24h' })).toMatchObject({ requests: 1 });
   });
 });
 

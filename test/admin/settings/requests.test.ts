@@ -6,7 +6,7 @@ import { signIn, useOffice } from './people';
 const { gateway, organisation, admin, member } = useOffice();
 
 describe('forged requests', () => {
-  const LIST = '{ api_keys { data { id } } }';
+  const LIST = '{ keys { data { id } } }';
 
   test.each([
     ['without a CSRF token', { 'x-csrf-token': '' }],
@@ -53,13 +53,13 @@ describe('the API', () => {
   test('ignores the cookie of a signed-in admin', async () => {
     const headers = { cookie: admin.cookie, 'x-csrf-token': admin.csrf };
     const rest = await client(gateway).get('/me', {}, headers);
-    const graphql = await client(gateway).graphql('{ api_keys { data { id } } }', {}, headers);
+    const graphql = await client(gateway).graphql('{ keys { data { id } } }', {}, headers);
     expect([rest.status, graphql.status]).toEqual([401, 401]);
   });
 
   test('uses the key and ignores a cookie sent with it, and settings answer a key with 401', async () => {
     const { key } = await makeKey(gateway, organisation, { scopes: ['quotes:read'] });
-    const query = '{ api_keys { data { id } } }';
+    const query = '{ keys { data { id } } }';
     const headers = { cookie: admin.cookie, 'x-csrf-token': admin.csrf };
     const { body } = await client(gateway, key).graphql(query, {}, headers);
     expect(body.errors).toMatchObject([{ extensions: { code: 'forbidden' } }]);
@@ -78,7 +78,7 @@ test('users have their own rate limit, and get 429 beyond it', async () => {
     const own = await makeOrganisation(tight);
     const there = await signIn(tight, own);
     const statuses: number[] = [];
-    for (let count = 0; count < 4; count += 1) statuses.push((await there.graphql('{ api_keys { has_more } }')).status);
+    for (let count = 0; count < 4; count += 1) statuses.push((await there.graphql('{ keys { has_more } }')).status);
     expect(statuses).toEqual([200, 200, 200, 429]);
   });
 });
@@ -88,7 +88,7 @@ test("a hostile document of a member is rejected like a key's", async () => {
     const next = `...F${String(at + 1)}`;
     return `fragment F${String(at)} on ApiKeyPage { ${next} ${next} }`;
   });
-  const query = `{ api_keys { ...F0 } } ${doubled.join(' ')} fragment F60 on ApiKeyPage { has_more }`;
+  const query = `{ keys { ...F0 } } ${doubled.join(' ')} fragment F60 on ApiKeyPage { has_more }`;
   const { status, body } = await member.graphql(query);
   expect([status, body.errors[0].extensions.code]).toEqual([400, 'invalid_request']);
 });

@@ -72,7 +72,7 @@ export async function withEndpoints(
 ): Promise<{ of: Organisation; admin: Call; ids: string[]; secrets: string[] }> {
   const { admin, organisation: of } = await officeOf(gateway);
   const made = [];
-  for (const url of urls) made.push(await admin('create_webhook_endpoint', { url }));
+  for (const url of urls) made.push(await admin('create_webhook', { url }));
   return {
     of,
     admin,

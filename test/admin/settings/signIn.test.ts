@@ -148,11 +148,11 @@ describe('a session', () => {
     const ann = await signIn(gateway, organisation);
     await withGateway({}, async (other) => {
       const there = await person(other, ann.cookie);
-      expect((await there.call('api_keys')).data).toEqual([]);
+      expect((await there.call('keys')).data).toEqual([]);
       const out = await signOut(ann);
       expect(leadsTo(out)).toEqual(SIGN_IN);
       expect(out.headers.getSetCookie()[0]).toContain('Max-Age=0');
-      expect(await there.call('api_keys')).toMatchObject({ code: 'unauthenticated', status: 401 });
+      expect(await there.call('keys')).toMatchObject({ code: 'unauthenticated', status: 401 });
       expect(leadsTo(await visit(other, PAGE, ann.cookie))).toEqual(SIGN_IN);
     });
   });
@@ -164,15 +164,15 @@ describe('a session', () => {
     const bob = await signIn(gateway, organisation, 'member', 'Bob');
     const elsewhere = await signIn(gateway, await makeOrganisation(gateway), 'admin', 'Eve');
     await signOut(here, { csrf: here.csrf, everywhere: '1' });
-    for (const one of [here, there]) expect((await one.call('api_keys')).code).toBe('unauthenticated');
+    for (const one of [here, there]) expect((await one.call('keys')).code).toBe('unauthenticated');
     expect((await sendLink(gateway, link)).status).toBe(410);
-    for (const one of [bob, elsewhere]) expect((await one.call('api_keys')).data).toEqual([]);
+    for (const one of [bob, elsewhere]) expect((await one.call('keys')).data).toEqual([]);
   });
 
   test('that has expired is rejected, even if not deleted yet', async () => {
     const ann = await signIn(gateway, organisation, 'admin', 'Idle');
     await rows('sessions').updateOne({ 'user.id': 'link:Idle' }, { $set: { ends_at: new Date(Date.now() - MINUTE) } });
-    expect((await ann.call('api_keys')).code).toBe('unauthenticated');
+    expect((await ann.call('keys')).code).toBe('unauthenticated');
   });
 
   test('in use is extended, but never beyond 12 hours', async () => {
@@ -180,7 +180,7 @@ describe('a session', () => {
     const created = Date.now() - 11.5 * HOUR;
     const used = { created_at: new Date(created), used_at: new Date(Date.now() - HOUR / 2) };
     await rows('sessions').updateOne({ 'user.id': 'link:Busy' }, { $set: used });
-    expect((await ann.call('api_keys')).data).toEqual([]);
+    expect((await ann.call('keys')).data).toEqual([]);
     const stored = await rows('sessions').findOne({ 'user.id': 'link:Busy' });
     expect(stored!.ends_at.getTime()).toBe(created + 12 * HOUR);
   });
@@ -195,7 +195,7 @@ test("signing out requires the session's CSRF token", async () => {
   const { csrf } = await signIn(gateway, organisation);
   for (const members of [{}, { csrf: '' }, { csrf: 'x'.repeat(43) }, { csrf }])
     expect((await signOut(ann, members as Record<string, string>)).status).toBe(403);
-  expect((await ann.call('api_keys')).data).toEqual([]);
+  expect((await ann.call('keys')).data).toEqual([]);
 });
 
 test('unsupported requests to settings get a client error, not a 500', async () => {

@@ -25,7 +25,7 @@ test('requests of a key are counted over all APIs and instances, with errors, 42
       ['last_24h', 24],
       ['last_30d', 30],
     ] as const) {
-      const usage = await ann.call('key_usage', { id: key.id, period });
+      const usage = await ann.call('usage', { key_id: key.id, period });
       // 7 calls twice: 4 fail by scope, argument, operation and route; with a limit of 2, 4 get 429
       expect(usage).toMatchObject({ requests: 14, errors: 6, rate_limited: 4, mcp: 2 });
       expect(usage.buckets).toHaveLength(buckets);
@@ -34,17 +34,22 @@ test('requests of a key are counted over all APIs and instances, with errors, 42
       expect(length).toBe(period === 'last_24h' ? 3_600_000 : 86_400_000);
       expect(new Set(starts.slice(1).map((start: number, at: number) => start - starts[at])).size).toBe(1);
       for (const { id } of [other, revoked])
-        expect(await ann.call('key_usage', { id, period })).toMatchObject({ requests: 0 });
+        expect(await ann.call('usage', { key_id: id, period })).toMatchObject({ requests: 0 });
       expect(usage.operations.map(({ operation, requests }: Json) => [operation, requests])).toEqual([
         ['quotes', 6],
         ['none', 5],
         ['orders', 2],
-        ['api_keys', 1],
+        ['keys', 1],
       ]);
       expect(usage.codes).toContainEqual({ code: 'insufficient_scope', requests: 2 });
-      const all = await ann.call('organisation_usage', { period });
+      const all = await ann.call('usage', { period });
       expect(all).toMatchObject({ requests: 14, errors: 6, rate_limited: 4, mcp: 2, operations: usage.operations });
     }
+    const [to] = new Date().toISOString().split('T');
+    expect(await ann.call('usage', { key_id: key.id, to })).toMatchObject({ requests: 14 });
+    expect(await ann.call('usage', { period: 'last_24h', to })).toMatchObject({
+      ...{ code: 'invalid_request', errors: [{ parameter: 'period', code: 'not_allowed' }] },
+    });
   });
 });
 
@@ -53,7 +58,7 @@ async function makeCalls(gateway: TestGateway, key: string, revoked: string): Pr
   await caller.get('/orders');
   await caller.get('/quotes');
   await caller.get('/quotes', { limit: 0 });
-  await caller.graphql('{ api_keys { has_more } }');
+  await caller.graphql('{ keys { has_more } }');
   await caller.graphql('{ quotes { has_more } }');
   await caller.mcp('tools/call', { name: 'quotes' });
   await caller.get('/nothing');

@@ -31,9 +31,9 @@ inBrowser('the settings page with the longest values', () => {
         { face: 'graphql', operation: 'quotes orders customers products me events', ms: 12_345 },
         { status: 401, code: 'unauthenticated', reason: 'address' },
       ]);
-      const { endpoint } = await admin('create_webhook_endpoint', { url: LONG });
+      const { endpoint } = await admin('create_webhook', { url: LONG });
       const types = ['order.created', 'order.updated', 'quote.created', 'quote.updated'];
-      const { endpoint: other } = await admin('create_webhook_endpoint', { url: `${LONG}2`, types });
+      const { endpoint: other } = await admin('create_webhook', { url: `${LONG}2`, types });
       const at = new Date();
       const state = { state: 'disabled', disabled: { reason: 'failures', at }, failing_since: at, parked: 3 };
       const rows = gateway.databases.control.collection('webhook_endpoints');

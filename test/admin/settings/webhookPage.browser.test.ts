@@ -233,7 +233,7 @@ inBrowser('webhooks on the settings page', () => {
     await press(dialog(page), 'Send again');
     await dialog(page).waitFor({ state: 'hidden' });
     expect(Date.parse((await started())[0])).toBeGreaterThan(Date.now() - 60_000);
-    expect((await admin('webhook_endpoints')).data[0].state).toBe('enabled');
+    expect((await admin('webhooks')).data[0].state).toBe('enabled');
   });
 
   test('URL and types can be changed, the secret rotated with an overlap, and the endpoint deleted', async () => {
@@ -270,7 +270,7 @@ inBrowser('webhooks on the settings page', () => {
     await says(dialog(page), other);
     await press(page, 'Delete endpoint');
     await says(page, 'Webhooks tell your own server what happens here');
-    expect((await admin('webhook_endpoints')).data).toEqual([]);
+    expect((await admin('webhooks')).data).toEqual([]);
   });
 
   test('a member sees endpoints and deliveries, and cannot change anything', async () => {

@@ -11,7 +11,7 @@ inBrowser('a change of an endpoint on the settings page', () => {
   const { gateway, visit, open } = on.pageScene({ ...on.BROKEN, on: 'Webhooks' }, ENVIRONMENT);
   const url = (page: Page) => dialog(page).getByLabel('URL');
 
-  const listed = async (admin: Call): Promise<number> => (await admin('webhook_endpoints')).data.length as number;
+  const listed = async (admin: Call): Promise<number> => (await admin('webhooks')).data.length as number;
 
   async function fillEndpoint(page: Page): Promise<void> {
     await press(page, 'Add endpoint');
@@ -22,7 +22,7 @@ inBrowser('a change of an endpoint on the settings page', () => {
   test('that adds it and whose answer is lost shows it with what to do; if it never arrived, the dialog says so and keeps the input', async () => {
     const { of, admin } = await withEndpoints(gateway, OTHER);
     const page = await visit(of);
-    const next = await on.holdCalls(page, /create_webhook_endpoint/);
+    const next = await on.holdCalls(page, /create_webhook/);
     await fillEndpoint(page);
     await add(page);
     await unsent(await next());
@@ -46,12 +46,12 @@ inBrowser('a change of an endpoint on the settings page', () => {
     const page = await visit(of);
     await open(page, `/settings/webhooks/${ids[0]!}`);
     let fate = unsent;
-    await on.calls(page, /rotate_webhook_endpoint/, (route) => fate(route));
+    await on.calls(page, /rotate_webhook/, (route) => fate(route));
     // somebody else has changed something since the page was read
     await says(fact(page, 'Signing secret'), 'shown once, when it was created');
-    await admin('rotate_webhook_endpoint', { id: ids[0] });
+    await admin('rotate_webhook', { webhook_id: ids[0] });
     let reading = unsent;
-    await on.calls(page, /webhook_endpoints/, (route) => reading(route));
+    await on.calls(page, / webhooks \{/, (route) => reading(route));
     await on.act(page, 'Rotate secret…');
     await says(dialog(page), 'The endpoint could not be read: nothing was changed.');
     expect(await button(dialog(page), 'Rotate secret').count()).toBe(0);
@@ -67,7 +67,7 @@ inBrowser('a change of an endpoint on the settings page', () => {
     const MEANWHILE = 'rotated meanwhile, by this page or by somebody else';
     await rotated('The secret was not rotated so far.');
     // the page cannot know whose rotation it was
-    await admin('rotate_webhook_endpoint', { id: ids[0] });
+    await admin('rotate_webhook', { webhook_id: ids[0] });
     await rotated(MEANWHILE);
     await rotated('The secret was not rotated so far.');
     fate = lost;
@@ -81,9 +81,9 @@ inBrowser('a change of an endpoint on the settings page', () => {
     const sent: string[] = [];
     page.on('request', (request) => {
       const body = request.postData() ?? '';
-      sent.push(...(/(create_webhook_endpoint|send_test_event|resend_event)(?=\()/.exec(body)?.slice(1) ?? []));
+      sent.push(...(/(create_webhook|send_test_event|resend_event)(?=\()/.exec(body)?.slice(1) ?? []));
     });
-    const next = await on.holdCalls(page, /create_webhook_endpoint/);
+    const next = await on.holdCalls(page, /create_webhook/);
     await fillEndpoint(page);
     for (let time = 0; time < 3; time += 1) await button(dialog(page), 'Add endpoint').dispatchEvent('click');
     for (let time = 0; time < 3; time += 1) await url(page).press('Enter');
@@ -113,7 +113,7 @@ inBrowser('a change of an endpoint on the settings page', () => {
       });
       await counted(page.getByText('Could not reach the gateway').filter({ visible: true }), count);
     }
-    expect(sent).toEqual(['create_webhook_endpoint', 'send_test_event', 'resend_event']);
+    expect(sent).toEqual(['create_webhook', 'send_test_event', 'resend_event']);
   });
 
   test('that somebody else has deleted says so, whatever the action', async () => {
@@ -133,7 +133,7 @@ inBrowser('a change of an endpoint on the settings page', () => {
       const url = `${URL}/${String(at)}`;
       await follow(page, url);
       await (action.startsWith('Send again:') ? on.openDetails(page) : says(page, 'No event was sent yet'));
-      await admin('delete_webhook_endpoint', { id: ids[at] });
+      await admin('delete_webhook', { webhook_id: ids[at] });
       await (action.endsWith('…') ? on.act(page, action) : press(page, action));
       if (does !== undefined) await press(dialog(page), does);
       await says(page, `The endpoint ${url} was deleted meanwhile`);

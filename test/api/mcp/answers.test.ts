@@ -306,7 +306,7 @@ describe('a write', () => {
 });
 
 test('an unknown tool is a protocol error', async () => {
-  for (const name of ['nothing', 'api_keys', 'create_api_key', 'constructor', 7, undefined]) {
+  for (const name of ['nothing', 'keys', 'create_key', 'constructor', 7, undefined]) {
     const { status, body } = await caller.mcp('tools/call', { name, arguments: {} });
     expect({ status, code: body.error?.code }).toEqual({ status: 200, code: -32602 });
   }

@@ -108,7 +108,7 @@ inBrowser('GraphiQL', () => {
     expect(text).not.toMatch(/HttpMethod|FilterBy|GraphqlOnly|\bRole\b|\bScope\b/);
     await docs.getByRole('link', { name: 'Mutation', exact: true }).first().click();
     await docs.getByText('upsert_products').waitFor();
-    expect(await docs.innerText()).not.toMatch(/api_key|webhook|signed-in/);
+    expect(await docs.innerText()).not.toMatch(/api_key|create_key|webhook|signed-in/);
     await docs.getByRole('link', { name: /^Go back to/ }).click();
     await docs.getByRole('link', { name: 'Query', exact: true }).first().click();
     await docs.getByText('Requires the scope quotes:read.').first().waitFor();

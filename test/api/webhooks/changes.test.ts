@@ -33,15 +33,15 @@ function verifiedBy({ receiver }: Scene, ...secrets: string[]): boolean[] {
 test('after a rotation both secrets sign for 24 hours, then the new one alone; an older one ends at once', async () => {
   const one = await scene();
   const { id } = one;
-  const second = (await one.admin('rotate_webhook_endpoint', { id })).secret as string;
+  const second = (await one.admin('rotate_webhook', { webhook_id: id })).secret as string;
   await one.write(1);
   await untilArrived(one, 1);
   expect(verifiedBy(one, one.secret, second)).toEqual([true, true]);
-  const third = (await one.admin('rotate_webhook_endpoint', { id })).secret as string;
-  await one.admin('send_test_event', { id });
+  const third = (await one.admin('rotate_webhook', { webhook_id: id })).secret as string;
+  await one.admin('send_test_event', { webhook_id: id });
   expect(verifiedBy(one, one.secret, second, third)).toEqual([false, true, true]);
   await world.endpoints.updateOne({ _id: id }, { $set: { rotated_at: new Date(Date.now() - DAY - HOUR) } });
-  await one.admin('send_test_event', { id });
+  await one.admin('send_test_event', { webhook_id: id });
   expect(verifiedBy(one, one.secret, second, third)).toEqual([false, false, true]);
   expect((await one.endpoint()).old_secret_until).toBeNull();
 });
@@ -55,13 +55,13 @@ test('a test event and an event resent by hand return their outcome, and affect 
   const before = await one.row();
   one.receiver.answer = (_arrival, response) => void response.writeHead(418).end('short and stout');
   const answer = 'short and stout';
-  expect(await one.admin('send_test_event', { id })).toMatchObject({ ok: false, status: 418, answer });
+  expect(await one.admin('send_test_event', { webhook_id: id })).toMatchObject({ ok: false, status: 418, answer });
   expect(one.receiver.arrived.at(-1)!.event).toMatchObject({ type: 'webhook.test', object: null, changes: [] });
-  const { data } = await one.admin('webhook_deliveries', { endpoint: id });
-  const resent = await one.admin('resend_event', { endpoint: id, delivery: data[0].id });
+  const { data } = await one.admin('webhook_deliveries', { webhook_id: id });
+  const resent = await one.admin('resend_event', { webhook_id: id, delivery: data[0].id });
   expect(resent).toMatchObject({ ok: false, status: 418, answer });
   expect(one.receiver.arrived.at(-1)!.id).toBe(data[0].event_id);
-  const [after] = (await one.admin('webhook_deliveries', { endpoint: id })).data;
+  const [after] = (await one.admin('webhook_deliveries', { webhook_id: id })).data;
   expect(after).toMatchObject({ state: 'delivered', attempts: 1 });
   expect(after.log.map(({ status, answer }: Json) => [status, answer])).toEqual([
     [204, null],
@@ -69,22 +69,22 @@ test('a test event and an event resent by hand return their outcome, and affect 
   ]);
   expect(await one.row()).toEqual(before);
   // to a disabled endpoint as well
-  await one.admin('disable_webhook_endpoint', { id });
+  await one.admin('disable_webhook', { webhook_id: id });
   one.receiver.answer = () => 204;
-  expect(await one.admin('send_test_event', { id })).toMatchObject({ ok: true, status: 204, error: null });
+  expect(await one.admin('send_test_event', { webhook_id: id })).toMatchObject({ ok: true, status: 204, error: null });
 });
 
 test('an organisation can send at most two events by hand at a time', async () => {
   const one = await scene();
   const { id } = one;
   const held = one.receiver.hold();
-  const two = [one.admin('send_test_event', { id }), one.admin('send_test_event', { id })];
+  const two = [one.admin('send_test_event', { webhook_id: id }), one.admin('send_test_event', { webhook_id: id })];
   await eventually(() => held.count() === 2);
-  expect(await one.admin('send_test_event', { id })).toMatchObject({ code: 'rate_limited' });
+  expect(await one.admin('send_test_event', { webhook_id: id })).toMatchObject({ code: 'rate_limited' });
   held.release();
   for (const answer of await Promise.all(two)) expect(answer).toMatchObject({ ok: true });
   one.receiver.answer = () => 204;
-  expect(await one.admin('send_test_event', { id })).toMatchObject({ ok: true });
+  expect(await one.admin('send_test_event', { webhook_id: id })).toMatchObject({ ok: true });
 });
 
 test('a disabled endpoint receives nothing; when enabled it resumes where it stopped, from a time, or from now', async () => {
@@ -93,25 +93,25 @@ test('a disabled endpoint receives nothing; when enabled it resumes where it sto
   await one.write(2);
   await untilDelivered(one, 2);
   await untilReleased(one);
-  await one.admin('disable_webhook_endpoint', { id });
+  await one.admin('disable_webhook', { webhook_id: id });
   await one.write(2);
   await eventually(async () => (await one.endpoint()).lag_seconds > 0);
   expect(one.receiver.arrived).toHaveLength(2);
-  await one.admin('enable_webhook_endpoint', { id });
+  await one.admin('enable_webhook', { webhook_id: id });
   await untilDelivered(one, 4);
   expect(new Set(idsOf(one)).size).toBe(4);
   expect(idsOf(one)).toHaveLength(4);
   // everything is sent again, with the same ids
-  await one.admin('enable_webhook_endpoint', { id, from: new Date(Date.now() - HOUR).toISOString() });
+  await one.admin('enable_webhook', { webhook_id: id, from: new Date(Date.now() - HOUR).toISOString() });
   await untilArrived(one, 8);
   expect(idsOf(one).slice(4).sort()).toEqual(idsOf(one).slice(0, 4).sort());
   await untilReleased(one);
-  await one.admin('disable_webhook_endpoint', { id });
+  await one.admin('disable_webhook', { webhook_id: id });
   await one.write(3);
   await eventually(async () => (await one.endpoint()).lag_seconds > 0);
   // earlier events are not sent
   await eventually(async () => {
-    await one.admin('enable_webhook_endpoint', { id, from: new Date(Date.now() + MINUTE).toISOString() });
+    await one.admin('enable_webhook', { webhook_id: id, from: new Date(Date.now() + MINUTE).toISOString() });
     return (await one.endpoint()).lag_seconds === 0;
   });
   const [last = ''] = await one.write(1);
@@ -127,8 +127,8 @@ test('an endpoint disabled during a post gets no other post until that has ended
   await untilArrived(one, 1);
   const begun = Date.now();
   for (const change of ['disable', 'enable'] as const) {
-    await one.admin(`${change}_webhook_endpoint`, {
-      id,
+    await one.admin(`${change}_webhook`, {
+      webhook_id: id,
       ...(change === 'enable' && { from: new Date().toISOString() }),
     });
     const { holder, until } = await one.row();
@@ -160,7 +160,7 @@ test('enabling from a time drops parked events and sends them again in order', a
   await eventually(async () => (await one.rows('held')).length === 2);
   await untilReleased(one);
   one.receiver.answer = () => 204;
-  await one.admin('enable_webhook_endpoint', { id: one.id, from: new Date(Date.now() - HOUR).toISOString() });
+  await one.admin('enable_webhook', { webhook_id: one.id, from: new Date(Date.now() - HOUR).toISOString() });
   await untilDelivered(one, 4);
   expect(await one.rows('skipped')).toEqual([]);
   const ids = (await one.rows('delivered')).map((row) => row.event_id);
@@ -171,12 +171,12 @@ test('enabling from more than 30 days ago is rejected', async () => {
   const one = await scene();
   const { id } = one;
   const from = new Date(Date.now() - 31 * DAY).toISOString();
-  expect(await one.admin('enable_webhook_endpoint', { id, from })).toMatchObject({ code: 'validation_failed' });
+  expect(await one.admin('enable_webhook', { webhook_id: id, from })).toMatchObject({ code: 'validation_failed' });
   await world.endpoints.updateOne(
     { _id: id },
     { $set: { state: 'disabled', disabled: { reason: 'failures', at: new Date(Date.now() - 31 * DAY) } } },
   );
-  expect(await one.admin('enable_webhook_endpoint', { id })).toMatchObject({ code: 'validation_failed' });
+  expect(await one.admin('enable_webhook', { webhook_id: id })).toMatchObject({ code: 'validation_failed' });
 });
 
 test('while an organisation is being moved, nothing is posted whose outcome could not be stored', async () => {
@@ -251,16 +251,18 @@ test('deliveries are listed in pages, newest event first, and by state', async (
   let cursor: string | null = null;
   do {
     const next = cursor !== null && { cursor };
-    const page: Json = await one.member('webhook_deliveries', { endpoint, limit: 10, ...next });
+    const page: Json = await one.member('webhook_deliveries', { webhook_id: endpoint, limit: 10, ...next });
     seen.push(...page.data);
     cursor = page.next_cursor;
   } while (cursor !== null);
   const rows = await one.rows();
   expect(seen.map(({ id }) => id)).toEqual(rows.map(({ _id }) => _id).reverse());
   expect(seen[0]).toMatchObject({ type: 'quote.created', state: 'delivered', attempts: 1, next_attempt_at: null });
-  expect((await one.member('webhook_deliveries', { endpoint, state: 'waiting' })).data).toEqual([]);
-  expect((await one.member('webhook_deliveries', { endpoint, state: 'delivered', limit: 100 })).data).toHaveLength(25);
-  const refused = await one.member('webhook_deliveries', { endpoint, cursor: 'nonsense' });
+  expect((await one.member('webhook_deliveries', { webhook_id: endpoint, state: 'waiting' })).data).toEqual([]);
+  expect(
+    (await one.member('webhook_deliveries', { webhook_id: endpoint, state: 'delivered', limit: 100 })).data,
+  ).toHaveLength(25);
+  const refused = await one.member('webhook_deliveries', { webhook_id: endpoint, cursor: 'nonsense' });
   expect(refused).toMatchObject({ code: 'invalid_request' });
 });
 

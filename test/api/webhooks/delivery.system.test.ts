@@ -103,7 +103,7 @@ test('410 disables an endpoint at once; once enabled again, it resumes where it 
   await one.write(2);
   await eventually(async () => (await feedOf(one)).length === 3);
   expect(one.receiver.arrived).toHaveLength(1);
-  await one.admin('enable_webhook_endpoint', { id: one.id });
+  await one.admin('enable_webhook', { webhook_id: one.id });
   await untilDelivered(one, 3);
   expect(new Set(idsOf(one)).size).toBe(3);
 });

@@ -21,11 +21,11 @@ async function actions({ admin }: Office): Promise<Json[]> {
 test('an endpoint is created with a secret that is shown once, listed without it, and audited', async () => {
   const { admin, member, ...rest } = await anOffice();
   const types = ['order.created', 'order.created'];
-  const { secret, endpoint } = await admin('create_webhook_endpoint', { url, types });
+  const { secret, endpoint } = await admin('create_webhook', { url, types });
   expect(secret).toMatch(/^whsec_[\w+/]{32}$/);
   expect(endpoint).toMatchObject({ url, types: ['order.created'], state: 'enabled', waiting: 0, lag_seconds: 0 });
   expect(endpoint.id).toMatch(UUID);
-  const listed = await member('webhook_endpoints');
+  const listed = await member('webhooks');
   expect(listed.data).toEqual([endpoint]);
   expect(JSON.stringify(listed)).not.toContain('whsec_');
   const stored = await rest.gateway.databases.control.collection('webhook_endpoints').findOne({ _id: endpoint.id });
@@ -38,21 +38,24 @@ test('an endpoint is created with a secret that is shown once, listed without it
 test('each change is audited, a rotation gives another secret, and a deletion is permanent', async () => {
   const one = await anOffice();
   const { admin } = one;
-  const { secret, endpoint } = await admin('create_webhook_endpoint', { url });
+  const { secret, endpoint } = await admin('create_webhook', { url });
   const { id } = endpoint;
-  expect(await admin('update_webhook_endpoint', { id, url: `${url}/2` })).toMatchObject({ url: `${url}/2`, types: [] });
-  const rotated = await admin('rotate_webhook_endpoint', { id });
+  expect(await admin('update_webhook', { webhook_id: id, url: `${url}/2` })).toMatchObject({
+    url: `${url}/2`,
+    types: [],
+  });
+  const rotated = await admin('rotate_webhook', { webhook_id: id });
   expect(rotated.secret).toMatch(/^whsec_/);
   expect(rotated.secret).not.toBe(secret);
   expect(Date.parse(rotated.endpoint.old_secret_until as string) - Date.now()).toBeGreaterThan(DAY - 60_000);
-  expect(await admin('disable_webhook_endpoint', { id })).toMatchObject({
+  expect(await admin('disable_webhook', { webhook_id: id })).toMatchObject({
     state: 'disabled',
     disabled_reason: 'by_hand',
   });
-  expect(await admin('enable_webhook_endpoint', { id })).toMatchObject({ state: 'enabled', disabled_reason: null });
-  expect(await admin('delete_webhook_endpoint', { id })).toMatchObject({ id });
-  expect((await admin('webhook_endpoints')).data).toEqual([]);
-  expect(await admin('delete_webhook_endpoint', { id })).toMatchObject({ code: 'not_found' });
+  expect(await admin('enable_webhook', { webhook_id: id })).toMatchObject({ state: 'enabled', disabled_reason: null });
+  expect(await admin('delete_webhook', { webhook_id: id })).toMatchObject({ id });
+  expect((await admin('webhooks')).data).toEqual([]);
+  expect(await admin('delete_webhook', { webhook_id: id })).toMatchObject({ code: 'not_found' });
   const names = (await actions(one)).map(({ action }) => action).filter((name: string) => name.startsWith('webhook.'));
   expect(names).toEqual(
     ['deleted', 'enabled', 'disabled', 'rotated', 'updated', 'created'].map((name) => `webhook.${name}`),
@@ -61,46 +64,46 @@ test('each change is audited, a rotation gives another secret, and a deletion is
 
 test('a change without effect is not audited', async () => {
   const one = await anOffice();
-  const { id } = (await one.admin('create_webhook_endpoint', { url, types: ['product.created'] })).endpoint;
+  const { id } = (await one.admin('create_webhook', { url, types: ['product.created'] })).endpoint;
   for (const args of [{ url }, { types: ['product.created'] }, {}])
-    expect(await one.admin('update_webhook_endpoint', { id, ...args })).toMatchObject({ id, url });
+    expect(await one.admin('update_webhook', { webhook_id: id, ...args })).toMatchObject({ id, url });
   for (let times = 0; times < 2; times += 1)
-    expect(await one.admin('disable_webhook_endpoint', { id })).toMatchObject({ id, state: 'disabled' });
+    expect(await one.admin('disable_webhook', { webhook_id: id })).toMatchObject({ id, state: 'disabled' });
   const names = (await actions(one)).map(({ action }) => action).filter((name: string) => name.startsWith('webhook.'));
   expect(names).toEqual(['webhook.disabled', 'webhook.created']);
 });
 
 test('an organisation has at most 20 endpoints, even if they are created concurrently', async () => {
   const { admin } = await anOffice();
-  const answers = await Promise.all(Array.from({ length: 24 }, () => admin('create_webhook_endpoint', { url })));
+  const answers = await Promise.all(Array.from({ length: 24 }, () => admin('create_webhook', { url })));
   expect(answers.filter(({ secret }) => secret)).toHaveLength(20);
   for (const { code, errors } of answers.filter(({ secret }) => !secret)) {
     // a conflict means that it lost to the others too often
     expect(['validation_failed', 'conflict']).toContain(code);
     if (errors) expect(errors[0].detail).toBe('the organisation has 20 webhook endpoints already; delete one first');
   }
-  expect((await admin('webhook_endpoints')).data).toHaveLength(20);
-  expect(await admin('create_webhook_endpoint', { url })).toMatchObject({ code: 'validation_failed' });
+  expect((await admin('webhooks')).data).toHaveLength(20);
+  expect(await admin('create_webhook', { url })).toMatchObject({ code: 'validation_failed' });
 });
 
 test('for every operation, an endpoint of another organisation does not exist', async () => {
   const [one, other] = [await anOffice(), await anOffice()];
-  const { endpoint } = await one.admin('create_webhook_endpoint', { url });
+  const { endpoint } = await one.admin('create_webhook', { url });
   const { id } = endpoint;
   const delivery = `${String(id)}.${'0'.repeat(28)}`;
   for (const [name, args] of [
-    ['webhook_deliveries', { endpoint: id }],
-    ['update_webhook_endpoint', { id, url }],
-    ['rotate_webhook_endpoint', { id }],
-    ['enable_webhook_endpoint', { id }],
-    ['disable_webhook_endpoint', { id }],
-    ['delete_webhook_endpoint', { id }],
-    ['send_test_event', { id }],
-    ['resend_event', { endpoint: id, delivery }],
+    ['webhook_deliveries', { webhook_id: id }],
+    ['update_webhook', { webhook_id: id, url }],
+    ['rotate_webhook', { webhook_id: id }],
+    ['enable_webhook', { webhook_id: id }],
+    ['disable_webhook', { webhook_id: id }],
+    ['delete_webhook', { webhook_id: id }],
+    ['send_test_event', { webhook_id: id }],
+    ['resend_event', { webhook_id: id, delivery }],
   ] as const)
     expect([name, (await other.admin(name, args)).code]).toEqual([name, 'not_found']);
-  expect((await other.admin('webhook_endpoints')).data).toEqual([]);
-  expect((await one.admin('webhook_endpoints')).data).toHaveLength(1);
+  expect((await other.admin('webhooks')).data).toEqual([]);
+  expect((await one.admin('webhooks')).data).toHaveLength(1);
 });
 
 test.each([
@@ -119,22 +122,22 @@ test.each([
   ['http://hooks.invalid/', 'must begin with https://: its address is not one that is opened for http'],
 ])('the URL %s is rejected: %s', async (bad, detail) => {
   const { admin } = office;
-  const answer = await admin('create_webhook_endpoint', { url: bad });
+  const answer = await admin('create_webhook', { url: bad });
   expect(answer).toMatchObject({ code: 'validation_failed', errors: [{ pointer: '/url', detail }] });
 });
 
 test('unknown event types are rejected by name, including that of test events', async () => {
   const types = ['order.created', 'order.sung', 'webhook.test'];
-  const answer = await office.admin('create_webhook_endpoint', { url, types });
+  const answer = await office.admin('create_webhook', { url, types });
   expect(answer.errors.map(({ pointer }: Json) => pointer)).toEqual(['/types/1', '/types/2']);
 });
 
 test('a name with allowed addresses may use http, and an endpoint cannot be changed to one without', async () => {
   const { admin, gateway } = await openOffice({ WEBHOOK_ALLOWED_RANGES: '127.0.0.0/8,::1/128' });
   try {
-    const { endpoint } = await admin('create_webhook_endpoint', { url: 'http://localhost:8080/hook' });
+    const { endpoint } = await admin('create_webhook', { url: 'http://localhost:8080/hook' });
     expect(endpoint).toMatchObject({ url: 'http://localhost:8080/hook' });
-    const changed = await admin('update_webhook_endpoint', { id: endpoint.id, url: 'http://hooks.invalid/' });
+    const changed = await admin('update_webhook', { webhook_id: endpoint.id, url: 'http://hooks.invalid/' });
     expect(changed).toMatchObject({ code: 'validation_failed', errors: [{ pointer: '/url' }] });
   } finally {
     await gateway.stop();
@@ -143,9 +146,9 @@ test('a name with allowed addresses may use http, and an endpoint cannot be chan
 
 test('an endpoint cannot be enabled from a time in the future, except for clock skew', async () => {
   const { admin } = await anOffice();
-  const { id } = (await admin('create_webhook_endpoint', { url })).endpoint;
+  const { id } = (await admin('create_webhook', { url })).endpoint;
   const enable = (after: number) =>
-    admin('enable_webhook_endpoint', { id, from: new Date(Date.now() + after).toISOString() });
+    admin('enable_webhook', { webhook_id: id, from: new Date(Date.now() + after).toISOString() });
   expect(await enable(HOUR)).toMatchObject({
     code: 'validation_failed',
     errors: [{ pointer: '/from', code: 'range', detail: 'is in the future' }],
@@ -156,17 +159,17 @@ test('an endpoint cannot be enabled from a time in the future, except for clock 
 test('without WEBHOOK_SECRET nothing can be created, and the answer says what to set', async () => {
   await withGateway({}, async (gateway) => {
     const { admin } = await officeOf(gateway);
-    const answer = await admin('create_webhook_endpoint', { url });
+    const answer = await admin('create_webhook', { url });
     expect(answer).toMatchObject({ code: 'unavailable' });
     expect(answer.message).toMatch(/^WEBHOOK_SECRET is not set, so webhook endpoints cannot be created; set it to/);
-    expect((await admin('webhook_endpoints')).data).toEqual([]);
+    expect((await admin('webhooks')).data).toEqual([]);
   });
 });
 
 test('with a WEBHOOK_SECRET that does not match existing endpoints, nothing is created, rotated or sent by hand', async () => {
   const CONTROL_DATABASE = `scopegate_hooks_${randomUUID().slice(0, 8)}`;
   const first = await openOffice({ CONTROL_DATABASE });
-  const { endpoint } = await first.admin('create_webhook_endpoint', { url });
+  const { endpoint } = await first.admin('create_webhook', { url });
   const second = await startGateway({
     CONTROL_DATABASE,
     WEBHOOK_SECRET: 'another master secret of webhooks, for tests',
@@ -174,16 +177,16 @@ test('with a WEBHOOK_SECRET that does not match existing endpoints, nothing is c
   try {
     const { admin } = await officeOf(second, first.organisation);
     for (const answer of [
-      await admin('create_webhook_endpoint', { url }),
-      await admin('rotate_webhook_endpoint', { id: endpoint.id }),
-      await admin('send_test_event', { id: endpoint.id }),
+      await admin('create_webhook', { url }),
+      await admin('rotate_webhook', { webhook_id: endpoint.id }),
+      await admin('send_test_event', { webhook_id: endpoint.id }),
     ])
       expect(answer).toMatchObject({
         code: 'unavailable',
         message: expect.stringContaining('set it to its former value'),
       });
-    await admin('delete_webhook_endpoint', { id: endpoint.id });
-    expect(await admin('create_webhook_endpoint', { url })).toMatchObject({ secret: expect.any(String) });
+    await admin('delete_webhook', { webhook_id: endpoint.id });
+    expect(await admin('create_webhook', { url })).toMatchObject({ secret: expect.any(String) });
   } finally {
     await second.stop();
     await first.gateway.databases.control.dropDatabase();
@@ -194,21 +197,21 @@ test('with a WEBHOOK_SECRET that does not match existing endpoints, nothing is c
 test('creating and sending need a plan with API access; disabling and deleting do not', async () => {
   const { gateway } = office;
   const { admin, organisation } = await anOffice();
-  const { endpoint } = await admin('create_webhook_endpoint', { url });
+  const { endpoint } = await admin('create_webhook', { url });
   const { id } = endpoint;
   await gateway.control.organisations.setPlan(organisation.id, 'starter');
-  expect(await admin('create_webhook_endpoint', { url })).toMatchObject({ code: 'plan_required' });
-  expect(await admin('enable_webhook_endpoint', { id })).toMatchObject({ code: 'plan_required' });
-  expect(await admin('send_test_event', { id })).toMatchObject({ code: 'plan_required' });
-  expect(await admin('disable_webhook_endpoint', { id })).toMatchObject({ state: 'disabled' });
-  expect(await admin('delete_webhook_endpoint', { id })).toMatchObject({ id });
+  expect(await admin('create_webhook', { url })).toMatchObject({ code: 'plan_required' });
+  expect(await admin('enable_webhook', { webhook_id: id })).toMatchObject({ code: 'plan_required' });
+  expect(await admin('send_test_event', { webhook_id: id })).toMatchObject({ code: 'plan_required' });
+  expect(await admin('disable_webhook', { webhook_id: id })).toMatchObject({ state: 'disabled' });
+  expect(await admin('delete_webhook', { webhook_id: id })).toMatchObject({ id });
 });
 
 test('listing and creating endpoints create no organisation database', async () => {
   const { admin, organisation } = await anOffice();
-  const { endpoint } = await admin('create_webhook_endpoint', { url });
-  await admin('webhook_deliveries', { endpoint: endpoint.id });
-  await admin('webhook_endpoints');
+  const { endpoint } = await admin('create_webhook', { url });
+  await admin('webhook_deliveries', { webhook_id: endpoint.id });
+  await admin('webhooks');
   expect(await office.gateway.databases.organisationsWithData()).not.toContain(organisation.id);
   expect(databaseName(organisation.id)).toMatch(/^org_/);
 });

@@ -142,7 +142,7 @@ test('enabling from now drops parked events for good, even if something else is 
   await eventually(async () => (await one.rows('held')).length === 2, SOON);
   await untilReleased(one);
   const tried = one.receiver.arrived.length;
-  await one.admin('enable_webhook_endpoint', { id: one.id, from: new Date(Date.now() + MINUTE).toISOString() });
+  await one.admin('enable_webhook', { webhook_id: one.id, from: new Date(Date.now() + MINUTE).toISOString() });
   expect(await one.rows('skipped')).toHaveLength(3);
   expect(await one.rows('waiting')).toEqual([]);
   const [other = ''] = await one.write(1);
@@ -164,7 +164,7 @@ test('an endpoint is sent events of at most 8 objects at once', async () => {
   await record(one, 40);
   await eventually(() => open.length === 8, SOON);
   // sent after all posts that were started
-  expect(await one.admin('send_test_event', { id: one.id })).toMatchObject({ ok: true });
+  expect(await one.admin('send_test_event', { webhook_id: one.id })).toMatchObject({ ok: true });
   expect(open).toHaveLength(8);
   one.receiver.answer = () => 204;
   for (const end of open) end();

@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { mongo } from 'mongoose';
+import type { Organisation } from '../../../src/auth/principal';
 import { databaseName } from '../../../src/database/organisationData';
 import { resourceOf } from '../../../src/resources';
 import { commandLine } from '../../cli/commandLine';
 import { eventually } from '../../api/http/eventually';
 import { operator, TOKENS } from '../../admin/operator/operator';
-import type { Json } from '../../support/client';
+import type { Client, Json } from '../../support/client';
 import { callerOf, makeOrganisation } from '../../support/factories';
 import { late, servedBy, startGateway } from '../../support/gateway';
 import { refusal, startMongos } from '../../support/mongos';
@@ -112,8 +114,8 @@ test('a move has MongoDB move the database; meanwhile reads and writes get 503 w
   ]);
 });
 
-test('a write under way is stored before MongoDB is asked to move, and one that has not begun is refused', async () => {
-  const { organisation, caller, move } = await stored();
+/** A write that waits before its commit. */
+async function holdWrite(organisation: Organisation, caller: Client) {
   const data = gateway.databases.organisationData(organisation);
   const transaction = data.transaction.bind(data);
   let goOn = (): void => undefined;
@@ -129,11 +131,17 @@ test('a write under way is stored before MongoDB is asked to move, and one that 
   const writing = caller.post('/products/bulk', { products: [{ sku: 'B', name: 'B' }] });
   await eventually(() => isInside);
   data.transaction = transaction;
+  return { data, writing, goOn };
+}
+
+test('a write under way is stored before MongoDB is asked to move, and one that has not begun is refused', async () => {
+  const { organisation, caller, move } = await stored();
+  const { data, writing, goOn } = await holdWrite(organisation, caller);
   mongos.commands.length = 0;
   const { body: job } = await move();
   await eventually(async () => (await gateway.control.moving.movesOf(organisation.id))!.move);
   // longer than reads are waited for
-  await new Promise((resolve) => setTimeout(resolve, 3 * LONGEST_READ));
+  await sleep(3 * LONGEST_READ);
   expect(mongos.commands.filter((command) => 'movePrimary' in command)).toEqual([]);
   goOn();
   const { status } = await writing;
@@ -226,6 +234,25 @@ test('MongoDB is asked only after the longest command of a read that may have be
   await ended(job.id);
   // reads were refused a moment before this test saw it
   expect(asked - refused).toBeGreaterThan(LONGEST_READ / 2);
+});
+
+test('a gateway that lost the lease of a move does not have MongoDB begin it, and leaves the job to the new holder', async () => {
+  const { organisation, move, caller } = await stored();
+  const { writing, goOn } = await holdWrite(organisation, caller);
+  mongos.commands.length = 0;
+  const { body: job } = await move();
+  await eventually(async () => (await gateway.control.moving.movesOf(organisation.id))!.move);
+  const jobs = gateway.databases.control.collection<{ _id: string }>('jobs');
+  const other = { holder: 'other', until: new Date(Date.now() + 3_600_000) };
+  await jobs.updateOne({ _id: job.id }, { $set: other });
+  // it renews the lease every 3 s
+  await sleep(4000);
+  goOn();
+  await writing;
+  // time in which it would ask
+  await sleep(1000);
+  expect(mongos.commands.filter((command) => 'movePrimary' in command)).toEqual([]);
+  expect(await jobs.findOne({ _id: job.id })).toMatchObject({ ...other, state: 'running', ended_at: null });
 });
 
 test('a move waits for the events of the last changes, and is refused if no gateway records them', async () => {

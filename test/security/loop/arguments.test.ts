@@ -52,7 +52,7 @@ test.each<[string, Send, string]>([
   [
     'ranges of new keys, by a user',
     asUser,
-    `mutation ($m: String!) { ${roots(12, `create_api_key(${NEW_KEY}) { key }`)} }`,
+    `mutation ($m: String!) { ${roots(12, `create_key(${NEW_KEY}) { key }`)} }`,
   ],
   [
     'ranges of new keys, by an operator',

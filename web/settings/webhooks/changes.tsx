@@ -60,7 +60,7 @@ export function rotateSecret(
     },
     async work() {
       try {
-        return await change('rotateEndpoint', { id }, gone, (made) => {
+        return await change('rotateEndpoint', { webhook_id: id }, gone, (made) => {
           showNewSecret(made);
           changed();
         });
@@ -148,7 +148,7 @@ export function enableEndpoint(endpoint: Endpoint, { changed, gone }: After): vo
     ...words,
     Body,
     work: (given) =>
-      change('enableEndpoint', { id, from: startOf(given) }, gone, () => {
+      change('enableEndpoint', { webhook_id: id, from: startOf(given) }, gone, () => {
         say(done);
         changed();
       }),
@@ -178,7 +178,7 @@ export function disableEndpoint(endpoint: Endpoint, { changed, gone }: After): v
       </p>
     ),
     work: () =>
-      change('disableEndpoint', { id: endpoint.id }, gone, () => {
+      change('disableEndpoint', { webhook_id: endpoint.id }, gone, () => {
         say('Disabled the endpoint.');
         changed();
       }),
@@ -206,6 +206,6 @@ export function deleteEndpoint(endpoint: Endpoint, deleted: () => void): void {
       </>
     ),
     // if it is gone, somebody else deleted it, or the answer to an earlier attempt was lost
-    work: () => change('deleteEndpoint', { id }, done, done),
+    work: () => change('deleteEndpoint', { webhook_id: id }, done, done),
   });
 }

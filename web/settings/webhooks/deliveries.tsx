@@ -54,7 +54,7 @@ export class Deliveries {
 
   async #read(cursor: string | null): Promise<Answer<'deliveries'>> {
     try {
-      return await call('deliveries', { endpoint: this.endpoint?.id ?? '', state: this.#state || null, cursor });
+      return await call('deliveries', { webhook_id: this.endpoint?.id ?? '', state: this.#state || null, cursor });
     } catch (error) {
       if (failureOf(error).code === 'not_found') this.options.missing();
       throw error;
@@ -91,7 +91,7 @@ export class Deliveries {
     if (this.isSending(id)) return;
     this.#outcomes.set(id, undefined);
     redraw();
-    const done = await call('resend', { endpoint, delivery: id }).catch(failureOf);
+    const done = await call('resend', { webhook_id: endpoint, delivery: id }).catch(failureOf);
     // by now another endpoint is shown
     if (this.endpoint?.id !== endpoint) return;
     this.#outcomes.set(id, done);
@@ -231,7 +231,7 @@ function Details({ of: delivery, by }: { of: Delivery; by: Deliveries }): JSX.El
 function Message({ of: { id, event_id: event }, endpoint }: { of: Delivery; endpoint: string }): JSX.Element {
   const [message, setMessage] = useState<Answer<'message'> | Failure>();
   const read = async (): Promise<void> => {
-    setMessage(await call('message', { endpoint, delivery: id }).catch(failureOf));
+    setMessage(await call('message', { webhook_id: endpoint, delivery: id }).catch(failureOf));
   };
   const headers = `content-type: application/json\nwebhook-id: ${event}\nwebhook-timestamp: (seconds, of the attempt)\nwebhook-signature: v1,…`;
   return (

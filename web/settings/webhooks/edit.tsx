@@ -177,7 +177,7 @@ export interface After {
 
 export function editEndpoint({ id, url, types }: Endpoint, { changed, gone }: After): void {
   askEndpoint('Edit this endpoint', 'Save', { url, types }, (given) =>
-    change('updateEndpoint', { id, ...given }, gone, () => {
+    change('updateEndpoint', { webhook_id: id, ...given }, gone, () => {
       say('Saved the endpoint.');
       changed();
     }),

@@ -89,7 +89,7 @@ export function endpointPage(onChange: () => void): PageOf {
     const own = (turn += 1);
     outcome = 'sending';
     draw();
-    const done = await call('testEndpoint', { id }).catch(failureOf);
+    const done = await call('testEndpoint', { webhook_id: id }).catch(failureOf);
     // by now another endpoint is shown
     if (own !== turn) return;
     outcome = done;

@@ -1,16 +1,18 @@
+import type { Role } from '../auth/roles';
+import { type Config, gatewayUrl } from '../config';
 import type { OrganisationData, OrganisationDataCache } from '../database/organisationData';
 import type { Writer } from '../database/slots';
 import { movingError, notFound, validationFailed } from '../errors';
 import type { Actor } from '../organisations/auditEvents';
 import type { Control } from '../organisations/control';
-import { shownOnce } from '../organisations/creations';
 import type { Listed } from '../organisations/organisationRows';
 import { type Sandbox, SandboxRefused } from '../organisations/sandboxes';
+import { signInUrl } from '../organisations/sessions';
 import { REF_PREFIX } from '../units';
-import type { OwnWebhooks } from '../webhooks/management';
-import { conflict } from './refusals';
+import type { Creating } from './organisations';
+import { conflict, erasing, plainName, requireLine } from './refusals';
 
-/* What operators do within an organisation: its audit log, sessions, customers, keys, webhooks and sandbox. */
+/* What only operators do in an organisation: its sessions, customers and sandbox. */
 
 interface Person {
   readonly _id: string;
@@ -30,34 +32,38 @@ export interface DataActions {
   readonly fillSandbox: (data: OrganisationData, by: Writer) => Promise<unknown>;
 }
 
-interface AdministrationOptions {
+export interface BelongingsOptions {
+  readonly config: Pick<Config, 'PUBLIC_URL' | 'HOST' | 'PORT'>;
   readonly control: Control;
   readonly databases: { readonly organisationData: OrganisationDataCache };
   readonly actions: DataActions;
+}
+
+interface Owner {
+  readonly organisation: Listed;
   readonly actor: Actor;
-  readonly once: ReturnType<Control['creations']['by']>;
-  /** @throws AppError not_found */
-  readonly requireExisting: (id: string) => Promise<Listed>;
-  /** @throws AppError not_found; conflict if it is being erased */
-  readonly requireOpen: (id: string) => Promise<Listed>;
-  readonly webhooksOf: (organisation: Listed) => OwnWebhooks;
+  /** An organisation with its shard, as in an answer. */
+  readonly show: (organisation: Listed) => Promise<object>;
 }
 
-interface Id {
-  readonly id: string;
+interface LinkArgs {
+  readonly user: { readonly id: string; readonly name: string; readonly email?: string | null };
+  readonly role?: Role | null;
 }
 
-type Integrations = ReturnType<Control['integrationsOf']>;
+interface CustomerId {
+  readonly customer_id: string;
+}
 
-export function administrationOf(options: AdministrationOptions) {
-  const { control, databases, actions, actor, once, requireExisting, requireOpen, webhooksOf } = options;
+export function belongingsOf(options: BelongingsOptions, { organisation, actor, show }: Owner) {
+  const { config, control, databases, actions } = options;
   // the names of operators begin so
   const by = actor.who as Writer;
 
   /** The data of an organisation. @throws AppError unavailable while it is being moved */
-  function dataOf(organisation: Listed): OrganisationData {
-    if (organisation.moving) throw movingError();
-    return databases.organisationData(organisation);
+  function dataOf(of: Listed): OrganisationData {
+    if (of.moving) throw movingError();
+    return databases.organisationData(of);
   }
 
   /** By its id, or `ref:` and its external_ref. @throws AppError not_found */
@@ -72,9 +78,8 @@ export function administrationOf(options: AdministrationOptions) {
 
   const record = control.as(actor).record;
 
-  /** The sandbox of an organisation, or that sandbox by its own id. @throws AppError not_found */
-  async function sandboxOf(id: string): Promise<Sandbox['organisation']> {
-    const organisation = await requireOpen(id);
+  /** The sandbox of the organisation, or the organisation if it is one. @throws AppError not_found */
+  async function ownSandbox(): Promise<Sandbox['organisation']> {
     if (organisation.sandbox_of !== undefined) return organisation;
     const found = await control.sandboxes.of(organisation.id);
     if (!found) throw notFound('sandbox');
@@ -87,37 +92,22 @@ export function administrationOf(options: AdministrationOptions) {
   }
 
   return {
-    audit_events: async ({ id, ...query }: Id & Parameters<Integrations['audit_events']>[0]) =>
-      control.integrationsOf(await requireExisting(id), actor).audit_events(query),
-    async sign_out({ id, user_id: userId }: Id & { readonly user_id?: string | null }) {
-      const { id: organisationId } = await requireOpen(id);
-      const of = { organisationId, ...(userId != null && { userId }) };
+    async create_sign_in_link({ user: { email, ...given }, role }: LinkArgs) {
+      requireLine(given.id, '/user/id');
+      const user = {
+        ...{ id: `app:${given.id}`, name: plainName(given.name, '/user/name') },
+        ...(email != null && { email }),
+      };
+      const link = { organisationId: organisation.id, user, role: role ?? 'admin' };
+      const made = await control.sessions.makeLink(link, actor);
+      if (!made) throw erasing();
+      return { url: signInUrl(gatewayUrl(config), made.token), expires_at: made.endsAt };
+    },
+    async sign_out({ user_id: userId }: { readonly user_id?: string | null }) {
+      const of = { organisationId: organisation.id, ...(userId != null && { userId }) };
       return { sessions: await control.sessions.endAll(of, actor) };
     },
-    update_key: async ({
-      id,
-      key_id,
-      ...args
-    }: Id & { readonly key_id: string } & Omit<Parameters<Integrations['update_api_key']>[0], 'id'>) =>
-      control.integrationsOf(await requireOpen(id), actor).update_api_key({ id: key_id, ...args }),
-    async enable_webhook({ id, webhook_id, from }: WebhookId & { readonly from?: string | null }) {
-      return webhooksOf(await requireOpen(id)).enable(webhook_id, from == null ? undefined : new Date(from));
-    },
-    disable_webhook: async ({ id, webhook_id }: WebhookId) => webhooksOf(await requireOpen(id)).disable(webhook_id),
-    async rotate_webhook({ id, webhook_id }: WebhookId) {
-      const organisation = await requireOpen(id);
-      return once(
-        {
-          organisationId: organisation.id,
-          operation: 'rotate_webhook',
-          args: { webhook_id: webhook_id.toLowerCase() },
-        },
-        (noteId) => webhooksOf(organisation).rotate(webhook_id, noteId),
-        (made) => Promise.reject(shownOnce('secret of webhook endpoint', made, 'rotate')),
-      );
-    },
-    async erase_customer({ id, customer_id, confirm }: CustomerId & { readonly confirm: string }) {
-      const organisation = await requireOpen(id);
+    async erase_customer({ customer_id, confirm }: CustomerId & { readonly confirm: string }) {
       const data = dataOf(organisation);
       const customer = await customerOf(data, customer_id);
       // an erased customer has no name to confirm, and erasing it again is harmless
@@ -131,8 +121,7 @@ export function administrationOf(options: AdministrationOptions) {
       const counts = Object.entries(erased).map(([collection, count]) => ({ collection, count }));
       return { id: customer._id, external_ref: customer.external_ref, erased: counts };
     },
-    async readmit_customer({ id, customer_id }: CustomerId) {
-      const organisation = await requireOpen(id);
+    async readmit_customer({ customer_id }: CustomerId) {
       const data = dataOf(organisation);
       const customer = await customerOf(data, customer_id);
       const { _id, external_ref } = customer;
@@ -142,35 +131,27 @@ export function administrationOf(options: AdministrationOptions) {
       }
       return { id: _id, external_ref };
     },
-    /** Creates the sandbox of an organisation, or completes the one that it has. */
-    async create_sandbox({ id }: Id, noteExisting: () => void): Promise<Listed> {
-      const { id: owner } = await requireOpen(id);
+    /** Creates the sandbox of the organisation, or completes the one that it has. */
+    async create_sandbox(_: unknown, { noteExisting }: Creating) {
+      const owner = organisation.id;
       let sandbox = await control.sandboxes.of(owner);
       if (sandbox) noteExisting();
       else sandbox = await control.sandboxes.create({ of: owner, seeded: true }, actor).catch(refuse);
       if (!sandbox) throw notFound('organisation');
       if (sandbox.unseeded !== undefined) await fill(sandbox);
-      return sandbox.organisation;
+      return show(sandbox.organisation);
     },
-    async reset_sandbox({ id }: Id): Promise<Listed> {
-      const organisation = await sandboxOf(id);
-      const data = dataOf(organisation);
-      const sandbox = await control.sandboxes.noteUnseeded(organisation.id);
+    async reset_sandbox() {
+      const own = await ownSandbox();
+      const data = dataOf(own);
+      const sandbox = await control.sandboxes.noteUnseeded(own.id);
       if (!sandbox) throw notFound('sandbox');
       await actions.emptySandbox(data, by);
-      await record('sandbox.reset', organisation.id, {});
+      await record('sandbox.reset', own.id, {});
       await fill(sandbox);
-      return sandbox.organisation;
+      return show(sandbox.organisation);
     },
   };
-}
-
-interface WebhookId extends Id {
-  readonly webhook_id: string;
-}
-
-interface CustomerId extends Id {
-  readonly customer_id: string;
 }
 
 function refuse(error: unknown): never {

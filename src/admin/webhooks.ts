@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { requirePlan } from '../auth/authenticate';
-import { modeOf, type Organisation } from '../auth/principal';
+import { modeOf } from '../auth/principal';
 import type { Databases } from '../database/connect';
 import type { OrganisationData } from '../database/organisationData';
 import type { Page } from '../database/pagination';
@@ -9,19 +9,37 @@ import { BEGINNING, lastPosition, positionBefore, shownEvent } from '../events/p
 import { millisecondsOf } from '../events/position';
 import type { Authority } from '../organisations/auditEvents';
 import type { Control } from '../organisations/control';
-import type { NoteId } from '../organisations/creations';
+import { shownOnce } from '../organisations/creations';
 import type { EndpointRow } from '../organisations/webhookRows';
 import { published } from '../schema/model';
 import { MINUTE } from '../units';
-import { type AddressPolicy, endpointUrl, RefusedAddress, requireDeliverable, type Resolve } from './addresses';
-import { deliveriesOf, type DeliveryQuery, type DeliveryRow, eventsAt, isKept, positionOfDelivery } from './deliveries';
-import { type MasterSecret, WrongSecretError } from './masterSecret';
-import { type Attempt, shownAttempt } from './post';
-import { oldSecretUntil, type Sender, type Shown } from './sending';
-import { NO_SECRET } from './settings';
+import {
+  type AddressPolicy,
+  endpointUrl,
+  RefusedAddress,
+  requireDeliverable,
+  type Resolve,
+} from '../webhooks/addresses';
+import {
+  deliveriesOf,
+  type DeliveryQuery,
+  type DeliveryRow,
+  eventsAt,
+  isKept,
+  positionOfDelivery,
+} from '../webhooks/deliveries';
+import { type MasterSecret, WrongSecretError } from '../webhooks/masterSecret';
+import { type Attempt, shownAttempt } from '../webhooks/post';
+import { oldSecretUntil, type Sender, type Shown } from '../webhooks/sending';
+import { NO_SECRET } from '../webhooks/settings';
+import type { Administering } from './acting';
 
-/* How people manage webhook endpoints: the rules of the operations in schema/webhooks.graphql and of the command line. */
-interface ManagementOptions {
+/*
+ * An organisation's webhook endpoints. Operations throw AppError not_found for an endpoint of another organisation, as for one that never
+ * existed, and unavailable if they need the organisation's database while it does not respond.
+ */
+
+export interface WebhookOptions {
   readonly databases: Pick<Databases, 'organisationData' | 'now'>;
   readonly control: Pick<Control, 'webhooks'>;
   readonly policy: AddressPolicy;
@@ -30,18 +48,17 @@ interface ManagementOptions {
   readonly signing: { readonly sender: Sender; readonly secret: MasterSecret } | undefined;
 }
 
-/**
- * The webhooks of one organisation, on behalf of one person. Methods throw AppError not_found for an endpoint of another organisation, as
- * for one that never existed, and unavailable if they need the organisation's database while it does not respond.
- */
-export type OwnWebhooks = ReturnType<ReturnType<typeof createManagement>>;
-/** As in schema/webhooks.graphql. */
-export type WebhookEndpoint = Awaited<ReturnType<OwnWebhooks['disable']>>;
-export type NewWebhookEndpoint = Awaited<ReturnType<OwnWebhooks['create']>>;
-
-export interface EndpointInput {
+interface EndpointInput {
   readonly url?: string | null | undefined;
   readonly types?: readonly string[] | null | undefined;
+}
+
+interface WebhookId {
+  readonly webhook_id: string;
+}
+
+interface DeliveryId extends WebhookId {
+  readonly delivery: string;
 }
 
 /** How far a caller's clock may be ahead of the database's, in milliseconds. */
@@ -49,7 +66,7 @@ const CLOCK_SKEW = 5 * MINUTE;
 
 const TYPES: ReadonlySet<string> = new Set(published.eventTypes.map(({ name }) => name));
 
-export function createManagement({ databases, control, policy, resolve, signing }: ManagementOptions) {
+export function createWebhooks({ databases, control, policy, resolve, signing }: WebhookOptions) {
   const { webhooks } = control;
   const byHand = byHandGate();
 
@@ -87,8 +104,8 @@ export function createManagement({ databases, control, policy, resolve, signing 
     return { ...(href !== undefined && { url: href }), ...(types && { types: [...new Set(types)] }) };
   }
 
-  return (organisation: Organisation, by: Authority, createdBy: string) => {
-    const own: Authority = { ...by, organisationId: organisation.id };
+  return ({ organisation, actor, name: createdBy, once }: Administering) => {
+    const own: Authority = { actor, organisationId: organisation.id };
     const open = (): OrganisationData => databases.organisationData(organisation);
 
     function shown(row: EndpointRow, last?: string) {
@@ -130,8 +147,8 @@ export function createManagement({ databases, control, policy, resolve, signing 
     }
 
     /** A delivery, with its event as sent. @throws AppError not_found; validation_failed if the event is no longer kept */
-    async function delivered(id: string, delivery: string) {
-      const endpoint = await require(id);
+    async function delivered({ webhook_id, delivery }: DeliveryId) {
+      const endpoint = await require(webhook_id);
       const data = open();
       const { find, note } = deliveriesOf(data);
       const row = delivery.startsWith(`${endpoint._id}.`) ? await find(delivery) : null;
@@ -144,39 +161,53 @@ export function createManagement({ databases, control, policy, resolve, signing 
     }
 
     return {
-      async list() {
+      async webhooks() {
         const rows = await webhooks.list(organisation.id);
         const last = rows.length > 0 ? await newest() : undefined;
-        return rows.map((row) => shown(row, last));
+        return { data: rows.map((row) => shown(row, last)) };
       },
       /** @throws AppError plan_required, validation_failed, unavailable without WEBHOOK_SECRET */
-      async create(input: { readonly url: string } & EndpointInput, noteId?: NoteId) {
-        requirePlan(organisation);
-        const { url = '', types = [] } = await checked(input);
-        const sender = await requireSecret();
-        const position = await lastPosition(open());
-        const made = { organisation_id: organisation.id, url, types, position, created_by: createdBy };
-        const row = await webhooks.create(made, own, noteId);
-        if (!row) throw notFound('organisation');
-        return { secret: sender.secretOf(row), endpoint: shown(row, position) };
+      async create_webhook(args: { readonly url: string } & EndpointInput) {
+        return once(
+          { organisationId: organisation.id, operation: 'create_webhook', args },
+          async (noteId) => {
+            requirePlan(organisation);
+            const { url = '', types = [] } = await checked(args);
+            const sender = await requireSecret();
+            const position = await lastPosition(open());
+            const made = { organisation_id: organisation.id, url, types, position, created_by: createdBy };
+            const row = await webhooks.create(made, own, noteId);
+            if (!row) throw notFound('organisation');
+            return { secret: sender.secretOf(row), endpoint: shown(row, position) };
+          },
+          (id) => Promise.reject(shownOnce('webhook endpoint', id, 'delete')),
+        );
       },
       /** @throws AppError validation_failed */
-      async update(id: string, input: EndpointInput) {
-        await require(id);
-        return withLag(found(await webhooks.update(id.toLowerCase(), await checked(input), own)));
+      async update_webhook({ webhook_id, ...input }: WebhookId & EndpointInput) {
+        await require(webhook_id);
+        return withLag(found(await webhooks.update(webhook_id.toLowerCase(), await checked(input), own)));
       },
       /** @throws AppError plan_required, unavailable without WEBHOOK_SECRET */
-      async rotate(id: string, noteId?: NoteId) {
-        requirePlan(organisation);
-        await require(id);
-        const sender = await requireSecret();
-        const row = found(await webhooks.rotate(id.toLowerCase(), own, noteId));
-        return { secret: sender.secretOf(row), endpoint: await withLag(row) };
+      async rotate_webhook(args: WebhookId) {
+        const webhook_id = args.webhook_id.toLowerCase();
+        return once(
+          { organisationId: organisation.id, operation: 'rotate_webhook', args: { webhook_id } },
+          async (noteId) => {
+            requirePlan(organisation);
+            await require(webhook_id);
+            const sender = await requireSecret();
+            const row = found(await webhooks.rotate(webhook_id, own, noteId));
+            return { secret: sender.secretOf(row), endpoint: await withLag(row) };
+          },
+          (id) => Promise.reject(shownOnce('secret of webhook endpoint', id, 'rotate')),
+        );
       },
       /** Resumes where it stopped, or from a time. @throws AppError plan_required; validation_failed for a time in the future, or before the events that are kept */
-      async enable(id: string, from?: Date) {
+      async enable_webhook({ webhook_id, from: at }: WebhookId & { readonly from?: string | Date | null }) {
         requirePlan(organisation);
-        const row = await require(id);
+        const row = await require(webhook_id);
+        const from = at == null ? undefined : new Date(at);
         const now = databases.now();
         if (from && from.getTime() > now + CLOCK_SKEW)
           throw validationFailed([{ pointer: '/from', code: 'range', detail: 'is in the future' }]);
@@ -196,29 +227,31 @@ export function createManagement({ databases, control, policy, resolve, signing 
         await (start ? skipOpen(row._id) : makeDue(row._id, new Date(now)));
         return withLag(found(await webhooks.enable(row._id, start, own)));
       },
-      disable: async (id: string) => withLag(found(await webhooks.disable(id.toLowerCase(), 'by_hand', own))),
-      remove: async (id: string) => withLag(found(await webhooks.remove(id.toLowerCase(), own))),
-      async deliveries(query: DeliveryQuery) {
-        const { _id: endpoint } = await require(query.endpoint);
+      disable_webhook: async ({ webhook_id }: WebhookId) =>
+        withLag(found(await webhooks.disable(webhook_id.toLowerCase(), 'by_hand', own))),
+      delete_webhook: async ({ webhook_id }: WebhookId) =>
+        withLag(found(await webhooks.remove(webhook_id.toLowerCase(), own))),
+      async webhook_deliveries({ webhook_id, ...query }: WebhookId & Omit<DeliveryQuery, 'endpoint'>) {
+        const { _id: endpoint } = await require(webhook_id);
         const page = await deliveriesOf(open()).page({ ...query, endpoint });
         return { ...page, data: page.data.map(shownDelivery) } satisfies Page<object>;
       },
       /** Sends a test event now. @throws AppError rate_limited if too many are being sent by hand */
-      async test(id: string) {
+      async send_test_event({ webhook_id }: WebhookId) {
         const event = { id: randomUUID(), type: 'webhook.test', occurred_at: new Date(databases.now()), object: null };
         const all = { ...event, changes: [], status: null, related: null, gap: null, origin: null };
-        return shownAttempt(await send(await require(id), all));
+        return shownAttempt(await send(await require(webhook_id), all));
       },
       /** Sends an event again now. @throws AppError rate_limited; validation_failed if it is no longer kept */
-      async resend(id: string, delivery: string) {
-        const { endpoint, row, event, note } = await delivered(id, delivery);
+      async resend_event(args: DeliveryId) {
+        const { endpoint, row, event, note } = await delivered(args);
         const attempt = shownAttempt(await send(endpoint, event));
         await note(row, attempt);
         return attempt;
       },
       /** The body that a delivery sends. @throws AppError validation_failed if its event is no longer kept */
-      async message(id: string, delivery: string) {
-        const { event } = await delivered(id, delivery);
+      async webhook_message(args: DeliveryId) {
+        const { event } = await delivered(args);
         return { body: JSON.stringify(event) };
       },
     };

@@ -1,3 +1,4 @@
+import { nameFault } from '../auth/keys';
 import { ShardRefused } from '../database/shards';
 import { AppError, type Fault, validationFailed } from '../errors';
 import { JobRefused } from '../organisations/jobs';
@@ -27,4 +28,17 @@ export function explain(error: unknown, shardAt = '/shard'): never {
   // no fault: the organisation will be gone in a moment, and a retry succeeds
   if (error instanceof StillErasing) throw new AppError('conflict', `${error.message}.`);
   throw error;
+}
+
+/** @throws AppError validation_failed */
+export function plainName(name: string, pointer: string): string {
+  const plain = name.trim();
+  requireLine(plain, pointer);
+  return plain;
+}
+
+/** @throws AppError validation_failed */
+export function requireLine(text: string, pointer: string): void {
+  const detail = nameFault(text);
+  if (detail !== undefined) throw validationFailed([{ pointer, code: 'format', detail }]);
 }

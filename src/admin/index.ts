@@ -1,0 +1,27 @@
+import type { Control } from '../organisations/control';
+import type { Acting } from './acting';
+import { keysOf } from './keys';
+import { reportsOf } from './reports';
+import { createWebhooks, type WebhookOptions } from './webhooks';
+
+export interface AdminOptions extends Omit<WebhookOptions, 'control'> {
+  readonly control: Control;
+}
+
+/** The operations in one organisation, for one caller. */
+export type Admin = ReturnType<AdminOf>;
+export type AdminOf = ReturnType<typeof createAdmin>;
+
+/** What people and operators do in an organisation, named as in schema/admin.graphql (docs/decisions/admin.md). */
+export function createAdmin(options: AdminOptions) {
+  const { control } = options;
+  const webhooksOf = createWebhooks(options);
+  return (acting: Acting) => {
+    const administering = { ...acting, once: control.creations.by(acting.actor.who, acting.attempt) };
+    return {
+      ...keysOf(administering, control),
+      ...reportsOf(administering, control),
+      ...webhooksOf(administering),
+    };
+  };
+}

@@ -1,0 +1,144 @@
+import { parseRange, rangeFault } from '../auth/addresses';
+import { type ApiKey, nameFault, shownKey } from '../auth/keys';
+import { requirePlan } from '../auth/authenticate';
+import type { McpAccess } from '../auth/principal';
+import { allScopes, isScope, type Scope } from '../auth/scopes';
+import { type Fault, notFound, validationFailed } from '../errors';
+import { HOUR } from '../units';
+import type { ApiKeys, KeyPageQuery, MadeKey } from '../organisations/apiKeys';
+import type { Authority } from '../organisations/auditEvents';
+import { shownOnce } from '../organisations/creations';
+import { KeyRefused } from '../organisations/keyDocuments';
+import type { Administering } from './acting';
+
+/* An organisation's keys. A key of another organisation is `not_found`, like one that never existed. */
+
+interface KeyId {
+  readonly key_id: string;
+}
+
+interface NewKeyArgs {
+  readonly name: string;
+  readonly scopes: readonly string[];
+  /** ISO 8601. */
+  readonly expires_at?: string | null;
+  readonly allowed_ranges?: readonly string[] | null;
+  readonly mcp?: McpAccess | null;
+}
+
+interface RotateArgs extends KeyId {
+  readonly overlap_hours?: number | null;
+  /** ISO 8601. */
+  readonly expires_at?: string | null;
+}
+
+/** Undefined members stay as they are. */
+type UpdateArgs = KeyId & Partial<Omit<NewKeyArgs, 'scopes'>>;
+
+const DEFAULT_OVERLAP_HOURS = 24;
+
+export function keysOf(
+  { organisation, actor, name: createdBy, once }: Administering,
+  { apiKeys }: { readonly apiKeys: ApiKeys },
+) {
+  const organisationId = organisation.id;
+  const by: Authority = { actor, organisationId };
+  const requireKey = (id: string) => keyOf(apiKeys, organisationId, id);
+
+  const shown = (key: ApiKey) => shownKey(key, apiKeys.stateOf(key));
+  const made = ({ key, document }: MadeKey) => ({ key, api_key: shown(document) });
+
+  /** Changes a key if the plan includes integrations. @throws AppError plan_required; not_found; validation_failed if the key has ended */
+  async function change<T>(id: string, work: (key: ApiKey) => Promise<T | undefined>): Promise<T> {
+    requirePlan(organisation);
+    const changed = await work(await requireKey(id)).catch(explain);
+    if (changed !== undefined) return changed;
+    throw validationFailed([{ pointer: '/key_id', code: 'ended', detail: 'is revoked or expired; create a new key' }]);
+  }
+
+  /** @throws AppError validation_failed for a time in the past */
+  function expiryOf(text: string | null | undefined): Date | null | undefined {
+    if (text === null || text === undefined) return text;
+    const end = new Date(text);
+    if (apiKeys.stateOf({ revoked_at: null, expires_at: end }) === 'active') return end;
+    throw validationFailed([{ pointer: '/expires_at', code: 'range', detail: 'must be in the future' }]);
+  }
+
+  return {
+    /** A page of keys, and the keys that these replaced and that are still active. */
+    async keys(query: Omit<KeyPageQuery, 'organisationId'>) {
+      const page = await apiKeys.page({ ...query, organisationId });
+      const active = page.data.filter((key) => apiKeys.stateOf(key) === 'active').map(({ _id }) => _id);
+      const replaced = await apiKeys.replacedBy(organisationId, active);
+      return { ...page, data: page.data.map(shown), replaced: replaced.map(shown) };
+    },
+    key: async ({ key_id }: KeyId) => shown(await requireKey(key_id)),
+    async create_key(args: NewKeyArgs) {
+      return once(
+        { organisationId, operation: 'create_key', args },
+        async (noteId) => {
+          const { name = '', ...read } = readArguments(args);
+          requirePlan(organisation);
+          const more = { name, organisationId, created_by: createdBy, expires_at: expiryOf(args.expires_at) ?? null };
+          const created = await apiKeys.create({ ...read, ...more }, by, noteId).catch(explain);
+          if (!created) throw notFound('organisation');
+          return made(created);
+        },
+        (id) => Promise.reject(shownOnce('API key', id, 'revoke')),
+      );
+    },
+    async rotate_key({ key_id, overlap_hours, expires_at }: RotateArgs) {
+      const overlap = (overlap_hours ?? DEFAULT_OVERLAP_HOURS) * HOUR;
+      const rotated = await change(key_id, ({ _id }) =>
+        apiKeys.rotate(_id, { overlap, expiresAt: expiryOf(expires_at ?? undefined) }, by),
+      );
+      return { ...made(rotated), old: shown(rotated.old) };
+    },
+    async update_key({ key_id, ...args }: UpdateArgs) {
+      const { name, allowed_ranges, mcp } = readArguments(args);
+      // only the expiry can be null, which means never
+      const updated = await change(key_id, ({ _id }) =>
+        apiKeys.update(_id, { name, allowed_ranges, mcp, expires_at: expiryOf(args.expires_at) }, by),
+      );
+      return shown(updated);
+    },
+    /** Allowed on every plan, because revoking a key must always be possible. */
+    async revoke_key({ key_id }: KeyId) {
+      await apiKeys.revoke(key_id.toLowerCase(), by);
+      return shown(await requireKey(key_id));
+    },
+  };
+}
+
+/** @throws AppError not_found */
+export async function keyOf(apiKeys: ApiKeys, organisationId: string, id: string): Promise<ApiKey> {
+  const key = await apiKeys.find(id.toLowerCase());
+  if (key?.organisation.id !== organisationId) throw notFound('API key');
+  return key;
+}
+
+function explain(error: unknown): never {
+  throw error instanceof KeyRefused ? validationFailed([error.fault]) : error;
+}
+
+/** @throws AppError validation_failed with every fault */
+function readArguments({ name, scopes = [], allowed_ranges, mcp }: Partial<NewKeyArgs>) {
+  const faults: Fault[] = [];
+  const plainName = name?.trim();
+  const detail = plainName === undefined ? undefined : nameFault(plainName);
+  if (detail !== undefined) faults.push({ pointer: '/name', code: 'format', detail });
+  const granted = scopes.filter((scope, at): scope is Scope => {
+    if (isScope(scope)) return true;
+    const mustBe = `must be one of ${allScopes().join(', ')}`;
+    faults.push({ pointer: `/scopes/${String(at)}`, code: 'not_allowed', detail: mustBe });
+    return false;
+  });
+  const ranges = allowed_ranges?.flatMap((text, at) => {
+    const range = parseRange(text.trim());
+    const pointer = `/allowed_ranges/${String(at)}`;
+    if (range === undefined) faults.push({ pointer, code: 'format', detail: rangeFault(text.trim()) });
+    return range ?? [];
+  });
+  if (faults.length > 0) throw validationFailed(faults);
+  return { name: plainName, scopes: granted, allowed_ranges: ranges, mcp: mcp ?? undefined };
+}

@@ -1,0 +1,165 @@
+import type { Plan } from '../auth/principal';
+import type { Databases } from '../database/connect';
+import type { ShardHealth } from '../database/shardHealth';
+import { notFound, validationFailed } from '../errors';
+import type { Actor } from '../organisations/auditEvents';
+import type { Control } from '../organisations/control';
+import type { Attempt } from '../organisations/creations';
+import type { JobRow } from '../organisations/jobRows';
+import { type Listed, shownOrganisation, toListed } from '../organisations/organisationRows';
+import type { OrganisationPageQuery } from '../organisations/organisations';
+import type { Finder } from './finder';
+import { conflict, erasing, explain, notAllowed, plainName, requireLine } from './refusals';
+
+/* What operators do to organisations, and the jobs and shards that this takes. */
+
+export interface OrganisationsOptions {
+  readonly control: Control;
+  readonly databases: Pick<Databases, 'shards' | 'shardsOf'>;
+  readonly shardHealth: Pick<ShardHealth, 'states'> | undefined;
+  /** Tells this gateway that there is a new job. */
+  readonly wake: () => void;
+}
+
+interface Asking {
+  readonly actor: Actor;
+  /** Undefined without an Idempotency-Key. */
+  readonly attempt: Attempt | undefined;
+  readonly finder: Finder;
+}
+
+/** What operations that find or create are told beside their arguments. */
+export interface Creating {
+  /** Called if the object that the operation would create already exists. */
+  readonly noteExisting: () => void;
+}
+
+interface Id {
+  readonly id: string;
+}
+
+interface NewOrganisationArgs {
+  readonly name: string;
+  readonly plan?: Plan | null;
+  readonly external_ref?: string | null;
+  readonly shard?: string | null;
+  readonly currency?: string | null;
+}
+
+interface UpdateArgs extends Id {
+  readonly name?: string;
+  readonly plan?: Plan;
+  readonly state?: 'active' | 'suspended';
+  readonly external_ref?: string;
+}
+
+/** With an `attempt`, repeating a creation creates nothing twice. */
+export function organisationsOf(options: OrganisationsOptions, { actor, attempt, finder }: Asking) {
+  const { control, databases, shardHealth, wake } = options;
+  const { organisations } = control.as(actor);
+  const once = control.creations.by(actor.who, attempt);
+  const { find, requireExisting, requireOpen } = finder;
+
+  async function shownAll(all: readonly Listed[]) {
+    const shards = await databases.shardsOf(all.map(({ id }) => id));
+    return all.map((organisation) => shownOrganisation(organisation, shards.get(organisation.id) ?? null));
+  }
+
+  async function show(organisation: Listed) {
+    const { id } = organisation;
+    return shownOrganisation(organisation, (await databases.shardsOf([id])).get(id) ?? null);
+  }
+
+  return {
+    show,
+    async organisations(query: OrganisationPageQuery) {
+      const { shard } = query;
+      const ids = shard == null ? undefined : ((await databases.shards?.organisationsOn(shard)) ?? []);
+      const page = await organisations.page({ ...query, ids });
+      return { ...page, data: await shownAll(page.data.map(toListed)) };
+    },
+    organisation: async ({ id }: Id) => show(await requireExisting(id)),
+    async create_organisation(args: NewOrganisationArgs, { noteExisting }: Creating) {
+      const name = plainName(args.name, '/name');
+      const { plan, external_ref, shard, currency } = args;
+      if (external_ref != null) requireLine(external_ref, '/external_ref');
+      const input = {
+        ...{ name, plan: plan ?? 'integrations', currency: currency ?? 'USD' },
+        ...{ external_ref: external_ref ?? undefined, shard: shard ?? undefined },
+      };
+      const { organisation, isNew } = await once(
+        { organisationId: '', operation: 'create_organisation', args: input },
+        (noteId) => organisations.createOnce(input, noteId).catch(explain),
+        async (id) => {
+          const made = await requireExisting(id);
+          attempt?.onReplay();
+          return { organisation: made, isNew: true };
+        },
+      );
+      if (!isNew) noteExisting();
+      return show(organisation);
+    },
+    async update_organisation({ id, name, plan, state, external_ref }: UpdateArgs) {
+      const { id: known } = await requireOpen(id);
+      const set = {
+        ...(name !== undefined && { name: plainName(name, '/name') }),
+        ...(plan !== undefined && { plan }),
+        ...(state !== undefined && { state }),
+        ...(external_ref !== undefined && { external_ref }),
+      };
+      if (external_ref !== undefined) requireLine(external_ref, '/external_ref');
+      const changed = await organisations.update(known, set).catch((error: unknown) => explain(error));
+      // its erasure has begun meanwhile
+      if (!changed) throw erasing();
+      return show(changed);
+    },
+    async erase_organisation({ id, confirm }: Id & { readonly confirm: string }) {
+      const found = await find(id);
+      // an organisation that is gone has its job by its id
+      const organisationId = found?.id ?? id.toLowerCase();
+      const name = found?.name;
+      // an organisation that is gone has no name to confirm, but its job may still be there
+      if (name !== undefined && confirm !== name) {
+        const detail = `must be the name of the organisation, which is ${JSON.stringify(name)}`;
+        throw validationFailed([{ pointer: '/confirm', code: 'not_allowed', detail }]);
+      }
+      return ask({ kind: 'erasure', organisationId, to: null });
+    },
+    async move_organisation({ id, to }: Id & { readonly to: string }) {
+      const { id: organisationId } = await requireOpen(id);
+      if (!databases.shards) throw notAllowed('/to', 'the database is a replica set, without shards');
+      await databases.shards.require(to).catch((error: unknown) => explain(error, '/to'));
+      if ((await databases.shardsOf([organisationId])).get(organisationId) === to)
+        throw conflict('/to', `organisation ${organisationId} is on shard ${to} already`);
+      return ask({ kind: 'move', organisationId, to });
+    },
+    async job({ id }: Id) {
+      const found = await control.jobs.find(id.toLowerCase());
+      if (!found) throw notFound('job');
+      return shownJob(found);
+    },
+    async shards() {
+      const states = new Map(shardHealth?.states().map((state) => [state.shard, state]));
+      const all = (await databases.shards?.counted()) ?? [];
+      return {
+        data: all.map((shard) => {
+          const { isUp = true, isWritable = true } = states.get(shard.name) ?? {};
+          return { ...shard, state: isUp ? (isWritable ? 'up' : 'read_only') : 'away' };
+        }),
+      };
+    },
+  };
+
+  /** Finds or creates a job. */
+  async function ask(wanted: { kind: JobRow['kind']; organisationId: string; to: string | null }) {
+    const job = await control.jobs.ask(wanted, actor).catch((error: unknown) => explain(error));
+    if (!job) throw notFound('organisation');
+    wake();
+    return shownJob(job);
+  }
+}
+
+function shownJob({ _id: id, kind, organisation_id, to, state, step, error, actor, created_at, ended_at }: JobRow) {
+  const at = { created_by: actor.who, created_at, ended_at };
+  return { id, kind, organisation_id, to, state, step: state === 'running' ? step : null, error, ...at };
+}

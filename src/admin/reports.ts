@@ -1,0 +1,96 @@
+import type { Page } from '../database/pagination';
+import { invalidRequest } from '../errors';
+import type { AuditPageQuery } from '../organisations/audit';
+import type { AuditEvent } from '../organisations/auditRows';
+import type { Control } from '../organisations/control';
+import { DAYS_KEPT, organisationUsageId, type UsagePeriod, type UsageReport } from '../organisations/keyUsage';
+import type { UsageCounts } from '../organisations/usageRows';
+import type { RequestPageQuery } from '../organisations/requestLog';
+import type { RequestRow } from '../organisations/requestRows';
+import { DAY } from '../units';
+import type { Administering } from './acting';
+import { keyOf } from './keys';
+
+/* What an organisation's keys and people did. */
+
+interface Days {
+  /** YYYY-MM-DD. */
+  readonly from?: string | null;
+  readonly to?: string | null;
+}
+
+interface UsageQuery extends Days {
+  /** Of one key; of all, including revoked and expired ones, if it is missing. */
+  readonly key_id?: string | null;
+  /** Instead of days. */
+  readonly period?: UsagePeriod | null;
+}
+
+/** Days of usage in an answer: by default, and at most. */
+const [USUAL_DAYS, MAX_DAYS] = [30, 100];
+
+export function reportsOf({ organisation, home }: Administering, control: Control) {
+  const { apiKeys, audit, usage, requests, sessions } = control;
+  const organisationId = organisation.id;
+
+  return {
+    async usage({ key_id, period, ...days }: UsageQuery) {
+      const id =
+        key_id == null ? organisationUsageId(organisationId) : (await keyOf(apiKeys, organisationId, key_id))._id;
+      if (period == null) {
+        const { first, last } = rangeOf(days);
+        return withSums(await usage.readDays(id, first, last));
+      }
+      if (days.from != null || days.to != null) refuse('period', 'not_allowed', 'cannot be combined with days');
+      return withSums(await usage.read(id, period));
+    },
+    audit_events: async (query: Omit<AuditPageQuery, 'organisationId'>) =>
+      mapPage(await audit.page({ ...query, organisationId }), auditEvent),
+    request_log: async (query: Omit<RequestPageQuery, 'organisationId'>) =>
+      mapPage(await requests.page({ ...query, organisationId }), loggedRequest),
+    request_counts: async (query: Omit<RequestPageQuery, 'organisationId' | 'limit' | 'cursor'>) => ({
+      data: await requests.countByKey({ ...query, organisationId }),
+    }),
+    members: () => sessions.members(home),
+  };
+}
+
+/** @throws AppError invalid_request */
+function rangeOf({ from, to }: Days): { readonly first: Date; readonly last: Date } {
+  const today = Math.floor(Date.now() / DAY) * DAY;
+  const kept = today - (DAYS_KEPT - 1) * DAY;
+  const last = to == null ? today : Date.parse(to);
+  const first = from == null ? Math.max(last - (USUAL_DAYS - 1) * DAY, kept) : Date.parse(from);
+  if (from != null && first < kept)
+    refuse('from', 'range', `must be at or after ${dayOf(kept)}: days are kept for ${String(DAYS_KEPT)} days`);
+  if (first > last && to == null) refuse('from', 'range', `must not be after today, ${dayOf(today)}`);
+  if (first > last || last - first >= MAX_DAYS * DAY)
+    refuse('to', 'range', `must be at or after ${dayOf(first)}, and at most ${String(MAX_DAYS - 1)} days later`);
+  return { first: new Date(first), last: new Date(last) };
+}
+
+function refuse(parameter: string, code: 'range' | 'not_allowed', detail: string): never {
+  throw invalidRequest([{ parameter, code, detail }]);
+}
+
+const dayOf = (time: number): string => new Date(time).toISOString().slice(0, 10);
+
+function mapPage<From, To>(page: Page<From>, map: (row: From) => To): Page<To> {
+  return { ...page, data: page.data.map(map) };
+}
+
+function withSums(report: UsageReport) {
+  const sum = (count: keyof UsageCounts): number => report.buckets.reduce((total, bucket) => total + bucket[count], 0);
+  const sums = { requests: sum('requests'), errors: sum('errors'), rate_limited: sum('rate_limited'), mcp: sum('mcp') };
+  return { ...sums, ...report };
+}
+
+function loggedRequest({ _id: id, organisation_id: _, failed: __, ...row }: RequestRow) {
+  return { id, ...row };
+}
+
+function auditEvent({ _id: id, at, action, actor, key_id, times = 1, last_at = at, details }: AuditEvent) {
+  const { who, name, from } = actor;
+  const what = { id, at, times, last_at, action, actor: who, actor_name: name ?? null, from, key_id };
+  return { ...what, details: JSON.stringify(details) };
+}

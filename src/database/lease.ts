@@ -1,0 +1,119 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ClientSession, mongo } from 'mongoose';
+
+/* Leases on rows of a collection, by the database's clock: one gateway at a time has each. */
+
+export interface LeaseRow {
+  readonly _id: string;
+  /** Id of the lease; a new one each time that it is taken. */
+  readonly holder: string | null;
+  /** When the lease ends; a row without one is free from then on. */
+  readonly until: Date;
+}
+
+/** A row with its lease, as its holder last read it. */
+export type Held<Row extends LeaseRow> = Row & { readonly holder: string };
+
+/** What else is stored in the row. */
+interface Change<Row> {
+  readonly $set?: Partial<Row>;
+  readonly $inc?: { readonly [Name in keyof Row]?: number };
+  readonly $unset?: { readonly [Name in keyof Row]?: '' };
+}
+
+/** The members by which the holder knows its lease: with these changed, it is no longer its own. */
+type Known<Row extends LeaseRow> = Pick<Held<Row>, '_id' | 'holder'> & Partial<Row>;
+
+interface ReleaseOptions {
+  /** When the row can be leased again; by default at once. */
+  readonly until?: Date | undefined;
+  readonly session?: ClientSession;
+}
+
+const LONG_AGO = new Date(0);
+
+/** A lease `lasts` so many milliseconds. */
+export function leasesOf<Row extends LeaseRow>(rows: mongo.Collection<Row>, lasts: number, now: () => number) {
+  const free = () => ({ until: { $lte: new Date(now()) } });
+  const end = (): Date => new Date(now() + lasts);
+
+  async function store(which: object, change: Change<Row>, lease: Partial<LeaseRow>, options: object = {}) {
+    const changed = { ...change, $set: { ...change.$set, ...lease } } as mongo.UpdateFilter<Row>;
+    const after = { ...options, returnDocument: 'after' } as const;
+    const row = await rows.findOneAndUpdate(which, changed, after);
+    return (row as Held<Row> | null) ?? undefined;
+  }
+
+  return {
+    /** The filter of rows without a lease. */
+    free,
+    /** Takes the lease of a free row; undefined if there is none, or another gateway was first. */
+    take: (
+      which: object,
+      change: Change<Row> = {},
+      order: { readonly sort?: mongo.Sort } = {},
+    ): Promise<Held<Row> | undefined> =>
+      store({ ...which, ...free() }, change, { holder: randomUUID(), until: end() }, order),
+    /** Renews a lease. Resolves with the row as it is now; undefined if the lease was lost, and then nothing is stored. */
+    renew: (known: Known<Row>, change: Change<Row> = {}): Promise<Held<Row> | undefined> =>
+      store(known, change, { until: end() }),
+    /** Gives a lease back. False if it was lost, and then nothing is stored. */
+    release: async (known: Known<Row>, change: Change<Row>, { until = LONG_AGO, session }: ReleaseOptions = {}) =>
+      (await store(known, change, { holder: null, until }, session && { session })) !== undefined,
+  };
+}
+
+interface KeepOptions {
+  /** Resolves with false if the lease was lost. */
+  readonly renew: () => Promise<boolean>;
+  /** How often to renew it, in milliseconds. */
+  readonly every: number;
+  /** How long to keep it, in milliseconds; then it counts as lost. */
+  readonly longest?: number;
+  /** Whether a renewal waits for the one before. By default it does not, since a command without an answer would let the lease lapse. */
+  readonly inOrder?: boolean;
+}
+
+/** Renews a lease until it is lost or `stop` is called. */
+export function keepLease({ renew, every, longest = Infinity, inOrder = false }: KeepOptions) {
+  const lost = new AbortController();
+  const latest = performance.now() + longest;
+  let due = new AbortController();
+  let isStopped = false;
+  let renewal = Promise.resolve();
+  const keeping = keep();
+
+  async function keep(): Promise<void> {
+    for (;;) {
+      await sleep(every, undefined, { signal: due.signal, ref: false }).catch(() => undefined);
+      if (performance.now() > latest) lost.abort();
+      if (isStopped || lost.signal.aborted) return;
+      due = new AbortController();
+      renewal = renewOnce();
+      if (inOrder) await renewal;
+    }
+  }
+
+  async function renewOnce(): Promise<void> {
+    // a lease outlasts several renewals, so one that fails does not lose it
+    if (!(await renew().catch(() => true))) lost.abort();
+  }
+
+  return {
+    /** Aborts when the lease is lost. */
+    lost: lost.signal,
+    isLost: (): boolean => lost.signal.aborted,
+    /** Renews it without waiting for the next time. */
+    renewNow: (): void => {
+      due.abort();
+    },
+    /** Resolves when the last renewal has ended; there is no other. */
+    async stop(): Promise<void> {
+      isStopped = true;
+      due.abort();
+      await keeping;
+      await renewal;
+    },
+  };
+}

@@ -1,0 +1,47 @@
+import { Schema } from 'mongoose';
+import { MCP_ACCESS } from '../auth/principal';
+import type { Scope } from '../auth/scopes';
+import { DAY } from '../units';
+import { COPIED, STATE } from './organisationRows';
+import { listOf, nullable, optional, PART, required, ROW } from './schemas';
+
+/** How long a key is kept after its end, in milliseconds. */
+const ENDED_KEYS_KEPT = 90 * DAY;
+const EXPIRES = { expireAfterSeconds: ENDED_KEYS_KEPT / 1000 } as const;
+
+const organisation = Schema.create(
+  { id: required.text, ...COPIED, state: { ...STATE, required: true }, moving: optional.flag } as const,
+  PART,
+);
+
+/** Its rows are read as ApiKey (src/auth/keys.ts). */
+export const keySchema = Schema.create(
+  {
+    _id: required.text,
+    organisation: { type: organisation, required: true },
+    name: required.text,
+    prefix: required.text,
+    last_four: required.text,
+    salt: required.text,
+    hash: required.text,
+    pepper: optional.number,
+    // not an enum: a rotation copies scopes that the schema of another folder has
+    scopes: listOf<Scope>(),
+    created_by: required.text,
+    created_at: required.time,
+    expires_at: nullable.time,
+    revoked_at: nullable.time,
+    last_used_at: nullable.time,
+    last_used_from: nullable.text,
+    allowed_ranges: listOf<string>(),
+    rotated_to: nullable.text,
+    mcp: { ...optional.text, enum: MCP_ACCESS },
+  } as const,
+  { ...ROW, collection: 'api_keys' },
+);
+keySchema.index({ 'organisation.id': 1, created_at: 1 });
+// active ones; revoked or expired ones by their end
+keySchema.index({ 'organisation.id': 1, revoked_at: 1, expires_at: 1 });
+// an index with expiry has one member; null never expires
+keySchema.index({ revoked_at: 1 }, EXPIRES);
+keySchema.index({ expires_at: 1 }, EXPIRES);

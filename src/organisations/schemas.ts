@@ -1,0 +1,55 @@
+import { type InferRawDocTypeFromSchema, Schema } from 'mongoose';
+
+/*
+ * What the schemas of the control database are made of (docs/decisions/control-models.md). A schema says what this version writes. Rows are read
+ * as they are stored, so those of earlier versions may lack members, or have others.
+ */
+
+/** Writing or searching by a member that a schema does not have is an error of ours. */
+export const ROW = { strict: 'throw', strictQuery: 'throw', minimize: false, id: false, versionKey: false } as const;
+/** For a member that is an object. */
+export const PART = { ...ROW, _id: false } as const;
+
+// an empty string is a value
+Schema.Types.String.checkRequired((value: unknown) => typeof value === 'string');
+
+export const required = {
+  text: { type: String, required: true },
+  number: { type: Number, required: true },
+  flag: { type: Boolean, required: true },
+  time: { type: Date, required: true },
+} as const;
+
+/** Missing rather than null. */
+export const optional = {
+  text: { type: String, allowNull: false },
+  number: { type: Number, allowNull: false },
+  flag: { type: Boolean, allowNull: false },
+  time: { type: Date, allowNull: false },
+} as const;
+
+/** A member with a type that mongoose does not infer. */
+interface Typed<T> {
+  readonly required: true;
+  readonly __rawDocTypeHint: T;
+}
+
+const orNull = <T>(type: object, options?: object) =>
+  ({ type, default: null, ...options }) as unknown as Typed<T | null>;
+
+/** In every row, and may be null. */
+export const nullable = {
+  text: orNull<string>(String),
+  time: orNull<Date>(Date),
+  oneOf: <T extends string>(values: readonly T[]) => orNull<T>(String, { enum: values }),
+  part: <S extends Schema>(schema: S) => orNull<InferRawDocTypeFromSchema<S>>(schema),
+};
+
+export const listOf = <T extends string>() => ({ type: [String], required: true }) as unknown as Typed<T[]>;
+/** An object with any members. */
+export const ANYTHING = { type: Schema.Types.Mixed, required: true } as unknown as Typed<Record<string, unknown>>;
+
+type Immutable<T> = T extends Date ? T : T extends object ? { readonly [Member in keyof T]: Immutable<T[Member]> } : T;
+
+/** A row of a schema's collection. */
+export type RowOf<S extends Schema> = Immutable<InferRawDocTypeFromSchema<S>>;

@@ -1,0 +1,33 @@
+import { Schema } from 'mongoose';
+import { optional, required, ROW, type RowOf } from './schemas';
+
+export type UsageRow = RowOf<typeof usageSchema>;
+export type UsageCounts = Pick<UsageRow, 'requests' | 'errors' | 'rate_limited' | 'mcp'>;
+
+const COUNTERS = { type: Map, of: Number, allowNull: false } as const;
+
+export const usageSchema = Schema.create(
+  {
+    /** `<key id>:<hour|day>:<start>`, so that all instances add to the same row. */
+    _id: required.text,
+    /** Id of the key; `org:<id>` for all keys of an organisation. */
+    key_id: required.text,
+    unit: { ...required.text, enum: ['hour', 'day'] },
+    start: required.time,
+    ends_at: required.time,
+    requests: required.number,
+    /** Requests that failed with an error other than 429. */
+    errors: required.number,
+    /** Requests that failed with 429. */
+    rate_limited: required.number,
+    /** Requests over MCP; missing in rows that are older than MCP. */
+    mcp: optional.number,
+    /** Counters by operation and by error code (usageDetails.ts); missing in older rows. */
+    operations: { type: Map, of: COUNTERS, allowNull: false },
+    codes: COUNTERS,
+  } as const,
+  // mongoose warns of `errors`, which documents have themselves; these rows are read without
+  { ...ROW, collection: 'key_usage', suppressReservedKeysWarning: true },
+);
+usageSchema.index({ ends_at: 1 }, { expireAfterSeconds: 0 });
+usageSchema.index({ key_id: 1, unit: 1, start: 1 });

@@ -1,0 +1,115 @@
+import type { ConstDirectiveNode, DefinitionNode, FieldDefinitionNode, InputValueDefinitionNode } from 'graphql';
+import { Kind } from 'graphql/language/kinds';
+import { visit } from 'graphql/language/visitor';
+import { nameOf } from './nodes';
+
+/* schema/admin.graphql declares what signed-in users and operators do; the schema of each has a part of it (docs/decisions/admin.md). */
+
+export const ADMIN_FILE = 'admin.graphql';
+
+const OPERATOR = 'OPERATOR';
+
+interface Part {
+  /** Extensions with the operations. */
+  readonly operations: readonly DefinitionNode[];
+  /** All types of the file, also those that the part does not use. */
+  readonly types: readonly DefinitionNode[];
+}
+
+/** What signed-in users do, in the organisation of their session. */
+export function usersPart(definitions: readonly DefinitionNode[]): readonly DefinitionNode[] {
+  const { operations, types } = partOf(definitions, forUser);
+  return [...reached(operations, types), ...operations];
+}
+
+/** What operators do, in the organisation that they name. */
+export function operatorsPart(definitions: readonly DefinitionNode[]): Part {
+  const { operations, types } = partOf(definitions, forOperator);
+  return { operations: [...definitions.filter(({ kind }) => kind === Kind.ENUM_TYPE_EXTENSION), ...operations], types };
+}
+
+function partOf(
+  definitions: readonly DefinitionNode[],
+  forCaller: (field: FieldDefinitionNode) => FieldDefinitionNode | undefined,
+): Part {
+  return {
+    operations: definitions.flatMap((node) => {
+      if (node.kind !== Kind.OBJECT_TYPE_EXTENSION) return [];
+      const fields = node.fields?.flatMap((field) => forCaller(field) ?? []) ?? [];
+      return fields.length === 0 ? [] : { ...node, fields };
+    }),
+    types: definitions.filter((node) => !isExtension(node) && node.kind !== Kind.DIRECTIVE_DEFINITION),
+  };
+}
+
+function forUser(field: FieldDefinitionNode): FieldDefinitionNode | undefined {
+  if (roleOf(field) === OPERATOR) return undefined;
+  const args = field.arguments?.filter((argument) => !namesOrganisation(argument)) ?? [];
+  return {
+    ...field,
+    arguments: args.map((argument) => ({ ...argument, directives: without(argument.directives, 'users_only') })),
+    directives: without(field.directives, 'rest'),
+  };
+}
+
+function forOperator(field: FieldDefinitionNode): FieldDefinitionNode | undefined {
+  if (roleOf(field) !== OPERATOR && !directiveIn(field.directives, 'rest')) return undefined;
+  return {
+    ...field,
+    arguments: field.arguments?.filter(({ directives }) => !directiveIn(directives, 'users_only')) ?? [],
+    directives: field.directives?.map(withRole) ?? [],
+  };
+}
+
+/** @access as it is for operators. */
+function withRole(directive: ConstDirectiveNode): ConstDirectiveNode {
+  if (directive.name.value !== 'access') return directive;
+  const args = directive.arguments?.map((argument) => ({
+    ...argument,
+    value: { kind: Kind.ENUM, value: OPERATOR } as const,
+  }));
+  return { ...directive, arguments: args ?? [] };
+}
+
+function roleOf({ directives }: FieldDefinitionNode): string | undefined {
+  return argumentOf(directiveIn(directives, 'access'), 'role');
+}
+
+function namesOrganisation({ directives }: InputValueDefinitionNode): boolean {
+  return argumentOf(directiveIn(directives, 'constraint'), 'format') === 'organisation';
+}
+
+function argumentOf(directive: ConstDirectiveNode | undefined, name: string): string | undefined {
+  const value = directive?.arguments?.find((argument) => argument.name.value === name)?.value;
+  return value && 'value' in value ? String(value.value) : undefined;
+}
+
+type Directives = readonly ConstDirectiveNode[] | undefined;
+
+function directiveIn(directives: Directives, name: string): ConstDirectiveNode | undefined {
+  return directives?.find((directive) => directive.name.value === name);
+}
+
+function without(directives: Directives, name: string): readonly ConstDirectiveNode[] {
+  return directives?.filter((directive) => directive.name.value !== name) ?? [];
+}
+
+export const isExtension = ({ kind }: DefinitionNode): boolean => kind.endsWith('Extension');
+
+/** Those of the types that definitions refer to, directly or through others, in their order. */
+export function reached(from: readonly DefinitionNode[], types: readonly DefinitionNode[]): readonly DefinitionNode[] {
+  const byName = new Map(types.map((node) => [nameOf(node), node]));
+  const kept = new Set<DefinitionNode>();
+  const reach = (node: DefinitionNode): void => {
+    visit(node, {
+      NamedType: ({ name }) => {
+        const type = byName.get(name.value);
+        if (!type || kept.has(type)) return;
+        kept.add(type);
+        reach(type);
+      },
+    });
+  };
+  from.forEach(reach);
+  return types.filter((node) => kept.has(node));
+}
