@@ -152,9 +152,9 @@ function refusalOf(tally: Tally, countAnswer: CallContext['countAnswer']): AppEr
   try {
     countAnswer?.(tally.bytes);
   } catch (error) {
-    const known = findAppError(error);
-    if (!known) throw error;
-    return known;
+    const appError = findAppError(error);
+    if (!appError) throw error;
+    return appError;
   }
   return undefined;
 }
@@ -210,14 +210,14 @@ const PIECE = 256 * 1024;
  * @throws AppError invalid_request if it is too large for an answer
  */
 export async function answerText(value: unknown, context: Pick<CallContext, 'pauses'>): Promise<Buffer> {
-  const written: Buffer[] = [];
+  const chunks: Buffer[] = [];
   let [piece, size] = ['', 0];
   const end = (): void => {
     const bytes = Buffer.from(piece);
     piece = '';
     size += bytes.length;
     requireFits(size);
-    written.push(bytes);
+    chunks.push(bytes);
   };
   for (const part of partsOf(value)) {
     piece += part;
@@ -226,8 +226,8 @@ export async function answerText(value: unknown, context: Pick<CallContext, 'pau
     await context.pauses.yieldToOthers();
   }
   end();
-  const [first] = written;
-  return first && written.length === 1 ? first : Buffer.concat(written, size);
+  const [first] = chunks;
+  return first && chunks.length === 1 ? first : Buffer.concat(chunks, size);
 }
 
 /** The JSON of a value in pieces. An object without nested objects or lists is a single piece. */

@@ -154,8 +154,8 @@ function guardRows(resolve: Guarded, type: GraphQLOutputType, check: Check): Gua
   return (source, args, context, info) => {
     let places = allowed.get(context);
     if (!places) allowed.set(context, (places = new WeakMap()));
-    const known = places.get(info.fieldNodes);
-    if (known === undefined) {
+    const place = places.get(info.fieldNodes);
+    if (place === undefined) {
       places.set(info.fieldNodes, false);
       try {
         check(args as Readonly<Record<string, unknown>>, context);
@@ -164,7 +164,7 @@ function guardRows(resolve: Guarded, type: GraphQLOutputType, check: Check): Gua
         throw error;
       }
       places.set(info.fieldNodes, true);
-    } else if (!known) return null;
+    } else if (!place) return null;
     return traced(info.fieldName, context, () => resolve(source, args, context, info));
   };
 }
@@ -175,8 +175,8 @@ function once(resolve: Guarded): Guarded {
     if (!context.once) return resolve(source, args, context, info);
     return context.once(info.fieldName, args, (write) => {
       // the write stores its changes and its answer together
-      const own = write ? (Object.create(context, { write: { value: write } }) as CallContext) : context;
-      return resolve(source, args, own, info);
+      const callContext = write ? (Object.create(context, { write: { value: write } }) as CallContext) : context;
+      return resolve(source, args, callContext, info);
     });
   };
 }

@@ -10,10 +10,10 @@ import { isRootType } from './sdl';
  */
 export function readOperatorDocument(options: ParseOptions = {}): DocumentNode {
   const { operations, types } = operatorsPart(parseFile(ADMIN_FILE, options).definitions);
-  const given = new Set(types.map(nameOf));
+  const definedNames = new Set(types.map(nameOf));
   // without locations, the document has been read already
   const shared = options.noLocation === true ? loadDocument() : readDocument(options);
-  const others = shared.definitions.filter((node) => !isExtension(node) && !given.has(nameOf(node)));
+  const others = shared.definitions.filter((node) => !isExtension(node) && !definedNames.has(nameOf(node)));
   const base = others.filter((node) => node.kind === Kind.DIRECTIVE_DEFINITION || isRootType(nameOf(node)));
   const all = [...others, ...types];
   const kept = new Set([...base, ...reached([...operations, ...base], all)]);

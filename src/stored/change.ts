@@ -29,9 +29,9 @@ type Members = Readonly<Record<string, unknown>>;
 /** How members are changed. */
 export interface ChangeSpec<T> {
   /** Returns the members to set; those it leaves out keep their stored values. */
-  readonly merge?: (before: T, given: Members, organisation: DataContext['principal']['organisation']) => object;
+  readonly merge?: (before: T, input: Members, organisation: DataContext['principal']['organisation']) => object;
   /** Checks that span several of the given members. */
-  readonly rules?: (given: Members) => readonly Fault[];
+  readonly rules?: (input: Members) => readonly Fault[];
   readonly references?: readonly Reference[];
 }
 
@@ -52,8 +52,8 @@ export async function changeObject<T extends Row>(
   const requireVersion = versionRequired({ ifMatch, ifNoneMatch });
   throwFaults([...brokenTexts(sent), ...metadataFaults(sent), ...(rules?.(sent) ?? [])]);
   replaceNegativeZero(sent);
-  const given = normaliseKeys(sent);
-  const { [METADATA]: _changes, ...members } = given;
+  const input = normaliseKeys(sent);
+  const { [METADATA]: _changes, ...members } = input;
   const model = data.collection(resource);
   const _id = id.toLowerCase();
   let attempted: Members = {};
@@ -75,8 +75,8 @@ export async function changeObject<T extends Row>(
         }
         throwFaults((await referenceChecks(data, references, [members], session))(members, ''));
         const merged = { ...before, ...merge(before, members, principal.organisation) };
-        const changed = withMetadata(merged, given, before);
-        throwFaults(tooManyPairs(changed, given, resource.mostPairs));
+        const changed = withMetadata(merged, input, before);
+        throwFaults(tooManyPairs(changed, input, resource.mostPairs));
         requireServed(context, resource, changed, WITHOUT_SEARCH);
         if (isSameRow(before, changed)) return before;
         const { updated_at: last } = before as { updated_at?: Date };
@@ -103,14 +103,14 @@ export async function writeUnique<T, R extends Row>(
   } catch (error) {
     if (!isDuplicateKey(error)) throw error;
     const { _id, ...row } = attempted();
-    const given = uniqueMembers(resource).filter((member) => row[member] !== null && row[member] !== undefined);
+    const uniqueNames = uniqueMembers(resource).filter((member) => row[member] !== null && row[member] !== undefined);
     // an object without unique values cannot conflict with another
-    if (given.length === 0) throw error;
-    for (const member of given) {
+    if (uniqueNames.length === 0) throw error;
+    for (const member of uniqueNames) {
       const another = { [member]: row[member], _id: { $ne: _id } } as object;
       const options = { projection: { _id: 1 }, maxTimeMS: READ_TIMEOUT };
       const owner = await data.collection(resource).findOne<Row>(another, options);
-      if (owner) throw taken(nameOf(resource), member, owner._id);
+      if (owner) throw takenError(nameOf(resource), member, owner._id);
     }
     throw new AppError('conflict', 'Another request stored the same value meanwhile; nothing was stored.');
   }
@@ -125,7 +125,7 @@ export function throwFaults(faults: readonly Fault[]): void {
 }
 
 /** The error for a value that only one object may have. */
-function taken(name: string, member: string, owner: string | undefined): AppError {
+function takenError(name: string, member: string, owner: string | undefined): AppError {
   const words = name.replaceAll('_', ' ');
   const detail = `belongs to another ${words}${owner === undefined ? '' : ` (id ${owner})`}`;
   return new AppError('conflict', `${member}: ${detail}`, {
@@ -136,8 +136,8 @@ function taken(name: string, member: string, owner: string | undefined): AppErro
 /** Sets members to the values given, with times as dates, and updates the search words. */
 function settingMembers(resource: Resource): NonNullable<ChangeSpec<Row>['merge']> {
   const times = new Set(resource.stored.members.flatMap(({ name, kind }) => (kind === 'dateTime' ? [name] : [])));
-  return (before, given) => {
-    const set = Object.entries(given).map(([name, value]) => {
+  return (before, input) => {
+    const set = Object.entries(input).map(([name, value]) => {
       return [name, times.has(name) && typeof value === 'string' ? new Date(value) : value] as const;
     });
     const row = { ...before, ...Object.fromEntries(set) };
