@@ -5,7 +5,7 @@ import express from 'express';
 import { type DocumentNode, GraphQLError, type GraphQLSchema } from 'graphql';
 import mongoose, { type Model, Schema } from 'mongoose';
 import { useSofa } from 'sofa-api';
-import { databaseName } from '../../src/database/organisationData';
+import { databaseName } from '../../src/database/databaseNames';
 import { firstPage } from '../../src/database/pagination';
 import { resourceOf } from '../../src/resources';
 import type { Quote } from '../quote';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { mongo } from 'mongoose';
-import { databaseName } from '../../src/database/organisationData';
+import { databaseName } from '../../src/database/databaseNames';
 import { firstPage, type Page } from '../../src/database/pagination';
 import { resourceOf } from '../../src/resources';
 import type { Product } from '../data';

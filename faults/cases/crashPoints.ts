@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { databaseName } from '../../src/database/organisationData';
+import { databaseName } from '../../src/database/databaseNames';
 import { type Answer, type Call, labelOf, type Reply } from '../client';
 import { type Command, type DatabaseProxy, openDatabaseProxy } from '../databaseProxy';
 import type { Gateway } from '../gateway';

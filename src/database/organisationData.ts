@@ -5,6 +5,7 @@ import type { ClientSession, mongo } from 'mongoose';
 import type { Collection, Projection } from './collection';
 import { coalescedRawReads, coalescedRows, type WantedRow } from './coalesce';
 import { AppError, movingError } from '../errors';
+import { databaseName } from './databaseNames';
 import { COMMANDS } from '../limits';
 import { type Budget, type Yield, createBudget, type Pace, paceOf, type Pauses } from './yield';
 import { isDropPending } from './faults';
@@ -307,18 +308,4 @@ function refusal(writeState: Exclude<WriteState, 'open'>): AppError {
   if (writeState === 'moving') return movingError();
   const detail = 'The organisation is no longer there; nothing was stored.';
   return new AppError('unavailable', detail, { reason: 'erased', retryAfter: 1 });
-}
-
-/** Name of an organisation's database: `org_` and the id without dashes. */
-export function databaseName(organisationId: string): string {
-  return `org_${organisationId.replaceAll('-', '')}`;
-}
-
-/** Matches the name of an organisation's database. */
-export const DATABASE_NAME = /^org_([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})$/;
-
-/** The organisation that a database belongs to; undefined if the name is not that of such a database. */
-export function organisationOf(database: string): string | undefined {
-  const parts = DATABASE_NAME.exec(database);
-  return parts ? parts.slice(1).join('-') : undefined;
 }

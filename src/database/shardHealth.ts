@@ -3,7 +3,7 @@ import type { mongo } from 'mongoose';
 import { MINUTE, SECOND } from '../units';
 import { type Availability, createAvailability } from './availability';
 import { isUnavailable } from './faults';
-import { databaseName } from './organisationData';
+import { databaseName } from './databaseNames';
 import type { Shards } from './shards';
 
 /*

@@ -1,7 +1,7 @@
 import type { mongo } from 'mongoose';
 import { isUnauthorised } from './faults';
 import { READ_TIMEOUT } from './native';
-import { DATABASE_NAME, databaseName, organisationOf } from './organisationData';
+import { DATABASE_NAME, databaseName, organisationOf } from './databaseNames';
 
 /*
  * The shards of a sharded cluster, through mongos (docs/decisions/shards.md). MongoDB distributes databases over them; here is only which

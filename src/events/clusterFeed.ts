@@ -2,7 +2,7 @@ import mongoose from 'mongoose';
 import { openChanges, type LogPosition, resumeChanges, type Token } from '../database/changeCursor';
 import type { Databases } from '../database/connect';
 import { createSemaphore } from '../database/semaphore';
-import { databaseName, organisationOf } from '../database/organisationData';
+import { databaseName, organisationOf } from '../database/databaseNames';
 import { badCursor, cursorMark, encodeCursor, positionIn } from '../database/pagination';
 import { AppError } from '../errors';
 import { type EventRow, events } from './collection';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { mongo } from 'mongoose';
 import type { Logger } from 'pino';
 import { type ChangeCursor, openChanges } from '../database/changeCursor';
-import { databaseName } from '../database/organisationData';
+import { databaseName } from '../database/databaseNames';
 import { AppError } from '../errors';
 import { describeError } from '../log';
 import { type EventRow, events } from './collection';

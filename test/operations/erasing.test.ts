@@ -9,7 +9,7 @@ import { sendStderrTo } from '../../src/cli/terminal';
 import { erase } from '../../src/cli/erase';
 import { readConfig } from '../../src/config';
 import { stampedWrite } from '../../src/database/openWrites';
-import { databaseName } from '../../src/database/organisationData';
+import { databaseName } from '../../src/database/databaseNames';
 import { recordKinds, resourceOf } from '../../src/resources';
 import { customers } from '../../src/resources/customers/customers';
 import { newFolder } from '../cli/commandLine';

@@ -1,6 +1,6 @@
 import { differenceOf, createIndexes } from '../../database/indexes';
 import { databaseOf } from '../../database/native';
-import { databaseName } from '../../database/organisationData';
+import { databaseName } from '../../database/databaseNames';
 import { controlCollections } from '../../organisations/models';
 import type { JobRow } from '../../organisations/jobRows';
 import { isAbandoned } from '../../organisations/moving';

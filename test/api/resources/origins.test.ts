@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { mongo } from 'mongoose';
 import { stampedWrite } from '../../../src/database/openWrites';
-import { databaseName } from '../../../src/database/organisationData';
+import { databaseName } from '../../../src/database/databaseNames';
 import type { Writer } from '../../../src/database/slots';
 import { recordKinds, resourceOf } from '../../../src/resources';
 import { type ImportRecord, storeRecords } from '../../../src/stored/records';

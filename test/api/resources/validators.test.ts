@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { databaseName } from '../../../src/database/organisationData';
+import { databaseName } from '../../../src/database/databaseNames';
 import { createChecked, validationOptions } from '../../../src/database/validators';
 import { resourceOf } from '../../../src/resources';
 import { checkOf, commandLine, makeOrganisation as makeByCommand, NORTHWIND } from '../../cli/commandLine';

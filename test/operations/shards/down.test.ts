@@ -1,4 +1,4 @@
-import { databaseName } from '../../../src/database/organisationData';
+import { databaseName } from '../../../src/database/databaseNames';
 import { createShardHealth, heartbeatDatabase } from '../../../src/database/shardHealth';
 import { eventually } from '../../api/http/eventually';
 import { operator, TOKENS } from '../../admin/operator/operator';

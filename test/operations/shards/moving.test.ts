@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { mongo } from 'mongoose';
 import type { Organisation } from '../../../src/auth/principal';
-import { databaseName } from '../../../src/database/organisationData';
+import { databaseName } from '../../../src/database/databaseNames';
 import { resourceOf } from '../../../src/resources';
 import { commandLine } from '../../cli/commandLine';
 import { eventually } from '../../api/http/eventually';

@@ -1,5 +1,5 @@
 import type { mongo } from 'mongoose';
-import { databaseName } from '../../../src/database/organisationData';
+import { databaseName } from '../../../src/database/databaseNames';
 import { storedBytes } from '../../../src/database/quota';
 import { commandLine } from '../../cli/commandLine';
 import { operator, TOKENS } from '../../admin/operator/operator';
