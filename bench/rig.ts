@@ -8,7 +8,7 @@ import { allScopes } from '../src/auth/scopes';
 import type { Organisation } from '../src/auth/principal';
 import { openStore, type Store } from '../src/cli/store';
 import { readConfig } from '../src/config';
-import type { Collection } from '../src/database/collection';
+import type { Collection } from '../src/mongo/collection';
 import { resourceOf } from '../src/resources';
 import { ROOT } from '../tools/facts';
 import { productsOf, quotesOf, skuOf } from './data';

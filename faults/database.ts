@@ -1,8 +1,8 @@
-import { startOne } from '../src/database/embedded';
-import { CANDIDATES } from '../src/database/embedded/candidates';
-import { isAlive, signalQuietly, waitUntilGone } from '../src/database/embedded/process';
-import { argumentsOf, type RunningServer, startServer } from '../src/database/embedded/server';
-import type { EmbeddedOptions, Program } from '../src/database/embedded/types';
+import { startOne } from '../src/embedded';
+import { CANDIDATES } from '../src/embedded/candidates';
+import { isAlive, signalQuietly, waitUntilGone } from '../src/embedded/process';
+import { argumentsOf, type RunningServer, startServer } from '../src/embedded/server';
+import type { EmbeddedOptions, Program } from '../src/embedded/types';
 import { ending, onEnd } from './cleanup';
 import { freePort } from './processes';
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { mongo } from 'mongoose';
-import { databaseName } from '../src/database/databaseNames';
+import { databaseName } from '../src/mongo/databaseNames';
 import { type Caller, isSuccess } from './client';
 import { sleep } from './timing';
 

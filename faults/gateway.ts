@@ -1,4 +1,4 @@
-import { isAlive } from '../src/database/embedded/process';
+import { isAlive } from '../src/embedded/process';
 import { createCaller, isSuccess } from './client';
 import { freePort, type Started, startProcess } from './processes';
 

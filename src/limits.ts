@@ -23,12 +23,12 @@ export const LARGE_REQUESTS = { query: 1, body: 2, page: 4 };
 export const LARGE_REQUESTS_WAITING = { query: 16, body: 16, page: Infinity };
 
 /**
- * Commands of an organisation (database/organisationData.ts). Decoding one of the largest pages holds the event loop for about 30 ms, and an
+ * Commands of an organisation (tenant/organisationData.ts). Decoding one of the largest pages holds the event loop for about 30 ms, and an
  * aggregation can keep a core of the database busy.
  */
 export const COMMANDS = { reads: 20, pages: 2, transactions: 10, aggregations: 1 };
 
-/** Requests that wait for events, and streams of them. A sandbox's count as its organisation's (events/places.ts). */
+/** Requests that wait for events, and streams of them. A sandbox's count as its organisation's (events/waits.ts). */
 export const EVENT_WAITS = { caller: 20, organisation: 200, all: 1000 };
 /** Streams of events that read pages (events/stream.ts). */
 export const STREAM_READS = { organisation: 4, all: 8 };

@@ -1,4 +1,4 @@
-import { operatorSchemas, publishedSchemas } from '../src/published';
+import { operatorSchemas, publishedSchemas } from '../src/gateway/schemas';
 import { keyDocument, operatorDocument } from '../src/openapi';
 
 /* npm run check: what a start checks, and that each operation has its examples. Needs no database. */

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describeVariables } from '../src/config';
 import { restOperations } from '../src/rest/routes';
-import { publishedSchemas } from '../src/published';
+import { publishedSchemas } from '../src/gateway/schemas';
 import { ROOT } from './facts';
 import { storedCollections } from './storedRows';
 

@@ -18,7 +18,7 @@ import {
   validate,
 } from 'graphql';
 import { format, resolveConfig } from 'prettier';
-import { publishedSchemas } from '../src/published';
+import { publishedSchemas } from '../src/gateway/schemas';
 import { DOCUMENTS } from '../src/settings/documents';
 import { ROOT } from './facts';
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { mongo } from 'mongoose';
-import { databaseName } from '../../src/database/databaseNames';
-import { firstPage, type Page } from '../../src/database/pagination';
+import { databaseName } from '../../src/mongo/databaseNames';
+import { firstPage, type Page } from '../../src/tenant/pagination';
 import { resourceOf } from '../../src/resources';
 import type { Product } from '../data';
 import type { Quote } from '../quote';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { databaseName } from '../../src/database/databaseNames';
+import { databaseName } from '../../src/mongo/databaseNames';
 import { type Answer, type Call, labelOf, type Reply } from '../client';
 import { type Command, type DatabaseProxy, openDatabaseProxy } from '../databaseProxy';
 import type { Gateway } from '../gateway';

@@ -1,5 +1,5 @@
 import mongoose from 'mongoose';
-import { signalQuietly } from '../../src/database/embedded/process';
+import { signalQuietly } from '../../src/embedded/process';
 import { type Caller, isSuccess, labelOf } from '../client';
 import type { Gateway } from '../gateway';
 import { type Changes, createWriters } from '../eventWriters';

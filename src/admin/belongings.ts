@@ -1,7 +1,7 @@
 import type { Role } from '../auth/roles';
 import { type Config, gatewayUrl } from '../config';
-import type { OrganisationData, OrganisationDataCache } from '../database/organisationData';
-import type { Writer } from '../database/slots';
+import type { OrganisationData, OrganisationDataCache } from '../tenant/organisationData';
+import type { Writer } from '../tenant/slots';
 import { movingError, notFound, validationFailed } from '../errors';
 import type { Actor } from '../organisations/auditEvents';
 import type { Control } from '../organisations/control';

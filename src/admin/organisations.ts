@@ -1,6 +1,6 @@
 import type { Plan } from '../auth/principal';
-import type { Databases } from '../database/connect';
-import type { ShardHealth } from '../database/shardHealth';
+import type { Databases } from '../tenant/databases';
+import type { ShardHealth } from '../mongo/shardHealth';
 import { notFound, validationFailed } from '../errors';
 import type { Actor } from '../organisations/auditEvents';
 import type { Control } from '../organisations/control';

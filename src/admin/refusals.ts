@@ -1,5 +1,5 @@
 import { nameFault } from '../auth/keys';
-import { ShardRefused } from '../database/shards';
+import { ShardRefused } from '../mongo/shards';
 import { AppError, type Fault, validationFailed } from '../errors';
 import { JobRefused } from '../organisations/jobs';
 import { NotImported, RefTaken, SharedByOwnerError, StillErasing } from '../organisations/organisations';

@@ -1,4 +1,4 @@
-import type { Page } from '../database/pagination';
+import type { Page } from '../tenant/pagination';
 import { invalidRequest } from '../errors';
 import type { AuditPageQuery } from '../organisations/audit';
 import type { AuditEvent } from '../organisations/auditRows';

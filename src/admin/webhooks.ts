@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { requirePlan } from '../auth/authenticate';
 import { modeOf } from '../auth/principal';
-import type { Databases } from '../database/connect';
-import type { OrganisationData } from '../database/organisationData';
-import type { Page } from '../database/pagination';
+import type { Databases } from '../tenant/databases';
+import type { OrganisationData } from '../tenant/organisationData';
+import type { Page } from '../tenant/pagination';
 import { AppError, type Fault, notFound, validationFailed } from '../errors';
 import { BEGINNING, lastPosition, positionBefore, shownEvent } from '../events/page';
 import { millisecondsOf } from '../events/position';

@@ -2,7 +2,7 @@ import { addressBucket } from '../auth/addresses';
 import { AppError } from '../errors';
 import type { Caller } from '../auth/principal';
 import { bodyMemoryLimits } from '../limits';
-import { createShares, type Owner, type Whose } from '../shares';
+import { createShares, type Owner, type Whose } from '../async/shares';
 import { MAX_ANSWER, MEBIBYTE } from '../units';
 
 /*

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { addressBucket, plainAddress } from '../auth/addresses';
 import { connectionLimits } from '../limits';
-import { createShares } from '../shares';
+import { createShares } from '../async/shares';
 
 /** Above this share of the maximum, each new connection closes the longest-idle one, so that idle connections lock nobody out. */
 const CROWDED = 4 / 5;

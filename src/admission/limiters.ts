@@ -1,5 +1,5 @@
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
-import { NoAnswerError, within } from '../within';
+import { NoAnswerError, within } from '../async/timeout';
 import { createRateLimiter, type RateLimiter, type RateStore, WINDOW_SECONDS } from './rateLimit';
 
 /** The limiters of a gateway: in memory, or shared through Redis. */

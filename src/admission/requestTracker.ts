@@ -1,6 +1,6 @@
-import type { Availability } from '../database/availability';
-import type { ShardHealth } from '../database/shardHealth';
-import { AWAY } from '../database/deployment';
+import type { Availability } from '../mongo/availability';
+import type { ShardHealth } from '../mongo/shardHealth';
+import { AWAY } from '../mongo/deployment';
 import { AppError } from '../errors';
 import type { Caller, Organisation } from '../auth/principal';
 import { WAITING_REQUESTS } from '../limits';

@@ -1,5 +1,5 @@
 import { RateLimiterMemory } from 'rate-limiter-flexible';
-import { within } from '../within';
+import { within } from '../async/timeout';
 import type { Recognise } from './authenticate';
 
 /** Lookups per second and process; limited, since they cost the caller no points. */

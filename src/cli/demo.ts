@@ -4,7 +4,7 @@ import { keyState, parseKey, secretMatches } from '../auth/keys';
 import type { Organisation } from '../auth/principal';
 import { published } from '../schema/model';
 import { type Config, givenVariables, reachable, readConfig } from '../config';
-import { unless, writeAtomically } from '../database/embedded/files';
+import { unless, writeAtomically } from '../embedded/files';
 import { createLogger } from '../log';
 import type { ApiKeys } from '../organisations/apiKeys';
 import type { NewOrganisation } from '../organisations/organisations';

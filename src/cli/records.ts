@@ -4,7 +4,7 @@ import { addAbortSignal } from 'node:stream';
 import type { GraphQLSchema } from 'graphql';
 import type { Fault } from '../errors';
 import { BODY_BOUNDS, checkedJson, type JsonBounds } from '../http/json';
-import { publishedSchemas } from '../published';
+import { publishedSchemas } from '../gateway/schemas';
 import { published } from '../schema/model';
 import { componentSchemas, type JsonSchema, SCHEMA_ROOT } from '../schema/jsonSchema';
 import { checkWith, createAjv, requireSchema } from '../schema/validation';

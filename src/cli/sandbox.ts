@@ -1,7 +1,7 @@
 import type { Organisation } from '../auth/principal';
 import type { Sandbox } from '../organisations/sandboxes';
-import { stampedWrite } from '../database/openWrites';
-import type { OrganisationData } from '../database/organisationData';
+import { stampedWrite } from '../tenant/openWrites';
+import type { OrganisationData } from '../tenant/organisationData';
 import { recordKinds, resourceOf } from '../resources';
 import { storeSample } from '../resources/sample';
 import { emptySandbox } from '../resources/sandbox';

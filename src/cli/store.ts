@@ -1,11 +1,11 @@
 import { hostname, userInfo } from 'node:os';
 import type { Config } from '../config';
-import { checkAddress } from '../database/address';
-import { connectDatabases, type DatabaseOptions, type Databases } from '../database/connect';
-import { openWrites } from '../database/slots';
-import { chooseDatabase, type Database } from '../database/embedded/index';
+import { checkAddress } from '../mongo/address';
+import { connectDatabases, type DatabaseOptions, type Databases } from '../tenant/databases';
+import { openWrites } from '../tenant/slots';
+import { chooseDatabase, type Database } from '../embedded/index';
 import { events } from '../events/collection';
-import { idempotencyRecords } from '../database/idempotency';
+import { idempotencyRecords } from '../tenant/idempotency';
 import type { Actor } from '../organisations/auditEvents';
 import { type Control, openControl } from '../organisations/control';
 import { collections } from '../resources/index';

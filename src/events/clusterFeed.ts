@@ -1,9 +1,9 @@
 import mongoose from 'mongoose';
-import { openChanges, type LogPosition, resumeChanges, type Token } from '../database/changeCursor';
-import type { Databases } from '../database/connect';
-import { createSemaphore } from '../database/semaphore';
-import { databaseName, organisationOf } from '../database/databaseNames';
-import { badCursor, cursorMark, encodeCursor, positionIn } from '../database/pagination';
+import { openChanges, type LogPosition, resumeChanges, type Token } from '../mongo/changeCursor';
+import type { Databases } from '../tenant/databases';
+import { createSemaphore } from '../async/semaphore';
+import { databaseName, organisationOf } from '../mongo/databaseNames';
+import { badCursor, cursorMark, encodeCursor, positionIn } from '../tenant/pagination';
 import { AppError } from '../errors';
 import { type EventRow, events } from './collection';
 import { NOW } from './page';

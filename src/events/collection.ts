@@ -1,6 +1,6 @@
 import { DAY } from '../units';
-import { definedByType } from '../database/collection';
-import type { Writer } from '../database/slots';
+import { definedByType } from '../mongo/collection';
+import type { Writer } from '../tenant/slots';
 
 export interface EventRow {
   readonly _id: string;

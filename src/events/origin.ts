@@ -1,4 +1,4 @@
-import type { Writer } from '../database/slots';
+import type { Writer } from '../tenant/slots';
 
 export interface Origin {
   readonly kind: 'key' | 'user' | 'operator' | 'other';

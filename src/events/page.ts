@@ -1,8 +1,8 @@
 import type { mongo } from 'mongoose';
-import { atMost, READ_TIMEOUT } from '../database/native';
-import type { OrganisationData } from '../database/organisationData';
-import { badCursor, cursorMark, encodeCursor, positionIn } from '../database/pagination';
-import { SETTLED_READ } from '../database/slots';
+import { atMost, READ_TIMEOUT } from '../mongo/native';
+import type { OrganisationData } from '../tenant/organisationData';
+import { badCursor, cursorMark, encodeCursor, positionIn } from '../tenant/pagination';
+import { SETTLED_READ } from '../tenant/slots';
 import { AppError } from '../errors';
 import { type EventRow, events, KEPT_FOR } from './collection';
 import { shownOrigin } from './origin';

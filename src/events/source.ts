@@ -1,5 +1,5 @@
 import type { mongo } from 'mongoose';
-import type { Databases } from '../database/connect';
+import type { Databases } from '../tenant/databases';
 import { AppError } from '../errors';
 import { MINUTE, SECOND } from '../units';
 import { readTail, type TailRow, tailRows } from './tail/lease';

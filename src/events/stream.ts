@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { mongo } from 'mongoose';
-import { createSemaphore, type Semaphore } from '../database/semaphore';
+import { createSemaphore, type Semaphore } from '../async/semaphore';
 import { AppError } from '../errors';
 import { STREAM_READS } from '../limits';
 import type { EventRow } from './collection';

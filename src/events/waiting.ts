@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import type { mongo } from 'mongoose';
 import type { Logger } from 'pino';
-import { type ChangeCursor, openChanges } from '../database/changeCursor';
-import { databaseName } from '../database/databaseNames';
+import { type ChangeCursor, openChanges } from '../mongo/changeCursor';
+import { databaseName } from '../mongo/databaseNames';
 import { AppError } from '../errors';
 import { describeError } from '../log';
 import { type EventRow, events } from './collection';
 import type { WantedEvents } from './page';
-import { createPlaces, type Holder } from './places';
+import { createPlaces, type Holder } from './waits';
 import { createReadLimit, createStream, type EventStream, type ReadEvents } from './stream';
 
 /*

@@ -1,7 +1,7 @@
 import type { mongo } from 'mongoose';
-import { type ListRequest, openPage } from '../database/pagination';
-import { type RawRows, requireWhole, UnsupportedValue } from '../database/rawRows';
-import { type PartFind, readRaw, type Reading } from '../database/readRows';
+import { type ListRequest, openPage } from '../tenant/pagination';
+import { type RawRows, requireWhole, UnsupportedValue } from '../mongo/rawRows';
+import { type PartFind, readRaw, type Reading } from '../mongo/readRows';
 import { MEBIBYTE } from '../units';
 import { JsonOutput } from './jsonOutput';
 import { idle, createObjectWriter, type Shape, withBytes } from './rowWriter';

@@ -1,7 +1,7 @@
-import { UnsupportedValue } from '../database/rawRows';
-import { type Collection, type Projection, WITHOUT_SEARCH } from '../database/collection';
-import type { OrganisationData } from '../database/organisationData';
-import type { ListArguments } from '../database/pagination';
+import { UnsupportedValue } from '../mongo/rawRows';
+import { type Collection, type Projection, WITHOUT_SEARCH } from '../mongo/collection';
+import type { OrganisationData } from '../tenant/organisationData';
+import type { ListArguments } from '../tenant/pagination';
 import { notFound } from '../errors';
 import type { FastRead, FastReadOf, ReadOutcome, Selected, Written } from '../operations/selection';
 import { type PageWriter, createPageWriter, createSingleWriter } from './answerWriter';

@@ -1,4 +1,4 @@
-import { BSON, endOfKey, endOfValue, forEachObject, skipValue, UnsupportedValue } from '../database/rawRows';
+import { BSON, endOfKey, endOfValue, forEachObject, skipValue, UnsupportedValue } from '../mongo/rawRows';
 import type { JsonOutput } from './jsonOutput';
 
 /* Writes metadata from the bytes of its pairs (docs/decisions/metadata.md). */

@@ -24,7 +24,7 @@ import { describeError, redact } from '../log';
 import { afterWrites, answerText, tooLarge } from '../operations/answers';
 import type { CallContext } from '../operations/context';
 import { type Exchange, noteUnavailable, setSunsetHeaders } from '../http/exchange';
-import { toAppError } from '../toAppError';
+import { toAppError } from '../mongo/toAppError';
 import type { Operation } from '../schema/declaredOperations';
 import { argumentSizeError } from './argumentSize';
 import type { Documents } from './documents';

@@ -4,7 +4,7 @@ import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import { type AppError, type ErrorCode, ERROR_CODES, findAppError, shorten } from '../errors';
 import type { Exchange } from '../http/exchange';
 import { type ErrorContent, type ErrorFormat, errorHeaders, extraMembers } from '../http/problem';
-import { toAppError } from '../toAppError';
+import { toAppError } from '../mongo/toAppError';
 import { isOfEveryRow } from '../operations/run';
 
 /** Apollo's error codes for invalid requests. */

@@ -1,4 +1,4 @@
-import type { OrganisationData } from '../database/organisationData';
+import type { OrganisationData } from '../tenant/organisationData';
 import { MovingError } from '../organisations/erasing';
 import { JobRefused } from '../organisations/jobs';
 import type { Listed } from '../organisations/organisationRows';

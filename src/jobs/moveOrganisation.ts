@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import mongoose from 'mongoose';
-import { clusterTimeOf } from '../database/changeCursor';
-import type { Databases } from '../database/connect';
-import { isUnavailable } from '../database/faults';
-import { keepLease } from '../database/lease';
-import { READ_TIMEOUT } from '../database/native';
-import { type Shards, ShardRefused } from '../database/shards';
+import { clusterTimeOf } from '../mongo/changeCursor';
+import type { Databases } from '../tenant/databases';
+import { isUnavailable } from '../mongo/faults';
+import { keepLease } from '../mongo/lease';
+import { READ_TIMEOUT } from '../mongo/native';
+import { type Shards, ShardRefused } from '../mongo/shards';
 import { timeDigits } from '../events/position';
 import { readTail, tailRows } from '../events/tail/lease';
 import { JobRefused } from '../organisations/jobs';

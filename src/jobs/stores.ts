@@ -1,4 +1,4 @@
-import type { Databases } from '../database/connect';
+import type { Databases } from '../tenant/databases';
 import type { Control } from '../organisations/control';
 
 /** What jobs work on; changes to the control data are recorded as made by whoever asked for the job. */

@@ -1,8 +1,8 @@
 import { hostname } from 'node:os';
 import type { Logger } from 'pino';
-import { keepLease } from '../database/lease';
+import { keepLease } from '../mongo/lease';
 import { describeError } from '../log';
-import { createLoop } from '../loop';
+import { createLoop } from '../async/loop';
 import type { Actor } from '../organisations/auditEvents';
 import { BEAT_EVERY, type HeldJob, JobRefused } from '../organisations/jobs';
 import type { Moves } from '../organisations/moving';

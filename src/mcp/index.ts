@@ -6,7 +6,7 @@ import { BULK_BODY_LIMIT, checkBodyHeaders, readJson } from '../http/body';
 import { encoded } from '../http/compression';
 import { type Exchange, createIncomingRequest, send } from '../http/exchange';
 import { extraMembers } from '../http/problem';
-import { toAppError } from '../toAppError';
+import { toAppError } from '../mongo/toAppError';
 import type { Runner } from '../operations/runner';
 import { version } from '../package';
 import type { Content } from './answer';

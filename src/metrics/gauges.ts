@@ -1,6 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Registry } from 'prom-client';
-import { COMMAND_BUCKETS, type PoolUse } from '../database/pools';
+import { COMMAND_BUCKETS, type PoolUse } from '../mongo/pools';
 import { gauge, histogram, type Reading } from './tally';
 
 export interface GaugeOptions {

@@ -1,5 +1,5 @@
 import { Counter, type Metric, type Registry } from 'prom-client';
-import type { Durations } from '../database/pools';
+import type { Durations } from '../mongo/pools';
 
 /** Adds one to a series, given its label values in the order of their names. */
 export type Count = (...labels: readonly (string | number)[]) => void;

@@ -1,5 +1,5 @@
 import { ERROR_CODES, MAX_FAULTS } from '../errors';
-import { FAULT_CODES } from '../faultCodes';
+import { FAULT_CODES } from '../errors/faultCodes';
 import type { JsonSchema } from '../schema/jsonSchema';
 import type { Callers } from './callers';
 

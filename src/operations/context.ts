@@ -1,8 +1,8 @@
 import type { KeyRateState } from '../admission/rateLimit';
 import type { Refusal } from '../auth/authenticate';
 import type { Caller, KeyPrincipal, OperatorPrincipal } from '../auth/principal';
-import type { OrganisationData, UnitOfWork } from '../database/organisationData';
-import type { Pauses } from '../database/yield';
+import type { OrganisationData, UnitOfWork } from '../tenant/organisationData';
+import type { Pauses } from '../async/yield';
 import type { Fault, FaultLimits, Findings } from '../errors';
 import type { EventSource } from '../events/source';
 import type { WaitIdle } from '../events/waiting';

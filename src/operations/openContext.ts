@@ -4,9 +4,9 @@ import { type KeyRateLimiter, type KeyRateState, rateLimited } from '../admissio
 import { type Authenticate, requireAccess } from '../auth/authenticate';
 import { fingerprint } from '../auth/keys';
 import type { KeyPrincipal, Organisation } from '../auth/principal';
-import { checkIdempotencyKey, idempotentWrite } from '../database/idempotency';
-import { stampedWrite } from '../database/openWrites';
-import type { OrganisationDataCache } from '../database/organisationData';
+import { checkIdempotencyKey, idempotentWrite } from '../tenant/idempotency';
+import { stampedWrite } from '../tenant/openWrites';
+import type { OrganisationDataCache } from '../tenant/organisationData';
 import { AppError } from '../errors';
 import type { EventSource } from '../events/source';
 import type { WaitingCaller } from '../events/waiting';

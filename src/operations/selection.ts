@@ -13,7 +13,7 @@ import {
   type SelectionNode,
   type SelectionSetNode,
 } from 'graphql';
-import type { OrganisationData } from '../database/organisationData';
+import type { OrganisationData } from '../tenant/organisationData';
 import type { ReadContext, CallContext } from './context';
 import type { Operation } from '../schema/declaredOperations';
 import { omittedFrom } from '../schema/restDocument';

@@ -1,6 +1,6 @@
 import { rateLimited, type RateLimiter } from '../admission/rateLimit';
 import { OPERATOR } from '../auth/roles';
-import type { Pauses } from '../database/yield';
+import type { Pauses } from '../async/yield';
 import { AppError } from '../errors';
 import type { Creating } from '../admin/organisations';
 import type { CallContext, OpenContext } from '../operations/context';

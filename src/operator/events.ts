@@ -1,5 +1,5 @@
 import type { Listed } from '../organisations/organisationRows';
-import type { OrganisationDataCache } from '../database/organisationData';
+import type { OrganisationDataCache } from '../tenant/organisationData';
 import { AppError, invalidRequest, movingError } from '../errors';
 import {
   type ClusterFeed,

@@ -1,6 +1,6 @@
-import { checkIdempotencyKey, idempotentWrite } from '../database/idempotency';
-import type { OrganisationDataCache, UnitOfWork } from '../database/organisationData';
-import type { Writer as WrittenBy } from '../database/slots';
+import { checkIdempotencyKey, idempotentWrite } from '../tenant/idempotency';
+import type { OrganisationDataCache, UnitOfWork } from '../tenant/organisationData';
+import type { Writer as WrittenBy } from '../tenant/slots';
 import { AppError, type FaultLimits, type Findings } from '../errors';
 import type { CallContext } from '../operations/context';
 import type { Actor } from '../organisations/auditEvents';

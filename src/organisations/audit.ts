@@ -1,8 +1,8 @@
 import { trusted } from 'mongoose';
 import type { AuditAction } from './auditEvents';
 import type { AuditEvent } from './auditRows';
-import { atMost, nativeCollection } from '../database/native';
-import { findPage, type ListArguments, type Page } from '../database/pagination';
+import { atMost, nativeCollection } from '../mongo/native';
+import { findPage, type ListArguments, type Page } from '../tenant/pagination';
 import type { ControlModels } from './models';
 
 export interface AuditQuery {

@@ -1,6 +1,6 @@
 import type { Config } from '../config';
-import type { Databases } from '../database/connect';
-import { ShardRefused } from '../database/shards';
+import type { Databases } from '../tenant/databases';
+import { ShardRefused } from '../mongo/shards';
 import { apiKeys, type ApiKeysOptions } from './apiKeys';
 import { auditLog } from './audit';
 import type { Actor } from './auditEvents';

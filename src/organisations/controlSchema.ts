@@ -1,8 +1,8 @@
 import type { Connection, mongo } from 'mongoose';
-import type { Collection } from '../database/collection';
-import { isDuplicateKey, isNoSuchIndex } from '../database/faults';
-import { createIndexes, dropIndexes, existingIndexes, indexesOf } from '../database/indexes';
-import { databaseOf } from '../database/native';
+import type { Collection } from '../mongo/collection';
+import { isDuplicateKey, isNoSuchIndex } from '../mongo/faults';
+import { createIndexes, dropIndexes, existingIndexes, indexesOf } from '../mongo/indexes';
+import { databaseOf } from '../mongo/native';
 import { FOR_EARLIER } from './organisationRows';
 
 /* Which indexes the control database has, so that opening it takes one read instead of one command per collection. */

@@ -9,7 +9,7 @@ import {
   reusedKey,
   RivalClaim,
   stillRunning,
-} from '../database/idempotency';
+} from '../tenant/idempotency';
 import { AppError } from '../errors';
 import { required, ROW, type RowOf } from './schemas';
 

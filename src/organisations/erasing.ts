@@ -1,6 +1,6 @@
 import { type ClientSession, trusted } from 'mongoose';
 import type { Organisation } from '../auth/principal';
-import { atMost } from '../database/native';
+import { atMost } from '../mongo/native';
 import type { Actor } from './auditEvents';
 import type { RecordEvent } from './auditRecorder';
 import { perhapsActive } from './endedKeys';

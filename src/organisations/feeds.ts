@@ -1,4 +1,4 @@
-import { nativeCollection } from '../database/native';
+import { nativeCollection } from '../mongo/native';
 import type { ControlModels } from './models';
 import { writeStateOf } from './organisationRows';
 

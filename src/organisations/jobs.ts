@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ClientSession } from 'mongoose';
-import { type Held, leasesOf } from '../database/lease';
-import { nativeCollection } from '../database/native';
+import { type Held, leasesOf } from '../mongo/lease';
+import { nativeCollection } from '../mongo/native';
 import { DAY } from '../units';
 import type { Actor } from './auditEvents';
 import type { JobRow } from './jobRows';

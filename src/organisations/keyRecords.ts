@@ -4,7 +4,7 @@ import { isRange } from '../auth/addresses';
 import type { ApiKey } from '../auth/keys';
 import { MCP_ACCESS } from '../auth/principal';
 import { allScopes, isScope } from '../auth/scopes';
-import { nativeCollection } from '../database/native';
+import { nativeCollection } from '../mongo/native';
 import { UUID } from '../units';
 import type { Actor } from './auditEvents';
 import type { ControlModels } from './models';

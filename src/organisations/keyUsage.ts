@@ -1,6 +1,6 @@
 import { trusted } from 'mongoose';
-import { failedWrites } from '../database/faults';
-import { nativeCollection } from '../database/native';
+import { failedWrites } from '../mongo/faults';
+import { nativeCollection } from '../mongo/native';
 import { presentOrganisations } from './organisationRows';
 import { DAY, HOUR } from '../units';
 import type { ControlModels } from './models';

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { nativeCollection } from '../database/native';
+import { nativeCollection } from '../mongo/native';
 import { type ApiKey, hashWithNewSalt } from '../auth/keys';
 import type { ControlModels } from './models';
 import { createWriter } from './writer';

@@ -1,6 +1,6 @@
 import type { ClientSession, Connection, Model } from 'mongoose';
-import type { Collection, Index } from '../database/collection';
-import type { Databases } from '../database/connect';
+import type { Collection, Index } from '../mongo/collection';
+import type { Databases } from '../tenant/databases';
 import { auditRecorder, type RecordEvent } from './auditRecorder';
 import { auditSchema } from './auditRows';
 import { creationSchema } from './creations';

@@ -1,6 +1,6 @@
 import { type ClientSession, type Model, Schema, trusted } from 'mongoose';
 import { type Organisation, type OrganisationState, type Plan, PLANS, STATES } from '../auth/principal';
-import type { WriteState } from '../database/indexMaintenance';
+import type { WriteState } from '../tenant/indexMaintenance';
 import { optional, PART, required, ROW, type RowOf } from './schemas';
 
 export const STATE = { type: String, enum: Object.keys(STATES) as OrganisationState[] } as const;

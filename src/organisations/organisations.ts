@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { type ClientSession, trusted } from 'mongoose';
 import type { Organisation, OrganisationState, Plan } from '../auth/principal';
-import type { WriteState } from '../database/indexMaintenance';
-import { isDuplicateKey } from '../database/faults';
-import { nativeCollection } from '../database/native';
-import { findPage, type ListArguments, type Page } from '../database/pagination';
+import type { WriteState } from '../tenant/indexMaintenance';
+import { isDuplicateKey } from '../mongo/faults';
+import { nativeCollection } from '../mongo/native';
+import { findPage, type ListArguments, type Page } from '../tenant/pagination';
 import type { Actor, AuditAction } from './auditEvents';
 import { changeInKeys } from './endedKeys';
 import type { NoteId } from './creations';

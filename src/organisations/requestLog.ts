@@ -1,8 +1,8 @@
 import mongoose, { trusted } from 'mongoose';
 import { UNKNOWN_ADDRESS } from '../auth/addresses';
-import { areDuplicateKeys } from '../database/faults';
-import { nativeCollection } from '../database/native';
-import { findPage, type ListArguments, type Page } from '../database/pagination';
+import { areDuplicateKeys } from '../mongo/faults';
+import { nativeCollection } from '../mongo/native';
+import { findPage, type ListArguments, type Page } from '../tenant/pagination';
 import { ERROR_CODES, invalidRequest } from '../errors';
 import type { ControlModels } from './models';
 import { presentOrganisations } from './organisationRows';

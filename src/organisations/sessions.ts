@@ -3,7 +3,7 @@ import { type ClientSession, trusted } from 'mongoose';
 import { requireState } from '../auth/authenticate';
 import type { Organisation, User } from '../auth/principal';
 import type { Role } from '../auth/roles';
-import { atMost } from '../database/native';
+import { atMost } from '../mongo/native';
 import { HOUR, MINUTE } from '../units';
 import type { Actor } from './auditEvents';
 import type { RecordEvent } from './auditRecorder';

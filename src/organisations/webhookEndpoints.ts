@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { mongo } from 'mongoose';
-import { nativeCollection } from '../database/native';
+import { nativeCollection } from '../mongo/native';
 import { validationFailed } from '../errors';
 import type { AuditAction, Authority } from './auditEvents';
 import type { NoteId } from './creations';

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { mongo } from 'mongoose';
-import { type Held, leasesOf } from '../database/lease';
-import { nativeCollection } from '../database/native';
+import { type Held, leasesOf } from '../mongo/lease';
+import { nativeCollection } from '../mongo/native';
 import type { ControlModels } from './models';
 import type { EndpointRow } from './webhookRows';
 

@@ -1,4 +1,4 @@
-import type { OrganisationData } from '../database/organisationData';
+import type { OrganisationData } from '../tenant/organisationData';
 import type { Corrector } from '../events/tail/corrections';
 import type { StoredMember } from '../schema/storedTypes';
 import { correctionsOf, storeCorrections } from '../stored/corrections';

@@ -1,8 +1,8 @@
 import type { ClientSession } from 'mongoose';
-import { idempotencyRecords } from '../database/idempotency';
-import { stampedWrite, writesEnded } from '../database/openWrites';
-import type { OrganisationData } from '../database/organisationData';
-import type { Writer } from '../database/slots';
+import { idempotencyRecords } from '../tenant/idempotency';
+import { stampedWrite, writesEnded } from '../tenant/openWrites';
+import type { OrganisationData } from '../tenant/organisationData';
+import type { Writer } from '../tenant/slots';
 import { collections } from '.';
 import { ERASED_AT, erasedMembers, PERSON, typesOfCustomer } from '../schema/personal';
 import { published } from '../schema/model';

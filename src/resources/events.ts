@@ -1,5 +1,5 @@
 import type { Scope } from '../auth/scopes';
-import type { OrganisationData } from '../database/organisationData';
+import type { OrganisationData } from '../tenant/organisationData';
 import type { EventSource } from '../events/source';
 import type { EventRow } from '../events/collection';
 import { cursorOf, type EventPage, NOW, readRecorded, shownEvent, startOf, type WantedEvents } from '../events/page';

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import type { OrganisationData } from '../database/organisationData';
-import type { Writer } from '../database/slots';
+import type { OrganisationData } from '../tenant/organisationData';
+import type { Writer } from '../tenant/slots';
 import { ROOT } from '../package';
 import { exampleFile } from '../sdl/files';
 import { type ImportRecord, storeRecords } from '../stored/records';

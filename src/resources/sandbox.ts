@@ -1,8 +1,8 @@
-import type { Collection } from '../database/collection';
-import { idempotencyRecords } from '../database/idempotency';
-import { stampedWrite } from '../database/openWrites';
-import type { OrganisationData } from '../database/organisationData';
-import type { Writer } from '../database/slots';
+import type { Collection } from '../mongo/collection';
+import { idempotencyRecords } from '../tenant/idempotency';
+import { stampedWrite } from '../tenant/openWrites';
+import type { OrganisationData } from '../tenant/organisationData';
+import type { Writer } from '../tenant/slots';
 import { writeVersions } from '../stored/writeVersions';
 import { collections } from '.';
 

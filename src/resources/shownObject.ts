@@ -1,6 +1,6 @@
 import type { GraphQLOutputType, GraphQLSchema } from 'graphql';
-import { WITHOUT_SEARCH } from '../database/collection';
-import type { OrganisationData } from '../database/organisationData';
+import { WITHOUT_SEARCH } from '../mongo/collection';
+import type { OrganisationData } from '../tenant/organisationData';
 import { rowHolder } from '../operations/answers';
 import type { CallContext } from '../operations/context';
 import { inSlices } from '../operations/slices';

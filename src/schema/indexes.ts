@@ -14,7 +14,7 @@ import {
 
 /* The indexes of a stored type, from what reads it (docs/decisions/own-schema.md). */
 
-/** In the form of database/collection.ts. */
+/** In the form of mongo/collection.ts. */
 export interface DerivedIndex {
   readonly on: Readonly<Record<string, 1 | -1>>;
   readonly options?: { readonly name?: string; readonly unique?: true; readonly partialFilterExpression?: object };

@@ -5,7 +5,7 @@ import { type Exchange, noteUnavailable } from '../http/exchange';
 import type { RequestTracker } from '../admission/requestTracker';
 import type { CallContext } from '../operations/context';
 import type { Execute } from '../operations/execution';
-import { toAppError } from '../toAppError';
+import { toAppError } from '../mongo/toAppError';
 import { defaultHeaders, settingsPolicy } from '../pages/page';
 import { failed, methodNotAllowed, nothingHere } from '../pages/problems';
 import { browserSessions, type BrowserSessions, checkCsrf, checkOrigin, cookie, csrfToken } from './cookies';

@@ -1,5 +1,5 @@
-import type { OrganisationData, OrganisationDataCache } from '../database/organisationData';
-import type { Writer } from '../database/slots';
+import type { OrganisationData, OrganisationDataCache } from '../tenant/organisationData';
+import type { Writer } from '../tenant/slots';
 import { AppError } from '../errors';
 import type { Control } from '../organisations/control';
 import { SandboxRefused, type Sandbox } from '../organisations/sandboxes';

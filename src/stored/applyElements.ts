@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ClientSession } from 'mongoose';
-import { readByKeys } from '../database/readRows';
+import { readByKeys } from '../mongo/readRows';
 import type { Fault } from '../errors';
 import type { DataContext } from '../operations/context';
 import type { BulkUpsert, Merge, Outcome } from '../schema/upserts';

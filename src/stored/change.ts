@@ -1,9 +1,9 @@
 import type { GraphQLResolveInfo } from 'graphql';
-import { isDuplicateKey } from '../database/faults';
-import { READ_TIMEOUT } from '../database/native';
+import { isDuplicateKey } from '../mongo/faults';
+import { READ_TIMEOUT } from '../mongo/native';
 import { AppError, type Fault, notFound, validationFailed } from '../errors';
-import { uniqueMembers, WITHOUT_SEARCH } from '../database/collection';
-import type { OrganisationData } from '../database/organisationData';
+import { uniqueMembers, WITHOUT_SEARCH } from '../mongo/collection';
+import type { OrganisationData } from '../tenant/organisationData';
 import type { DataContext } from '../operations/context';
 import { normaliseKeys } from '../schema/callerKeys';
 import { tagOf, versionRequired } from '../schema/entityTags';

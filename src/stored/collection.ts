@@ -1,9 +1,9 @@
 import { trusted } from 'mongoose';
-import { type Collection, type Projection, WITHOUT_SEARCH } from '../database/collection';
-import { settledUntil } from '../database/openWrites';
-import type { OrganisationData } from '../database/organisationData';
+import { type Collection, type Projection, WITHOUT_SEARCH } from '../mongo/collection';
+import { settledUntil } from '../tenant/openWrites';
+import type { OrganisationData } from '../tenant/organisationData';
 import { notFound } from '../errors';
-import { findPage, type ListArguments, type ListRequest, type Page } from '../database/pagination';
+import { findPage, type ListArguments, type ListRequest, type Page } from '../tenant/pagination';
 import { rowHolder } from '../operations/answers';
 import type { DataContext } from '../operations/context';
 import { type PageWriter, writePage, type WrittenPage } from '../fastReads/answerWriter';

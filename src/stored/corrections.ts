@@ -1,7 +1,7 @@
-import { WITHOUT_SEARCH } from '../database/collection';
-import { stampedWrite } from '../database/openWrites';
-import type { OrganisationData } from '../database/organisationData';
-import type { Writer } from '../database/slots';
+import { WITHOUT_SEARCH } from '../mongo/collection';
+import { stampedWrite } from '../tenant/openWrites';
+import type { OrganisationData } from '../tenant/organisationData';
+import type { Writer } from '../tenant/slots';
 import type { Fault } from '../errors';
 import { converted } from './conversions';
 import { withDefaults } from './merge';

@@ -1,6 +1,6 @@
 import type { FieldDefinitionNode } from 'graphql';
-import type { Projection } from '../database/collection';
-import type { ListArguments, Page } from '../database/pagination';
+import type { Projection } from '../mongo/collection';
+import type { ListArguments, Page } from '../tenant/pagination';
 import { fastListOf, fastObjectOf } from '../fastReads';
 import { tooLarge } from '../operations/answers';
 import type { DataContext } from '../operations/context';

@@ -1,4 +1,4 @@
-import { isDuplicateKey, isWriteConflict } from '../database/faults';
+import { isDuplicateKey, isWriteConflict } from '../mongo/faults';
 import { AppError, validationFailed } from '../errors';
 import { type Faults, LISTED_OF_CALL } from './elementFaults';
 

@@ -1,5 +1,5 @@
 import { type Check, type Fault, type FaultLimits, type Findings, shorten } from '../errors';
-import type { Pace } from '../database/yield';
+import type { Pace } from '../async/yield';
 import { brokenTexts, replaceNegativeZero } from './brokenTexts';
 import { normalised } from '../schema/callerKeys';
 

@@ -1,4 +1,4 @@
-import type { Projection } from '../database/collection';
+import type { Projection } from '../mongo/collection';
 import { AppError, type Fault, shorten } from '../errors';
 import { NUMBERS } from '../fastReads/rowWriter';
 import type { DataContext } from '../operations/context';

@@ -1,8 +1,8 @@
 import DataLoader from 'dataloader';
-import type { Collection, Projection } from '../database/collection';
-import { READ_TIMEOUT } from '../database/native';
-import type { OrganisationData } from '../database/organisationData';
-import { DEFAULT_LIMIT, firstPage, type ListArguments, type Page } from '../database/pagination';
+import type { Collection, Projection } from '../mongo/collection';
+import { READ_TIMEOUT } from '../mongo/native';
+import type { OrganisationData } from '../tenant/organisationData';
+import { DEFAULT_LIMIT, firstPage, type ListArguments, type Page } from '../tenant/pagination';
 import { parentFilter } from '../schema/filters';
 import { published } from '../schema/model';
 import { listPage, listRequest, type RowReader } from './collection';

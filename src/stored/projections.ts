@@ -12,7 +12,7 @@ import {
   type OperationDefinitionNode,
   type SelectionSetNode,
 } from 'graphql';
-import { type Projection, WITHOUT_SEARCH } from '../database/collection';
+import { type Projection, WITHOUT_SEARCH } from '../mongo/collection';
 import { memberOf } from '../operations/build';
 import { fieldsIn } from '../operations/selection';
 import { METADATA, METADATA_VALUE } from '../schema/metadata';

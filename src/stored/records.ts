@@ -1,9 +1,9 @@
 import type { ClientSession } from 'mongoose';
-import { type Collection, uniqueMembers } from '../database/collection';
-import { isDuplicateKey } from '../database/faults';
-import { stampedWrite } from '../database/openWrites';
-import type { OrganisationData } from '../database/organisationData';
-import type { Writer } from '../database/slots';
+import { type Collection, uniqueMembers } from '../mongo/collection';
+import { isDuplicateKey } from '../mongo/faults';
+import { stampedWrite } from '../tenant/openWrites';
+import type { OrganisationData } from '../tenant/organisationData';
+import type { Writer } from '../tenant/slots';
 import type { Fault } from '../errors';
 import { faultInRecord, type FindFault } from './invalidRows';
 import { METADATA, metadataObject, metadataPairs } from '../schema/metadata';

@@ -1,6 +1,6 @@
 import type { ClientSession } from 'mongoose';
-import { READ_TIMEOUT } from '../database/native';
-import type { OrganisationData } from '../database/organisationData';
+import { READ_TIMEOUT } from '../mongo/native';
+import type { OrganisationData } from '../tenant/organisationData';
 import type { Fault } from '../errors';
 import { ERASED_AT } from '../schema/personal';
 import { objectName, referenceTo } from '../schema/storedTypes';

@@ -1,5 +1,5 @@
 import { type GraphQLResolveInfo, OperationTypeNode } from 'graphql';
-import type { Projection } from '../database/collection';
+import type { Projection } from '../mongo/collection';
 import { rowHolder, tooLarge } from '../operations/answers';
 import type { DataContext } from '../operations/context';
 import { isServed } from './invalidRows';

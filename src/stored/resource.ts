@@ -1,6 +1,6 @@
 import type { ClientSession, mongo } from 'mongoose';
-import { type Collection, definedByType, type Projection, WITHOUT_SEARCH } from '../database/collection';
-import type { OrganisationData } from '../database/organisationData';
+import { type Collection, definedByType, type Projection, WITHOUT_SEARCH } from '../mongo/collection';
+import type { OrganisationData } from '../tenant/organisationData';
 import type { Fault } from '../errors';
 import { METADATA } from '../schema/metadata';
 import { published } from '../schema/model';

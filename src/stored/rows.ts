@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ClientSession, mongo } from 'mongoose';
-import type { Pace } from '../database/yield';
+import type { Pace } from '../async/yield';
 import type { Fault } from '../errors';
 import { ERASED_AT } from '../schema/personal';
 

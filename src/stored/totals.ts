@@ -1,7 +1,7 @@
 import { type PipelineStage, trusted } from 'mongoose';
-import { WITHOUT_SEARCH } from '../database/collection';
-import { ROWS_PER_PIECE } from '../database/yield';
-import { READ_TIMEOUT } from '../database/native';
+import { WITHOUT_SEARCH } from '../mongo/collection';
+import { ROWS_PER_PIECE } from '../async/yield';
+import { READ_TIMEOUT } from '../mongo/native';
 import { invalidRequest } from '../errors';
 import type { DataContext } from '../operations/context';
 import type { StoredMember } from '../schema/storedTypes';

@@ -1,5 +1,5 @@
 import type { mongo } from 'mongoose';
-import type { OrganisationData } from '../database/organisationData';
+import type { OrganisationData } from '../tenant/organisationData';
 import { AppError } from '../errors';
 import type { DataContext } from '../operations/context';
 

@@ -1,4 +1,4 @@
-import { definedByType } from '../database/collection';
+import { definedByType } from '../mongo/collection';
 import { DAY } from '../units';
 
 /** The version that an operator wrote an object with, or deleted one (docs/decisions/operator-writes.md). */

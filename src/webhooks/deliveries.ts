@@ -1,9 +1,9 @@
 import { trusted } from 'mongoose';
-import { definedByType } from '../database/collection';
-import type { OrganisationData } from '../database/organisationData';
-import { atMost } from '../database/native';
-import { findPage, type Page } from '../database/pagination';
-import { SETTLED_READ } from '../database/slots';
+import { definedByType } from '../mongo/collection';
+import type { OrganisationData } from '../tenant/organisationData';
+import { atMost } from '../mongo/native';
+import { findPage, type Page } from '../tenant/pagination';
+import { SETTLED_READ } from '../tenant/slots';
 import { type EventRow, events, KEPT_FOR } from '../events/collection';
 import { shownAttempt, type WebhookAttempt } from './post';
 

@@ -1,4 +1,4 @@
-import type { OrganisationData } from '../database/organisationData';
+import type { OrganisationData } from '../tenant/organisationData';
 import type { EventRow } from '../events/collection';
 import { lastPosition, readEvents, shownEvent } from '../events/page';
 import type { EndpointRow } from '../organisations/webhookRows';

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Config } from '../config';
-import type { Databases } from '../database/connect';
+import type { Databases } from '../tenant/databases';
 import { describeError } from '../log';
 import type { Control } from '../organisations/control';
 import { addressPolicy, dnsNames } from './addresses';

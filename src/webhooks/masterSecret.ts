@@ -1,5 +1,5 @@
 import { hkdfSync } from 'node:crypto';
-import type { Databases } from '../database/connect';
+import type { Databases } from '../tenant/databases';
 import type { Control } from '../organisations/control';
 
 /* Detects a changed WEBHOOK_SECRET: endpoints' secrets are derived from it, so receivers would reject every delivery. */

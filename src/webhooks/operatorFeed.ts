@@ -1,5 +1,5 @@
 import type { mongo } from 'mongoose';
-import { atMost } from '../database/native';
+import { atMost } from '../mongo/native';
 import { AppError } from '../errors';
 import { type ClusterFeed, cursorOfLog, type EventOfOne, positionOfLog } from '../events/clusterFeed';
 import { shownEvent } from '../events/page';

@@ -1,8 +1,8 @@
 import { lookup } from 'node:dns/promises';
 import type { mongo } from 'mongoose';
-import type { Databases } from '../database/connect';
+import type { Databases } from '../tenant/databases';
 import { type ClusterFeed, createClusterFeed, cursorOfLog, positionOfLog } from '../events/clusterFeed';
-import { createLoop } from '../loop';
+import { createLoop } from '../async/loop';
 import type { Control } from '../organisations/control';
 import { lastKnownOf } from '../organisations/lastKnown';
 import { endpointLeases, type Leased } from '../organisations/webhookLeases';

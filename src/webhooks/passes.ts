@@ -1,4 +1,4 @@
-import { keepLease } from '../database/lease';
+import { keepLease } from '../mongo/lease';
 import { BEAT_EVERY, type Leased, type Rest, SETTLED_AFTER, type WebhookLeases } from '../organisations/webhookLeases';
 import type { DisabledReason } from '../organisations/webhookRows';
 import type { Entry, WorkFeed } from './feed';

@@ -1,5 +1,5 @@
 import { POSTS } from '../limits';
-import { createShares } from '../shares';
+import { createShares } from '../async/shares';
 
 /* Limits concurrent posts, so that no organisation crowds out others. */
 

@@ -1,5 +1,5 @@
 import { hasApiAccess, modeOf, type Organisation, STATES } from '../auth/principal';
-import type { Databases } from '../database/connect';
+import type { Databases } from '../tenant/databases';
 import { AppError } from '../errors';
 import type { Authority } from '../organisations/auditEvents';
 import type { Control } from '../organisations/control';

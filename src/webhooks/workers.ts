@@ -1,7 +1,7 @@
-import { createLoop } from '../loop';
+import { createLoop } from '../async/loop';
 import { WORKED_ENDPOINTS } from '../limits';
 import type { Leased } from '../organisations/webhookLeases';
-import { createShares } from '../shares';
+import { createShares } from '../async/shares';
 import type { MasterSecret } from './masterSecret';
 import { createPostSlots } from './postSlots';
 import { runLease, type RunOptions } from './run';

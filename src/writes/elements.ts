@@ -1,4 +1,4 @@
-import type { Pace } from '../database/yield';
+import type { Pace } from '../async/yield';
 import type { Check, Fault } from '../errors';
 import { LISTED_OF_ELEMENT, roomAfter, faultsAt, type Faults, isObject, withFaults } from '../stored/elementFaults';
 import { normalised } from '../schema/callerKeys';

@@ -1,7 +1,7 @@
 import type { ClientSession } from 'mongoose';
-import { stampedWrite } from '../database/openWrites';
-import type { OrganisationData, UnitOfWork } from '../database/organisationData';
-import type { Writer } from '../database/slots';
+import { stampedWrite } from '../tenant/openWrites';
+import type { OrganisationData, UnitOfWork } from '../tenant/organisationData';
+import type { Writer } from '../tenant/slots';
 import type { Check, Fault } from '../errors';
 import { refuseFaults, storeAgain } from '../stored/elementCalls';
 import { faultLister, shownKey } from '../stored/elementFaults';

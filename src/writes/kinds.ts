@@ -1,5 +1,5 @@
 import type { GraphQLSchema } from 'graphql';
-import { uniqueMembers } from '../database/collection';
+import { uniqueMembers } from '../mongo/collection';
 import type { Check } from '../errors';
 import { LONGEST_KEY } from '../schema/callerKeys';
 import { componentSchemas, SCHEMA_ROOT } from '../schema/jsonSchema';

@@ -1,6 +1,6 @@
 import type { ClientSession } from 'mongoose';
-import { READ_TIMEOUT } from '../database/native';
-import type { OrganisationData } from '../database/organisationData';
+import { READ_TIMEOUT } from '../mongo/native';
+import type { OrganisationData } from '../tenant/organisationData';
 import { ERASED_AT } from '../schema/personal';
 import type { Row } from '../stored/resource';
 import { identityOf, type Kind, type Members } from './kinds';

@@ -1,6 +1,6 @@
 import type { ClientSession } from 'mongoose';
-import type { OrganisationData } from '../database/organisationData';
-import { partOf, readPiece } from '../database/readRows';
+import type { OrganisationData } from '../tenant/organisationData';
+import { partOf, readPiece } from '../mongo/readRows';
 import type { Row } from '../stored/resource';
 import { changedAt, isSameRow, type RowChange, writeRows } from '../stored/rows';
 import type { Element } from './elements';

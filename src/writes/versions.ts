@@ -1,6 +1,6 @@
 import type { ClientSession, mongo } from 'mongoose';
-import { READ_TIMEOUT } from '../database/native';
-import type { OrganisationData } from '../database/organisationData';
+import { READ_TIMEOUT } from '../mongo/native';
+import type { OrganisationData } from '../tenant/organisationData';
 import { type WriteVersion, writeVersions } from '../stored/writeVersions';
 import { identityOf, type Kind, type Members } from './kinds';
 

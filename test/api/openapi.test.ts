@@ -1,5 +1,5 @@
 import { ERROR_CODES } from '../../src/errors';
-import { FAULT_CODES } from '../../src/faultCodes';
+import { FAULT_CODES } from '../../src/errors/faultCodes';
 import { version } from '../../src/package';
 import { keyDocument, operatorDocument } from '../../src/openapi';
 import { read } from '../docs/markdown';

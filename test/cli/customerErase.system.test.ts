@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Organisation } from '../../src/auth/principal';
-import { databaseName } from '../../src/database/databaseNames';
+import { databaseName } from '../../src/mongo/databaseNames';
 import { client } from '../support/client';
 import { makeKey, makeOrganisation, northwind, store } from '../support/factories';
 import { driver, late, served } from '../support/gateway';

@@ -1,7 +1,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { mongo } from 'mongoose';
-import { databaseName } from '../../src/database/databaseNames';
+import { databaseName } from '../../src/mongo/databaseNames';
 import { openDatabaseProxy } from '../../faults/databaseProxy';
 import { resourceOf } from '../../src/resources';
 import { eventually } from '../api/http/eventually';

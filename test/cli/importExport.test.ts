@@ -1,6 +1,6 @@
 import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { databaseName } from '../../src/database/databaseNames';
+import { databaseName } from '../../src/mongo/databaseNames';
 import { recordKinds } from '../../src/resources';
 import { northwind } from '../support/factories';
 import { driver } from '../support/gateway';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import mongoose from 'mongoose';
-import { databaseName } from '../../src/database/databaseNames';
+import { databaseName } from '../../src/mongo/databaseNames';
 import { startDatabase } from '../operations/database';
 import { driver } from '../support/gateway';
 import { killedAt } from '../support/kills';

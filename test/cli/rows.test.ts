@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import mongoose from 'mongoose';
-import { databaseName } from '../../src/database/databaseNames';
+import { databaseName } from '../../src/mongo/databaseNames';
 import type { Json } from '../support/client';
 import { northwind } from '../support/factories';
 import { driver } from '../support/gateway';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Command } from '../../faults/databaseProxy';
-import { indexesOf } from '../../src/database/indexes';
+import { indexesOf } from '../../src/mongo/indexes';
 import { CONTROL_SCHEMA } from '../../src/organisations/controlSchema';
 import { controlCollections } from '../../src/organisations/models';
 import { commandLine } from '../cli/commandLine';

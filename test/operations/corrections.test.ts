@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { mongo } from 'mongoose';
 import { pino } from 'pino';
-import { databaseName } from '../../src/database/databaseNames';
+import { databaseName } from '../../src/mongo/databaseNames';
 import { createCorrections, mayLack } from '../../src/events/tail/corrections';
 import type { Found } from '../../src/events/tail/changes';
 import { corrector } from '../../src/resources/corrector';

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { chooseDatabase } from '../../src/database/embedded';
+import { chooseDatabase } from '../../src/embedded';
 
 /** A separate database that a test can pause: connections stay open but get no answers. */
 export interface OwnDatabase {

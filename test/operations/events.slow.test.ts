@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import mongoose, { type mongo } from 'mongoose';
 import type { Organisation } from '../../src/auth/principal';
-import { databaseName } from '../../src/database/databaseNames';
+import { databaseName } from '../../src/mongo/databaseNames';
 import { events } from '../../src/events/collection';
 import { tailRows } from '../../src/events/tail/lease';
 import { type Client, client, type Json } from '../support/client';

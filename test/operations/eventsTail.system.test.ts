@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import mongoose, { type mongo } from 'mongoose';
 import { pino } from 'pino';
 import { documentOf, openDatabaseProxy, replyWith } from '../../faults/databaseProxy';
-import { databaseName } from '../../src/database/databaseNames';
+import { databaseName } from '../../src/mongo/databaseNames';
 import { type EventRow, events } from '../../src/events/collection';
 import { timeDigits } from '../../src/events/position';
 import type { Change } from '../../src/events/tail/changes';

@@ -1,5 +1,5 @@
 import type { Organisation } from '../../src/auth/principal';
-import { databaseName } from '../../src/database/databaseNames';
+import { databaseName } from '../../src/mongo/databaseNames';
 import { eventually } from '../api/http/eventually';
 import { type Answer, type Client, client } from '../support/client';
 import { makeKey, makeNorthwind } from '../support/factories';

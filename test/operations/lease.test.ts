@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type LeaseRow, leasesOf } from '../../src/database/lease';
+import { type LeaseRow, leasesOf } from '../../src/mongo/lease';
 import { driver, late } from '../support/gateway';
 
 /* Leases of rows by several gateways. */

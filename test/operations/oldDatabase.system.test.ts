@@ -1,7 +1,7 @@
 import { type DatabaseProxy, openDatabaseProxy, replyWith } from '../../faults/databaseProxy';
 import { openStore } from '../../src/cli/store';
 import { readConfig } from '../../src/config';
-import { tooOld } from '../../src/database/deployment';
+import { tooOld } from '../../src/mongo/deployment';
 import { commandLine } from '../cli/commandLine';
 import { startGateway } from '../support/gateway';
 

@@ -1,5 +1,5 @@
 import os from 'node:os';
-import { createProbe } from '../../src/database/probe';
+import { createProbe } from '../../src/mongo/probe';
 
 const probes: ReturnType<typeof createProbe>[] = [];
 afterAll(() => Promise.all(probes.map((probe) => probe.close())));

@@ -10,7 +10,7 @@ import {
   isObjectType,
 } from 'graphql';
 import mongoose from 'mongoose';
-import type { RawRows } from '../../src/database/rawRows';
+import type { RawRows } from '../../src/mongo/rawRows';
 import { memberOf } from '../../src/operations/build';
 import { isMetadataType } from '../../src/schema/metadata';
 import { patternOf } from '../../src/schema/storedTypes';

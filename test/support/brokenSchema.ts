@@ -1,5 +1,5 @@
 import { type DocumentNode, parse, print, visit } from 'graphql';
-import { publishedResolvers } from '../../src/published';
+import { publishedResolvers } from '../../src/gateway/schemas';
 import { refuseErrors } from '../../src/schema/checks';
 import { derivedFields } from '../../src/schema/derivedFields';
 import { published, SchemaModel } from '../../src/schema/model';

@@ -1,5 +1,5 @@
 import type { Organisation } from '../../src/auth/principal';
-import { databaseName } from '../../src/database/databaseNames';
+import { databaseName } from '../../src/mongo/databaseNames';
 import type { Json } from './client';
 import { startGateway, type TestGateway } from './gateway';
 

@@ -5,7 +5,7 @@ import pino from 'pino';
 import { openStore, type Store } from '../../src/cli/store';
 import { readConfig } from '../../src/config';
 import { tailRows } from '../../src/events/tail/lease';
-import { type ServerOptions, startServer } from '../../src/server';
+import { type ServerOptions, startServer } from '../../src/gateway/server';
 import { oldServers } from './oldServers';
 
 /** A real gateway on the test database, with its own port. */

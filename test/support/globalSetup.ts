@@ -1,8 +1,8 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, statfs, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { chooseDatabase, type Database, recordOf } from '../../src/database/embedded';
-import { isAlive } from '../../src/database/embedded/process';
+import { chooseDatabase, type Database, recordOf } from '../../src/embedded';
+import { isAlive } from '../../src/embedded/process';
 import { buildProgram } from './built';
 
 declare global {

@@ -1,6 +1,6 @@
 import type { mongo } from 'mongoose';
 import { OWN } from '../../src/cli/store';
-import { collectionNames, differenceOf, indexesOf, createIndexes } from '../../src/database/indexes';
+import { collectionNames, differenceOf, indexesOf, createIndexes } from '../../src/mongo/indexes';
 import { collections } from '../../src/resources';
 
 /** Gives the collections of an organisation every index, as if each had grown past the rows of a small one. */

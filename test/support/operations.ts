@@ -10,7 +10,7 @@ import {
   isObjectType,
 } from 'graphql';
 import { type Scope, scopeOf } from '../../src/auth/scopes';
-import { publishedSchemas } from '../../src/published';
+import { publishedSchemas } from '../../src/gateway/schemas';
 import { PAIRS_SCALAR } from '../../src/schema/metadata';
 import { METHODS, type Operation } from '../../src/schema/declaredOperations';
 import { omittedFrom } from '../../src/schema/restDocument';

@@ -1,5 +1,5 @@
 import { ConfigError } from '../../src/config';
-import { addressFault, checkAddress } from '../../src/database/address';
+import { addressFault, checkAddress } from '../../src/mongo/address';
 
 describe('the URI of a database', () => {
   test.each([

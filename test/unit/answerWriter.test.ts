@@ -2,8 +2,8 @@ import { setImmediate } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { mongo } from 'mongoose';
-import { UnsupportedValue } from '../../src/database/rawRows';
-import { type Reading, RowSizes } from '../../src/database/readRows';
+import { UnsupportedValue } from '../../src/mongo/rawRows';
+import { type Reading, RowSizes } from '../../src/mongo/readRows';
 import { createPageWriter, createSingleWriter, writePage } from '../../src/fastReads/answerWriter';
 import type { Shape } from '../../src/fastReads/rowWriter';
 import { STORED_ID } from '../../src/units';
@@ -58,8 +58,8 @@ test('an id is written if it is one that is looked for, whichever of its charact
 });
 
 let size = 0;
-jest.mock('../../src/database/rawRows', () => ({
-  ...jest.requireActual<object>('../../src/database/rawRows'),
+jest.mock('../../src/mongo/rawRows', () => ({
+  ...jest.requireActual<object>('../../src/mongo/rawRows'),
   findRaw: () => Promise.resolve({ bytes: Buffer.alloc(size), places: [0, size], isWhole: true }),
 }));
 

@@ -1,4 +1,4 @@
-import { type Availability, createAvailability } from '../../src/database/availability';
+import { type Availability, createAvailability } from '../../src/mongo/availability';
 
 let isAvailable: boolean;
 let asked: number;

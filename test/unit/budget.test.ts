@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { type Budget, createBudget, createYield, pausesOf } from '../../src/database/yield';
+import { type Budget, createBudget, createYield, pausesOf } from '../../src/async/yield';
 
 /* What is decoded and put into answers in one turn of the event loop. */
 

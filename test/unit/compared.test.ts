@@ -1,4 +1,4 @@
-import { publishedSchemas } from '../../src/published';
+import { publishedSchemas } from '../../src/gateway/schemas';
 import { normalised, normaliseKeys, isCallerKey, LONGEST_KEY, MAX_KEYS } from '../../src/schema/callerKeys';
 import { argumentsSchema, componentSchemas, type JsonSchema, rootFields } from '../../src/schema/jsonSchema';
 

@@ -1,4 +1,4 @@
-import { indexesOf } from '../../src/database/indexes';
+import { indexesOf } from '../../src/mongo/indexes';
 import { CONTROL_SCHEMA } from '../../src/organisations/controlSchema';
 import { controlCollections } from '../../src/organisations/models';
 

@@ -1,5 +1,5 @@
 import mongoose from 'mongoose';
-import { areDuplicateKeys } from '../../src/database/faults';
+import { areDuplicateKeys } from '../../src/mongo/faults';
 
 const { MongoBulkWriteError, MongoServerError } = mongoose.mongo;
 

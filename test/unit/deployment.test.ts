@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { describeVariables, readConfig } from '../../src/config';
-import { CANDIDATES } from '../../src/database/embedded/candidates';
+import { CANDIDATES } from '../../src/embedded/candidates';
 import { read, ROOT } from '../docs/markdown';
 import type { Json } from '../support/client';
 

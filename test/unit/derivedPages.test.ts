@@ -1,8 +1,8 @@
 import { type GraphQLObjectType, parse } from 'graphql';
-import { definedByType } from '../../src/database/collection';
-import type { OrganisationData } from '../../src/database/organisationData';
-import { firstPage } from '../../src/database/pagination';
-import { RowSizes } from '../../src/database/readRows';
+import { definedByType } from '../../src/mongo/collection';
+import type { OrganisationData } from '../../src/tenant/organisationData';
+import { firstPage } from '../../src/tenant/pagination';
+import { RowSizes } from '../../src/mongo/readRows';
 import { activeFilters } from '../../src/stored/collection';
 import { listOfParent } from '../../src/stored/parentList';
 import { buildSchemas } from '../../src/operations/build';

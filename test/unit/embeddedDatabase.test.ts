@@ -2,14 +2,14 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DatabaseUnavailable, chooseDatabase, type EmbeddedOptions, type Means } from '../../src/database/embedded';
-import { CANDIDATES } from '../../src/database/embedded/candidates';
-import { uriOf } from '../../src/database/embedded/server';
-import { type Candidate, type Program, Unusable } from '../../src/database/embedded/types';
+import { DatabaseUnavailable, chooseDatabase, type EmbeddedOptions, type Means } from '../../src/embedded';
+import { CANDIDATES } from '../../src/embedded/candidates';
+import { uriOf } from '../../src/embedded/server';
+import { type Candidate, type Program, Unusable } from '../../src/embedded/types';
 
 /** Every server answers as this process, which the fake ones run in. */
-jest.mock('../../src/database/embedded/server', () => ({
-  ...jest.requireActual<object>('../../src/database/embedded/server'),
+jest.mock('../../src/embedded/server', () => ({
+  ...jest.requireActual<object>('../../src/embedded/server'),
   identify: () => Promise.resolve(process.pid),
 }));
 

@@ -3,14 +3,14 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { chooseDatabase, type Database, type Means } from '../../src/database/embedded';
-import { withLock } from '../../src/database/embedded/files';
-import type { ServerRecord } from '../../src/database/embedded/types';
+import { chooseDatabase, type Database, type Means } from '../../src/embedded';
+import { withLock } from '../../src/embedded/files';
+import type { ServerRecord } from '../../src/embedded/types';
 
 /** The process that answers at any address. */
 let answering: number | undefined;
-jest.mock('../../src/database/embedded/server', () => ({
-  ...jest.requireActual<object>('../../src/database/embedded/server'),
+jest.mock('../../src/embedded/server', () => ({
+  ...jest.requireActual<object>('../../src/embedded/server'),
   identify: () => (answering === undefined ? Promise.reject(new Error('nothing listens')) : Promise.resolve(answering)),
 }));
 

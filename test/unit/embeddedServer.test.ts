@@ -4,9 +4,9 @@ import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import mongoose from 'mongoose';
-import { ask } from '../../src/database/embedded/candidates';
-import { isAlive, spawnGuarded, waitUntilGone, WATCHDOG_SOURCE } from '../../src/database/embedded/process';
-import { type Commands, formReplicaSet, startServer } from '../../src/database/embedded/server';
+import { ask } from '../../src/embedded/candidates';
+import { isAlive, spawnGuarded, waitUntilGone, WATCHDOG_SOURCE } from '../../src/embedded/process';
+import { type Commands, formReplicaSet, startServer } from '../../src/embedded/server';
 
 let folder: string;
 

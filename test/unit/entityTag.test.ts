@@ -1,6 +1,6 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import type { DataContext } from '../../src/operations/context';
-import { publishedSchemas } from '../../src/published';
+import { publishedSchemas } from '../../src/gateway/schemas';
 import { tagOf } from '../../src/schema/entityTags';
 import { tagResolver } from '../../src/stored/entityTag';
 

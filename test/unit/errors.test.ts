@@ -1,8 +1,8 @@
 import { GraphQLError } from 'graphql';
 import mongoose from 'mongoose';
 import { AppError, ERROR_CODES, type ErrorCode, findAppError, RETRIES, type Retry } from '../../src/errors';
-import { isWriteConflict } from '../../src/database/faults';
-import { toAppError } from '../../src/toAppError';
+import { isWriteConflict } from '../../src/mongo/faults';
+import { toAppError } from '../../src/mongo/toAppError';
 import { errorHeaders } from '../../src/http/problem';
 import { read } from '../docs/markdown';
 

@@ -1,5 +1,5 @@
 import mongoose from 'mongoose';
-import type { Databases } from '../../src/database/connect';
+import type { Databases } from '../../src/tenant/databases';
 import { createEventSource } from '../../src/events/source';
 import type { WaitingCaller } from '../../src/events/waiting';
 

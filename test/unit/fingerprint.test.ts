@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
-import { fingerprintOf } from '../../src/database/idempotency';
+import { fingerprintOf } from '../../src/tenant/idempotency';
 
 /** As records of the last 24 hours have it. */
 function stored(operation: string, args: unknown): string {

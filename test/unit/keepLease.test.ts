@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { keepLease } from '../../src/database/lease';
+import { keepLease } from '../../src/mongo/lease';
 
 /* Renewals of a lease, whatever it is on; test/operation/lease.test.ts has what is stored. */
 

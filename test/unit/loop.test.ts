@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createLoop } from '../../src/loop';
+import { createLoop } from '../../src/async/loop';
 
 /* Background work of a gateway: rounds until it is stopped. */
 

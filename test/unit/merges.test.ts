@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Organisation } from '../../src/auth/principal';
-import { publishedResolvers } from '../../src/published';
+import { publishedResolvers } from '../../src/gateway/schemas';
 import { published } from '../../src/schema/model';
 
 const ORGANISATION: Organisation = {

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { parse } from 'graphql';
-import { toAppError } from '../../src/toAppError';
+import { toAppError } from '../../src/mongo/toAppError';
 import type { DataContext } from '../../src/operations/context';
 import { createBodyMemory } from '../../src/admission/bodyMemory';
 import { openExchange } from '../../src/http/exchange';

@@ -1,7 +1,7 @@
 import type { Config } from '../../src/config';
 import type { Exchange } from '../../src/http/exchange';
 import type { Metrics } from '../../src/metrics';
-import { createMetricsPage } from '../../src/http/operation';
+import { createMetricsPage } from '../../src/gateway/health';
 
 /** Whether /metrics answers a caller at this address (test/operations/metrics.test.ts: never through a proxy). */
 async function answers(access: Config['METRICS'], remoteAddress: string): Promise<boolean> {

@@ -1,6 +1,6 @@
 import { buildSchema, type DocumentNode, Kind, type OperationDefinitionNode, parse } from 'graphql';
 import { createCostOf } from '../../src/graphql/queryCost';
-import { publishedSchemas } from '../../src/published';
+import { publishedSchemas } from '../../src/gateway/schemas';
 
 const SCHEMA = buildSchema(`
   directive @aggregates on FIELD_DEFINITION

@@ -1,5 +1,5 @@
 import type { mongo } from 'mongoose';
-import { createQuota } from '../../src/database/quota';
+import { createQuota } from '../../src/tenant/quota';
 
 const organisation = { databaseName: 'org_1' } as mongo.Db;
 const other = { databaseName: 'org_2' } as mongo.Db;

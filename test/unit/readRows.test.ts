@@ -1,6 +1,6 @@
 import mongoose, { type mongo } from 'mongoose';
-import { findRaw } from '../../src/database/rawRows';
-import { partOf, readByKeys, RowSizes } from '../../src/database/readRows';
+import { findRaw } from '../../src/mongo/rawRows';
+import { partOf, readByKeys, RowSizes } from '../../src/mongo/readRows';
 
 const { BSON, Long } = mongoose.mongo;
 

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
 import pino from 'pino';
 import type { Exchange } from '../../src/http/exchange';
-import { createRecording } from '../../src/recording';
+import { createRecording } from '../../src/gateway/recording';
 
 type Log = Partial<Exchange['log']>;
 type Options = Parameters<typeof createRecording>[0];

@@ -2,7 +2,7 @@ import Ajv2020 from 'ajv/dist/2020';
 import { argumentsSchema, componentSchemas, rootFields } from '../../src/schema/jsonSchema';
 import { recordKinds } from '../../src/resources';
 import { recordSchemas } from '../../src/cli/records';
-import { publishedSchemas } from '../../src/published';
+import { publishedSchemas } from '../../src/gateway/schemas';
 
 /* Validates the schemas of requests and records against the standard, which no start does. */
 

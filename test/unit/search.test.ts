@@ -1,4 +1,4 @@
-import { findPage } from '../../src/database/pagination';
+import { findPage } from '../../src/tenant/pagination';
 import { published } from '../../src/schema/model';
 import { toConditions } from '../../src/stored/collection';
 import { searchConditions, searchWords } from '../../src/stored/search';

@@ -1,6 +1,6 @@
 import { EventEmitter, once } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
-import { createSemaphore } from '../../src/database/semaphore';
+import { createSemaphore } from '../../src/async/semaphore';
 
 /** Work that ends on demand. */
 function pieces(count: number) {

@@ -1,5 +1,5 @@
 import { bodyMemoryLimits, connectionLimits } from '../../src/limits';
-import { createShares } from '../../src/shares';
+import { createShares } from '../../src/async/shares';
 
 /* What callers and organisations may hold at once, whatever it is. */
 

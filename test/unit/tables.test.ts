@@ -1,8 +1,8 @@
 import { collections, recordKinds } from '../../src/resources';
 import written from '../../src/openapi/examples.json';
 import { allScopes, scopeOf } from '../../src/auth/scopes';
-import { FAULT_CODES } from '../../src/faultCodes';
-import { operatorSchemas, publishedSchemas } from '../../src/published';
+import { FAULT_CODES } from '../../src/errors/faultCodes';
+import { operatorSchemas, publishedSchemas } from '../../src/gateway/schemas';
 import { componentSchemas, constraintOf, rootFields } from '../../src/schema/jsonSchema';
 import { typesOfCustomer } from '../../src/schema/personal';
 import { published } from '../../src/schema/model';

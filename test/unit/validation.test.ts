@@ -10,7 +10,7 @@ import {
   isInputObjectType,
   isObjectType,
 } from 'graphql';
-import { publishedSchemas } from '../../src/published';
+import { publishedSchemas } from '../../src/gateway/schemas';
 import { WORKED_OUT } from '../../src/schema/workedOut';
 import { argumentsSchema, componentSchemas, rootFields } from '../../src/schema/jsonSchema';
 import { directiveOf } from '../../src/schema/sdl';

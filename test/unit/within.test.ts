@@ -1,4 +1,4 @@
-import { NoAnswerError, within } from '../../src/within';
+import { NoAnswerError, within } from '../../src/async/timeout';
 
 function hold(ms: number): void {
   for (const end = performance.now() + ms; performance.now() < end;);

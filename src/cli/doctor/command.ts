@@ -1,5 +1,5 @@
 import { type Config, readConfig } from '../../config';
-import { checkAddress } from '../../database/address';
+import { checkAddress } from '../../mongo/address';
 import { CommandFailure, interrupted, interruption, isAbort, usageFailure } from '../ending';
 import type { JsonOption } from '../help';
 import { openStore, type Store } from '../store';

@@ -1,6 +1,6 @@
 import mongoose from 'mongoose';
 import { type Config, sourceOf } from '../../config';
-import { OLDEST_MONGODB, OldServerError, StandaloneError } from '../../database/deployment';
+import { OLDEST_MONGODB, OldServerError, StandaloneError } from '../../mongo/deployment';
 import { FolderMissingError, SET_FOLDER } from '../ownNames';
 import { NewerSchemaError, OtherClusterError } from '../../organisations/controlSchema';
 import { Finding } from './check';

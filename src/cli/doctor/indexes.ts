@@ -1,8 +1,8 @@
 import { type Organisation, STATES } from '../../auth/principal';
-import type { Collection } from '../../database/collection';
-import { type Difference, differenceOf, dropIndexes, createIndexes } from '../../database/indexes';
-import type { OrganisationData } from '../../database/organisationData';
-import { setValidator, type Validation, validationOptions, validatorState } from '../../database/validators';
+import type { Collection } from '../../mongo/collection';
+import { type Difference, differenceOf, dropIndexes, createIndexes } from '../../mongo/indexes';
+import type { OrganisationData } from '../../tenant/organisationData';
+import { setValidator, type Validation, validationOptions, validatorState } from '../../mongo/validators';
 import { aborted, messageOf } from '../ending';
 import { createProgress } from '../progress';
 import { counted, listed } from '../terminal';

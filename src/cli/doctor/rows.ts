@@ -1,7 +1,7 @@
 import type { mongo } from 'mongoose';
 import { type Organisation, STATES } from '../../auth/principal';
-import { collectionNames } from '../../database/indexes';
-import type { OrganisationData } from '../../database/organisationData';
+import { collectionNames } from '../../mongo/indexes';
+import type { OrganisationData } from '../../tenant/organisationData';
 import { AppError, type Fault } from '../../errors';
 import { collections } from '../../resources';
 import { type Correction, correctionsOf, storeCorrections } from '../../stored/corrections';

@@ -1,10 +1,10 @@
 import { hostname } from 'node:os';
-import { oldestInLog, openChanges, whyLogUnreadable } from '../../database/changeCursor';
-import { WRONG_BY } from '../../database/clock';
-import { OLDEST_MONGODB } from '../../database/deployment';
-import { isUnauthorised } from '../../database/faults';
-import { heartbeatDatabase } from '../../database/shardHealth';
-import { PRIVILEGES } from '../../database/shards';
+import { oldestInLog, openChanges, whyLogUnreadable } from '../../mongo/changeCursor';
+import { WRONG_BY } from '../../mongo/clock';
+import { OLDEST_MONGODB } from '../../mongo/deployment';
+import { isUnauthorised } from '../../mongo/faults';
+import { heartbeatDatabase } from '../../mongo/shardHealth';
+import { PRIVILEGES } from '../../mongo/shards';
 import { readTail, tailRows } from '../../events/tail/lease';
 import { MINUTE } from '../../units';
 import type { Store } from '../store';

@@ -1,6 +1,6 @@
-import { differenceOf, createIndexes } from '../../database/indexes';
-import { databaseOf } from '../../database/native';
-import { databaseName } from '../../database/databaseNames';
+import { differenceOf, createIndexes } from '../../mongo/indexes';
+import { databaseOf } from '../../mongo/native';
+import { databaseName } from '../../mongo/databaseNames';
 import { controlCollections } from '../../organisations/models';
 import type { JobRow } from '../../organisations/jobRows';
 import { isAbandoned } from '../../organisations/moving';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isUnavailable } from '../../database/faults';
-import type { OrganisationData } from '../../database/organisationData';
+import { isUnavailable } from '../../mongo/faults';
+import type { OrganisationData } from '../../tenant/organisationData';
 import { AppError } from '../../errors';
 import {
   BEGINNING,

@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import * as z from 'zod';
 import { nameFault } from '../../auth/keys';
 import { modeOf, type Organisation, type Plan, PLANS } from '../../auth/principal';
-import type { OrganisationData } from '../../database/organisationData';
+import type { OrganisationData } from '../../tenant/organisationData';
 import { recordKinds } from '../../resources';
 import { isCurrency } from '../../schema/currency';
 import type { Stamp } from '../../stored/records';

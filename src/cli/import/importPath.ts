@@ -1,9 +1,9 @@
 import { statSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import type { OrganisationData } from '../../database/organisationData';
+import type { OrganisationData } from '../../tenant/organisationData';
 import type { Fault } from '../../errors';
 import { recordKinds } from '../../resources';
-import { stampedWrite } from '../../database/openWrites';
+import { stampedWrite } from '../../tenant/openWrites';
 import { type ImportRecord, type RecordKind, type Stamp, type StoredRecord, storeRecords } from '../../stored/records';
 import { CommandFailure, isAbort, usageFailure } from '../ending';
 import type { Progress } from '../progress';

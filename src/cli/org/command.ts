@@ -1,8 +1,8 @@
 import { type Plan, PLANS } from '../../auth/principal';
 import type { Role } from '../../auth/roles';
 import { gatewayUrl } from '../../config';
-import { storedBytes } from '../../database/quota';
-import { ShardRefused } from '../../database/shards';
+import { storedBytes } from '../../tenant/quota';
+import { ShardRefused } from '../../mongo/shards';
 import { interruption, notFound, usageFailure } from '../ending';
 import type { JsonOption, OrgOption } from '../help';
 import { type Listed, shownOrganisation } from '../../organisations/organisationRows';

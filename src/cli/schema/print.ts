@@ -1,6 +1,6 @@
 import { print as printDocument } from 'graphql';
 import { keySdl } from '../../graphql';
-import { publishedSchemas } from '../../published';
+import { publishedSchemas } from '../../gateway/schemas';
 import { collections } from '../../resources';
 import { published } from '../../schema/model';
 import type { JsonOption } from '../help';

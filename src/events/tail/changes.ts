@@ -1,6 +1,6 @@
 import type { mongo } from 'mongoose';
-import type { Token } from '../../database/changeCursor';
-import { openWrites, type Writer } from '../../database/slots';
+import type { Token } from '../../mongo/changeCursor';
+import { openWrites, type Writer } from '../../tenant/slots';
 import { UUID } from '../../units';
 import { GAP, type PublicCollection } from '../../schema/eventTypes';
 import { published } from '../../schema/model';

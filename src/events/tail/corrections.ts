@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { Databases } from '../../database/connect';
-import { isUnavailable } from '../../database/faults';
-import type { OrganisationData } from '../../database/organisationData';
+import type { Databases } from '../../tenant/databases';
+import { isUnavailable } from '../../mongo/faults';
+import type { OrganisationData } from '../../tenant/organisationData';
 import { AppError } from '../../errors';
 import { describeError } from '../../log';
 import { MINUTE } from '../../units';

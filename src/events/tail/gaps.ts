@@ -1,4 +1,4 @@
-import type { OrganisationData } from '../../database/organisationData';
+import type { OrganisationData } from '../../tenant/organisationData';
 import type { PublicCollection } from '../../schema/eventTypes';
 import { idText, MINUTE } from '../../units';
 import type { EventRow } from '../collection';

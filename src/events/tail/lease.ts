@@ -1,7 +1,7 @@
 import type { mongo } from 'mongoose';
-import type { Token } from '../../database/changeCursor';
-import { type LeaseRow, leasesOf } from '../../database/lease';
-import { SETTLED_READ } from '../../database/slots';
+import type { Token } from '../../mongo/changeCursor';
+import { type LeaseRow, leasesOf } from '../../mongo/lease';
+import { SETTLED_READ } from '../../tenant/slots';
 import { TAILS } from './changes';
 
 /** Which gateway tails the database, and how far it has got: one row. */

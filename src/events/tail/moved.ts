@@ -1,5 +1,5 @@
-import { collectionNames } from '../../database/indexes';
-import type { OrganisationData } from '../../database/organisationData';
+import { collectionNames } from '../../mongo/indexes';
+import type { OrganisationData } from '../../tenant/organisationData';
 import type { Feed } from '../../organisations/feeds';
 import { HOUR } from '../../units';
 import { type Found, momentOf } from './changes';

@@ -1,4 +1,4 @@
-import type { OrganisationData } from '../../database/organisationData';
+import type { OrganisationData } from '../../tenant/organisationData';
 import { type EventRow, events } from '../collection';
 
 /** The statuses that objects have by their last events, by id; none for an object without events, which are kept for 30 days. */

@@ -1,10 +1,10 @@
 import type { mongo } from 'mongoose';
 import type { Logger } from 'pino';
-import { clusterTimeOf, oldestInLog, openChanges, resumeChanges, whyLogUnreadable } from '../../database/changeCursor';
-import type { Databases } from '../../database/connect';
-import { keepLease } from '../../database/lease';
+import { clusterTimeOf, oldestInLog, openChanges, resumeChanges, whyLogUnreadable } from '../../mongo/changeCursor';
+import type { Databases } from '../../tenant/databases';
+import { keepLease } from '../../mongo/lease';
 import { describeError } from '../../log';
-import { createLoop } from '../../loop';
+import { createLoop } from '../../async/loop';
 import { timeDigits } from '../position';
 import { type Change, END, type Found, momentOf, stagesFor, TAILS } from './changes';
 import { type Corrections, type Corrector, createCorrections } from './corrections';

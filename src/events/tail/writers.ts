@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { openWrites, type Writer } from '../../database/slots';
+import { openWrites, type Writer } from '../../tenant/slots';
 import { type Change, END, type Found } from './changes';
 
 /*

@@ -2,10 +2,10 @@ import type { ServerResponse } from 'node:http';
 import type { ExecutionResult, FormattedExecutionResult } from 'graphql';
 import { print } from 'graphql-sse';
 import type { Logger } from 'pino';
-import { paceOf } from '../../database/yield';
+import { paceOf } from '../../async/yield';
 import { type Exchange, noteUnavailable } from '../../http/exchange';
 import { describeError } from '../../log';
-import { toAppError } from '../../toAppError';
+import { toAppError } from '../../mongo/toAppError';
 import { errorOf, formatError } from '../errors';
 import type { Subscribed } from './subscribe';
 

@@ -7,7 +7,7 @@ import {
   type GraphQLError,
   type GraphQLSchema,
 } from 'graphql';
-import { toAppError } from '../../toAppError';
+import { toAppError } from '../../mongo/toAppError';
 import type { Execution } from '../../operations/execution';
 import { withHttpStatus } from '../errors';
 

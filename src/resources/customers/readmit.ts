@@ -1,6 +1,6 @@
-import { stampedWrite } from '../../database/openWrites';
-import type { OrganisationData } from '../../database/organisationData';
-import type { Writer } from '../../database/slots';
+import { stampedWrite } from '../../tenant/openWrites';
+import type { OrganisationData } from '../../tenant/organisationData';
+import type { Writer } from '../../tenant/slots';
 import { normalised } from '../../schema/callerKeys';
 import { changedAt, writeRows } from '../../stored/rows';
 import { type Customer, customers } from './customers';

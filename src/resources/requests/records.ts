@@ -1,5 +1,5 @@
 import type { ClientSession } from 'mongoose';
-import type { OrganisationData } from '../../database/organisationData';
+import type { OrganisationData } from '../../tenant/organisationData';
 import type { Fault } from '../../errors';
 import { faultInRecord } from '../../stored/invalidRows';
 import {

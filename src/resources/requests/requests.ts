@@ -1,5 +1,5 @@
-import { READ_TIMEOUT } from '../../database/native';
-import type { OrganisationData } from '../../database/organisationData';
+import { READ_TIMEOUT } from '../../mongo/native';
+import type { OrganisationData } from '../../tenant/organisationData';
 import { defineResource, type Row, type Summary, type Texts } from '../../stored/resource';
 import { withOwnRules } from '../ownRules';
 import { MAX_WORDS, searchWords } from '../../stored/search';

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { GraphQLResolveInfo } from 'graphql';
 import type { ClientSession } from 'mongoose';
-import { type Projection, WITHOUT_SEARCH } from '../../database/collection';
-import { READ_TIMEOUT } from '../../database/native';
-import type { OrganisationData, UnitOfWork } from '../../database/organisationData';
-import { findPage, type ListArguments, type Page } from '../../database/pagination';
+import { type Projection, WITHOUT_SEARCH } from '../../mongo/collection';
+import { READ_TIMEOUT } from '../../mongo/native';
+import type { OrganisationData, UnitOfWork } from '../../tenant/organisationData';
+import { findPage, type ListArguments, type Page } from '../../tenant/pagination';
 import { notFound, validationFailed } from '../../errors';
 import { rowHolder } from '../../operations/answers';
 import type { DataContext } from '../../operations/context';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import mongoose from 'mongoose';
-import { databaseName } from '../../../src/database/databaseNames';
+import { databaseName } from '../../../src/mongo/databaseNames';
 import { cursorOfLog } from '../../../src/events/clusterFeed';
 import { eventually } from '../../api/http/eventually';
 import { client, type Json } from '../../support/client';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { mongo } from 'mongoose';
 import { openDatabaseProxy } from '../../../faults/databaseProxy';
-import { databaseName } from '../../../src/database/databaseNames';
+import { databaseName } from '../../../src/mongo/databaseNames';
 import { commandLine, NORTHWIND, serve, type Served } from '../../cli/commandLine';
 import { eventually } from '../../api/http/eventually';
 import type { Json } from '../../support/client';

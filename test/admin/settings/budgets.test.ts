@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { AuditAction } from '../../../src/organisations/auditEvents';
 import type { AuditEvent } from '../../../src/organisations/auditRows';
 import type { Organisation } from '../../../src/auth/principal';
-import { databaseOf } from '../../../src/database/native';
+import { databaseOf } from '../../../src/mongo/native';
 import { DAY, HOUR, MINUTE } from '../../../src/units';
 import { makeKey, makeOrganisation } from '../../support/factories';
 import { served } from '../../support/gateway';

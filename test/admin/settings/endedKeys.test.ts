@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ApiKey } from '../../../src/auth/keys';
-import { databaseOf } from '../../../src/database/native';
+import { databaseOf } from '../../../src/mongo/native';
 import { organisationUsageId } from '../../../src/organisations/keyUsage';
 import { toKeyRecord, keyRecord } from '../../../src/organisations/keyRecords';
 import { DAY, HOUR } from '../../../src/units';

@@ -1,5 +1,5 @@
 import { buildSchema, getIntrospectionQuery } from 'graphql';
-import { publishedSchemas } from '../../../src/published';
+import { publishedSchemas } from '../../../src/gateway/schemas';
 import { type Client, client, type Json } from '../../support/client';
 import { makeKey, makeOrganisation } from '../../support/factories';
 import { eventually } from '../http/eventually';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Organisation } from '../../../src/auth/principal';
-import { OPEN, openWrites } from '../../../src/database/slots';
-import type { OrganisationData } from '../../../src/database/organisationData';
+import { OPEN, openWrites } from '../../../src/tenant/slots';
+import type { OrganisationData } from '../../../src/tenant/organisationData';
 import { client, type Client, type Json } from '../../support/client';
 import { commandsOf, startWatchedGateway } from '../../support/commands';
 import { type Arguments, ask, askAll, askPages, FACES, refusal, REST } from '../../support/faces';

@@ -1,5 +1,5 @@
-import { stampedWrite } from '../../../src/database/openWrites';
-import type { OrganisationData, UnitOfWork } from '../../../src/database/organisationData';
+import { stampedWrite } from '../../../src/tenant/openWrites';
+import type { OrganisationData, UnitOfWork } from '../../../src/tenant/organisationData';
 import { customers } from '../../../src/resources/customers/customers';
 import { eraseCustomer } from '../../../src/resources/eraseCustomer';
 import { messages } from '../../../src/resources/requests/requests';

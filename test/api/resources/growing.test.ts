@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { SMALL } from '../../../src/database/indexes';
+import { SMALL } from '../../../src/mongo/indexes';
 import { SECOND } from '../../../src/units';
 import { eventually } from '../http/eventually';
 import { type Json, readAll } from '../../support/client';

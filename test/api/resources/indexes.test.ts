@@ -1,4 +1,4 @@
-import { openWrites } from '../../../src/database/slots';
+import { openWrites } from '../../../src/tenant/slots';
 import { published } from '../../../src/schema/model';
 import type { Json } from '../../support/client';
 import { commandsOf, startWatchedGateway } from '../../support/commands';

@@ -15,7 +15,7 @@ jest.mock('../../../src/units', () => ({
 }));
 const ROWS = 60;
 const ROW = 300 * 1024;
-/** What one command should read (database/readRows.ts), and one row more. */
+/** What one command should read (mongo/readRows.ts), and one row more. */
 const MAX_REPLY = 2 * MIB + ROW;
 
 let gateway: TestGateway;

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { mongo } from 'mongoose';
-import { stampedWrite } from '../../../src/database/openWrites';
-import { databaseName } from '../../../src/database/databaseNames';
-import type { Writer } from '../../../src/database/slots';
+import { stampedWrite } from '../../../src/tenant/openWrites';
+import { databaseName } from '../../../src/mongo/databaseNames';
+import type { Writer } from '../../../src/tenant/slots';
 import { recordKinds, resourceOf } from '../../../src/resources';
 import { type ImportRecord, storeRecords } from '../../../src/stored/records';
 import { feedReader } from '../../operations/feed';

@@ -5,7 +5,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { importPath } from '../../../src/cli/import/importPath';
-import { indexesOf } from '../../../src/database/indexes';
+import { indexesOf } from '../../../src/mongo/indexes';
 import { recordKinds, resourceOf } from '../../../src/resources';
 import { eraseCustomer } from '../../../src/resources/eraseCustomer';
 import type { ImportRecord } from '../../../src/stored/records';

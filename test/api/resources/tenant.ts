@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Organisation } from '../../../src/auth/principal';
-import { databaseName } from '../../../src/database/databaseNames';
+import { databaseName } from '../../../src/mongo/databaseNames';
 import { client, type Client, type Json } from '../../support/client';
 import { makeKey, makeOrganisation } from '../../support/factories';
 import type { TestGateway } from '../../support/gateway';

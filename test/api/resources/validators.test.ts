@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { databaseName } from '../../../src/database/databaseNames';
-import { createChecked, validationOptions } from '../../../src/database/validators';
+import { databaseName } from '../../../src/mongo/databaseNames';
+import { createChecked, validationOptions } from '../../../src/mongo/validators';
 import { resourceOf } from '../../../src/resources';
 import { checkOf, commandLine, makeOrganisation as makeByCommand, NORTHWIND } from '../../cli/commandLine';
 import { makeOrganisation } from '../../support/factories';

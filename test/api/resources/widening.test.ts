@@ -1,5 +1,5 @@
-import { setValidator, validationOptions, validatorState, widenValidator } from '../../../src/database/validators';
-import type { OrganisationData } from '../../../src/database/organisationData';
+import { setValidator, validationOptions, validatorState, widenValidator } from '../../../src/mongo/validators';
+import type { OrganisationData } from '../../../src/tenant/organisationData';
 import { resourceOf } from '../../../src/resources';
 import { storeRecords } from '../../../src/stored/records';
 import { checkOf, commandLine } from '../../cli/commandLine';

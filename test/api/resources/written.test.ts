@@ -5,7 +5,7 @@ import {
   openDatabaseProxy,
   replyWith,
 } from '../../../faults/databaseProxy';
-import { findRaw } from '../../../src/database/rawRows';
+import { findRaw } from '../../../src/mongo/rawRows';
 import { customers } from '../../../src/resources/customers/customers';
 import { resourceOf } from '../../../src/resources';
 import { eventually } from '../http/eventually';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
-import { databaseName } from '../../../src/database/databaseNames';
+import { databaseName } from '../../../src/mongo/databaseNames';
 import { POSTS } from '../../../src/limits';
 import { commandLine, serve } from '../../cli/commandLine';
 import { eventually } from '../http/eventually';

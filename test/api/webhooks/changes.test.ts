@@ -1,5 +1,5 @@
 import { Webhook } from 'standardwebhooks';
-import { databaseName } from '../../../src/database/databaseNames';
+import { databaseName } from '../../../src/mongo/databaseNames';
 import { DAY, HOUR, MINUTE } from '../../../src/units';
 import { eventually } from '../http/eventually';
 import { raw } from '../http/raw';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { databaseName } from '../../../src/database/databaseNames';
+import { databaseName } from '../../../src/mongo/databaseNames';
 import { DAY, HOUR, MINUTE, UUID } from '../../../src/units';
 import type { Json } from '../../support/client';
 import { late, startGateway, withGateway } from '../../support/gateway';

@@ -7,7 +7,7 @@ import { stat } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { addressPolicy, dnsNames } from '../../../src/webhooks/addresses';
 import { type Attempt, createPoster, type Poster } from '../../../src/webhooks/post';
-import { within as inTime } from '../../../src/within';
+import { within as inTime } from '../../../src/async/timeout';
 import { eventually } from '../http/eventually';
 
 /* Posts to names whose name server does not respond. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import mongoose, { type mongo } from 'mongoose';
 import { Webhook } from 'standardwebhooks';
 import type { Organisation } from '../../../src/auth/principal';
-import { databaseName } from '../../../src/database/databaseNames';
+import { databaseName } from '../../../src/mongo/databaseNames';
 import { cursorOfLog, positionOfLog } from '../../../src/events/clusterFeed';
 import { behindOf, operatorWebhookRows } from '../../../src/webhooks/operatorWebhook';
 import { eventually } from '../http/eventually';

@@ -1,6 +1,6 @@
 import type { mongo } from 'mongoose';
 import type { Organisation } from '../../../src/auth/principal';
-import { databaseName } from '../../../src/database/databaseNames';
+import { databaseName } from '../../../src/mongo/databaseNames';
 import { type EventRow, events } from '../../../src/events/collection';
 import { HOUR, MINUTE } from '../../../src/units';
 import { positionOfDelivery } from '../../../src/webhooks/deliveries';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { mongo } from 'mongoose';
-import { databaseName } from '../../../src/database/databaseNames';
+import { databaseName } from '../../../src/mongo/databaseNames';
 import { type CommandLine, NORTHWIND } from '../commandLine';
 import {
   acme,

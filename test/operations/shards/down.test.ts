@@ -1,5 +1,5 @@
-import { databaseName } from '../../../src/database/databaseNames';
-import { createShardHealth, heartbeatDatabase } from '../../../src/database/shardHealth';
+import { databaseName } from '../../../src/mongo/databaseNames';
+import { createShardHealth, heartbeatDatabase } from '../../../src/mongo/shardHealth';
 import { eventually } from '../../api/http/eventually';
 import { operator, TOKENS } from '../../admin/operator/operator';
 import type { Client } from '../../support/client';

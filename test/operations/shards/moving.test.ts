@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { mongo } from 'mongoose';
 import type { Organisation } from '../../../src/auth/principal';
-import { databaseName } from '../../../src/database/databaseNames';
+import { databaseName } from '../../../src/mongo/databaseNames';
 import { resourceOf } from '../../../src/resources';
 import { commandLine } from '../../cli/commandLine';
 import { eventually } from '../../api/http/eventually';
@@ -17,8 +17,8 @@ const products = resourceOf('products');
 /* Organisations that MongoDB moves to another shard, by a stand-in for mongos. */
 
 const LONGEST_READ = 600;
-jest.mock('../../../src/database/native', () => ({
-  ...jest.requireActual<object>('../../../src/database/native'),
+jest.mock('../../../src/mongo/native', () => ({
+  ...jest.requireActual<object>('../../../src/mongo/native'),
   READ_TIMEOUT: 600,
 }));
 

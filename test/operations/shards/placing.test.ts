@@ -1,6 +1,6 @@
 import type { mongo } from 'mongoose';
-import { databaseName } from '../../../src/database/databaseNames';
-import { storedBytes } from '../../../src/database/quota';
+import { databaseName } from '../../../src/mongo/databaseNames';
+import { storedBytes } from '../../../src/tenant/quota';
 import { commandLine } from '../../cli/commandLine';
 import { operator, TOKENS } from '../../admin/operator/operator';
 import type { Json } from '../../support/client';

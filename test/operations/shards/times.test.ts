@@ -1,4 +1,4 @@
-import { settledUntil } from '../../../src/database/openWrites';
+import { settledUntil } from '../../../src/tenant/openWrites';
 import type { Json } from '../../support/client';
 import { callerOf, makeOrganisation } from '../../support/factories';
 import { late, servedBy, startGateway } from '../../support/gateway';

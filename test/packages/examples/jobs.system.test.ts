@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Organisation } from '../../../src/auth/principal';
 import type { Scope } from '../../../src/auth/scopes';
-import { databaseName } from '../../../src/database/databaseNames';
+import { databaseName } from '../../../src/mongo/databaseNames';
 import type { EventRow } from '../../../src/events/collection';
 import { positionOf, timeDigits } from '../../../src/events/position';
 import { eraseCustomer } from '../../../src/resources/eraseCustomer';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { mongo } from 'mongoose';
 import type { Organisation } from '../../../src/auth/principal';
-import { databaseName } from '../../../src/database/databaseNames';
+import { databaseName } from '../../../src/mongo/databaseNames';
 import type { EventRow } from '../../../src/events/collection';
 import { positionOf, timeDigits } from '../../../src/events/position';
 import { commandLine, type Followed, followed } from '../../cli/commandLine';

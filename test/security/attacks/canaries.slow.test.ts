@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { DEFAULT_KEY_PREFIX, generateKey } from '../../../src/auth/keys';
 import type { Organisation } from '../../../src/auth/principal';
-import { databaseOf } from '../../../src/database/native';
+import { databaseOf } from '../../../src/mongo/native';
 import { eventually } from '../../api/http/eventually';
 import { raw, type RawAnswer } from '../../api/http/raw';
 import { type Place, placesFor } from '../../support/attacks/places';

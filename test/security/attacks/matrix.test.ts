@@ -11,7 +11,7 @@ import { hashOf, type Identity, type KeyKind, KEYS, makeScene, type Scene } from
 import { canariesIn } from '../../support/attacks/canaries';
 import { startWatchedGateway } from '../../support/commands';
 import type { TestGateway } from '../../support/gateway';
-import { databaseName } from '../../../src/database/databaseNames';
+import { databaseName } from '../../../src/mongo/databaseNames';
 import type { Answer, Json } from '../../support/client';
 import { CALLS, argumentsOf, operations } from '../../support/operations';
 import { RESOURCES } from '../../support/resources';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { databaseName } from '../../../src/database/databaseNames';
+import { databaseName } from '../../../src/mongo/databaseNames';
 import { eventually } from '../../api/http/eventually';
 import { driver } from '../../support/gateway';
 import { watch, watchedGateway } from '../../support/watchdog';

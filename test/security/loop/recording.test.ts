@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import type { Organisation } from '../../../src/auth/principal';
-import { databaseName } from '../../../src/database/databaseNames';
+import { databaseName } from '../../../src/mongo/databaseNames';
 import { type EventRow, events } from '../../../src/events/collection';
 import { tailRows } from '../../../src/events/tail/lease';
 import { createTail } from '../../../src/events/tail/tail';

@@ -1,6 +1,6 @@
 import { get } from 'node:http';
 import mongoose from 'mongoose';
-import { databaseName } from '../../../src/database/databaseNames';
+import { databaseName } from '../../../src/mongo/databaseNames';
 import { northwind } from '../../support/factories';
 import { post, watch, watchedGateway } from '../../support/watchdog';
 

@@ -4,7 +4,7 @@ import type { Organisation } from '../../../src/auth/principal';
 import { allScopes, type Scope } from '../../../src/auth/scopes';
 import { events } from '../../../src/events/collection';
 import { positionOf, timeDigits } from '../../../src/events/position';
-import { openWrites } from '../../../src/database/slots';
+import { openWrites } from '../../../src/tenant/slots';
 import { published } from '../../../src/schema/model';
 import { MINUTE } from '../../../src/units';
 import { canaryRecords, secretsIn } from './canaries';

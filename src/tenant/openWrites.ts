@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClientSession, mongo } from 'mongoose';
 import { AppError } from '../errors';
-import { READ_TIMEOUT } from './native';
+import { READ_TIMEOUT } from '../mongo/native';
 import type { OrganisationData, UnitOptions } from './organisationData';
 import {
   END_TIMEOUT,

@@ -1,19 +1,19 @@
 import mongoose from 'mongoose';
 import { AppError } from '../errors';
-import type { Hello } from './clock';
-import { type DeploymentOptions, openDeployment } from './deployment';
-import { createYield, pausesOf } from './yield';
-import { isDuplicateKey, isUnauthorised } from './faults';
-import { createSemaphore } from './semaphore';
+import type { Hello } from '../mongo/clock';
+import { type DeploymentOptions, openDeployment } from '../mongo/deployment';
+import { createYield, pausesOf } from '../async/yield';
+import { isDuplicateKey, isUnauthorised } from '../mongo/faults';
+import { createSemaphore } from '../async/semaphore';
 import type { Upkeep } from './indexMaintenance';
 import { type OpenDeployment, type OrganisationData, organisationDataCache } from './organisationData';
-import { organisationOf } from './databaseNames';
+import { organisationOf } from '../mongo/databaseNames';
 import { createQuota } from './quota';
-import { createShardHealth, type ShardHealthOptions } from './shardHealth';
-import { createShards } from './shards';
-import { createAsker, createProbe } from './probe';
-import { transactOn, transactWith } from './transact';
-import type { Validation } from './validators';
+import { createShardHealth, type ShardHealthOptions } from '../mongo/shardHealth';
+import { createShards } from '../mongo/shards';
+import { createAsker, createProbe } from '../mongo/probe';
+import { transactOn, transactWith } from '../mongo/transact';
+import type { Validation } from '../mongo/validators';
 
 // client input never becomes an operator; collections and indexes are created by indexes.ts alone
 mongoose.set('sanitizeFilter', true);

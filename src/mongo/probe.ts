@@ -1,6 +1,6 @@
 import { cpus } from 'node:os';
 import mongoose from 'mongoose';
-import { within } from '../within';
+import { within } from '../async/timeout';
 
 /** Within what time a server must respond, in milliseconds. */
 const ANSWER_TIMEOUT = 1500;

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import mongoose, { type mongo, trusted } from 'mongoose';
-import { including, type Projection } from './collection';
-import { type PartFind, type Reading, readPiece, RowSizes } from './readRows';
+import { including, type Projection } from '../mongo/collection';
+import { type PartFind, type Reading, readPiece, RowSizes } from '../mongo/readRows';
 import { SETTLED_READ } from './slots';
 import { type AppError, invalidRequest } from '../errors';
 import { EARLIEST, LATEST } from '../units';

@@ -1,6 +1,6 @@
 import { AppError } from '../errors';
 import { EVENT_WAITS } from '../limits';
-import { createShares } from '../shares';
+import { createShares } from '../async/shares';
 
 /* Limits requests that wait for events, and streams of events, together. */
 

@@ -1,12 +1,12 @@
 import type { Limiters } from '../admission/limiters';
 import type { Config } from '../config';
-import type { Availability } from '../database/availability';
-import type { Databases } from '../database/connect';
-import type { ShardHealth } from '../database/shardHealth';
+import type { Availability } from '../mongo/availability';
+import type { Databases } from '../tenant/databases';
+import type { ShardHealth } from '../mongo/shardHealth';
 import type { Metrics } from '../metrics';
-import { encoded } from './compression';
-import { bytesOf, type Exchange, send } from './exchange';
-import { connectsFrom } from './requestHead';
+import { encoded } from '../http/compression';
+import { bytesOf, type Exchange, send } from '../http/exchange';
+import { connectsFrom } from '../http/requestHead';
 
 /* /livez, /readyz and /metrics. Each handler resolves with whether it answered. */
 

@@ -1,9 +1,9 @@
 import type { mongo } from 'mongoose';
 import { MINUTE } from '../units';
-import type { Collection } from './collection';
-import { isRefusedRow } from './faults';
+import type { Collection } from '../mongo/collection';
+import { isRefusedRow } from '../mongo/faults';
 import type { Upkeep } from './indexMaintenance';
-import { validationOptions, validatorState, widenValidator } from './validators';
+import { validationOptions, validatorState, widenValidator } from '../mongo/validators';
 
 /*
  * A write of a new version that a validator of an earlier one refuses is done again once the validator allows it

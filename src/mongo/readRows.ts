@@ -1,6 +1,6 @@
 import mongoose, { type mongo } from 'mongoose';
 import { MEBIBYTE } from '../units';
-import type { Budget } from './yield';
+import type { Budget } from '../async/yield';
 import { findRaw, type RawFind, type RawRows } from './rawRows';
 
 /*

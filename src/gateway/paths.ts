@@ -1,11 +1,11 @@
-import { GRAPHQL_ERRORS, GRAPHQL_PATH, SCHEMA_PATH } from './graphql';
-import type { Exchange } from './http/exchange';
-import { METRICS_PATH } from './http/operation';
-import { type ErrorFormat, PROBLEM } from './http/problem';
-import { MCP_PATH } from './mcp';
-import type { Face } from './metrics';
-import { OPERATOR_BASE, REST_BASE } from './rest';
-import { SETTINGS_GRAPHQL, SETTINGS_PATH } from './settings';
+import { GRAPHQL_ERRORS, GRAPHQL_PATH, SCHEMA_PATH } from '../graphql';
+import type { Exchange } from '../http/exchange';
+import { METRICS_PATH } from './health';
+import { type ErrorFormat, PROBLEM } from '../http/problem';
+import { MCP_PATH } from '../mcp';
+import type { Face } from '../metrics';
+import { OPERATOR_BASE, REST_BASE } from '../rest';
+import { SETTINGS_GRAPHQL, SETTINGS_PATH } from '../settings';
 
 /* What is at each path, in one table: for the faces that answer, the errors that the gateway writes, and the log. */
 

@@ -1,5 +1,5 @@
-import { isOutOfTime, isTooLarge, isUnavailable, isWriteConflict } from './database/faults';
-import { AppError, chainOf, findAppError } from './errors';
+import { isOutOfTime, isTooLarge, isUnavailable, isWriteConflict } from './faults';
+import { AppError, chainOf, findAppError } from '../errors';
 
 /** The AppError to show for any error: itself, `unavailable` if the database is down, otherwise `internal`. */
 export function toAppError(error: unknown): AppError {

@@ -1,9 +1,9 @@
 import { createHash, hash } from 'node:crypto';
 import type { ClientSession } from 'mongoose';
-import { definedByType } from './collection';
-import { isDuplicateKey, isWriteConflict } from './faults';
-import type { Pace } from './yield';
-import { READ_TIMEOUT } from './native';
+import { definedByType } from '../mongo/collection';
+import { isDuplicateKey, isWriteConflict } from '../mongo/faults';
+import type { Pace } from '../async/yield';
+import { READ_TIMEOUT } from '../mongo/native';
 import { stampedWrite } from './openWrites';
 import type { OrganisationData, UnitOfWork } from './organisationData';
 import type { Writer } from './slots';

@@ -1,18 +1,18 @@
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
-import type { Caller } from './auth/principal';
-import type { Exchange, Unavailable } from './http/exchange';
-import { describeError, redactPath } from './log';
-import { type Face, type Metrics, operationLabel } from './metrics';
-import type { Control } from './organisations/control';
-import { organisationUsageId } from './organisations/keyUsage';
-import { createRequestRecorder } from './organisations/requestRecorder';
-import { KEY_FACES } from './organisations/requestFilters';
-import { KEY_REFUSALS } from './organisations/requestRows';
-import { createUsageCounter } from './organisations/usageCounter';
-import type { Tracing } from './tracing';
-import { HOUR, SECOND } from './units';
-import { within } from './within';
+import type { Caller } from '../auth/principal';
+import type { Exchange, Unavailable } from '../http/exchange';
+import { describeError, redactPath } from '../log';
+import { type Face, type Metrics, operationLabel } from '../metrics';
+import type { Control } from '../organisations/control';
+import { organisationUsageId } from '../organisations/keyUsage';
+import { createRequestRecorder } from '../organisations/requestRecorder';
+import { KEY_FACES } from '../organisations/requestFilters';
+import { KEY_REFUSALS } from '../organisations/requestRows';
+import { createUsageCounter } from '../organisations/usageCounter';
+import type { Tracing } from '../tracing';
+import { HOUR, SECOND } from '../units';
+import { within } from '../async/timeout';
 
 /* Records each finished request: writes its log line and metrics and, if it had a key, its usage and an entry in the request log. */
 
@@ -33,7 +33,7 @@ interface RecordingOptions {
 const CALLER_LEFT = 499;
 /** Log lines per second for 503s, and for requests without a valid key; one more line counts the rest. */
 const MAX_LINES = 100;
-/** How long a stopping gateway waits for its last writes, in milliseconds: less than remains of a drain (src/server.ts). */
+/** How long a stopping gateway waits for its last writes, in milliseconds: less than remains of a drain (src/gateway/server.ts). */
 const LAST_WRITES = 3000;
 /** Rows that cannot be served that are remembered, so that each is named once an hour. */
 const MAX_NAMED = 10_000;

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { ROOT } from '../../package';
+import { ROOT } from '../package';
 import { withLock } from './files';
 import { type Candidate, type EmbeddedOptions, type Program, Unusable } from './types';
 

@@ -2,18 +2,18 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type DataLoader from 'dataloader';
 import { LRUCache } from 'lru-cache';
 import type { ClientSession, mongo } from 'mongoose';
-import type { Collection, Projection } from './collection';
+import type { Collection, Projection } from '../mongo/collection';
 import { coalescedRawReads, coalescedRows, type WantedRow } from './coalesce';
 import { AppError, movingError } from '../errors';
-import { databaseName } from './databaseNames';
+import { databaseName } from '../mongo/databaseNames';
 import { COMMANDS } from '../limits';
-import { type Budget, type Yield, createBudget, type Pace, paceOf, type Pauses } from './yield';
-import { isDropPending } from './faults';
-import { createSemaphore, type Semaphore } from './semaphore';
+import { type Budget, type Yield, createBudget, type Pace, paceOf, type Pauses } from '../async/yield';
+import { isDropPending } from '../mongo/faults';
+import { createSemaphore, type Semaphore } from '../async/semaphore';
 import { type IndexMaintenance, createIndexMaintenance, type WriteState, type Upkeep } from './indexMaintenance';
-import { type Reading, RowSizes } from './readRows';
+import { type Reading, RowSizes } from '../mongo/readRows';
 import { createSlots, openWrites, type Slots } from './slots';
-import type { Transact } from './transact';
+import type { Transact } from '../mongo/transact';
 import { type Widening, createWidening } from './widening';
 
 /** How long to wait for another drop of the same database, and how often to look, in milliseconds. */

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { mongo } from 'mongoose';
 import { DAY } from '../units';
-import { definedByType } from './collection';
-import { isWriteConflict } from './faults';
+import { definedByType } from '../mongo/collection';
+import { isWriteConflict } from '../mongo/faults';
 
 /*
  * Rows of writes in flight (docs/decisions/organisation-life.md, docs/decisions/changes-since.md): each write updates a row of its

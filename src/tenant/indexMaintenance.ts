@@ -1,12 +1,12 @@
 import type { mongo } from 'mongoose';
 import { AppError } from '../errors';
 import { MINUTE, SECOND } from '../units';
-import type { Collection } from './collection';
-import { isIndexRefused } from './faults';
-import type { Semaphore } from './semaphore';
+import type { Collection } from '../mongo/collection';
+import { isIndexRefused } from '../mongo/faults';
+import type { Semaphore } from '../async/semaphore';
 import type { Quota } from './quota';
-import { differenceOf, createIndexes, rowsOf, SMALL } from './indexes';
-import { createChecked, type Validation } from './validators';
+import { differenceOf, createIndexes, rowsOf, SMALL } from '../mongo/indexes';
+import { createChecked, type Validation } from '../mongo/validators';
 
 /*
  * Creates an organisation's collections at their first write with the indexes that enforce a rule, and adds the other indexes

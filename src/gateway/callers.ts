@@ -1,19 +1,19 @@
 import type { Logger } from 'pino';
-import { type Limiters, openLimiters } from './admission/limiters';
-import { failedAuthentications, keyRateLimiter } from './admission/rateLimit';
-import type { RequestTracker } from './admission/requestTracker';
-import { createAuthenticator } from './auth/authenticate';
-import { bestEffort } from './auth/recognise';
-import { type Config, MAX_POINTS } from './config';
-import type { Databases } from './database/connect';
-import { createEventSource } from './events/source';
-import type { Waiting } from './events/waiting';
-import { redact } from './log';
-import { keyLabel, type Metrics } from './metrics';
-import { contextFactory } from './operations/openContext';
-import type { Schemas } from './operations/build';
-import type { Control } from './organisations/control';
-import { typeChecks } from './schema/validation';
+import { type Limiters, openLimiters } from '../admission/limiters';
+import { failedAuthentications, keyRateLimiter } from '../admission/rateLimit';
+import type { RequestTracker } from '../admission/requestTracker';
+import { createAuthenticator } from '../auth/authenticate';
+import { bestEffort } from '../auth/recognise';
+import { type Config, MAX_POINTS } from '../config';
+import type { Databases } from '../tenant/databases';
+import { createEventSource } from '../events/source';
+import type { Waiting } from '../events/waiting';
+import { redact } from '../log';
+import { keyLabel, type Metrics } from '../metrics';
+import { contextFactory } from '../operations/openContext';
+import type { Schemas } from '../operations/build';
+import type { Control } from '../organisations/control';
+import { typeChecks } from '../schema/validation';
 
 /* Authentication and rate limits of API keys, shared by all APIs. */
 

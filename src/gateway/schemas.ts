@@ -1,9 +1,9 @@
-import { resolvers } from './resources';
-import { buildSchemas, type Schemas } from './operations/build';
-import { mergeResolvers, type Resolvers } from './operations/run';
-import { operatorResolvers } from './operator/resolvers';
-import { operatorModel, published } from './schema/model';
-import { settingsResolvers } from './settings/resolvers';
+import { resolvers } from '../resources';
+import { buildSchemas, type Schemas } from '../operations/build';
+import { mergeResolvers, type Resolvers } from '../operations/run';
+import { operatorResolvers } from '../operator/resolvers';
+import { operatorModel, published } from '../schema/model';
+import { settingsResolvers } from '../settings/resolvers';
 
 /** The schemas to serve: schema/*.graphql with all resolvers. */
 export function publishedSchemas(): Schemas {

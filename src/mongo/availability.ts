@@ -1,5 +1,5 @@
 import { SECOND } from '../units';
-import { NoAnswerError, within } from '../within';
+import { NoAnswerError, within } from '../async/timeout';
 
 /*
  * Tracks whether a database responds. Requests for one that does not are rejected at once, so that memory does not grow

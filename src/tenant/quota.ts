@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { mongo } from 'mongoose';
 import { AppError } from '../errors';
 import { SECOND } from '../units';
-import { READ_TIMEOUT } from './native';
+import { READ_TIMEOUT } from '../mongo/native';
 
 /*
  * How much an organisation may store (docs/decisions/quota.md). Its size is measured in the background while it writes, not at

@@ -1,10 +1,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, Server as NetServer } from 'node:net';
 import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises';
-import { createGateway, type GatewayOptions } from './gateway';
-import { type Connections, refuseBroken, trackConnections } from './http/connections';
-import { openExchange } from './http/exchange';
-import { redact } from './log';
+import { createGateway, type GatewayOptions } from './index';
+import { type Connections, refuseBroken, trackConnections } from '../http/connections';
+import { openExchange } from '../http/exchange';
+import { redact } from '../log';
 
 export interface ServerOptions extends GatewayOptions {
   /** Overrides of the production timeouts, for tests. */

@@ -1,10 +1,10 @@
 import DataLoader from 'dataloader';
 import type { mongo } from 'mongoose';
-import { BSON, endOfValue, findRaw, requireWhole, UnsupportedValue } from './rawRows';
-import type { Projection } from './collection';
-import type { Semaphore } from './semaphore';
-import { atMost, READ_TIMEOUT } from './native';
-import { anyOf, readByKeys, type Reading } from './readRows';
+import { BSON, endOfValue, findRaw, requireWhole, UnsupportedValue } from '../mongo/rawRows';
+import type { Projection } from '../mongo/collection';
+import type { Semaphore } from '../async/semaphore';
+import { atMost, READ_TIMEOUT } from '../mongo/native';
+import { anyOf, readByKeys, type Reading } from '../mongo/readRows';
 
 interface LoaderOptions {
   readonly projection?: Projection | undefined;

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { Config } from '../../config';
+import type { Config } from '../config';
 
 /** No database can be started; the message is complete and meant for the user. */
 export class DatabaseUnavailable extends Error {
