@@ -115,7 +115,7 @@ export function createRequestQueue(onRefused: () => void) {
      * Waits for a turn of the event loop that no other request of the organisation has. Requests that arrive together, or wait for the same
      * lookup of their key, would otherwise be read and refused in one turn.
      */
-    ownTurn({ log }: Pick<QueuedExchange, 'log'>): Promise<void> {
+    loopTurn({ log }: Pick<QueuedExchange, 'log'>): Promise<void> {
       const name = log.principal?.organisation?.id ?? '';
       const own = (last.get(name) ?? Promise.resolve()).then(() => turn());
       last.set(name, own);

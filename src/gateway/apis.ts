@@ -11,13 +11,13 @@ import { AppError, type FaultLimits } from '../errors';
 import { createClusterFeed } from '../events/clusterFeed';
 import { createEventSource } from '../events/source';
 import type { Waiting } from '../events/waiting';
-import { createGraphqlFace } from '../graphql';
+import { createGraphqlApi } from '../graphql';
 import { encoded } from '../http/compression';
 import { applyCors } from '../http/cors';
 import type { Exchange } from '../http/exchange';
 import { createHealth, createMetricsPage } from './health';
 import { describeError } from '../log';
-import { createMcpFace } from '../mcp';
+import { createMcpApi } from '../mcp';
 import type { Face, Metrics } from '../metrics';
 import type { Schemas } from '../operations/build';
 import type { DataContext, OpenContext } from '../operations/context';
@@ -38,7 +38,7 @@ import { createWriteLines } from '../operator/writeLines';
 import { operatorSchemas } from './schemas';
 import { keyDocument, operatorDocument } from '../openapi';
 import { OPERATOR_GRAPHQL, type PathEntry } from './paths';
-import { createRestFace, OPERATOR_BASE } from '../rest';
+import { createRestApi, OPERATOR_BASE } from '../rest';
 import { published } from '../schema/model';
 import { typeChecks } from '../schema/validation';
 import { createSettings } from '../settings';
@@ -46,12 +46,12 @@ import type { webhooksOfGateway } from '../webhooks';
 import { webhookSettings } from '../webhooks/settings';
 import { type Kinds, kindsOf } from '../writes';
 
-/* The faces that answer requests; paths.ts says which of them does. */
+/* The APIs and pages that answer requests; paths.ts says which of them does. */
 
 /** Path of operators' writes to many organisations. */
 const WRITES_PATH = `${OPERATOR_BASE}/writes`;
 
-interface FacesOptions {
+interface ApisOptions {
   readonly config: Config;
   readonly databases: Databases;
   readonly control: Control;
@@ -73,7 +73,7 @@ interface FacesOptions {
   readonly commentEvery: number;
 }
 
-export async function createFaces(options: FacesOptions) {
+export async function createApis(options: ApisOptions) {
   const { config, databases, control, logger, demoKey, schemas, tracker, metrics, limiters, openContext } = options;
   const { operations } = schemas;
   const runner = createRunner(schemas, metrics.answerWritable);
@@ -85,7 +85,7 @@ export async function createFaces(options: FacesOptions) {
   const adminMetricsPage = createMetricsPage(metrics, config.METRICS === 'off' ? 'off' : 'public');
   const routeMethods = operations.flatMap(({ rest }) => rest?.method ?? []);
   const cors = { origins: config.CORS_ORIGINS, methods: [...new Set(['GET', 'HEAD', 'POST', ...routeMethods])] };
-  const graphql = await createGraphqlFace({
+  const graphql = await createGraphqlApi({
     ...{ schema: schemas.graphql, operations, openContext, logger, introspection: config.INTROSPECTION },
     onFastRead: metrics.answerWritable,
     introspectionLimiter: metrics.counted('introspection', limiters.introspection),
@@ -108,7 +108,7 @@ export async function createFaces(options: FacesOptions) {
     },
     onError: logError('settings failed'),
   });
-  const operator = config.OPERATOR_TOKENS.length > 0 ? await createOperatorFace(options, admin) : undefined;
+  const operator = config.OPERATOR_TOKENS.length > 0 ? await createOperatorApi(options, admin) : undefined;
   const pages = createPages({
     ...{ demoKey, introspection: config.INTROSPECTION, base: publicPath(config), onError: logError('page failed') },
   });
@@ -117,12 +117,12 @@ export async function createFaces(options: FacesOptions) {
     pages(exchange.request as never, exchange.response as never);
   };
   const handlers: Record<Face | 'settingsApi', (exchange: Exchange) => void | Promise<void>> = {
-    rest: createRestFace({
+    rest: createRestApi({
       ...{ runner, openContext, recognise: options.recognise, publicUrl: config.PUBLIC_URL, encode: encoded },
       document: () => keyDocument(config.PUBLIC_URL),
     }),
     graphql: (exchange) => graphql.handle(exchange),
-    mcp: createMcpFace({ runner, openContext, origins: config.CORS_ORIGINS }),
+    mcp: createMcpApi({ runner, openContext, origins: config.CORS_ORIGINS }),
     settingsApi: (exchange) => {
       const isPost = exchange.request.method === 'POST';
       if (!isPost) throw new AppError('method_not_allowed', 'Only POST is allowed.', { allow: ['POST'] });
@@ -164,7 +164,7 @@ export async function createFaces(options: FacesOptions) {
 }
 
 /** The REST and GraphQL APIs of operators (docs/decisions/operator-api.md): built like those of keys, with their own schema and callers. */
-async function createOperatorFace(options: FacesOptions, admin: AdminOf) {
+async function createOperatorApi(options: ApisOptions, admin: AdminOf) {
   const { config, control, databases, shardHealth, logger, tracker, metrics, limiters, waiting } = options;
   const schemas = operatorSchemas();
   const elementCheck = typeChecks(schemas.graphql, { elementBounds: true, closed: false });
@@ -195,13 +195,13 @@ async function createOperatorFace(options: FacesOptions, admin: AdminOf) {
     },
   });
   const { graphql: schema, operations } = schemas;
-  const graphql = await createGraphqlFace({
+  const graphql = await createGraphqlApi({
     ...{ schema, operations, openContext, logger, introspection: 'key', onFastRead: undefined },
     commentEvery: options.commentEvery,
   });
   // ADMIN_PORT has another URL
   const publicUrl = config.ADMIN_PORT === undefined ? config.PUBLIC_URL : undefined;
-  const rest = createRestFace({
+  const rest = createRestApi({
     ...{ base: OPERATOR_BASE, runner: createRunner(schemas), openContext },
     publicUrl,
     document: () => operatorDocument(publicUrl),

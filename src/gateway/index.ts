@@ -9,7 +9,7 @@ import { WRONG_BY } from '../mongo/clock';
 import type { Databases } from '../tenant/databases';
 import { createTail } from '../events/tail/tail';
 import { createWaiting } from '../events/waiting';
-import { createFaces } from './apis';
+import { createApis } from './apis';
 import { createJobWorker } from '../jobs/worker';
 import { WRITE_LINES } from '../operator/writeLines';
 import { type Exchange, noteUnavailable } from '../http/exchange';
@@ -59,13 +59,13 @@ export async function createGateway(options: GatewayOptions, host: GatewayHost) 
   const declared = [...schemas.operations, ...(hasOperators ? operatorModel().operations : [])];
   const operations = [...declared.map(({ name }) => name), ...(hasOperators ? [WRITE_LINES] : [])];
   const traffic = createTraffic(options, host, operations);
-  const { availability, shardHealth, tracker, metrics, bodies, turns, waiting, tail, webhooks } = traffic;
+  const { availability, shardHealth, tracker, metrics, bodies, queue, waiting, tail, webhooks } = traffic;
   // connects now, since connecting takes more round trips than a check: too many once a database is slow
   await availability.start();
   await shardHealth?.start();
   const limiters = await openGatewayLimiters(options, metrics);
   const callers = keyCallers({ config, databases, control, schemas, tracker, metrics, limiters, waiting });
-  const faces = await createFaces({
+  const apis = await createApis({
     ...{
       config,
       databases,
@@ -126,15 +126,15 @@ export async function createGateway(options: GatewayOptions, host: GatewayHost) 
   }
 
   return {
-    ...{ metrics, bodies, turns, tail, webhooks, jobs },
+    ...{ metrics, bodies, queue, tail, webhooks, jobs },
     handle(exchange: Exchange): Promise<void> {
       const entry = entryOf(exchange, { hasOperators: hasOperators && config.ADMIN_PORT === undefined });
-      return answer(exchange, entry, () => faces.answer(exchange, entry));
+      return answer(exchange, entry, () => apis.answer(exchange, entry));
     },
     /** Answers an exchange at ADMIN_PORT. */
     handleAdmin(exchange: Exchange): Promise<void> {
       const entry = entryOf(exchange, { hasOperators, isAdmin: true });
-      return answer(exchange, entry, () => faces.answerAdmin(exchange, entry));
+      return answer(exchange, entry, () => apis.answerAdmin(exchange, entry));
     },
     /** Ends whatever would delay the drain: requests that wait for events, and background work that other gateways take over. */
     async beginDrain(): Promise<void> {
@@ -147,7 +147,7 @@ export async function createGateway(options: GatewayOptions, host: GatewayHost) 
       shardHealth?.stop();
       tracker.stop();
       await recording.stop();
-      await faces.stop();
+      await apis.stop();
       limiters.close();
     },
   };
@@ -164,7 +164,7 @@ function createTraffic(
   };
   const bodyMemory = config.MAX_BODY_MEMORY * MEBIBYTE;
   const bodies = createBodyMemory(bodyMemory, onShed.bind(undefined, 'bodies'));
-  const turns = createRequestQueue(onShed.bind(undefined, 'organisation'));
+  const queue = createRequestQueue(onShed.bind(undefined, 'organisation'));
   const { clocks, lostAt, quotas } = databases;
   const availability = availabilityOf(databases, logger);
   const { isAway, isReadOnly } = availability;
@@ -173,7 +173,7 @@ function createTraffic(
     ...{ availability, shards: shardHealth, lostAt, onShed, longest },
     onEnd: (exchange) => {
       bodies.end(exchange);
-      turns.end(exchange);
+      queue.end(exchange);
     },
   });
   const metrics = createMetrics({
@@ -199,7 +199,7 @@ function createTraffic(
   const waiting = createWaiting({ streams: databases.streams, logger, payEvery: streams.payEvery });
   const stored = { onWritten: metrics.eventsRecorded, onStored: webhooks.wake };
   const tail = createTail({ databases, feeds: control.feeds, corrector, logger, ...stored });
-  return { webhooks, bodies, turns, availability, shardHealth, tracker, metrics, waiting, tail };
+  return { webhooks, bodies, queue, availability, shardHealth, tracker, metrics, waiting, tail };
 }
 
 /** Whether the database responds; each change is logged. */

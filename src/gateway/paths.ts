@@ -20,7 +20,7 @@ export interface PathEntry {
   readonly isFor?: (exchange: Exchange) => boolean;
   /** In the log and the metrics. */
   readonly face: Face;
-  /** What answers (default: the face of that name). */
+  /** What answers (default: what has the name of the face). */
   readonly handler?: 'settingsApi';
   readonly errors: ErrorFormat;
   /** Whether its requests count among those in progress, of which there may be so many. */

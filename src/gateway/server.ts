@@ -88,11 +88,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     longest: timeouts.answer,
     streams: { payEvery: timeouts.streamPoint, commentEvery: timeouts.comment },
   });
-  const { metrics, bodies, turns } = gateway;
+  const { metrics, bodies, queue } = gateway;
   refuseBroken(server, connections, logger, metrics);
   let hasWarnedOfAddress = false;
   const opening = {
-    ...{ trustedProxies: config.TRUST_PROXY, bodies, turns },
+    ...{ trustedProxies: config.TRUST_PROXY, bodies, queue },
     onUnreadable: (written: string): void => {
       if (hasWarnedOfAddress) return;
       hasWarnedOfAddress = true;
@@ -108,7 +108,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   // `Expect: 100-continue` requests are handled like any other; 100 Continue is sent when the body is read
   server.on('request', serve).on('checkContinue', serve).on('checkExpectation', serve);
   const { server: admin, connections: adminConnections } = createAdmin(timeouts, (request, response) => {
-    void gateway.handleAdmin(openExchange(request, response, { trustedProxies: 0, bodies, turns }));
+    void gateway.handleAdmin(openExchange(request, response, { trustedProxies: 0, bodies, queue }));
   });
   refuseBroken(admin, adminConnections, logger, metrics);
   const { HOST, PORT, ADMIN_HOST = HOST, ADMIN_PORT } = config;

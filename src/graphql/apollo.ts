@@ -197,7 +197,7 @@ function createRequestRules(
         // charge all points before anything runs; the first was charged before the request was read
         const more = points(request.variables ?? {}) - 1;
         if (more > 0) await caller.charge(more);
-        if (turn) await exchange.turns.take(exchange, turn);
+        if (turn) await exchange.queue.take(exchange, turn);
         // its answer will not be refused, so what the caller does not read of others counts before
         if (isWrite) exchange.bodies.requireRoom(exchange);
       } catch (error) {

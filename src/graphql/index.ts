@@ -36,7 +36,7 @@ interface GraphqlOptions extends ApolloOptions {
 
 type OpenCaller = (exchange: Exchange) => Promise<CallContext | undefined>;
 
-export async function createGraphqlFace(options: GraphqlOptions) {
+export async function createGraphqlApi(options: GraphqlOptions) {
   const { schema, operations, openContext, introspection, introspectionLimiter, logger, commentEvery } = options;
   const documents = createDocumentStore();
   const apollo = createApollo(options, documents);
@@ -61,11 +61,11 @@ export async function createGraphqlFace(options: GraphqlOptions) {
   async function admit(exchange: Exchange, caller: CallContext | undefined, body: unknown): Promise<void> {
     const text = textOf(exchange, body);
     if (text === undefined || documents.knows(text)) return;
-    await exchange.turns.ownTurn(exchange);
+    await exchange.queue.loopTurn(exchange);
     const points = documentPoints(text);
     if (points === 0) return;
     await (caller ? caller.charge(points) : chargeAddress(exchange, points));
-    await exchange.turns.take(exchange, 'query');
+    await exchange.queue.take(exchange, 'query');
     await loopTurn();
   }
 

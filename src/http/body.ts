@@ -58,9 +58,9 @@ export async function readJson(exchange: Exchange, limit: number): Promise<unkno
   exchange.isReceiving = true;
   exchange.askForBody();
   const bytes = await readBytes(exchange, limit).finally(() => (exchange.isReceiving = false));
-  if (bytes.length > SMALL) await exchange.turns.ownTurn(exchange);
+  if (bytes.length > SMALL) await exchange.queue.loopTurn(exchange);
   exchange.bodies.holdBody(exchange, estimateParsedSize(bytes));
-  if (bytes.length > LARGE) await exchange.turns.take(exchange, 'body');
+  if (bytes.length > LARGE) await exchange.queue.take(exchange, 'body');
   let text: string;
   try {
     text = UTF8.decode(bytes);

@@ -28,14 +28,14 @@ export interface Exchange {
   /** Counts the memory of its body and answer. */
   readonly bodies: BodyMemory;
   /** Makes it wait before large work. */
-  readonly turns: RequestQueue;
+  readonly queue: RequestQueue;
   /** Whether it is waiting for the caller's body. */
   isReceiving: boolean;
   /** How many of its current waits need no database, such as waits for events. */
   idleWaits: number;
   /** Aborts when the caller disconnects; created with the first wait that needs no database. */
   gone: AbortSignal | undefined;
-  /** Whether it is waiting for its turn among large requests (turns.ts). */
+  /** Whether it is waiting for its turn among large requests (requestQueue.ts). */
   isWaiting: boolean;
   /** Runs an operation in its own span; undefined if the request is not traced. */
   trace: Trace | undefined;
@@ -118,7 +118,7 @@ const AUTHORIZATION = 'authorization';
 /** A caller's own request id is kept if it is short, plain and not an API key. */
 const SANE_ID = /^[\w.:=+/@-]{1,128}$/;
 
-interface ExchangeOptions extends Pick<Exchange, 'bodies' | 'turns'> {
+interface ExchangeOptions extends Pick<Exchange, 'bodies' | 'queue'> {
   readonly trustedProxies: number;
   /** Called with an address in X-Forwarded-For that cannot be read. */
   readonly onUnreadable?: (written: string) => void;
@@ -127,7 +127,7 @@ interface ExchangeOptions extends Pick<Exchange, 'bodies' | 'turns'> {
 export function openExchange(
   request: IncomingMessage,
   response: ServerResponse,
-  { trustedProxies, onUnreadable, bodies, turns }: ExchangeOptions,
+  { trustedProxies, onUnreadable, bodies, queue }: ExchangeOptions,
 ): Exchange {
   readTarget(request);
   dropLongLists(request);
@@ -150,7 +150,7 @@ export function openExchange(
     address: callerAddress(request, trustedProxies, onUnreadable),
     log: {},
     bodies,
-    turns,
+    queue,
     isReceiving: false,
     idleWaits: 0,
     gone: undefined,
@@ -183,7 +183,7 @@ export function createIncomingRequest(exchange: Exchange): IncomingRequest {
       noteInvalid(exchange, row, what, rows);
     },
     omitted: () => exchange.log.omitted ?? 0,
-    takeTurn: () => exchange.turns.take(exchange, 'body'),
+    takeTurn: () => exchange.queue.take(exchange, 'body'),
     onReplay: () => {
       exchange.response.setHeader('Idempotent-Replayed', 'true');
     },

@@ -78,7 +78,7 @@ export function createCalls(runner: Runner) {
       } catch (error) {
         throw explain(error, tool);
       }
-      if (isLargePage(args)) await exchange.turns.take(exchange, 'page');
+      if (isLargePage(args)) await exchange.queue.take(exchange, 'page');
       return answer(tool, runs, { args, members: membersOf(tool, fields) }, context);
     },
   };

@@ -44,7 +44,7 @@ const FRESH = { ttlMs: 300_000, cacheScope: 'private' } as const;
 const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** Returns a function that answers an exchange at /mcp, or throws the AppError to answer with. */
-export function createMcpFace({ runner, openContext, origins }: McpOptions): (exchange: Exchange) => Promise<void> {
+export function createMcpApi({ runner, openContext, origins }: McpOptions): (exchange: Exchange) => Promise<void> {
   // created on first use, since that would add 70 ms to startup
   let made: Calls | undefined;
   const calls = (): Calls => (made ??= createCalls(runner));

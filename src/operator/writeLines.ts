@@ -59,7 +59,7 @@ export function createWriteLines({ openContext, isDraining, onError }: Options):
     if (exchange.search !== '')
       throw invalidRequest([{ parameter: 'query', code: 'unknown', detail: 'this route has no parameters' }]);
     checkBodyHeaders(request, NDJSON_LIMITS.bytes, NDJSON);
-    await exchange.turns.take(exchange, 'body');
+    await exchange.queue.take(exchange, 'body');
     exchange.askForBody();
     const written: Written = new Map();
     const { operator } = context;

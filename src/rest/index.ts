@@ -55,7 +55,7 @@ interface RestOptions {
  * Answers exchanges below `base`, or throws the AppError to answer with. Checks in the order of contract, section 2: route, method, key,
  * rate, plan, scope, headers, parameters, body.
  */
-export function createRestFace(options: RestOptions): (exchange: Exchange) => Promise<void> {
+export function createRestApi(options: RestOptions): (exchange: Exchange) => Promise<void> {
   const { base = REST_BASE, runner, openContext, recognise } = options;
   const openApi = openApiAnswer(options.document);
   const router = createRouter(runner.schemas.operations);
@@ -94,7 +94,7 @@ export function createRestFace(options: RestOptions): (exchange: Exchange) => Pr
       for (const include of operation.rest.includes) if (included.includes(include.name)) context.authorise(include);
       if (included.length > 0 || isLargePage(args)) {
         await context.accepted;
-        await exchange.turns.take(exchange, 'page');
+        await exchange.queue.take(exchange, 'page');
       }
       const answered = await step.run(args, included, conditional(exchange, operation, context));
       return { ...answered, isWhole: included.length === 0 && answered.isPartial !== true };

@@ -7,7 +7,7 @@ import { createBodyMemory } from '../../src/admission/bodyMemory';
 import { openExchange } from '../../src/http/exchange';
 import { writeError } from '../../src/http/problem';
 import { createRequestQueue } from '../../src/admission/requestQueue';
-import { createRestFace } from '../../src/rest';
+import { createRestApi } from '../../src/rest';
 import { buildOpenApi } from '../../src/openapi';
 import { createRunner } from '../../src/operations/runner';
 import { SchemaModel } from '../../src/schema/model';
@@ -53,13 +53,13 @@ let server: Server;
 let url: string;
 
 beforeAll(async () => {
-  const face = createRestFace({
+  const face = createRestApi({
     runner: createRunner(schemas),
     openContext: () => Promise.resolve(context),
     recognise: () => Promise.resolve(undefined),
     document: () => ({}),
   });
-  const shared = { bodies: createBodyMemory(1024 * 1024, () => undefined), turns: createRequestQueue(() => undefined) };
+  const shared = { bodies: createBodyMemory(1024 * 1024, () => undefined), queue: createRequestQueue(() => undefined) };
   server = createServer((request, response) => {
     const exchange = openExchange(request, response, { trustedProxies: 0, ...shared });
     face(exchange).catch((error: unknown) => {

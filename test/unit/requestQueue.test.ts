@@ -1,14 +1,14 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { createRequestQueue } from '../../src/admission/requestQueue';
 
-type Exchange = Parameters<ReturnType<typeof createRequestQueue>['ownTurn']>[0];
+type Exchange = Parameters<ReturnType<typeof createRequestQueue>['loopTurn']>[0];
 
 const of = (id: string): Exchange => ({ log: { principal: { organisation: { id } } } }) as unknown as Exchange;
 
 test('requests that wait for a turn of the event loop get one each, and those of another organisation do not wait for them', async () => {
   const turns = createRequestQueue(() => undefined);
   const done: string[] = [];
-  for (const name of ['a', 'a', 'a', 'b']) void turns.ownTurn(of(name)).then(() => done.push(name));
+  for (const name of ['a', 'a', 'a', 'b']) void turns.loopTurn(of(name)).then(() => done.push(name));
   const seen: string[] = [];
   for (let at = 0; at < 4; at += 1) {
     await turn();
