@@ -8,7 +8,7 @@ import {
 } from '../../support/attacks/detours';
 import { expectedOutcome, expectedStatus, outcomeOf } from '../../support/attacks/rule';
 import { hashOf, type Identity, type KeyKind, KEYS, makeScene, type Scene } from '../../support/attacks/scene';
-import { canariesIn } from '../../support/attacks/canaries';
+import { canariesIn, secretsInText } from '../../support/attacks/canaries';
 import { startWatchedGateway } from '../../support/commands';
 import type { TestGateway } from '../../support/gateway';
 import { databaseName } from '../../../src/mongo/databaseNames';
@@ -173,7 +173,7 @@ function leaksIn(
   const refused = ['unauthenticated', 'plan_required', 'organisation_suspended'].includes(outcome);
   const { own, other, victim } = scene;
   const strangers = [victim, own, other].filter((holding) => refused || holding !== scene.homeOf(key));
-  return strangers.flatMap(({ secrets }) =>
-    [...secrets].filter((secret) => shown.includes(secret) && !words.includes(secret)),
+  return [...secretsInText(shown)].filter(
+    (secret) => strangers.some(({ secrets }) => secrets.has(secret)) && !words.includes(secret),
   );
 }

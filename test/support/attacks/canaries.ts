@@ -70,7 +70,10 @@ export function canariesIn(text: string): string[] {
 
 /** What other organisations must not see: the canaries and ids in a value. */
 export function secretsIn(value: unknown): Set<string> {
-  const text = JSON.stringify(value);
+  return secretsInText(JSON.stringify(value));
+}
+
+export function secretsInText(text: string): Set<string> {
   const ids = text.match(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g) ?? [];
   return new Set([...canariesIn(text), ...ids]);
 }
