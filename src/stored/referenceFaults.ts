@@ -16,19 +16,19 @@ export interface Reference {
   readonly to: Resource;
 }
 
-/** The references of a resource to others. */
+/** The references of a resource to others: the members named after their types, such as customer_id, and those that its relations follow. */
 export function referencesOf({ stored }: Resource, resources: Iterable<Resource>): Reference[] {
   return [...resources].flatMap((to) => {
     const { type } = to.stored;
-    const led = stored.relations
+    const relationMembers = stored.relations
       .filter((relation) => !relation.isList && relation.type === type)
       .map(({ member }) => member);
-    const members = new Set([referenceTo(type), ...led]);
+    const members = new Set([referenceTo(type), ...relationMembers]);
     return stored.members.flatMap(({ name: member }) => (members.has(member) ? [{ member, to }] : []));
   });
 }
 
-/** The fault of a reference to an object; undefined if it is there. */
+/** The fault of a reference to a `name` by its `by`; undefined if the object, of which `row` is what was read, is there. */
 export function referenceFault(
   row: object | undefined,
   { pointer, name, by = 'id' }: { readonly pointer: string; readonly name: string; readonly by?: string },
