@@ -64,7 +64,7 @@ function shapesOf(
       return [name, mayBeNull ? nullable(property) : property];
     }),
   );
-  const refs = kind.references.map(({ member, by, to }) => [
+  const refs = kind.references.map(({ member, refMember, to }) => [
     by,
     { ...REF, description: `The external_ref of the ${to.name}, instead of \`${member}\`.` },
   ]);

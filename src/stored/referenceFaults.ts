@@ -28,13 +28,17 @@ export function referencesOf({ stored }: Resource, resources: Iterable<Resource>
   });
 }
 
-/** The fault of a reference to a `name` by its `by`; undefined if the object, of which `row` is what was read, is there. */
+/** The fault of a reference to an object, of which `row` was read; undefined if it is there. `name` and `identifier` are for the message. */
 export function referenceFault(
   row: object | undefined,
-  { pointer, name, by = 'id' }: { readonly pointer: string; readonly name: string; readonly by?: string },
+  {
+    pointer,
+    name,
+    identifier = 'id',
+  }: { readonly pointer: string; readonly name: string; readonly identifier?: string },
 ): Fault | undefined {
   if (row) return erasedFault(row, pointer);
-  return { pointer, code: 'not_found', detail: `is not the ${by} of a ${name} of the organisation` };
+  return { pointer, code: 'not_found', detail: `is not the ${identifier} of a ${name} of the organisation` };
 }
 
 /** Looks up what objects refer to, with one read for each resource, and returns what finds the faults of one of them. */
