@@ -65,7 +65,7 @@ function shapesOf(
     }),
   );
   const refs = kind.references.map(({ member, refMember, to }) => [
-    by,
+    refMember,
     { ...REF, description: `The external_ref of the ${to.name}, instead of \`${member}\`.` },
   ]);
   const members = { ...properties, ...(Object.fromEntries(refs) as Record<string, JsonSchema>) };
