@@ -19,6 +19,7 @@ const WRITTEN_WITHIN = 3 * SECOND;
 export type Availability = ReturnType<typeof createAvailability>;
 
 export interface AvailabilityOptions {
+  /** Whether it responds now. Must not reject. */
   readonly answers: () => Promise<boolean>;
   /** Called when it goes away, and when it is back. */
   readonly onChange: (isAway: boolean) => void;
@@ -37,7 +38,7 @@ export function createAvailability(options: AvailabilityOptions) {
   let [isAway, isReadOnly, isStopped] = [false, false, false];
   let asking: Promise<boolean> | undefined;
 
-  /** Concurrent calls share one check. */
+  /** Checks whether it responds now. Concurrent calls share one check. */
   function ask(): Promise<boolean> {
     return (asking ??= check().finally(() => (asking = undefined)));
   }
@@ -54,7 +55,7 @@ export function createAvailability(options: AvailabilityOptions) {
     return isAvailable;
   }
 
-  /** `failures`: how many writes have failed in a row. */
+  /** Tries a write, and again later; `failures` is how many have failed in a row. */
   async function tryWriting(failures = 0): Promise<void> {
     let failed = 0;
     // a database that does not respond is down, not read-only
@@ -91,7 +92,7 @@ export function createAvailability(options: AvailabilityOptions) {
     isAway: (): boolean => isAway,
     /** Whether it responds but refused the last writes. */
     isReadOnly: (): boolean => isReadOnly && !isAway,
-    /** Checks it now. */
+    /** Checks it now. Resolves with whether it responds. */
     ask,
     /** Checks it now, and from then on checks and writes regularly. */
     async start(): Promise<void> {

@@ -11,7 +11,7 @@ export type Token = Readonly<Record<string, unknown>>;
 
 export type ChangeCursor<T> = Awaited<ReturnType<typeof openChanges<T>>>;
 
-/** How long the server waits for a change, in milliseconds. */
+/** How long the server waits for a change before it replies with none, in milliseconds. */
 const AWAIT = 1000;
 /** The most changes in one reply. */
 const BATCH = 500;

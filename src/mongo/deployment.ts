@@ -16,7 +16,10 @@ const SOCKET_TIMEOUT = 30_000;
 /** If a server does not respond to the driver's own checks within this time, all its commands fail. */
 const CONNECT_TIMEOUT = 5000;
 const HEARTBEAT_EVERY = 5000;
-/** Connections for the change streams of the tail, of waiting requests, and of operators' reads (clusterFeed.ts), each of which keeps one busy, and for reading their rows. */
+/**
+ * Connections for change streams, each of which keeps one busy, and for reading their rows: those of the tail, which records events, of requests
+ * that wait, and of operators' reads (clusterFeed.ts).
+ */
 const STREAM_POOL_SIZE = 8;
 
 const OPTIONS: mongoose.ConnectOptions = {

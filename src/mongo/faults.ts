@@ -140,6 +140,7 @@ export function failedWrites(error: unknown): ReadonlySet<number> | undefined {
   return new Set(faults.map(({ index }) => index));
 }
 
+/** Whether a transaction changed more than the server takes in one. */
 export function isTooLarge(error: unknown): boolean {
   return error instanceof MongoServerError && TOO_LARGE.has(error.code);
 }

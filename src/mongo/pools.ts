@@ -14,9 +14,9 @@ export interface Durations {
 }
 
 /**
- * Tracks a client's pools (one per server) through the driver's events. Every command emits three
- * events, so the handlers only count. A connection is checked out for one command, so the time that it is out is the command's
- * duration: the driver's command monitoring would also copy each command and its reply into events.
+ * Tracks a client's pools (one per server) through the driver's events. Every command emits three events, so the handlers only count. A
+ * connection is checked out for one command, so the time that it is out is taken as the command's duration: the driver's command monitoring
+ * would also copy each command and its reply into events.
  */
 export function watchPool() {
   const open = new Set<string>();
@@ -25,7 +25,8 @@ export function watchPool() {
   let [checkedOut, pending, lostAt, seconds] = [0, 0, -Infinity, 0];
   let most = Infinity;
 
-  function ended(connection: string): void {
+  /** Notes that the command on a connection has ended. */
+  function noteEnd(connection: string): void {
     const start = began.get(connection);
     if (start === undefined) return;
     began.delete(connection);
@@ -58,7 +59,7 @@ export function watchPool() {
         })
         .on('connectionCheckedIn', (event) => {
           checkedOut -= 1;
-          ended(name(event));
+          noteEnd(name(event));
         })
         .on('connectionPoolCleared', () => (lostAt = performance.now()));
     },

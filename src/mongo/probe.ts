@@ -35,7 +35,7 @@ export function createProbe(uri: string, question: Question) {
 
 type Question = (client: mongoose.mongo.MongoClient) => Promise<unknown>;
 
-/** Asks questions over so many connections of its own. */
+/** Asks questions, which are reads of any kind, over so many connections of its own. */
 export function createAsker(uri: string, connections: number) {
   let connecting: Promise<mongoose.mongo.MongoClient> | undefined;
 

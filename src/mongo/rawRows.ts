@@ -144,7 +144,7 @@ export function int64(bytes: Uint8Array, at: number): number {
   return int32(bytes, at + 4) * 0x1_0000_0000 + (int32(bytes, at) >>> 0);
 }
 
-/** The end of a key's name, where its zero is. */
+/** The end of a key's name, where its zero is. @throws UnsupportedValue if there is none before `end` */
 export function endOfKey(bytes: Uint8Array, at: number, end: number): number {
   let to = at;
   while (to < end && bytes[to] !== 0) to += 1;
@@ -152,7 +152,7 @@ export function endOfKey(bytes: Uint8Array, at: number, end: number): number {
   return to;
 }
 
-/** The end of an object, array or text, whose last byte is a zero. @throws UnsupportedValue if it does not end where it says */
+/** The end `to` of an object, array or text, whose last byte is a zero. @throws UnsupportedValue if it cannot be there */
 function endOf(bytes: Uint8Array, at: number, to: number, end: number): number {
   if (to < at + SHORTEST || to > end || bytes[to - 1] !== 0) throw new UnsupportedValue('document');
   return to;

@@ -38,7 +38,7 @@ export interface ShardHealthOptions {
   readonly onError: (error: unknown) => void;
 }
 
-interface Watched {
+interface WatchedShard {
   readonly availability: Availability;
   /** The database on the shard with which it is checked. */
   database: string;
@@ -50,14 +50,14 @@ export type ShardHealth = ReturnType<typeof createShardHealth>;
 
 export function createShardHealth({ control, client, shards, answers, ...reports }: ShardHealthOptions) {
   /** By shard; what is known of a shard whose name this user may not read is kept by database. */
-  const watched = new Map<string, Watched>();
+  const watched = new Map<string, WatchedShard>();
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
 
   /** Asks a shard for a row of a database on it. A missing database is an answer too. */
   const responds = (database: string): Promise<boolean> =>
-    answers((own) =>
-      own
+    answers((askingClient) =>
+      askingClient
         .db(database)
         .collection(HEARTBEATS)
         .findOne({}, { maxTimeMS: ANSWER_TIMEOUT, readPreference: 'primary' })
@@ -66,7 +66,8 @@ export function createShardHealth({ control, client, shards, answers, ...reports
         }),
     );
 
-  function watch(shard: string, database: string, write?: () => Promise<unknown>): Watched {
+  /** Watches a shard by a database on it; without `write`, which is its heartbeat, only until it responds again. */
+  function watch(shard: string, database: string, write?: () => Promise<unknown>): WatchedShard {
     const availability = createAvailability({
       answers: () => responds(watchedShard.database),
       onChange: (isDown) => {
@@ -82,13 +83,13 @@ export function createShardHealth({ control, client, shards, answers, ...reports
       checkEvery: Infinity,
       writeEvery: write ? BEAT_EVERY : Infinity,
     });
-    const watchedShard: Watched = { availability, database, organisations: new Set() };
+    const watchedShard: WatchedShard = { availability, database, organisations: new Set() };
     watched.set(shard, watchedShard);
     return watchedShard;
   }
 
   /** Notes whose requests are rejected while a shard is down. */
-  async function noteOrganisations(shard: string, watchedShard: Watched): Promise<void> {
+  async function noteOrganisations(shard: string, watchedShard: WatchedShard): Promise<void> {
     // if the config servers do not respond either, requests find out by themselves
     const ids = await shards.organisationsOn(shard).catch(() => []);
     watchedShard.organisations = new Set([...watchedShard.organisations, ...ids]);
@@ -152,7 +153,8 @@ export function createShardHealth({ control, client, shards, answers, ...reports
       [...watched]
         .filter(([shard, { database }]) => shard !== database)
         .map(([shard, { availability }]) => ({
-          ...{ shard, isUp: !availability.isAway() },
+          shard,
+          isUp: !availability.isAway(),
           isWritable: !availability.isAway() && !availability.isReadOnly(),
         })),
   };

@@ -1,7 +1,8 @@
+import { AWAY } from './deployment';
 import { isOutOfTime, isTooLarge, isUnavailable, isWriteConflict } from './faults';
 import { AppError, chainOf, findAppError } from '../errors';
 
-/** The AppError to show for any error: itself, `unavailable` if the database is down, otherwise `internal`. */
+/** The AppError to show for any error: the one in it, one for what the database could not do, otherwise `internal`. */
 export function toAppError(error: unknown): AppError {
   const known = findAppError(error);
   if (known) return known;
@@ -16,7 +17,7 @@ export function toAppError(error: unknown): AppError {
       return new AppError('payload_too_large', detail);
     }
     if (isUnavailable(current)) {
-      return new AppError('unavailable', 'The database is not responding.', { reason: 'away' });
+      return new AppError('unavailable', AWAY, { reason: 'away' });
     }
     if (isWriteConflict(current)) {
       return new AppError('conflict', 'Other requests kept changing the same objects; nothing was stored.');

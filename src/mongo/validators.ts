@@ -75,7 +75,7 @@ function hasSameTitle(
 
 /** How many schemas a validator allows at a time: those of two versions that gateways have, and of one that they had. */
 const MOST_SCHEMAS = 3;
-/** How long to wait for transactions that use the collection, since others wait behind that, in milliseconds. */
+/** How long to wait for transactions that use the collection, in milliseconds: other commands wait behind this one. */
 const WITHIN = 5000;
 
 /**
