@@ -122,5 +122,5 @@ function idOf(row: Buffer): string {
   return row.toString('utf8', value + 4, endOfValue(row, BSON.text, value, row.length) - 1);
 }
 
-/** The type and name of an id that is a string. */
+/** How a row begins whose id is a string: after its length, the type and the name of the id. */
 const FIRST = Buffer.from([BSON.text, ...Buffer.from('_id\0')]);

@@ -33,6 +33,7 @@ export interface DatabaseOptions extends DeploymentOptions {
   readonly validation?: Validation;
 }
 
+/** What the control data decides and records for organisations, once it is open. */
 type OpenedBy = Pick<Upkeep, 'writeStateOf'> & Partial<Pick<Upkeep, 'noteFollowed'>>;
 
 /** Questions to shards at a time. */
@@ -115,7 +116,10 @@ export async function connectDatabases(options: DatabaseOptions) {
     watchShards: ({ onChange, ...reports }: Pick<ShardHealthOptions, 'onChange' | 'onWrites' | 'onError'>) =>
       shards &&
       createShardHealth({
-        ...{ ...reports, control: options.controlDatabase, client, shards },
+        ...reports,
+        control: options.controlDatabase,
+        client,
+        shards,
         answers: (question) => asker.answers(question),
         onChange: (shard, isDown) => {
           if (isDown) downShards.add(shard);

@@ -44,7 +44,10 @@ export interface IdempotentCall extends Asked {
   readonly onReplay: () => void;
 }
 
-/** A write with an Idempotency-Key: its first answer is stored in the same transaction as the data, and replayed. */
+/**
+ * A write with an Idempotency-Key: its first answer is stored in the same transaction as the data, and replayed. Call `replay` first, and `write`
+ * if it resolves with undefined.
+ */
 export async function idempotentWrite(data: OrganisationData, call: IdempotentCall) {
   // hashed, since a caller may send anything, even an API key
   const id = `${call.keyId}:${hash('sha256', call.idempotencyKey, 'base64url')}`;
@@ -104,9 +107,10 @@ export function stillRunning(): AppError {
   return new AppError('idempotency_in_progress', detail, { retryAfter: 1 });
 }
 
-/** Another request holds the claim. The error has none of the driver's labels, so that the transaction is not retried. */
+/** Another request has claimed the Idempotency-Key. The error has none of the driver's labels, so that the transaction is not retried. */
 export class RivalClaim extends Error {}
 
+/** @throws RivalClaim for the error of a claim that another request made first; otherwise the error itself */
 export function refuseRival(error: unknown): never {
   throw isDuplicateKey(error) || isWriteConflict(error) ? new RivalClaim('claimed by another request') : error;
 }

@@ -50,15 +50,19 @@ export function createIndexMaintenance(
   upkeep: Upkeep,
   creating: (work: () => Promise<void>) => Promise<void>,
 ) {
-  /** Collections that need nothing more. */
-  const kept = new Set<string>();
+  /** Collections that exist with all of their indexes. */
+  const complete = new Set<string>();
   const attempts = new Map<string, Promise<void>>();
-  const looked = new Map<string, number>();
+  /** When a collection was last looked at, by performance.now(); Infinity from when a look is planned until it is done. */
+  const lookedAt = new Map<string, number>();
   /** Small collections, with the most rows they can have if nobody else writes: those last counted, plus those written since. */
   const small = new Map<string, number>();
 
-  /** A collection that already has some of the indexes that speed up reads may be large, so it is left to `doctor --fix`. */
-  async function keep(definition: Collection, isWritten: boolean): Promise<void> {
+  /**
+   * Adds the indexes that a collection lacks at its size, and creates it if it is missing and `isWritten`. One that already has some of the indexes
+   * that speed up reads may be large, so it is left to `doctor --fix`.
+   */
+  async function ensure(definition: Collection, isWritten: boolean): Promise<void> {
     const { name } = definition;
     const knownRows = small.get(name);
     if (knownRows !== undefined) {
@@ -85,7 +89,7 @@ export function createIndexMaintenance(
     if (isSmall) small.set(name, rows);
     else {
       small.delete(name);
-      kept.add(name);
+      complete.add(name);
     }
   }
 
@@ -94,16 +98,17 @@ export function createIndexMaintenance(
     const { name } = definition;
     const attempt =
       attempts.get(name) ??
-      keep(definition, true).finally(() => {
+      ensure(definition, true).finally(() => {
         attempts.delete(name);
-        looked.set(name, performance.now());
+        lookedAt.set(name, performance.now());
       });
     attempts.set(name, attempt);
     return attempt;
   }
 
   /** Whether a collection has not been looked at for this long. */
-  const isDue = (name: string, every: number): boolean => performance.now() >= (looked.get(name) ?? -Infinity) + every;
+  const isDue = (name: string, every: number): boolean =>
+    performance.now() >= (lookedAt.get(name) ?? -Infinity) + every;
 
   /** Whether a small collection may have grown, or has not been counted for a while. */
   const needsCount = (name: string): boolean =>
@@ -113,18 +118,18 @@ export function createIndexMaintenance(
   function checkLater(definition: Collection, checks: Semaphore): void {
     const { name } = definition;
     // no second look while this one waits or runs
-    looked.set(name, Infinity);
-    void checks(() => keep(definition, false))
+    lookedAt.set(name, Infinity);
+    void checks(() => ensure(definition, false))
       .catch((error: unknown) => {
         if (!(error instanceof AppError)) upkeep.onFailure(organisationId, name, error);
       })
-      .finally(() => looked.set(name, performance.now()));
+      .finally(() => lookedAt.set(name, performance.now()));
   }
 
   return {
     /** Creates missing collections. @throws as `creating` does */
     async prepare(definitions: readonly Collection[]): Promise<void> {
-      const others = definitions.filter(({ name }) => !kept.has(name));
+      const others = definitions.filter(({ name }) => !complete.has(name));
       const { checks } = upkeep;
       // writes from the command line wait for indexes, those from a gateway do not
       const now = others.filter(({ name }) => !small.has(name) || (!checks && needsCount(name)));
@@ -144,9 +149,9 @@ export function createIndexMaintenance(
      * Notes that a collection is read: in the background, it gets its indexes if it has grown or another program created it; a missing one
      * is looked for again in a minute.
      */
-    look(definition: Collection): void {
+    noteRead(definition: Collection): void {
       const { name } = definition;
-      if (kept.has(name) || !upkeep.checks) return;
+      if (complete.has(name) || !upkeep.checks) return;
       if (small.has(name) ? needsCount(name) : isDue(name, LOOK_EVERY)) checkLater(definition, upkeep.checks);
     },
   };

@@ -16,13 +16,13 @@ import {
 } from './slots';
 
 /*
- * Tracks writes in progress, so that a caller syncing with `updated_since` never sees a row newer than a write that is not
- * visible yet (docs/decisions/changes-since.md).
+ * Tracks writes in progress, each of which holds a slot, a row of its own in `open_writes` (slots.ts), so that a caller syncing with
+ * `updated_since` never sees a row newer than a write that is not visible yet (docs/decisions/changes-since.md).
  */
 
 /** A write this old (ms) was abandoned by its gateway, since MongoDB ends a transaction after 60 s. */
 const DEAD_AFTER = 100_000;
-/** Options for reading the rows. */
+/** Options for reading the rows of writes. */
 const UNTIL_NOW = { ...SETTLED_READ, maxTimeMS: READ_TIMEOUT } as const;
 /** More writes than can be in progress, so that all are in the first batch. */
 const MAX_OPEN = 10_000;
@@ -36,8 +36,8 @@ export interface StampedOptions extends UnitOptions {
 }
 
 /**
- * Runs a write as one transaction; `now` is the timestamp for its objects. With `dryRun`, which must store no timestamps,
- * the write is not tracked.
+ * Runs a write as one transaction; `now` is the timestamp for its objects. The work may run more than once, each time with its own `now`. With
+ * `dryRun`, which must store no timestamps, the write is not tracked.
  * @throws AppError unavailable if it took so long that readers stopped waiting for it; nothing is stored then.
  * @throws AppError unavailable if the organisation is being moved or erased; quota_exceeded if it has reached its quota
  */

@@ -71,7 +71,7 @@ export class OrganisationData implements Pauses {
   readonly aggregations: Semaphore = createSemaphore(COMMANDS.aggregations);
   readonly #rowSizes = new RowSizes();
   #slots: Slots | undefined;
-  /** Whether it is recorded that changes are read. */
+  /** Whether it is recorded that somebody reads changes with `updated_since`. */
   #isFollowed = false;
   /** Keyed by the projection object, which is a constant or lives as long as the operation that it is for. */
   readonly #loaders = new Map<string, WeakMap<Projection, unknown>>();
@@ -199,8 +199,9 @@ export class OrganisationData implements Pauses {
     return { sizes: this.#rowSizes, budget: this.budget, hold };
   }
 
+  /** The driver's collection. In a gateway, asking for it may also begin a check of its indexes in the background. */
   collection<T extends { readonly _id: string }>(definition: Collection<T>): mongo.Collection<T> {
-    this.#indexes.look(definition);
+    this.#indexes.noteRead(definition);
     const rows = this.#rows.get(definition.name) ?? this.database.collection(definition.name);
     this.#rows.set(definition.name, rows);
     return rows as mongo.Collection<T>;
@@ -256,7 +257,7 @@ export class OrganisationData implements Pauses {
   /** Creates the collections that `work` writes, then runs it in a transaction, and again after a conflict. */
   async transaction<T>(work: (session: ClientSession) => Promise<T>, { writes, rows = 1 }: UnitOptions): Promise<T> {
     await this.prepare(writes);
-    const result = await this.#widening.over(writes, () => this.#transactions(() => this.open.transact(work)));
+    const result = await this.#widening.runWidening(writes, () => this.#transactions(() => this.open.transact(work)));
     this.wrote(writes, rows);
     return result;
   }
@@ -282,7 +283,7 @@ export class OrganisationData implements Pauses {
   }
 }
 
-/** Organisations whose collections and semaphores stay in memory. */
+/** Maximum organisations whose collections and semaphores stay in memory. */
 const WARM_ORGANISATIONS = 1000;
 
 export type OrganisationDataCache = (organisation: { readonly id: string }) => OrganisationData;

@@ -36,7 +36,7 @@ export interface ListRequest {
   readonly times?: readonly string[];
   /** A member with a unique index, so that a sort by it needs no id to break ties. */
   readonly unique?: string | undefined;
-  /** For lists with `updated_since`: the time up to which changes are settled, requested on the first page. */
+  /** For lists with `updated_since`: reads the time up to which all changes are visible (openWrites.ts), once for the first page. */
   readonly settledUntil?: () => Promise<Date>;
   /** Fields to read (default: all). */
   readonly projection?: Projection;
@@ -76,7 +76,7 @@ export async function findPage<T extends { _id: string }>(
   return toPage(rows, list, cursorAt);
 }
 
-/** A page before its rows are read. */
+/** Prepares a page: its query, and what makes the cursor after it. @throws AppError invalid_request for a cursor of another list */
 export async function openPage(request: ListRequest) {
   const list = listOf(request);
   const { field, direction, isUnique, limit } = list;
@@ -149,13 +149,13 @@ function positionOf(
 ): Pick<Position, 'value' | 'id'> {
   const value = (row as unknown as Readonly<Record<string, unknown>>)[field];
   return {
-    value: isTime ? among(TIMES, RANKS.time, value) : among(TEXTS, RANKS.text, value),
-    id: among(TEXTS, RANKS.text, row._id),
+    value: isTime ? asSortValue(TIMES, RANKS.time, value) : asSortValue(TEXTS, RANKS.text, value),
+    id: asSortValue(TEXTS, RANKS.text, row._id),
   };
 }
 
-/** The value if it is of a type; otherwise what is before or after all values of that type, as it is itself. */
-function among<T>([first, last]: readonly [T, T], rank: number, value: unknown): T {
+/** The value if its type has this rank; otherwise the first or last value of the right type, on whose side it is itself. */
+function asSortValue<T>([first, last]: readonly [T, T], rank: number, value: unknown): T {
   const ownRank = rankOf(value);
   if (ownRank === rank) return value as T;
   return ownRank < rank ? first : last;

@@ -19,9 +19,9 @@ const MAX_KNOWN = 10_000;
 /** The bytes of an organisation's uncompressed documents and its indexes. Unlike the size of files, they drop as soon as rows are deleted. */
 export async function storedBytes(database: mongo.Db): Promise<number> {
   const stats = (await database.command({ dbStats: 1, maxTimeMS: READ_TIMEOUT })) as Sizes & ByShard;
-  const all = sizeOf(stats) ?? sumOf(Object.values(stats.raw ?? {}).map(sizeOf));
-  if (all === undefined) throw new Error(`dbStats of ${database.databaseName} does not say its size`);
-  return all;
+  const total = sizeOf(stats) ?? sumOf(Object.values(stats.raw ?? {}).map(sizeOf));
+  if (total === undefined) throw new Error(`dbStats of ${database.databaseName} does not say its size`);
+  return total;
 }
 
 interface Sizes {
@@ -39,7 +39,7 @@ function sizeOf({ dataSize, indexSize }: Sizes): number | undefined {
   return Number.isFinite(size) ? size : undefined;
 }
 
-/** Undefined if there are none, or one is unknown. */
+/** The sum of sizes; undefined if there are none, or one is unknown. */
 function sumOf(sizes: readonly (number | undefined)[]): number | undefined {
   const knownSizes = sizes.filter((size) => size !== undefined);
   return knownSizes.length === 0 || knownSizes.length < sizes.length
@@ -49,6 +49,7 @@ function sumOf(sizes: readonly (number | undefined)[]): number | undefined {
 
 export type Quota = ReturnType<typeof createQuota>;
 
+/** Organisations may store fewer than `most` bytes. */
 export function createQuota(most: number, read = storedBytes) {
   /** An organisation's size, and until when (performance.now()) the measurement is valid. */
   const cache = new LRUCache<string, { readonly bytes: number; readonly until: number }>({ max: MAX_KNOWN });
@@ -68,10 +69,10 @@ export function createQuota(most: number, read = storedBytes) {
     async admit(database: mongo.Db): Promise<void> {
       const last = cache.get(database.databaseName);
       if (!last || last.until < performance.now()) {
-        const soon = measuring.get(database.databaseName) ?? measure(database);
-        measuring.set(database.databaseName, soon);
+        const measurement = measuring.get(database.databaseName) ?? measure(database);
+        measuring.set(database.databaseName, measurement);
         // an outdated measurement alone must not refuse a write
-        if (last && last.bytes >= most) await soon;
+        if (last && last.bytes >= most) await measurement;
       }
       const bytes = cache.get(database.databaseName)?.bytes ?? 0;
       if (bytes < most) return;

@@ -6,8 +6,8 @@ import type { Upkeep } from './indexMaintenance';
 import { validationOptions, validatorState, widenValidator } from '../mongo/validators';
 
 /*
- * A write of a new version that a validator of an earlier one refuses is done again once the validator allows it
- * (docs/decisions/stored-validation.md).
+ * A write of a new version that a validator of an earlier one refuses: the validator is widened, so that it allows what either version writes,
+ * and the write is done again (docs/decisions/stored-validation.md).
  */
 
 /** How long the outcome for a collection counts, in milliseconds: it costs commands, and fails again without the privilege. */
@@ -52,7 +52,7 @@ export function createWidening(
 
   return {
     /** Runs a transaction, and once more if a validator that refused it allows more now. @throws Error that says what to do if not */
-    async over<T>(definitions: readonly Collection[], run: () => Promise<T>): Promise<T> {
+    async runWidening<T>(definitions: readonly Collection[], run: () => Promise<T>): Promise<T> {
       try {
         return await run();
       } catch (error) {
