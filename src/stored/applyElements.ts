@@ -96,8 +96,8 @@ export async function applyElements(
   const byKey = indexesByKey(validated, spec);
   await apply(new Map(), byKey.get(null) ?? []);
   byKey.delete(null);
-  const find = { member: spec.key, keys: [...byKey.keys()] as string[], session };
-  for await (const { rows, keys, held } of readByKeys(collection, find, reading)) {
+  const keyedFind = { member: spec.key, keys: [...byKey.keys()] as string[], session };
+  for await (const { rows, keys, held } of readByKeys(collection, keyedFind, reading)) {
     const rowsByKey = new Map(
       rows.map((row) => [(row as unknown as Record<string, unknown>)[spec.key] as string, row]),
     );
@@ -157,8 +157,8 @@ function faultsBeside(
   if (!isObject(element)) return [];
   const erased = erasedFault(existing, at);
   if (erased) return [erased];
-  const missing = existing ? [] : needed.filter((name) => element[name] === undefined);
-  const missingFaults = missing.map((name): Fault => {
+  const missingMembers = existing ? [] : needed.filter((name) => element[name] === undefined);
+  const missingFaults = missingMembers.map((name): Fault => {
     return { pointer: `${at}/${name}`, code: 'required', detail: 'is required for a new object' };
   });
   const { id } = element;
@@ -183,8 +183,8 @@ function changeOf(
     return { outcome: 'created', row, before: undefined };
   }
   const { _id, created_at, updated_at } = existing;
-  const kept = { _id, ...merged, created_at, updated_at };
-  if (isSameRow(existing, kept)) return { outcome: 'unchanged', row: existing, before: existing };
-  const row = Object.assign(kept, { updated_at: changedAt(updated_at, now) });
+  const mergedRow = { _id, ...merged, created_at, updated_at };
+  if (isSameRow(existing, mergedRow)) return { outcome: 'unchanged', row: existing, before: existing };
+  const row = Object.assign(mergedRow, { updated_at: changedAt(updated_at, now) });
   return { outcome: 'updated', row, before: existing };
 }

@@ -8,8 +8,8 @@ const tags = new WeakMap<object, string | Promise<string>>();
 /** Resolves to the entity tag of a row of a stored type. */
 export function tagResolver(type: string): Resolver {
   return (row, _, context, { schema }) => {
-    const known = tags.get(row as object);
-    if (known !== undefined) return known;
+    const knownTag = tags.get(row as object);
+    if (knownTag !== undefined) return knownTag;
     const tag = inSlices(context, () => tagOf(schema, type, row as object));
     tags.set(row as object, tag);
     return tag;

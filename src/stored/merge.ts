@@ -70,9 +70,9 @@ function defaultValue(otherwise: Default, { currency }: Organisation): unknown {
 
 /** The values of members that a new object leaves out, from @default. */
 export function defaultsOf(members: readonly StoredMember[]): (organisation: Organisation) => Members {
-  const some = members.flatMap(({ name, otherwise }) => (otherwise ? [[name, otherwise] as const] : []));
+  const withDefault = members.flatMap(({ name, otherwise }) => (otherwise ? [[name, otherwise] as const] : []));
   return (organisation) =>
-    Object.fromEntries(some.map(([name, otherwise]) => [name, defaultValue(otherwise, organisation)]));
+    Object.fromEntries(withDefault.map(([name, otherwise]) => [name, defaultValue(otherwise, organisation)]));
 }
 
 /**
@@ -115,10 +115,10 @@ function asStored(member: StoredMember, value: unknown, organisation: Organisati
 
 /** An object of a list or member with every member of its type, and an id if it lacks one. */
 function completed(members: readonly StoredMember[], input: Members, organisation: Organisation): Members {
-  const all = members.map((member) => {
+  const entries = members.map((member) => {
     const value = input[member.name];
     if (value !== undefined && value !== null) return [member.name, asStored(member, value, organisation)] as const;
     return [member.name, member.name === 'id' ? randomUUID() : clearedValue(member, organisation)] as const;
   });
-  return Object.fromEntries(all);
+  return Object.fromEntries(entries);
 }

@@ -60,17 +60,17 @@ export async function listOfParent(
 }
 
 function loaderFor(data: OrganisationData, collection: Collection, parent: Parent, limit: number): Loader {
-  const known = loaders.get(data) ?? new Map<string, Loader>();
-  loaders.set(data, known);
+  const loadersOfData = loaders.get(data) ?? new Map<string, Loader>();
+  loaders.set(data, loadersOfData);
   const key = `${collection.name} ${parent.field} ${String(limit)}`;
-  let loader = known.get(key);
+  let loader = loadersOfData.get(key);
   if (!loader) {
     loader = new DataLoader((ids) => findFirstRows(data, collection, parent, ids, limit + 1), {
       cache: false,
       maxBatchSize: 100,
       batchScheduleFn: (dispatch) => setImmediate(dispatch),
     });
-    known.set(key, loader);
+    loadersOfData.set(key, loader);
   }
   return loader;
 }

@@ -48,10 +48,12 @@ export function withIds(
   const hasPosition = members.some(({ name }) => name === POSITION);
   const content = members.filter(({ name }) => name !== 'id' && name !== POSITION).map(({ name }) => name);
   const identity = hasPosition ? [POSITION] : members.flatMap(({ name, isSearchable }) => (isSearchable ? [name] : []));
-  const all = parts.map((part, at) =>
+  const placedParts = parts.map((part, at) =>
     isObject(part) && hasPosition ? { ...part, position: part[POSITION] ?? at } : part,
   );
-  const usedIds = new Set(all.flatMap((part) => (isObject(part) && typeof part.id === 'string' ? part.id : [])));
+  const usedIds = new Set(
+    placedParts.flatMap((part) => (isObject(part) && typeof part.id === 'string' ? part.id : [])),
+  );
   const ids = new Map<unknown, string>();
   for (const names of [content, identity]) {
     const keyOf = (part: Members): string => JSON.stringify(names.map((name) => part[name] ?? null));
@@ -61,7 +63,7 @@ export function withIds(
       if (typeof id !== 'string' || usedIds.has(id)) continue;
       free.set(keyOf(part), [...(free.get(keyOf(part)) ?? []), id]);
     }
-    for (const part of all) {
+    for (const part of placedParts) {
       if (!isObject(part) || (part.id ?? null) !== null || ids.has(part)) continue;
       const id = free.get(keyOf(part))?.pop();
       if (id === undefined) continue;
@@ -69,7 +71,7 @@ export function withIds(
       usedIds.add(id);
     }
   }
-  return all.map((part) => {
+  return placedParts.map((part) => {
     if (!isObject(part)) return part;
     return { ...part, id: part.id ?? ids.get(part) ?? randomUUID() };
   });

@@ -63,11 +63,11 @@ const referencesByOperation = new WeakMap<OperationDefinitionNode, Map<string, P
  */
 export function projectionOfReferences(of: Stored, info: GraphQLResolveInfo): Projection {
   const { operation } = info;
-  let known = referencesByOperation.get(operation);
-  if (!known) referencesByOperation.set(operation, (known = new Map<string, Projection>()));
+  let byType = referencesByOperation.get(operation);
+  if (!byType) referencesByOperation.set(operation, (byType = new Map<string, Projection>()));
   const { type } = of.stored;
-  let projection = known.get(type);
-  if (!projection) known.set(type, (projection = projectionFor(of, info, referencesTo(type, info))));
+  let projection = byType.get(type);
+  if (!projection) byType.set(type, (projection = projectionFor(of, info, referencesTo(type, info))));
   return projection;
 }
 
@@ -120,13 +120,16 @@ function projectionFor(
   const type = info.schema.getType(stored.type) as GraphQLObjectType;
   const row = { type, prefix: '', relations: stored.relations, fragments: fragmentsOf(info) };
   const isWhole = !addMembers(members, nodes, row);
-  let known = sharedByOperation.get(info.operation);
-  if (!known) sharedByOperation.set(info.operation, (known = new Map<string, Projection>()));
+  let byMembers = sharedByOperation.get(info.operation);
+  if (!byMembers) sharedByOperation.set(info.operation, (byMembers = new Map<string, Projection>()));
   const names = isWhole ? [] : ['_id', ...[...members].sort()];
   const key = `${stored.type} ${names.join()}`;
-  let projection = known.get(key);
+  let projection = byMembers.get(key);
   if (!projection)
-    known.set(key, (projection = isWhole ? { ...WITHOUT_SEARCH } : Object.fromEntries(names.map((name) => [name, 1]))));
+    byMembers.set(
+      key,
+      (projection = isWhole ? { ...WITHOUT_SEARCH } : Object.fromEntries(names.map((name) => [name, 1]))),
+    );
   return projection;
 }
 

@@ -170,7 +170,7 @@ export async function storeDocuments<T extends { _id: string }>(
   const claims: Claim<T>[] = [];
   for (const member of uniqueMembers(collection))
     claims.push(await createClaim(data, collection, documents, member, session));
-  const changed: RowChange<T>[] = [];
+  const changes: RowChange<T>[] = [];
   const outcomes = documents.map((given): StoredRecord => {
     const before = existing.get(given._id);
     // with the stored time, so that a difference in time alone is no change
@@ -181,13 +181,13 @@ export async function storeDocuments<T extends { _id: string }>(
     if (erased) return { outcome: 'failed', errors: [erased] };
     if (conflicts.length > 0) return { outcome: 'failed', errors: conflicts };
     if (before && isSameRow(before, document)) return { outcome: 'unchanged', errors: [] };
-    changed.push({
+    changes.push({
       row: now ? stampedAs(document, { updated_at: changedAt(timeOf(before) ?? now, now) }) : document,
       before,
     });
     return { outcome: before ? 'updated' : 'created', errors: [] };
   });
-  await writeRows(stored, changed, { ordered: true, session });
+  await writeRows(stored, changes, { ordered: true, session });
   return outcomes;
 }
 

@@ -52,13 +52,13 @@ export async function referenceChecks(
     const id = isObject(input) ? input[member] : undefined;
     return typeof id === 'string' ? id.toLowerCase() : undefined;
   };
-  const wanted = new Map<Resource, Set<string>>();
+  const idsByResource = new Map<Resource, Set<string>>();
   for (const reference of references) {
     const ids = all.flatMap((input) => idOf(input, reference) ?? []);
-    if (ids.length > 0) wanted.set(reference.to, new Set([...(wanted.get(reference.to) ?? []), ...ids]));
+    if (ids.length > 0) idsByResource.set(reference.to, new Set([...(idsByResource.get(reference.to) ?? []), ...ids]));
   }
   const rowsByResource = new Map<Resource, ReadonlyMap<string, Row>>();
-  for (const [to, ids] of wanted) {
+  for (const [to, ids] of idsByResource) {
     const options = { session, projection: { [ERASED_AT]: 1 }, maxTimeMS: READ_TIMEOUT, batchSize: ids.size + 1 };
     const rows = await data
       .collection(to)

@@ -81,12 +81,12 @@ export function emailConditions(address: string, members: readonly string[]): Re
   const words = searchWords(local, domain);
   if (words.length === 0) return [];
   // lower case as the database makes it, which changes ASCII letters only
-  const wanted = { $literal: address.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase()) };
+  const lowerCaseAddress = { $literal: address.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase()) };
   const isAddress = members.map((path) => {
     const [list = '', member] = path.split('.');
-    if (member === undefined) return { $eq: [{ $toLower: `$${path}` }, wanted] };
+    if (member === undefined) return { $eq: [{ $toLower: `$${path}` }, lowerCaseAddress] };
     const each = { $map: { input: { $ifNull: [`$${list}`, []] }, in: { $toLower: `$$this.${member}` } } };
-    return { $in: [wanted, each] };
+    return { $in: [lowerCaseAddress, each] };
   });
   return [...words.map((word) => ({ search: word })), { $expr: trusted({ $or: isAddress }) }];
 }

@@ -18,8 +18,8 @@ const TITLE = 'Scopegate: ';
 
 /** The schema of a type's rows. `computed` are members that the gateway fills in, so that others may leave them out. */
 export function storedSchema({ type, members }: StoredType, computed: readonly string[] = []): BsonSchema {
-  const named = members.map((member) => (member.name === 'id' ? { ...member, name: '_id' } : member));
-  return { title: TITLE + type, ...objectSchema(named, computed) };
+  const rowMembers = members.map((member) => (member.name === 'id' ? { ...member, name: '_id' } : member));
+  return { title: TITLE + type, ...objectSchema(rowMembers, computed) };
 }
 
 function objectSchema(members: readonly StoredMember[], computed: readonly string[] = []): BsonSchema {

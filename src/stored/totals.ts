@@ -157,10 +157,10 @@ export async function aggregate(
   most = MAX_ROWS,
 ): Promise<Rows<Row>> {
   return context.data.aggregations(async () => {
-    const all = await run(context, counted, stages, most);
-    if (typeof all !== 'string') return all;
+    const result = await run(context, counted, stages, most);
+    if (typeof result !== 'string') return result;
     const valid = await withoutInvalid(context, counted, stages[0]);
-    const rows = valid ? await run(context, counted, [valid, ...stages.slice(1)], most) : all;
+    const rows = valid ? await run(context, counted, [valid, ...stages.slice(1)], most) : result;
     if (typeof rows !== 'string') return rows;
     const detail = `${rows} of a group exceeds the range of Minor (2^53-1); use a shorter period`;
     throw invalidRequest([{ parameter: 'from', code: 'range', detail }]);

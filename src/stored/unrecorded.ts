@@ -42,25 +42,25 @@ export async function runAdmitted<T>(
 ): Promise<T> {
   const { organisationId: id } = data;
   const queue = queueOf(data);
-  const own = (): number => sum(queue.byOrganisation.get(id));
-  const hasRoom = (): boolean => own() < MAX_WAITING - queue.count;
+  const ownWaiting = (): number => sum(queue.byOrganisation.get(id));
+  const hasRoom = (): boolean => ownWaiting() < MAX_WAITING - queue.count;
   if (!hasRoom()) {
     const recorded = events ? await events.recordedAt() : 'off';
     if (recorded) forgetRecorded(queue, recorded);
   }
-  if (!hasRoom() && own() > 0) {
+  if (!hasRoom() && ownWaiting() > 0) {
     const detail = 'The events of earlier changes of this organisation are still being recorded; nothing was stored.';
     throw new AppError('unavailable', detail, { reason: 'not_recorded', retryAfter: RETRY_AFTER });
   }
-  const running = { count: most, until: undefined };
-  add(queue, id, running);
+  const reserved = { count: most, until: undefined };
+  add(queue, id, reserved);
   try {
     return await run((count, time) => {
       // a server without times has no log either
       if (count > 0 && time) add(queue, id, { count, until: time });
     });
   } finally {
-    remove(queue, id, running);
+    remove(queue, id, reserved);
   }
 }
 
