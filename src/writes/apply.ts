@@ -71,30 +71,30 @@ interface Applier extends ApplyOptions {
 
 async function applyOne(element: Element, applier: Applier): Promise<Step> {
   const { valid, at } = element;
-  const done = (outcome: Outcome, id: string | null = null): Step => ({ element, outcome, id, checked: NO_FAULTS });
+  const doneAs = (outcome: Outcome, id: string | null = null): Step => ({ element, outcome, id, checked: NO_FAULTS });
   const fail = (checked: Faults): Step => ({ element, outcome: 'failed', id: null, checked });
   if (!valid) return fail(element);
   const { kind, action, members, version } = valid;
   const { names, versions, rows } = applier;
   const place = `${at}/${action}`;
-  const named = names.idOf(kind, members);
-  const before = named === undefined ? undefined : rows.get(kind, named);
+  const namedId = names.idOf(kind, members);
+  const before = namedId === undefined ? undefined : rows.get(kind, namedId);
   // an element before deleted the object that it was part of
-  if (named !== undefined && !before) names.set(kind, named, undefined);
+  if (namedId !== undefined && !before) names.set(kind, namedId, undefined);
   const id = before?._id;
   const knownVersion = versions.of({ kind, id, members });
-  if (version !== undefined && knownVersion !== undefined && version < knownVersion) return done('stale', id ?? null);
+  if (version !== undefined && knownVersion !== undefined && version < knownVersion) return doneAs('stale', id ?? null);
   const erased = erasedFault(before, place);
   if (erased) return fail(withFaults(NO_FAULTS, [erased]));
-  if (action === 'delete') return done(await remove(valid, before, applier), id ?? null);
+  if (action === 'delete') return doneAs(await remove(valid, before, applier), id ?? null);
   if (action === 'patch' && !before)
     return fail(withFaults(NO_FAULTS, [{ pointer: place, code: 'not_found', detail: 'names no object' }]));
   const newRow = newRowOf(valid, before, place, applier);
   if ('count' in newRow) return fail(newRow);
   if (version !== undefined) versions.noteWritten(kind, newRow._id, version);
-  if (before && isSameRow(before, newRow)) return done('unchanged', newRow._id);
+  if (before && isSameRow(before, newRow)) return doneAs('unchanged', newRow._id);
   await store(valid, before, newRow, applier);
-  return done(before ? 'updated' : 'created', newRow._id);
+  return doneAs(before ? 'updated' : 'created', newRow._id);
 }
 
 /** The row that an element makes of an object, with its updated_at as it is, or its faults. */
@@ -106,7 +106,7 @@ function newRowOf(valid: ValidElement, before: Row | undefined, place: string, a
   const record = recordOf(kind, given, { id, now, before, isPatch: action === 'patch', organisation });
   const checked = withFaults(faultsAt(place, record, kind.check, room, Infinity), faults);
   if (checked.count > 0) return checked;
-  const wrong = [
+  const ruleFaults = [
     ...[
       ...repeatedIds(kind.resource.stored.members, given),
       ...(kind.resource.rules?.(record as ImportRecord) ?? []),
@@ -117,7 +117,7 @@ function newRowOf(valid: ValidElement, before: Row | undefined, place: string, a
     ...conflicts(kind, id, record, place, applier),
     ...ownerFaults(kind, before, record, place),
   ];
-  if (wrong.length > 0) return withFaults(NO_FAULTS, wrong);
+  if (ruleFaults.length > 0) return withFaults(NO_FAULTS, ruleFaults);
   return toRow(kind, record, before);
 }
 
@@ -159,9 +159,9 @@ function conflicts(kind: Kind, id: string, record: Members, place: string, { nam
 /** The fault of an element that would move a part to another object. */
 function ownerFaults({ owner }: Kind, before: Row | undefined, record: Members, place: string): Fault[] {
   if (!owner || !before) return [];
-  const old = (before as Row & Members)[owner.member];
-  if (old === record[owner.member]) return [];
-  const detail = `belongs to another ${owner.to.name} (id ${String(old)})`;
+  const oldOwner = (before as Row & Members)[owner.member];
+  if (oldOwner === record[owner.member]) return [];
+  const detail = `belongs to another ${owner.to.name} (id ${String(oldOwner)})`;
   return [{ pointer: `${place}/${owner.member}`, code: 'conflict', detail }];
 }
 

@@ -55,9 +55,9 @@ export interface Kinds {
 
 /** The kinds of all resources; `schema` is the public REST schema. */
 export function kindsOf(resources: readonly Resource[], schema: GraphQLSchema): Kinds {
-  const all = componentSchemas(schema, { elementBounds: true, closed: true });
-  const schemas = { ...all };
-  for (const { stored, name } of resources) schemas[`object.${name}`] = reshape(all, stored.type, [], {});
+  const restSchemas = componentSchemas(schema, { elementBounds: true, closed: true });
+  const schemas = { ...restSchemas };
+  for (const { stored, name } of resources) schemas[`object.${name}`] = reshape(restSchemas, stored.type, [], {});
   let compiled: ReturnType<typeof createAjv> | undefined;
   const ajv = () => (compiled ??= createAjv().addSchema({ components: { schemas } }, 'objects'));
   const types = resources.map(({ stored }) => stored);
@@ -94,7 +94,7 @@ export function kindsOf(resources: readonly Resource[], schema: GraphQLSchema): 
     kind.owner = owner && kind.references.find(({ member }) => member === referenceTo(owner.type));
     kind.owner?.to.parts.push(kind);
   }
-  return { byName: new Map([...kinds.values()].map((kind) => [kind.name, kind])), uuids: uuidMembers(all) };
+  return { byName: new Map([...kinds.values()].map((kind) => [kind.name, kind])), uuids: uuidMembers(restSchemas) };
 }
 
 /** The value of a member that can name an object; undefined if there is none, or it is too long to be valid. */

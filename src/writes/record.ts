@@ -42,10 +42,10 @@ export function recordOf(
     return name in input ? completed(value, member, kind.lists.includes(member), old?.[name]) : value;
   }
 
-  const all: Record<string, unknown> = { ...members };
-  for (const member of stored.members) all[member.name] = valueOf(member);
-  all.id = id;
-  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
+  const record: Record<string, unknown> = { ...members };
+  for (const member of stored.members) record[member.name] = valueOf(member);
+  record.id = id;
+  return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined));
 }
 
 /** A stored row as a record, with times as texts. */

@@ -49,14 +49,14 @@ function want(all: Growing, [kind, member, value]: Name): void {
   all.set(kind, values.set(member, (values.get(member) ?? new Set()).add(value)));
 }
 
-function named(kind: Kind, member: string, value: string | undefined): Name[] {
+function namesBy(kind: Kind, member: string, value: string | undefined): Name[] {
   return value === undefined ? [] : [[kind, member, value]];
 }
 
 /** Names of the object of an element, of others that may have one of its unique values, and of the object that it is part of. */
 function rowsOf({ kind, members }: ValidElement): Name[] {
   const ownNames = [...new Set([...kind.identities, ...kind.unique])].flatMap((member) =>
-    named(kind, member, identityOf(members, member)),
+    namesBy(kind, member, identityOf(members, member)),
   );
   return kind.owner ? [...ownNames, ...namesIn(members, kind.owner)] : ownNames;
 }
@@ -67,8 +67,8 @@ function referencesOf({ kind, members }: ValidElement): Name[] {
 
 function namesIn(members: ValidElement['members'], { member, refMember, to }: Kind['references'][number]): Name[] {
   return [
-    ...named(to, 'id', identityOf(members, member)),
-    ...named(to, 'external_ref', identityOf(members, refMember)),
+    ...namesBy(to, 'id', identityOf(members, member)),
+    ...namesBy(to, 'external_ref', identityOf(members, refMember)),
   ];
 }
 
