@@ -50,9 +50,9 @@ export function argumentChecks(
       all(args) {
         const { faults, more } = checkAll(args);
         if (faults.length === 0) return;
-        const named = asParameters(faults);
-        if (!isWrite) throw invalidRequest(named, more);
-        const ofParameters = named.filter(isParameter).map(onRest);
+        const parameterFaults = asParameters(faults);
+        if (!isWrite) throw invalidRequest(parameterFaults, more);
+        const ofParameters = parameterFaults.filter(isParameter).map(onRest);
         throw ofParameters.length > 0 ? invalidRequest(ofParameters) : validationFailed(faults, more);
       },
       parameters: (args) => asParameters(checkParameters(args).faults).map(onRest),
@@ -71,8 +71,8 @@ function keyOf({ type, field }: ObjectField): string {
 /** JSON Schemas of a field's arguments: of all together and, for a write, of its parameters and its body in REST. */
 function partsOf({ type, field: { args, astNode } }: ObjectField, rawElements: boolean): Record<string, JsonSchema> {
   const schemaOf = (some: readonly GraphQLArgument[], queries: boolean): JsonSchema => {
-    const all = argumentsSchema(some, { queries });
-    return rawElements ? withAnyElements(all, some) : all;
+    const schema = argumentsSchema(some, { queries });
+    return rawElements ? withAnyElements(schema, some) : schema;
   };
   if (type !== 'Mutation') return { all: schemaOf(args, true) };
   const rest = directiveOf(astNode, 'rest');

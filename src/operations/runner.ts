@@ -64,8 +64,8 @@ export function createRunner(schemas: Schemas, onFastRead?: OnFastRead): Runner 
   // each route or tool runs a fixed operation, which is therefore compiled at first use
   const executable = (schema: GraphQLSchema) => ({ schema, execute: createExecutor(schema, { compiledFrom: 1 }) });
   const checksOf = (schema: GraphQLSchema, hasRoute: boolean) => {
-    const named = operations.filter((operation) => (operation.rest !== undefined) === hasRoute);
-    const checked = named.flatMap((operation) => {
+    const ownOperations = operations.filter((operation) => (operation.rest !== undefined) === hasRoute);
+    const checked = ownOperations.flatMap((operation) => {
       const field = rootField(schema, operation);
       return field ? [{ type: operation.kind, field: field as never }] : [];
     });
@@ -164,6 +164,6 @@ function withRawElements(schema: GraphQLSchema): GraphQLSchema {
 }
 
 function withElements(args: GraphQLFieldConfigArgumentMap, raw: readonly string[]): GraphQLFieldConfigArgumentMap {
-  const changed = raw.map((name) => [name, { ...args[name], type: ELEMENTS }] as const);
-  return { ...args, ...Object.fromEntries(changed) };
+  const rawArguments = raw.map((name) => [name, { ...args[name], type: ELEMENTS }] as const);
+  return { ...args, ...Object.fromEntries(rawArguments) };
 }

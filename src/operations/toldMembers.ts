@@ -47,9 +47,9 @@ export function requireTold(
   const names = fieldsIn(fieldNodes, (name) => fragments[name], isLeftOut).map(({ name }) => name.value);
   const others = [...new Set(names)].filter((name) => !members.has(name) && name !== '__typename');
   if (others.length === 0) return;
-  const named = `${others.slice(0, NAMED).join(', ')}${others.length > NAMED ? ' and others' : ''}`;
+  const othersText = `${others.slice(0, NAMED).join(', ')}${others.length > NAMED ? ' and others' : ''}`;
   context.authorise(
     { scope: operation.readScope, role: undefined },
-    `Selecting ${named}, which the call does not set,`,
+    `Selecting ${othersText}, which the call does not set,`,
   );
 }
