@@ -64,13 +64,13 @@ export function sofaHandlers(
  */
 function handlerOf(route: SofaRoute, { name, rest }: RestOperation, field: Pick<Field, 'args'>): RouteHandler {
   // Sofa looks for arguments here first; without an undefined entry for each missing one, Sofa would parse the query again
-  const missing = Object.fromEntries(field.args.map((argument) => [argument.name, undefined]));
+  const absentArguments = Object.fromEntries(field.args.map((argument) => [argument.name, undefined]));
   return async (run, args, context) => {
     // Sofa drops null, which in a PATCH clears a member; what is left out keeps its value
     const nulls =
       rest.method === 'PATCH' ? Object.fromEntries(Object.entries(args).filter(([, value]) => value === null)) : {};
     const call: SofaCall = { name, resolve: (args) => run.resolve({ ...args, ...nulls }, context) };
-    await route.handler({ url: '', body: null, params: { ...missing, ...args } }, call);
+    await route.handler({ url: '', body: null, params: { ...absentArguments, ...args } }, call);
     if (!call.answer) throw new Error(`Sofa did not run ${rest.path}`);
     return call.answer;
   };
