@@ -94,15 +94,15 @@ function membersOf(tool: Tool, fields: unknown): readonly string[] | undefined {
   if (!isGiven(fields)) return undefined;
   if (!rows || rows.usual.length === rows.all.length) throw validationFailed([unknownArgument(FIELDS, tool)]);
   const names: readonly unknown[] = Array.isArray(fields) ? fields : [fields];
-  const all = rows.all.join(', ');
+  const allNames = rows.all.join(', ');
   if (names.length === 0 || names.length > rows.all.length) {
-    const detail = `must be a list of 1 to ${String(rows.all.length)} of ${all}`;
+    const detail = `must be a list of 1 to ${String(rows.all.length)} of ${allNames}`;
     throw validationFailed([{ pointer: `/${FIELDS}`, code: 'length', detail }]);
   }
   const faults = names.flatMap((name, at): Fault[] =>
     rows.all.includes(name as string)
       ? []
-      : [{ pointer: `/${FIELDS}/${String(at)}`, code: 'not_allowed', detail: `must be one of ${all}` }],
+      : [{ pointer: `/${FIELDS}/${String(at)}`, code: 'not_allowed', detail: `must be one of ${allNames}` }],
   );
   if (faults.length > 0) throw validationFailed(faults);
   return rows.all.filter((name) => name === 'id' || names.includes(name));
@@ -160,8 +160,8 @@ async function answer(
     const value = members ? narrowed(parsed, members) : parsed;
     const blocks = (json: Json): Content[] => {
       const untrusted: string[] = [];
-      const own = tool.isOpen ? separateUntrusted(json, run.selected, untrusted) : json;
-      return blocksOf(JSON.stringify(own), untrusted, notes);
+      const withoutUntrusted = tool.isOpen ? separateUntrusted(json, run.selected, untrusted) : json;
+      return blocksOf(JSON.stringify(withoutUntrusted), untrusted, notes);
     };
     const whole = blocks(value);
     const size = sizeOf(whole);
@@ -200,13 +200,13 @@ interface Runs {
 
 function runsOf({ field, rows }: Tool, runOf: Runnable['runOf']): Runs {
   const whole = everyField(field.type);
-  const all = runOf(whole);
+  const runAll = runOf(whole);
   const isNarrower = rows !== undefined && rows.usual.length < rows.all.length;
   return {
-    all,
+    all: runAll,
     usual: isNarrower
       ? runOf(whole.map((selection) => (selection.key === ROWS ? only(selection, rows.usual) : selection)))
-      : all,
+      : runAll,
   };
 }
 

@@ -84,8 +84,13 @@ export function createMcpApi({ runner, openContext, origins }: McpOptions): (exc
       const { code, message, data } = error;
       // clients of 2025 treat any other status as the end of their session
       const status = revision === STATELESS ? error.status : 200;
-      const named = id !== undefined && { id };
-      send(exchange, status, JSON_TYPE, JSON.stringify({ jsonrpc: '2.0', ...named, error: { code, message, data } }));
+      const idMember = id !== undefined && { id };
+      send(
+        exchange,
+        status,
+        JSON_TYPE,
+        JSON.stringify({ jsonrpc: '2.0', ...idMember, error: { code, message, data } }),
+      );
     }
   };
 }
@@ -174,7 +179,7 @@ const REPLAYED: Content = {
 
 /** The error of a call, for a model to correct: its faults, or else its detail. */
 function faultBlock({ code, status, detail, extras }: AppError, requestId: string): Content {
-  const said = extras.errors?.length ? {} : { detail };
-  const all = { code, status, ...said, ...extraMembers(extras), request_id: requestId };
-  return { type: 'text', text: JSON.stringify(all) };
+  const detailMember = extras.errors?.length ? {} : { detail };
+  const members = { code, status, ...detailMember, ...extraMembers(extras), request_id: requestId };
+  return { type: 'text', text: JSON.stringify(members) };
 }

@@ -103,9 +103,9 @@ interface InputOptions extends Pick<Tool, 'rows' | 'limit' | 'isWrite'> {
 }
 
 function inputSchema(field: Field, { components, rows, limit, isWrite }: InputOptions): JsonSchema {
-  const own = concise(argumentsSchema(field.args, { queries: !isWrite }), { isWrite, components });
+  const operationSchema = concise(argumentsSchema(field.args, { queries: !isWrite }), { isWrite, components });
   // tools show no ETag
-  const { [IF_MATCH]: _version, ...properties } = own.properties as Record<string, JsonSchema>;
+  const { [IF_MATCH]: _version, ...properties } = operationSchema.properties as Record<string, JsonSchema>;
   if (limit !== undefined) {
     const { description, ...bounds } = properties.limit ?? {};
     // for a page, the bounds say the same as the description
@@ -126,7 +126,7 @@ function inputSchema(field: Field, { components, rows, limit, isWrite }: InputOp
         'Your own id for this write, e.g. a UUID (1 to 255 visible ASCII characters). Repeated with the same arguments, it returns the first answer.',
     };
   }
-  return { ...own, properties };
+  return { ...operationSchema, properties };
 }
 
 /** Keywords left out: descriptions say the same, or an error does when one matters. */
