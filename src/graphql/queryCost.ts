@@ -247,13 +247,13 @@ function fold(
 
 function tooManyRows(rows: number, parts: readonly Part[], variables: Variables): AppError {
   const heaviest = [...rowsByPath(parts, variables)].sort(([, a], [, b]) => b - a);
-  const named = heaviest.slice(0, MAX_NAMED).map(([path, count]) => `${path} (${count.toLocaleString('en')})`);
-  const others = heaviest.length - named.length;
+  const largest = heaviest.slice(0, MAX_NAMED).map(([path, count]) => `${path} (${count.toLocaleString('en')})`);
+  const others = heaviest.length - largest.length;
   const more = others > 0 ? ` and ${others.toLocaleString('en')} more` : '';
   return new AppError(
     'invalid_request',
     `The query can return ${rows.toLocaleString('en')} rows; the limit is ${QUERY_LIMITS.rows.toLocaleString('en')}. ` +
-      `The rows of nested lists multiply: ${named.join(', ')}${more}. Lower the \`limit\` of these lists, or split the query.`,
+      `The rows of nested lists multiply: ${largest.join(', ')}${more}. Lower the \`limit\` of these lists, or split the query.`,
   );
 }
 

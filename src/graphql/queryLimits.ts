@@ -102,9 +102,9 @@ function faultsOf(document: DocumentNode): GraphQLError[] {
     const errors = step();
     if (errors.length > 0) return errors;
   }
-  const named = fragmentsOf(document);
-  const ofSubscriptions = firstFaults(operations, (node) => faultsOfSubscription(node, sizeOf(node), named));
-  const ofRepeats = firstFaults(all, (node) => faultsOfRepeats(node, named));
+  const fragmentsByName = fragmentsOf(document);
+  const ofSubscriptions = firstFaults(operations, (node) => faultsOfSubscription(node, sizeOf(node), fragmentsByName));
+  const ofRepeats = firstFaults(all, (node) => faultsOfRepeats(node, fragmentsByName));
   return [...ofSubscriptions, ...ofRepeats].slice(0, MAX_FAULTS);
 }
 
@@ -228,7 +228,7 @@ function measure(document: DocumentNode): Measure {
   const fragments = fragmentsOf(document);
   const sizes = new Map<string, Size>();
   const cyclic = new Set<FragmentDefinitionNode>();
-  const open = new Set<string>();
+  const beingMeasured = new Set<string>();
 
   /** Whether a node is the fragment that its name resolves to; two may have the same name. */
   function isNamed(node: ExecutableDefinitionNode): node is FragmentDefinitionNode {
@@ -241,13 +241,13 @@ function measure(document: DocumentNode): Measure {
     const fragment = fragments.get(name);
     // another rule reports the missing fragment
     if (!fragment) return NOTHING;
-    if (open.has(name)) {
+    if (beingMeasured.has(name)) {
       cyclic.add(fragment);
       return NOTHING;
     }
-    open.add(name);
+    beingMeasured.add(name);
     const size = sizeOfSet(fragment.selectionSet);
-    open.delete(name);
+    beingMeasured.delete(name);
     sizes.set(name, size);
     return size;
   }
