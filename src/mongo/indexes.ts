@@ -113,8 +113,8 @@ export async function createIndexes(
   const others = missing.filter((index) => !enforcesRule(index));
   if (rules.length === 0 || others.length === 0) return create(missing);
   await create(missing).catch(async () => {
-    const done = await Promise.allSettled([create(rules), create(others)]);
-    for (const result of done) if (result.status === 'rejected') throw result.reason;
+    const results = await Promise.allSettled([create(rules), create(others)]);
+    for (const result of results) if (result.status === 'rejected') throw result.reason;
   });
 }
 

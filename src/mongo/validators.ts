@@ -58,8 +58,8 @@ export function validatorState(
   validation: Validation,
 ): 'current' | 'missing' | 'outdated' | 'foreign' {
   const wanted = optionsOf(definition, validation);
-  const has = validator !== undefined && Object.keys(validator).length > 0;
-  if (!has) return wanted ? 'missing' : 'current';
+  const hasValidator = validator !== undefined && Object.keys(validator).length > 0;
+  if (!hasValidator) return wanted ? 'missing' : 'current';
   if (!hasSameTitle(definition, validator)) return definition.schema ? 'foreign' : 'current';
   return wanted && isDeepStrictEqual({ validator, validationLevel, validationAction }, wanted) ? 'current' : 'outdated';
 }
