@@ -22,8 +22,8 @@ export function coalescedReads<T extends { _id: string }>(
 ): DataLoader<string, T | null> {
   const { projection } = options;
   return loaderOf<T>(options, async (ids) => {
-    const how = { ...atMost(ids.length), maxTimeMS: READ_TIMEOUT, ...(projection && { projection }) };
-    const storedRows = await rows.find<T>({ _id: anyOf(ids) } as object, how).toArray();
+    const findOptions = { ...atMost(ids.length), maxTimeMS: READ_TIMEOUT, ...(projection && { projection }) };
+    const storedRows = await rows.find<T>({ _id: anyOf(ids) } as object, findOptions).toArray();
     return storedRows.map((row) => [row._id, row]);
   });
 }

@@ -66,10 +66,10 @@ export function createIndexMaintenance(
     const { name } = definition;
     const knownRows = small.get(name);
     if (knownRows !== undefined) {
-      const counted = await rowsOf(database, definition);
+      const countedRows = await rowsOf(database, definition);
       // the count may miss rows written meanwhile
-      small.set(name, counted + (small.get(name) ?? knownRows) - knownRows);
-      if (counted < SMALL) return;
+      small.set(name, countedRows + (small.get(name) ?? knownRows) - knownRows);
+      if (countedRows < SMALL) return;
     }
     const { exists, isPlain, isSmall, rows, missing } = await differenceOf(database, definition, upkeep.grows);
     if (!exists && !isWritten) return;
