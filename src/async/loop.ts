@@ -17,7 +17,7 @@ interface LoopOptions {
 export function createLoop({ round, every, afterFailure = every, onError }: LoopOptions) {
   const ending = new AbortController();
   let woken = new AbortController();
-  let running: Promise<void> | undefined;
+  let loop: Promise<void> | undefined;
   // a function, since TypeScript assumes that a variable does not change during an await
   const isEnding = (): boolean => ending.signal.aborted;
 
@@ -38,7 +38,7 @@ export function createLoop({ round, every, afterFailure = every, onError }: Loop
 
   return {
     start: (): void => {
-      running ??= run();
+      loop ??= run();
     },
     /** Begins the next round at once, or as soon as the present one has succeeded. */
     wake: (): void => {
@@ -51,7 +51,7 @@ export function createLoop({ round, every, afterFailure = every, onError }: Loop
     async stop(): Promise<void> {
       ending.abort();
       woken.abort();
-      await running;
+      await loop;
     },
   };
 }

@@ -13,7 +13,7 @@ const LEVEL = 3;
 const AT_ONCE = 2;
 
 const zip = promisify(gzip);
-let running = 0;
+let answersInCompression = 0;
 
 export type Encode = typeof encoded;
 
@@ -31,8 +31,8 @@ export async function encoded(
   const { request, response, bodies } = exchange;
   if (bytes.length < LEAST || response.hasHeader('ETag')) return bytes;
   response.appendHeader('Vary', 'Accept-Encoding');
-  if (running >= AT_ONCE || !acceptsGzip(request)) return bytes;
-  running += 1;
+  if (answersInCompression >= AT_ONCE || !acceptsGzip(request)) return bytes;
+  answersInCompression += 1;
   // both exist until it is done; the answer itself is counted already, so that this cannot be refused
   bodies.holdAnswer(exchange, bytes.length * 2, false);
   try {
@@ -43,6 +43,6 @@ export async function encoded(
     bodies.holdAnswer(exchange, zipped.length, false);
     return zipped;
   } finally {
-    running -= 1;
+    answersInCompression -= 1;
   }
 }
