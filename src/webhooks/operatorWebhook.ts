@@ -5,7 +5,7 @@ import { type ClusterFeed, createClusterFeed, cursorOfLog, positionOfLog } from 
 import { createLoop } from '../async/loop';
 import type { Control } from '../organisations/control';
 import { lastKnownOf } from '../organisations/lastKnown';
-import { endpointLeases, type Leased } from '../organisations/webhookLeases';
+import { createEndpointLeases, type Leased } from '../organisations/webhookLeases';
 import type { EndpointRow } from '../organisations/webhookRows';
 import { MINUTE } from '../units';
 import { addressPolicy } from './addresses';
@@ -67,7 +67,7 @@ export function createOperatorWebhook(options: OperatorWebhookOptions) {
   const { url, secrets, databases, control, onOutcome, onError, onLost } = options;
   const { now } = databases;
   const rows = operatorWebhookRows(databases);
-  const leases = endpointLeases(rows.endpoint, now);
+  const leases = createEndpointLeases(rows.endpoint, now);
   const log = createClusterFeed(databases);
   const feed = feedOfAll({
     ...{ log, rows: rows.parked, now, onLost },
