@@ -142,12 +142,12 @@ export function createBelongingOperations(options: BelongingsOptions, { organisa
       return show(sandbox.organisation);
     },
     async reset_sandbox() {
-      const emptied = await ownSandbox();
-      const data = dataOf(emptied);
-      const sandbox = await control.sandboxes.noteUnseeded(emptied.id);
+      const target = await ownSandbox();
+      const data = dataOf(target);
+      const sandbox = await control.sandboxes.noteUnseeded(target.id);
       if (!sandbox) throw notFound('sandbox');
       await actions.emptySandbox(data, by);
-      await record('sandbox.reset', emptied.id, {});
+      await record('sandbox.reset', target.id, {});
       await fill(sandbox);
       return show(sandbox.organisation);
     },

@@ -91,7 +91,6 @@ export function createAvailability(options: AvailabilityOptions) {
     isAway: (): boolean => isAway,
     /** Whether it responds but refused the last writes. */
     isReadOnly: (): boolean => isReadOnly && !isAway,
-    /** Checks it now. */
     ask,
     /** Checks it now, and from then on checks and writes regularly. */
     async start(): Promise<void> {

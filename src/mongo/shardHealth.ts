@@ -56,8 +56,8 @@ export function createShardHealth({ control, client, shards, answers, ...reports
 
   /** Asks a shard for a row of a database on it. A missing database is an answer too. */
   const responds = (database: string): Promise<boolean> =>
-    answers((own) =>
-      own
+    answers((shardClient) =>
+      shardClient
         .db(database)
         .collection(HEARTBEATS)
         .findOne({}, { maxTimeMS: ANSWER_TIMEOUT, readPreference: 'primary' })
@@ -99,10 +99,10 @@ export function createShardHealth({ control, client, shards, answers, ...reports
     try {
       const listed = await shards.list();
       // a heartbeat would keep MongoDB from emptying its shard
-      const kept = new Set(listed.filter(({ draining }) => !draining).map(({ name }) => name));
-      for (const name of kept) if (!watched.has(name)) await begin(name);
+      const names = new Set(listed.filter(({ draining }) => !draining).map(({ name }) => name));
+      for (const name of names) if (!watched.has(name)) await begin(name);
       for (const [name, { availability, database }] of watched) {
-        if (kept.has(name)) continue;
+        if (names.has(name)) continue;
         availability.stop();
         watched.delete(name);
         if (database === heartbeatDatabase(control, name)) await client.db(database).dropDatabase();

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ClientSession } from 'mongoose';
-import { type Held, leasesOf } from '../mongo/lease';
+import { type Held, createLeases } from '../mongo/lease';
 import { nativeCollection } from '../mongo/native';
 import { DAY } from '../units';
 import type { Actor } from './auditEvents';
@@ -39,7 +39,7 @@ export function createJobs(models: ControlModels, { now, beginErasure }: JobsOpt
   const rows = nativeCollection(models.jobs);
   const { organisations } = models;
 
-  const leases = leasesOf(rows, LEASED_FOR, now);
+  const leases = createLeases(rows, LEASED_FOR, now);
 
   /** Open jobs, and those that failed in the last day, oldest first. */
   const watched = (): Promise<JobRow[]> => {

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { mongo } from 'mongoose';
-import { type Held, leasesOf } from '../mongo/lease';
+import { type Held, createLeases } from '../mongo/lease';
 import { nativeCollection } from '../mongo/native';
 import type { ControlModels } from './models';
 import type { EndpointRow } from './webhookRows';
@@ -49,7 +49,7 @@ export function createWebhookLeases({ webhookEndpoints }: Pick<ControlModels, 'w
 export function createEndpointLeases(rows: mongo.Collection<EndpointRow>, now: () => number) {
   const without = new LRUCache<string, true>({ max: 10_000, ttl: NONE_FOR });
 
-  const leases = leasesOf(rows, LEASED_FOR, now);
+  const leases = createLeases(rows, LEASED_FOR, now);
   const due = () => ({ due: { $lte: new Date(now()) } });
 
   return {
