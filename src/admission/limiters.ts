@@ -4,7 +4,6 @@ import { createRateLimiter, type RateLimiter, type RateStore, WINDOW_SECONDS } f
 
 /** The limiters of a gateway: in memory, or shared through Redis. */
 export interface Limiters {
-  /** Requests of each key. */
   readonly keys: RateLimiter;
   /** Requests of all keys of each organisation. */
   readonly organisations: RateLimiter;
@@ -79,20 +78,20 @@ interface SharedStores {
 
 function sharedLimiters(options: LimitersOptions, stores: SharedStores): Limiters {
   const { instances, onChange } = options;
-  let [isAway, awayUntil, isClosed] = [false, 0, false];
+  let [isDown, downUntil, isClosed] = [false, 0, false];
   let asking: Promise<void> | undefined;
 
   function noteFailure(error: unknown): void {
-    awayUntil = Date.now() + PAUSE_AFTER_FAILURE;
+    downUntil = Date.now() + PAUSE_AFTER_FAILURE;
     // closing while connecting is reported as an error, too
-    if (isAway || isClosed) return;
-    isAway = true;
+    if (isDown || isClosed) return;
+    isDown = true;
     onChange('degraded', error instanceof Error ? error.message : String(error));
   }
 
   function noteAnswer(): void {
-    if (!isAway) return;
-    isAway = false;
+    if (!isDown) return;
+    isDown = false;
     onChange('ok');
   }
 
@@ -105,7 +104,7 @@ function sharedLimiters(options: LimitersOptions, stores: SharedStores): Limiter
   }
 
   async function noteMiss(error: unknown): Promise<void> {
-    if (error instanceof NoAnswerError && !isAway) await noteLate();
+    if (error instanceof NoAnswerError && !isDown) await noteLate();
     else noteFailure(error);
   }
 
@@ -117,7 +116,7 @@ function sharedLimiters(options: LimitersOptions, stores: SharedStores): Limiter
     const insurance = memoryStore(Math.ceil(points / instances));
     return {
       async consume(id, taken) {
-        if (Date.now() < awayUntil) return insurance.consume(id, taken);
+        if (Date.now() < downUntil) return insurance.consume(id, taken);
         try {
           const result = await within(REDIS_TIMEOUT, shared.consume(id, taken));
           noteAnswer();
@@ -136,12 +135,12 @@ function sharedLimiters(options: LimitersOptions, stores: SharedStores): Limiter
     health: async () => {
       try {
         await within(REDIS_TIMEOUT, stores.ping());
-        awayUntil = 0;
+        downUntil = 0;
         noteAnswer();
       } catch (error) {
         await noteMiss(error);
       }
-      return isAway ? 'degraded' : 'ok';
+      return isDown ? 'degraded' : 'ok';
     },
     close: () => {
       isClosed = true;

@@ -9,7 +9,6 @@ import { LARGE_REQUESTS, LARGE_REQUESTS_WAITING } from '../limits';
  * rejected before it slows down others (docs/decisions/bodies-and-fairness.md).
  */
 
-/** The kind of large request. */
 export type LargePart = keyof typeof LARGE_REQUESTS;
 const PARTS = Object.keys(LARGE_REQUESTS) as LargePart[];
 
@@ -122,7 +121,6 @@ export function createRequestQueue(onRefused: () => void) {
       void own.then(() => last.get(name) === own && last.delete(name));
       return own;
     },
-    /** Ends all turns of an exchange. */
     end(exchange: QueuedExchange): void {
       ended.add(exchange);
       for (const part of PARTS) leave(exchange, part);

@@ -93,7 +93,7 @@ export async function openDeployment({ uri, onOldServer, watchClient }: Deployme
     /** @throws AppError unavailable unless it is connected */
     requireConnected(): void {
       if (connection.readyState !== mongoose.ConnectionStates.connected)
-        throw new AppError('unavailable', AWAY, { reason: 'away' });
+        throw new AppError('unavailable', NOT_RESPONDING, { reason: 'away' });
     },
     /** Whether it responds within 1.5 s. Concurrent calls share one result. */
     answers: probe.responds,
@@ -108,7 +108,7 @@ export async function openDeployment({ uri, onOldServer, watchClient }: Deployme
 }
 
 /** What callers are told while the database does not respond. */
-export const AWAY = 'The database is not responding.';
+export const NOT_RESPONDING = 'The database is not responding.';
 
 /** The oldest MongoDB version that supports every command we use as documented (docs/decisions/mongodb-versions.md). */
 export const OLDEST_MONGODB = '6.0';

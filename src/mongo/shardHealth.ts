@@ -135,7 +135,7 @@ export function createShardHealth({ control, client, shards, answers, ...reports
     /** The shard of an organisation, if it did not respond when it was last checked. */
     downShardOf(organisationId: string): string | undefined {
       for (const [shard, { availability, organisations }] of watched)
-        if (availability.isAway() && organisations.has(organisationId)) return shard;
+        if (availability.isDown() && organisations.has(organisationId)) return shard;
       return undefined;
     },
     /** Checks the shard of an organisation now. Resolves with its name if it does not respond. */
@@ -146,14 +146,14 @@ export function createShardHealth({ control, client, shards, answers, ...reports
       watchedShard.organisations = new Set([...watchedShard.organisations, organisationId]);
       return (await watchedShard.availability.ask()) ? undefined : shard;
     },
-    isDown: (shard: string): boolean => watched.get(shard)?.availability.isAway() ?? false,
+    isDown: (shard: string): boolean => watched.get(shard)?.availability.isDown() ?? false,
     /** Of the shards whose names are known: where they are not, databases are watched, which nobody may see. */
     states: (): ShardState[] =>
       [...watched]
         .filter(([shard, { database }]) => shard !== database)
         .map(([shard, { availability }]) => ({
-          ...{ shard, isUp: !availability.isAway() },
-          isWritable: !availability.isAway() && !availability.isReadOnly(),
+          ...{ shard, isUp: !availability.isDown() },
+          isWritable: !availability.isDown() && !availability.isReadOnly(),
         })),
   };
 }

@@ -1,4 +1,4 @@
-import { checkIdempotencyKey, idempotentWrite } from '../tenant/idempotency';
+import { checkIdempotencyKey, createIdempotentWrite } from '../tenant/idempotency';
 import type { OrganisationDataCache, UnitOfWork } from '../tenant/organisationData';
 import type { Writer as WrittenBy } from '../tenant/slots';
 import { AppError, type FaultLimits, type Findings } from '../errors';
@@ -81,7 +81,13 @@ export function createWriteOperation(
           attempt.onReplay();
         };
         const idempotencyKey = checkIdempotencyKey(attempt.idempotencyKey);
-        const again = await idempotentWrite(call.data, { ...request, idempotencyKey, keyId: actor.who, by, onReplay });
+        const again = await createIdempotentWrite(call.data, {
+          ...request,
+          idempotencyKey,
+          keyId: actor.who,
+          by,
+          onReplay,
+        });
         const first = await again.replay();
         if (first) return first.answer as WriteReport;
         ({ write } = again);

@@ -33,7 +33,7 @@ const MOST_OF_ONE = MOST_WAITING / 2;
 /** Rows looked at in one go. */
 const AT_ONCE = 100;
 /** How long to wait while the database does not respond, in milliseconds. */
-const AWAY = 1000;
+const RETRY_AFTER = 1000;
 
 /** The rows that a change may have left without what follows from it: by another program, as far as the log says. */
 export function mayLack(
@@ -96,7 +96,7 @@ export function createCorrections({ corrector, databases, logger }: CorrectionOp
           continue;
         }
         for (const id of ids) add(organisation, collection, id);
-        await sleep(AWAY, undefined, { ref: false });
+        await sleep(RETRY_AFTER, undefined, { ref: false });
       }
     }
   }
