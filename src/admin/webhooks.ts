@@ -21,7 +21,7 @@ import {
   type Resolve,
 } from '../webhooks/addresses';
 import {
-  deliveriesOf,
+  createDeliveries,
   type DeliveryQuery,
   type DeliveryRow,
   eventsAt,
@@ -150,7 +150,7 @@ export function createWebhooks({ databases, control, policy, resolve, signing }:
     async function delivered({ webhook_id, delivery }: DeliveryId) {
       const endpoint = await require(webhook_id);
       const data = open();
-      const { find, note } = deliveriesOf(data);
+      const { find, note } = createDeliveries(data);
       const row = delivery.startsWith(`${endpoint._id}.`) ? await find(delivery) : null;
       if (!row) throw notFound('delivery');
       const position = positionOfDelivery(row._id);
@@ -221,7 +221,7 @@ export function createWebhooks({ databases, control, policy, resolve, signing }:
           position: await positionBefore(data, from),
           time: new Date(Math.min(from.getTime(), now)),
         };
-        const { skipOpen, makeDue } = deliveriesOf(data);
+        const { skipOpen, makeDue } = createDeliveries(data);
         // during a move, the organisation's rows cannot be changed
         await data.requireOpen();
         await (start ? skipOpen(row._id) : makeDue(row._id, new Date(now)));
@@ -233,7 +233,7 @@ export function createWebhooks({ databases, control, policy, resolve, signing }:
         withLag(requireFound(await webhooks.remove(webhook_id.toLowerCase(), by))),
       async webhook_deliveries({ webhook_id, ...query }: WebhookId & Omit<DeliveryQuery, 'endpoint'>) {
         const { _id: endpoint } = await require(webhook_id);
-        const page = await deliveriesOf(open()).page({ ...query, endpoint });
+        const page = await createDeliveries(open()).page({ ...query, endpoint });
         return { ...page, data: page.data.map(shownDelivery) } satisfies Page<object>;
       },
       /** Sends a test event now. @throws AppError rate_limited if too many are being sent by hand */
