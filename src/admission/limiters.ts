@@ -40,7 +40,7 @@ const LONGEST_RECONNECT_PAUSE = 1000;
 
 export async function openLimiters(options: LimitersOptions): Promise<Limiters> {
   const { redisUrl } = options;
-  if (redisUrl !== undefined) return sharedLimiters(options, await redisStores(redisUrl));
+  if (redisUrl !== undefined) return createSharedLimiters(options, await createRedisStores(redisUrl));
   return {
     ...budgets(options, (_name, points) => memoryStore(points)),
     health: () => Promise.resolve('ok'),
@@ -51,9 +51,9 @@ export async function openLimiters(options: LimitersOptions): Promise<Limiters> 
 /** Creates the limiters; `store` gives each its store, by name. */
 function budgets(
   { limit, organisationLimit }: LimitersOptions,
-  store: (name: string, points: number) => RateStore,
+  createStore: (name: string, points: number) => RateStore,
 ): Omit<Limiters, 'health' | 'close'> {
-  const budget = (name: string, points: number): RateLimiter => createRateLimiter(points, store(name, points));
+  const budget = (name: string, points: number): RateLimiter => createRateLimiter(points, createStore(name, points));
   return {
     keys: budget('key', limit),
     organisations: budget('organisation', organisationLimit),
@@ -76,7 +76,7 @@ interface SharedStores {
   onError?(listener: (error: unknown) => void): void;
 }
 
-function sharedLimiters(options: LimitersOptions, stores: SharedStores): Limiters {
+function createSharedLimiters(options: LimitersOptions, stores: SharedStores): Limiters {
   const { instances, onChange } = options;
   let [isDown, downUntil, isClosed] = [false, 0, false];
   let asking: Promise<void> | undefined;
@@ -115,16 +115,16 @@ function sharedLimiters(options: LimitersOptions, stores: SharedStores): Limiter
     const shared = stores.store(name, points);
     const insurance = memoryStore(Math.ceil(points / instances));
     return {
-      async consume(id, taken) {
-        if (Date.now() < downUntil) return insurance.consume(id, taken);
+      async consume(id, points) {
+        if (Date.now() < downUntil) return insurance.consume(id, points);
         try {
-          const result = await within(REDIS_TIMEOUT, shared.consume(id, taken));
+          const result = await within(REDIS_TIMEOUT, shared.consume(id, points));
           noteAnswer();
           return result;
         } catch (refusal) {
           if (refusal instanceof RateLimiterRes) throw refusal;
           void noteMiss(refusal);
-          return insurance.consume(id, taken);
+          return insurance.consume(id, points);
         }
       },
     };
@@ -149,7 +149,7 @@ function sharedLimiters(options: LimitersOptions, stores: SharedStores): Limiter
   };
 }
 
-async function redisStores(url: string): Promise<SharedStores> {
+async function createRedisStores(url: string): Promise<SharedStores> {
   // loaded on demand, because loading modules takes most of the startup time
   const { Redis: Client } = await import('ioredis');
   const redis = new Client(url, {

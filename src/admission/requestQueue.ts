@@ -116,10 +116,10 @@ export function createRequestQueue(onRefused: () => void) {
      */
     loopTurn({ log }: Pick<QueuedExchange, 'log'>): Promise<void> {
       const name = log.principal?.organisation?.id ?? '';
-      const own = (last.get(name) ?? Promise.resolve()).then(() => turn());
-      last.set(name, own);
-      void own.then(() => last.get(name) === own && last.delete(name));
-      return own;
+      const ownTurn = (last.get(name) ?? Promise.resolve()).then(() => turn());
+      last.set(name, ownTurn);
+      void ownTurn.then(() => last.get(name) === ownTurn && last.delete(name));
+      return ownTurn;
     },
     end(exchange: QueuedExchange): void {
       ended.add(exchange);

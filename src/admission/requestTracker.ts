@@ -85,8 +85,8 @@ export function createRequestTracker<Exchange extends TrackedExchange>(options: 
   async function findOutage({ isReceiving, idleWaits, log }: TrackedExchange): Promise<AppError | undefined> {
     if (isReceiving || idleWaits > 0) return undefined;
     const { organisation } = log.principal ?? {};
-    const [isThere, shard] = await Promise.all([availability.ask(), organisation && shards?.check(organisation.id)]);
-    return isThere && shard === undefined ? undefined : away(isThere ? shard : undefined);
+    const [isUp, shard] = await Promise.all([availability.ask(), organisation && shards?.check(organisation.id)]);
+    return isUp && shard === undefined ? undefined : databaseDown(isUp ? shard : undefined);
   }
 
   /** Whether a request was in progress when its connections were lost, and should have failed since. */
@@ -97,7 +97,7 @@ export function createRequestTracker<Exchange extends TrackedExchange>(options: 
   }
 
   async function check(exchange: Exchange, waiting: Waiting): Promise<void> {
-    const failure = (await findOutage(exchange)) ?? (isLost(waiting) ? away() : undefined);
+    const failure = (await findOutage(exchange)) ?? (isLost(waiting) ? databaseDown() : undefined);
     if (failure) waiting.reject(failure);
     else if (performance.now() - waiting.started > longest)
       waiting.reject(new AppError('unavailable', 'The request took too long.', { reason: 'slow' }));
@@ -144,7 +144,7 @@ export function createRequestTracker<Exchange extends TrackedExchange>(options: 
      * @throws AppError unavailable if the database is down or too many requests are waiting
      */
     admit(): void {
-      if (availability.isDown()) throw away();
+      if (availability.isDown()) throw databaseDown();
       if (!exceeds(WAITING_REQUESTS.all, () => true)) return;
       onShed('database');
       throw tooMany('Too many requests are waiting for the database.');
@@ -155,7 +155,7 @@ export function createRequestTracker<Exchange extends TrackedExchange>(options: 
      */
     admitOrganisation({ id }: Pick<Organisation, 'id'>): void {
       const shard = shards?.downShardOf(id);
-      if (shard !== undefined) throw away(shard);
+      if (shard !== undefined) throw databaseDown(shard);
       if (!exceeds(WAITING_REQUESTS.organisation, (organisation) => organisation?.id === id)) return;
       onShed('organisation');
       throw tooMany('Too many requests of this organisation are in progress.');
@@ -190,7 +190,7 @@ export function createRequestTracker<Exchange extends TrackedExchange>(options: 
   };
 }
 
-function away(shard?: string): AppError {
+function databaseDown(shard?: string): AppError {
   return new AppError('unavailable', NOT_RESPONDING, { reason: 'away', ...(shard !== undefined && { shard }) });
 }
 

@@ -113,15 +113,15 @@ export async function createGateway(options: GatewayOptions, host: GatewayHost) 
       checkHead(exchange.request);
       await (run ? run(work) : work());
     } catch (error) {
-      const known = toAppError(error);
-      if (known.code === 'unavailable') noteUnavailable(exchange, known, error);
-      else if (known.status >= 500) {
+      const appError = toAppError(error);
+      if (appError.code === 'unavailable') noteUnavailable(exchange, appError, error);
+      else if (appError.status >= 500) {
         const { traceId } = exchange.log;
         const ids = { request_id: exchange.requestId, ...(traceId !== undefined && { trace_id: traceId }) };
-        logger.error({ ...ids, code: known.code, error: describeError(error) }, 'request failed');
+        logger.error({ ...ids, code: appError.code, error: describeError(error) }, 'request failed');
       }
-      exchange.log.code = known.code;
-      writeError(exchange, known, errors);
+      exchange.log.code = appError.code;
+      writeError(exchange, appError, errors);
     }
   }
 
