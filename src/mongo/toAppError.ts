@@ -3,8 +3,8 @@ import { AppError, chainOf, findAppError } from '../errors';
 
 /** The AppError to show for any error: itself, `unavailable` if the database is down, otherwise `internal`. */
 export function toAppError(error: unknown): AppError {
-  const known = findAppError(error);
-  if (known) return known;
+  const appError = findAppError(error);
+  if (appError) return appError;
   for (const current of chainOf(error)) {
     if (isOutOfTime(current)) {
       const detail = 'The database took too long for this, and was stopped; ask for less, or narrow the search.';
