@@ -3,7 +3,7 @@
 /** Bytes of bodies, rows and answers, out of MAX_BODY_MEMORY (admission/bodyMemory.ts). */
 export const bodyMemoryLimits = (most: number) => ({ all: most, caller: most / 4, organisation: most / 2 });
 
-/** Connections; a caller is an address, unless many callers may share one, such as that of a proxy (admission/connectionLimit.ts). */
+/** Connections; a caller is an address, unless callers may share one (`isShared`), such as that of a proxy (admission/connectionLimit.ts). */
 export const connectionLimits = (most: number, isShared: boolean) =>
   isShared ? { all: most } : { all: most, caller: Math.max(100, Math.ceil(most / 2)) };
 

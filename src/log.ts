@@ -38,18 +38,18 @@ export function redact(text: string, most = MAX): string {
 export function redactPath(path: string): string {
   const shown = REF.test(decoded(path.slice(0, MAX_DECODED))) ? withoutRefs(path) : path;
   const plain = decoded(shown.slice(0, MAX_DECODED));
-  const isRedacted = plain.slice(0, MAX + KEY_TEXT_SEEN).search(KEY_TEXT) !== -1;
-  return redact(isRedacted ? plain : shown);
+  const hasKey = plain.slice(0, MAX + KEY_TEXT_SEEN).search(KEY_TEXT) !== -1;
+  return redact(hasKey ? plain : shown);
 }
 
 const REF = /ref:/i;
 
-/** Without external_refs, of which one may be a secret that was typed in the wrong place. */
+/** A path without the external_refs in it: one may be a secret that was typed in the wrong place. */
 function withoutRefs(path: string): string {
   const segments = path.slice(0, MAX_DECODED).split('/');
-  // half a key would not be recognised
+  // the last segment is cut off there, and half a key would not be recognised
   if (path.length > MAX_DECODED) segments.splice(-1, 1, '…');
-  return segments.map((one) => (REF.test(decoded(one)) ? 'ref:…' : one)).join('/');
+  return segments.map((segment) => (REF.test(decoded(segment)) ? 'ref:…' : segment)).join('/');
 }
 
 /** The ASCII characters of a path without percent-encoding. */

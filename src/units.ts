@@ -17,10 +17,10 @@ export const MEBIBYTE = 1024 * 1024;
 export const MAX_ANSWER = 16 * MEBIBYTE;
 
 export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-/** An id as rows have it: they are looked for in lower case. */
+/** An id as rows have it: in lower case, in which ids are looked up. */
 export const STORED_ID = new RegExp(UUID.source);
 
-/** The wait that a `Retry-After` header asks for, in milliseconds: its seconds, or the time until its HTTP date. Undefined if it has neither. */
+/** The wait that a `Retry-After` header asks for, in ms: its seconds, or the time from `now` until its HTTP date. Undefined if it has neither. */
 export function retryAfterOf(header: string | null | undefined, now = Date.now()): number | undefined {
   if (header === null || header === undefined) return undefined;
   if (/^\d{1,9}$/.test(header)) return Number(header) * SECOND;

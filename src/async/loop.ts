@@ -7,12 +7,13 @@ interface LoopOptions {
   readonly round: () => Promise<boolean>;
   /** Pause after a round, in milliseconds, which `wake` ends. */
   readonly every: number;
-  /** Pause after a round that failed, in milliseconds (default: `every`). Only a wake during the pause ends it. */
+  /** Pause after a round that failed, in milliseconds (default: `every`). A `wake` during the pause ends it, one during the round does not. */
   readonly afterFailure?: number;
   /** Called if a round fails; the next one tries again. */
   readonly onError: (error: unknown) => void;
 }
 
+/** A loop that `start` begins; its pauses do not keep the process running. */
 export function createLoop({ round, every, afterFailure = every, onError }: LoopOptions) {
   const ending = new AbortController();
   let woken = new AbortController();
@@ -39,7 +40,7 @@ export function createLoop({ round, every, afterFailure = every, onError }: Loop
     start: (): void => {
       running ??= run();
     },
-    /** Begins the next round as soon as the present one has ended. */
+    /** Begins the next round at once, or as soon as the present one has succeeded. */
     wake: (): void => {
       woken.abort();
     },

@@ -1,37 +1,38 @@
-/** Runs work with limited concurrency; the rest waits in order. */
+/** Runs work with limited concurrency; the rest waits in order. Resolves and rejects as the work does. */
 export type Semaphore = <T>(work: () => Promise<T>) => Promise<T>;
 
 /**
- * How long work can hold its slot, in milliseconds; longer than any of the driver's timeouts. A command written to a
+ * How long work can hold its slot, in milliseconds; longer than any timeout of MongoDB's driver. A command that it wrote to a
  * connection that was just closed never ends, and must not block its slot forever.
  */
 const LONGEST = 60_000;
 
+/** `most` slots. Work that takes longer than `longest` goes on without its slot, so more than `most` may then run. */
 export function createSemaphore(most: number, longest = LONGEST): Semaphore {
   const waiting: (() => void)[] = [];
-  let passing = 0;
+  let slotsTaken = 0;
 
-  function leave(): void {
+  function giveUpSlot(): void {
     const next = waiting.shift();
     // the next one in line takes over the slot
     if (next) next();
-    else passing -= 1;
+    else slotsTaken -= 1;
   }
 
   return async (work) => {
-    if (passing < most) passing += 1;
+    if (slotsTaken < most) slotsTaken += 1;
     else await new Promise<void>((resolve) => waiting.push(resolve));
-    let isInside = true;
-    const leaveOnce = (): void => {
-      if (isInside) leave();
-      isInside = false;
+    let hasSlot = true;
+    const giveUpOnce = (): void => {
+      if (hasSlot) giveUpSlot();
+      hasSlot = false;
     };
-    const timer = setTimeout(leaveOnce, longest).unref();
+    const timer = setTimeout(giveUpOnce, longest).unref();
     try {
       return await work();
     } finally {
       clearTimeout(timer);
-      leaveOnce();
+      giveUpOnce();
     }
   };
 }

@@ -43,15 +43,15 @@ export function createShares(limits: Limits) {
 
   return {
     /**
-     * The limit that `units` more would exceed. `own` is what the same request holds already: it is always within a limit towards which
-     * nothing else counts.
+     * The limit that `units` more would exceed; undefined if none. `own` is what the same request holds already: a limit towards which nothing
+     * else counts is never exceeded, so that a single large request is not refused.
      */
     exceeded,
     /** Counts units, whatever the limits are; fewer if negative. */
     add,
     /** Counts a unit, whatever the limits are. Returns the function that gives it back; only its first call does. */
     hold,
-    /** Like {@link hold}, unless a limit would be exceeded. */
+    /** Like {@link hold}; undefined, and counts nothing, if a limit would be exceeded. */
     take: (owner: Owner): (() => void) | undefined => (exceeded(owner) ? undefined : hold(owner)),
     /** What one holds; without a name, all together. */
     held,

@@ -16,7 +16,7 @@ export type Yield = ReturnType<typeof createYield>;
 /** Called before each of many elements; returns a promise to await if the work has held the event loop for long enough. */
 export type Pace = () => Promise<void> | undefined;
 
-/** Slices work by time, since callers decide what an element costs. */
+/** A pace that gives way after each `slice` of milliseconds: by time, since callers decide what an element costs. */
 export function paceOf(yieldToOthers: () => Promise<void>, slice = SLICE): Pace {
   let until = performance.now() + slice;
   const pause = async (): Promise<void> => {
@@ -35,7 +35,7 @@ export type Budget = (work: { readonly bytes: number } | { readonly objects: num
 /** Lets one piece through in each turn of the event loop; the rest waits, each piece for a turn of its own. */
 export function createBudget(yieldTurn: () => Promise<void>): Budget {
   const waiting: { readonly cost: number; readonly begin: () => void }[] = [];
-  /** What this turn has left of its piece. */
+  /** What this turn has left of its piece, as a share of 1. */
   let left = 1;
 
   function letThrough(): void {
@@ -74,7 +74,7 @@ export interface Pauses {
   readonly budget: Budget;
 }
 
-/** Pauses of work for no organisation, so that all of them are others. */
+/** Pauses of work for no organisation, which gives way to the requests of all. */
 export const pausesOf = ({ yieldTurn, yieldToOthers }: Yield): Pauses => ({
   yieldTurn,
   yieldToOthers: () => yieldToOthers(''),

@@ -16,9 +16,15 @@ interface KeySource {
 
 /** Why a request is not authenticated; for the log and metrics, never for the caller. */
 export const REFUSAL_REASONS = [
-  ...(['missing', 'malformed', 'checksum', 'unknown'] as const),
-  ...(['wrong_secret', 'revoked', 'expired', 'address'] as const),
-];
+  'missing',
+  'malformed',
+  'checksum',
+  'unknown',
+  'wrong_secret',
+  'revoked',
+  'expired',
+  'address',
+] as const;
 export type RefusalReason = (typeof REFUSAL_REASONS)[number];
 
 export interface Refusal {
@@ -44,7 +50,7 @@ interface AuthenticatorOptions {
   readonly onFound?: (storedKey: ApiKey | null | undefined) => void;
 }
 
-/** Called while a key is being looked up, if it will probably be accepted, with the caller that it would identify. */
+/** Called while a key is being looked up, if it was accepted a moment ago (seenKeys.ts), with the caller that it would identify. */
 export type OnExpected = (caller: KeyPrincipal) => void;
 
 export type Authenticate = ReturnType<typeof createAuthenticator>['authenticate'];
@@ -53,7 +59,7 @@ export type Recognise = ReturnType<typeof createAuthenticator>['recognise'];
 export function createAuthenticator(options: AuthenticatorOptions) {
   const findKey = keyFinder(options, options.now ?? Date.now);
 
-  async function find(
+  async function findAllowedKey(
     authorization: string | undefined,
     address: string,
     onExpected?: OnExpected,
@@ -75,7 +81,7 @@ export function createAuthenticator(options: AuthenticatorOptions) {
       onRefused?: (refusal: Refusal) => void,
       onExpected?: OnExpected,
     ): Promise<KeyPrincipal> => {
-      const lookup = await find(authorization, address, onExpected);
+      const lookup = await findAllowedKey(authorization, address, onExpected);
       if ('reason' in lookup) {
         onRefused?.(lookup);
         await options.countFailure(address);
@@ -88,7 +94,7 @@ export function createAuthenticator(options: AuthenticatorOptions) {
     },
     /** Identifies the caller, or the reason why it is rejected, without recording anything. */
     recognise: async (authorization: string | undefined, address: string): Promise<KeyPrincipal | Refusal> => {
-      const lookup = await find(authorization, address);
+      const lookup = await findAllowedKey(authorization, address);
       return 'reason' in lookup ? lookup : toPrincipal(lookup.key);
     },
   };
@@ -131,9 +137,9 @@ function keyFinder(options: AuthenticatorOptions, now: () => number) {
     const reading = options.apiKeys.find(parsed.id);
     const remembered = onExpected && seen.of(parsed);
     const rememberedKey = remembered?.key;
-    const isAhead = remembered !== undefined && mayReadAhead(remembered, token, address, new Date(now()));
-    if (isAhead) {
-      remembered.isAhead = true;
+    const readsAhead = remembered !== undefined && mayReadAhead(remembered, token, address, new Date(now()));
+    if (readsAhead) {
+      remembered.isReadingAhead = true;
       onExpected?.(toPrincipal(remembered.key));
     }
     let stored: ApiKey | null;
@@ -141,7 +147,7 @@ function keyFinder(options: AuthenticatorOptions, now: () => number) {
       stored = await reading;
     } finally {
       // from here, nothing is awaited until the key that was read is noted
-      if (isAhead) remembered.isAhead = false;
+      if (readsAhead) remembered.isReadingAhead = false;
     }
     // the same id and secret under the other prefix, with a matching checksum, would be another key
     const storedKey = stored && token.startsWith(stored.prefix) ? stored : null;
@@ -180,7 +186,10 @@ function toPrincipal(key: ApiKey): KeyPrincipal {
     organisation: organisationOf(key),
     scopes: new Set(key.scopes),
     key: {
-      ...{ id: key._id, name: key.name, prefix: key.prefix, expiresAt: key.expires_at },
+      id: key._id,
+      name: key.name,
+      prefix: key.prefix,
+      expiresAt: key.expires_at,
       mcp: key.mcp ?? DEFAULT_MCP,
     },
   };

@@ -160,7 +160,7 @@ export interface ApiKey {
   readonly last_four: string;
   readonly salt: string;
   readonly hash: string;
-  /** Number of the pepper it is hashed with, counted from 0 (organisations/pepper.ts). */
+  /** Which of the peppers that the gateway has had, counted from 0, it is hashed with (organisations/pepper.ts). */
   readonly pepper?: number;
   readonly scopes: readonly Scope[];
   readonly created_by: string;
@@ -172,6 +172,7 @@ export interface ApiKey {
   readonly last_used_from: string | null;
   /** CIDR ranges it may be used from; empty means anywhere. */
   readonly allowed_ranges: readonly string[];
+  /** Id of the key that replaces it. */
   readonly rotated_to: string | null;
   /** What it may do over MCP; {@link DEFAULT_MCP} if missing. */
   readonly mcp?: McpAccess;
@@ -206,7 +207,20 @@ export function shownKey(key: ApiKey, state: KeyState) {
   const { name, prefix, last_four, scopes, created_by, created_at, expires_at, revoked_at } = key;
   const { last_used_at, last_used_from, allowed_ranges, rotated_to, mcp = DEFAULT_MCP } = key;
   return {
-    ...{ id: key._id, name, prefix, last_four, scopes, created_by, created_at, expires_at, revoked_at },
-    ...{ last_used_at, last_used_from, allowed_ranges, rotated_to, mcp, state },
+    id: key._id,
+    name,
+    prefix,
+    last_four,
+    scopes,
+    created_by,
+    created_at,
+    expires_at,
+    revoked_at,
+    last_used_at,
+    last_used_from,
+    allowed_ranges,
+    rotated_to,
+    mcp,
+    state,
   };
 }

@@ -13,7 +13,7 @@ const MAX = 5000;
 interface SeenKey {
   key: ApiKey;
   /** Whether a request is reading ahead with it: one at a time, so that a changed key wastes at most one read. */
-  isAhead: boolean;
+  isReadingAhead: boolean;
 }
 
 export function createSeenKeys(peppers: readonly string[]) {
@@ -25,7 +25,7 @@ export function createSeenKeys(peppers: readonly string[]) {
       return matchesAny(secret, seenKey?.key, peppers) ? seenKey : undefined;
     },
     note(key: ApiKey): void {
-      const seenKey = cache.get(key._id) ?? { key, isAhead: false };
+      const seenKey = cache.get(key._id) ?? { key, isReadingAhead: false };
       seenKey.key = key;
       cache.set(key._id, seenKey);
     },
@@ -34,8 +34,8 @@ export function createSeenKeys(peppers: readonly string[]) {
 }
 
 /** Whether to read ahead: as far as is known, the key will be accepted from this address. */
-export function mayReadAhead({ key, isAhead }: SeenKey, token: string, address: string, now: Date): boolean {
+export function mayReadAhead({ key, isReadingAhead }: SeenKey, token: string, address: string, now: Date): boolean {
   // while MongoDB moves the organisation's data, nothing may read them
-  if (isAhead || key.organisation.moving || !token.startsWith(key.prefix)) return false;
+  if (isReadingAhead || key.organisation.moving || !token.startsWith(key.prefix)) return false;
   return keyState(key, now) === 'active' && isInRanges(address, key.allowed_ranges);
 }

@@ -176,6 +176,7 @@ export const MAX_FAULTS = 100;
 export interface Findings {
   /** The first faults, at most {@link MAX_FAULTS}. */
   readonly faults: readonly Fault[];
+  /** How many others were counted. */
   readonly more: number;
   /** Whether counting stopped early, so there may be more than `more`. */
   readonly isTruncated: boolean;
@@ -220,6 +221,7 @@ export interface AppErrorExtras {
   /** The scope that was missing, as `resource:action`. */
   readonly requiredScope?: string;
   readonly errors?: readonly Fault[];
+  /** How many faults `errors` leaves out. */
   readonly moreErrors?: number;
   /** Seconds to wait before a retry. */
   readonly retryAfter?: number;
@@ -270,9 +272,9 @@ export function movingError(): AppError {
   return new AppError('unavailable', detail, { reason: 'moving', retryAfter: MOVED_AFTER });
 }
 
-/** 404 for an object: the same message whether it never existed or belongs to another organisation. */
-export function notFound(resource: string): AppError {
-  return new AppError('not_found', `There is no such ${resource}.`);
+/** 404 for an object, called `name`: the same message whether it never existed or belongs to another organisation. */
+export function notFound(name: string): AppError {
+  return new AppError('not_found', `There is no such ${name}.`);
 }
 
 /** 400 with the invalid parameters, and the number of others (`more`) that are not listed. */

@@ -4,7 +4,7 @@ import { type RawRows, requireWhole, UnsupportedValue } from '../mongo/rawRows';
 import { type PartFind, readRaw, type Reading } from '../mongo/readRows';
 import { MEBIBYTE } from '../units';
 import { JsonOutput } from './jsonOutput';
-import { idle, createObjectWriter, type Shape, withBytes } from './rowWriter';
+import { createWriting, createObjectWriter, type Shape, withBytes } from './rowWriter';
 
 /* Writes pages and single objects as JSON from the bytes that the database sent, without decoding them (docs/decisions/fast.md). */
 
@@ -24,9 +24,9 @@ export type PageWriter = ReturnType<typeof createPageWriter>;
 const out = new JsonOutput();
 const COMMA = Buffer.from(',');
 
-/** `copies` is how often a byte of a row can be written at most. */
+/** Writes pages of a shape. `copies` is how often a byte of a row can be written at most. */
 export function createPageWriter({ parts, row }: PageShape, copies = 1) {
-  const writing = idle();
+  const writing = createWriting();
   const rows = createObjectWriter(row, out, writing);
   const names = parts.map(({ key, from }, index) => {
     const name = `${index === 0 ? '{' : ','}${JSON.stringify(key)}:`;
@@ -79,7 +79,7 @@ function placeOf(places: RawRows['places'], index: number): [number, number] {
 }
 
 export function createSingleWriter(shape: Shape) {
-  const writing = idle();
+  const writing = createWriting();
   const object = createObjectWriter(shape, out, writing);
   return {
     /** The JSON of an object. @throws UnsupportedValue */

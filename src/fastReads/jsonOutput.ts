@@ -26,8 +26,6 @@ const ESCAPES = Array.from({ length: 0x80 }, (_, code) => {
 /** 1 for each byte that needs no escape. */
 const IS_PLAIN = Uint8Array.from({ length: 0x100 }, (_, code) => (code < 0x80 && !ESCAPES[code] ? 1 : 0));
 
-/** The first and last time whose year has four digits, in milliseconds since 1970. */
-
 /** JSON as bytes, exactly as JSON.stringify writes it. */
 export class JsonOutput {
   #bytes = Buffer.allocUnsafe(FIRST);
@@ -137,7 +135,8 @@ export class JsonOutput {
     let at = this.#at;
     const day = Math.floor(time / DAY);
     const left = time - day * DAY;
-    // not with a Date, which takes several times as long; days count from 1 March of the year 0, so that leap days come last
+    // Howard Hinnant's civil_from_days, since a Date takes several times as long: days count from 1 March of the year 0, so that leap days come
+    // last, which is 719,468 days before 1970; an era is 400 years
     const days = day + 719_468;
     const era = (days / 146_097) | 0;
     const ofEra = days - era * 146_097;
@@ -153,21 +152,21 @@ export class JsonOutput {
     const fraction = left - seconds * SECOND;
     const tenths = (fraction / 100) | 0;
     out[at++] = QUOTE;
-    at = two(out, at, century);
-    at = two(out, at, year - century * 100);
+    at = twoDigits(out, at, century);
+    at = twoDigits(out, at, year - century * 100);
     out[at++] = DASH;
-    at = two(out, at, month);
+    at = twoDigits(out, at, month);
     out[at++] = DASH;
-    at = two(out, at, ofYear - (((153 * fromMarch + 2) / 5) | 0) + 1);
+    at = twoDigits(out, at, ofYear - (((153 * fromMarch + 2) / 5) | 0) + 1);
     out[at++] = 0x54; // T
-    at = two(out, at, hours);
+    at = twoDigits(out, at, hours);
     out[at++] = 0x3a; // :
-    at = two(out, at, minutes - hours * 60);
+    at = twoDigits(out, at, minutes - hours * 60);
     out[at++] = 0x3a;
-    at = two(out, at, seconds - minutes * 60);
+    at = twoDigits(out, at, seconds - minutes * 60);
     out[at++] = 0x2e; // .
     out[at++] = ZERO + tenths;
-    at = two(out, at, fraction - tenths * 100);
+    at = twoDigits(out, at, fraction - tenths * 100);
     out[at++] = 0x5a; // Z
     out[at++] = QUOTE;
     this.#at = at;
@@ -189,7 +188,7 @@ export class JsonOutput {
 }
 
 /** Writes two digits; returns the position after them. */
-function two(out: Buffer, at: number, value: number): number {
+function twoDigits(out: Buffer, at: number, value: number): number {
   const tens = (value / 10) | 0;
   out[at] = ZERO + tens;
   out[at + 1] = ZERO + value - tens * 10;

@@ -30,7 +30,10 @@ export function metadataWriter(out: JsonOutput, writing: { readonly bytes: Buffe
   };
 }
 
-/** The pairs in the order in which an object has them, where whole numbers come first. @throws UnsupportedValue if resolvers would show none, or others */
+/**
+ * The pairs in the order in which a JavaScript object has them, keys that are whole numbers first.
+ * @throws UnsupportedValue for what only resolvers can answer
+ */
 export function placesOfPairs(bytes: Buffer, form: RegExp, [start, type, end]: readonly [number, number, number]) {
   if (type !== BSON.array) throw new UnsupportedValue('type');
   const pairs = Object.create(null) as Record<string, [Place, Place]>;

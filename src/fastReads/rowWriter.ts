@@ -16,7 +16,7 @@ import { metadataWriter, placesOfPairs } from './metadataWriter';
 import { afterName, dateWriter, enumWriter, idWriter, stringWriter, type Write } from './textWriters';
 
 /** A member of an object in an answer. */
-export interface Wanted {
+export interface WantedMember {
   /** Its name in the answer. */
   readonly key: string;
   /** Its source: a constant (`__typename`), or a member by its name in the database. */
@@ -51,7 +51,7 @@ export interface Value {
 
 /** The members of an object that are written. */
 export interface Shape {
-  readonly wanted: readonly Wanted[];
+  readonly wanted: readonly WantedMember[];
   /** Other members that the object is known to have, so that they are skipped quickly. */
   readonly others: readonly string[];
 }
@@ -87,7 +87,7 @@ export interface Writing {
 
 const NOTHING = Buffer.alloc(0);
 
-export function idle(): Writing {
+export function createWriting(): Writing {
   return { bytes: NOTHING, listed: 0 };
 }
 
@@ -109,6 +109,7 @@ export function createObjectWriter(shape: Shape, out: JsonOutput, writing: Writi
   const wantedMembers = new Set(shape.wanted.flatMap(({ from }) => ('member' in from ? from.member : [])));
   const names = members.map((name) => Buffer.from(`${name}\0`));
   const isWanted = members.map((name) => wantedMembers.has(name));
+  // a slot is the index of a member in these lists
   const slots = new Map(members.map((name, slot) => [name, slot]));
   /** By slot: where the value starts and ends, and its type; 0 if the object lacks it. */
   const [places, ends] = [new Int32Array(members.length), new Int32Array(members.length)];

@@ -8,11 +8,11 @@ import {
   isObjectType,
 } from 'graphql';
 import type { PageShape } from './answerWriter';
-import type { Shape, Value, Wanted } from './rowWriter';
+import type { Shape, Value, WantedMember } from './rowWriter';
 import { keysOfMetadata, memberOf, patternOfField } from '../operations/build';
 import type { Field, Selected } from '../operations/selection';
 
-/* Shapes of rows, from a selection and the types of its fields; undefined if the value of any field is not stored. */
+/* What to write of rows (their shape), from a selection and the types of its fields; undefined if the value of any field is not stored. */
 
 /** How values of scalars are written: the same way as `serialize` of the scalar writes stored values. */
 const KINDS: Readonly<Record<string, Value['kind']>> = {
@@ -44,7 +44,7 @@ export function pageShape(selected: readonly Selected[]): PageShape | undefined 
 }
 
 export function shapeOf(type: GraphQLObjectType, selected: readonly Selected[]): Shape | undefined {
-  const wanted: Wanted[] = [];
+  const wanted: WantedMember[] = [];
   for (const selection of selected) {
     const part = wantedOf(selection);
     if (!part) return undefined;
@@ -56,7 +56,7 @@ export function shapeOf(type: GraphQLObjectType, selected: readonly Selected[]):
 
 const ID: Value = { kind: 'id', isRequired: true };
 
-function wantedOf({ key, field, type, selected }: Selected): Wanted | undefined {
+function wantedOf({ key, field, type, selected }: Selected): WantedMember | undefined {
   if (!field) return { key, from: { constant: type.name } };
   const member = memberOf(field);
   const value = member === undefined ? undefined : member === '_id' ? ID : valueOf(field, selected);

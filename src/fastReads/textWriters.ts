@@ -3,7 +3,7 @@ import type { JsonOutput } from './jsonOutput';
 
 /* Writers of values that the database has as text. */
 
-/** Writes the value of this type between two places. @throws UnsupportedValue */
+/** Writes the value between two places in the bytes, which is of this BSON type. @throws UnsupportedValue */
 export type Write = (at: number, type: number, end: number) => void;
 
 interface Writing {

@@ -33,7 +33,7 @@ import { type CostOf, createCostOf } from './queryCost';
 import { countFields, QUERY_LIMITS, queryLimitsRule, reservedAliasesRule } from './queryLimits';
 import { type Streaming, subscribe } from './streams/subscribe';
 import { variableErrors } from './variables';
-import { createAnswerWritten, stringifyAnswer, WrittenData } from './fastRead';
+import { createFastAnswers, stringifyAnswer, WrittenData } from './fastRead';
 
 /** The caller's context with additions for GraphQL. Without a caller it has these alone, and no root field runs. */
 export interface GraphqlContext extends Partial<CallContext> {
@@ -66,10 +66,10 @@ const MAX_COMPILED_FIELDS = 250;
 /** Creates Apollo Server without caching, batching, reporting or landing page. */
 export function createApollo(options: ApolloOptions, documents: Documents): ApolloServer<ApolloContext> {
   const { schema, introspection, logger, operations, onFastRead } = options;
-  const isWorthIt = (document: DocumentNode, operation: OperationDefinitionNode): boolean =>
+  const isWorthCompiling = (document: DocumentNode, operation: OperationDefinitionNode): boolean =>
     countFields(document, operation) <= MAX_COMPILED_FIELDS;
-  const execute = createExecutor(schema, { isWorthIt });
-  const answerWritten = createAnswerWritten(schema, { isWorthIt, onFastRead });
+  const execute = createExecutor(schema, { isWorthCompiling });
+  const answerFast = createFastAnswers(schema, { isWorthCompiling, onFastRead });
   return new ApolloServer<ApolloContext>({
     gateway: {
       onSchemaLoadOrUpdate: (callback) => {
@@ -89,7 +89,7 @@ export function createApollo(options: ApolloOptions, documents: Documents): Apol
             const { streaming } = call;
             if (streaming && operation.operation === OperationTypeNode.SUBSCRIPTION)
               return subscribe(schema, execution, streaming);
-            const answer = await answerWritten(execution);
+            const answer = await answerFast(execution);
             if (answer) return answer;
             const result = await execute(execution);
             const refusal = tooLarge(call);
@@ -177,9 +177,9 @@ function createRequestRules(
     didResolveOperation: async ({ document, operation, request, contextValue: { call } }) => {
       const { caller, exchange, streaming } = call;
       // several operations but no name to select one: reject, or it would run without being charged
-      if (!operation) throw unfit('operationName must be the name of an operation in the document.');
+      if (!operation) throw invalidOperation('operationName must be the name of an operation in the document.');
       const isSubscription = operation.operation === OperationTypeNode.SUBSCRIPTION;
-      if (isSubscription && !streaming) throw unfit(NOT_STREAMING, 406);
+      if (isSubscription && !streaming) throw invalidOperation(NOT_STREAMING, 406);
       if (streaming) streaming.isSubscription = isSubscription;
       const { fields, rootFields, points, turn } = costOf(document, operation);
       const isWrite = operation.operation === OperationTypeNode.MUTATION;
@@ -198,7 +198,7 @@ function createRequestRules(
         const more = points(request.variables ?? {}) - 1;
         if (more > 0) await caller.charge(more);
         if (turn) await exchange.queue.take(exchange, turn);
-        // its answer will not be refused, so what the caller does not read of others counts before
+        // its answer will not be refused for want of memory, so refuse it now if the caller's unread answers take too much
         if (isWrite) exchange.bodies.requireRoom(exchange);
       } catch (error) {
         const appError = findAppError(error);
@@ -206,7 +206,7 @@ function createRequestRules(
       }
     },
     willSendResponse: ({ response: { body }, contextValue: { call } }) => {
-      // unless the data is already text, this is done when the answer is written
+      // errors of an answer whose data is text; those of others are completed when it is written
       const { data, errors } = body.kind === 'single' ? body.singleResult : body.initialResult;
       if (errors?.[0] && (data as unknown) instanceof WrittenData) completeErrors(errors, call.exchange);
       return Promise.resolve();
@@ -228,7 +228,7 @@ function createRequestRules(
 const NOT_STREAMING =
   'A subscription is answered with Server-Sent Events: send it to POST /graphql with an API key and Accept: text/event-stream.';
 
-function unfit(message: string, status = 400): GraphQLError {
+function invalidOperation(message: string, status = 400): GraphQLError {
   const extensions: Record<string, unknown> = { code: 'OPERATION_RESOLUTION_FAILURE', http: { status } };
   return new GraphQLError(message, { extensions });
 }

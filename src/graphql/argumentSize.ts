@@ -62,20 +62,20 @@ export function argumentSizeError(
 /** Stops once there are too many elements. */
 function sizeOf(value: unknown): Size {
   const size: Size = { characters: 0, elements: 0 };
-  const look = (value: unknown): void => {
+  const visit = (value: unknown): void => {
     if (typeof value === 'string') size.characters += value.length;
     if (typeof value !== 'object' || value === null || size.elements > ARGUMENT_LIMITS.elements) return;
     if (Array.isArray(value)) {
       size.elements += value.length;
-      value.forEach(look);
+      value.forEach(visit);
       return;
     }
     for (const member of Object.values(value)) {
       if (typeof member === 'object' && member !== null) size.elements += 1;
-      look(member);
+      visit(member);
     }
   };
-  look(value);
+  visit(value);
   return size;
 }
 

@@ -52,8 +52,8 @@ const TOKENS_A_POINT = 200;
 export const SHORT = TOKENS_A_POINT;
 
 /**
- * Points of a new document by its readable tokens: parsing and validating it takes up to 30 ms, before anything else about it is
- * known.
+ * Points of a new document by its tokens, up to the first that is invalid: parsing and validating it takes up to 30 ms, before anything else
+ * about it is known.
  */
 export function documentPoints(text: string): number {
   const lexer = new Lexer(new Source(text));
@@ -67,12 +67,13 @@ export function documentPoints(text: string): number {
   return Math.max(0, Math.ceil(tokens / TOKENS_A_POINT) - 1);
 }
 
-let rested: Promise<void> = Promise.resolve();
+/** Resolves when the next new document may be parsed. */
+let nextTurn: Promise<void> = Promise.resolve();
 
 /** Waits until a new document may be parsed: other requests get the event loop for as long as the previous document held it. */
 export function loopTurn(): Promise<void> {
-  const turn = rested;
-  rested = turn.then(async () => {
+  const turn = nextTurn;
+  nextTurn = turn.then(async () => {
     const started = performance.now();
     // the caller's turn comes next, and parsing and validating never wait for anything
     await setImmediate();

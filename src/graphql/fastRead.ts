@@ -62,7 +62,7 @@ interface Root {
 
 interface Options {
   /** Whether an operation is small enough to be compiled. */
-  readonly isWorthIt: (document: DocumentNode, operation: OperationDefinitionNode) => boolean;
+  readonly isWorthCompiling: (document: DocumentNode, operation: OperationDefinitionNode) => boolean;
   /** Called for each answer of an operation that can be written from bytes, with the reason if this one was not. */
   readonly onFastRead: OnFastRead;
 }
@@ -71,9 +71,9 @@ interface Options {
  * Returns a function that answers operations, or resolves with undefined if one has to be executed. Operations are identified by AST
  * node, so callers must cache parsed documents.
  */
-export function createAnswerWritten(
+export function createFastAnswers(
   schema: GraphQLSchema,
-  { isWorthIt, onFastRead }: Options,
+  { isWorthCompiling, onFastRead }: Options,
 ): (execution: Execution) => Promise<ExecutionResult | undefined> {
   // how often an operation ran, then how to read it, or false if it has to be executed; lives as long as its document
   const cache = new WeakMap<OperationDefinitionNode, number | Root | false>();
@@ -81,7 +81,7 @@ export function createAnswerWritten(
   function rootOf(document: DocumentNode, operation: OperationDefinitionNode): Root | false {
     const before = cache.get(operation) ?? 0;
     if (typeof before !== 'number') return before;
-    const root = before + 1 >= COMPILED_FROM && isWorthIt(document, operation) && compile(document, operation);
+    const root = before + 1 >= COMPILED_FROM && isWorthCompiling(document, operation) && compile(document, operation);
     cache.set(operation, before + 1 < COMPILED_FROM ? before + 1 : root);
     return root;
   }

@@ -86,14 +86,14 @@ export async function createGraphqlApi(options: GraphqlOptions) {
   /** Sends Apollo's answer: as events of a subscription, as a stream of one result, or as JSON. */
   async function respond(call: GraphqlContext, answer: HTTPGraphQLResponse, encode?: Encode): Promise<void> {
     const { exchange, streaming, caller } = call;
-    // an answer in bytes has data, and its errors already have the request id
+    // an answer that is already bytes has data, and its errors have the request id
     const whole = (text: string | Buffer): string | Buffer => {
       const edited = typeof text === 'string' ? withRequestId(exchange, text) : text;
       exchange.bodies.holdAnswer(exchange, Buffer.byteLength(edited), !call.isWrite);
       return edited;
     };
-    if (caller && streaming?.subscribed) {
-      eventStreams.send(exchange, streaming.subscribed, () => caller.pauses.yieldToOthers());
+    if (caller && streaming?.subscription) {
+      eventStreams.send(exchange, streaming.subscription, () => caller.pauses.yieldToOthers());
     } else if (streaming && answer.body.kind === 'complete' && isStreamed(streaming, answer)) {
       eventStreams.sendResult(exchange, whole(answer.body.string));
     } else {
@@ -119,7 +119,11 @@ export async function createGraphqlApi(options: GraphqlOptions) {
       await admit(exchange, caller, body);
       const streaming = caller && open === openCaller ? streamingOf(request) : undefined;
       const call: GraphqlContext = Object.assign(caller ?? {}, {
-        ...{ requestId, exchange, caller, streaming, isWrite: false },
+        requestId,
+        exchange,
+        caller,
+        streaming,
+        isWrite: false,
         lastEventId: streaming && lastEventIdOf(request),
       });
       const accept = streaming ? (acceptBesideStream(request) ?? 'application/json') : acceptOf(request);

@@ -198,7 +198,7 @@ function limitOf(
   };
 }
 
-/** Values that are worked out, per parent row. */
+/** Derived values ({@link Part.isDerived}) of parts, per parent row. */
 function countDerived(parts: readonly Part[], variables: Variables): number {
   const valuesOf = ({ limit, isDerived }: Part, below: number): number =>
     (isDerived ? 1 : 0) + (limit ? limit(variables) : 1) * below;
@@ -211,19 +211,20 @@ function countRows(parts: readonly Part[], variables: Variables): number {
   return fold(parts, rowsOf, (rows, more) => rows + more);
 }
 
-/** In the answer to a write, which is not refused because others are large, lists without their own limit count too. */
+/** See {@link Cost.turn}. In the answer to a write, which is never refused for want of memory, lists without their own limit count too. */
 function turnOf(parts: readonly Part[], isWrite: boolean): LargePart | undefined {
-  const lists = fold(parts, ({ limit, isTotal }, below) => below + (isTotal ? LARGE : limit ? 1 : 0), Math.max);
-  if (lists >= LARGE) return 'query';
-  // a page's rows, and a list in each row
-  const bare = lists === 0 ? 0 : fold(parts, ({ isUnbounded }, below) => below + (isUnbounded ? 1 : 0), Math.max);
-  if (bare >= LARGE) return 'page';
-  const all = fold(
+  const levels = fold(parts, ({ limit, isTotal }, below) => below + (isTotal ? LARGE : limit ? 1 : 0), Math.max);
+  if (levels >= LARGE) return 'query';
+  // two levels are a page's rows, and a list in each row
+  const unboundedLevels =
+    levels === 0 ? 0 : fold(parts, ({ isUnbounded }, below) => below + (isUnbounded ? 1 : 0), Math.max);
+  if (unboundedLevels >= LARGE) return 'page';
+  const listCount = fold(
     parts,
     ({ limit, isUnbounded }, below) => below + (limit || (isWrite && isUnbounded) ? 1 : 0),
     (left, right) => left + right,
   );
-  return all > MAX_LISTS ? 'page' : undefined;
+  return listCount > MAX_LISTS ? 'page' : undefined;
 }
 
 /** Folds the values of parts from 0; a part's value depends on that of the parts inside it. Memoised by array, so that each fragment is walked once. */

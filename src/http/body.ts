@@ -78,7 +78,7 @@ export async function readJson(exchange: Exchange, limit: number): Promise<unkno
   }
 }
 
-/** Checks a JSON text. For a large one, yields to other requests after each piece and before the caller parses it. */
+/** Checks a JSON text. Other requests have a turn after each piece of it and, if it is large, before it is parsed. */
 export async function checkInTurns(text: string): Promise<Checked> {
   const pieces = checkJson(text);
   for (;;) {
@@ -154,7 +154,7 @@ function cutOff(): AppError {
   return invalidRequest([{ pointer: '', code: 'incomplete', detail: 'ended before it was complete' }]);
 }
 
-/** Bodies of up to this many bytes are counted as their length and wait for no turn of the loop: parsing them takes too little. */
+/** Bodies of up to this many bytes are counted by their length and wait for no turn of the event loop: parsing them takes too little. */
 const SMALL = 4096;
 /** Memory that a parsed value takes beyond its text, in bytes; measured: 8 (a number in a list) to 87 (a new name in an object). */
 const VALUE_COST = 64;

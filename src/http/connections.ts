@@ -78,7 +78,7 @@ export function trackConnections(server: Server, options: ConnectionLimitOptions
       limit.busy(socket);
       state.last = response.req;
       boundBody(response.req, response, () => {
-        endUnread(socket);
+        endWithoutReading(socket);
       });
       response.once('close', () => {
         state.open.delete(response);
@@ -133,12 +133,12 @@ function endAfterBody(socket: Socket, request: IncomingMessage): void {
 function endGently(socket: Socket, answer?: string): void {
   if (!socket.writable) return;
   if (answer !== undefined) socket.write(answer);
-  endUnread(socket);
+  endWithoutReading(socket);
   socket.resume();
 }
 
 /** Like {@link endGently}, without reading what is still arriving. */
-function endUnread(socket: Socket): void {
+function endWithoutReading(socket: Socket): void {
   if (!socket.writable) return;
   socket.end();
   const timer = setTimeout(() => socket.destroy(), LINGER);

@@ -3,7 +3,7 @@ import { type Exchange, OMITTED, SUCCESS_HEADERS } from './exchange';
 
 /** Apollo Studio may call /graphql, for its Sandbox. */
 const STUDIO = 'https://studio.apollographql.com';
-/** Header names, spaces and commas. The lengths are more than any client sends, since answers repeat both. */
+/** Header names, spaces and commas. Answers repeat these and the origin, so both are bounded, by more than any client sends. */
 const HEADER_NAMES = /^[\w!#$%&'*+.^`|~, -]{1,1000}$/;
 const LONGEST_ORIGIN = 300;
 /** Response headers that scripts may read: all that are sent, except those that browsers always expose (checked by a test). */

@@ -110,7 +110,7 @@ export const BUDGET_HEADERS = [
 /** Headers of every response to a key; the last two only if the key expires soon or belongs to a sandbox, respectively. */
 export const SUCCESS_HEADERS = ['X-Request-Id', ...BUDGET_HEADERS, 'X-Api-Key-Expires-At', 'Scopegate-Mode'] as const;
 
-/** How long before its expiry a key is reported as expiring, in milliseconds. */
+/** How long before its expiry, by this machine's clock, a key is reported as expiring, in milliseconds. */
 const EXPIRY_WARNING = 7 * DAY;
 
 const AUTHORIZATION = 'authorization';

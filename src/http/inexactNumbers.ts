@@ -20,7 +20,7 @@ export function numberAround(text: string, at: number): [start: number, end: num
   return [start, end];
 }
 
-/** In no more characters, thus 15 digits, no fraction is lost, unless there is an exponent. */
+/** A number without an exponent loses no fraction in so many characters: 15 digits and a point. */
 const EXACT_LENGTH = 16;
 
 /** Whether a number has a fraction, but would be parsed as whole. Takes time in proportion to its length. */
@@ -42,8 +42,8 @@ function partsOf(number: string): { readonly whole: string; readonly fraction: s
 const ALL_WHOLE = 2 ** 52;
 
 /**
- * What to parse instead of a number that seems whole: the next number on the side of it that is not, which differs in the 16th digit. Where there
- * is none it is a text, which no number may be.
+ * What to parse instead of a number that seems whole: the double next to its rounded value, on the side on which the number is; it differs in the
+ * 16th digit and is not whole. Where all doubles are whole it is a string, which no check of a number accepts.
  */
 export function fractionOf(number: string): string {
   const value = Number(number);

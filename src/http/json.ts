@@ -79,12 +79,13 @@ function* searchFault(text: string, bounds: JsonBounds, inexact: Span[]): Genera
   // by name: the last object with this name at each depth, which is enough, since objects at one depth do not overlap
   const names = new Map<string, Name>();
   const orders = createOrders(bounds.names);
-  // by depth: the object's number (0 for a list), its number of members, their order so far, and the current name or index
+  // by depth: which object it is, counted from 1 (0 for a list), how many members it has, their order so far (a sequence of createOrders), and
+  // the current name or index
   const objects: number[] = [];
   const counts: number[] = [];
   const reached: number[] = [];
   const path: (string | number)[] = [];
-  let [depth, made, containers, wide] = [-1, 0, 0, 0];
+  let [depth, objectsSoFar, containers, wide] = [-1, 0, 0, 0];
   let awaitsName = false;
   let endOfPiece = PIECE;
   for (let at = 0; at < text.length; at += 1) {
@@ -154,7 +155,7 @@ function* searchFault(text: string, bounds: JsonBounds, inexact: Span[]): Genera
         if (++containers > bounds.containers) {
           return tooLarge(`has more than ${count(bounds.containers)} lists and objects`);
         }
-        objects[depth] = awaitsName ? ++made : 0;
+        objects[depth] = awaitsName ? ++objectsSoFar : 0;
         counts[depth] = 0;
         reached[depth] = 0;
         path[depth] = 0;
@@ -196,7 +197,9 @@ function createOrders(mostNames: number) {
 }
 
 interface Name {
+  /** Counted from 1, in the order in which names occur. */
   readonly number: number;
+  /** By depth: the last object that has it. */
   readonly last: number[];
 }
 
@@ -212,13 +215,14 @@ function closingQuote(text: string, start: number): number {
   return text.length;
 }
 
+/** The name of a member between two quotes; as written if its escapes are invalid. */
 function nameAt(text: string, start: number, end: number): string {
-  const numberText = text.slice(start + 1, end);
-  if (!numberText.includes('\\')) return numberText;
+  const written = text.slice(start + 1, end);
+  if (!written.includes('\\')) return written;
   try {
-    return JSON.parse(`"${numberText}"`) as string;
+    return JSON.parse(`"${written}"`) as string;
   } catch {
-    return numberText;
+    return written;
   }
 }
 

@@ -20,7 +20,10 @@ const PAUSE = Symbol('pause');
 /** The text of a line, or why there is none; after `limit` no more lines are read. */
 export type NdjsonLine = { readonly text: string } | { readonly fault: 'encoding' | 'length' | 'limit' };
 
-/** Reads a body in pieces, which may be empty. Its memory is counted. @throws AppError unavailable; the error of a connection that closed */
+/**
+ * Reads a body in pieces, which may be empty. Its memory is counted. If the reader stops early, the rest of the body is discarded.
+ * @throws AppError unavailable; the error of a connection that closed
+ */
 export async function* ndjsonPieces(exchange: Exchange): AsyncGenerator<NdjsonLine[]> {
   const { request, bodies } = exchange;
   const chunks = request.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer>;

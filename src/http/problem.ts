@@ -14,7 +14,7 @@ export interface ErrorFormat {
 /** Problem documents (RFC 9457), in REST and pages. */
 export const PROBLEM: ErrorFormat = { contentType: 'application/problem+json', textOf: problemText };
 
-/** Answers a request with an error. */
+/** Answers a request with an error, unless an answer has begun. */
 export function writeError(
   exchange: Pick<Exchange, 'request' | 'response'>,
   error: ErrorContent,

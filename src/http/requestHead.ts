@@ -24,7 +24,7 @@ const LISTS = ['accept', 'accept-charset', 'accept-encoding', 'accept-language',
 /** Characters of such a list; no client sends as many. */
 const MAX_LIST = 1024;
 
-/** Removes lists that are too long, since nobody is authenticated yet. The answer is then the one to a request without the header. */
+/** Removes such headers if they are too long, since nobody is authenticated yet. The answer is then the one to a request without the header. */
 export function dropLongLists({ headers }: Pick<IncomingMessage, 'headers'>): void {
   for (const name of LISTS) if ((headers[name]?.length ?? 0) > MAX_LIST) Reflect.deleteProperty(headers, name);
 }

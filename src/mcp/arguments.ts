@@ -14,7 +14,7 @@ import type { Tool } from './tools';
 
 /* Arguments as models write them, and errors that tell a model how to correct them. */
 
-type Listed = (value: unknown) => unknown;
+type WrapInLists = (value: unknown) => unknown;
 
 /**
  * Returns a function that wraps single values in a list where a member takes a list; undefined if no member does. It copies only what
@@ -22,7 +22,7 @@ type Listed = (value: unknown) => unknown;
  */
 export function listsIn(
   members: readonly { readonly name: string; readonly type: GraphQLInputType }[],
-): Listed | undefined {
+): WrapInLists | undefined {
   const listed = members.flatMap(({ name, type }) => {
     const inMember = listsOf(type);
     return inMember ? [[name, inMember] as const] : [];
@@ -40,7 +40,7 @@ export function listsIn(
   };
 }
 
-function listsOf(of: GraphQLInputType): Listed | undefined {
+function listsOf(of: GraphQLInputType): WrapInLists | undefined {
   const type = getNullableType(of);
   if (isInputObjectType(type)) return listsIn(Object.values(type.getFields()));
   if (!isListType(type)) return undefined;

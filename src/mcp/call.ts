@@ -26,6 +26,8 @@ export interface Caller {
 
 /** After this many reads, a page that is still too long is read with one row. */
 const MAX_READS = 3;
+/** How much of the space a page that is read again should take, since its rows may be larger than the average. */
+const MARGIN = 0.9;
 /** The largest page, in bytes, to parse and shorten; a larger one is read again with fewer rows. */
 const MAX_PARSED = 1024 * 1024;
 
@@ -119,21 +121,27 @@ function checkedKey(key: unknown): string {
   throw invalidRequest([{ parameter: IDEMPOTENCY_KEY, code: 'format', detail }]);
 }
 
-interface Wanted {
+interface CallOptions {
   readonly args: Readonly<Record<string, unknown>>;
   readonly members: readonly string[] | undefined;
 }
 
 /** Runs an operation. A page that is too long is read again with fewer rows, so that its cursor is right. */
-async function answer(tool: Tool, runs: Runs, { args, members }: Wanted, context: DataContext): Promise<Content[]> {
+async function answer(
+  tool: Tool,
+  runs: Runs,
+  { args, members }: CallOptions,
+  context: DataContext,
+): Promise<Content[]> {
   const run = members ? runs.all : runs.usual;
   const pageSize = tool.limit === undefined ? undefined : ((args.limit as number | null | undefined) ?? tool.limit);
+  // first the note on what was cut, then that on omitted rows
   const notes: string[] = [];
   let [limit, reads] = [pageSize, 0];
-  /** Makes the next read one of fewer rows, if that is possible; each page costs what it would cost alone. */
+  /** If the answer is too long, makes the next read one of fewer rows, and returns true; not possible without rows to drop. Each page is charged. */
   const shrink = async (size: number, most: number): Promise<boolean> => {
     if (limit === undefined || limit <= 1 || size <= most) return false;
-    limit = reads >= MAX_READS ? 1 : Math.max(1, Math.floor((limit * most * 0.9) / size));
+    limit = reads >= MAX_READS ? 1 : Math.max(1, Math.floor((limit * most * MARGIN) / size));
     notes[0] = cutTo(limit);
     await context.charge(1);
     return true;

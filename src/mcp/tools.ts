@@ -55,7 +55,11 @@ function toolOf(operation: Operation, field: Field, components: Readonly<Record<
   const isOpen = hasUntrusted(everyField(field.type));
   const input = inputSchema(field, { components, rows, limit, isWrite });
   return {
-    ...{ operation, field, isWrite, rows, isOpen },
+    operation,
+    field,
+    isWrite,
+    rows,
+    isOpen,
     limit: isOfPages(field) ? limit : undefined,
     argumentNames: Object.keys(input.properties ?? {}),
     definition: {
@@ -127,7 +131,12 @@ function inputSchema(field: Field, { components, rows, limit, isWrite }: InputOp
 
 /** Keywords left out: descriptions say the same, or an error does when one matters. */
 const OMITTED_KEYWORDS: readonly string[] = [
-  ...['minLength', 'maxLength', 'pattern', 'additionalProperties', 'propertyNames', 'maxProperties'],
+  'minLength',
+  'maxLength',
+  'pattern',
+  'additionalProperties',
+  'propertyNames',
+  'maxProperties',
 ];
 /** Formats of JSON Schema; clients' validators reject others. */
 const FORMATS: readonly unknown[] = ['date', 'date-time', 'email', 'uri', 'uuid'];
@@ -181,7 +190,7 @@ function resolved(schema: JsonSchema, components: InputOptions['components']): J
 }
 
 /** A description without {@link OMITTED_SENTENCES}: all other sentences, or only the first. */
-function shortened(description: unknown, hasAll: boolean): string {
+function shortened(description: unknown, keepsAll: boolean): string {
   if (typeof description !== 'string') return '';
   const sentences = description
     .replaceAll(/\s+/g, ' ')
@@ -190,7 +199,7 @@ function shortened(description: unknown, hasAll: boolean): string {
   const kept = (sentences ?? [])
     .map((sentence) => sentence.trim())
     .filter((sentence) => !OMITTED_SENTENCES.test(sentence));
-  return (hasAll ? kept : kept.slice(0, 1)).join(' ');
+  return (keepsAll ? kept : kept.slice(0, 1)).join(' ');
 }
 
 export function mayUse(tool: Tool, context: DataContext): boolean {

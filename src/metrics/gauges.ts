@@ -27,7 +27,10 @@ export interface GaugeOptions {
   readonly requestsInFlight: () => number;
   /** Memory used by request bodies and answers. */
   readonly bodyBytes: () => number;
-  /** The recording of events; times in milliseconds. */
+  /**
+   * The tail, which records events from the database's log: whether this gateway runs it, how far it is behind, and how far the log goes back,
+   * both in milliseconds.
+   */
   readonly tail: () => { readonly isTailing: boolean; readonly lag: number; readonly log: number | undefined };
   /** Requests that wait for events, and open event streams. */
   readonly waiting: () => { readonly requests: number; readonly streams: number };
@@ -39,7 +42,7 @@ export interface GaugeOptions {
     posting(): number;
     /** Posts that wait until fewer are under way. */
     postsWaiting(): number;
-    /** How far the operator's webhook is behind; undefined if this gateway has none. */
+    /** How far the operator's webhook is behind, and how many events it refused (parked); undefined if this gateway has none. */
     operatorBehind(): { readonly seconds: number; readonly parked: number } | undefined;
   };
   /** Endpoints of all organisations by state, as last counted. */
@@ -89,12 +92,12 @@ export function addGauges(registry: Registry, options: GaugeOptions): void {
     [
       'scopegate_shard_up',
       'Whether each shard responds; requests for organisations on one that does not get 503.',
-      () => shards().map(({ shard, isUp: is }) => [{ shard }, is ? 1 : 0]),
+      () => shards().map((state) => [{ shard: state.shard }, state.isUp ? 1 : 0]),
     ],
     [
       'scopegate_shard_writable',
       'Whether each shard responds and can be written to, tried every second.',
-      () => shards().map(({ shard, isWritable: is }) => [{ shard }, is ? 1 : 0]),
+      () => shards().map((state) => [{ shard: state.shard }, state.isWritable ? 1 : 0]),
     ],
     [
       'scopegate_moves',
@@ -136,12 +139,12 @@ export function addGauges(registry: Registry, options: GaugeOptions): void {
     [
       'scopegate_events_lag_seconds',
       'How far the events that this gateway records are behind the log of the database, by the shard that holds them back if one is down; absent if another gateway records them.',
-      () => heldBy(ofTail(({ lag }) => lag)),
+      () => byDownShard(secondsOfTail(({ lag }) => lag)),
     ],
     [
       'scopegate_events_log_seconds',
       'How far that log goes back; absent if the database user may not read it.',
-      () => ofTail(({ log }) => log),
+      () => secondsOfTail(({ log }) => log),
     ],
     ['scopegate_events_waiting_requests', 'Requests that wait for events.', () => waiting().requests],
     ['scopegate_event_streams', 'Open streams of events.', () => waiting().streams],
@@ -183,14 +186,14 @@ export function addGauges(registry: Registry, options: GaugeOptions): void {
     () => pool().commands,
   );
 
-  /** The shards that are down hold back the events of all. */
-  function heldBy(lag: number | undefined): Reading {
-    const down = shards().filter(({ isUp: is }) => !is);
+  /** The lag by each shard that is down, since it holds back the events of all. */
+  function byDownShard(lag: number | undefined): Reading {
+    const down = shards().filter((state) => !state.isUp);
     return lag === undefined || down.length === 0 ? lag : down.map(({ shard }) => [{ shard }, lag] as const);
   }
 
-  /** A value that is in milliseconds, converted to seconds, if this gateway records the events. */
-  function ofTail(read: (state: ReturnType<typeof tail>) => number | undefined): number | undefined {
+  /** A value that is in milliseconds, in seconds; undefined unless this gateway records the events. */
+  function secondsOfTail(read: (state: ReturnType<typeof tail>) => number | undefined): number | undefined {
     const state = tail();
     const value = state.isTailing ? read(state) : undefined;
     return value === undefined ? undefined : value / 1000;
@@ -202,13 +205,13 @@ function byState(counts: Readonly<Record<string, number>>) {
   return Object.entries(counts).map(([state, count]) => [{ state }, count] as const);
 }
 
-/** The longest time that anything held the event loop, which delayed the answers to all other callers by as much. */
+/** Reads the longest time since the last reading, in seconds, that anything held the event loop: all other answers were late by as much. */
 function loopDelay(): () => number {
   const delays = monitorEventLoopDelay({ resolution: RESOLUTION });
   delays.enable();
   return () => {
-    const longest = delays.max;
+    const nanoseconds = delays.max;
     delays.reset();
-    return Math.max(0, longest / 1e9 - RESOLUTION / 1000);
+    return Math.max(0, nanoseconds / 1e9 - RESOLUTION / 1000);
   };
 }

@@ -6,7 +6,7 @@ import { UNAVAILABLE_REASONS, type UnavailableReason } from '../errors';
 import { addGauges, type GaugeOptions } from './gauges';
 import { gauge, tally } from './tally';
 
-/** Which part of the gateway handled a request. */
+/** Which part of the gateway handled a request; `operation` has the paths for running it, such as /readyz and /metrics. */
 export type Face = 'rest' | 'graphql' | 'mcp' | 'pages' | 'settings' | 'operation' | 'operator';
 
 /** Where limits are counted: in this process, in the shared store, or in this process because the shared store is down. */
@@ -22,7 +22,7 @@ const REFUSED_STATUSES = ['400', '408', '413', '431'];
 /** How an attempt to send a webhook ends: the last one that fails is given up. */
 const OUTCOMES = ['delivered', 'failed', 'given_up'] as const;
 
-/** The state of a request's key: an active one is `live`, and a missing one `malformed`. */
+/** What was found for a request's key: an active key is `live`, and a missing one counts as `malformed`. */
 type FoundKey = Exclude<KeyState, 'active'> | 'live' | 'unknown' | 'malformed';
 const FOUND_KEYS = ['live', 'revoked', 'expired', 'unknown', 'malformed'] as const satisfies readonly FoundKey[];
 

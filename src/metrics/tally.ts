@@ -6,7 +6,7 @@ export type Count = (...labels: readonly (string | number)[]) => void;
 
 /**
  * A counter for events in every request. It counts here and passes the counts on at each scrape, since validating and hashing the labels
- * costs more than counting. Label values must not contain spaces. `known` series start at 0.
+ * costs more than counting. Label values must not contain spaces, which join them here. `known` series, in that form, start at 0.
  */
 export function tally(
   registry: Registry,
@@ -17,8 +17,12 @@ export function tally(
 ): Count {
   const counts = new Map(known.map((values) => [values, 0]));
   new Counter({
-    ...{ name, help, labelNames, registers: [registry] },
+    name,
+    help,
+    labelNames,
+    registers: [registry],
     collect() {
+      // the slice is for a counter without labels, whose '' is split into one
       for (const [values, count] of counts) this.labels(...values.split(' ').slice(0, labelNames.length)).inc(count);
       counts.clear();
     },
@@ -43,6 +47,7 @@ function register(
   registry.registerMetric({ name: metric.name, get } as unknown as Metric);
 }
 
+/** Registers a gauge that is read on each scrape. */
 export function gauge(registry: Registry, name: string, help: string, read: () => Reading): void {
   register(registry, { name, help, type: 'gauge' }, () => {
     const reading = read() ?? [];

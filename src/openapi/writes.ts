@@ -64,8 +64,8 @@ function shapesOf(
       return [name, mayBeNull ? nullable(property) : property];
     }),
   );
-  const refs = kind.references.map(({ member, by, to }) => [
-    by,
+  const refs = kind.references.map(({ member, refMember, to }) => [
+    refMember,
     { ...REF, description: `The external_ref of the ${to.name}, instead of \`${member}\`.` },
   ]);
   const members = { ...properties, ...(Object.fromEntries(refs) as Record<string, JsonSchema>) };

@@ -86,7 +86,7 @@ function tallyOf(context: object): Tally {
   return tally;
 }
 
-/** The error for the response to writes that were done, but whose answer is refused. */
+/** The error to answer with when writes were done, but their answer is refused (`error`). */
 export function afterWrites({ code, detail, extras }: AppError): AppError {
   const { reason = 'shed' } = extras;
   return new AppError(code, `${detail} Every change that has no error of its own was stored.`, { ...extras, reason });
@@ -113,14 +113,14 @@ function pairsOf(source: unknown, _args: unknown, _context: unknown, { fieldName
 }
 
 function countedPairs(source: unknown, args: unknown, context: CallContext, info: GraphQLResolveInfo): unknown {
-  return counted(pairsOf(source, args, context, info), context, info);
+  return countList(pairsOf(source, args, context, info), context, info);
 }
 
 function countedMember(source: unknown, _args: unknown, context: CallContext, info: GraphQLResolveInfo): unknown {
-  return counted((source as Readonly<Record<string, unknown>>)[info.fieldName], context, info);
+  return countList((source as Readonly<Record<string, unknown>>)[info.fieldName], context, info);
 }
 
-function counted(list: unknown, context: CallContext, info: GraphQLResolveInfo): unknown {
+function countList(list: unknown, context: CallContext, info: GraphQLResolveInfo): unknown {
   if (!Array.isArray(list)) return list;
   const tally = tallyOf(context);
   const count = (): unknown[] => {
@@ -134,7 +134,7 @@ function counted(list: unknown, context: CallContext, info: GraphQLResolveInfo):
     if (tally.refusal) throw tally.refusal;
     return list;
   };
-  // by number, since by time a busy machine would split the relations of a page into more reads; counting takes time too
+  // the wait is by the number of objects, not by time: on a busy machine that would split the relations of a page into more reads
   return context.pauses.budget({ objects: list.length })?.then(count) ?? count();
 }
 
@@ -159,7 +159,7 @@ function refusalOf(tally: Tally, countAnswer: CallContext['countAnswer']): AppEr
   return undefined;
 }
 
-/** A field of rows that resolves to a member of the row. */
+/** A scalar field of rows that resolves to a member of the row. */
 interface Leaf {
   readonly name: string;
   /** Length of its name in JSON, with quotes, colon and comma. */

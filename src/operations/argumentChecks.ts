@@ -88,7 +88,7 @@ function withAnyElements(all: JsonSchema, args: readonly GraphQLArgument[]): Jso
   return { ...all, properties };
 }
 
-/** Arguments coerced the way graphql-js does for resolvers, without others such as `include`; undefined if one is invalid. */
+/** The declared arguments, coerced the way graphql-js does for resolvers; others, such as `include`, are left out. Undefined if one is invalid. */
 export function coerceArguments(
   args: readonly GraphQLArgument[],
   given: Readonly<Record<string, unknown>>,

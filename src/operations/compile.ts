@@ -32,13 +32,13 @@ function isPlain(document: DocumentNode, operation: OperationDefinitionNode): bo
   const isOneField = selections.length === 1 && first?.kind === Kind.FIELD;
   if (operation.operation === OperationTypeNode.MUTATION && !isOneField) return false;
   let isPlainSoFar = true;
-  const leave = (): typeof BREAK => {
+  const refuse = (): typeof BREAK => {
     isPlainSoFar = false;
     return BREAK;
   };
   visit(document, {
-    Directive: leave,
-    Field: ({ name }) => (name.value.startsWith('__') && name.value !== '__typename' ? leave() : undefined),
+    Directive: refuse,
+    Field: ({ name }) => (name.value.startsWith('__') && name.value !== '__typename' ? refuse() : undefined),
   });
   return isPlainSoFar;
 }

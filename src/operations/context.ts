@@ -27,7 +27,7 @@ export interface CallContext {
    * does more than read must wait for it (docs/decisions/one-round-trip.md).
    */
   readonly accepted?: Promise<void> | undefined;
-  /** Whether a write found the object that it would have created. */
+  /** Set by a write that found the object that it would have created: it is answered with 200, not 201. */
   readonly isExisting?: boolean;
   /** The caller's budget, and for a key its organisation's, after the points of this request. */
   readonly rate: KeyRateState;
@@ -68,7 +68,7 @@ export interface DataContext extends CallContext {
   readonly lastEventId?: string | undefined;
   /** Runs a write as one transaction. */
   readonly write: UnitOfWork;
-  /** The header of a write on REST. GraphQL and MCP have one header for several operations, so there it means nothing. */
+  /** The header If-None-Match of a write on REST. GraphQL and MCP have one header for several operations, so there it means nothing. */
   readonly ifNoneMatch?: string | undefined;
   once(...call: Parameters<NonNullable<CallContext['once']>>): Promise<unknown>;
   /** Faults of one element of a bulk call, by its input type. `hasObjects`: in the API that it came by, metadata is an object. */
@@ -97,6 +97,7 @@ export interface IncomingRequest {
   readonly onMissingScope?: (scope: string) => void;
   /** Runs an operation in its own span; undefined if the request is not traced. */
   readonly trace?: Trace | undefined;
+  /** Runs a wait that needs neither the database nor a turn, such as that for events. */
   readonly waitIdle?: WaitIdle;
   /** Counts the bytes of the answer so far. @throws AppError unavailable if that is too many */
   readonly countAnswer?: (bytes: number) => void;

@@ -36,13 +36,13 @@ interface ExecutorOptions {
   /** The run of an operation at which it is compiled. */
   readonly compiledFrom?: number;
   /** Whether an operation is small enough to compile; defaults to all. */
-  readonly isWorthIt?: (document: DocumentNode, operation: OperationDefinitionNode) => boolean;
+  readonly isWorthCompiling?: (document: DocumentNode, operation: OperationDefinitionNode) => boolean;
 }
 
-/** Runs operations of a schema. Operations are identified by their AST node, so callers must cache parsed documents. */
+/** Runs operations of a schema; their errors are in the result. Operations are identified by AST node, so callers must cache parsed documents. */
 export function createExecutor(
   schema: GraphQLSchema,
-  { compiledFrom = COMPILED_FROM, isWorthIt = () => true }: ExecutorOptions = {},
+  { compiledFrom = COMPILED_FROM, isWorthCompiling = () => true }: ExecutorOptions = {},
 ): Execute {
   /** How often each operation ran that is not compiled; weak, since an operation keeps its whole document in memory. */
   const uses = new WeakMap<OperationDefinitionNode, number>();
@@ -60,7 +60,7 @@ export function createExecutor(
     // another run may have compiled the operation meanwhile
     const compiledQuery = compiled.get(operation);
     if (compiledQuery) return compiledQuery;
-    const query = isWorthIt(document, operation) ? compile(schema, document, operation) : null;
+    const query = isWorthCompiling(document, operation) ? compile(schema, document, operation) : null;
     if (query) compiled.set(operation, query);
     else uses.set(operation, NEVER);
     return query;

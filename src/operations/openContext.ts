@@ -41,7 +41,7 @@ export function contextFactory(options: ContextOptions): OpenContext<DataContext
     const { requestId, authorization, address, onRate, onReplay, onPrincipal, onRefused, onMissingScope } = request;
     const caller = (): string => fingerprint(`${address} ${authorization ?? ''}`);
     const paid = await payIfOverLimit();
-    // what is dropped would leave spans in the trace
+    // a request that begins early and is dropped would leave spans in the trace
     const mayBegin = begin && !request.trace && (isCalm?.() ?? true);
     let early: Early | undefined;
     const onExpected = (expected: KeyPrincipal): void => {
@@ -55,23 +55,23 @@ export function contextFactory(options: ContextOptions): OpenContext<DataContext
     onPrincipal(principal);
     if (early && isDeepStrictEqual(early.caller, principal)) {
       const { rate, context } = await early.begun;
-      tell(principal, rate);
+      requirePoints(principal, rate);
       early.accept();
       return context ?? contextOf(principal, rate);
     }
     early?.drop();
     const rate = paid ?? (await limiter.consume(principal));
-    tell(principal, rate);
+    requirePoints(principal, rate);
     return contextOf(principal, rate);
 
-    /** Takes the point of a caller that was over its limit; undefined for other callers. */
+    /** Takes the point of a caller that was over its limit a moment ago; undefined for other callers. @throws AppError rate_limited */
     async function payIfOverLimit(): Promise<KeyRateState | undefined> {
       // the hash that this takes costs a hundredth of a request
-      const known = overLimit.size === 0 ? undefined : overLimit.get(caller());
-      if (!known) return undefined;
-      const state = await limiter.consume(known);
+      const knownCaller = overLimit.size === 0 ? undefined : overLimit.get(caller());
+      if (!knownCaller) return undefined;
+      const state = await limiter.consume(knownCaller);
       if (state.allowed) return state;
-      onPrincipal(known);
+      onPrincipal(knownCaller);
       onOverLimit?.();
       onRate(state);
       throw rateLimited(state);
@@ -92,10 +92,12 @@ export function contextFactory(options: ContextOptions): OpenContext<DataContext
           return { rate: state };
         }
       })();
-      // reported to a request that is accepted
+      // an accepted request awaits it, and gets its error
       begun.catch(() => undefined);
       return {
-        ...{ caller: expected, begun, accept },
+        caller: expected,
+        begun,
+        accept,
         drop() {
           reject(new Error('the key is not as expected'));
           const giveBack = ({ rate }: { rate: KeyRateState }) =>
@@ -105,8 +107,8 @@ export function contextFactory(options: ContextOptions): OpenContext<DataContext
       };
     }
 
-    /** @throws AppError rate_limited */
-    function tell(principal: KeyPrincipal, state: KeyRateState): void {
+    /** Tells the caller its budget, and remembers a caller over it. @throws AppError rate_limited for that one */
+    function requirePoints(principal: KeyPrincipal, state: KeyRateState): void {
       onRate(state);
       if (state.allowed) return;
       overLimit.set(caller(), principal);
@@ -122,7 +124,7 @@ export function contextFactory(options: ContextOptions): OpenContext<DataContext
       let rate = first;
       const charge = async (points: number): Promise<void> => {
         rate = await limiter.consume(principal, points);
-        tell(principal, rate);
+        requirePoints(principal, rate);
       };
       const noteMissing = (scope: string): void => {
         if (accepted) accepted.then(() => onMissingScope?.(scope)).catch(() => undefined);
@@ -185,11 +187,11 @@ interface Early {
   /** The budget after its point, and the context that it began with. */
   readonly begun: Promise<{ readonly rate: KeyRateState; readonly context?: DataContext }>;
   readonly accept: () => void;
-  /** Lets nothing come of it, and gives its point back. */
+  /** Rejects what waits for its key, and gives its point back. */
   readonly drop: () => void;
 }
 
-/** A promise that is settled from elsewhere, and that nothing may wait for. */
+/** A promise with the functions that resolve and reject it; a rejection that nothing waits for is no error. */
 function createAcceptance() {
   let accept: () => void = () => undefined;
   let reject: (error: Error) => void = () => undefined;

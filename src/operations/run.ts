@@ -45,8 +45,8 @@ export function mergeResolvers(...parts: readonly object[]): Resolvers {
 
 interface GuardOptions {
   readonly resolvers: Resolvers;
-  /** A key needs one of these scopes to receive events. */
   readonly operations: readonly Operation[];
+  /** A key needs one of these scopes to receive events. */
   readonly eventScopes: readonly Scope[];
   /** Whether access and arguments of root fields were already checked, as REST and MCP do. */
   readonly rootsAreChecked: boolean;
@@ -57,8 +57,8 @@ export function guardFields(schema: GraphQLSchema, options: GuardOptions): void 
   const { resolvers, operations, eventScopes, rootsAreChecked } = options;
   const roots = Object.values(OperationTypeNode).map((kind) => schema.getRootType(kind)?.name);
   const guarded = objectFields(schema).filter(
-    ({ type, field: { astNode, args, type: of } }) =>
-      directiveOf(astNode, 'access') ?? (!roots.includes(type) && args.length > 0 && !isNonNullType(of)),
+    ({ type, field: { astNode, args, type: fieldType } }) =>
+      directiveOf(astNode, 'access') ?? (!roots.includes(type) && args.length > 0 && !isNonNullType(fieldType)),
   );
   const checksOf = argumentChecks(schema, guarded);
   for (const { type, field } of guarded) {
@@ -82,7 +82,7 @@ export function guardFields(schema: GraphQLSchema, options: GuardOptions): void 
     }
     const operation = check && operations.find(({ name }) => name === field.name);
     const run = type === 'Mutation' ? whileAwaited(once(resolve)) : resolve;
-    field.resolve = guard(operation?.readScope === undefined ? run : telling(operation, run), check);
+    field.resolve = guard(operation?.readScope === undefined ? run : withToldCheck(operation, run), check);
     // from the definition of the resolver, since the schema has a bound copy of the function
     const fastReadOf = resolvers[type]?.[field.name]?.fastReadOf;
     if (!fastReadOf) continue;
@@ -114,8 +114,8 @@ function guard(resolve: Guarded, check: Check | undefined): Guarded {
   };
 }
 
-/** A change in GraphQL, whose answer must not tell more than its caller may know; REST and MCP leave that out of the answer. */
-function telling(operation: Operation, resolve: Guarded): Guarded {
+/** A change in GraphQL, which must not select more of its answer than its caller may read (toldMembers.ts); REST and MCP leave that out. */
+function withToldCheck(operation: Operation, resolve: Guarded): Guarded {
   return (source, args, context, info) => {
     requireTold(operation, args as Readonly<Record<string, unknown>>, context, info);
     return resolve(source, args, context, info);
@@ -154,8 +154,8 @@ function guardRows(resolve: Guarded, type: GraphQLOutputType, check: Check): Gua
   return (source, args, context, info) => {
     let places = allowed.get(context);
     if (!places) allowed.set(context, (places = new WeakMap()));
-    const place = places.get(info.fieldNodes);
-    if (place === undefined) {
+    const isAllowed = places.get(info.fieldNodes);
+    if (isAllowed === undefined) {
       places.set(info.fieldNodes, false);
       try {
         check(args as Readonly<Record<string, unknown>>, context);
@@ -164,12 +164,12 @@ function guardRows(resolve: Guarded, type: GraphQLOutputType, check: Check): Gua
         throw error;
       }
       places.set(info.fieldNodes, true);
-    } else if (!place) return null;
+    } else if (!isAllowed) return null;
     return traced(info.fieldName, context, () => resolve(source, args, context, info));
   };
 }
 
-/** Runs a write with an Idempotency-Key once. It runs inside the guard, since a replay must still be authorised. */
+/** Runs a write with an Idempotency-Key once (CallContext.once). It runs inside the guard, since a replay must still be authorised. */
 function once(resolve: Guarded): Guarded {
   return (source, args, context, info) => {
     if (!context.once) return resolve(source, args, context, info);
@@ -196,7 +196,7 @@ function whileAwaited(resolve: Guarded): Guarded {
 /** Called for each answer that a fast read could give, with the reason if it fell back to the resolver. */
 export type OnFastRead = ((reason?: FallbackReason) => void) | undefined;
 
-/** A fast read of a root field. Resolves with undefined if the resolver has to answer, or if the arguments, coerced, are undefined. */
+/** A fast read of a root field. Resolves with undefined if the resolver has to answer, as it has for undefined (invalid) arguments. */
 export type Read = (
   args: Readonly<Record<string, unknown>> | undefined,
   context: CallContext,

@@ -35,6 +35,7 @@ export interface Runner {
 export interface Runnable {
   readonly field: Field;
   readonly checks: ArgumentChecks;
+  /** How to run it with a selection; to be made once for each. */
   readonly runOf: (selected: readonly Selected[]) => Run;
 }
 

@@ -87,7 +87,8 @@ export function createRestApi(options: RestOptions): (exchange: Exchange) => Pro
     if (!step) throw new Error(`no route for ${exchange.path}`);
     exchange.log.operation = operation.name;
     if (operation.sunset) setSunsetHeaders(exchange.response, [operation.sunset]);
-    const pass = async (context: CallContext) => {
+    /** Everything from the scope on; for an expected caller, it begins while the key is read. */
+    const runFor = async (context: CallContext) => {
       context.authorise(operation);
       const args = await step.read(exchange, match.params);
       const included = includedIn(args);
@@ -96,25 +97,25 @@ export function createRestApi(options: RestOptions): (exchange: Exchange) => Pro
         await context.accepted;
         await exchange.queue.take(exchange, 'page');
       }
-      const answered = await step.run(args, included, conditional(exchange, operation, context));
+      const answered = await step.run(args, included, withIfNoneMatch(exchange, operation, context));
       return { ...answered, isWhole: included.length === 0 && answered.isPartial !== true };
     };
-    let expected: { readonly context: CallContext; readonly passed: ReturnType<typeof pass> } | undefined;
+    let expected: { readonly context: CallContext; readonly passed: ReturnType<typeof runFor> } | undefined;
     const begin = (early: CallContext): void => {
-      expected = { context: early, passed: pass(early) };
-      // reported to a request that is accepted
+      expected = { context: early, passed: runFor(early) };
+      // an accepted request awaits it, and gets its error
       expected.passed.catch(() => undefined);
     };
     const context = await openContext(createIncomingRequest(exchange), step.mayBegin ? begin : undefined);
-    const { text, next, isWhole } = await (expected?.context === context ? expected.passed : pass(context));
+    const { text, next, isWhole } = await (expected?.context === context ? expected.passed : runFor(context));
     const status = context.isExisting ? 200 : operation.rest.status;
     const created = step.location === undefined ? undefined : base + step.location;
     await answer(exchange, operation, { status, body: text, next: next ?? undefined, created, isWhole }, options);
   };
 }
 
-/** The context of a write that may depend on the version of its object. */
-function conditional({ request }: Exchange, { takesIfMatch }: RestOperation, context: CallContext): CallContext {
+/** The context, with the If-None-Match of a write that may depend on the version of its object. */
+function withIfNoneMatch({ request }: Exchange, { takesIfMatch }: RestOperation, context: CallContext): CallContext {
   const { 'if-none-match': ifNoneMatch } = request.headers;
   if (ifNoneMatch === undefined || !takesIfMatch) return context;
   return Object.create(context, { ifNoneMatch: { value: ifNoneMatch } }) as CallContext;
@@ -201,7 +202,7 @@ function notAllowed({ request: { method = '' } }: Exchange, allow: readonly stri
 /** Retry-After of a 202, in seconds. */
 const POLL_AFTER = 2;
 
-interface Answered {
+interface RestAnswer {
   readonly status: number;
   readonly body: Buffer | string;
   /** The cursor of the next page. */
@@ -215,7 +216,7 @@ interface Answered {
 async function answer(
   exchange: Exchange,
   operation: RestOperation,
-  { status, body, next, isWhole, created }: Answered,
+  { status, body, next, isWhole, created }: RestAnswer,
   { publicUrl = '', encode }: Pick<RestOptions, 'publicUrl' | 'encode'>,
 ): Promise<void> {
   const { request, response, path, search } = exchange;

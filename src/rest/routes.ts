@@ -145,13 +145,14 @@ function withoutInclude({ [INCLUDE]: _include, ...others }: Arguments): Argument
   return others;
 }
 
-/** The arguments with the names of fields in place of the values of `include` that name them. */
+/** The arguments with the names of fields in place of the values of `include` (`by`) that stand for them. */
 function withFieldsIncluded(args: Arguments, { rest: { includes } }: RestOperation): Arguments {
   if (!(INCLUDE in args)) return args;
   const included = new Set(includedIn(args));
   return { ...args, [INCLUDE]: includes.flatMap(({ name, by }) => (included.has(by) ? [name] : [])) };
 }
 
+/** Adds the arguments in a query string to `args`, and what is wrong with them to `faults`. */
 function readQuery(search: string, schemas: ReadonlyMap<string, JsonSchema>, args: Arguments, faults: Fault[]): void {
   for (const part of search
     .slice(1)
@@ -204,6 +205,7 @@ function coerce(text: string, schema: JsonSchema | undefined): unknown {
   return text;
 }
 
+/** Undefined if the percent-encoding is invalid. In a query, `+` is a space. */
 function decode(text: string, isQuery = false): string | undefined {
   try {
     return decodeURIComponent(isQuery ? text.replaceAll('+', ' ') : text);

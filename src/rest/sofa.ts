@@ -5,7 +5,7 @@ import type { Answer, Run } from '../operations/runner';
 import type { Field } from '../operations/selection';
 import type { Arguments, RestOperation } from './routes';
 
-/** Runs the generated route of an operation. Rethrows the operation's error. */
+/** Runs the generated route of an operation. @throws the operation's error */
 export type RouteHandler = (run: Run, args: Arguments, context: CallContext) => Promise<Answer>;
 
 /** The context of Sofa's handlers. */
@@ -23,7 +23,7 @@ interface SofaRoute {
   readonly handler: (request: object, call: SofaCall) => Promise<Response>;
 }
 
-/** Handlers of the routes that Sofa generates from the REST schema. They rethrow the errors of operations. */
+/** Finds the handlers of the routes that Sofa generates from the REST schema. */
 export function sofaHandlers(
   schema: GraphQLSchema,
   operations: readonly RestOperation[],

@@ -14,21 +14,21 @@ import { changedAt, erasedFault, isSameRow, type RowChange, writeRows } from './
 /* Applies the elements of a bulk upsert in pieces, so that a call keeps no more rows in memory than fit into one. */
 
 /** A row of a type that bulk calls write. */
-export interface Stored extends Row {
+export interface BulkRow extends Row {
   readonly created_at: Date;
   readonly updated_at: Date;
 }
 
 /** What the SDL says about a call, and the resource that it writes. */
 export interface Bulk extends BulkUpsert {
-  readonly collection: Resource<Stored>;
+  readonly collection: Resource<BulkRow>;
   readonly merge: Merge;
   readonly references: readonly Reference[];
   /** Checks that span several of the given members; pointers are relative to the element. */
   readonly rules?: ((input: unknown) => readonly Fault[]) | undefined;
 }
 
-/** What becomes of an element. */
+/** What becomes of an element, with all of its faults. */
 export interface Step {
   readonly checked: ValidatedElement;
   readonly outcome: Outcome;
@@ -36,8 +36,9 @@ export interface Step {
   readonly id?: string;
 }
 
-interface Applying {
+interface ApplyOptions {
   readonly session: ClientSession;
+  /** The time of the write, by the database's clock. */
   readonly now: Date;
   readonly dryRun: boolean;
   readonly isAtomic: boolean;
@@ -48,40 +49,41 @@ export async function applyElements(
   { data, principal, holdRows }: DataContext,
   spec: Bulk,
   validated: readonly ValidatedElement[],
-  { session, now, dryRun, isAtomic }: Applying,
+  { session, now, dryRun, isAtomic }: ApplyOptions,
 ): Promise<Step[]> {
   const steps: Step[] = [];
   const collection = data.collection(spec.collection);
   const reading = data.reading(holdRows);
   const pace = data.pace();
   let hasFailed = false;
-  const sound = validated.filter(({ count }) => count === 0).map(({ element }) => element);
-  const faultsIn = await referenceChecks(data, spec.references, sound, session);
-  const missing = ({ element, at, count }: ValidatedElement): Fault[] => (count === 0 ? faultsIn(element, at) : []);
+  const valid = validated.filter(({ count }) => count === 0).map(({ element }) => element);
+  const checkReferences = await referenceChecks(data, spec.references, valid, session);
+  const referenceFaultsOf = ({ element, at, count }: ValidatedElement): Fault[] =>
+    count === 0 ? checkReferences(element, at) : [];
 
   /** Decides what becomes of an element. Returns the row to store, if any. */
-  function decide(index: number, element: ValidatedElement, existing: Stored | undefined): RowChange<Stored>[] {
-    const fail = (checked: ValidatedElement): RowChange<Stored>[] => {
+  function decide(index: number, element: ValidatedElement, existing: BulkRow | undefined): RowChange<BulkRow>[] {
+    const fail = (checked: ValidatedElement): RowChange<BulkRow>[] => {
       hasFailed = true;
       steps[index] = { checked, outcome: 'failed' };
       return [];
     };
-    const known = withFaults(element, [...faultsBeside(existing, element, spec), ...missing(element)]);
-    const checked = withRules(known, spec);
+    const compared = withFaults(element, [...faultsBeside(existing, element, spec), ...referenceFaultsOf(element)]);
+    const checked = withRules(compared, spec);
     if (checked.count > 0) return fail(checked);
     const input = checked.element as Readonly<Record<string, unknown>>;
     const merged = withMetadata(spec.merge(existing, input, principal.organisation), input, existing);
     const tooMany = tooManyPairs(merged, input, spec.collection.mostPairs);
-    if (tooMany.length > 0) return fail(at(checked, tooMany));
-    const { outcome, row, before } = step(existing, merged, now);
+    if (tooMany.length > 0) return fail(withOwnFaults(checked, tooMany));
+    const { outcome, row, before } = changeOf(existing, merged, now);
     const broken = outcome === 'unchanged' ? [] : brokenRules(spec.collection, row);
-    if (broken.length > 0) return fail(at(checked, broken));
+    if (broken.length > 0) return fail(withOwnFaults(checked, broken));
     steps[index] = { checked, outcome, id: row._id };
     return outcome === 'unchanged' ? [] : [{ row, before }];
   }
 
-  async function apply(rowsByKey: ReadonlyMap<string, Stored>, indexes: Iterable<number>): Promise<void> {
-    const changes: RowChange<Stored>[] = [];
+  async function apply(rowsByKey: ReadonlyMap<string, BulkRow>, indexes: Iterable<number>): Promise<void> {
+    const changes: RowChange<BulkRow>[] = [];
     for (const index of indexes) {
       const pause = pace();
       if (pause) await pause;
@@ -111,14 +113,14 @@ function indexesByKey(
   { key: member }: Pick<BulkUpsert, 'key'>,
 ): Map<string | null, number[]> {
   const isValid = ({ at, faults }: ValidatedElement): boolean => !hasFaultAt(faults, `${at}/${member}`);
-  const looked = new Set(validated.filter(isValid).map(({ key }) => key));
+  const validKeys = new Set(validated.filter(isValid).map(({ key }) => key));
   const indexes = new Map<string | null, number[]>();
   for (const [index, { key }] of validated.entries()) {
     // another occurrence of a key has a fault there, but is compared with the same object
-    const known = looked.has(key) ? key : null;
-    const others = indexes.get(known);
+    const keyToFind = validKeys.has(key) ? key : null;
+    const others = indexes.get(keyToFind);
     if (others) others.push(index);
-    else indexes.set(known, [index]);
+    else indexes.set(keyToFind, [index]);
   }
   return indexes;
 }
@@ -130,25 +132,25 @@ function withRules(validated: ValidatedElement, { rules }: Pick<Bulk, 'rules'>):
     ...metadataFaults(validated.element as Readonly<Record<string, unknown>>),
     ...(rules?.(validated.element) ?? []),
   ];
-  return at(validated, faults);
+  return withOwnFaults(validated, faults);
 }
 
-/** An element with faults whose pointers are relative to it. */
-function at(validated: ValidatedElement, faults: readonly Fault[]): ValidatedElement {
+/** Adds faults whose pointers are relative to the element. */
+function withOwnFaults(validated: ValidatedElement, faults: readonly Fault[]): ValidatedElement {
   return withFaults(
     validated,
     faults.map((fault) => ({ ...fault, pointer: validated.at + (fault.pointer ?? '') })),
   );
 }
 
-/** The faults of a whole object. */
-function brokenRules({ rules }: Resource<Stored>, row: Stored): readonly Fault[] {
+/** The rules of a whole object that a row breaks. */
+function brokenRules({ rules }: Resource<BulkRow>, row: BulkRow): readonly Fault[] {
   return rules?.(toRecord(row)) ?? [];
 }
 
 /** Faults of an element in relation to the existing object with its key, if any. */
 function faultsBeside(
-  existing: Stored | undefined,
+  existing: BulkRow | undefined,
   { at, element, key, faults }: ValidatedElement,
   { key: member, needed }: Pick<BulkUpsert, 'key' | 'needed'>,
 ): Fault[] {
@@ -170,11 +172,12 @@ function faultsBeside(
   return missingFaults;
 }
 
-function step(
-  existing: Stored | undefined,
+/** What the merge of an element changes; an unchanged row is returned as it is. */
+function changeOf(
+  existing: BulkRow | undefined,
   merged: object,
   now: Date,
-): RowChange<Stored> & { readonly row: Stored; readonly outcome: Outcome } {
+): RowChange<BulkRow> & { readonly row: BulkRow; readonly outcome: Outcome } {
   if (!existing) {
     const row = { _id: randomUUID(), ...merged, created_at: now, updated_at: now };
     return { outcome: 'created', row, before: undefined };

@@ -18,7 +18,7 @@ export function brokenTexts(value: unknown, most = MAX, values = Infinity): Faul
   // pointers are built only for faults: building them for all values took a tenth of an import's time
   const path: (string | number)[] = [];
   let left = values;
-  const look = (value: unknown): void => {
+  const visit = (value: unknown): void => {
     left -= 1;
     if (typeof value === 'string') {
       const detail = brokenBy(value);
@@ -29,12 +29,12 @@ export function brokenTexts(value: unknown, most = MAX, values = Infinity): Faul
       for (const name of namesOf(value)) {
         if (faults.length >= most || left <= 0) return;
         path.push(name);
-        look((value as Members)[name]);
+        visit((value as Members)[name]);
         path.pop();
       }
     }
   };
-  look(value);
+  visit(value);
   return faults;
 }
 

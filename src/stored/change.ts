@@ -36,7 +36,8 @@ export interface ChangeSpec<T> {
 }
 
 /**
- * Changes the given members of one object, in one transaction; the others keep their values. Nothing is stored if nothing would change.
+ * Changes the given members of one object, in one transaction; the others keep their values. Nothing is stored if nothing would change. Resolves
+ * with the row as it is stored then.
  * @throws AppError not_found; precondition_failed if it is not in the version that the conditions are for; validation_failed; conflict if another
  * object has the same value in a unique member.
  */
@@ -63,7 +64,7 @@ export async function changeObject<T extends Row>(
         const before = await model.findOne<T>({ _id } as object, { session, maxTimeMS: READ_TIMEOUT });
         if (!before) throw notFound(nameOf(resource));
         // this row was read in the transaction: if a concurrent change conflicts, the transaction reruns and reads the new row
-        // a row that cannot be served has no tag, but without a condition its member may be replaced
+        // a row that cannot be served (invalidRows.ts) has no tag, but without a condition its member may be replaced
         requireVersion(() => {
           requireServed(context, resource, before, WITHOUT_SEARCH);
           return tagOf(schema, type, before);
@@ -91,7 +92,10 @@ export async function changeObject<T extends Row>(
   return writeUnique(data, resource, () => attempted, work);
 }
 
-/** Runs a write of an object. @throws AppError conflict if another object has one of its unique values */
+/**
+ * Runs a write of an object; `attempted` gives the row that it tried to store last.
+ * @throws AppError conflict if another object has one of its unique values
+ */
 export async function writeUnique<T, R extends Row>(
   data: OrganisationData,
   resource: Resource<R>,

@@ -58,12 +58,12 @@ function pageRequest<T extends { _id: string }>(
 ): ListRequest {
   const request = listRequest(data, collection, args, filters);
   const activeFilters = request.filters;
-  const follows = asksForChanges(activeFilters, filters);
-  if (follows) data.noteFollowed();
+  const isSyncing = asksForChanges(activeFilters, filters);
+  if (isSyncing) data.noteFollowed();
   return {
     ...request,
     conditions: toConditions(activeFilters, filters),
-    ...(follows && { settledUntil: () => settledUntil(data) }),
+    ...(isSyncing && { settledUntil: () => settledUntil(data) }),
     projection,
   };
 }
@@ -90,16 +90,16 @@ function uniqueMember({ indexes }: Pick<Collection<{ readonly _id: string }>, 'i
   return index && Object.keys(index.on)[0];
 }
 
-/** An object by id. @throws AppError not_found, with the same message for another organisation's objects as for nonexistent ones */
+/** An object by id. @throws AppError not_found for the `name`, the same for another organisation's objects as for nonexistent ones */
 export async function readOne<T extends { _id: string }>(
   data: OrganisationData,
   collection: Collection<T>,
   id: string,
-  resource: string,
+  name: string,
   projection: Projection = WITHOUT_SEARCH,
 ): Promise<T> {
   const row = await data.read(collection, id, projection);
-  if (!row) throw notFound(resource);
+  if (!row) throw notFound(name);
   return row;
 }
 
@@ -108,17 +108,17 @@ export async function readOne<T extends { _id: string }>(
  * empty values are rejected earlier.
  */
 
-type Given = string | number | boolean | readonly string[];
+type FilterValue = string | number | boolean | readonly string[];
 
 /** Normalised values by argument name. */
-type ActiveFilters = Readonly<Record<string, Given>>;
+type ActiveFilters = Readonly<Record<string, FilterValue>>;
 
 /** The filters in force, without nulls and with normalised values, for the conditions and the cursor's fingerprint. */
 export function activeFilters(args: Readonly<Record<string, unknown>>, filters: readonly Filter[]): ActiveFilters {
-  const values: Record<string, Given> = {};
+  const values: Record<string, FilterValue> = {};
   for (const filter of filters) {
     const { argument } = filter;
-    const value = args[argument] as Given | null | undefined;
+    const value = args[argument] as FilterValue | null | undefined;
     if (value === null || value === undefined || (argument === MAY_BE_EMPTY && value === '')) continue;
     values[argument] = isList(value)
       ? [...new Set(value.map((item) => asStored(filter, item)))].sort()
@@ -134,7 +134,7 @@ function asStored<T extends string | number | boolean>({ member, type }: Filter,
   return isCallerKey(member) ? normalised(value) : value;
 }
 
-function isList(value: Given): value is readonly string[] {
+function isList(value: FilterValue): value is readonly string[] {
   return Array.isArray(value);
 }
 

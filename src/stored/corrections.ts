@@ -11,7 +11,8 @@ import { idText } from '../units';
 
 /*
  * What another program left out of its rows or stored with another type, and what follows from the rest (docs/decisions/invalid-rows.md):
- * search words and counters, which the tail of the log fills in too, and values that are converted, or have a default, by `doctor --rows --fix` alone.
+ * search words and counters, which the tail (it reads the database's log) fills in too, and values that are converted, or have a default, by
+ * `doctor --rows --fix` alone.
  */
 
 /** What is wrong with a row, and what it becomes. */
@@ -29,8 +30,8 @@ const memberOf = (row: object, name: string): unknown => (row as Readonly<Record
 const keyOf = ({ _id }: { readonly _id: unknown }): string => idText(_id);
 
 /**
- * Looks at rows, and returns a correction for each that cannot be served or whose derived members are wrong; `converts` is their organisation if
- * values are converted, too.
+ * Looks at rows, and returns a correction for each that cannot be served or whose derived members are wrong. With `converts`, their organisation,
+ * values are converted too, and missing ones get their default.
  */
 export async function correctionsOf(
   data: OrganisationData,
@@ -39,7 +40,7 @@ export async function correctionsOf(
   { converts, texts }: { readonly converts: { readonly currency: string } | undefined; readonly texts?: Texts },
 ): Promise<Correction[]> {
   if (rows.length === 0) return [];
-  const find = resource.faultIn(WITHOUT_SEARCH);
+  const faultIn = resource.faultIn(WITHOUT_SEARCH);
   const { members: all } = resource.stored;
   const hasTime = hasMember(resource, 'updated_at');
   const filledRows = rows.map((row) => {
@@ -56,19 +57,19 @@ export async function correctionsOf(
     const derivedMembers = derived[at] ?? {};
     const whole = { ...filledRows[at], ...derivedMembers } as Row;
     // a row that cannot be served anyway keeps the values that somebody has to look at
-    const row = find(whole) ? ({ ...before, ...derivedMembers } as Row) : whole;
-    const fault = find(row);
+    const row = faultIn(whole) ? ({ ...before, ...derivedMembers } as Row) : whole;
+    const fault = faultIn(row);
     const members = Object.keys(row).filter((name) => {
-      const is = memberOf(row, name);
-      return !isSameMember(name, memberOf(before, name) ?? nothing(is), is);
+      const value = memberOf(row, name);
+      return !isSameMember(name, memberOf(before, name) ?? emptyValue(value), value);
     });
     if (fault || members.length > 0) corrections.push({ before, row, members, fault });
   }
   return corrections;
 }
 
-/** What a missing member is the same as: null, or no words. */
-const nothing = (value: unknown): unknown => (Array.isArray(value) && value.length === 0 ? value : null);
+/** What a missing member is the same as, if it becomes `value`: no words, or null. */
+const emptyValue = (value: unknown): unknown => (Array.isArray(value) && value.length === 0 ? value : null);
 
 /** Stands for the time of the write. */
 const NOW = new Date(0);
@@ -79,8 +80,8 @@ function stamped(row: Row): Row {
 }
 
 /**
- * Stores corrections. Resolves with the ids of the rows that were written: those that were as they had been looked at. Another one was changed
- * meanwhile, which the tail sees.
+ * Stores corrections. Resolves with the ids of their rows, without those that have changed since they were looked at: they are not written,
+ * and the tail looks at them again.
  */
 export async function storeCorrections(
   data: OrganisationData,
@@ -107,7 +108,7 @@ export async function storeCorrections(
   );
 }
 
-/** The change with its time, unless nobody sees it. */
+/** The change with its time, unless it has only members that no API shows. */
 function withStamp(resource: Resource, { before, row, members }: Correction, now: Date) {
   const isSeen = resource.stored.members.some(({ name }) => members.includes(name));
   const { updated_at: last } = before as { updated_at?: unknown };

@@ -28,6 +28,7 @@ export interface ValidatedElement {
   readonly shownKey: string | null;
   /** The first faults, as many as a response can list. */
   readonly faults: readonly Fault[];
+  /** The number of all that were found. */
   readonly count: number;
   /** Whether there may be more: counting stops once there are many more than a response can list. */
   readonly isTruncated: boolean;
@@ -38,7 +39,7 @@ const ROOMY: FaultLimits = { kept: LISTED_OF_CALL, counted: LISTED_OF_CALL };
 /** Limits once the response is full: counting all faults of 1,000 elements took most of the time for the worst body. */
 const FULL: FaultLimits = { kept: 1, counted: 20 };
 
-interface Keyed {
+interface KeyedList {
   readonly list: string;
   /** The member that identifies an object: sku, external_ref. */
   readonly key: string;
@@ -47,12 +48,13 @@ interface Keyed {
 /** Validates each element individually, and checks its key against those of earlier elements. */
 export async function validateElements(
   elements: readonly unknown[],
-  { list, key: member }: Keyed,
+  { list, key: member }: KeyedList,
   check: Check,
   pace: Pace,
 ): Promise<ValidatedElement[]> {
   const indexByKey = new Map<string, number>();
   const validated: ValidatedElement[] = [];
+  // faults that the response will list
   let listed = 0;
   for (const [index, sent] of elements.entries()) {
     const pause = pace();
@@ -81,11 +83,11 @@ function validateOne(
 ): ValidatedElement {
   const sentKey = isObject(sent) ? sent[member] : undefined;
   if (!isObject(sent) || typeof sentKey !== 'string') {
-    return { at, element: sent, key: null, shownKey: null, ...placed(checked(sent, check), at) };
+    return { at, element: sent, key: null, shownKey: null, ...withPointers(checked(sent, check), at) };
   }
   const key = normalised(sentKey);
   const element = key === sentKey ? sent : { ...sent, [member]: key };
-  return { at, element, key, shownKey: shownKey(sentKey), ...placed(checked(element, check), at) };
+  return { at, element, key, shownKey: shownKey(sentKey), ...withPointers(checked(element, check), at) };
 }
 
 /** Checks an element, and replaces -0 in a valid one; others may be too large to walk. */
@@ -117,7 +119,7 @@ export function withFaults<T extends Faults>(validated: T, more: readonly Fault[
 
 /** The faults of a value, with pointers from the root of the call. */
 export function faultsAt(at: string, value: unknown, check: Check, room: FaultLimits, most = MAX_VALUES): Faults {
-  return placed(faultsIn(value, check, room, most), at);
+  return withPointers(faultsIn(value, check, room, most), at);
 }
 
 /** Faults that the schema finds, then broken texts, which it does not. */
@@ -129,8 +131,8 @@ function faultsIn(element: unknown, check: Check, room: FaultLimits, values = MA
   return { ...findings, faults: [...findings.faults, ...broken], isTruncated: broken.length === most };
 }
 
-/** The findings in an element, with pointers from the root of the call. */
-function placed({ faults: all, more, isTruncated }: Findings, at: string): Faults {
+/** The faults in an element, with pointers from the root of the call. */
+function withPointers({ faults: all, more, isTruncated }: Findings, at: string): Faults {
   const faults = all.slice(0, LISTED_OF_CALL).map((fault) => ({
     ...fault,
     pointer: at + shortened(fault.pointer ?? '', REPEATED_POINTER),

@@ -2,7 +2,7 @@ import type { Resolver } from '../operations/run';
 import { inSlices } from '../operations/slices';
 import { tagOf } from '../schema/entityTags';
 
-/** By row, so that a tag is worked out once however often a query names it: that reads and hashes the whole row. */
+/** By row: a tag is a hash of the whole row, so it is computed once however often a query names it. */
 const tags = new WeakMap<object, string | Promise<string>>();
 
 /** Resolves to the entity tag of a row of a stored type. */

@@ -12,7 +12,7 @@ import { EARLIEST, idText, LATEST, STORED_ID } from '../units';
  * not fail the page, relation or total that it belongs to.
  */
 
-/** The first member of a row that keeps it from being served. */
+/** Finds the first member of a row that keeps it from being served; undefined if there is none. */
 export type FindFault = (row: object) => Fault | undefined;
 
 /** Anything with a stored type. */
@@ -32,9 +32,9 @@ type Check = (value: unknown) => Fault | undefined;
 export function faultsOf({ members }: Pick<StoredType, 'members'>): Checked['faultIn'] {
   const cache = new WeakMap<Projection, FindFault>();
   return (projection) => {
-    let find = cache.get(projection);
-    if (!find) cache.set(projection, (find = findIn(members, readBy(projection), '')));
-    return find;
+    let findFault = cache.get(projection);
+    if (!findFault) cache.set(projection, (findFault = findIn(members, readBy(projection), '')));
+    return findFault;
   };
 }
 
@@ -51,6 +51,7 @@ export function faultInRecord({ members }: Pick<StoredType, 'members'>): FindFau
   return findIn(members, () => true, '', 'id');
 }
 
+/** `id` is the name of the id: `_id` in rows, `id` in the records of files and in objects inside either. */
 function findIn(
   members: readonly StoredMember[],
   isRead: (path: string) => boolean,
@@ -146,8 +147,8 @@ export const NUMBER_TYPES: Readonly<Record<string, NumberType>> = {
 function valueCheck(member: StoredMember, isRead: (path: string) => boolean, path: string): Check {
   const { kind, type, members } = member;
   if (kind === 'object') {
-    const find = findIn(members, isRead, `${path}.`);
-    return (value) => (isPlain(value) ? find(value) : wrong('type', value, 'an object'));
+    const findFault = findIn(members, isRead, `${path}.`);
+    return (value) => (isPlain(value) ? findFault(value) : wrong('type', value, 'an object'));
   }
   if (kind === 'number') {
     const { fits, words } = NUMBER_TYPES[type] ?? { fits: NUMBERS.float, words: 'a number' };
@@ -210,11 +211,9 @@ function shown(value: unknown): string {
   return typeof type === 'string' ? `${type} ${shorten(idText(value))}` : 'an object';
 }
 
-type Noting = Pick<DataContext, 'noteInvalid'>;
-
 /** Whether a row can be served. One that cannot is noted: it is left out of the answer. */
 export function isServed(
-  { noteInvalid }: Noting,
+  { noteInvalid }: Pick<DataContext, 'noteInvalid'>,
   { name, faultIn }: Checked,
   row: { readonly _id: unknown },
   projection: Projection,
@@ -228,9 +227,9 @@ export function isServed(
 const causeOf = ({ detail }: Fault): string =>
   detail === MISSING ? 'It was stored before that was added, or by another program' : 'Another program stored it';
 
-/** @throws AppError stored_object_invalid that names the object and the member */
+/** @throws AppError stored_object_invalid that names the object and the member, unless the row can be served */
 export function requireServed(
-  { noteInvalid }: Noting,
+  { noteInvalid }: Pick<DataContext, 'noteInvalid'>,
   { name, stored: { type }, faultIn }: Checked,
   row: { readonly _id: string },
   projection: Projection,

@@ -14,29 +14,32 @@ interface Organisation {
 /** Merges one member of an object: the value given, which is not null, and the one that the object has. */
 export type MemberMerge = (input: never, existing: unknown) => unknown;
 
-/** Members that the write sets. */
+/** Members that the write itself sets. */
 const OF_WRITES: readonly string[] = ['id', 'created_at', 'updated_at'];
 
-/** The merge of a bulk call: members left out keep their values, null clears a member. `own` has the merges of single members. */
+/**
+ * The merge of a bulk call: members left out keep their values, null clears a member. `words` gives an object's search words, and `memberMerges`
+ * has merges for members that take more than their value.
+ */
 export function mergeOf(
   { stored: { members }, set }: Pick<BulkUpsert, 'stored' | 'set'>,
   words: (row: object) => readonly string[],
   memberMerges: Readonly<Record<string, MemberMerge>> = {},
 ): Merge {
-  const merged = members
+  const membersToMerge = members
     .filter(({ name }) => !OF_WRITES.includes(name))
     // of metadata a caller sends changes, which withMetadata makes
     .map((member) => ({ member, isSet: set.includes(member.name) && member.name !== METADATA }));
   return (existing, element, organisation) => {
     const [before, input] = [(existing ?? {}) as Members, element as Members];
     const row: Record<string, unknown> = {};
-    for (const { member, isSet } of merged) {
+    for (const { member, isSet } of membersToMerge) {
       const { name } = member;
       const [old, value] = [before[name], isSet ? input[name] : undefined];
       if (value !== undefined && value !== null) {
-        const mergeOwn = memberMerges[name];
-        row[name] = mergeOwn
-          ? mergeOwn(value as never, old)
+        const mergeMember = memberMerges[name];
+        row[name] = mergeMember
+          ? mergeMember(value as never, old)
           : withOldIds(member, value, asStored(member, value, organisation), old);
       } else if (value === undefined && old !== undefined) row[name] = old;
       else if (isSet || member.isRequired) row[name] = clearedValue(member, organisation);
@@ -74,7 +77,7 @@ export function defaultsOf(members: readonly StoredMember[]): (organisation: Org
 
 /**
  * An object in which members that are never null and are left out have their default, at any depth: one that is from before they were added. The
- * same object if there are none. With `nulls` a null is left out, too.
+ * same object if there are none. With `nulls`, a null counts as left out, too.
  */
 export function withDefaults<T extends object>(
   members: readonly StoredMember[],
@@ -110,6 +113,7 @@ function asStored(member: StoredMember, value: unknown, organisation: Organisati
   return isObject(value) ? completed(member.members, value, organisation) : value;
 }
 
+/** An object of a list or member with every member of its type, and an id if it lacks one. */
 function completed(members: readonly StoredMember[], input: Members, organisation: Organisation): Members {
   const all = members.map((member) => {
     const value = input[member.name];

@@ -28,8 +28,8 @@ interface Stored {
   readonly stored: Pick<StoredType, 'type' | 'relations'>;
 }
 
-/** All rows of a field share one array of nodes, in graphql-js and in graphql-jit. */
-const ofPlaces = new WeakMap<readonly FieldNode[], Projection>();
+/** By the nodes of a field: all its rows share one array of them, in graphql-js and in graphql-jit. */
+const byNodes = new WeakMap<readonly FieldNode[], Projection>();
 
 /** The members to read of the object being resolved. */
 export function projectionOfObject(of: Stored, info: GraphQLResolveInfo): Projection {
@@ -50,12 +50,12 @@ function projectionAt(
   member?: string,
 ): Projection {
   const { fieldNodes } = info;
-  let projection = ofPlaces.get(fieldNodes);
-  if (!projection) ofPlaces.set(fieldNodes, (projection = projectionFor(of, info, rowsIn(fieldNodes), member)));
+  let projection = byNodes.get(fieldNodes);
+  if (!projection) byNodes.set(fieldNodes, (projection = projectionFor(of, info, rowsIn(fieldNodes), member)));
   return projection;
 }
 
-const ofReferences = new WeakMap<OperationDefinitionNode, Map<string, Projection>>();
+const referencesByOperation = new WeakMap<OperationDefinitionNode, Map<string, Projection>>();
 
 /**
  * The members to read of rows that other rows refer to: what the operation selects of them in all places together, so that no row has to
@@ -63,8 +63,8 @@ const ofReferences = new WeakMap<OperationDefinitionNode, Map<string, Projection
  */
 export function projectionOfReferences(of: Stored, info: GraphQLResolveInfo): Projection {
   const { operation } = info;
-  let known = ofReferences.get(operation);
-  if (!known) ofReferences.set(operation, (known = new Map<string, Projection>()));
+  let known = referencesByOperation.get(operation);
+  if (!known) referencesByOperation.set(operation, (known = new Map<string, Projection>()));
   const { type } = of.stored;
   let projection = known.get(type);
   if (!projection) known.set(type, (projection = projectionFor(of, info, referencesTo(type, info))));
@@ -108,7 +108,7 @@ function referencesTo(type: string, info: GraphQLResolveInfo): FieldNode[] {
 }
 
 /** One object for each type and set of members, since reads are batched by it. It lives as long as the operation. */
-const projectionsOf = new WeakMap<OperationDefinitionNode, Map<string, Projection>>();
+const sharedByOperation = new WeakMap<OperationDefinitionNode, Map<string, Projection>>();
 
 function projectionFor(
   { stored }: Stored,
@@ -120,8 +120,8 @@ function projectionFor(
   const type = info.schema.getType(stored.type) as GraphQLObjectType;
   const row = { type, prefix: '', relations: stored.relations, fragments: fragmentsOf(info) };
   const isWhole = !addMembers(members, nodes, row);
-  let known = projectionsOf.get(info.operation);
-  if (!known) projectionsOf.set(info.operation, (known = new Map<string, Projection>()));
+  let known = sharedByOperation.get(info.operation);
+  if (!known) sharedByOperation.set(info.operation, (known = new Map<string, Projection>()));
   const names = isWhole ? [] : ['_id', ...[...members].sort()];
   const key = `${stored.type} ${names.join()}`;
   let projection = known.get(key);

@@ -151,7 +151,8 @@ export async function* readRecords<T extends { _id: string }>(
 }
 
 /**
- * Stores documents that are new or changed; a document fails if one of its unique values belongs to another id.
+ * Stores documents that are new or changed; a document fails if one of its unique values belongs to another id. With `now`, that is their time of
+ * change instead of their own.
  * @throws a duplicate key error if another writer was faster; the transaction can be retried.
  */
 export async function storeDocuments<T extends { _id: string }>(
@@ -161,8 +162,10 @@ export async function storeDocuments<T extends { _id: string }>(
   { session, now }: { readonly session: ClientSession; readonly now?: Date | undefined },
 ): Promise<StoredRecord[]> {
   const stored = data.collection(collection);
-  const same = { _id: { $in: documents.map((document) => document._id) } };
-  const storedDocuments = await stored.find<T>(same as object, { session, batchSize: documents.length + 1 }).toArray();
+  const filter = { _id: { $in: documents.map((document) => document._id) } };
+  const storedDocuments = await stored
+    .find<T>(filter as object, { session, batchSize: documents.length + 1 })
+    .toArray();
   const existing = new Map(storedDocuments.map((document) => [document._id, document]));
   const claims: Claim<T>[] = [];
   for (const member of uniqueMembers(collection))
@@ -170,6 +173,7 @@ export async function storeDocuments<T extends { _id: string }>(
   const changed: RowChange<T>[] = [];
   const outcomes = documents.map((given): StoredRecord => {
     const before = existing.get(given._id);
+    // with the stored time, so that a difference in time alone is no change
     const document = now ? stampedAs(given, before) : given;
     const conflicts = claims.flatMap(({ conflict }) => conflict(document) ?? []);
     if (conflicts.length === 0) for (const { take } of claims) take(document, before);

@@ -16,25 +16,29 @@ export interface Reference {
   readonly to: Resource;
 }
 
-/** The references of a resource to others. */
+/** The references of a resource to others: the members named after their types, such as customer_id, and those that its relations follow. */
 export function referencesOf({ stored }: Resource, resources: Iterable<Resource>): Reference[] {
   return [...resources].flatMap((to) => {
     const { type } = to.stored;
-    const led = stored.relations
+    const relationMembers = stored.relations
       .filter((relation) => !relation.isList && relation.type === type)
       .map(({ member }) => member);
-    const members = new Set([referenceTo(type), ...led]);
+    const members = new Set([referenceTo(type), ...relationMembers]);
     return stored.members.flatMap(({ name: member }) => (members.has(member) ? [{ member, to }] : []));
   });
 }
 
-/** The fault of a reference to an object; undefined if it is there. */
+/** The fault of a reference to an object, of which `row` was read; undefined if it is there. `name` and `identifier` are for the message. */
 export function referenceFault(
   row: object | undefined,
-  { pointer, name, by = 'id' }: { readonly pointer: string; readonly name: string; readonly by?: string },
+  {
+    pointer,
+    name,
+    identifier = 'id',
+  }: { readonly pointer: string; readonly name: string; readonly identifier?: string },
 ): Fault | undefined {
   if (row) return erasedFault(row, pointer);
-  return { pointer, code: 'not_found', detail: `is not the ${by} of a ${name} of the organisation` };
+  return { pointer, code: 'not_found', detail: `is not the ${identifier} of a ${name} of the organisation` };
 }
 
 /** Looks up what objects refer to, with one read for each resource, and returns what finds the faults of one of them. */

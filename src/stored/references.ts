@@ -11,7 +11,7 @@ import type { Resource, Row } from './resource';
 type Rows = Map<string, Promise<Row | null>>;
 
 /** By projection, which is for one resource only. */
-const ofRequests = new WeakMap<DataContext, Map<Projection, Rows>>();
+const rowsByContext = new WeakMap<DataContext, Map<Projection, Rows>>();
 
 interface Wanted {
   readonly resource: Resource;
@@ -48,8 +48,8 @@ function once(wanted: Wanted, projection: Projection, kind: 'related' | 'nested'
 }
 
 function rowsOf(projection: Projection, context: DataContext): Rows {
-  let projections = ofRequests.get(context);
-  if (!projections) ofRequests.set(context, (projections = new Map<Projection, Rows>()));
+  let projections = rowsByContext.get(context);
+  if (!projections) rowsByContext.set(context, (projections = new Map<Projection, Rows>()));
   let rows = projections.get(projection);
   if (!rows) projections.set(projection, (rows = new Map<string, Promise<Row | null>>()));
   return rows;

@@ -21,6 +21,7 @@ export interface Row {
 export interface Resource<out T extends Row = Row> extends Collection<T>, Checked {
   /** The projection without the members that lists omit. Always the same object, since reads are batched by it. */
   readonly projection: Projection;
+  /** The search words of a row's own texts. */
   readonly words: (row: object) => string[];
   readonly schema: BsonSchema;
   /** Members that the gateway computes from other rows, and fills in for other programs. */
@@ -98,10 +99,16 @@ export function defineResource<T extends Row = Row>(type: string, spec: Resource
     derive: spec.derive ?? (texts.length > 0 ? derivedWords(words) : () => Promise.resolve([])),
   };
   const records = spec.isPartOfRecord ? undefined : createDocumentKind(resource, spec);
-  const { summary, merges, elementRules, rules } = spec;
-  const mostPairs = members.find((member) => member.name === METADATA)?.most ?? 0;
-  const own = { summary, merges, elementRules, rules, mostPairs };
-  return { ...resource, records, defaults: defaultsOf(stored.members), ...own };
+  return {
+    ...resource,
+    records,
+    defaults: defaultsOf(members),
+    summary: spec.summary,
+    merges: spec.merges,
+    elementRules: spec.elementRules,
+    rules: spec.rules,
+    mostPairs: members.find((member) => member.name === METADATA)?.most ?? 0,
+  };
 }
 
 function derivedWords(words: (row: object) => string[]): Derive {

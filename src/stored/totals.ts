@@ -52,11 +52,11 @@ const DAY_LENGTH = 'YYYY-MM-DD'.length;
 
 /** Counts and sums by group, which always includes the currency. @throws AppError invalid_request */
 export async function totals(context: TotalsContext, spec: TotalsSpec, args: TotalsArguments): Promise<Rows<Row>> {
-  const by = new Set(args.group_by);
+  const groups = new Set(args.group_by);
   const keys: Row = {
-    ...(by.has('MONTH') && { month: monthOf(spec) }),
-    ...(by.has('STATUS') && { status: '$status' }),
-    ...(by.has('CUSTOMER') && { customer_id: { $ifNull: ['$customer_id', null] } }),
+    ...(groups.has('MONTH') && { month: monthOf(spec) }),
+    ...(groups.has('STATUS') && { status: '$status' }),
+    ...(groups.has('CUSTOMER') && { customer_id: { $ifNull: ['$customer_id', null] } }),
     currency: '$currency',
   };
   const sums = Object.fromEntries(spec.amounts.map((amount) => [amount, { $sum: whole(`$${amount}`) }]));
@@ -111,6 +111,7 @@ export function exact(amount: string): object {
   return ifStored(amount, Number.MAX_SAFE_INTEGER, { $toLong: amount });
 }
 
+/** Converts a number to a Decimal128, in which sums of fractions are exact. */
 export function decimal(number: string): object {
   return { $toDecimal: ifStored(number, Number.MAX_VALUE, number) };
 }
@@ -133,7 +134,7 @@ function whole(amount: string): object {
 export type TotalsContext = Pick<DataContext, 'data' | 'noteInvalid'>;
 
 /** The rows that are counted. */
-interface Counted {
+interface CountedRows {
   readonly collection: Resource;
   /** The members that the totals depend on. */
   readonly members: readonly StoredMember[];
@@ -151,7 +152,7 @@ type Stages = readonly [PipelineStage.Match, ...PipelineStage[]];
  */
 export async function aggregate(
   context: TotalsContext,
-  counted: Counted,
+  counted: CountedRows,
   stages: Stages,
   most = MAX_ROWS,
 ): Promise<Rows<Row>> {
@@ -166,10 +167,10 @@ export async function aggregate(
   });
 }
 
-/** The rows of the result, or the name of a member of one that cannot be shown. */
+/** The result, or if a row of it cannot be shown, the name of the member that keeps it from that. */
 async function run(
   { data }: TotalsContext,
-  { collection, members, keys }: Counted,
+  { collection, members, keys }: CountedRows,
   stages: Stages,
   most: number,
 ): Promise<Rows<Row> | string> {
@@ -182,20 +183,20 @@ async function run(
   const rows: Row[] = [];
   for await (const { _id: group, ...sums } of cursor) {
     if (rows.length === most) return { data: rows, has_more: true };
-    const exactly = withinRange(sums);
-    if (typeof exactly === 'string') return exactly;
+    const exactRow = withinRange(sums);
+    if (typeof exactRow === 'string') return exactRow;
     const fault = faultInGroup(group);
     if (fault) return String(fault.pointer);
-    rows.push({ ...group, ...exactly });
+    rows.push({ ...group, ...exactRow });
     if (rows.length % ROWS_PER_PIECE === 0) await data.yieldToOthers();
   }
   return { data: rows, has_more: false };
 }
 
-/** The stage that leaves out the rows of another that cannot be served, which are noted; undefined if there are none. */
+/** The given $match stage without the rows that cannot be served, which are noted; undefined if there are none. */
 async function withoutInvalid(
   context: TotalsContext,
-  { collection, members, only }: Counted,
+  { collection, members, only }: CountedRows,
   { $match }: PipelineStage.Match,
 ): Promise<PipelineStage.Match | undefined> {
   const rows = context.data.collection(collection);
@@ -236,12 +237,12 @@ function invalidIn(member: StoredMember, prefix = '', isInList = false): object[
 
 /** The row with its sums as numbers, or the name of a sum that is not exact. */
 function withinRange(row: Row): Row | string {
-  const exactly: Record<string, unknown> = { ...row };
+  const exactRow: Record<string, unknown> = { ...row };
   for (const [name, sum] of Object.entries(row)) {
     if (!name.endsWith('_minor')) continue;
     // 64-bit integers that are not exact, and decimals, are objects
-    exactly[name] = Number(String(sum));
-    if (!Number.isSafeInteger(exactly[name])) return name;
+    exactRow[name] = Number(String(sum));
+    if (!Number.isSafeInteger(exactRow[name])) return name;
   }
-  return exactly;
+  return exactRow;
 }

@@ -32,10 +32,10 @@ const queues = new WeakMap<mongo.MongoClient, Queue>();
 export type OnCommitted = (count: number, time: mongo.Timestamp | undefined) => void;
 
 /**
- * Runs a call that makes at most `most` changes. If none of its organisation's wait, a call is always admitted.
+ * Runs a call that makes at most `most` changes. It is always admitted while no other changes of its organisation wait.
  * @throws AppError unavailable while too many changes wait to be recorded as events
  */
-export async function admitted<T>(
+export async function runAdmitted<T>(
   { data, events }: Pick<DataContext, 'data' | 'events'>,
   most: number,
   run: (onCommitted: OnCommitted) => Promise<T>,

@@ -6,7 +6,7 @@ import { hasObjects } from '../schema/metadata';
 import type { BulkUpsert, Outcome } from '../schema/upserts';
 import { applyElements, type Bulk, type Step } from './applyElements';
 import type { ChangeSpec } from './change';
-import { admitted, type OnCommitted } from './unrecorded';
+import { runAdmitted, type OnCommitted } from './unrecorded';
 import { refuseFaults, storeAgain } from './elementCalls';
 import { faultLister, validateElements } from './elementFaults';
 import { mergeOf } from './merge';
@@ -71,7 +71,7 @@ async function bulkUpsert(
   spec: Bulk,
   args: Readonly<Record<string, unknown>>,
   context: DataContext,
-  isRest: boolean,
+  metadataIsObject: boolean,
 ): Promise<UpsertReport> {
   const [isAtomic, dryRun] = [args.atomic === true, args.dry_run === true];
   if (dryRun) context.authorise({ scope: spec.readScope, role: undefined }, 'A dry run, which tells what is stored,');
@@ -80,16 +80,16 @@ async function bulkUpsert(
   const more = Math.ceil(elements.length / ELEMENTS_PER_POINT) - 1;
   if (more > 0) await context.charge(more);
   if (elements.length > SMALL_CALL) await context.takeTurn?.();
-  if (dryRun) return storeElements(spec, elements, context, { isAtomic, dryRun, isRest });
-  return admitted(context, elements.length, (onCommitted) =>
-    storeElements(spec, elements, context, { isAtomic, dryRun, isRest, onCommitted }),
+  if (dryRun) return storeElements(spec, elements, context, { isAtomic, dryRun, metadataIsObject });
+  return runAdmitted(context, elements.length, (onCommitted) =>
+    storeElements(spec, elements, context, { isAtomic, dryRun, metadataIsObject, onCommitted }),
   );
 }
 
-interface Storing {
+interface StoreOptions {
   readonly isAtomic: boolean;
   readonly dryRun: boolean;
-  readonly isRest: boolean;
+  readonly metadataIsObject: boolean;
   readonly onCommitted?: OnCommitted;
 }
 
@@ -97,12 +97,13 @@ async function storeElements(
   spec: Bulk,
   elements: readonly unknown[],
   context: DataContext,
-  { isAtomic, dryRun, isRest, onCommitted }: Storing,
+  { isAtomic, dryRun, metadataIsObject, onCommitted }: StoreOptions,
 ): Promise<UpsertReport> {
   const { data } = context;
-  const check: Check = (element, room) => context.checkElement(spec.element, element, room, isRest);
+  const check: Check = (element, room) => context.checkElement(spec.element, element, room, metadataIsObject);
   const validated = await validateElements(elements, spec, check, data.pace());
   return storeAgain(async () => {
+    // of the last run of the work, which is the one that was committed
     let [stored, inSession] = [0, undefined as ClientSession | undefined];
     const result = await context.write(
       async (session, now) => {
@@ -121,10 +122,10 @@ async function storeElements(
 }
 
 function report(steps: readonly Step[], dryRun: boolean): UpsertReport {
-  const list = faultLister();
+  const faultsToList = faultLister();
   const results = steps.map(({ checked, outcome, id }, index): UpsertResult => {
     const { shownKey: key } = checked;
-    if (id === undefined) return { index, key, id: null, outcome, errors: list(checked) };
+    if (id === undefined) return { index, key, id: null, outcome, errors: faultsToList(checked) };
     return { index, key, id: dryRun && outcome === 'created' ? null : id, outcome, errors: [] };
   });
   const count = (outcome: Outcome): number => results.filter((result) => result.outcome === outcome).length;

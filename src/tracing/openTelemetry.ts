@@ -23,7 +23,7 @@ import { commandSpans } from './commandSpans';
 /** How often a failure to send is reported, in milliseconds. */
 const REPORT_EVERY = 60_000;
 /** How long the end of the process may wait for traces to be sent, in milliseconds. */
-const LAST_WITHIN = 2000;
+const STOP_WITHIN = 2000;
 
 /** Runs one step of a request inside a span of its own. */
 export type Trace = <T>(name: string, run: () => T) => T;
@@ -40,7 +40,7 @@ interface TracedRequest {
 }
 
 /** How a request ended. */
-interface Ended {
+interface RequestEnd {
   readonly status: number;
   readonly operation: string | undefined;
   readonly keyId: string | undefined;
@@ -50,6 +50,7 @@ interface Ended {
 export interface TracingOptions {
   readonly config: Pick<Config, 'OTEL_EXPORTER_OTLP_ENDPOINT' | 'OTEL_EXPORTER_OTLP_HEADERS'>;
   readonly version: string;
+  /** What a caller gets for an error. */
   readonly answerOf: (error: unknown) => { readonly status: number; readonly code: string };
   /** Called when traces cannot be sent, at most once a minute. */
   readonly onError: (error: unknown) => void;
@@ -92,9 +93,9 @@ export function createTracing(options: TracingOptions & { readonly endpoint: str
     },
     /** Makes spans for the commands of a client, which must have command monitoring on. */
     watchClient: commandSpans(tracer),
-    /** Sends what is left. */
+    /** Sends what is left, for at most {@link STOP_WITHIN}. Does not reject. */
     stop: async (): Promise<void> => {
-      await Promise.race([provider.shutdown().catch(onError), sleep(LAST_WITHIN, undefined, { ref: false })]);
+      await Promise.race([provider.shutdown().catch(onError), sleep(STOP_WITHIN, undefined, { ref: false })]);
     },
   };
 }
@@ -115,9 +116,9 @@ function startRequestSpan(
     run: <T>(work: () => T): T => context.with(within, work),
     step: (<T>(name: string, run: () => T) =>
       tracer.startActiveSpan(name, { attributes: { 'scopegate.operation': name } }, (step) =>
-        endedBy(step, run, answerOf),
+        runInSpan(step, run, answerOf),
       )) satisfies Trace,
-    end({ status, operation, keyId, organisationId }: Ended): void {
+    end({ status, operation, keyId, organisationId }: RequestEnd): void {
       if (operation !== undefined)
         span.updateName(`${title} ${operation}`.slice(0, 200)).setAttribute('scopegate.operation', operation);
       if (keyId !== undefined) span.setAttribute('scopegate.key.id', keyId);
@@ -131,10 +132,10 @@ function startRequestSpan(
 }
 
 /**
- * Runs work and ends the span with it. Only the code or class of an error is kept, since its message may quote what the caller
+ * Runs work and ends the span with it. Returns and throws what the work does. Only the code or class of an error is kept, since its message may quote what the caller
  * sent; an error that is answered with 4xx does not mark the span as failed.
  */
-function endedBy<T>(span: Span, run: () => T, answerOf: TracingOptions['answerOf']): T {
+function runInSpan<T>(span: Span, run: () => T, answerOf: TracingOptions['answerOf']): T {
   const fail = (error: unknown): never => {
     const { status, code } = answerOf(error);
     if (status < 500) span.setAttribute('scopegate.code', code);

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Fault } from '../errors';
+import type { Fault, FaultLimits } from '../errors';
 import { fromRecord, type ImportRecord } from '../stored/records';
 import { MAX_WORDS } from '../stored/search';
 import { faultsAt, type Faults, LISTED_OF_ELEMENT, roomAfter, withFaults } from '../stored/elementFaults';
@@ -7,11 +7,11 @@ import { repeatedIds } from '../stored/parts';
 import { referenceFault } from '../stored/referenceFaults';
 import type { Row } from '../stored/resource';
 import { changedAt, erasedFault, isSameRow } from '../stored/rows';
-import type { Ask, Element } from './elements';
+import type { ValidElement, Element } from './elements';
 import type { Kind, Members } from './kinds';
 import { createNames, type Names } from './names';
 import { recordOf } from './record';
-import { type Applying, openRows, type OpenRows } from './rows';
+import { type ApplyOptions, openRows, type OpenRows } from './rows';
 import { createVersions, type Versions } from './versions';
 
 /* Applies the elements of a call in their order, a piece at a time, so that a call keeps no more rows in memory than fit into one. */
@@ -29,8 +29,8 @@ export interface Step {
 
 const NO_FAULTS: Faults = { faults: [], count: 0, isTruncated: false };
 
-/** Returns a step for each element. */
-export async function applyElements(elements: readonly Element[], applying: Applying): Promise<Step[]> {
+/** Returns what became of each element, in their order. Nothing is stored by a dry run, or from the first fault on if the call is atomic. */
+export async function applyElements(elements: readonly Element[], applying: ApplyOptions): Promise<Step[]> {
   const { data, session, dryRun, isAtomic } = applying;
   const names = createNames();
   const versions = createVersions(data, session);
@@ -41,8 +41,8 @@ export async function applyElements(elements: readonly Element[], applying: Appl
   const steps: Step[] = [];
   for (let at = 0; at < elements.length;) {
     const next = await rows.open(elements, at);
-    const asks = elements.slice(at, next).flatMap(({ ask }) => ask ?? []);
-    const versioned = asks.filter(({ version, action }) => version !== undefined || action === 'delete');
+    const validElements = elements.slice(at, next).flatMap(({ valid }) => valid ?? []);
+    const versioned = validElements.filter(({ version, action }) => version !== undefined || action === 'delete');
     await versions.read(versioned.map(({ kind, members }) => ({ kind, members, id: names.idOf(kind, members) })));
     at = next;
     for (let index = steps.length; index < at; index += 1) {
@@ -61,46 +61,47 @@ export async function applyElements(elements: readonly Element[], applying: Appl
   return steps;
 }
 
-interface Applier extends Applying {
+interface Applier extends ApplyOptions {
   readonly names: Names;
   readonly versions: Versions;
   readonly rows: OpenRows;
-  readonly room: ReturnType<typeof roomAfter>;
+  /** How many faults to find in the element. */
+  readonly room: FaultLimits;
 }
 
 async function applyOne(element: Element, applier: Applier): Promise<Step> {
-  const { ask, at } = element;
+  const { valid, at } = element;
   const done = (outcome: Outcome, id: string | null = null): Step => ({ element, outcome, id, checked: NO_FAULTS });
   const fail = (checked: Faults): Step => ({ element, outcome: 'failed', id: null, checked });
-  if (!ask) return fail(element);
-  const { kind, action, members, version } = ask;
+  if (!valid) return fail(element);
+  const { kind, action, members, version } = valid;
   const { names, versions, rows } = applier;
   const place = `${at}/${action}`;
   const named = names.idOf(kind, members);
   const before = named === undefined ? undefined : rows.get(kind, named);
-  // it went with the object that it was part of
+  // an element before deleted the object that it was part of
   if (named !== undefined && !before) names.set(kind, named, undefined);
   const id = before?._id;
   const knownVersion = versions.of({ kind, id, members });
   if (version !== undefined && knownVersion !== undefined && version < knownVersion) return done('stale', id ?? null);
   const erased = erasedFault(before, place);
   if (erased) return fail(withFaults(NO_FAULTS, [erased]));
-  if (action === 'delete') return done(await remove(ask, before, applier), id ?? null);
+  if (action === 'delete') return done(await remove(valid, before, applier), id ?? null);
   if (action === 'patch' && !before)
     return fail(withFaults(NO_FAULTS, [{ pointer: place, code: 'not_found', detail: 'names no object' }]));
-  const newRow = make(ask, before, place, applier);
+  const newRow = newRowOf(valid, before, place, applier);
   if ('count' in newRow) return fail(newRow);
   if (version !== undefined) versions.noteWritten(kind, newRow._id, version);
   if (before && isSameRow(before, newRow)) return done('unchanged', newRow._id);
-  await store(ask, before, newRow, applier);
+  await store(valid, before, newRow, applier);
   return done(before ? 'updated' : 'created', newRow._id);
 }
 
 /** The row that an element makes of an object, with its updated_at as it is, or its faults. */
-function make(ask: Ask, before: Row | undefined, place: string, applier: Applier): Row | Faults {
-  const { kind, action, members } = ask;
+function newRowOf(valid: ValidElement, before: Row | undefined, place: string, applier: Applier): Row | Faults {
+  const { kind, action, members } = valid;
   const { names, now, organisation, room } = applier;
-  const { given, faults } = resolved(ask, place, names);
+  const { given, faults } = resolved(valid, place, names);
   const id = before?._id ?? (typeof members.id === 'string' ? members.id : randomUUID());
   const record = recordOf(kind, given, { id, now, before, isPatch: action === 'patch', organisation });
   const checked = withFaults(faultsAt(place, record, kind.check, room, Infinity), faults);
@@ -114,25 +115,25 @@ function make(ask: Ask, before: Row | undefined, place: string, applier: Applier
       pointer: place + (fault.pointer ?? ''),
     })),
     ...conflicts(kind, id, record, place, applier),
-    ...foreign(kind, before, record, place),
+    ...ownerFaults(kind, before, record, place),
   ];
   if (wrong.length > 0) return withFaults(NO_FAULTS, wrong);
   return toRow(kind, record, before);
 }
 
 /** The members with ids in place of references by external_ref, and faults of references to what is not there. */
-function resolved({ kind, members }: Ask, place: string, names: Names): { given: Members; faults: Fault[] } {
-  const refs = new Set(kind.references.map(({ by }) => by));
+function resolved({ kind, members }: ValidElement, place: string, names: Names): { given: Members; faults: Fault[] } {
+  const refs = new Set(kind.references.map(({ refMember }) => refMember));
   const given = Object.fromEntries(Object.entries(members).filter(([name]) => !refs.has(name)));
   const faults: Fault[] = [];
-  for (const { member, by, to } of kind.references) {
-    const ref = members[by];
+  for (const { member, refMember, to } of kind.references) {
+    const ref = members[refMember];
     if (ref === null) given[member] = null;
     if (typeof ref === 'string') given[member] = names.owner(to, 'external_ref', ref);
     const id = given[member];
-    const at = typeof ref === 'string' ? by : member;
+    const at = typeof ref === 'string' ? refMember : member;
     if (typeof ref === 'string' || typeof id === 'string') {
-      const named = { pointer: `${place}/${at}`, name: to.name, by: by === at ? 'external_ref' : 'id' };
+      const named = { pointer: `${place}/${at}`, name: to.name, identifier: refMember === at ? 'external_ref' : 'id' };
       const fault = referenceFault(typeof id === 'string' ? names.get(to, id) : undefined, named);
       if (fault) faults.push(fault);
     }
@@ -155,8 +156,8 @@ function conflicts(kind: Kind, id: string, record: Members, place: string, { nam
   });
 }
 
-/** A part stays with its object. */
-function foreign({ owner }: Kind, before: Row | undefined, record: Members, place: string): Fault[] {
+/** The fault of an element that would move a part to another object. */
+function ownerFaults({ owner }: Kind, before: Row | undefined, record: Members, place: string): Fault[] {
   if (!owner || !before) return [];
   const old = (before as Row & Members)[owner.member];
   if (old === record[owner.member]) return [];
@@ -171,25 +172,29 @@ function toRow(kind: Kind, record: Members, before: Row | undefined): Row {
   if (!summary) return records ? ({ ...row, search: resource.words(row) } as Row) : row;
   if (!before) return summary.begin({ ...row, search: resource.words(row) } as Row);
   const { search = [] } = before as { search?: readonly string[] };
-  // a thread is found by its earlier subjects, too
+  // what sums up others, as a request thread its messages, is found by the words that it had before, too
   return { ...row, search: [...new Set([...resource.words(row), ...search])].slice(0, MAX_WORDS) } as Row;
 }
 
-async function store({ kind }: Ask, before: Row | undefined, newRow: Row, applier: Applier): Promise<void> {
+async function store({ kind }: ValidElement, before: Row | undefined, newRow: Row, applier: Applier): Promise<void> {
   const { names, rows, now } = applier;
   const last = (before as { updated_at?: Date } | undefined)?.updated_at;
-  const hasStamp = 'updated_at' in newRow;
-  const row = hasStamp ? ({ ...newRow, updated_at: last ? changedAt(last, now) : now } as Row) : newRow;
+  const hasTime = 'updated_at' in newRow;
+  const row = hasTime ? ({ ...newRow, updated_at: last ? changedAt(last, now) : now } as Row) : newRow;
   await rows.set(kind, row._id, row);
   names.set(kind, row._id, row);
   if (kind.owner) rows.noteOwner(kind.owner, row, before === undefined);
 }
 
-async function remove({ kind, members, version }: Ask, before: Row | undefined, applier: Applier): Promise<Outcome> {
+async function remove(
+  { kind, members, version }: ValidElement,
+  before: Row | undefined,
+  applier: Applier,
+): Promise<Outcome> {
   const { names, versions, rows, now } = applier;
   const knownVersion = version ?? versions.of({ kind, id: before?._id, members });
-  const called = before ? { ...members, ...before, id: before._id } : members;
-  if (knownVersion !== undefined) versions.noteDeleted(kind, called, knownVersion, now);
+  const allNames = before ? { ...members, ...before, id: before._id } : members;
+  if (knownVersion !== undefined) versions.noteDeleted(kind, allNames, knownVersion, now);
   if (!before) return 'unchanged';
   await rows.set(kind, before._id, undefined);
   names.set(kind, before._id, undefined);

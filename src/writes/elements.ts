@@ -9,13 +9,13 @@ import { normaliseIdentifiers } from '../stored/recordSchemas';
 import { identityOf, type Kind, type Kinds, type Members } from './kinds';
 import { MAX_PARTS } from './record';
 
-/* The elements of a call: what each asks for, before anything is looked up. */
+/* The elements of a call, checked before anything is looked up. */
 
 export const ACTIONS = ['put', 'patch', 'delete'] as const;
 export type Action = (typeof ACTIONS)[number];
 
-/** A valid element. */
-export interface Ask {
+/** What a valid element asks for. */
+export interface ValidElement {
   readonly kind: Kind;
   readonly action: Action;
   readonly members: Members;
@@ -29,10 +29,10 @@ export interface Element extends Faults {
   readonly type: unknown;
   readonly ref: unknown;
   /** Undefined if the element has faults. */
-  readonly ask: Ask | undefined;
+  readonly valid: ValidElement | undefined;
 }
 
-/** Checks the elements at a place; `check` is that of the input type. */
+/** Checks elements, each at the pointer `placeOf` its index, and normalises valid ones in place; `check` is that of the input type. */
 export async function readElements(
   sent: readonly unknown[],
   placeOf: (index: number) => string,
@@ -62,9 +62,9 @@ export async function readElements(
         faults.push({ pointer: place, code: 'size', detail: 'has more values than any valid object' });
       else {
         normaliseIdentifiers(members, uuids);
-        for (const { by } of kind.references) {
-          const ref = members[by];
-          if (typeof ref === 'string') members[by] = normalised(ref);
+        for (const { refMember } of kind.references) {
+          const ref = members[refMember];
+          if (typeof ref === 'string') members[refMember] = normalised(ref);
         }
         replaceNegativeZero(members);
         faults.push(...memberFaults(kind, action, members, place));
@@ -72,9 +72,9 @@ export async function readElements(
     }
     const checked = withFaults(outerFaults, faults);
     listed += Math.min(LISTED_OF_ELEMENT, checked.count);
-    const ask =
+    const valid =
       checked.count === 0 && kind && action ? { kind, action, members, version: versionOf(element) } : undefined;
-    elements.push({ ...checked, at, type, ref: members.external_ref, ask });
+    elements.push({ ...checked, at, type, ref: members.external_ref, valid });
   }
   return elements;
 }
@@ -85,15 +85,15 @@ const MAX_VALUES = 20_000;
 /** How many values an object has; stops once they are too many. */
 function countValues(value: unknown): number {
   let count = 0;
-  const look = (value: unknown): void => {
+  const visit = (value: unknown): void => {
     if (typeof value !== 'object' || value === null) return;
     for (const member of Object.values(value)) {
       count += 1;
       if (count > MAX_VALUES) return;
-      look(member);
+      visit(member);
     }
   };
-  look(value);
+  visit(value);
   return count;
 }
 
@@ -104,6 +104,7 @@ function withoutMembers(element: unknown): unknown {
   return { ...element, ...Object.fromEntries(empty) };
 }
 
+/** The type that an element names, and the actions that it gives members for: one, if it is valid. */
 function outlineOf(element: unknown): { readonly type: unknown; readonly given: readonly Action[] } {
   if (!isObject(element)) return { type: undefined, given: [] };
   return { type: element.type, given: ACTIONS.filter((action) => isObject(element[action])) };
@@ -144,10 +145,10 @@ function memberFaults(kind: Kind, action: Action, members: Members, at: string):
     const detail = `must not have more than ${String(MAX_PARTS)} items`;
     faults.push({ pointer: `${at}/${name}`, code: 'length', detail });
   }
-  for (const { member, by } of references) {
-    const ref = members[by];
+  for (const { member, refMember } of references) {
+    const ref = members[refMember];
     if (ref === undefined || ref === null) continue;
-    const pointer = `${at}/${by}`;
+    const pointer = `${at}/${refMember}`;
     if (typeof ref !== 'string') faults.push({ pointer, code: 'type', detail: 'must be a string' });
     else if (members[member] !== undefined)
       faults.push({ pointer, code: 'not_allowed', detail: `must not be given together with ${member}` });

@@ -61,22 +61,22 @@ export async function writeElements(
     if (isAtomic) refuseFaults(steps);
     return report(steps, dryRun);
   };
-  const how = { dryRun, writes: dryRun ? [] : written(elements), rows: elements.length };
-  return storeAgain(() => write(work, how));
+  const options = { dryRun, writes: dryRun ? [] : changedCollections(elements), rows: elements.length };
+  return storeAgain(() => write(work, options));
 }
 
-/** The collections that elements may change. */
-function written(elements: readonly Element[]): OrganisationData['collections'] {
-  const asks = elements.flatMap(({ ask }) => ask ?? []);
-  const around = ({ owner, parts }: Kind): Kind[] => [...(owner ? [owner.to] : []), ...parts];
-  const kinds = new Set(asks.flatMap(({ kind }) => [kind, ...around(kind)]));
+/** The collections that elements may change: their own, and those of the objects that they are part of, and of their parts. */
+function changedCollections(elements: readonly Element[]): OrganisationData['collections'] {
+  const validElements = elements.flatMap(({ valid }) => valid ?? []);
+  const ownerAndParts = ({ owner, parts }: Kind): Kind[] => [...(owner ? [owner.to] : []), ...parts];
+  const kinds = new Set(validElements.flatMap(({ kind }) => [kind, ...ownerAndParts(kind)]));
   // without one in the call, versions are only written if there are some already
-  const hasVersions = asks.some(({ version }) => version !== undefined);
+  const hasVersions = validElements.some(({ version }) => version !== undefined);
   return [...[...kinds].map(({ resource }) => resource), ...(hasVersions ? [writeVersions] : [])];
 }
 
 function report(steps: readonly Step[], dryRun: boolean): WriteReport {
-  const list = faultLister();
+  const faultsToList = faultLister();
   const results = steps.map(({ element, outcome, id, checked }, index): WriteResult => {
     const { at, type, ref } = element;
     return {
@@ -85,7 +85,7 @@ function report(steps: readonly Step[], dryRun: boolean): WriteReport {
       id: dryRun && outcome === 'created' ? null : id,
       external_ref: shownKey(ref),
       outcome,
-      errors: checked.count > 0 ? list({ ...checked, at }) : [],
+      errors: checked.count > 0 ? faultsToList({ ...checked, at }) : [],
     };
   });
   const counts = OUTCOMES.map((outcome) => [outcome, results.filter((result) => result.outcome === outcome).length]);

@@ -18,8 +18,8 @@ export type Members = Readonly<Record<string, unknown>>;
 /** A member with the id of another object. */
 interface Reference {
   readonly member: string;
-  /** What names the object by its external_ref instead. */
-  readonly by: string;
+  /** The member with its external_ref instead: customer_ref beside customer_id. */
+  readonly refMember: string;
   readonly to: Kind;
 }
 
@@ -53,7 +53,7 @@ export interface Kinds {
   readonly uuids: ReadonlySet<string>;
 }
 
-/** `schema` is the public REST schema. */
+/** The kinds of all resources; `schema` is the public REST schema. */
 export function kindsOf(resources: readonly Resource[], schema: GraphQLSchema): Kinds {
   const all = componentSchemas(schema, { elementBounds: true, closed: true });
   const schemas = { ...all };
@@ -88,7 +88,7 @@ export function kindsOf(resources: readonly Resource[], schema: GraphQLSchema): 
     for (const [type, to] of kinds) {
       const member = referenceTo(type);
       if (!kind.resource.stored.members.some(({ name }) => name === member)) continue;
-      kind.references.push({ member, by: member.replace(/_id$/, '_ref'), to });
+      kind.references.push({ member, refMember: member.replace(/_id$/, '_ref'), to });
     }
     const owner = ownerOf(kind.resource.stored, types);
     kind.owner = owner && kind.references.find(({ member }) => member === referenceTo(owner.type));

@@ -47,7 +47,7 @@ interface Known {
 export function createNames(): Names {
   const byKind = new Map<Kind, Known>();
 
-  function of(kind: Kind): Known {
+  function knownOf(kind: Kind): Known {
     let kindNames = byKind.get(kind);
     if (!kindNames)
       byKind.set(
@@ -70,7 +70,7 @@ export function createNames(): Names {
   const names: Names = {
     idOf(kind, members) {
       const [id, ref, ...others] = kind.identities.map((member) => [member, identityOf(members, member)] as const);
-      if (id?.[1] !== undefined) return of(kind).objects.has(id[1]) ? id[1] : undefined;
+      if (id?.[1] !== undefined) return knownOf(kind).objects.has(id[1]) ? id[1] : undefined;
       const byRef = ref && names.owner(kind, ...ref);
       if (byRef !== undefined) return byRef;
       const ownerId = others.map((identity) => names.owner(kind, ...identity)).find((owner) => owner !== undefined);
@@ -79,10 +79,11 @@ export function createNames(): Names {
         ownerId !== undefined && ref?.[1] !== undefined && (names.get(kind, ownerId)?.[ref[0]] ?? null) !== null;
       return isOther ? undefined : ownerId;
     },
-    owner: (kind, member, value) => (typeof value === 'string' ? of(kind).owners.get(member)?.get(value) : undefined),
-    get: (kind, id) => of(kind).objects.get(id),
+    owner: (kind, member, value) =>
+      typeof value === 'string' ? knownOf(kind).owners.get(member)?.get(value) : undefined,
+    get: (kind, id) => knownOf(kind).objects.get(id),
     set(kind, id, row) {
-      const kindNames = of(kind);
+      const kindNames = knownOf(kind);
       forget(kindNames, id);
       if (!row) return;
       // no more than that, since rows may be large

@@ -7,10 +7,10 @@ import type { Kind, Members } from './kinds';
 
 /* The whole record that an element makes of an object, in the form that import takes, before it is checked. */
 
-/** Objects in a list of an object, such as lines. */
+/** The most objects in a list of an object, such as lines. */
 export const MAX_PARTS = 1000;
 
-interface Making {
+interface RecordOptions {
   readonly id: string;
   readonly now: Date;
   /** The object as it is stored; undefined if it is new. */
@@ -21,20 +21,24 @@ interface Making {
 }
 
 /** The record of an object, with what a caller gave. Unknown and invalid members stay in it, for the check to find. */
-export function recordOf(kind: Kind, input: Members, { id, now, before, isPatch, organisation }: Making): Members {
+export function recordOf(
+  kind: Kind,
+  input: Members,
+  { id, now, before, isPatch, organisation }: RecordOptions,
+): Members {
   const { stored, defaults } = kind.resource;
   const old = before && storedRecord(kind, before);
   const members: Members = isPatch ? { ...old, ...input, ...mergedMetadata(old, input) } : input;
-  const otherwise = defaults(organisation);
+  const defaultValues = defaults(organisation);
 
   function valueOf(member: StoredMember): unknown {
     const { name, isRequired, isList } = member;
     const isTime = isRequired && member.kind === 'dateTime';
     if (kind.own.has(name)) return old?.[name] ?? (isTime ? now.toISOString() : isRequired ? 0 : undefined);
     if (isTime) return input[name] ?? old?.[name] ?? now.toISOString();
-    // what remains undefined is required
+    // a required member without a value stays undefined, for the check to find
     const empty = name === METADATA ? {} : isList ? [] : isRequired ? undefined : null;
-    const value = members[name] ?? otherwise[name] ?? empty;
+    const value = members[name] ?? defaultValues[name] ?? empty;
     return name in input ? completed(value, member, kind.lists.includes(member), old?.[name]) : value;
   }
 

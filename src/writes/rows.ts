@@ -11,7 +11,7 @@ import { filterOf, mostOf, nextWanted, type Values } from './wanted';
 /* The rows that a piece of a call works on: read together, changed in memory, and written together. */
 
 /** Where and how elements are applied. */
-export interface Applying {
+export interface ApplyOptions {
   readonly data: OrganisationData;
   readonly organisation: { readonly currency: string };
   readonly session: ClientSession;
@@ -31,7 +31,7 @@ interface OpenRow {
 }
 
 export interface OpenRows {
-  /** Looks up what the next elements name. Returns the index of the first element that is left for the next piece. */
+  /** Looks up what the next elements name, so that `names` has it. Returns the index of the first element that is left for the next piece. */
   open(elements: readonly Element[], start: number): Promise<number>;
   get(kind: Kind, id: string): Row | undefined;
   /** Changes a row, or deletes it with its parts. */
@@ -42,8 +42,12 @@ export interface OpenRows {
   close(): Promise<void>;
 }
 
-/** Without `isStoring` it keeps the changes of all pieces instead of writing them. */
-export function openRows({ data, session, now, holdRows }: Applying, names: Names, isStoring: () => boolean): OpenRows {
+/** While `isStoring` is false, in a dry run or after a fault in an atomic call, it keeps the changes of all pieces instead of writing them. */
+export function openRows(
+  { data, session, now, holdRows }: ApplyOptions,
+  names: Names,
+  isStoring: () => boolean,
+): OpenRows {
   const reading = data.reading(holdRows);
   const pace = data.pace();
   const open = new Map<Kind, Map<string, OpenRow>>();
@@ -139,9 +143,9 @@ export function openRows({ data, session, now, holdRows }: Applying, names: Name
     get: (kind, id) => open.get(kind)?.get(id)?.row,
     async set(kind, id, row) {
       const openRow = rowsOf(kind).get(id) ?? { kind, stored: undefined, row: undefined, isOutdated: false };
-      const moves = kind.unique.some((member) => valueIn(openRow.row, member) !== valueIn(row, member));
+      const changesUnique = kind.unique.some((member) => valueIn(openRow.row, member) !== valueIn(row, member));
       // unique values are written in the order in which the elements move them
-      if ((moves && changed.has(openRow)) || (!row && kind.parts.length > 0)) await write();
+      if ((changesUnique && changed.has(openRow)) || (!row && kind.parts.length > 0)) await write();
       if (!row) await removeParts(kind, id);
       openRow.row = row;
       rowsOf(kind).set(id, openRow);
@@ -168,13 +172,13 @@ export function openRows({ data, session, now, holdRows }: Applying, names: Name
 }
 
 /**
- * An object is created before its parts, so that its events are in that order, and changed after them, since it sums them up. Where another one
- * hands on a unique value, all are written in the order of their elements instead.
+ * An object is created before its parts, so that its events are in that order, and changed after them, since it sums them up. In a kind in which
+ * an object gives up a unique value, which another may take, all are written in the order of their elements instead.
  */
 function turnsOf(changed: Iterable<OpenRow>): (openRow: OpenRow) => number {
-  const handsOn = ({ kind, stored, row }: OpenRow): boolean =>
+  const givesUpValue = ({ kind, stored, row }: OpenRow): boolean =>
     stored !== undefined && kind.unique.some((member) => valueIn(stored, member) !== valueIn(row, member));
-  const inOrder = new Set([...changed].flatMap((openRow) => (handsOn(openRow) ? [openRow.kind] : [])));
+  const inOrder = new Set([...changed].flatMap((openRow) => (givesUpValue(openRow) ? [openRow.kind] : [])));
   return ({ kind, stored, isOutdated }) => {
     if (kind.owner) return 1;
     return stored || isOutdated || kind.parts.length === 0 || inOrder.has(kind) ? 2 : 0;

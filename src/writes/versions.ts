@@ -40,6 +40,7 @@ export function createVersions(data: OrganisationData, session: ClientSession) {
   }
 
   return {
+    /** Reads the stored versions of what the next elements are about. */
     async read(wanted: readonly Named[]): Promise<void> {
       // those that the call has set are not stored yet
       const keys = [...new Set(wanted.flatMap(keysOf))].filter((key) => !changed.has(key));
@@ -63,6 +64,7 @@ export function createVersions(data: OrganisationData, session: ClientSession) {
     noteDeleted(kind: Kind, members: Members, version: number, now: Date): void {
       for (const key of keysOf({ kind, id: undefined, members })) note(key, version, now);
     },
+    /** Stores the versions that the call has set. */
     async store(): Promise<void> {
       if (changed.size === 0) return;
       const writes = [...changed.values()].map((row): mongo.AnyBulkWriteOperation<WriteVersion> => {

@@ -1,4 +1,4 @@
-import type { Ask, Element } from './elements';
+import type { ValidElement, Element } from './elements';
 import { identityOf, type Kind } from './kinds';
 
 /* What the next elements of a call name, so that one command for each collection finds all of it. */
@@ -10,9 +10,9 @@ type Growing = Map<Kind, Map<string, Set<string>>>;
 export interface Wanted {
   /** The index of the first element that is left for the next piece. */
   readonly end: number;
-  /** Of objects whose rows are read. */
+  /** What names objects whose rows are read. */
   readonly rows: ReadonlyMap<Kind, Values>;
-  /** Of objects that are only referred to. */
+  /** What names objects that are only referred to. */
   readonly referred: ReadonlyMap<Kind, Values>;
 }
 
@@ -25,14 +25,14 @@ export function nextWanted(
   const [rows, referred]: [Growing, Growing] = [new Map(), new Map()];
   let [end, count, most] = [start, 0, Infinity];
   for (; end < elements.length; end += 1) {
-    const ask = elements[end]?.ask;
-    if (!ask) continue;
-    const more = rowsOf(ask).filter(([kind, member, value]) => !rows.get(kind)?.get(member)?.has(value));
+    const valid = elements[end]?.valid;
+    if (!valid) continue;
+    const more = rowsOf(valid).filter(([kind, member, value]) => !rows.get(kind)?.get(member)?.has(value));
     for (const [kind] of more) most = Math.min(most, rowsPerPiece(kind.resource.name));
     if (end > start && count + more.length > most) break;
     count += more.length;
     for (const name of more) want(rows, name);
-    for (const name of referencesOf(ask)) want(referred, name);
+    for (const name of referencesOf(valid)) want(referred, name);
   }
   for (const [kind, values] of referred) {
     if (!rows.has(kind)) continue;
@@ -54,19 +54,22 @@ function named(kind: Kind, member: string, value: string | undefined): Name[] {
 }
 
 /** Names of the object of an element, of others that may have one of its unique values, and of the object that it is part of. */
-function rowsOf({ kind, members }: Ask): Name[] {
+function rowsOf({ kind, members }: ValidElement): Name[] {
   const ownNames = [...new Set([...kind.identities, ...kind.unique])].flatMap((member) =>
     named(kind, member, identityOf(members, member)),
   );
   return kind.owner ? [...ownNames, ...namesIn(members, kind.owner)] : ownNames;
 }
 
-function referencesOf({ kind, members }: Ask): Name[] {
+function referencesOf({ kind, members }: ValidElement): Name[] {
   return kind.references.flatMap((reference) => (reference === kind.owner ? [] : namesIn(members, reference)));
 }
 
-function namesIn(members: Ask['members'], { member, by, to }: Kind['references'][number]): Name[] {
-  return [...named(to, 'id', identityOf(members, member)), ...named(to, 'external_ref', identityOf(members, by))];
+function namesIn(members: ValidElement['members'], { member, refMember, to }: Kind['references'][number]): Name[] {
+  return [
+    ...named(to, 'id', identityOf(members, member)),
+    ...named(to, 'external_ref', identityOf(members, refMember)),
+  ];
 }
 
 /** The filter that finds the objects with these values. */

@@ -18,7 +18,7 @@ test.each([
   ['never compiled if it is too large', false, 0],
 ])('an operation is %s', async (_title, isWorthIt, times) => {
   jest.mocked(jit.compileQuery).mockClear();
-  const execute = createExecutor(SCHEMA, { isWorthIt: () => isWorthIt });
+  const execute = createExecutor(SCHEMA, { isWorthCompiling: () => isWorthIt });
   const document = parse('{ a }');
   const operation = operationOf(document);
   for (let time = 0; time < 5; time += 1) {

@@ -4,7 +4,7 @@ import vm from 'node:vm';
 import { buildSchema, type GraphQLSchema, Kind, parse } from 'graphql';
 import { pino } from 'pino';
 import { createEventStreams } from '../../src/graphql/streams/eventStreams';
-import { type Source, type Streaming, subscribe, type Subscribed } from '../../src/graphql/streams/subscribe';
+import { type Source, type Streaming, subscribe, type Subscription } from '../../src/graphql/streams/subscribe';
 import type { Exchange } from '../../src/http/exchange';
 import type { Execution } from '../../src/operations/execution';
 
@@ -20,13 +20,13 @@ function schemaOf(source: () => Source): GraphQLSchema {
   return schema;
 }
 
-async function accepted(source: () => Source, variables: Record<string, unknown>): Promise<Subscribed> {
+async function accepted(source: () => Source, variables: Record<string, unknown>): Promise<Subscription> {
   const document = parse('subscription ($after: String) { n(after: $after) }');
   const operation = document.definitions.find((node) => node.kind === Kind.OPERATION_DEFINITION)!;
   const streaming: Streaming = { takesJson: false };
   const execution = { document, operation, contextValue: {}, variableValues: variables } as unknown as Execution;
   await subscribe(schemaOf(source), execution, streaming);
-  return streaming.subscribed!;
+  return streaming.subscription!;
 }
 
 test('a stream keeps only the variables its operation uses', async () => {
@@ -38,7 +38,7 @@ test('a stream keeps only the variables its operation uses', async () => {
       yield { n: 1 };
     },
   });
-  const make = async (): Promise<{ subscribed: Subscribed; other: WeakRef<object> }> => {
+  const make = async (): Promise<{ subscribed: Subscription; other: WeakRef<object> }> => {
     const other = { large: 'x'.repeat(1_000_000) };
     return { subscribed: await accepted(source, { after: '0', other }), other: new WeakRef(other) };
   };
@@ -54,7 +54,7 @@ test('streams with many events give way together, after 10 ms of the work of all
   // an event takes 1 ms of this clock
   let [clock, inRow, longest, ended] = [0, 0, 0, 0];
   const now = jest.spyOn(performance, 'now').mockImplementation(() => clock);
-  const subscribed = (): Subscribed => ({
+  const subscribed = (): Subscription => ({
     source: {
       cursor: '0',
       ended: new AbortController().signal,

@@ -1,6 +1,6 @@
 import mongoose from 'mongoose';
 import type { DataContext } from '../../src/operations/context';
-import { admitted } from '../../src/stored/unrecorded';
+import { runAdmitted } from '../../src/stored/unrecorded';
 
 type Data = DataContext['data'];
 type Events = NonNullable<DataContext['events']>;
@@ -14,7 +14,7 @@ function scene() {
   const client = {};
   const call = (organisationId: string, time: number, events?: Events): Promise<string> => {
     const data = { organisationId, database: { client } } as unknown as Data;
-    return admitted({ data, events }, 1000, (onCommitted) => {
+    return runAdmitted({ data, events }, 1000, (onCommitted) => {
       onCommitted(1000, at(time));
       return Promise.resolve('stored');
     });
@@ -48,7 +48,7 @@ test('calls in progress count, and those that fail or change nothing do not', as
   const { client, admittedOf } = scene();
   const data = { organisationId: 'a', database: { client } } as unknown as Data;
   let end = (): void => undefined;
-  const running = admitted(
+  const running = runAdmitted(
     { data, events: recorded(0) },
     3000,
     (onCommitted) =>
@@ -63,7 +63,7 @@ test('calls in progress count, and those that fail or change nothing do not', as
   end();
   await running;
   await expect(
-    admitted({ data, events: recorded(0) }, 1000, () => Promise.reject(new Error('failed'))),
+    runAdmitted({ data, events: recorded(0) }, 1000, () => Promise.reject(new Error('failed'))),
   ).rejects.toThrow('failed');
   expect(await admittedOf('a')).toBe(3);
 });

@@ -7,7 +7,7 @@ import { type Exchange, noteUnavailable } from '../../http/exchange';
 import { describeError } from '../../log';
 import { toAppError } from '../../mongo/toAppError';
 import { errorOf, formatError } from '../errors';
-import type { Subscribed } from './subscribe';
+import type { Subscription } from './subscribe';
 
 /*
  * Answers that are streams: GraphQL over Server-Sent Events in the distinct connections mode
@@ -28,8 +28,9 @@ const HEADERS = {
 
 type YieldToOthers = () => Promise<void>;
 
-interface Open {
+interface OpenStream {
   readonly response: ServerResponse;
+  /** When its next comment is due, by performance.now(). */
   commentAt: number;
 }
 
@@ -40,10 +41,11 @@ interface Options {
 }
 
 export function createEventStreams({ logger, commentEvery }: Options) {
-  const open = new Set<Open>();
+  const open = new Set<OpenStream>();
   let timer: NodeJS.Timeout | undefined;
-  let [turning, giving]: [Promise<void> | undefined, YieldToOthers] = [undefined, () => Promise.resolve()];
-  const pace = paceOf(() => giving());
+  let sharedPause: Promise<void> | undefined;
+  let yieldForLast: YieldToOthers = () => Promise.resolve();
+  const pace = paceOf(() => yieldForLast());
 
   /** Sends all comments that are due. */
   function tick(): void {
@@ -61,15 +63,15 @@ export function createEventStreams({ logger, commentEvery }: Options) {
 
   /** What to wait for before the next event, shared by all streams: hundreds of events for hundreds of streams would block the loop for seconds. */
   function turnOf(yieldToOthers: YieldToOthers): Promise<void> | undefined {
-    if (turning) return turning;
-    giving = yieldToOthers;
-    turning = pace()?.finally(() => (turning = undefined));
-    return turning;
+    if (sharedPause) return sharedPause;
+    yieldForLast = yieldToOthers;
+    sharedPause = pace()?.finally(() => (sharedPause = undefined));
+    return sharedPause;
   }
 
   async function run(
     exchange: Exchange,
-    { source, resultOf }: Subscribed,
+    { source, resultOf }: Subscription,
     yieldToOthers: YieldToOthers,
   ): Promise<void> {
     const { response, requestId } = exchange;
@@ -106,11 +108,11 @@ export function createEventStreams({ logger, commentEvery }: Options) {
 
   return {
     /** Answers with the results of a subscription until it ends. */
-    send(exchange: Exchange, subscribed: Subscribed, yieldToOthers: YieldToOthers): void {
+    send(exchange: Exchange, subscription: Subscription, yieldToOthers: YieldToOthers): void {
       // already answered, because it took too long
       if (exchange.response.headersSent) return;
       exchange.log.streaming = performance.now();
-      run(exchange, subscribed, yieldToOthers).catch((error: unknown) => {
+      run(exchange, subscription, yieldToOthers).catch((error: unknown) => {
         logger.error({ request_id: exchange.requestId, error: describeError(error) }, 'stream failed');
         exchange.response.destroy();
       });

@@ -20,7 +20,7 @@ export interface Source extends AsyncIterable<unknown> {
 }
 
 /** A subscription that was accepted. */
-export interface Subscribed {
+export interface Subscription {
   readonly source: Source;
   /** Executes the operation for a payload. */
   readonly resultOf: (payload: unknown) => Promise<ExecutionResult>;
@@ -33,7 +33,7 @@ export interface Streaming {
   /** Whether the request is a subscription, once that is known. */
   isSubscription?: boolean;
   /** The subscription, once it is accepted. */
-  subscribed?: Subscribed;
+  subscription?: Subscription;
 }
 
 /** Accepts a subscription, or resolves with the errors for which it is rejected. */
@@ -43,10 +43,15 @@ export async function subscribe(
   streaming: Streaming,
 ): Promise<ExecutionResult> {
   const operationName = operation.name?.value;
-  const args: ExecutionArgs = { schema, document, variableValues: declared(operation, variableValues), operationName };
+  const args: ExecutionArgs = {
+    schema,
+    document,
+    variableValues: declaredOnly(operation, variableValues),
+    operationName,
+  };
   const accepted = await createSourceEventStream({ ...args, contextValue });
   if (!(Symbol.asyncIterator in accepted)) return { errors: accepted.errors?.map(withStatus) ?? [] };
-  streaming.subscribed = {
+  streaming.subscription = {
     source: accepted as Source,
     resultOf: async (payload) => execute({ ...args, contextValue, rootValue: payload }),
   };
@@ -54,7 +59,7 @@ export async function subscribe(
 }
 
 /** Only the declared variables: an open stream keeps its variables in memory, and nothing limits undeclared ones. */
-function declared(
+function declaredOnly(
   { variableDefinitions = [] }: Execution['operation'],
   values: Execution['variableValues'],
 ): Execution['variableValues'] {

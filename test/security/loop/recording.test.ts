@@ -5,7 +5,7 @@ import { databaseName } from '../../../src/mongo/databaseNames';
 import { type EventRow, events } from '../../../src/events/collection';
 import { tailRows } from '../../../src/events/tail/lease';
 import { createTail } from '../../../src/events/tail/tail';
-import { admitted } from '../../../src/stored/unrecorded';
+import { runAdmitted } from '../../../src/stored/unrecorded';
 import { corrector } from '../../../src/resources/corrector';
 import { eventually } from '../../api/http/eventually';
 import { callerOf, makeOrganisation } from '../../support/factories';
@@ -46,7 +46,7 @@ test('before the event of another organisation, only a few calls of a flood are 
   const third = databases.organisationData(await makeOrganisation(gateway));
   let end = (): void => undefined;
   const ended = new Promise<void>((resolve) => (end = resolve));
-  const running = admitted({ data: third, events: undefined }, ELSEWHERE, () => ended);
+  const running = runAdmitted({ data: third, events: undefined }, ELSEWHERE, () => ended);
 
   let stored = 0;
   const call = async (prefix: string): Promise<number> => {
