@@ -1,6 +1,6 @@
 import type { Organisation } from '../auth/principal';
 import type { Actor } from '../organisations/auditEvents';
-import type { Attempt, creationsOf } from '../organisations/creations';
+import type { Attempt, createCreations } from '../organisations/creations';
 import { type Session, userActor } from '../organisations/sessions';
 
 /** Who does something in an organisation. */
@@ -17,7 +17,7 @@ export interface Acting {
 
 /** The same, with what stores the ids of creations. */
 export interface Administering extends Acting {
-  readonly once: ReturnType<ReturnType<typeof creationsOf>['by']>;
+  readonly once: ReturnType<ReturnType<typeof createCreations>['by']>;
 }
 
 /** A signed-in user, from a network address. */

@@ -55,7 +55,7 @@ interface CustomerId {
   readonly customer_id: string;
 }
 
-export function belongingsOf(options: BelongingsOptions, { organisation, actor, show }: Owner) {
+export function createBelongingOperations(options: BelongingsOptions, { organisation, actor, show }: Owner) {
   const { config, control, databases, actions } = options;
   // the names of operators begin so
   const by = actor.who as Writer;
@@ -69,11 +69,11 @@ export function belongingsOf(options: BelongingsOptions, { organisation, actor, 
   /** By its id, or `ref:` and its external_ref. @throws AppError not_found */
   async function customerOf(data: OrganisationData, text: string): Promise<Person> {
     const { customerById, customerByRef } = actions;
-    const found = text.startsWith(REF_PREFIX)
+    const customer = text.startsWith(REF_PREFIX)
       ? await customerByRef(data, text.slice(REF_PREFIX.length))
       : await customerById(data, text);
-    if (!found) throw notFound('customer');
-    return found;
+    if (!customer) throw notFound('customer');
+    return customer;
   }
 
   const record = control.as(actor).record;
@@ -81,9 +81,9 @@ export function belongingsOf(options: BelongingsOptions, { organisation, actor, 
   /** The sandbox of the organisation, or the organisation if it is one. @throws AppError not_found */
   async function ownSandbox(): Promise<Sandbox['organisation']> {
     if (organisation.sandbox_of !== undefined) return organisation;
-    const found = await control.sandboxes.of(organisation.id);
-    if (!found) throw notFound('sandbox');
-    return found.organisation;
+    const sandbox = await control.sandboxes.of(organisation.id);
+    if (!sandbox) throw notFound('sandbox');
+    return sandbox.organisation;
   }
 
   async function fill(sandbox: Sandbox): Promise<void> {
@@ -92,16 +92,16 @@ export function belongingsOf(options: BelongingsOptions, { organisation, actor, 
   }
 
   return {
-    async create_sign_in_link({ user: { email, ...given }, role }: LinkArgs) {
-      requireLine(given.id, '/user/id');
+    async create_sign_in_link({ user: { email, ...person }, role }: LinkArgs) {
+      requireLine(person.id, '/user/id');
       const user = {
-        ...{ id: `app:${given.id}`, name: plainName(given.name, '/user/name') },
+        ...{ id: `app:${person.id}`, name: plainName(person.name, '/user/name') },
         ...(email != null && { email }),
       };
       const link = { organisationId: organisation.id, user, role: role ?? 'admin' };
-      const made = await control.sessions.makeLink(link, actor);
-      if (!made) throw erasing();
-      return { url: signInUrl(gatewayUrl(config), made.token), expires_at: made.endsAt };
+      const signInLink = await control.sessions.makeLink(link, actor);
+      if (!signInLink) throw erasing();
+      return { url: signInUrl(gatewayUrl(config), signInLink.token), expires_at: signInLink.endsAt };
     },
     async sign_out({ user_id: userId }: { readonly user_id?: string | null }) {
       const of = { organisationId: organisation.id, ...(userId != null && { userId }) };
@@ -142,12 +142,12 @@ export function belongingsOf(options: BelongingsOptions, { organisation, actor, 
       return show(sandbox.organisation);
     },
     async reset_sandbox() {
-      const own = await ownSandbox();
-      const data = dataOf(own);
-      const sandbox = await control.sandboxes.noteUnseeded(own.id);
+      const target = await ownSandbox();
+      const data = dataOf(target);
+      const sandbox = await control.sandboxes.noteUnseeded(target.id);
       if (!sandbox) throw notFound('sandbox');
       await actions.emptySandbox(data, by);
-      await record('sandbox.reset', own.id, {});
+      await record('sandbox.reset', target.id, {});
       await fill(sandbox);
       return show(sandbox.organisation);
     },

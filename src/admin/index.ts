@@ -1,7 +1,7 @@
 import type { Control } from '../organisations/control';
 import type { Acting } from './acting';
-import { keysOf } from './keys';
-import { reportsOf } from './reports';
+import { createKeyOperations } from './keys';
+import { createReportOperations } from './reports';
 import { createWebhooks, type WebhookOptions } from './webhooks';
 
 export interface AdminOptions extends Omit<WebhookOptions, 'control'> {
@@ -19,8 +19,8 @@ export function createAdmin(options: AdminOptions) {
   return (acting: Acting) => {
     const administering = { ...acting, once: control.creations.by(acting.actor.who, acting.attempt) };
     return {
-      ...keysOf(administering, control),
-      ...reportsOf(administering, control),
+      ...createKeyOperations(administering, control),
+      ...createReportOperations(administering, control),
       ...webhooksOf(administering),
     };
   };

@@ -37,7 +37,7 @@ type UpdateArgs = KeyId & Partial<Omit<NewKeyArgs, 'scopes'>>;
 
 const DEFAULT_OVERLAP_HOURS = 24;
 
-export function keysOf(
+export function createKeyOperations(
   { organisation, actor, name: createdBy, once }: Administering,
   { apiKeys }: { readonly apiKeys: ApiKeys },
 ) {
@@ -46,7 +46,7 @@ export function keysOf(
   const requireKey = (id: string) => keyOf(apiKeys, organisationId, id);
 
   const shown = (key: ApiKey) => shownKey(key, apiKeys.stateOf(key));
-  const made = ({ key, document }: MadeKey) => ({ key, api_key: shown(document) });
+  const withSecret = ({ key, document }: MadeKey) => ({ key, api_key: shown(document) });
 
   /** Changes a key if the plan includes integrations. @throws AppError plan_required; not_found; validation_failed if the key has ended */
   async function change<T>(id: string, work: (key: ApiKey) => Promise<T | undefined>): Promise<T> {
@@ -82,7 +82,7 @@ export function keysOf(
           const more = { name, organisationId, created_by: createdBy, expires_at: expiryOf(args.expires_at) ?? null };
           const created = await apiKeys.create({ ...read, ...more }, by, noteId).catch(explain);
           if (!created) throw notFound('organisation');
-          return made(created);
+          return withSecret(created);
         },
         (id) => Promise.reject(shownOnce('API key', id, 'revoke')),
       );
@@ -92,7 +92,7 @@ export function keysOf(
       const rotated = await change(key_id, ({ _id }) =>
         apiKeys.rotate(_id, { overlap, expiresAt: expiryOf(expires_at ?? undefined) }, by),
       );
-      return { ...made(rotated), old: shown(rotated.old) };
+      return { ...withSecret(rotated), old: shown(rotated.old) };
     },
     async update_key({ key_id, ...args }: UpdateArgs) {
       const { name, allowed_ranges, mcp } = readArguments(args);

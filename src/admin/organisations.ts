@@ -54,7 +54,7 @@ interface UpdateArgs extends Id {
 }
 
 /** With an `attempt`, repeating a creation creates nothing twice. */
-export function organisationsOf(options: OrganisationsOptions, { actor, attempt, finder }: Asking) {
+export function createOrganisationOperations(options: OrganisationsOptions, { actor, attempt, finder }: Asking) {
   const { control, databases, shardHealth, wake } = options;
   const { organisations } = control.as(actor);
   const once = control.creations.by(actor.who, attempt);
@@ -91,16 +91,16 @@ export function organisationsOf(options: OrganisationsOptions, { actor, attempt,
         { organisationId: '', operation: 'create_organisation', args: input },
         (noteId) => organisations.createOnce(input, noteId).catch(explain),
         async (id) => {
-          const made = await requireExisting(id);
+          const existing = await requireExisting(id);
           attempt?.onReplay();
-          return { organisation: made, isNew: true };
+          return { organisation: existing, isNew: true };
         },
       );
       if (!isNew) noteExisting();
       return show(organisation);
     },
     async update_organisation({ id, name, plan, state, external_ref }: UpdateArgs) {
-      const { id: known } = await requireOpen(id);
+      const { id: organisationId } = await requireOpen(id);
       const set = {
         ...(name !== undefined && { name: plainName(name, '/name') }),
         ...(plan !== undefined && { plan }),
@@ -108,16 +108,16 @@ export function organisationsOf(options: OrganisationsOptions, { actor, attempt,
         ...(external_ref !== undefined && { external_ref }),
       };
       if (external_ref !== undefined) requireLine(external_ref, '/external_ref');
-      const changed = await organisations.update(known, set).catch((error: unknown) => explain(error));
+      const changed = await organisations.update(organisationId, set).catch((error: unknown) => explain(error));
       // its erasure has begun meanwhile
       if (!changed) throw erasing();
       return show(changed);
     },
     async erase_organisation({ id, confirm }: Id & { readonly confirm: string }) {
-      const found = await find(id);
+      const organisation = await find(id);
       // an organisation that is gone has its job by its id
-      const organisationId = found?.id ?? id.toLowerCase();
-      const name = found?.name;
+      const organisationId = organisation?.id ?? id.toLowerCase();
+      const name = organisation?.name;
       // an organisation that is gone has no name to confirm, but its job may still be there
       if (name !== undefined && confirm !== name) {
         const detail = `must be the name of the organisation, which is ${JSON.stringify(name)}`;
@@ -134,9 +134,9 @@ export function organisationsOf(options: OrganisationsOptions, { actor, attempt,
       return ask({ kind: 'move', organisationId, to });
     },
     async job({ id }: Id) {
-      const found = await control.jobs.find(id.toLowerCase());
-      if (!found) throw notFound('job');
-      return shownJob(found);
+      const row = await control.jobs.find(id.toLowerCase());
+      if (!row) throw notFound('job');
+      return shownJob(row);
     },
     async shards() {
       const states = new Map(shardHealth?.states().map((state) => [state.shard, state]));
@@ -151,8 +151,8 @@ export function organisationsOf(options: OrganisationsOptions, { actor, attempt,
   };
 
   /** Finds or creates a job. */
-  async function ask(wanted: { kind: JobRow['kind']; organisationId: string; to: string | null }) {
-    const job = await control.jobs.ask(wanted, actor).catch((error: unknown) => explain(error));
+  async function ask(input: { kind: JobRow['kind']; organisationId: string; to: string | null }) {
+    const job = await control.jobs.ask(input, actor).catch((error: unknown) => explain(error));
     if (!job) throw notFound('organisation');
     wake();
     return shownJob(job);

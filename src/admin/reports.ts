@@ -29,7 +29,7 @@ interface UsageQuery extends Days {
 /** Days of usage in an answer: by default, and at most. */
 const [USUAL_DAYS, MAX_DAYS] = [30, 100];
 
-export function reportsOf({ organisation, home }: Administering, control: Control) {
+export function createReportOperations({ organisation, home }: Administering, control: Control) {
   const { apiKeys, audit, usage, requests, sessions } = control;
   const organisationId = organisation.id;
 
@@ -58,11 +58,11 @@ export function reportsOf({ organisation, home }: Administering, control: Contro
 /** @throws AppError invalid_request */
 function rangeOf({ from, to }: Days): { readonly first: Date; readonly last: Date } {
   const today = Math.floor(Date.now() / DAY) * DAY;
-  const kept = today - (DAYS_KEPT - 1) * DAY;
+  const earliest = today - (DAYS_KEPT - 1) * DAY;
   const last = to == null ? today : Date.parse(to);
-  const first = from == null ? Math.max(last - (USUAL_DAYS - 1) * DAY, kept) : Date.parse(from);
-  if (from != null && first < kept)
-    refuse('from', 'range', `must be at or after ${dayOf(kept)}: days are kept for ${String(DAYS_KEPT)} days`);
+  const first = from == null ? Math.max(last - (USUAL_DAYS - 1) * DAY, earliest) : Date.parse(from);
+  if (from != null && first < earliest)
+    refuse('from', 'range', `must be at or after ${dayOf(earliest)}: days are kept for ${String(DAYS_KEPT)} days`);
   if (first > last && to == null) refuse('from', 'range', `must not be after today, ${dayOf(today)}`);
   if (first > last || last - first >= MAX_DAYS * DAY)
     refuse('to', 'range', `must be at or after ${dayOf(first)}, and at most ${String(MAX_DAYS - 1)} days later`);

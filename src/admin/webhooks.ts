@@ -21,7 +21,7 @@ import {
   type Resolve,
 } from '../webhooks/addresses';
 import {
-  deliveriesOf,
+  createDeliveries,
   type DeliveryQuery,
   type DeliveryRow,
   eventsAt,
@@ -68,7 +68,7 @@ const TYPES: ReadonlySet<string> = new Set(published.eventTypes.map(({ name }) =
 
 export function createWebhooks({ databases, control, policy, resolve, signing }: WebhookOptions) {
   const { webhooks } = control;
-  const byHand = byHandGate();
+  const byHand = createHandLimit();
 
   /** @throws AppError unavailable */
   function requireSigning(): NonNullable<typeof signing> {
@@ -105,7 +105,7 @@ export function createWebhooks({ databases, control, policy, resolve, signing }:
   }
 
   return ({ organisation, actor, name: createdBy, once }: Administering) => {
-    const own: Authority = { actor, organisationId: organisation.id };
+    const by: Authority = { actor, organisationId: organisation.id };
     const open = (): OrganisationData => databases.organisationData(organisation);
 
     function shown(row: EndpointRow, last?: string) {
@@ -124,20 +124,20 @@ export function createWebhooks({ databases, control, policy, resolve, signing }:
     }
 
     /** The position of the last event; undefined if the database does not respond. */
-    async function newest(): Promise<string | undefined> {
+    async function lastPositionOrNone(): Promise<string | undefined> {
       try {
         return await lastPosition(open());
       } catch {
         return undefined;
       }
     }
-    const withLag = async (row: EndpointRow) => shown(row, await newest());
+    const withLag = async (row: EndpointRow) => shown(row, await lastPositionOrNone());
 
-    function found(row: EndpointRow | undefined): EndpointRow {
+    function requireFound(row: EndpointRow | undefined): EndpointRow {
       if (!row) throw notFound('webhook endpoint');
       return row;
     }
-    const require = async (id: string): Promise<EndpointRow> => found(await webhooks.find(id.toLowerCase(), own));
+    const require = async (id: string): Promise<EndpointRow> => requireFound(await webhooks.find(id.toLowerCase(), by));
 
     async function send(row: EndpointRow, event: Shown): Promise<Attempt> {
       requirePlan(organisation);
@@ -150,7 +150,7 @@ export function createWebhooks({ databases, control, policy, resolve, signing }:
     async function delivered({ webhook_id, delivery }: DeliveryId) {
       const endpoint = await require(webhook_id);
       const data = open();
-      const { find, note } = deliveriesOf(data);
+      const { find, note } = createDeliveries(data);
       const row = delivery.startsWith(`${endpoint._id}.`) ? await find(delivery) : null;
       if (!row) throw notFound('delivery');
       const position = positionOfDelivery(row._id);
@@ -163,7 +163,7 @@ export function createWebhooks({ databases, control, policy, resolve, signing }:
     return {
       async webhooks() {
         const rows = await webhooks.list(organisation.id);
-        const last = rows.length > 0 ? await newest() : undefined;
+        const last = rows.length > 0 ? await lastPositionOrNone() : undefined;
         return { data: rows.map((row) => shown(row, last)) };
       },
       /** @throws AppError plan_required, validation_failed, unavailable without WEBHOOK_SECRET */
@@ -175,8 +175,8 @@ export function createWebhooks({ databases, control, policy, resolve, signing }:
             const { url = '', types = [] } = await checked(args);
             const sender = await requireSecret();
             const position = await lastPosition(open());
-            const made = { organisation_id: organisation.id, url, types, position, created_by: createdBy };
-            const row = await webhooks.create(made, own, noteId);
+            const input = { organisation_id: organisation.id, url, types, position, created_by: createdBy };
+            const row = await webhooks.create(input, by, noteId);
             if (!row) throw notFound('organisation');
             return { secret: sender.secretOf(row), endpoint: shown(row, position) };
           },
@@ -186,7 +186,7 @@ export function createWebhooks({ databases, control, policy, resolve, signing }:
       /** @throws AppError validation_failed */
       async update_webhook({ webhook_id, ...input }: WebhookId & EndpointInput) {
         await require(webhook_id);
-        return withLag(found(await webhooks.update(webhook_id.toLowerCase(), await checked(input), own)));
+        return withLag(requireFound(await webhooks.update(webhook_id.toLowerCase(), await checked(input), by)));
       },
       /** @throws AppError plan_required, unavailable without WEBHOOK_SECRET */
       async rotate_webhook(args: WebhookId) {
@@ -197,7 +197,7 @@ export function createWebhooks({ databases, control, policy, resolve, signing }:
             requirePlan(organisation);
             await require(webhook_id);
             const sender = await requireSecret();
-            const row = found(await webhooks.rotate(webhook_id, own, noteId));
+            const row = requireFound(await webhooks.rotate(webhook_id, by, noteId));
             return { secret: sender.secretOf(row), endpoint: await withLag(row) };
           },
           (id) => Promise.reject(shownOnce('secret of webhook endpoint', id, 'rotate')),
@@ -221,19 +221,19 @@ export function createWebhooks({ databases, control, policy, resolve, signing }:
           position: await positionBefore(data, from),
           time: new Date(Math.min(from.getTime(), now)),
         };
-        const { skipOpen, makeDue } = deliveriesOf(data);
+        const { skipOpen, makeDue } = createDeliveries(data);
         // during a move, the organisation's rows cannot be changed
         await data.requireOpen();
         await (start ? skipOpen(row._id) : makeDue(row._id, new Date(now)));
-        return withLag(found(await webhooks.enable(row._id, start, own)));
+        return withLag(requireFound(await webhooks.enable(row._id, start, by)));
       },
       disable_webhook: async ({ webhook_id }: WebhookId) =>
-        withLag(found(await webhooks.disable(webhook_id.toLowerCase(), 'by_hand', own))),
+        withLag(requireFound(await webhooks.disable(webhook_id.toLowerCase(), 'by_hand', by))),
       delete_webhook: async ({ webhook_id }: WebhookId) =>
-        withLag(found(await webhooks.remove(webhook_id.toLowerCase(), own))),
+        withLag(requireFound(await webhooks.remove(webhook_id.toLowerCase(), by))),
       async webhook_deliveries({ webhook_id, ...query }: WebhookId & Omit<DeliveryQuery, 'endpoint'>) {
         const { _id: endpoint } = await require(webhook_id);
-        const page = await deliveriesOf(open()).page({ ...query, endpoint });
+        const page = await createDeliveries(open()).page({ ...query, endpoint });
         return { ...page, data: page.data.map(shownDelivery) } satisfies Page<object>;
       },
       /** Sends a test event now. @throws AppError rate_limited if too many are being sent by hand */
@@ -272,11 +272,11 @@ function shownDelivery({ _id: id, event_id, type, object_id, state, attempts, ne
 const MAX = { organisation: 2, gateway: 16 } as const;
 
 /** Limits how many posts by hand run at once. */
-function byHandGate() {
+function createHandLimit() {
   const running: string[] = [];
   return async <T>(organisation: string, work: () => Promise<T>): Promise<T> => {
-    const own = running.filter((id) => id === organisation).length;
-    if (own >= MAX.organisation || running.length >= MAX.gateway) {
+    const count = running.filter((id) => id === organisation).length;
+    if (count >= MAX.organisation || running.length >= MAX.gateway) {
       const detail = 'Too many webhooks are being sent by hand at the moment; wait for their outcome.';
       throw new AppError('rate_limited', detail, { retryAfter: 5 });
     }

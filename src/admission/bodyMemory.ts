@@ -55,15 +55,15 @@ export function createBodyMemory(limit: number, onRefused: () => void) {
   function set(exchange: CountedExchange, part: 'body' | 'rows' | 'answer', size: number, isRefusable = true): void {
     // sums of fractions would not return to 0, and a caller's only request would seem to have another beside it
     const bytes = Math.ceil(size);
-    const known = holdings.get(exchange);
-    const holding = known ?? nothingHeld(exchange);
+    const existing = holdings.get(exchange);
+    const holding = existing ?? nothingHeld(exchange);
     const more = bytes - holding[part];
     const full = more > 0 && isRefusable ? fullFor(holding, more) : undefined;
     if (full) refuse(full);
     holding[part] = bytes;
     shares.add(holding.owner, more);
     if (holding.body + holding.rows + holding.answer === 0) holdings.delete(exchange);
-    else if (!known) holdings.set(exchange, holding);
+    else if (!existing) holdings.set(exchange, holding);
   }
 
   function refuse(whose: Whose): never {

@@ -11,7 +11,6 @@ export interface ConnectionLimitOptions {
   readonly most: number;
   /** Whether many callers may share an address, such as that of a proxy. */
   readonly isShared: boolean;
-  /** Called for each idle connection that is closed. */
   readonly onEvicted: () => void;
   /** Called for each new connection that is closed. */
   readonly onDropped: () => void;

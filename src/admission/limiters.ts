@@ -4,7 +4,6 @@ import { createRateLimiter, type RateLimiter, type RateStore, WINDOW_SECONDS } f
 
 /** The limiters of a gateway: in memory, or shared through Redis. */
 export interface Limiters {
-  /** Requests of each key. */
   readonly keys: RateLimiter;
   /** Requests of all keys of each organisation. */
   readonly organisations: RateLimiter;
@@ -41,7 +40,7 @@ const LONGEST_RECONNECT_PAUSE = 1000;
 
 export async function openLimiters(options: LimitersOptions): Promise<Limiters> {
   const { redisUrl } = options;
-  if (redisUrl !== undefined) return sharedLimiters(options, await redisStores(redisUrl));
+  if (redisUrl !== undefined) return createSharedLimiters(options, await createRedisStores(redisUrl));
   return {
     ...budgets(options, (_name, points) => memoryStore(points)),
     health: () => Promise.resolve('ok'),
@@ -52,9 +51,9 @@ export async function openLimiters(options: LimitersOptions): Promise<Limiters> 
 /** Creates the limiters; `store` gives each its store, by name. */
 function budgets(
   { limit, organisationLimit }: LimitersOptions,
-  store: (name: string, points: number) => RateStore,
+  createStore: (name: string, points: number) => RateStore,
 ): Omit<Limiters, 'health' | 'close'> {
-  const budget = (name: string, points: number): RateLimiter => createRateLimiter(points, store(name, points));
+  const budget = (name: string, points: number): RateLimiter => createRateLimiter(points, createStore(name, points));
   return {
     keys: budget('key', limit),
     organisations: budget('organisation', organisationLimit),
@@ -77,22 +76,22 @@ interface SharedStores {
   onError?(listener: (error: unknown) => void): void;
 }
 
-function sharedLimiters(options: LimitersOptions, stores: SharedStores): Limiters {
+function createSharedLimiters(options: LimitersOptions, stores: SharedStores): Limiters {
   const { instances, onChange } = options;
-  let [isAway, awayUntil, isClosed] = [false, 0, false];
+  let [isDown, downUntil, isClosed] = [false, 0, false];
   let asking: Promise<void> | undefined;
 
   function noteFailure(error: unknown): void {
-    awayUntil = Date.now() + PAUSE_AFTER_FAILURE;
+    downUntil = Date.now() + PAUSE_AFTER_FAILURE;
     // closing while connecting is reported as an error, too
-    if (isAway || isClosed) return;
-    isAway = true;
+    if (isDown || isClosed) return;
+    isDown = true;
     onChange('degraded', error instanceof Error ? error.message : String(error));
   }
 
   function noteAnswer(): void {
-    if (!isAway) return;
-    isAway = false;
+    if (!isDown) return;
+    isDown = false;
     onChange('ok');
   }
 
@@ -105,7 +104,7 @@ function sharedLimiters(options: LimitersOptions, stores: SharedStores): Limiter
   }
 
   async function noteMiss(error: unknown): Promise<void> {
-    if (error instanceof NoAnswerError && !isAway) await noteLate();
+    if (error instanceof NoAnswerError && !isDown) await noteLate();
     else noteFailure(error);
   }
 
@@ -116,16 +115,16 @@ function sharedLimiters(options: LimitersOptions, stores: SharedStores): Limiter
     const shared = stores.store(name, points);
     const insurance = memoryStore(Math.ceil(points / instances));
     return {
-      async consume(id, taken) {
-        if (Date.now() < awayUntil) return insurance.consume(id, taken);
+      async consume(id, points) {
+        if (Date.now() < downUntil) return insurance.consume(id, points);
         try {
-          const result = await within(REDIS_TIMEOUT, shared.consume(id, taken));
+          const result = await within(REDIS_TIMEOUT, shared.consume(id, points));
           noteAnswer();
           return result;
         } catch (refusal) {
           if (refusal instanceof RateLimiterRes) throw refusal;
           void noteMiss(refusal);
-          return insurance.consume(id, taken);
+          return insurance.consume(id, points);
         }
       },
     };
@@ -136,12 +135,12 @@ function sharedLimiters(options: LimitersOptions, stores: SharedStores): Limiter
     health: async () => {
       try {
         await within(REDIS_TIMEOUT, stores.ping());
-        awayUntil = 0;
+        downUntil = 0;
         noteAnswer();
       } catch (error) {
         await noteMiss(error);
       }
-      return isAway ? 'degraded' : 'ok';
+      return isDown ? 'degraded' : 'ok';
     },
     close: () => {
       isClosed = true;
@@ -150,7 +149,7 @@ function sharedLimiters(options: LimitersOptions, stores: SharedStores): Limiter
   };
 }
 
-async function redisStores(url: string): Promise<SharedStores> {
+async function createRedisStores(url: string): Promise<SharedStores> {
   // loaded on demand, because loading modules takes most of the startup time
   const { Redis: Client } = await import('ioredis');
   const redis = new Client(url, {

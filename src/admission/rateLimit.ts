@@ -39,13 +39,13 @@ export interface KeyRateLimiter {
 }
 
 /** Takes from the key first, so that a key over its own limit costs the other keys of its organisation nothing. */
-export function keyRateLimiter(keys: RateLimiter, organisations: RateLimiter): KeyRateLimiter {
+export function createKeyRateLimiter(keys: RateLimiter, organisations: RateLimiter): KeyRateLimiter {
   return {
     async consume({ key, organisation }, points) {
-      const own = await keys.consume(key.id, points);
-      if (!own.allowed) return own;
+      const keyResult = await keys.consume(key.id, points);
+      if (!keyResult.allowed) return keyResult;
       const shared = await organisations.consume(organisation.id, points);
-      return { ...own, allowed: shared.allowed, organisation: shared };
+      return { ...keyResult, allowed: shared.allowed, organisation: shared };
     },
   };
 }

@@ -9,7 +9,6 @@ import { LARGE_REQUESTS, LARGE_REQUESTS_WAITING } from '../limits';
  * rejected before it slows down others (docs/decisions/bodies-and-fairness.md).
  */
 
-/** The kind of large request. */
 export type LargePart = keyof typeof LARGE_REQUESTS;
 const PARTS = Object.keys(LARGE_REQUESTS) as LargePart[];
 
@@ -117,12 +116,11 @@ export function createRequestQueue(onRefused: () => void) {
      */
     loopTurn({ log }: Pick<QueuedExchange, 'log'>): Promise<void> {
       const name = log.principal?.organisation?.id ?? '';
-      const own = (last.get(name) ?? Promise.resolve()).then(() => turn());
-      last.set(name, own);
-      void own.then(() => last.get(name) === own && last.delete(name));
-      return own;
+      const ownTurn = (last.get(name) ?? Promise.resolve()).then(() => turn());
+      last.set(name, ownTurn);
+      void ownTurn.then(() => last.get(name) === ownTurn && last.delete(name));
+      return ownTurn;
     },
-    /** Ends all turns of an exchange. */
     end(exchange: QueuedExchange): void {
       ended.add(exchange);
       for (const part of PARTS) leave(exchange, part);

@@ -1,6 +1,6 @@
 import type { Availability } from '../mongo/availability';
 import type { ShardHealth } from '../mongo/shardHealth';
-import { AWAY } from '../mongo/deployment';
+import { NOT_RESPONDING } from '../mongo/deployment';
 import { AppError } from '../errors';
 import type { Caller, Organisation } from '../auth/principal';
 import { WAITING_REQUESTS } from '../limits';
@@ -40,7 +40,7 @@ interface TrackedExchange {
 export type RequestTracker<Exchange extends TrackedExchange> = ReturnType<typeof createRequestTracker<Exchange>>;
 
 export interface RequestTrackerOptions<Exchange> {
-  readonly availability: Pick<Availability, 'isAway' | 'ask'>;
+  readonly availability: Pick<Availability, 'isDown' | 'ask'>;
   /** Undefined for a replica set. */
   readonly shards?: Pick<ShardHealth, 'downShardOf' | 'check'> | undefined;
   /** When the connections were last lost, by performance.now(). */
@@ -82,11 +82,11 @@ export function createRequestTracker<Exchange extends TrackedExchange>(options: 
   }
 
   /** The error of a request that waits for a database or a shard that does not respond. */
-  async function findAway({ isReceiving, idleWaits, log }: TrackedExchange): Promise<AppError | undefined> {
+  async function findOutage({ isReceiving, idleWaits, log }: TrackedExchange): Promise<AppError | undefined> {
     if (isReceiving || idleWaits > 0) return undefined;
     const { organisation } = log.principal ?? {};
-    const [isThere, shard] = await Promise.all([availability.ask(), organisation && shards?.check(organisation.id)]);
-    return isThere && shard === undefined ? undefined : away(isThere ? shard : undefined);
+    const [isUp, shard] = await Promise.all([availability.ask(), organisation && shards?.check(organisation.id)]);
+    return isUp && shard === undefined ? undefined : databaseDown(isUp ? shard : undefined);
   }
 
   /** Whether a request was in progress when its connections were lost, and should have failed since. */
@@ -97,7 +97,7 @@ export function createRequestTracker<Exchange extends TrackedExchange>(options: 
   }
 
   async function check(exchange: Exchange, waiting: Waiting): Promise<void> {
-    const failure = (await findAway(exchange)) ?? (isLost(waiting) ? away() : undefined);
+    const failure = (await findOutage(exchange)) ?? (isLost(waiting) ? databaseDown() : undefined);
     if (failure) waiting.reject(failure);
     else if (performance.now() - waiting.started > longest)
       waiting.reject(new AppError('unavailable', 'The request took too long.', { reason: 'slow' }));
@@ -144,7 +144,7 @@ export function createRequestTracker<Exchange extends TrackedExchange>(options: 
      * @throws AppError unavailable if the database is down or too many requests are waiting
      */
     admit(): void {
-      if (availability.isAway()) throw away();
+      if (availability.isDown()) throw databaseDown();
       if (!exceeds(WAITING_REQUESTS.all, () => true)) return;
       onShed('database');
       throw tooMany('Too many requests are waiting for the database.');
@@ -155,7 +155,7 @@ export function createRequestTracker<Exchange extends TrackedExchange>(options: 
      */
     admitOrganisation({ id }: Pick<Organisation, 'id'>): void {
       const shard = shards?.downShardOf(id);
-      if (shard !== undefined) throw away(shard);
+      if (shard !== undefined) throw databaseDown(shard);
       if (!exceeds(WAITING_REQUESTS.organisation, (organisation) => organisation?.id === id)) return;
       onShed('organisation');
       throw tooMany('Too many requests of this organisation are in progress.');
@@ -190,8 +190,8 @@ export function createRequestTracker<Exchange extends TrackedExchange>(options: 
   };
 }
 
-function away(shard?: string): AppError {
-  return new AppError('unavailable', AWAY, { reason: 'away', ...(shard !== undefined && { shard }) });
+function databaseDown(shard?: string): AppError {
+  return new AppError('unavailable', NOT_RESPONDING, { reason: 'away', ...(shard !== undefined && { shard }) });
 }
 
 function tooMany(detail: string): AppError {

@@ -25,7 +25,6 @@ export interface WantedOfAll {
 export interface EventOfOne {
   readonly organisationId: string;
   readonly row: EventRow;
-  /** The position after it. */
   readonly after: LogPosition;
 }
 
@@ -92,7 +91,7 @@ async function pageOf(
   limit: number,
   patience: Patience,
 ): Promise<ClusterPage> {
-  const found: EventOfOne[] = [];
+  const collected: EventOfOne[] = [];
   const { openedAt: at } = cursor;
   const [began, here] = [performance.now(), cursor.token];
   let next = position ?? (here && { token: here, ...(at && { at }) });
@@ -100,18 +99,18 @@ async function pageOf(
     const batch = await cursor.next();
     for (const notice of batch) {
       const event = eventOf(notice);
-      if (event && found.length === limit && next) return { events: found, hasMore: true, next };
-      if (event) found.push(event);
+      if (event && collected.length === limit && next) return { events: collected, hasMore: true, next };
+      if (event) collected.push(event);
       next = { token: notice._id, at: notice.clusterTime };
     }
     const took = performance.now() - began;
     if (batch.length > limit && took < LONGEST) continue;
     const isEnd = batch.length <= limit;
-    if (isEnd && found.length === 0 && took < patience) continue;
+    if (isEnd && collected.length === 0 && took < patience) continue;
     const reached = cursor.reached();
     if (isEnd && reached) next = { token: reached, ...(at && { at }) };
     if (!next) throw new Error('the server does not say where a stream of changes is');
-    return { events: found, hasMore: !isEnd, next };
+    return { events: collected, hasMore: !isEnd, next };
   }
 }
 

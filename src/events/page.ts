@@ -25,7 +25,6 @@ export interface EventPage {
   readonly next: string;
 }
 
-/** The events that a caller wants. */
 export interface WantedEvents {
   /** Undefined for all types. */
   readonly types: ReadonlySet<string> | undefined;
@@ -124,10 +123,10 @@ export async function readEvents(
       ...(types && { type: { $in: [...types] } }),
       ...(objectId !== undefined && { 'object.id': objectId }),
     };
-    const found = await rows.find(filter, { ...options, ...atMost(limit + 1) }).toArray();
-    const page = found.slice(0, limit);
+    const rowsWithNext = await rows.find(filter, { ...options, ...atMost(limit + 1) }).toArray();
+    const page = rowsWithNext.slice(0, limit);
     const last = page.at(-1)?._id ?? after;
-    if (found.length > limit) return { rows: page, hasMore: true, next: last };
+    if (rowsWithNext.length > limit) return { rows: page, hasMore: true, next: last };
     if (bound !== undefined) return { rows: page, hasMore: true, next: bound };
     // moves the cursor on, so that it does not expire while there are no wanted events
     const end = until && endOf(timeDigits(until), last);

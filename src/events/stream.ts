@@ -41,14 +41,14 @@ export function createStream({ after, read, listen, pay }: StreamOptions) {
   let isBehind = true;
   let isReading = false;
   let failure: { readonly reason: unknown } | undefined;
-  let taken = 0;
+  let takenRows = 0;
   let idle: NodeJS.Timeout | undefined;
   let wake = (): void => undefined;
   // a function, since TypeScript assumes that a variable does not change during an await
-  const isOver = (): boolean => ended.signal.aborted;
+  const isEnded = (): boolean => ended.signal.aborted;
 
   function end(reason?: unknown): void {
-    if (isOver()) return;
+    if (isEnded()) return;
     if (reason !== undefined) failure = { reason };
     unsent = [];
     clearTimeout(idle);
@@ -63,10 +63,10 @@ export function createStream({ after, read, listen, pay }: StreamOptions) {
 
   /** Ends the stream if its caller reads nothing for a while. Stops watching once the caller is reading pages. */
   function expectReading(): void {
-    const before = taken;
+    const before = takenRows;
     clearTimeout(idle);
     idle = setTimeout(() => {
-      if (taken === before) end(new AppError('unavailable', UNREAD, { reason: 'unread' }));
+      if (takenRows === before) end(new AppError('unavailable', UNREAD, { reason: 'unread' }));
       else expectReading();
     }, MAX_IDLE);
   }
@@ -75,11 +75,11 @@ export function createStream({ after, read, listen, pay }: StreamOptions) {
   async function* readOn(from: string): AsyncGenerator<EventRow, string> {
     let position = from;
     const since = await listen();
-    for (let pages = 0, hasMore = true; hasMore && !isOver(); pages += 1) {
+    for (let pages = 0, hasMore = true; hasMore && !isEnded(); pages += 1) {
       if (pages > 0) await pay();
       const page = await read(position, since);
       for (const row of page.rows) {
-        if (isOver()) break;
+        if (isEnded()) break;
         yield row;
       }
       ({ hasMore, next: position } = page);
@@ -91,7 +91,7 @@ export function createStream({ after, read, listen, pay }: StreamOptions) {
     let position = after;
     let readUpTo = after;
     try {
-      while (!isOver()) {
+      while (!isEnded()) {
         if (isBehind) {
           [isBehind, isReading] = [false, true];
           readUpTo = position = yield* readOn(position);
@@ -108,7 +108,7 @@ export function createStream({ after, read, listen, pay }: StreamOptions) {
         if (next.row._id <= readUpTo) continue;
         position = next.row._id;
         yield next.row;
-        taken += 1;
+        takenRows += 1;
       }
     } finally {
       end();
@@ -121,7 +121,7 @@ export function createStream({ after, read, listen, pay }: StreamOptions) {
     /** Notifies the stream of a row, with the row's size in bytes. */
     notify: (row: EventRow, bytes: number): void => {
       // the stream will read the row in a page
-      if (isOver() || isBehind) return;
+      if (isEnded() || isBehind) return;
       if (bytesUnsent + bytes > MAX_UNSENT) {
         // from now on its caller gets pages, at its own pace
         forget();

@@ -93,7 +93,7 @@ export function createWaiting({ streams, logger, payEvery }: WaitingOptions) {
   let isStopped = false;
   let checkedAt = 0;
   // a function, since TypeScript assumes that a variable does not change during an await
-  const isOver = (): boolean => isStopped;
+  const hasStopped = (): boolean => isStopped;
 
   function onError(error: unknown): void {
     logger.warn({ error: describeError(error) }, 'requests that wait for events are not notified of them; will retry');
@@ -121,9 +121,9 @@ export function createWaiting({ streams, logger, payEvery }: WaitingOptions) {
     let usedAt = performance.now();
     try {
       while (!isStopped && performance.now() - usedAt < LINGER) {
-        const found = await cursor.next();
+        const notices = await cursor.next();
         if (waiters.size > 0) usedAt = performance.now();
-        for (const notice of found) notifyAll(notice);
+        for (const notice of notices) notifyAll(notice);
       }
     } catch (error) {
       onError(error);
@@ -138,8 +138,8 @@ export function createWaiting({ streams, logger, payEvery }: WaitingOptions) {
   function notifyAll({ ns, fullDocument }: Notice): void {
     let bytes: number | undefined;
     for (const { caller, wanted, notify } of waiters) {
-      const { organisationId: own } = caller;
-      const isOther = own !== undefined && databaseName(own) !== ns.db;
+      const { organisationId } = caller;
+      const isOther = organisationId !== undefined && databaseName(organisationId) !== ns.db;
       if (isOther || (wanted.types && !wanted.types.has(fullDocument.type))) continue;
       if (wanted.objectId === undefined || wanted.objectId === fullDocument.object?.id)
         notify(fullDocument, (bytes ??= JSON.stringify(fullDocument).length));
@@ -223,8 +223,8 @@ export function createWaiting({ streams, logger, payEvery }: WaitingOptions) {
       try {
         // listens before it looks, so that no event is missed in between
         await listen().catch(onError);
-        if (isOver() || over.aborted) return;
-        if ((await look()) || !(await woken) || isOver()) return;
+        if (hasStopped() || over.aborted) return;
+        if ((await look()) || !(await woken) || hasStopped()) return;
       } finally {
         ended.abort();
       }

@@ -22,12 +22,12 @@ interface Place {
 export function createPlaces() {
   const shares = createShares(EVENT_WAITS);
   /** The oldest first. */
-  const taken = new Set<Place>();
+  const takenPlaces = new Set<Place>();
 
   /** Gives up a place for an organisation. Returns false if no other would keep as many as it then has. */
   function displaceFor(owner: string): boolean {
     let [most, oldest] = [shares.held('organisation', owner) + 1, undefined as Place | undefined];
-    for (const place of taken) {
+    for (const place of takenPlaces) {
       const count = shares.held('organisation', place.owner);
       if (count > most) [most, oldest] = [count, place];
     }
@@ -56,11 +56,11 @@ export function createPlaces() {
       }
       const release = shares.hold(who);
       const leave = (): void => {
-        taken.delete(place);
+        takenPlaces.delete(place);
         release();
       };
       const place = { owner, leave, giveUp };
-      taken.add(place);
+      takenPlaces.add(place);
       return leave;
     },
   };

@@ -42,7 +42,7 @@ import { createRestApi, OPERATOR_BASE } from '../rest';
 import { published } from '../schema/model';
 import { typeChecks } from '../schema/validation';
 import { createSettings } from '../settings';
-import type { webhooksOfGateway } from '../webhooks';
+import type { createWebhooks } from '../webhooks';
 import { webhookSettings } from '../webhooks/settings';
 import { type Kinds, kindsOf } from '../writes';
 
@@ -65,7 +65,7 @@ interface ApisOptions {
   readonly limiters: Limiters;
   readonly openContext: OpenContext<DataContext>;
   readonly recognise: BestEffortRecognise;
-  readonly webhooks: Pick<ReturnType<typeof webhooksOfGateway>, 'management'>;
+  readonly webhooks: Pick<ReturnType<typeof createWebhooks>, 'management'>;
   readonly waiting: Waiting;
   readonly jobs: Pick<ReturnType<typeof createJobWorker>, 'wake'>;
   readonly isDraining: () => boolean;

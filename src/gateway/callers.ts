@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { type Limiters, openLimiters } from '../admission/limiters';
-import { failedAuthentications, keyRateLimiter } from '../admission/rateLimit';
+import { failedAuthentications, createKeyRateLimiter } from '../admission/rateLimit';
 import type { RequestTracker } from '../admission/requestTracker';
 import { createAuthenticator } from '../auth/authenticate';
 import { bestEffort } from '../auth/recognise';
@@ -84,7 +84,7 @@ export function keyCallers(options: CallersOptions) {
   let restCheck: typeof elementCheck | undefined;
   const openContext = contextFactory({
     authenticate,
-    limiter: keyRateLimiter(counted('key', limiters.keys), counted('organisation', limiters.organisations)),
+    limiter: createKeyRateLimiter(counted('key', limiters.keys), counted('organisation', limiters.organisations)),
     organisationData: databases.organisationData,
     admit: tracker.admitOrganisation,
     isCalm: tracker.isCalm,

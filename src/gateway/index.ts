@@ -27,7 +27,7 @@ import { operatorModel } from '../schema/model';
 import type { Tracing } from '../tracing';
 import { MEBIBYTE } from '../units';
 import { version } from '../package';
-import { webhooksOfGateway } from '../webhooks/index';
+import { createWebhooks } from '../webhooks/index';
 
 export interface GatewayOptions {
   readonly config: Config;
@@ -113,15 +113,15 @@ export async function createGateway(options: GatewayOptions, host: GatewayHost) 
       checkHead(exchange.request);
       await (run ? run(work) : work());
     } catch (error) {
-      const known = toAppError(error);
-      if (known.code === 'unavailable') noteUnavailable(exchange, known, error);
-      else if (known.status >= 500) {
+      const appError = toAppError(error);
+      if (appError.code === 'unavailable') noteUnavailable(exchange, appError, error);
+      else if (appError.status >= 500) {
         const { traceId } = exchange.log;
         const ids = { request_id: exchange.requestId, ...(traceId !== undefined && { trace_id: traceId }) };
-        logger.error({ ...ids, code: known.code, error: describeError(error) }, 'request failed');
+        logger.error({ ...ids, code: appError.code, error: describeError(error) }, 'request failed');
       }
-      exchange.log.code = known.code;
-      writeError(exchange, known, errors);
+      exchange.log.code = appError.code;
+      writeError(exchange, appError, errors);
     }
   }
 
@@ -167,7 +167,7 @@ function createTraffic(
   const queue = createRequestQueue(onShed.bind(undefined, 'organisation'));
   const { clocks, lostAt, quotas } = databases;
   const availability = availabilityOf(databases, logger);
-  const { isAway, isReadOnly } = availability;
+  const { isDown, isReadOnly } = availability;
   const shardHealth = shardHealthOf(databases, logger);
   const tracker = createRequestTracker<Exchange>({
     ...{ availability, shards: shardHealth, lostAt, onShed, longest },
@@ -180,8 +180,8 @@ function createTraffic(
     ...{ operations, clocks, quotas, version, openConnections },
     pool: databases.pool,
     requestsInFlight: tracker.inFlight,
-    isUp: () => !isAway(),
-    isWritable: () => !isAway() && !isReadOnly(),
+    isUp: () => !isDown(),
+    isWritable: () => !isDown() && !isReadOnly(),
     shards: () => shardHealth?.states() ?? [],
     bodyBytes: bodies.held,
     moves: control.moving.counts,
@@ -192,9 +192,9 @@ function createTraffic(
     webhooks: () => webhooks,
     webhookEndpoints: control.webhooks.lastCounts,
   });
-  const isDown = (id: string): boolean => isAway() || shardHealth?.downShardOf(id) !== undefined;
-  const webhooks = webhooksOfGateway({
-    ...{ config, databases, control, logger, isAway: isDown, onOutcome: metrics.webhookSent },
+  const isOrganisationDown = (id: string): boolean => isDown() || shardHealth?.downShardOf(id) !== undefined;
+  const webhooks = createWebhooks({
+    ...{ config, databases, control, logger, isDown: isOrganisationDown, onOutcome: metrics.webhookSent },
   });
   const waiting = createWaiting({ streams: databases.streams, logger, payEvery: streams.payEvery });
   const stored = { onWritten: metrics.eventsRecorded, onStored: webhooks.wake };
@@ -211,8 +211,8 @@ function availabilityOf(databases: Databases, logger: Logger): Availability {
       watchClock();
       return isAvailable;
     },
-    onChange: (isAway) => {
-      const [state, says] = isAway ? ['unavailable', 'is not responding'] : ['ok', 'is responding again'];
+    onChange: (isDown) => {
+      const [state, says] = isDown ? ['unavailable', 'is not responding'] : ['ok', 'is responding again'];
       logger.warn({ database: state }, `the database ${says}`);
     },
     write: databases.tryWriting,

@@ -82,7 +82,7 @@ export function createRecording({ control, logger, metrics, operations, logs }: 
         ms,
       });
     }
-    const keyFace = KEY_FACES.find((one) => one === face);
+    const keyFace = KEY_FACES.find((name) => name === face);
     if (!recorder || !keyFace) return;
     const [organisation_id, key_id] = [owner.organisation, owner.key];
     recorder.add({ organisation_id, key_id, operation: operation ?? null, status, code: code ?? null, failed }, () => ({
@@ -183,16 +183,16 @@ function levelOf(face: Face, unavailable: Unavailable | undefined): 'debug' | 'i
 /** Limits log lines that any caller can cause in any number. `summary` is the message of the line that counts the rest. */
 function createLimitedLines(logger: Logger, summary: string) {
   let written = 0;
-  let left = new Map<string, number>();
+  let countByReason = new Map<string, number>();
   let timer: NodeJS.Timeout | undefined;
 
   function end(): void {
     clearTimeout(timer);
     timer = undefined;
-    const reasons = Object.fromEntries(left);
-    const count = [...left.values()].reduce((sum, one) => sum + one, 0);
+    const reasons = Object.fromEntries(countByReason);
+    const count = [...countByReason.values()].reduce((sum, reasonCount) => sum + reasonCount, 0);
     written = 0;
-    left = new Map();
+    countByReason = new Map();
     if (count > 0) logger.info({ not_logged: count, reasons }, summary);
   }
 
@@ -204,7 +204,7 @@ function createLimitedLines(logger: Logger, summary: string) {
         written += 1;
         return true;
       }
-      left.set(reason, (left.get(reason) ?? 0) + 1);
+      countByReason.set(reason, (countByReason.get(reason) ?? 0) + 1);
       return false;
     },
     end,

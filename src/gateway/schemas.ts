@@ -10,7 +10,6 @@ export function publishedSchemas(): Schemas {
   return buildSchemas(published, publishedResolvers());
 }
 
-/** The schemas of the operator API. */
 export function operatorSchemas(): Schemas {
   return buildSchemas(operatorModel(), operatorResolvers);
 }

@@ -49,7 +49,7 @@ export async function moveOrganisation(stores: Stores, { id, to, signal, onStep 
   const self = { id, mover: randomUUID() };
   const began = performance.now();
   if (!(await control.moving.begin(self, to))) throw new JobRefused(`there is no organisation ${id}`);
-  const seen = keepLease({ renew: () => control.moving.beat(self), every: SEEN_EVERY });
+  const heartbeat = keepLease({ renew: () => control.moving.beat(self), every: SEEN_EVERY });
   let isAsked = false;
   try {
     // one that a killed process began may have ended
@@ -70,14 +70,14 @@ export async function moveOrganisation(stores: Stores, { id, to, signal, onStep 
     // MongoDB may go on, and until that is known the requests stay refused
     if (isAsked && isUnanswered(error)) throw error;
     if (isAsked && (await shardOf(shards, id)) === to) return await ended();
-    if (!(await control.moving.undo(self, { to }))) throw taken();
+    if (!(await control.moving.undo(self, { to }))) throw takenOver();
     throw new JobRefused(`${(error as Error).message}; the organisation stays where it was`, { cause: error });
   } finally {
-    await seen.stop();
+    await heartbeat.stop();
   }
 
   async function ended(): Promise<Moved> {
-    if (!(await control.moving.finish(self, { from, to }))) throw taken();
+    if (!(await control.moving.finish(self, { from, to }))) throw takenOver();
     return { from, to, refused: performance.now() - began };
   }
 }
@@ -95,7 +95,7 @@ function refused(error: unknown): never {
   throw error instanceof ShardRefused ? new JobRefused(error.message) : error;
 }
 
-const taken = (): JobRefused => new JobRefused('another process has taken over the move');
+const takenOver = (): JobRefused => new JobRefused('another process has taken over the move');
 
 /** Whether a command has no answer, so that the server may still be doing it. */
 function isUnanswered(error: unknown): boolean {

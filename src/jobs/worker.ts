@@ -55,9 +55,10 @@ export function createJobWorker({ logger, ...stores }: WorkerOptions) {
   async function next(): Promise<HeldJob | undefined> {
     const job = await jobs.take();
     if (job) return job;
-    const left = await moving.abandoned();
-    for (const { id: organisationId, to } of left) await jobs.ask({ kind: 'move', organisationId, to }, ITSELF);
-    return left.length > 0 ? jobs.take() : undefined;
+    const abandonedMoves = await moving.abandoned();
+    for (const { id: organisationId, to } of abandonedMoves)
+      await jobs.ask({ kind: 'move', organisationId, to }, ITSELF);
+    return abandonedMoves.length > 0 ? jobs.take() : undefined;
   }
 
   function noted(message: string) {
@@ -68,22 +69,22 @@ export function createJobWorker({ logger, ...stores }: WorkerOptions) {
 
   async function work(job: HeldJob): Promise<void> {
     const at: At = { step: null };
-    const kept = keepLease({ renew: () => jobs.keep(job, at), every: BEAT_EVERY });
+    const lease = keepLease({ renew: () => jobs.keep(job, at), every: BEAT_EVERY });
     const ids = { job: job._id, kind: job.kind, organisation_id: job.organisation_id };
     try {
-      await perform(job, at, AbortSignal.any([kept.lost, loop.ending]));
+      await perform(job, at, AbortSignal.any([lease.lost, loop.ending]));
       await jobs.end(job, null);
       logger.info(ids, 'job done');
     } catch (error) {
-      const found = await moving.movesOf(job.organisation_id).catch(() => undefined);
+      const moves = await moving.movesOf(job.organisation_id).catch(() => undefined);
       const { message } = error as Error;
       logger.warn({ ...ids, error: describeError(error) }, 'job failed');
       // a gateway that stops leaves the job to another
       if (loop.isEnding()) await jobs.release(job, null, 0);
-      else if (isFinal(job, error, found)) await jobs.end(job, message);
+      else if (isFinal(job, error, moves)) await jobs.end(job, message);
       else await jobs.release(job, message, AGAIN_AFTER);
     } finally {
-      await kept.stop();
+      await lease.stop();
     }
   }
 
@@ -115,6 +116,6 @@ export function createJobWorker({ logger, ...stores }: WorkerOptions) {
 }
 
 /** Whether a job has failed for good: it cannot be done, or has been undone. An erasure that has begun goes on. */
-function isFinal({ kind }: HeldJob, error: unknown, found: Moves | undefined): boolean {
-  return error instanceof JobRefused && (kind === 'erasure' ? found?.organisation.state !== 'erasing' : !found?.move);
+function isFinal({ kind }: HeldJob, error: unknown, moves: Moves | undefined): boolean {
+  return error instanceof JobRefused && (kind === 'erasure' ? moves?.organisation.state !== 'erasing' : !moves?.move);
 }

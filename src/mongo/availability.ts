@@ -22,7 +22,7 @@ export interface AvailabilityOptions {
   /** Whether it responds now. Must not reject. */
   readonly answers: () => Promise<boolean>;
   /** Called when it goes away, and when it is back. */
-  readonly onChange: (isAway: boolean) => void;
+  readonly onChange: (isDown: boolean) => void;
   /** Writes to it. @throws why that is not possible */
   readonly write: () => Promise<unknown>;
   /** Called with the error when writes fail, and with undefined when they succeed again. */
@@ -35,7 +35,7 @@ export interface AvailabilityOptions {
 export function createAvailability(options: AvailabilityOptions) {
   const { answers, onChange, write, onWrites, checkEvery = CHECK_EVERY, writeEvery = WRITE_EVERY } = options;
   const timers = new Map<'check' | 'write', NodeJS.Timeout>();
-  let [isAway, isReadOnly, isStopped] = [false, false, false];
+  let [isDown, isReadOnly, isStopped] = [false, false, false];
   let asking: Promise<boolean> | undefined;
 
   /** Checks whether it responds now. Concurrent calls share one check. */
@@ -47,9 +47,9 @@ export function createAvailability(options: AvailabilityOptions) {
     const isAvailable = await answers();
     // its connections may have been closed meanwhile
     if (isStopped) return isAvailable;
-    if (isAvailable === isAway) {
-      isAway = !isAvailable;
-      onChange(isAway);
+    if (isAvailable === isDown) {
+      isDown = !isAvailable;
+      onChange(isDown);
     }
     later('check', isAvailable ? checkEvery : ASK_AGAIN, ask);
     return isAvailable;
@@ -59,7 +59,7 @@ export function createAvailability(options: AvailabilityOptions) {
   async function tryWriting(failures = 0): Promise<void> {
     let failed = 0;
     // a database that does not respond is down, not read-only
-    if (!isAway) {
+    if (!isDown) {
       const writing = write();
       try {
         await within(WRITTEN_WITHIN, writing);
@@ -89,9 +89,9 @@ export function createAvailability(options: AvailabilityOptions) {
 
   return {
     /** Whether it did not respond when it was last checked. */
-    isAway: (): boolean => isAway,
+    isDown: (): boolean => isDown,
     /** Whether it responds but refused the last writes. */
-    isReadOnly: (): boolean => isReadOnly && !isAway,
+    isReadOnly: (): boolean => isReadOnly && !isDown,
     /** Checks it now. Resolves with whether it responds. */
     ask,
     /** Checks it now, and from then on checks and writes regularly. */

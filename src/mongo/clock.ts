@@ -42,11 +42,11 @@ export function createClock() {
     compared: () => (last ? [{ ahead: now() - Date.now(), machine: last.machine }] : []),
     /** Resolves with the server's answer. @throws the driver's error */
     async measure(client: mongo.MongoClient): Promise<Hello> {
-      const asked = performance.now();
+      const sentAt = performance.now();
       const hello = (await client.db('admin').command({ hello: 1 })) as Hello;
       const { localTime, me } = hello;
       const at = performance.now();
-      const took = at - asked;
+      const took = at - sentAt;
       const isWorse = last !== undefined && took > last.took + SLOW && at - last.at < OLD;
       if (!(localTime instanceof Date) || isWorse) return hello;
       // the server wrote its answer about half of that time ago

@@ -1,7 +1,7 @@
 import mongoose from 'mongoose';
 import { AppError } from '../errors';
 import { createClock, type Hello, isMongos } from './clock';
-import { watchPool } from './pools';
+import { createPoolWatch } from './pools';
 import { createProbe } from './probe';
 
 /*
@@ -49,7 +49,7 @@ export async function openDeployment({ uri, onOldServer, watchClient }: Deployme
   const connection = mongoose.createConnection();
   const clock = createClock();
   const probe = createProbe(uri, (client) => clock.measure(client));
-  const pool = watchPool();
+  const pool = createPoolWatch();
   const opening = connection.openUri(uri, watchClient ? { ...OPTIONS, monitorCommands: true } : OPTIONS);
   const client = connection.getClient();
   pool.watch(client);
@@ -59,9 +59,9 @@ export async function openDeployment({ uri, onOldServer, watchClient }: Deployme
   try {
     await opening;
     const admin = client.db('admin');
-    const asked = admin.command({ buildInfo: 1 }) as Promise<{ version?: string }>;
+    const buildInfo = admin.command({ buildInfo: 1 }) as Promise<{ version?: string }>;
     let hello: Hello;
-    [{ version = 'unknown' }, hello] = await Promise.all([asked, clock.measure(client)]);
+    [{ version = 'unknown' }, hello] = await Promise.all([buildInfo, clock.measure(client)]);
     isSharded = isMongos(hello);
     if (!isSharded && hello.setName === undefined) throw new StandaloneError();
     const fault = tooOld(version);
@@ -96,7 +96,7 @@ export async function openDeployment({ uri, onOldServer, watchClient }: Deployme
     /** @throws AppError unavailable unless it is connected */
     requireConnected(): void {
       if (connection.readyState !== mongoose.ConnectionStates.connected)
-        throw new AppError('unavailable', AWAY, { reason: 'away' });
+        throw new AppError('unavailable', NOT_RESPONDING, { reason: 'away' });
     },
     /** Whether it responds within 1.5 s. Concurrent calls share one result. */
     answers: probe.responds,
@@ -111,7 +111,7 @@ export async function openDeployment({ uri, onOldServer, watchClient }: Deployme
 }
 
 /** What callers are told while the database does not respond. */
-export const AWAY = 'The database is not responding.';
+export const NOT_RESPONDING = 'The database is not responding.';
 
 /** The oldest MongoDB version that supports every command we use as documented (docs/decisions/mongodb-versions.md). */
 export const OLDEST_MONGODB = '6.0';

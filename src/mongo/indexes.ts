@@ -44,16 +44,16 @@ export async function differenceOf(database: mongo.Db, definition: Collection, g
   const storedIndexes = await existingIndexes(database, definition.name);
   const names = new Set(storedIndexes?.map(({ name }) => name));
   const meanings = new Set(storedIndexes?.map(meaningOf));
-  const wanted = indexesOf(definition);
+  const definedIndexes = indexesOf(definition);
   // which an index has unless it is given another
   const collation = storedIndexes?.find(({ name }) => name === ID_INDEX.name)?.collation;
-  const lacking = wanted
+  const lacking = definedIndexes
     .filter((index) => !meanings.has(meaningOf({ ...index, ...(collation && { collation }) })))
     // an index of another program may have the name, and the same members with other options
     .map((index) => (names.has(index.name) ? { ...index, name: `${index.name}_scopegate` } : index));
   const later = lacking.filter((index) => !enforcesRule(index));
   // indexes for reads are created together, so a collection with some of them was large or is from an earlier version
-  const hasNone = later.length > 0 && later.length === wanted.filter((index) => !enforcesRule(index)).length;
+  const hasNone = later.length > 0 && later.length === definedIndexes.filter((index) => !enforcesRule(index)).length;
   const rows = grows && hasNone && storedIndexes !== undefined ? await rowsOf(database, definition) : 0;
   const isSmall = grows && hasNone && rows < SMALL;
   return {
@@ -67,7 +67,6 @@ export async function differenceOf(database: mongo.Db, definition: Collection, g
     isGrown: grows && hasNone && !isSmall && later.length === lacking.length,
     /** Indexes that it should have at its size. */
     missing: isSmall ? lacking.filter(enforcesRule) : lacking,
-    /** Names of its retired indexes. */
     surplus: definition.retired.filter((name) => names.has(name)),
     /** How many indexes it has. */
     indexes: storedIndexes?.length ?? 0,

@@ -23,7 +23,7 @@ interface Change<Row> {
 }
 
 /** The members by which the holder knows its lease: with these changed, it is no longer its own. */
-type Known<Row extends LeaseRow> = Pick<Held<Row>, '_id' | 'holder'> & Partial<Row>;
+type LeaseRef<Row extends LeaseRow> = Pick<Held<Row>, '_id' | 'holder'> & Partial<Row>;
 
 interface ReleaseOptions {
   /** When the row can be leased again; by default at once. */
@@ -34,7 +34,7 @@ interface ReleaseOptions {
 const LONG_AGO = new Date(0);
 
 /** A lease `lasts` so many milliseconds. */
-export function leasesOf<Row extends LeaseRow>(rows: mongo.Collection<Row>, lasts: number, now: () => number) {
+export function createLeases<Row extends LeaseRow>(rows: mongo.Collection<Row>, lasts: number, now: () => number) {
   const free = () => ({ until: { $lte: new Date(now()) } });
   const end = (): Date => new Date(now() + lasts);
 
@@ -56,11 +56,11 @@ export function leasesOf<Row extends LeaseRow>(rows: mongo.Collection<Row>, last
     ): Promise<Held<Row> | undefined> =>
       store({ ...which, ...free() }, change, { holder: randomUUID(), until: end() }, order),
     /** Renews a lease. Resolves with the row as it is now; undefined if the lease was lost, and then nothing is stored. */
-    renew: (known: Known<Row>, change: Change<Row> = {}): Promise<Held<Row> | undefined> =>
-      store(known, change, { until: end() }),
+    renew: (lease: LeaseRef<Row>, change: Change<Row> = {}): Promise<Held<Row> | undefined> =>
+      store(lease, change, { until: end() }),
     /** Gives a lease back. False if it was lost, and then nothing is stored. */
-    release: async (known: Known<Row>, change: Change<Row>, { until = LONG_AGO, session }: ReleaseOptions = {}) =>
-      (await store(known, change, { holder: null, until }, session && { session })) !== undefined,
+    release: async (lease: LeaseRef<Row>, change: Change<Row>, { until = LONG_AGO, session }: ReleaseOptions = {}) =>
+      (await store(lease, change, { holder: null, until }, session && { session })) !== undefined,
   };
 }
 
@@ -101,7 +101,6 @@ export function keepLease({ renew, every, longest = Infinity, inOrder = false }:
   }
 
   return {
-    /** Aborts when the lease is lost. */
     lost: lost.signal,
     isLost: (): boolean => lost.signal.aborted,
     /** Renews it without waiting for the next time. */

@@ -1,7 +1,7 @@
 import type { mongo } from 'mongoose';
 
 /** Use of the connections. */
-export type PoolUse = ReturnType<ReturnType<typeof watchPool>['use']>;
+export type PoolUse = ReturnType<ReturnType<typeof createPoolWatch>['use']>;
 
 /** Upper bounds of the duration of a command, in seconds. */
 export const COMMAND_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
@@ -18,7 +18,7 @@ export interface Durations {
  * connection is checked out for one command, so the time that it is out is taken as the command's duration: the driver's command monitoring
  * would also copy each command and its reply into events.
  */
-export function watchPool() {
+export function createPoolWatch() {
   const open = new Set<string>();
   const began = new Map<string, number>();
   const counts = new Array<number>(COMMAND_BUCKETS.length + 1).fill(0);

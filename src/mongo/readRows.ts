@@ -72,8 +72,8 @@ export class RowSizes {
     if (rows === 0) return;
     const average = Math.ceil(bytes / Math.max(rows, TELLING));
     const now = performance.now();
-    const known = this.#sizes.get(part);
-    if (known && average < known.bytes && now - known.at <= KEPT) return;
+    const stored = this.#sizes.get(part);
+    if (stored && average < stored.bytes && now - stored.at <= KEPT) return;
     this.#sizes.set(part, { bytes: average, at: now });
     const [oldest] = this.#sizes.keys();
     if (oldest !== undefined && this.#sizes.size > MOST_KEPT) this.#sizes.delete(oldest);
@@ -161,14 +161,14 @@ export async function* readByKeys<T extends { _id: string }>(
 ): AsyncGenerator<KeyedPiece<T>, void> {
   let keys = all;
   while (keys.length > 0) {
-    let wanted: readonly string[] = [];
+    let pieceKeys: readonly string[] = [];
     const upTo: PartFind['upTo'] = (most) => {
-      wanted = keys.slice(0, most);
-      return { ...how, filter: { [member]: anyOf(wanted) }, most: wanted.length };
+      pieceKeys = keys.slice(0, most);
+      return { ...how, filter: { [member]: anyOf(pieceKeys) }, most: pieceKeys.length };
     };
     const piece = await readPiece(collection, { projection, upTo }, reading);
     const answered = piece.isWhole
-      ? new Set(wanted)
+      ? new Set(pieceKeys)
       : new Set(piece.rows.map((row) => (row as Readonly<Record<string, unknown>>)[member] as string));
     yield { ...piece, keys: answered };
     keys = keys.filter((key) => !answered.has(key) && (isWanted?.(key) ?? true));

@@ -56,8 +56,8 @@ export function createShardHealth({ control, client, shards, answers, ...reports
 
   /** Asks a shard for a row of a database on it. A missing database is an answer too. */
   const responds = (database: string): Promise<boolean> =>
-    answers((askingClient) =>
-      askingClient
+    answers((shardClient) =>
+      shardClient
         .db(database)
         .collection(HEARTBEATS)
         .findOne({}, { maxTimeMS: ANSWER_TIMEOUT, readPreference: 'primary' })
@@ -100,10 +100,10 @@ export function createShardHealth({ control, client, shards, answers, ...reports
     try {
       const listed = await shards.list();
       // a heartbeat would keep MongoDB from emptying its shard
-      const kept = new Set(listed.filter(({ draining }) => !draining).map(({ name }) => name));
-      for (const name of kept) if (!watched.has(name)) await begin(name);
+      const names = new Set(listed.filter(({ draining }) => !draining).map(({ name }) => name));
+      for (const name of names) if (!watched.has(name)) await begin(name);
       for (const [name, { availability, database }] of watched) {
-        if (kept.has(name)) continue;
+        if (names.has(name)) continue;
         availability.stop();
         watched.delete(name);
         if (database === heartbeatDatabase(control, name)) await client.db(database).dropDatabase();
@@ -136,7 +136,7 @@ export function createShardHealth({ control, client, shards, answers, ...reports
     /** The shard of an organisation, if it did not respond when it was last checked. */
     downShardOf(organisationId: string): string | undefined {
       for (const [shard, { availability, organisations }] of watched)
-        if (availability.isAway() && organisations.has(organisationId)) return shard;
+        if (availability.isDown() && organisations.has(organisationId)) return shard;
       return undefined;
     },
     /** Checks the shard of an organisation now. Resolves with its name if it does not respond. */
@@ -147,15 +147,15 @@ export function createShardHealth({ control, client, shards, answers, ...reports
       watchedShard.organisations = new Set([...watchedShard.organisations, organisationId]);
       return (await watchedShard.availability.ask()) ? undefined : shard;
     },
-    isDown: (shard: string): boolean => watched.get(shard)?.availability.isAway() ?? false,
+    isDown: (shard: string): boolean => watched.get(shard)?.availability.isDown() ?? false,
     /** Of the shards whose names are known: where they are not, databases are watched, which nobody may see. */
     states: (): ShardState[] =>
       [...watched]
         .filter(([shard, { database }]) => shard !== database)
         .map(([shard, { availability }]) => ({
           shard,
-          isUp: !availability.isAway(),
-          isWritable: !availability.isAway() && !availability.isReadOnly(),
+          isUp: !availability.isDown(),
+          isWritable: !availability.isDown() && !availability.isReadOnly(),
         })),
   };
 }

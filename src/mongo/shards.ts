@@ -24,7 +24,6 @@ export class ShardRefused extends Error {
   override readonly name = 'ShardRefused';
 }
 
-/** A reply to `listShards`. */
 interface ListShards {
   readonly shards: readonly { readonly _id: string; readonly draining?: boolean }[];
 }

@@ -1,11 +1,11 @@
-import { AWAY } from './deployment';
+import { NOT_RESPONDING } from './deployment';
 import { isOutOfTime, isTooLarge, isUnavailable, isWriteConflict } from './faults';
 import { AppError, chainOf, findAppError } from '../errors';
 
 /** The AppError to show for any error: the one in it, one for what the database could not do, otherwise `internal`. */
 export function toAppError(error: unknown): AppError {
-  const known = findAppError(error);
-  if (known) return known;
+  const appError = findAppError(error);
+  if (appError) return appError;
   for (const current of chainOf(error)) {
     if (isOutOfTime(current)) {
       const detail = 'The database took too long for this, and was stopped; ask for less, or narrow the search.';
@@ -17,7 +17,7 @@ export function toAppError(error: unknown): AppError {
       return new AppError('payload_too_large', detail);
     }
     if (isUnavailable(current)) {
-      return new AppError('unavailable', AWAY, { reason: 'away' });
+      return new AppError('unavailable', NOT_RESPONDING, { reason: 'away' });
     }
     if (isWriteConflict(current)) {
       return new AppError('conflict', 'Other requests kept changing the same objects; nothing was stored.');

@@ -57,11 +57,13 @@ export function validatorState(
   { validator, validationLevel, validationAction }: ValidationOptions,
   validation: Validation,
 ): 'current' | 'missing' | 'outdated' | 'foreign' {
-  const wanted = optionsOf(definition, validation);
+  const defined = optionsOf(definition, validation);
   const hasValidator = validator !== undefined && Object.keys(validator).length > 0;
-  if (!hasValidator) return wanted ? 'missing' : 'current';
+  if (!hasValidator) return defined ? 'missing' : 'current';
   if (!hasSameTitle(definition, validator)) return definition.schema ? 'foreign' : 'current';
-  return wanted && isDeepStrictEqual({ validator, validationLevel, validationAction }, wanted) ? 'current' : 'outdated';
+  return defined && isDeepStrictEqual({ validator, validationLevel, validationAction }, defined)
+    ? 'current'
+    : 'outdated';
 }
 
 /** Whether a validator is of this or an earlier version, by its title. */

@@ -4,7 +4,7 @@ import { type KeyRateLimiter, type KeyRateState, rateLimited } from '../admissio
 import { type Authenticate, requireAccess } from '../auth/authenticate';
 import { fingerprint } from '../auth/keys';
 import type { KeyPrincipal, Organisation } from '../auth/principal';
-import { checkIdempotencyKey, idempotentWrite } from '../tenant/idempotency';
+import { checkIdempotencyKey, createIdempotentWrite } from '../tenant/idempotency';
 import { stampedWrite } from '../tenant/openWrites';
 import type { OrganisationDataCache } from '../tenant/organisationData';
 import { AppError } from '../errors';
@@ -165,7 +165,7 @@ export function contextFactory(options: ContextOptions): OpenContext<DataContext
           if (idempotencyKey === undefined) return run();
           const key = checkIdempotencyKey(idempotencyKey);
           const call = { keyId: principal.key.id, by, idempotencyKey: key, operation, args, onReplay };
-          const { replay, write } = await idempotentWrite(data, call);
+          const { replay, write } = await createIdempotentWrite(data, call);
           const first = await replay();
           return first ? first.answer : run(write);
         },

@@ -5,7 +5,7 @@ import { AppError } from '../errors';
 import type { Creating } from '../admin/organisations';
 import type { CallContext, OpenContext } from '../operations/context';
 import type { FeedCaller } from './events';
-import { type Operator, type OperatorOptions, operatorOf } from './operator';
+import { type Operator, type OperatorOptions, createOperator } from './operator';
 import { type TokenOptions, tokenAuthenticator } from './tokens';
 
 export interface OperatorContextOptions
@@ -56,7 +56,7 @@ export function operatorContextFactory(options: OperatorContextOptions): OpenCon
       trace: request.trace,
       principal,
       pauses: options.databases.pauses,
-      operator: operatorOf(options, { who: `operator:${name}`, from: address }, { attempt, caller }),
+      operator: createOperator(options, { who: `operator:${name}`, from: address }, { attempt, caller }),
       noteExisting: () => {
         isExisting = true;
       },

@@ -52,7 +52,7 @@ const NOTIFIED: Patience = 2000;
 /** An event, the way the resolvers of its fields receive it. */
 export type ShownOfAll = ReturnType<typeof shownOfAll>;
 
-export function operatorFeed(options: FeedOptions, caller: FeedCaller) {
+export function createFeedOperations(options: FeedOptions, caller: FeedCaller) {
   const { databases, log, source, wait, readShown, byIds, requireOrganisation } = options;
 
   return {
@@ -66,9 +66,9 @@ export function operatorFeed(options: FeedOptions, caller: FeedCaller) {
       await source(waiter).recordedUntil();
       let position = positionOfLog(args.after);
       const read = async (patience: Patience): Promise<Page> => {
-        const found = await log.read(position, { types, organisationId }, args.limit ?? DEFAULT_LIMIT, patience);
-        position = found.next;
-        return { ...found, events: await ofOurs(found.events, byIds) };
+        const logPage = await log.read(position, { types, organisationId }, args.limit ?? DEFAULT_LIMIT, patience);
+        position = logPage.next;
+        return { ...logPage, events: await ofOurs(logPage.events, byIds) };
       };
       let page = await read(0);
       let looks = 0;
@@ -112,9 +112,9 @@ const hasAny = ({ events, hasMore }: Page): boolean => events.length > 0 || hasM
 /** The events of organisations that are there: others are gone, or of another control database in the same deployment. */
 async function ofOurs(events: readonly EventOfOne[], byIds: FeedOptions['byIds']): Promise<ShownOfAll[]> {
   if (events.length === 0) return [];
-  const known = await byIds([...new Set(events.map(({ organisationId }) => organisationId))]);
+  const organisations = await byIds([...new Set(events.map(({ organisationId }) => organisationId))]);
   return events.flatMap(({ organisationId, row }) => {
-    const organisation = known.get(organisationId);
+    const organisation = organisations.get(organisationId);
     return organisation ? [shownOfAll(row, organisation)] : [];
   });
 }

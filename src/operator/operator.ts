@@ -1,12 +1,12 @@
 import type { Admin, AdminOf } from '../admin';
 import { asOperator } from '../admin/acting';
-import { belongingsOf, type BelongingsOptions } from '../admin/belongings';
-import { finderOf } from '../admin/finder';
-import { type Creating, organisationsOf, type OrganisationsOptions } from '../admin/organisations';
+import { createBelongingOperations, type BelongingsOptions } from '../admin/belongings';
+import { createFinder } from '../admin/finder';
+import { type Creating, createOrganisationOperations, type OrganisationsOptions } from '../admin/organisations';
 import type { Actor } from '../organisations/auditEvents';
 import type { Attempt } from '../organisations/creations';
-import { type FeedCaller, type FeedOptions, operatorFeed } from './events';
-import { writerOf, type Writing } from './writer';
+import { type FeedCaller, type FeedOptions, createFeedOperations } from './events';
+import { createWriteOperation, type Writing } from './writer';
 
 type Parts = BelongingsOptions & OrganisationsOptions & Omit<FeedOptions, 'byIds' | 'requireOrganisation'>;
 
@@ -24,7 +24,7 @@ interface Asking {
 }
 
 /** What is done in an organisation that is named by `id`. */
-type OfOrganisation = Admin & ReturnType<typeof belongingsOf>;
+type OfOrganisation = Admin & ReturnType<typeof createBelongingOperations>;
 
 /** What is possible while an organisation is being erased: to see what was, and to end what is left. */
 const WHILE_ERASING: readonly string[] = [
@@ -34,34 +34,34 @@ const WHILE_ERASING: readonly string[] = [
   'revoke_key',
 ] satisfies (keyof OfOrganisation)[];
 
-export type Operator = ReturnType<typeof operatorOf>;
+export type Operator = ReturnType<typeof createOperator>;
 
 /** The operators' part of schema/admin.graphql by name, performed by `actor`; with an `attempt`, repeating one creates nothing twice. */
-export function operatorOf(options: OperatorOptions, actor: Actor, { attempt, caller }: Asking) {
+export function createOperator(options: OperatorOptions, actor: Actor, { attempt, caller }: Asking) {
   const { organisations } = options.control.as(actor);
-  const finder = finderOf(organisations);
+  const finder = createFinder(organisations);
   const { requireExisting, requireOpen, findAll } = finder;
-  const own = organisationsOf(options, { actor, attempt, finder });
+  const organisationOperations = createOrganisationOperations(options, { actor, attempt, finder });
   const feedOptions: FeedOptions = {
     ...options,
     byIds: (ids) => organisations.byIds(ids),
     requireOrganisation: requireExisting,
   };
   return {
-    ...operatorFeed(feedOptions, caller),
-    ...writerOf(options.writing, { actor, attempt, requireOpen, findAll }),
-    ...own,
+    ...createFeedOperations(feedOptions, caller),
+    ...createWriteOperation(options.writing, { actor, attempt, requireOpen, findAll }),
+    ...organisationOperations,
     async inOrganisation(
       name: keyof OfOrganisation,
       { id, ...args }: { readonly id: string },
-      creating: Creating,
+      replay: Creating,
     ): Promise<unknown> {
       const organisation = await (WHILE_ERASING.includes(name) ? requireExisting(id) : requireOpen(id));
       const operations: OfOrganisation = {
         ...options.admin(asOperator(organisation, actor, attempt)),
-        ...belongingsOf(options, { organisation, actor, show: own.show }),
+        ...createBelongingOperations(options, { organisation, actor, show: organisationOperations.show }),
       };
-      return operations[name](args as never, creating);
+      return operations[name](args as never, replay);
     },
   };
 }

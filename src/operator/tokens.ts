@@ -25,9 +25,9 @@ export function tokenAuthenticator({ config, countFailure }: TokenOptions) {
     if (secret === undefined) return { reason: 'malformed' };
     const digest = digestOf(secret);
     // compares all of them, so that the time does not tell whether or which one matches
-    const [found] = tokens.filter((token) => timingSafeEqual(token.digest, digest));
-    if (!found) return { reason: 'unknown' };
-    return isInRanges(address, config.OPERATOR_ALLOW) ? found : { reason: 'address' };
+    const [match] = tokens.filter((token) => timingSafeEqual(token.digest, digest));
+    if (!match) return { reason: 'unknown' };
+    return isInRanges(address, config.OPERATOR_ALLOW) ? match : { reason: 'address' };
   }
 
   return async (
@@ -35,9 +35,9 @@ export function tokenAuthenticator({ config, countFailure }: TokenOptions) {
     address: string,
     onRefused?: (refusal: { readonly reason: RefusalReason }) => void,
   ): Promise<string> => {
-    const found = find(authorization, address);
-    if ('name' in found) return found.name;
-    onRefused?.(found);
+    const result = find(authorization, address);
+    if ('name' in result) return result.name;
+    onRefused?.(result);
     await countFailure(address);
     throw new AppError('unauthenticated', 'A valid operator token is required: Authorization: Bearer <secret>.');
   };

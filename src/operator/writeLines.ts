@@ -38,7 +38,7 @@ interface Placed {
 /** The lines of a piece that are for one organisation. */
 interface Group {
   readonly organisation: Parameters<Operator['lines']['write']>[0];
-  readonly own: Placed[];
+  readonly lines: Placed[];
 }
 
 interface Options {
@@ -167,22 +167,22 @@ async function write(piece: readonly NdjsonLine[], writing: Writing): Promise<Re
   const semaphore = createSemaphore(AT_ONCE);
   const organisations = await operator.lines.findAll([...groups.keys()]);
   const byId = new Map<string, Group>();
-  for (const [name, own] of groups) {
+  for (const [name, lines] of groups) {
     const organisation = organisations.get(name);
     if (!organisation) {
-      for (const { at } of own) results[at] = failed(UNKNOWN);
+      for (const { at } of lines) results[at] = failed(UNKNOWN);
       continue;
     }
     // it may be named in two ways
-    const known = byId.get(organisation.id);
-    if (known) known.own.push(...own);
-    else byId.set(organisation.id, { organisation, own });
+    const group = byId.get(organisation.id);
+    if (group) group.lines.push(...lines);
+    else byId.set(organisation.id, { organisation, lines });
   }
-  const settle = async (organisation: Group['organisation'], own: readonly Placed[]): Promise<void> => {
-    for (let from = 0; from < own.length;) {
+  const settle = async (organisation: Group['organisation'], lines: readonly Placed[]): Promise<void> => {
+    for (let from = 0; from < lines.length;) {
       // nobody would know what became of them
       if (isClosed(exchange.response)) return;
-      const part = own.slice(from, from + size.most);
+      const part = lines.slice(from, from + size.most);
       try {
         const elements = part.map(({ element }) => element);
         const report = await operator.lines.write(organisation, elements, context);
@@ -195,23 +195,23 @@ async function write(piece: readonly NdjsonLine[], writing: Writing): Promise<Re
           results[at] = result;
         }
       } catch (error) {
-        const known = toAppError(error);
-        if (known.code === 'payload_too_large' && part.length > 1) {
+        const appError = toAppError(error);
+        if (appError.code === 'payload_too_large' && part.length > 1) {
           // who sends the lines again sends as many
           size.most = Math.ceil(part.length / 2);
           continue;
         }
-        if (known.code === 'internal')
-          onError({ request_id: exchange.requestId, organisation_id: organisation.id, code: known.code }, error);
-        if (known.code === 'unavailable') noteUnavailable(exchange, known, error);
-        for (const { at } of part) results[at] = failed(faultOf(known));
+        if (appError.code === 'internal')
+          onError({ request_id: exchange.requestId, organisation_id: organisation.id, code: appError.code }, error);
+        if (appError.code === 'unavailable') noteUnavailable(exchange, appError, error);
+        for (const { at } of part) results[at] = failed(faultOf(appError));
       }
       from += part.length;
     }
   };
-  const all = [...byId.values()].map(({ organisation, own }) => {
-    own.sort((one, other) => one.at - other.at);
-    return semaphore(() => settle(organisation, own));
+  const all = [...byId.values()].map(({ organisation, lines }) => {
+    lines.sort((left, right) => left.at - right.at);
+    return semaphore(() => settle(organisation, lines));
   });
   await Promise.all(all);
   return results;
@@ -264,8 +264,8 @@ function faultOf({ code, detail }: AppError): Fault {
     quota_exceeded: 'quota',
     rate_limited: 'rate_limited',
   } as const;
-  const known = code in codes ? codes[code as keyof typeof codes] : 'unavailable';
-  return { pointer: '', code: known, detail };
+  const knownCode = code in codes ? codes[code as keyof typeof codes] : 'unavailable';
+  return { pointer: '', code: knownCode, detail };
 }
 
 function failed(fault: Fault): Result {

@@ -1,4 +1,4 @@
-import { checkIdempotencyKey, idempotentWrite } from '../tenant/idempotency';
+import { checkIdempotencyKey, createIdempotentWrite } from '../tenant/idempotency';
 import type { OrganisationDataCache, UnitOfWork } from '../tenant/organisationData';
 import type { Writer as WrittenBy } from '../tenant/slots';
 import { AppError, type FaultLimits, type Findings } from '../errors';
@@ -16,7 +16,6 @@ export interface Writing {
   readonly organisationData: OrganisationDataCache;
   readonly control: Pick<Control, 'as'>;
   readonly kinds: () => Kinds;
-  /** Faults of one element. */
   readonly checkElement: (element: unknown, room?: FaultLimits) => Findings;
   /** Checks a request before it reads an organisation's data. @throws AppError unavailable */
   readonly admit: (organisation: Pick<Listed, 'id'>) => void;
@@ -43,7 +42,7 @@ interface Writer {
 /** Elements per point, rounded up. */
 const ELEMENTS_PER_POINT = 100;
 
-export function writerOf(
+export function createWriteOperation(
   { organisationData, control, kinds, admit, checkElement }: Writing,
   { actor, attempt, requireOpen, findAll }: Writer,
 ) {
@@ -76,13 +75,19 @@ export function writerOf(
       const replay = { isDone: false };
       let write: UnitOfWork | undefined;
       if (attempt) {
-        const asked = { operation: 'write', args: { ...args, writes } };
+        const request = { operation: 'write', args: { ...args, writes } };
         const onReplay = (): void => {
           replay.isDone = true;
           attempt.onReplay();
         };
         const idempotencyKey = checkIdempotencyKey(attempt.idempotencyKey);
-        const again = await idempotentWrite(call.data, { ...asked, idempotencyKey, keyId: actor.who, by, onReplay });
+        const again = await createIdempotentWrite(call.data, {
+          ...request,
+          idempotencyKey,
+          keyId: actor.who,
+          by,
+          onReplay,
+        });
         const first = await again.replay();
         if (first) return first.answer as WriteReport;
         ({ write } = again);

@@ -21,7 +21,7 @@ import {
   successorOf,
   toDocument,
 } from './keyDocuments';
-import { keyWriter, type KeyWriterOptions } from './keyWriter';
+import { createKeyWriter, type KeyWriterOptions } from './keyWriter';
 import type { ControlModels } from './models';
 import { FOR_EARLIER, holdOrganisation } from './organisationRows';
 
@@ -63,11 +63,11 @@ export interface ApiKeysOptions extends Omit<KeyWriterOptions, 'pepper'> {
   readonly actor: Actor;
 }
 
-export type ApiKeys = ReturnType<typeof apiKeys>;
+export type ApiKeys = ReturnType<typeof createApiKeys>;
 
-export function apiKeys(models: ControlModels, { config, actor, onError, now, pepperNumber }: ApiKeysOptions) {
+export function createApiKeys(models: ControlModels, { config, actor, onError, now, pepperNumber }: ApiKeysOptions) {
   const operator: Authority = { actor };
-  const writer = keyWriter(models, { onError, now, pepper: config.KEY_PEPPER, pepperNumber });
+  const writer = createKeyWriter(models, { onError, now, pepper: config.KEY_PEPPER, pepperNumber });
   const loader = coalescedReads(nativeCollection(models.apiKeys), { maxBatchSize: KEY_READ_BATCH });
 
   const prefixes: Readonly<Record<Mode, string>> = { live: config.KEY_PREFIX, test: config.KEY_PREFIX_TEST };
@@ -81,17 +81,17 @@ export function apiKeys(models: ControlModels, { config, actor, onError, now, pe
     models.apiKeys.find({ 'organisation.id': organisationId }).sort({ created_at: 1, _id: 1 }).lean();
 
   /** A key that `by` may change. */
-  const own = (id: string, by: Authority, session: ClientSession) =>
+  const findOwn = (id: string, by: Authority, session: ClientSession) =>
     models.apiKeys.findOne({ _id: id, ...ownKeys(by) }, undefined, { session }).lean();
 
   /** Stores a key; undefined if its organisation no longer exists. */
-  async function store(input: NewApiKey, made: NewKey, session: ClientSession): Promise<ApiKey | undefined> {
+  async function store(input: NewApiKey, newKey: NewKey, session: ClientSession): Promise<ApiKey | undefined> {
     const organisation = await holdOrganisation(models, input.organisationId, session);
     if (!organisation) return undefined;
     const pepper = pepperNumber();
-    const own = { ...organisation, ...FOR_EARLIER };
-    const more = { organisation: own, created_at: new Date(now()), ...(pepper !== undefined && { pepper }) };
-    const document = toDocument(input, made, more);
+    const owner = { ...organisation, ...FOR_EARLIER };
+    const more = { organisation: owner, created_at: new Date(now()), ...(pepper !== undefined && { pepper }) };
+    const document = toDocument(input, newKey, more);
     await models.apiKeys.create([document], { session });
     return document;
   }
@@ -103,8 +103,8 @@ export function apiKeys(models: ControlModels, { config, actor, onError, now, pe
   async function requireRoom(organisationId: string, session: ClientSession): Promise<void> {
     const active = { 'organisation.id': organisationId, ...stateCondition('active', new Date(now())) };
     const most = config.MAX_KEYS;
-    const found = await models.apiKeys.find(active, { _id: 1 }, { session, ...atMost(most + 1) }).lean();
-    if (found.length <= most) return;
+    const activeKeys = await models.apiKeys.find(active, { _id: 1 }, { session, ...atMost(most + 1) }).lean();
+    if (activeKeys.length <= most) return;
     const detail = `the organisation has ${String(most)} active ${most === 1 ? 'key' : 'keys'}, the most it may have; revoke one first`;
     throw new KeyRefused({ pointer: '', code: 'too_many', detail }, `${detail}, or raise MAX_KEYS`);
   }
@@ -115,9 +115,9 @@ export function apiKeys(models: ControlModels, { config, actor, onError, now, pe
    */
   async function requireRoomToReplace(organisationId: string, session: ClientSession): Promise<void> {
     const active = { 'organisation.id': organisationId, ...stateCondition('active', new Date(now())) };
-    const found = await models.apiKeys.find(active, { rotated_to: 1 }, { session }).lean();
-    const replaced = found.filter(({ rotated_to }) => rotated_to !== null).length;
-    const most = Math.max(config.MAX_KEYS, found.length - replaced);
+    const activeKeys = await models.apiKeys.find(active, { rotated_to: 1 }, { session }).lean();
+    const replaced = activeKeys.filter(({ rotated_to }) => rotated_to !== null).length;
+    const most = Math.max(config.MAX_KEYS, activeKeys.length - replaced);
     if (replaced <= most) return;
     const detail = `the organisation has ${String(most)} replaced keys that still work, the most it may have; revoke one first, or wait for the end of its overlap`;
     throw new KeyRefused({ pointer: '', code: 'too_many', detail }, detail);
@@ -129,16 +129,16 @@ export function apiKeys(models: ControlModels, { config, actor, onError, now, pe
   return {
     /** Undefined if the organisation does not exist. @throws KeyRefused beyond MAX_KEYS */
     async create(input: NewApiKey, by = operator, noteId?: NoteId): Promise<MadeKey | undefined> {
-      const made = generateKey(prefixes[await modeOfId(input.organisationId)], config.KEY_PEPPER);
+      const newKey = generateKey(prefixes[await modeOfId(input.organisationId)], config.KEY_PEPPER);
       const document = await models.change(async (session, record) => {
-        await noteId?.(session, made.id);
-        const stored = await store(input, made, session);
+        await noteId?.(session, newKey.id);
+        const stored = await store(input, newKey, session);
         if (stored) await requireRoom(input.organisationId, session);
         if (stored) await record(by.actor, 'key.created', stored.organisation.id, describe(stored), stored._id);
         return stored;
       });
       if (document) await tidy(input.organisationId);
-      return document && { document, key: made.key };
+      return document && { document, key: newKey.key };
     },
     /** Reads a key by id from the primary, batched with other reads in the same turn of the event loop. */
     find: (id: string): Promise<ApiKey | null> => loader.load(id),
@@ -154,8 +154,8 @@ export function apiKeys(models: ControlModels, { config, actor, onError, now, pe
         ...(replaced_by ? [{ rotated_to: replaced_by.toLowerCase() }] : []),
         ...(expires_before ? [{ rotated_to: null, expires_at: trusted({ $lt: new Date(expires_before) }) }] : []),
       ];
-      const given = Object.entries({ state, search, replaced_by, expires_before }).filter(([, value]) => value);
-      const filters = Object.fromEntries(given);
+      const givenFilters = Object.entries({ state, search, replaced_by, expires_before }).filter(([, value]) => value);
+      const filters = Object.fromEntries(givenFilters);
       return findPage(nativeCollection(models.apiKeys), {
         organisationId,
         operation: 'api_keys',
@@ -167,13 +167,13 @@ export function apiKeys(models: ControlModels, { config, actor, onError, now, pe
     /** Revokes a key: once this resolves, no new request succeeds with it. False if the key does not exist. */
     async revoke(id: string, by = operator): Promise<boolean> {
       const key = await models.change(async (session, record) => {
-        const found = await own(id, by, session);
+        const storedKey = await findOwn(id, by, session);
         // a key that is already revoked keeps its revocation time
-        if (found?.revoked_at === null) {
+        if (storedKey?.revoked_at === null) {
           await models.apiKeys.updateOne({ _id: id }, { $set: { revoked_at: new Date(now()) } }, { session });
-          await record(by.actor, 'key.revoked', found.organisation.id, identify(found), id);
+          await record(by.actor, 'key.revoked', storedKey.organisation.id, identify(storedKey), id);
         }
-        return found;
+        return storedKey;
       });
       if (key) await tidy(key.organisation.id);
       return key !== null;
@@ -185,9 +185,9 @@ export function apiKeys(models: ControlModels, { config, actor, onError, now, pe
     async rotate(id: string, { overlap, expiresAt }: Rotation, by = operator): Promise<RotatedKey | undefined> {
       const replaced = await loader.load(id);
       if (!replaced) return undefined;
-      const made = generateKey(prefixes[modeOf(replaced.organisation)], config.KEY_PEPPER);
+      const newKey = generateKey(prefixes[modeOf(replaced.organisation)], config.KEY_PEPPER);
       const rotated = await models.change(async (session, record) => {
-        const old = await own(id, by, session);
+        const old = await findOwn(id, by, session);
         const at = new Date(now());
         if (!old || keyState(old, at) !== 'active') return undefined;
         const successor =
@@ -198,7 +198,7 @@ export function apiKeys(models: ControlModels, { config, actor, onError, now, pe
           throw new KeyRefused({ pointer: '/key_id', code: 'replaced', detail }, `key ${id} ${detail}`);
         }
         // a replaced key's expiry is the end of its overlap, so the original lifetime is taken from its replacement
-        const document = await store(successorOf(successor ?? old, at, expiresAt, by.actor), made, session);
+        const document = await store(successorOf(successor ?? old, at, expiresAt, by.actor), newKey, session);
         if (!document) return undefined;
         const ends = new Date(Math.min(at.getTime() + overlap, old.expires_at?.getTime() ?? Infinity));
         const change = { expires_at: ends, rotated_to: document._id };
@@ -209,7 +209,7 @@ export function apiKeys(models: ControlModels, { config, actor, onError, now, pe
         return { document, old: { ...old, ...change } };
       });
       if (rotated) await tidy(rotated.old.organisation.id);
-      return rotated && { ...rotated, key: made.key };
+      return rotated && { ...rotated, key: newKey.key };
     },
     /**
      * Changes an active key and resolves with it; its next request sees the change. Undefined if there is no such active key.
@@ -217,7 +217,7 @@ export function apiKeys(models: ControlModels, { config, actor, onError, now, pe
      */
     update: (id: string, update: KeyUpdate, by = operator): Promise<ApiKey | undefined> =>
       models.change(async (session, record) => {
-        const before = await own(id, by, session);
+        const before = await findOwn(id, by, session);
         if (!before || keyState(before, new Date(now())) !== 'active') return undefined;
         const { from, to } = changesOf(before, update);
         if (Object.keys(to).length === 0) return before;
@@ -235,9 +235,11 @@ export function apiKeys(models: ControlModels, { config, actor, onError, now, pe
       const all: ApiKey[] = [];
       for (let next = ids; next.length > 0;) {
         const rotated = { 'organisation.id': organisationId, rotated_to: trusted({ $in: next }) };
-        const found = await models.apiKeys.find({ ...rotated, ...stateCondition('active', new Date(now())) }).lean();
-        all.push(...found);
-        next = found.map(({ _id }) => _id);
+        const predecessors = await models.apiKeys
+          .find({ ...rotated, ...stateCondition('active', new Date(now())) })
+          .lean();
+        all.push(...predecessors);
+        next = predecessors.map(({ _id }) => _id);
       }
       return all;
     },

@@ -18,7 +18,7 @@ export interface AuditPageQuery extends ListArguments {
   readonly key_id?: string | null;
 }
 
-export function auditLog({ auditEvents }: ControlModels) {
+export function createAuditLog({ auditEvents }: ControlModels) {
   return {
     page({ organisationId, action, key_id, ...args }: AuditPageQuery): Promise<Page<AuditEvent>> {
       const filters = { ...(action && { action }), ...(key_id && { key_id: key_id.toLowerCase() }) };

@@ -48,16 +48,16 @@ export type Unbounded = Exclude<AuditAction, keyof typeof BUDGETS>;
 const isRemote = ({ who }: Actor): boolean => who.startsWith('user:') || who.startsWith('operator:');
 
 /** What stores events. One that repeats another of the same hour is counted in that one. */
-export function auditRecorder(rows: Model<AuditEvent>) {
+export function createAuditRecorder(rows: Model<AuditEvent>) {
   async function requireBudget({ action, actor, at, organisation_id }: AuditEvent, session: ClientSession) {
     const budget = (BUDGETS as Partial<Record<AuditAction, Budget>>)[action];
     if (!budget) return;
     const { most, what, isOfUser } = budget;
     const since = trusted({ $gt: new Date(at.getTime() - DAY) });
-    const own = { organisation_id, action, at: since, ...(isOfUser && { 'actor.who': actor.who }) };
+    const sameEvents = { organisation_id, action, at: since, ...(isOfUser && { 'actor.who': actor.who }) };
     // the count includes this event: of two at once, each sees at least its own
     const last = { session, sort: { at: -1, _id: -1 }, skip: most } as const;
-    const before = await rows.findOne(own, { at: 1 }, last).lean();
+    const before = await rows.findOne(sameEvents, { at: 1 }, last).lean();
     if (!before) return;
     const retryAfter = Math.max(1, Math.ceil((before.at.getTime() + DAY - at.getTime()) / SECOND));
     const detail = `The organisation has had ${most.toLocaleString('en')} ${what} in 24 hours, the most it may; nothing was stored. Retry in ${waitOf(retryAfter)}, or ask the operator, whose command line has no such limit.`;

@@ -1,26 +1,26 @@
 import type { Config } from '../config';
 import type { Databases } from '../tenant/databases';
 import { ShardRefused } from '../mongo/shards';
-import { apiKeys, type ApiKeysOptions } from './apiKeys';
-import { auditLog } from './audit';
+import { createApiKeys, type ApiKeysOptions } from './apiKeys';
+import { createAuditLog } from './audit';
 import type { Actor } from './auditEvents';
 import type { Unbounded } from './auditRecorder';
-import { creationsOf } from './creations';
-import { erasing } from './erasing';
-import { feeds } from './feeds';
-import { organisations, type Place } from './organisations';
-import { jobs } from './jobs';
+import { createCreations } from './creations';
+import { createErasures } from './erasing';
+import { createFeeds } from './feeds';
+import { createOrganisations, type Place } from './organisations';
+import { createJobs } from './jobs';
 import { importKeys } from './keyRecords';
-import { keyUsage } from './keyUsage';
+import { createKeyUsage } from './keyUsage';
 import { adoptSchema, recordAdded } from './controlSchema';
-import { sessions } from './sessions';
-import { controlCollections, controlModels } from './models';
-import { moving } from './moving';
-import { pepperGuard } from './pepper';
-import { requestLog } from './requestLog';
-import { sandboxes } from './sandboxes';
-import { webhookEndpointsOf } from './webhookEndpoints';
-import { webhookLeases } from './webhookLeases';
+import { createSessions } from './sessions';
+import { controlCollections, createControlModels } from './models';
+import { createMoves } from './moving';
+import { createPepperGuard } from './pepper';
+import { createRequestLog } from './requestLog';
+import { createSandboxes } from './sandboxes';
+import { createWebhookEndpoints } from './webhookEndpoints';
+import { createWebhookLeases } from './webhookLeases';
 
 export type Control = Awaited<ReturnType<typeof openControl>>;
 
@@ -35,7 +35,7 @@ export interface ControlOptions extends Pick<ApiKeysOptions, 'actor' | 'onError'
  */
 export async function openControl({ databases, config, ...options }: ControlOptions) {
   const { now } = databases;
-  const models = controlModels(databases);
+  const models = createControlModels(databases);
   const added = await adoptSchema(databases.control, controlCollections);
   const place: Place = async (id, shard) => {
     if (databases.shards) await databases.shards.place(id, shard, databases.isShardDown);
@@ -43,34 +43,34 @@ export async function openControl({ databases, config, ...options }: ControlOpti
   };
   /** The stores that change organisations, on behalf of an actor. */
   const ofActor = (actor: Actor) => ({
-    organisations: organisations(models, actor, place, now),
-    erasing: erasing(models, actor, now),
-    moving: moving(models, actor, now),
+    organisations: createOrganisations(models, actor, place, now),
+    erasing: createErasures(models, actor, now),
+    moving: createMoves(models, actor, now),
     record: (action: Unbounded, organisationId: string, details: Record<string, unknown>): Promise<void> =>
       models.record(actor, action, organisationId, details),
   });
   const store = ofActor(options.actor);
   databases.openedBy(store.organisations);
-  const pepper = pepperGuard(databases.control, models, config, now);
+  const pepper = createPepperGuard(databases.control, models, config, now);
   return {
     ...store,
-    apiKeys: apiKeys(models, { ...options, config, now, pepperNumber: pepper.number }),
-    audit: auditLog(models),
-    usage: keyUsage(models),
-    requests: requestLog(models),
-    sessions: sessions(models, now),
+    apiKeys: createApiKeys(models, { ...options, config, now, pepperNumber: pepper.number }),
+    audit: createAuditLog(models),
+    usage: createKeyUsage(models),
+    requests: createRequestLog(models),
+    sessions: createSessions(models, now),
     /** The stores that change organisations, for another actor. */
     as: ofActor,
-    sandboxes: sandboxes(models, place),
-    jobs: jobs(models, {
+    sandboxes: createSandboxes(models, place),
+    jobs: createJobs(models, {
       now,
-      beginErasure: (actor, ...begun) => erasing(models, actor, now).beginIn(...begun),
+      beginErasure: (actor, ...begun) => createErasures(models, actor, now).beginIn(...begun),
     }),
-    feeds: feeds(models),
+    feeds: createFeeds(models),
     importKeys: importKeys(models, options.actor),
-    creations: creationsOf(models, now),
-    webhooks: webhookEndpointsOf(models, now),
-    webhookLeases: webhookLeases(models, now),
+    creations: createCreations(models, now),
+    webhooks: createWebhookEndpoints(models, now),
+    webhookLeases: createWebhookLeases(models, now),
     pepper,
     /** What the folders of gateways add to the schema, as recorded when this was opened. */
     added,

@@ -32,7 +32,6 @@ export const creationSchema = Schema.create(
 );
 creationSchema.index({ ends_at: 1 }, { expireAfterSeconds: 0 });
 
-/** A request with an Idempotency-Key. */
 export interface Attempt {
   readonly idempotencyKey: string;
   readonly onReplay: () => void;
@@ -47,7 +46,7 @@ interface Creation extends Asked {
 export type NoteId = (session: ClientSession, id: string) => Promise<void>;
 
 /** `now` is the database's time. */
-export function creationsOf({ creations: rows }: { readonly creations: Model<CreationRow> }, now: () => number) {
+export function createCreations({ creations: rows }: { readonly creations: Model<CreationRow> }, now: () => number) {
   return {
     /**
      * For the requests of one actor: a function that creates with `make`, or calls `again` with the id of what an earlier request created.
@@ -76,10 +75,10 @@ export function creationsOf({ creations: rows }: { readonly creations: Model<Cre
         const before = await first();
         if (before) return again(before.made);
         try {
-          return await make(async (session, made) => {
+          return await make(async (session, objectId) => {
             const time = now();
             const ends_at = new Date(time + REPLAY_SECONDS * 1000);
-            const row = { _id, organisation_id, fingerprint, made, ends_at };
+            const row = { _id, organisation_id, fingerprint, made: objectId, ends_at };
             await rows.deleteOne({ _id, ends_at: trusted({ $lte: new Date(time) }) }, { session }).catch(refuseRival);
             await rows.create([row], { session }).catch(refuseRival);
           });

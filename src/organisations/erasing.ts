@@ -28,7 +28,7 @@ export class MovingError extends JobRefused {
  * Erases an organisation's control data. Each step can be repeated, so that a killed command can be run again
  * (docs/decisions/organisation-life.md).
  */
-export function erasing(models: ControlModels, actor: Actor, now: () => number) {
+export function createErasures(models: ControlModels, actor: Actor, now: () => number) {
   const { organisations, apiKeys, usage, auditEvents, requests, members } = models;
   // what gives access to an organisation, or would name what is gone
   const { sessions, links, webhookEndpoints, creations } = models;
@@ -46,14 +46,17 @@ export function erasing(models: ControlModels, actor: Actor, now: () => number) 
     const begun = { $set: { state: 'erasing' } };
     const options = { session, returnDocument: 'before' } as const;
     // only the process that moves an organisation may change it
-    const found = await organisations.findOneAndUpdate({ _id: id, 'move.to': null }, begun, options).lean();
-    if (!found) return undefined;
+    const organisation = await organisations.findOneAndUpdate({ _id: id, 'move.to': null }, begun, options).lean();
+    if (!organisation) return undefined;
     // its sandbox as well; from here on none can be created
     const sandbox = await organisations.findOneAndUpdate({ sandbox_of: id }, begun, options).lean();
     if (sandbox?.move) throw new MovingError(sandbox._id, sandbox.move.to);
     if (sandbox && sandbox.state !== 'erasing') await endAccess(sandbox._id, session, record);
-    if (found.state !== 'erasing') await endAccess(id, session, record);
-    return { organisation: toOrganisation({ ...found, state: 'erasing' }), exported: found.exported === true };
+    if (organisation.state !== 'erasing') await endAccess(id, session, record);
+    return {
+      organisation: toOrganisation({ ...organisation, state: 'erasing' }),
+      exported: organisation.exported === true,
+    };
   }
 
   return {

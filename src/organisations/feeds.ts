@@ -17,18 +17,18 @@ export interface Feed {
 
 const MEMBERS = { state: 1, move: 1, moved_at: 1, feed: 1 } as const;
 
-export type Feeds = ReturnType<typeof feeds>;
+export type Feeds = ReturnType<typeof createFeeds>;
 
-export function feeds({ organisations }: Pick<ControlModels, 'organisations'>) {
+export function createFeeds({ organisations }: Pick<ControlModels, 'organisations'>) {
   return {
     /** The feeds of those of the organisations that exist, read from the primary. */
     async of(ids: readonly string[]): Promise<Map<string, Feed>> {
       const options = { projection: MEMBERS, readPreference: 'primary' } as const;
-      const found = await nativeCollection(organisations)
+      const storedRows = await nativeCollection(organisations)
         .find({ _id: { $in: [...ids] } }, options)
         .toArray();
       return new Map(
-        found.map(({ _id, feed: { epoch = 0, owed } = {}, moved_at: movedAt, ...row }): [string, Feed] => [
+        storedRows.map(({ _id, feed: { epoch = 0, owed } = {}, moved_at: movedAt, ...row }): [string, Feed] => [
           _id,
           { writeState: writeStateOf(row), epoch, owed, movedAt },
         ]),

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ClientSession } from 'mongoose';
-import { type Held, leasesOf } from '../mongo/lease';
+import { type Held, createLeases } from '../mongo/lease';
 import { nativeCollection } from '../mongo/native';
 import { DAY } from '../units';
 import type { Actor } from './auditEvents';
@@ -35,11 +35,11 @@ interface JobsOptions {
 
 const NONE = { waiting: 0, running: 0, retrying: 0, failed: 0 };
 
-export function jobs(models: ControlModels, { now, beginErasure }: JobsOptions) {
+export function createJobs(models: ControlModels, { now, beginErasure }: JobsOptions) {
   const rows = nativeCollection(models.jobs);
   const { organisations } = models;
 
-  const leases = leasesOf(rows, LEASED_FOR, now);
+  const leases = createLeases(rows, LEASED_FOR, now);
 
   /** Open jobs, and those that failed in the last day, oldest first. */
   const watched = (): Promise<JobRow[]> => {
@@ -74,13 +74,13 @@ export function jobs(models: ControlModels, { now, beginErasure }: JobsOptions) 
           .findOneAndUpdate({ _id: organisationId }, { $inc: { holds: 1 } }, { session })
           .lean();
         const its = { organisation_id: organisationId };
-        const wanted = row ? { ...its, ended_at: null } : { ...its, kind: 'erasure' as const };
-        const found = await rows.findOne(wanted, { session, sort: { created_at: -1 } });
-        if (found?.kind === kind && found.to === to) return found;
+        const filter = row ? { ...its, ended_at: null } : { ...its, kind: 'erasure' as const };
+        const storedJob = await rows.findOne(filter, { session, sort: { created_at: -1 } });
+        if (storedJob?.kind === kind && storedJob.to === to) return storedJob;
         if (!row) return undefined;
-        if (found) {
-          const other = found.kind === 'move' ? `being moved to shard ${String(found.to)}` : 'being erased';
-          throw new JobRefused(`organisation ${organisationId} is ${other} (job ${found._id})`);
+        if (storedJob) {
+          const other = storedJob.kind === 'move' ? `being moved to shard ${String(storedJob.to)}` : 'being erased';
+          throw new JobRefused(`organisation ${organisationId} is ${other} (job ${storedJob._id})`);
         }
         const { state, move } = row;
         if (state === 'erasing' && kind === 'move')
@@ -111,10 +111,10 @@ export function jobs(models: ControlModels, { now, beginErasure }: JobsOptions) 
       const state = error === null ? 'done' : 'failed';
       const ended = { state, error, ended_at: new Date(at), ends_at: new Date(at + KEPT_FOR) } as const;
       return models.change(async (session, record) => {
-        const isOurs = await leases.release({ _id, holder }, { $set: ended }, { session });
+        const isReleased = await leases.release({ _id, holder }, { $set: ended }, { session });
         // a job that succeeded has already logged what it did, and an erased organisation must have no further event
-        if (isOurs && error !== null) await record(actor, 'job.failed', organisation_id, { job: _id, kind, error });
-        return isOurs;
+        if (isReleased && error !== null) await record(actor, 'job.failed', organisation_id, { job: _id, kind, error });
+        return isReleased;
       });
     },
   };

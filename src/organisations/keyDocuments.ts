@@ -42,8 +42,8 @@ export function toDocument(
 export function successorOf(old: ApiKey, now: Date, end: Date | null | undefined, by: Actor): NewApiKey {
   const { organisation, name, scopes, allowed_ranges, mcp, created_at, expires_at } = old;
   const sameLifetime = expires_at && new Date(now.getTime() + expires_at.getTime() - created_at.getTime());
-  const made = { created_by: by.name ?? by.who, expires_at: end === undefined ? sameLifetime : end };
-  return { organisationId: organisation.id, name, scopes, allowed_ranges, mcp, ...made };
+  const more = { created_by: by.name ?? by.who, expires_at: end === undefined ? sameLifetime : end };
+  return { organisationId: organisation.id, name, scopes, allowed_ranges, mcp, ...more };
 }
 
 /** Identifies a key in audit details, with no more of its text than lists show. */

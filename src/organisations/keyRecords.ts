@@ -58,8 +58,8 @@ export function importKeys(models: ControlModels, actor: Actor) {
       const organisation = await holdOrganisation(models, organisationId, session);
       if (!organisation) return undefined;
       const ids = trusted({ $in: records.map(({ id }) => id) });
-      const found = await models.apiKeys.find({ _id: ids }, undefined, { session }).lean();
-      const owners = new Map(found.map(({ _id, organisation: owner }) => [_id, owner.id]));
+      const storedKeys = await models.apiKeys.find({ _id: ids }, undefined, { session }).lean();
+      const owners = new Map(storedKeys.map(({ _id, organisation: owner }) => [_id, owner.id]));
       const missing = records.filter(({ id }) => !owners.has(id)).map(({ id }) => id);
       const changed = [
         { $match: { organisation_id: organisationId, key_id: { $in: missing } } },
@@ -70,8 +70,8 @@ export function importKeys(models: ControlModels, actor: Actor) {
         .toArray();
       const ended = new Set(gone.map(({ _id }) => _id));
       const created = records.filter(({ id }) => !owners.has(id) && !ended.has(id));
-      const own = { ...organisation, ...FOR_EARLIER };
-      const documents = created.map(({ id, ...key }) => ({ _id: id, organisation: own, ...key }));
+      const ownerFields = { ...organisation, ...FOR_EARLIER };
+      const documents = created.map(({ id, ...key }) => ({ _id: id, organisation: ownerFields, ...key }));
       if (documents.length > 0) {
         await models.apiKeys.insertMany(documents, { session });
         await record(actor, 'keys.imported', organisationId, { keys: created.map(({ id }) => id) });

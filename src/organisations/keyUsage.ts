@@ -51,9 +51,9 @@ export function organisationUsageId(organisationId: string): string {
   return ORGANISATION + organisationId;
 }
 
-export type KeyUsage = ReturnType<typeof keyUsage>;
+export type KeyUsage = ReturnType<typeof createKeyUsage>;
 
-export function keyUsage(models: ControlModels) {
+export function createKeyUsage(models: ControlModels) {
   const { usage, apiKeys } = models;
   const native = nativeCollection(usage);
 

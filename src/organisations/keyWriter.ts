@@ -22,7 +22,7 @@ export interface KeyWriterOptions {
 }
 
 /** Records when and from where keys are used, and their new hashes, without delaying requests. */
-export function keyWriter(
+export function createKeyWriter(
   { apiKeys }: Pick<ControlModels, 'apiKeys'>,
   { onError, now, pepper, pepperNumber }: KeyWriterOptions,
 ) {
@@ -36,16 +36,16 @@ export function keyWriter(
   let isSettling = false;
 
   const { soon, flush } = createWriter(GATHERED_FOR, async () => {
-    const taken = waiting.splice(0, MAX_AT_ONCE);
-    if (taken.length === 0) return;
+    const batch = waiting.splice(0, MAX_AT_ONCE);
+    if (batch.length === 0) return;
     try {
-      await rows.bulkWrite(taken, { ordered: false });
+      await rows.bulkWrite(batch, { ordered: false });
     } catch (error) {
       onError(error);
       // a database that is down must not delay shutdown
-      if (isSettling) taken.push(...waiting.splice(0));
+      if (isSettling) batch.push(...waiting.splice(0));
     }
-    for (const { updateOne } of taken) hashing.delete(updateOne.filter._id);
+    for (const { updateOne } of batch) hashing.delete(updateOne.filter._id);
     if (waiting.length > 0) soon();
   });
 

@@ -5,18 +5,18 @@ import { MINUTE } from '../units';
  * minute old. It returns `first` before the first count, and the last count while the database is down.
  */
 export function lastKnownOf<T>(first: T, count: () => Promise<T>): () => T {
-  let known = first;
+  let value = first;
   let counted = -Infinity;
   let counting: Promise<void> | undefined;
   return () => {
     if (performance.now() - counted > MINUTE) {
       counting ??= count()
-        .then((found) => {
-          [known, counted] = [found, performance.now()];
+        .then((count) => {
+          [value, counted] = [count, performance.now()];
         })
         .catch(() => undefined)
         .finally(() => (counting = undefined));
     }
-    return known;
+    return value;
   };
 }

@@ -1,7 +1,7 @@
 import type { ClientSession, Connection, Model } from 'mongoose';
 import type { Collection, Index } from '../mongo/collection';
 import type { Databases } from '../tenant/databases';
-import { auditRecorder, type RecordEvent } from './auditRecorder';
+import { createAuditRecorder, type RecordEvent } from './auditRecorder';
 import { auditSchema } from './auditRows';
 import { creationSchema } from './creations';
 import { jobSchema } from './jobRows';
@@ -41,11 +41,11 @@ export const controlCollections = Object.values(SCHEMAS).map((schema): Collectio
 
 type Models = { readonly [Name in keyof typeof SCHEMAS]: Model<RowOf<(typeof SCHEMAS)[Name]>> };
 
-export type ControlModels = ReturnType<typeof controlModels>;
+export type ControlModels = ReturnType<typeof createControlModels>;
 
-export function controlModels({ control, changeControl }: Pick<Databases, 'control' | 'changeControl'>) {
+export function createControlModels({ control, changeControl }: Pick<Databases, 'control' | 'changeControl'>) {
   const models = modelsOn(control);
-  const audit = auditRecorder(models.auditEvents);
+  const audit = createAuditRecorder(models.auditEvents);
   return {
     ...models,
     record: audit.alone,

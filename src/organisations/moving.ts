@@ -29,18 +29,18 @@ export interface Mover {
   readonly mover: string;
 }
 
-export function moving(models: ControlModels, actor: Actor, now: () => number) {
+export function createMoves(models: ControlModels, actor: Actor, now: () => number) {
   const { organisations } = models;
   const UNDER_WAY = { 'move.to': trusted({ $gt: '' }) };
 
   async function movesOf(id: string, session?: ClientSession): Promise<Moves | undefined> {
     const query = organisations.findById(id);
-    const found = await (session ? query.session(session) : query.read('primary')).lean();
-    return found ? { organisation: toListed(found), ...(found.move && { move: found.move }) } : undefined;
+    const row = await (session ? query.session(session) : query.read('primary')).lean();
+    return row ? { organisation: toListed(row), ...(row.move && { move: row.move }) } : undefined;
   }
 
   /** Changes an organisation that this process moves. False if another process has taken over, or the move has ended. */
-  const own = async ({ id, mover }: Mover, change: object, session?: ClientSession): Promise<boolean> =>
+  const changeOwn = async ({ id, mover }: Mover, change: object, session?: ClientSession): Promise<boolean> =>
     (await organisations.updateOne({ _id: id, 'move.mover': mover }, change, session && { session })).matchedCount ===
     1;
 
@@ -48,7 +48,7 @@ export function moving(models: ControlModels, actor: Actor, now: () => number) {
   const end = (self: Mover, action: 'organisation.moved' | 'organisation.move_undone', details: object) =>
     models.change(async (session, record) => {
       const at = now();
-      if (!(await own(self, { $unset: { move: 1 }, $set: { moved_at: new Date(at) } }, session))) return false;
+      if (!(await changeOwn(self, { $unset: { move: 1 }, $set: { moved_at: new Date(at) } }, session))) return false;
       await changeInKeys(models, { organisationId: self.id, unset: 'organisation.moving', now: at }, session);
       await record(actor, action, self.id, { ...details });
       return true;
@@ -56,7 +56,6 @@ export function moving(models: ControlModels, actor: Actor, now: () => number) {
 
   return {
     movesOf: (id: string) => movesOf(id),
-    /** Organisations with a move in progress. */
     async *each(): AsyncGenerator<Moves & { readonly move: MoveDocument }> {
       for await (const row of organisations.find(UNDER_WAY).lean().cursor())
         if (row.move) yield { organisation: toListed(row), move: row.move };
@@ -64,8 +63,8 @@ export function moving(models: ControlModels, actor: Actor, now: () => number) {
     /** Moves whose process has ended. */
     async abandoned(): Promise<{ readonly id: string; readonly to: string }[]> {
       const unseen = { 'move.seen_at': trusted({ $lte: new Date(now() - LOST_AFTER) }) };
-      const found = await organisations.find({ ...UNDER_WAY, ...unseen }, { move: 1 }).lean();
-      return found.flatMap(({ _id: id, move }) => (move ? [{ id, to: move.to }] : []));
+      const unseenMoves = await organisations.find({ ...UNDER_WAY, ...unseen }, { move: 1 }).lean();
+      return unseenMoves.flatMap(({ _id: id, move }) => (move ? [{ id, to: move.to }] : []));
     },
     /** Moves by state, as last counted. */
     counts: lastKnownOf({ moving: 0, stopped: 0 }, async () => {
@@ -82,22 +81,22 @@ export function moving(models: ControlModels, actor: Actor, now: () => number) {
      */
     begin: ({ id, mover }: Mover, to: string): Promise<Moves | undefined> =>
       models.change(async (session, record) => {
-        const found = await movesOf(id, session);
-        if (!found) return undefined;
-        refuse(found, to, mover, now());
+        const moves = await movesOf(id, session);
+        if (!moves) return undefined;
+        refuse(moves, to, mover, now());
         const at = new Date(now());
-        const move = { to, mover, begun_at: found.move?.begun_at ?? at, seen_at: at };
+        const move = { to, mover, begun_at: moves.move?.begun_at ?? at, seen_at: at };
         await organisations.updateOne({ _id: id }, { $set: { move } }, { session });
         await changeInKeys(
           models,
           { organisationId: id, set: { 'organisation.moving': true }, now: at.getTime() },
           session,
         );
-        if (!found.move) await record(actor, 'organisation.moving', id, { to });
-        return { ...found, move };
+        if (!moves.move) await record(actor, 'organisation.moving', id, { to });
+        return { ...moves, move };
       }),
     /** Shows that the mover is alive. False if another process has taken over, or the move has ended. */
-    beat: (self: Mover): Promise<boolean> => own(self, { $set: { 'move.seen_at': new Date(now()) } }),
+    beat: (self: Mover): Promise<boolean> => changeOwn(self, { $set: { 'move.seen_at': new Date(now()) } }),
     finish: (self: Mover, details: { readonly from: string | null; readonly to: string }): Promise<boolean> =>
       end(self, 'organisation.moved', details),
     undo: (self: Mover, details: { readonly to: string }): Promise<boolean> =>

@@ -120,10 +120,10 @@ export async function holdOrganisation(
   id: string,
   session: ClientSession,
 ): Promise<Organisation | undefined> {
-  const found = await organisations
+  const row = await organisations
     .findOneAndUpdate({ _id: id, state: CHANGEABLE }, { $inc: { holds: 1 } }, { session })
     .lean();
-  return found ? toOrganisation(found) : undefined;
+  return row ? toOrganisation(row) : undefined;
 }
 
 /*
@@ -134,6 +134,6 @@ export async function holdOrganisation(
 
 /** Which of these organisations exist and are not being erased. */
 export async function presentOrganisations({ organisations }: Stored, ids: Iterable<string>): Promise<Set<string>> {
-  const found = await organisations.find({ _id: trusted({ $in: [...ids] }), state: CHANGEABLE }, { _id: 1 }).lean();
-  return new Set(found.map(({ _id }) => _id));
+  const rows = await organisations.find({ _id: trusted({ $in: [...ids] }), state: CHANGEABLE }, { _id: 1 }).lean();
+  return new Set(rows.map(({ _id }) => _id));
 }

@@ -86,22 +86,22 @@ export class NotImported extends Error {
 }
 
 /** `place` creates the database of a new organisation. */
-export function organisations(models: ControlModels, actor: Actor, place: Place, now: () => number) {
+export function createOrganisations(models: ControlModels, actor: Actor, place: Place, now: () => number) {
   const rows = nativeCollection(models.organisations);
 
   async function findBy(filter: Pick<OrganisationDocument, '_id'> | { readonly external_ref: string }) {
-    const found = await rows.findOne(filter, { readPreference: 'primary' });
-    return found ? toListed(found) : undefined;
+    const row = await rows.findOne(filter, { readPreference: 'primary' });
+    return row ? toListed(row) : undefined;
   }
 
   /** @throws StillErasing */
   async function withRef(external_ref: string | undefined): Promise<Listed | undefined> {
-    const found = external_ref === undefined ? undefined : await findBy({ external_ref });
-    if (found?.state === 'erasing')
+    const organisation = external_ref === undefined ? undefined : await findBy({ external_ref });
+    if (organisation?.state === 'erasing')
       throw new StillErasing(
-        `organisation ${found.id} has this external_ref and is being erased; retry when it is gone`,
+        `organisation ${organisation.id} has this external_ref and is being erased; retry when it is gone`,
       );
-    return found;
+    return organisation;
   }
 
   async function insert(input: NewOrganisation, noteId?: NoteId): Promise<Listed> {
@@ -131,17 +131,17 @@ export function organisations(models: ControlModels, actor: Actor, place: Place,
     eventsOf: (before: Listed) => readonly (readonly [AuditAction, Record<string, unknown>])[],
   ): Promise<Listed | undefined> {
     return models.change(async (session, record) => {
-      const found = await models.organisations
+      const row = await models.organisations
         .findOneAndUpdate({ _id: id, state: CHANGEABLE }, { $set: set }, { session, returnDocument: 'before' })
         .lean();
-      if (!found) return undefined;
-      const before = toListed(found);
-      const { cluster = FOR_EARLIER.cluster } = found;
+      if (!row) return undefined;
+      const before = toListed(row);
+      const { cluster = FOR_EARLIER.cluster } = row;
       if (set.state === 'active' && cluster !== FOR_EARLIER.cluster) throw new NotImported(id, cluster);
       const changed = { ...before, ...set };
       if (before.external_ref !== null && changed.external_ref !== before.external_ref) {
-        const known = JSON.stringify(before.external_ref);
-        throw new RefTaken(`the external_ref of the organisation is ${known} and cannot be changed`);
+        const refText = JSON.stringify(before.external_ref);
+        throw new RefTaken(`the external_ref of the organisation is ${refText} and cannot be changed`);
       }
       const members = Object.keys(set) as (keyof typeof set)[];
       if (members.every((member) => before[member] === changed[member])) return before;
@@ -188,8 +188,8 @@ export function organisations(models: ControlModels, actor: Actor, place: Place,
      * @throws StillErasing; ShardRefused
      */
     async createOnce(input: NewOrganisation, noteId?: NoteId): Promise<{ organisation: Listed; isNew: boolean }> {
-      const found = await withRef(input.external_ref);
-      if (found) return { organisation: found, isNew: false };
+      const organisation = await withRef(input.external_ref);
+      if (organisation) return { organisation, isNew: false };
       try {
         return { organisation: await insert(input, noteId), isNew: true };
       } catch (error) {
@@ -204,22 +204,20 @@ export function organisations(models: ControlModels, actor: Actor, place: Place,
       const elsewhere = trusted({ $nin: [FOR_EARLIER.cluster, null] });
       await models.organisations.updateOne({ _id: id, cluster: elsewhere }, { $set: FOR_EARLIER });
     },
-    /** Finds organisations by their ids and by their external_refs. */
     async findAll(ids: readonly string[], refs: readonly string[]): Promise<Listed[]> {
       const named = [
         ...(ids.length > 0 ? [{ _id: { $in: [...ids] } }] : []),
         ...(refs.length > 0 ? [{ external_ref: { $in: [...refs] } }] : []),
       ];
-      const found = await Promise.all(
+      const rowsByFilter = await Promise.all(
         named.map((filter) => rows.find(filter, { readPreference: 'primary' }).toArray()),
       );
-      return found.flat().map(toListed);
+      return rowsByFilter.flat().map(toListed);
     },
     /** Those of the organisations that exist, by id. */
     async byIds(ids: readonly string[]): Promise<ReadonlyMap<string, Listed>> {
-      return new Map((await this.findAll(ids, [])).map((found) => [found.id, found]));
+      return new Map((await this.findAll(ids, [])).map((organisation) => [organisation.id, organisation]));
     },
-    /** Finds an organisation by its external_ref. */
     findByRef: (external_ref: string): Promise<Listed | undefined> => findBy({ external_ref }),
     /** Records that keys of an organisation read changes with `updated_since`. */
     async noteFollowed(id: string): Promise<void> {
@@ -230,8 +228,8 @@ export function organisations(models: ControlModels, actor: Actor, place: Place,
       return (await rows.findOne({ _id: id }, { projection: { followed_at: 1 } }))?.followed_at !== undefined;
     },
     async find(id: string): Promise<Listed | undefined> {
-      const found = await rows.findOne({ _id: id });
-      return found ? toListed(found) : undefined;
+      const row = await rows.findOne({ _id: id });
+      return row ? toListed(row) : undefined;
     },
     page({
       q,
@@ -242,12 +240,12 @@ export function organisations(models: ControlModels, actor: Actor, place: Place,
       ids,
       ...args
     }: OrganisationPageQuery): Promise<Page<OrganisationDocument>> {
-      const given = Object.entries({ q, external_ref, plan, state, shard }).filter(([, value]) => value);
+      const givenFilters = Object.entries({ q, external_ref, plan, state, shard }).filter(([, value]) => value);
       const equal = Object.entries({ external_ref, plan }).filter(([, value]) => value);
       return findPage(rows, {
-        ...{ organisationId: '', operation: 'organisations', args, filters: Object.fromEntries(given) },
+        ...{ organisationId: '', operation: 'organisations', args, filters: Object.fromEntries(givenFilters) },
         conditions: [
-          ...equal.map((one) => Object.fromEntries([one])),
+          ...equal.map((entry) => Object.fromEntries([entry])),
           ...(ids ? [{ _id: trusted({ $in: [...ids] }) }] : []),
           // a missing state means active
           ...(state ? [{ state: state === 'active' ? trusted({ $in: [state, null] }) : state }] : []),
@@ -256,29 +254,25 @@ export function organisations(models: ControlModels, actor: Actor, place: Place,
       });
     },
     async findDemo(): Promise<Listed | undefined> {
-      const found = await models.organisations
-        .findOne({ demo: true, state: CHANGEABLE })
-        .sort({ created_at: 1 })
-        .lean();
-      return found ? toListed(found) : undefined;
+      const demo = await models.organisations.findOne({ demo: true, state: CHANGEABLE }).sort({ created_at: 1 }).lean();
+      return demo ? toListed(demo) : undefined;
     },
     /** Whether an organisation's database may be written, as read from the primary. */
     writeStateOf: async (id: string): Promise<WriteState> => {
       const projection = { state: 1, 'move.to': 1 } as const;
-      const found = await rows.findOne({ _id: id }, { projection, readPreference: 'primary' });
-      return found ? writeStateOf(found) : 'gone';
+      const row = await rows.findOne({ _id: id }, { projection, readPreference: 'primary' });
+      return row ? writeStateOf(row) : 'gone';
     },
     count: (): Promise<number> => models.organisations.countDocuments().exec(),
     /** Organisations, oldest first, one batch in memory at a time. */
     async *each({ plan, ids }: OrganisationQuery = {}): AsyncGenerator<Listed> {
       const filter = { ...(plan && { plan }), ...(ids && { _id: trusted({ $in: ids }) }) };
-      const found = models.organisations.find(filter).sort({ created_at: 1, _id: 1 }).lean();
-      for await (const row of found.cursor({ batchSize: BATCH })) yield toListed(row);
+      const query = models.organisations.find(filter).sort({ created_at: 1, _id: 1 }).lean();
+      for await (const row of query.cursor({ batchSize: BATCH })) yield toListed(row);
     },
-    /** Those of the organisations that exist. */
     async existing(ids: readonly string[]): Promise<Set<string>> {
-      const found = await models.organisations.find({ _id: trusted({ $in: ids }) }, { _id: 1 }).lean();
-      return new Set(found.map(({ _id }) => _id));
+      const storedRows = await models.organisations.find({ _id: trusted({ $in: ids }) }, { _id: 1 }).lean();
+      return new Set(storedRows.map(({ _id }) => _id));
     },
     update,
     rename: (id: string, name: string) => update(id, { name }),

@@ -47,7 +47,7 @@ type Peppers = Pick<Config, 'KEY_PEPPER' | 'KEY_PEPPER_PREVIOUS'>;
 /** Resolves with the stored fingerprint, which another gateway may have inserted. */
 const UPSERT = { upsert: true, returnDocument: 'after' } as const;
 
-export function pepperGuard(
+export function createPepperGuard(
   control: Connection,
   { apiKeys }: Pick<ControlModels, 'apiKeys'>,
   { KEY_PEPPER, KEY_PEPPER_PREVIOUS }: Peppers,
@@ -78,16 +78,16 @@ export function pepperGuard(
    * pepper, or if no active key is left.
    * @throws WrongPepperError
    */
-  async function adopt(given?: Fingerprint): Promise<void> {
+  async function adopt(candidate?: Fingerprint): Promise<void> {
     for (;;) {
       const there = await rows.findOne({ _id: 'pepper' });
-      const first = there ?? given ?? { ...(await make()), ...((await areKeysOlder()) && { number: 1 }) };
+      const first = there ?? candidate ?? { ...(await make()), ...((await areKeysOlder()) && { number: 1 }) };
       const fingerprint =
         there ?? (await rows.findOneAndUpdate({ _id: 'pepper' }, { $setOnInsert: first }, UPSERT)) ?? first;
       number = fingerprint.number ?? 0;
-      const known = await knownAs(fingerprint);
-      if (known === 'current') return;
-      if (known === 'none' && (await apiKeys.exists(active())) !== null) throw new WrongPepperError();
+      const match = await knownAs(fingerprint);
+      if (match === 'current') return;
+      if (match === 'none' && (await apiKeys.exists(active())) !== null) throw new WrongPepperError();
       // another gateway may be doing the same, so the outcome is read again
       const next = { ...(await make()), number: number + 1 };
       await rows.updateOne({ _id: 'pepper', hash: fingerprint.hash }, { $set: next });
@@ -104,21 +104,21 @@ export function pepperGuard(
         const left = (await areKeysOlder()) ? await apiKeys.countDocuments(active()) : 0;
         return { known: 'current', left, lost: 0 };
       }
-      const known = await knownAs(fingerprint);
+      const match = await knownAs(fingerprint);
       const current = fingerprint.number ?? 0;
-      if (known !== 'current' || current === 0) return { known, left: 0, lost: 0 };
+      if (match !== 'current' || current === 0) return { known: match, left: 0, lost: 0 };
       // a key without a number has the first pepper
       const previous = current === 1 ? null : current - 1;
       const [left, lost] = await Promise.all([
         apiKeys.countDocuments({ ...active(), pepper: previous }),
         apiKeys.countDocuments({ ...active(), pepper: trusted({ $nin: [current, previous] }) }),
       ]);
-      return { known, left, lost };
+      return { known: match, left, lost };
     },
     /** The fingerprint of the pepper that the keys are hashed with. */
     async fingerprint(): Promise<Fingerprint> {
-      const known = await rows.findOne({ _id: 'pepper' }, { projection: { _id: 0 } });
-      return known ?? make();
+      const storedRow = await rows.findOne({ _id: 'pepper' }, { projection: { _id: 0 } });
+      return storedRow ?? make();
     },
     adopt,
     /**
@@ -126,11 +126,11 @@ export function pepperGuard(
      * number that their pepper has here. If they would not work here, resolves with undefined and stores nothing.
      * @throws WrongPepperError
      */
-    async adoptFrom(given: Fingerprint): Promise<number | undefined> {
-      const known = await knownAs(given);
-      if (known === 'none') return undefined;
-      await adopt(given);
-      const here = known === 'current' ? number : (number ?? 0) - 1;
+    async adoptFrom(candidate: Fingerprint): Promise<number | undefined> {
+      const match = await knownAs(candidate);
+      if (match === 'none') return undefined;
+      await adopt(candidate);
+      const here = match === 'current' ? number : (number ?? 0) - 1;
       return here === undefined || here < 0 ? undefined : here;
     },
   };

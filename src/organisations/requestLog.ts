@@ -29,10 +29,10 @@ interface Counted extends Pick<KeyRequests, 'requests' | 'last_at'> {
   readonly scopes: readonly (string | null)[];
 }
 
-export type RequestLog = ReturnType<typeof requestLog>;
+export type RequestLog = ReturnType<typeof createRequestLog>;
 
 /** Requests with keys (docs/decisions/request-log.md). */
-export function requestLog(models: Pick<ControlModels, 'requests' | 'organisations'>, most = MAX_ROWS) {
+export function createRequestLog(models: Pick<ControlModels, 'requests' | 'organisations'>, most = MAX_ROWS) {
   const { requests } = models;
   const native = nativeCollection(requests);
 
@@ -61,8 +61,8 @@ export function requestLog(models: Pick<ControlModels, 'requests' | 'organisatio
       }
     },
     /** @throws AppError invalid_request for an invalid status */
-    page({ organisationId, limit, cursor, ...given }: RequestPageQuery): Promise<Page<RequestRow>> {
-      const filters = givenOf(given);
+    page({ organisationId, limit, cursor, ...members }: RequestPageQuery): Promise<Page<RequestRow>> {
+      const filters = givenOf(members);
       return findPage(native, {
         ...{ organisationId, operation: 'request_log', args: { limit: limit ?? null, cursor: cursor ?? null } },
         filters: { ...filters },
@@ -72,8 +72,11 @@ export function requestLog(models: Pick<ControlModels, 'requests' | 'organisatio
       });
     },
     /** Counts matching requests by key; the key with the most comes first. @throws AppError like page */
-    async countByKey({ organisationId, ...given }: Omit<RequestPageQuery, 'limit' | 'cursor'>): Promise<KeyRequests[]> {
-      const filter = { organisation_id: organisationId, ...conditionsOf(givenOf(given)) };
+    async countByKey({
+      organisationId,
+      ...members
+    }: Omit<RequestPageQuery, 'limit' | 'cursor'>): Promise<KeyRequests[]> {
+      const filter = { organisation_id: organisationId, ...conditionsOf(givenOf(members)) };
       const $group = {
         ...{ _id: '$key_id', requests: { $sum: 1 } },
         ...{ last_at: { $max: '$at' }, scopes: { $addToSet: '$missing_scope' } },
@@ -86,21 +89,21 @@ export function requestLog(models: Pick<ControlModels, 'requests' | 'organisatio
           ...{ key_id, ...counted },
           missing_scopes: scopes.filter((scope) => scope !== null).sort(),
         }))
-        .sort((one, other) => other.requests - one.requests)
+        .sort((left, right) => right.requests - left.requests)
         .slice(0, MAX_KEYS);
     },
     /** When a key was last used from an unreadable address, according to the newest rows since a time. */
     async lastFromUnknown(since: Date): Promise<Date | undefined> {
-      const newest = [{ $match: { at: { $gt: since } } }, { $sort: { at: -1 } }, { $limit: MAX_ROWS }];
-      const found = [{ $match: { address: UNKNOWN_ADDRESS } }, { $limit: 1 }];
-      const [row] = await native.aggregate<Pick<RequestRow, 'at'>>([...newest, ...found]).toArray();
+      const newestRows = [{ $match: { at: { $gt: since } } }, { $sort: { at: -1 } }, { $limit: MAX_ROWS }];
+      const firstUnknown = [{ $match: { address: UNKNOWN_ADDRESS } }, { $limit: 1 }];
+      const [row] = await native.aggregate<Pick<RequestRow, 'at'>>([...newestRows, ...firstUnknown]).toArray();
       return row?.at;
     },
     /** The newest requests, at most `limit`. @throws AppError invalid_request for an invalid status */
-    list: ({ organisationId, ...given }: Omit<RequestPageQuery, 'limit' | 'cursor'>, limit: number) =>
+    list: ({ organisationId, ...members }: Omit<RequestPageQuery, 'limit' | 'cursor'>, limit: number) =>
       native
         .find(
-          { organisation_id: organisationId, ...conditionsOf(givenOf(given)) },
+          { organisation_id: organisationId, ...conditionsOf(givenOf(members)) },
           { sort: { at: -1, _id: -1 }, limit },
         )
         .toArray(),
@@ -131,8 +134,8 @@ function ofStatus(status: string): Record<string, unknown> {
     const detail = 'must be a status, e.g. 404, or a class of them, e.g. 4xx';
     throw invalidRequest([{ parameter: 'status', code: 'format', detail }]);
   }
-  const codes = Object.entries(ERROR_CODES).flatMap(([code, { status: own }]) =>
-    own >= from && own < before ? [code] : [],
+  const codes = Object.entries(ERROR_CODES).flatMap(([code, { status: codeStatus }]) =>
+    codeStatus >= from && codeStatus < before ? [code] : [],
   );
   const answered = { status: 200, code: trusted({ $in: codes }) };
   return { $or: [{ status: trusted({ $gte: from, $lt: before }) }, answered] };

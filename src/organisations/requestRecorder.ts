@@ -72,15 +72,15 @@ export function createRequestRecorder({ log, onError, onLeftOut, capacity = CAPA
     if (leftOut > 0) onLeftOut(leftOut);
     leftOut = 0;
     if (batch.length === 0) return;
-    const taken = batch;
+    const rows = batch;
     batch = [];
     try {
-      await log.add(taken);
-      await trim(taken);
+      await log.add(rows);
+      await trim(rows);
     } catch (error) {
-      const kept = taken.slice(0, Math.max(0, capacity - batch.length));
-      leftOut += taken.length - kept.length;
-      batch = [...kept, ...batch];
+      const retained = rows.slice(0, Math.max(0, capacity - batch.length));
+      leftOut += rows.length - retained.length;
+      batch = [...retained, ...batch];
       soon();
       onError(error);
     }

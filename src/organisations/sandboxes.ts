@@ -40,7 +40,7 @@ export class SandboxRefused extends Error {
   override readonly name = 'SandboxRefused';
 }
 
-export function sandboxes(models: ControlModels, place: Place) {
+export function createSandboxes(models: ControlModels, place: Place) {
   const { organisations } = models;
 
   const find = async (filter: object): Promise<Sandbox | undefined> =>
@@ -53,7 +53,7 @@ export function sandboxes(models: ControlModels, place: Place) {
       return (await organisations.find({ sandbox_of: id }).lean()).map(toOrganisation);
     },
     /** Undefined if there is no such organisation. @throws SandboxRefused, ShardRefused */
-    async create({ of, shard, seeded, ...given }: NewSandbox, actor: Actor): Promise<Sandbox | undefined> {
+    async create({ of, shard, seeded, ...input }: NewSandbox, actor: Actor): Promise<Sandbox | undefined> {
       const _id = randomUUID();
       await place(_id, shard);
       return models.change(async (session, record) => {
@@ -65,7 +65,7 @@ export function sandboxes(models: ControlModels, place: Place) {
         const other = await organisations.findOne({ sandbox_of: of }, { _id: 1 }, { session }).lean();
         if (other) throw new SandboxRefused(`organisation ${of} has a sandbox already: ${other._id}`);
         const { plan, currency, state } = owner;
-        const { name = `${Array.from(owner.name).slice(0, OWNER_SHOWN).join('')} sandbox` } = given;
+        const { name = `${Array.from(owner.name).slice(0, OWNER_SHOWN).join('')} sandbox` } = input;
         const stored = { name, plan, currency, state, sandbox_of: of };
         const document: OrganisationDocument = {
           ...{ _id, ...stored, ...FOR_EARLIER, created_at: new Date() },
@@ -90,8 +90,8 @@ export function sandboxes(models: ControlModels, place: Place) {
   };
 }
 
-function shown(found: OrganisationDocument): Sandbox;
-function shown(found: OrganisationDocument | null): Sandbox | undefined;
-function shown(found: OrganisationDocument | null): Sandbox | undefined {
-  return found ? { organisation: toListed(found), unseeded: found.unseeded } : undefined;
+function shown(row: OrganisationDocument): Sandbox;
+function shown(row: OrganisationDocument | null): Sandbox | undefined;
+function shown(row: OrganisationDocument | null): Sandbox | undefined {
+  return row ? { organisation: toListed(row), unseeded: row.unseeded } : undefined;
 }

@@ -51,5 +51,4 @@ export const ANYTHING = { type: Schema.Types.Mixed, required: true } as unknown 
 
 type Immutable<T> = T extends Date ? T : T extends object ? { readonly [Member in keyof T]: Immutable<T[Member]> } : T;
 
-/** A row of a schema's collection. */
 export type RowOf<S extends Schema> = Immutable<InferRawDocTypeFromSchema<S>>;

@@ -41,10 +41,10 @@ const MAX_SESSIONS = 50;
 const NOTE_EVERY = MINUTE;
 const MAX_LISTED = 200;
 
-export type Sessions = ReturnType<typeof sessions>;
+export type Sessions = ReturnType<typeof createSessions>;
 
 /** Sessions and sign-in links, which expire by `clock`. `from` is the user's network address, for the audit log. */
-export function sessions(models: ControlModels, clock: () => number) {
+export function createSessions(models: ControlModels, clock: () => number) {
   const { organisations, links, sessions: stored, members } = models;
 
   async function begin(
@@ -119,17 +119,17 @@ export function sessions(models: ControlModels, clock: () => number) {
       const id = digest(token);
       const now = clock();
       // the TTL index deletes up to a minute late
-      const found = await stored.findOne({ _id: id, ends_at: trusted({ $gt: new Date(now) }) }).lean();
-      const home = found && (await organisations.findById(found.organisation_id).lean());
+      const row = await stored.findOne({ _id: id, ends_at: trusted({ $gt: new Date(now) }) }).lean();
+      const home = row && (await organisations.findById(row.organisation_id).lean());
       if (!home || home.state === 'erasing') return undefined;
-      const { acts_for: other } = found;
+      const { acts_for: other } = row;
       const sandbox = other
         ? await organisations.findOne({ _id: other, sandbox_of: home._id, state: CHANGEABLE }).lean()
         : null;
-      const { user, role } = found;
-      let endsAt = found.ends_at;
-      if (now - found.used_at.getTime() >= NOTE_EVERY) {
-        endsAt = new Date(Math.min(now + SESSION_LIMITS.idle, found.created_at.getTime() + SESSION_LIMITS.absolute));
+      const { user, role } = row;
+      let endsAt = row.ends_at;
+      if (now - row.used_at.getTime() >= NOTE_EVERY) {
+        endsAt = new Date(Math.min(now + SESSION_LIMITS.idle, row.created_at.getTime() + SESSION_LIMITS.absolute));
         await stored.updateOne({ _id: id }, { $set: { used_at: new Date(now), ends_at: endsAt } });
       }
       return { organisation: toOrganisation(sandbox ?? home), home: home._id, user, role, endsAt };
@@ -153,10 +153,10 @@ export function sessions(models: ControlModels, clock: () => number) {
         const ids = [organisationId, ...sandboxes.map(({ _id }) => _id)];
         const byUser = userId === undefined ? {} : { 'user.id': userId };
         const filter = { organisation_id: trusted({ $in: ids }), ...byUser };
-        const { deletedCount: own } = await stored.deleteMany(filter, { session });
+        const { deletedCount: ownCount } = await stored.deleteMany(filter, { session });
         // also the sessions that act for it, if it is a sandbox
         const { deletedCount: acting } = await stored.deleteMany({ acts_for: organisationId, ...byUser }, { session });
-        const deletedCount = own + acting;
+        const deletedCount = ownCount + acting;
         await links.deleteMany(filter, { session });
         const details = { everywhere: userId ?? 'everyone', sessions: deletedCount };
         await record(actor, 'user.signed_out', organisationId, details);
@@ -164,12 +164,12 @@ export function sessions(models: ControlModels, clock: () => number) {
       }),
     /** Who signed in last, newest first, and whether there are more. */
     async members(organisationId: string) {
-      const found = await members
+      const rows = await members
         .find({ organisation_id: organisationId })
         .sort({ last_sign_in_at: -1, _id: -1 })
         .setOptions(atMost(MAX_LISTED + 1))
         .lean();
-      const listed = found.slice(0, MAX_LISTED);
+      const listed = rows.slice(0, MAX_LISTED);
       const ids = { $in: listed.map(({ user }) => user.id) };
       const current = { organisation_id: organisationId, 'user.id': ids, ends_at: { $gt: new Date(clock()) } };
       const users = await stored.aggregate<{ _id: string }>([{ $match: current }, { $group: { _id: '$user.id' } }]);
@@ -178,7 +178,7 @@ export function sessions(models: ControlModels, clock: () => number) {
         data: listed.map(({ user: { id, name }, role, last_sign_in_at, from }) => {
           return { id, name, role, last_sign_in_at, from, signed_in: signedIn.has(id) };
         }),
-        has_more: found.length > MAX_LISTED,
+        has_more: rows.length > MAX_LISTED,
       };
     },
   };

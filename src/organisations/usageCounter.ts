@@ -39,13 +39,13 @@ export function createUsageCounter({ usage, onError, onUncounted, capacity = CAP
   /** Adds counts to those of their hour, if there is room. */
   function add({ keyId, hour, units, details: more, ...counted }: UsageEntry): void {
     const name = [keyId, hour.getTime(), ...(units ?? [])].join(':');
-    const known = counts.get(name);
-    if (!known && counts.size >= capacity) {
+    const existing = counts.get(name);
+    if (!existing && counts.size >= capacity) {
       uncounted += counted.requests;
       return;
     }
     const none = { requests: 0, errors: 0, rate_limited: 0, mcp: 0 };
-    const entry: Entry = known ?? { keyId, hour, ...none, details: new Map(), ...(units && { units }) };
+    const entry: Entry = existing ?? { keyId, hour, ...none, details: new Map(), ...(units && { units }) };
     counts.set(name, entry);
     for (const count of COUNTS) entry[count] = (entry[count] ?? 0) + (counted[count] ?? 0);
     for (const [path, count] of more ?? []) {
@@ -61,15 +61,15 @@ export function createUsageCounter({ usage, onError, onUncounted, capacity = CAP
     if (uncounted > 0) onUncounted(uncounted);
     uncounted = 0;
     if (counts.size === 0) return;
-    const taken = [...counts.values()];
+    const batch = [...counts.values()];
     counts = new Map();
     details = 0;
-    const left = await usage.add(taken, onError).catch((error: unknown) => {
+    const unstored = await usage.add(batch, onError).catch((error: unknown) => {
       onError(error);
-      return taken;
+      return batch;
     });
-    if (left.length === 0) isFull = false;
-    for (const entry of left) add(entry);
+    if (unstored.length === 0) isFull = false;
+    for (const entry of unstored) add(entry);
   });
 
   return {

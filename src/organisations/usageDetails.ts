@@ -87,21 +87,21 @@ function sumOf(
 }
 
 /** Most requests first, and then by name. */
-function byRequests<T extends { readonly requests: number }>(nameOf: (one: T) => string) {
-  return (one: T, other: T): number =>
-    other.requests - one.requests || (nameOf(one) < nameOf(other) ? -1 : Number(nameOf(one) > nameOf(other)));
+function byRequests<T extends { readonly requests: number }>(nameOf: (row: T) => string) {
+  return (left: T, right: T): number =>
+    right.requests - left.requests || (nameOf(left) < nameOf(right) ? -1 : Number(nameOf(left) > nameOf(right)));
 }
 
 /** A percentile, as if the requests of a bucket were spread evenly over it; the last bucket counts as its lower bound. */
 function percentile(buckets: readonly number[], share: number): number | null {
   const total = buckets.reduce((sum, count) => sum + count, 0);
   if (total === 0) return null;
-  let left = total * share;
+  let remaining = total * share;
   for (const [at, count] of buckets.entries()) {
     const [from, to] = [BOUNDS[at - 1] ?? 0, BOUNDS[at]];
     if (to === undefined) return from;
-    if (left <= count) return Math.round((from + (to - from) * (left / count)) * 10) / 10;
-    left -= count;
+    if (remaining <= count) return Math.round((from + (to - from) * (remaining / count)) * 10) / 10;
+    remaining -= count;
   }
   return null;
 }

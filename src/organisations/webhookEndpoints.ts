@@ -30,13 +30,13 @@ const NOBODY = { holder: null, until: new Date(0) } as const;
 const POSTING_FOR = BEAT_EVERY + 18_000;
 
 /** The members that take an endpoint from its holder. Nobody else begins while the holder may still be posting. */
-function taken({ holder, state, until }: EndpointRow, now: number): Pick<EndpointRow, 'holder' | 'until'> {
+function withoutHolder({ holder, state, until }: EndpointRow, now: number): Pick<EndpointRow, 'holder' | 'until'> {
   // a disabled endpoint does not rest: its `until` is from when it was taken
   const isLeased = holder !== null || state === 'disabled';
   return isLeased ? { holder: null, until: new Date(Math.min(until.getTime(), now + POSTING_FOR)) } : NOBODY;
 }
 
-export function webhookEndpointsOf(models: ControlModels, now: () => number) {
+export function createWebhookEndpoints(models: ControlModels, now: () => number) {
   const rows = nativeCollection(models.webhookEndpoints);
 
   const counts = async (): Promise<ReadonlyMap<EndpointState, number>> =>
@@ -81,8 +81,8 @@ export function webhookEndpointsOf(models: ControlModels, now: () => number) {
         // writes the organisation's row, so that two creations cannot both count 19
         if (!(await holdOrganisation(models, organisation_id, session))) return undefined;
         const first = { session, limit: MAX_ENDPOINTS, projection: { _id: 1 } } as const;
-        const found = await rows.find({ organisation_id }, first).toArray();
-        if (found.length >= MAX_ENDPOINTS) {
+        const storedEndpoints = await rows.find({ organisation_id }, first).toArray();
+        if (storedEndpoints.length >= MAX_ENDPOINTS) {
           const detail = `the organisation has ${String(MAX_ENDPOINTS)} webhook endpoints already; delete one first`;
           throw validationFailed([{ pointer: '/url', code: 'too_many', detail }]);
         }
@@ -124,7 +124,7 @@ export function webhookEndpointsOf(models: ControlModels, now: () => number) {
           state: 'enabled',
           disabled: null,
           ...CLEAN,
-          ...taken(before, now()),
+          ...withoutHolder(before, now()),
           due: new Date(now()),
         } as const;
         const set = { ...begun, ...(from && { position: from.position, parked: 0 }) };
@@ -135,15 +135,19 @@ export function webhookEndpointsOf(models: ControlModels, now: () => number) {
     disable: (id: string, reason: DisabledReason, by: Authority): Promise<EndpointRow | undefined> =>
       change(id, by, (before) => {
         if (before.state === 'disabled') return undefined;
-        const set = { state: 'disabled', disabled: { reason, at: new Date(now()) }, ...taken(before, now()) } as const;
+        const set = {
+          state: 'disabled',
+          disabled: { reason, at: new Date(now()) },
+          ...withoutHolder(before, now()),
+        } as const;
         return { update: { $set: set, $unset: { due: '' } }, action: 'webhook.disabled', details: { reason } };
       }),
     remove: (id: string, by: Authority): Promise<EndpointRow | undefined> =>
       models.change(async (session, record) => {
-        const found = await rows.findOneAndDelete(filterOf(id, by), { session });
-        if (!found) return undefined;
-        await record(by.actor, 'webhook.deleted', found.organisation_id, { endpoint: id, url: found.url });
-        return found;
+        const endpoint = await rows.findOneAndDelete(filterOf(id, by), { session });
+        if (!endpoint) return undefined;
+        await record(by.actor, 'webhook.deleted', endpoint.organisation_id, { endpoint: id, url: endpoint.url });
+        return endpoint;
       }),
     any: async (): Promise<boolean> => (await rows.findOne({}, { projection: { _id: 1 } })) !== null,
     counts,

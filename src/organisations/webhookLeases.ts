@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { mongo } from 'mongoose';
-import { type Held, leasesOf } from '../mongo/lease';
+import { type Held, createLeases } from '../mongo/lease';
 import { nativeCollection } from '../mongo/native';
 import type { ControlModels } from './models';
 import type { EndpointRow } from './webhookRows';
@@ -40,17 +40,16 @@ interface Wanted {
 /** A lease: the endpoint as it was when its holder last read it. */
 export type Leased = Held<EndpointRow>;
 
-export type WebhookLeases = ReturnType<typeof endpointLeases>;
+export type WebhookLeases = ReturnType<typeof createEndpointLeases>;
 
-export function webhookLeases({ webhookEndpoints }: Pick<ControlModels, 'webhookEndpoints'>, now: () => number) {
-  return endpointLeases(nativeCollection(webhookEndpoints), now);
+export function createWebhookLeases({ webhookEndpoints }: Pick<ControlModels, 'webhookEndpoints'>, now: () => number) {
+  return createEndpointLeases(nativeCollection(webhookEndpoints), now);
 }
 
-/** The leases of endpoints in a collection. */
-export function endpointLeases(rows: mongo.Collection<EndpointRow>, now: () => number) {
+export function createEndpointLeases(rows: mongo.Collection<EndpointRow>, now: () => number) {
   const without = new LRUCache<string, true>({ max: 10_000, ttl: NONE_FOR });
 
-  const leases = leasesOf(rows, LEASED_FOR, now);
+  const leases = createLeases(rows, LEASED_FOR, now);
   const due = () => ({ due: { $lte: new Date(now()) } });
 
   return {
@@ -70,11 +69,11 @@ export function endpointLeases(rows: mongo.Collection<EndpointRow>, now: () => n
     /** Gives a lease back. An endpoint woken since it was read is due at once. Resolves with whether it is due now. */
     async release({ _id, holder, wakes }: Leased, progress: Progress, { due, until: rest }: Rest): Promise<boolean> {
       const resting = due ? { $set: { ...progress, due } } : { $set: progress, $unset: { due: '' as const } };
-      const isOver = rest === undefined || rest.getTime() <= now();
+      const isRestOver = rest === undefined || rest.getTime() <= now();
       if (await leases.release({ _id, holder, wakes }, resting, { until: rest }))
-        return due !== undefined && due.getTime() <= now() && isOver;
+        return due !== undefined && due.getTime() <= now() && isRestOver;
       await leases.release({ _id, holder }, { $set: { ...progress, due: new Date(now()) } }, { until: rest });
-      return isOver;
+      return isRestOver;
     },
     /** Wakes the endpoints of organisations with new events; failing ones keep their due time. True if there is an endpoint to deliver to. */
     async wake(organisations: readonly string[]): Promise<boolean> {
@@ -84,8 +83,8 @@ export function endpointLeases(rows: mongo.Collection<EndpointRow>, now: () => n
       const theirs = { organisation_id: { $in: some } };
       const { matchedCount } = await rows.updateMany({ ...theirs, state: 'enabled' }, woken);
       if (matchedCount < some.length) {
-        const found = await rows.find(theirs, { projection: { _id: 0, organisation_id: 1 } }).toArray();
-        const having = new Set(found.map(({ organisation_id: id }) => id));
+        const withEndpoint = await rows.find(theirs, { projection: { _id: 0, organisation_id: 1 } }).toArray();
+        const having = new Set(withEndpoint.map(({ organisation_id: id }) => id));
         for (const id of some) if (!having.has(id)) without.set(id, true);
       }
       return matchedCount > 0;

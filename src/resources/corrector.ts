@@ -4,21 +4,25 @@ import type { StoredMember } from '../schema/storedTypes';
 import { correctionsOf, storeCorrections } from '../stored/corrections';
 import type { Resource, Row, Texts } from '../stored/resource';
 import { collections } from '.';
-import { messages, requests } from './requests/requests';
+import { messages, requests as threads } from './requests/requests';
 
-/* Fills in what other programs leave out of their rows: search words, and the counters of threads. */
+/*
+ * Fills in what programs that write to MongoDB themselves (docs/stored.md) leave out of their rows: search words, and the counters of request
+ * threads. events/tail/corrections.ts finds such writes in the database's log and calls this (docs/decisions/invalid-rows.md).
+ */
 
 const byName = new Map(collections.map((resource) => [resource.name, resource]));
 
-/** Whether the words of a member, or of one inside it, are in `search`. */
+/** Whether `search` has the words of a member, or of one inside it. */
 const hasWords = ({ isSearchable, members }: StoredMember): boolean => isSearchable || members.some(hasWords);
 
+/** The members whose change may leave search words or counters wrong, and these themselves; empty if the type has neither. */
 function watchedOf({ stored, computed }: Resource): ReadonlySet<string> {
   const texts = stored.members.filter(hasWords).map(({ name }) => name);
   return new Set(texts.length + computed.length > 0 ? [...texts, ...computed, 'search'] : []);
 }
 
-/** Of messages every member counts: those by which they are counted and found belong to their thread. */
+/** All members of messages, since the counters and search words of their thread follow from them. */
 const OF_MESSAGES = new Set(messages.stored.members.map(({ name }) => name));
 
 export const corrector: Corrector = {
@@ -32,18 +36,20 @@ export const corrector: Corrector = {
     if (!resource) return 0;
     if (resource !== messages) return correct(data, resource, ids);
     const options = { projection: { request_id: 1, body: 1 }, batchSize: ids.length + 1 } as const;
-    const texts = new Map<string, string[]>();
+    // of a thread only these messages are searched for words, not all that it has
+    const bodiesByThread = new Map<string, string[]>();
     for await (const { request_id: id, body } of data.collection(messages).find({ _id: { $in: [...ids] } }, options))
-      texts.set(id, [...(texts.get(id) ?? []), ...(typeof body === 'string' ? [body] : [])]);
-    return correct(data, requests, [...texts.keys()], texts);
+      bodiesByThread.set(id, [...(bodiesByThread.get(id) ?? []), ...(typeof body === 'string' ? [body] : [])]);
+    return correct(data, threads, [...bodiesByThread.keys()], bodiesByThread);
   },
 };
 
-/** Rows looked at together, for which the messages of threads are counted together. */
+/** Rows corrected together: the messages of so many threads are counted by one query. */
 const TOGETHER = 20;
-/** How often a row is looked at if others keep changing it meanwhile. */
+/** How often a row is read if others keep changing it between the read and the correction. */
 const TRIES = 3;
 
+/** Resolves with the number of rows written. `texts` are those of parts that changed; without it those of all parts are read. */
 async function correct(
   data: OrganisationData,
   resource: Resource,
@@ -52,19 +58,20 @@ async function correct(
   tries = TRIES,
 ): Promise<number> {
   let [together, stored]: [Row[], number] = [[], 0];
-  const changed: string[] = [];
-  const look = async (): Promise<void> => {
+  const overtaken: string[] = [];
+  const correctTogether = async (): Promise<void> => {
+    // values of a wrong type stay, which only `doctor --rows --fix` converts
     const corrections = await correctionsOf(data, resource, together, { converts: undefined, ...(texts && { texts }) });
-    // most rows lack nothing, and then nothing is written, not even the row by which a write is tracked
+    // most rows lack nothing, and then nothing is written, not even the row of open_writes by which a write is tracked
     const correctedIds = await storeCorrections(data, resource, corrections, 'other');
     stored += correctedIds.size;
     for (const { before, members } of corrections)
-      if (members.length > 0 && !correctedIds.has(before._id)) changed.push(before._id);
+      if (members.length > 0 && !correctedIds.has(before._id)) overtaken.push(before._id);
     together = [];
   };
   const rows = data.collection(resource).find({ _id: { $in: [...ids] } }, { batchSize: ids.length + 1 });
-  for await (const row of rows) if (together.push(row) === TOGETHER) await look();
-  await look();
-  if (changed.length === 0 || tries === 1) return stored;
-  return stored + (await correct(data, resource, changed, texts, tries - 1));
+  for await (const row of rows) if (together.push(row) === TOGETHER) await correctTogether();
+  await correctTogether();
+  if (overtaken.length === 0 || tries === 1) return stored;
+  return stored + (await correct(data, resource, overtaken, texts, tries - 1));
 }

@@ -1,4 +1,4 @@
-import type { ClientSession } from 'mongoose';
+import { type ClientSession, mongo } from 'mongoose';
 import { idempotencyRecords } from '../tenant/idempotency';
 import { stampedWrite, writesEnded } from '../tenant/openWrites';
 import type { OrganisationData } from '../tenant/organisationData';
@@ -19,10 +19,10 @@ import { changedAt, isSameRow, writeRows } from '../stored/rows';
 /** Maximum rows changed in one transaction. */
 const AT_ONCE = 200;
 
-/** Number of rows changed, by collection. */
+/** Number of rows changed, by collection: all with personal members, also those with 0, and others in which rows changed. */
 export type Erased = Readonly<Record<string, number>>;
 
-/** On whose behalf, and what stops it between two transactions. */
+/** On whose behalf it is; `signal` stops it between two transactions. */
 interface Erasure {
   readonly by: Writer;
   readonly signal: AbortSignal;
@@ -31,14 +31,18 @@ interface Erasure {
 type Filter = Readonly<Record<string, unknown>>;
 type Members = Readonly<Record<string, unknown>>;
 
-/** A resource with what replaces its personal members, and its parts, which have the id of their owner in `by`. */
+/** A resource with what replaces its personal members, and its parts, such as the messages of a request, with the column of their owner's id. */
 interface Erasable {
   readonly resource: Resource;
   readonly erased: Members;
-  /** The members with the customer's id. */
-  readonly by: readonly string[];
-  readonly parts: readonly { readonly resource: Resource; readonly erased: Members; readonly by: string }[];
+  /** The columns with the customer's id. */
+  readonly customerColumns: readonly string[];
+  readonly parts: readonly { readonly resource: Resource; readonly erased: Members; readonly ownerColumn: string }[];
 }
+
+const columnOf = (member: string): string => (member === 'id' ? '_id' : member);
+
+const hasMembers = (members: Members): boolean => Object.keys(members).length > 0;
 
 /** The resources with customers' personal data, customers first. */
 function erasables(): Erasable[] {
@@ -47,13 +51,13 @@ function erasables(): Erasable[] {
     const resource = resources.get(type);
     return resource ? [{ resource, erased: erasedMembers(published, resource.stored) }] : [];
   };
-  return typesOfCustomer(published.stored).flatMap(({ stored, by, parts: all }) => {
+  return typesOfCustomer(published.stored).flatMap(({ stored, customerMembers, parts: all }) => {
     const parts = all.flatMap(erasable);
-    const columns = by.map((member) => (member === 'id' ? '_id' : member));
+    const customerColumns = customerMembers.map(columnOf);
     return erasable(stored).map((target) => ({
       ...target,
-      by: columns,
-      parts: parts.map((part) => ({ ...part, by: referenceTo(stored.type) })),
+      customerColumns,
+      parts: parts.map((part) => ({ ...part, ownerColumn: referenceTo(stored.type) })),
     }));
   });
 }
@@ -65,23 +69,24 @@ function erasables(): Erasable[] {
 export async function eraseCustomer(data: OrganisationData, id: string, erasure: Erasure): Promise<Erased> {
   const { signal } = erasure;
   const counts: Record<string, number> = {};
-  const count = (resource: Resource, rows: number, isListed = rows > 0): void => {
-    if (!isListed) return;
-    counts[resource.name] = (counts[resource.name] ?? 0) + rows;
+  const count = ({ name }: Resource, rows: number): void => {
+    if (rows > 0) counts[name] = (counts[name] ?? 0) + rows;
   };
-  for (const { resource, erased, by, parts } of erasables()) {
-    const [first = '', ...others] = by;
-    const ofCustomer = others.length === 0 ? { [first]: id } : { $or: by.map((member) => ({ [member]: id })) };
-    const isListed = (members: Members): boolean => Object.keys(members).length > 0;
-    count(resource, 0, isListed(erased) || parts.some((part) => isListed(part.erased)));
-    for (const part of parts) count(part.resource, 0, isListed(part.erased));
+  for (const { resource, erased, customerColumns, parts } of erasables()) {
+    const [first = '', ...others] = customerColumns;
+    const ofCustomer =
+      others.length === 0 ? { [first]: id } : { $or: customerColumns.map((column) => ({ [column]: id })) };
+    // reported even if none of their rows changes
+    const personalParts = parts.filter((part) => hasMembers(part.erased));
+    if (hasMembers(erased) || personalParts.length > 0) counts[resource.name] ??= 0;
+    for (const part of personalParts) counts[part.resource.name] ??= 0;
     count(resource, await eraseRows(data, resource, { ...erasure, filter: ofCustomer, erased }));
-    // writes that read these rows before may still store a copy, or an answer
+    // writes of any collection that read these rows before may still store a copy, or an answer
     await writesEnded(data, signal);
     await eraseAnswers(
       data,
       resource,
-      by.map((member) => ({ [`answer.${member}`]: id })),
+      customerColumns.map((column) => ({ [`answer.${column}`]: id })),
       erased,
     );
     // parts come after their owners, because a new part copies names from its owner
@@ -93,16 +98,23 @@ export async function eraseCustomer(data: OrganisationData, id: string, erasure:
         signal.throwIfAborted();
         count(
           part.resource,
-          await eraseRows(data, part.resource, { ...erasure, filter: { [part.by]: ids }, erased: part.erased }),
+          await eraseRows(data, part.resource, {
+            ...erasure,
+            filter: { [part.ownerColumn]: ids },
+            erased: part.erased,
+          }),
         );
-        await eraseAnswers(data, part.resource, [{ [`answer.${part.by}`]: ids }], part.erased);
+        await eraseAnswers(data, part.resource, [{ [`answer.${part.ownerColumn}`]: ids }], part.erased);
       }
     }
   }
   return counts;
 }
 
-/** Erases personal members in answers that are kept for retries: those with an object of the resource that meets one of the conditions. */
+/**
+ * Erases personal members in answers that are kept for retries: those with an object of the resource that meets one of the conditions. They
+ * lose their search words, which no API shows; a customer's answers get the time of this erasure, whatever its row has.
+ */
 async function eraseAnswers(
   data: OrganisationData,
   resource: Resource,
@@ -112,18 +124,18 @@ async function eraseAnswers(
   const { type, members } = resource.stored;
   const isReturned = published.roots.some(({ kind, field }) => kind === 'Mutation' && namedType(field.type) === type);
   if (!isReturned || Object.keys(erased).length === 0) return;
-  // answers of other types lack at least one of these members
-  const required = members.filter(({ isRequired }) => isRequired).map(({ name }) => (name === 'id' ? '_id' : name));
-  const isOne = required.map((name) => ({ [`answer.${name}`]: { $exists: true } }));
-  const words = resource.words(erased);
+  // an answer does not name its type; if another type has all these members, too much is erased of a retry's answer, never too little
+  const required = members.filter(({ isRequired }) => isRequired).map(({ name }) => columnOf(name));
+  const hasRequiredMembers = required.map((column) => ({ [`answer.${column}`]: { $exists: true } }));
   const erasedAt = type === PERSON && { [ERASED_AT]: new Date(data.now()) };
-  const after = Object.entries({ ...erased, ...erasedAt, ...(words.length > 0 && { search: words }) });
-  await data
-    .collection(idempotencyRecords)
-    .updateMany(
-      { $and: isOne, $or: [...conditions] },
-      { $set: Object.fromEntries(after.map(([name, value]) => [`answer.${name}`, value])) },
-    );
+  const after = Object.entries({ ...erased, ...erasedAt });
+  await data.collection(idempotencyRecords).updateMany(
+    { $and: hasRequiredMembers, $or: [...conditions] },
+    {
+      $set: Object.fromEntries(after.map(([name, value]) => [`answer.${name}`, value])),
+      $unset: { 'answer.search': '' },
+    },
+  );
 }
 
 /** Changes rows in transactions of {@link AT_ONCE}. Resolves with the number of rows that changed. */
@@ -137,7 +149,8 @@ async function eraseRows(
     signal.throwIfAborted();
     const ids = batch.map(({ _id }) => _id);
     total += await stampedWrite(data, (session, now) => changeRows(data, resource, { ids, erased, session, now }), {
-      ...{ writes: [resource], by },
+      writes: [resource],
+      by,
     });
   }
   return total;
@@ -162,10 +175,10 @@ async function changeRows(
     const knownMembers = withoutUnknown(resource, before);
     const isPerson = resource.stored.type === PERSON;
     const after = { ...knownMembers, ...erased, ...(isPerson && { [ERASED_AT]: before[ERASED_AT] ?? now }) };
-    const searched = 'search' in before ? { ...after, search: resource.words(after) } : after;
-    if (isSameRow(before, searched)) return [];
+    const indexed = 'search' in before ? { ...after, search: resource.words(after) } : after;
+    if (isSameRow(before, indexed)) return [];
     const { updated_at: last } = before as { updated_at?: Date };
-    return { row: { ...searched, ...(last && { updated_at: changedAt(last, now) }) }, before: row };
+    return { row: { ...indexed, ...(last && { updated_at: changedAt(last, now) }) }, before: row };
   });
   await writeRows(stored, changed, { ordered: false, session });
   return changed.length;
@@ -179,10 +192,23 @@ function withoutUnknown({ stored: { members } }: Resource, row: Row & Members): 
   ) as Row & Members;
 }
 
-/** Whether a value is or has a text; an ObjectId or a number of BSON is none. */
+/** Types of BSON whose values hold no text. */
+const TEXTLESS = new Set<unknown>([
+  'ObjectId',
+  'Double',
+  'Int32',
+  'Long',
+  'Decimal128',
+  'Timestamp',
+  'MinKey',
+  'MaxKey',
+]);
+
+/** Whether a value is or may hold a text: not a number, boolean, time or id, but binary data, code and regular expressions. */
 function mayHaveText(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return typeof value === 'string';
-  return !(value instanceof Date || '_bsontype' in value);
+  if (value instanceof Date || value instanceof mongo.BSON.UUID) return false;
+  return !('_bsontype' in value && TEXTLESS.has(value._bsontype));
 }
 
 /** The matching rows, with only their _id, in batches of up to {@link AT_ONCE}. */

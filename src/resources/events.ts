@@ -16,6 +16,7 @@ interface FeedArguments {
   readonly object_id?: string | null;
   readonly after?: string | null;
   readonly limit?: number | null;
+  /** In seconds. */
   readonly wait?: number | null;
 }
 
@@ -31,14 +32,15 @@ export const eventResolvers = {
     events: async (_: unknown, args: FeedArguments, context: DataContext) => {
       const { data, source, wanted } = listenerOf(context, args);
       const limit = args.limit ?? DEFAULT_LIMIT;
-      let after = await startOf(data, args.after);
-      const look = async (): Promise<boolean> => {
-        page = await readRecorded(data, source, wanted, { after, limit });
-        after = page.next;
+      const after = await startOf(data, args.after);
+      let page: EventPage = { rows: [], hasMore: false, next: after };
+      /** Goes on from where the last page ended; whether the page is worth an answer. */
+      const readPage = async (): Promise<boolean> => {
+        page = await readRecorded(data, source, wanted, { after: page.next, limit });
         return page.rows.length > 0 || page.hasMore;
       };
-      let page: EventPage = { rows: [], hasMore: false, next: after };
-      if (!(await look()) && args.wait) await source.wait(args.wait * 1000, wanted, look);
+      // reads again when events arrive, until one is wanted or the time is over
+      if (!(await readPage()) && args.wait) await source.wait(args.wait * 1000, wanted, readPage);
       return {
         data: page.rows.map((row) => shown(data.organisationId, row)),
         has_more: page.hasMore,
@@ -83,14 +85,14 @@ interface Listener {
   readonly wanted: WantedEvents;
 }
 
-/** Who is asking, and for which events. @throws AppError insufficient_scope */
+/** Whose events are read, from where, and which. @throws AppError insufficient_scope */
 function listenerOf(context: DataContext, args: FeedArguments): Listener {
   const { data, principal, events: source } = context;
   if (!source) throw new Error('no events are recorded');
   return { data, source, wanted: wantedBy(args, principal.scopes, context) };
 }
 
-/** @throws AppError insufficient_scope if the key may not receive a type that is asked for */
+/** The types asked for or, by default, all that the key may receive. @throws AppError insufficient_scope if it may not receive one asked for */
 function wantedBy(
   { types, object_id: id }: FeedArguments,
   scopes: ReadonlySet<Scope>,
@@ -101,9 +103,11 @@ function wantedBy(
   const refused = asked && hidden.find(({ name }) => asked.has(name));
   if (refused?.scope !== undefined)
     authorise({ scope: refused.scope, role: undefined }, `The event type ${refused.name}`);
-  const shownTypes = published.eventTypes.filter((type) => !hidden.includes(type)).map(({ name }) => name);
-  const all = hidden.length === 0 ? undefined : new Set(shownTypes);
-  return { types: asked ?? all, objectId: id?.toLowerCase() };
+  const allowed = published.eventTypes.filter((type) => !hidden.includes(type)).map(({ name }) => name);
+  return {
+    types: asked ?? (hidden.length === 0 ? undefined : new Set(allowed)),
+    objectId: id?.toLowerCase(),
+  };
 }
 
 function shown(organisation: string, row: EventRow): ShownEvent & object {

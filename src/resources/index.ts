@@ -14,7 +14,7 @@ import { requestResolvers } from './requests/service';
 import { withOwnRules } from './ownRules';
 import { RULES } from './rules';
 
-/** Resources with code of their own beside rules; the others follow from the SDL. */
+/** Resources with more code of their own than rules; the others follow from the SDL and {@link RULES}. */
 const OWN: ReadonlyMap<string, Resource> = new Map(
   [customers, requests, messages].map((resource) => [resource.stored.type, resource]),
 );
@@ -26,6 +26,7 @@ export const collections: readonly Resource[] = inOrder().map(
   ({ type }) => OWN.get(type) ?? defineResource(type, withOwnRules(type, RULES[type])),
 );
 
+/** The stored types, each after those that its relations refer to, as far as they do not refer to each other. */
 function inOrder(): StoredType[] {
   const [ordered, seen] = [[] as StoredType[], new Set<string>()];
   function add(type: string): void {
@@ -55,5 +56,8 @@ export const recordKinds: readonly RecordKind[] = [
 /** All resolvers by type and field: those that follow from the SDL, then writes of other kinds, and reads of several collections. */
 export const resolvers: Resolvers = mergeResolvers(
   deriveResolvers(published, collections),
-  ...[salesResolvers(resourceOf('orders')), requestResolvers, meResolvers, eventResolvers],
+  salesResolvers(resourceOf('orders')),
+  requestResolvers,
+  meResolvers,
+  eventResolvers,
 );

@@ -1,7 +1,8 @@
 import { modeOf } from '../auth/principal';
 import type { DataContext } from '../operations/context';
 
-const shown = ({ limit, remaining, resetAt: reset_at }: Omit<DataContext['rate'], 'organisation'>) => ({
+/** A rate limit as the API shows it. */
+const shownLimit = ({ limit, remaining, resetAt: reset_at }: Omit<DataContext['rate'], 'organisation'>) => ({
   limit,
   remaining,
   reset_at,
@@ -10,7 +11,6 @@ const shown = ({ limit, remaining, resetAt: reset_at }: Omit<DataContext['rate']
 export const meResolvers = {
   Query: {
     me: (_: unknown, __: unknown, { principal, rate }: DataContext) => {
-      // the guard admits only keys
       return {
         mode: modeOf(principal.organisation),
         organisation: principal.organisation,
@@ -22,9 +22,9 @@ export const meResolvers = {
           expires_at: principal.key.expiresAt,
           mcp: principal.key.mcp,
         },
-        rate_limit: shown(rate),
-        // an answered request was within both limits, so the organisation's is known
-        organisation_rate_limit: shown(rate.organisation ?? rate),
+        rate_limit: shownLimit(rate),
+        // the organisation's is always known, since an answered request was within both limits
+        organisation_rate_limit: shownLimit(rate.organisation ?? rate),
       };
     },
   },

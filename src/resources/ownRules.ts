@@ -3,11 +3,11 @@ import { type Fault, shorten } from '../errors';
 import { ownPath } from '../sdl/folder';
 import type { ImportRecord, RecordRules } from '../stored/records';
 
-/* Rules of the user across the members of an object: rules.mjs in the folder of the schema, with a function for each type. */
+/* Rules of the user across the members of an object: rules.mjs in the folder of SCHEMA_DIR exports a function for each type, by its name. */
 
-/** Says what is wrong: where, as a JSON Pointer, and a sentence; the user's code may give anything. */
-type Say = (pointer: unknown, detail: unknown) => void;
-type OwnRule = (record: ImportRecord, tools: { readonly fault: Say }) => unknown;
+/** What rules call to report a fault: where, as a JSON Pointer, and a sentence. Unknown, since the user's code may give anything. */
+type ReportFault = (pointer: unknown, detail: unknown) => void;
+type OwnRule = (record: ImportRecord, tools: { readonly fault: ReportFault }) => unknown;
 type Exports = Readonly<Record<string, unknown>>;
 
 /** The most characters of a fault's detail. */
@@ -23,14 +23,14 @@ export function ownRules(): Exports {
   return (loaded ??= process.getBuiltinModule('node:module').createRequire(path)(path) as Exports);
 }
 
-/** Our rules of a type, then those of the user. */
-export function withOwnRules(type: string, ours: RecordRules = {}): RecordRules {
+/** The rules of a type: first those built in, then the user's. @throws the error of rules.mjs if it cannot be loaded */
+export function withOwnRules(type: string, builtIn: RecordRules = {}): RecordRules {
   const rule = ownRules()[type] as OwnRule | undefined;
-  if (!rule) return ours;
+  if (!rule) return builtIn;
   return {
-    ...ours,
+    ...builtIn,
     rules: (record) => {
-      const faults = [...(ours.rules?.(record) ?? [])];
+      const faults = [...(builtIn.rules?.(record) ?? [])];
       const fault = (pointer: unknown, detail: unknown): void => void faults.push(faultOf(type, pointer, detail));
       // a copy, since some callers store the record
       refusePromise(type, rule(JSON.parse(JSON.stringify(record)) as ImportRecord, { fault }));
@@ -58,7 +58,7 @@ function shown(value: unknown): string {
 function refusePromise(type: string, returned: unknown): void {
   const { then } = (returned ?? {}) as { readonly then?: unknown };
   if (typeof then !== 'function') return;
-  // without that, its rejection would end the process
+  // unhandled, its rejection would end the process
   Promise.resolve(returned).catch(() => undefined);
   throw wrongRule(type, 'returns a promise, but rules are synchronous: they are called in a transaction');
 }

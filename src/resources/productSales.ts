@@ -22,16 +22,17 @@ interface ProductSalesArguments extends Span {
   readonly limit?: number | null;
 }
 
-/** A row; sums of decimals are Decimal128. */
+/** A row of the answer; `qty`, a sum of decimals, is a Decimal128. */
 type Sale = Readonly<Record<string, unknown>> & { readonly qty: { toString(): string } };
 
-/** The members of lines that sales depend on. */
-const OF_LINES = ['sku', 'uom', 'qty', 'unit_price_minor', 'discount_pct', 'description'];
+/** The members of an order's lines that sales depend on. */
+const LINE_MEMBERS = ['sku', 'uom', 'qty', 'unit_price_minor', 'discount_pct', 'description'];
+/** The members of orders that sales depend on. */
 const usedOf = ({ stored }: Resource) =>
   stored.members.flatMap((member) => {
     if (member.name === 'currency') return [member];
     return member.name === 'lines'
-      ? [{ ...member, members: member.members.filter(({ name }) => OF_LINES.includes(name)) }]
+      ? [{ ...member, members: member.members.filter(({ name }) => LINE_MEMBERS.includes(name)) }]
       : [];
   });
 
@@ -41,12 +42,12 @@ const PERCENT = decimal('$lines.discount_pct');
 const GROSS = { $multiply: [QTY, PRICE] };
 const DISCOUNT = { $divide: [{ $multiply: [QTY, PRICE, PERCENT] }, { $toDecimal: 100 }] };
 
-/** Rounds half up, the way amounts of lines are rounded; $round would round half to even. Stays a decimal, which no amount overflows. */
+/** Rounds half up, as amounts of lines are ($round would round half to even). The result is a Decimal128, which no amount overflows. */
 function rounded(amount: object): object {
   return { $floor: { $add: [amount, { $toDecimal: '0.5' }] } };
 }
 
-/** The best-selling products per currency, from the amounts of the lines. @throws AppError invalid_request */
+/** The best-selling products per currency, from the lines of orders that are not cancelled. @throws AppError invalid_request */
 async function productSales(
   orders: Pick<Parameters<typeof aggregate>[1], 'collection' | 'members'>,
   context: TotalsContext,
@@ -60,7 +61,7 @@ async function productSales(
     {
       $project: {
         currency: 1,
-        ...Object.fromEntries(OF_LINES.map((name) => [`lines.${name}`, 1])),
+        ...Object.fromEntries(LINE_MEMBERS.map((name) => [`lines.${name}`, 1])),
       },
     },
     { $unwind: '$lines' },

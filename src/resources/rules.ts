@@ -8,7 +8,7 @@ export const RULES: Readonly<Record<string, RecordRules>> = {
   Order: { rules: amountFaults, decimals: ['discount_pct'] },
 };
 
-/** A quote has the times that go with its status. */
+/** Faults of a quote without the times that its status requires, or with one that it excludes. */
 function decisionFaults({ status, decided_at: decidedAt, sent_at: sentAt }: ImportRecord): Fault[] {
   const isDecided = status === 'accepted' || status === 'declined';
   const isSent = status !== 'draft' && status !== 'withdrawn';

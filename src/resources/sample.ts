@@ -60,7 +60,7 @@ export async function hasSample(data: OrganisationData): Promise<boolean> {
   return true;
 }
 
-/** The lines of a file of the sample; of a type of the user's, its example. */
+/** The lines of a file of the sample; for a type of the user's, its example as the only line; none if there is neither. */
 export async function linesOf(file: string): Promise<string[]> {
   const path = join(SAMPLE, file);
   if (existsSync(path)) return (await readFile(path, 'utf8')).trimEnd().split('\n');

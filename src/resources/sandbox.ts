@@ -17,7 +17,7 @@ interface Emptying {
 
 /** Deletes everything that a sandbox has. If it was interrupted, run it again to complete it. */
 export async function emptySandbox(data: OrganisationData, { by, signal }: Emptying): Promise<void> {
-  // with the idempotency records gone, retries of earlier writes write again
+  // with idempotencyRecords and writeVersions, since a retry of an earlier write must write again
   for (const collection of [...collections, idempotencyRecords, writeVersions])
     await empty(data, collection, { by, ...(signal && { signal }) });
 }
@@ -30,9 +30,9 @@ async function empty(
   const rows = data.collection(collection);
   for (;;) {
     signal?.throwIfAborted();
-    const piece = await rows.find({}, { projection: { _id: 1 }, limit: DELETE_BATCH }).toArray();
-    if (piece.length === 0) return;
-    const these = { _id: { $in: piece.map(({ _id }) => _id) } };
-    await stampedWrite(data, (session) => rows.deleteMany(these, { session }), { writes: [collection], by });
+    const batch = await rows.find({}, { projection: { _id: 1 }, limit: DELETE_BATCH }).toArray();
+    if (batch.length === 0) return;
+    const filter = { _id: { $in: batch.map(({ _id }) => _id) } };
+    await stampedWrite(data, (session) => rows.deleteMany(filter, { session }), { writes: [collection], by });
   }
 }

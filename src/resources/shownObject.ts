@@ -16,7 +16,10 @@ export interface Named {
 
 export type ReadShown = (data: OrganisationData, object: Named, context: CallContext) => Promise<unknown>;
 
-/** Returns what reads objects as REST shows them to a key with all scopes; null if one is gone or cannot be shown. */
+/**
+ * Returns a function that reads an object as REST shows it to a key with all scopes. It resolves with null if the object is gone, or its row is
+ * one that cannot be shown (stored/invalidRows.ts).
+ */
 export function shownObjects(schema: GraphQLSchema): ReadShown {
   const byName = new Map(collections.map((resource) => [nameOf(resource.stored.type), resource]));
   return async (data, { type, id }, context) => {

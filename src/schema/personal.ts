@@ -7,11 +7,11 @@ import { ownerOf, referenceTo, type StoredMember, type StoredType, typeOf, type 
 /** The type whose objects are people or businesses (which may consist of one person). */
 export const PERSON = 'Customer';
 
-/** Stored objects with data of a customer, and the parts of these. */
+/** Stored objects with data of a customer, and the types of their parts, such as messages of a request. */
 export interface OfCustomer {
   readonly stored: StoredType;
   /** The members with the customer's id: `id` for the customer itself. */
-  readonly by: readonly string[];
+  readonly customerMembers: readonly string[];
   readonly parts: readonly StoredType[];
 }
 
@@ -20,15 +20,19 @@ export function typesOfCustomer(types: Types): OfCustomer[] {
   const all = [...types.values()];
   const partsOf = (stored: StoredType): StoredType[] => all.filter((part) => ownerOf(part, all) === stored);
   const others = all.toReversed().filter(({ type }) => type !== PERSON);
-  const referring = others.map((stored) => ({ stored, by: referringMembers(stored), parts: partsOf(stored) }));
+  const referring = others.map((stored) => ({
+    stored,
+    customerMembers: referringMembers(stored),
+    parts: partsOf(stored),
+  }));
   const person = types.get(PERSON);
   return [
-    ...(person ? [{ stored: person, by: ['id'], parts: partsOf(person) }] : []),
-    ...referring.filter(({ by }) => by.length > 0),
+    ...(person ? [{ stored: person, customerMembers: ['id'], parts: partsOf(person) }] : []),
+    ...referring.filter(({ customerMembers }) => customerMembers.length > 0),
   ];
 }
 
-/** The members with the id of a customer. */
+/** The members with the id of a customer: relations to one and, without a relation, `customer_id`. */
 export function referringMembers(stored: StoredType): string[] {
   const named = stored.relations.filter(({ type, isList }) => type === PERSON && !isList).map(({ member }) => member);
   const members = new Set([...named, referenceTo(PERSON)]);

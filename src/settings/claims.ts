@@ -33,8 +33,8 @@ function idOf(sub: string): string {
 
 /** The first of the claims that can be shown as a name: often users choose it themselves, and others read it in the audit log. */
 function nameOf({ name, preferred_username, email, sub }: Claims): string {
-  const found = [name, preferred_username, email, sub].flatMap((text) => lineOf(text) ?? []);
-  return found[0] ?? 'unnamed user';
+  const names = [name, preferred_username, email, sub].flatMap((text) => lineOf(text) ?? []);
+  return names[0] ?? 'unnamed user';
 }
 
 /** A claim as a name; undefined if it cannot be one. */

@@ -13,7 +13,7 @@ import { AppError } from '../errors';
  * `__Host-`, so that no other host of the domain can set it; browsers then require the path `/`, so a path of PUBLIC_URL is in the name,
  * which keeps gateways at one host apart.
  */
-export function cookie(name: string, publicUrl: string | undefined) {
+export function createCookie(name: string, publicUrl: string | undefined) {
   const isSecure = publicUrl?.startsWith('https:') === true;
   const path = encodeURIComponent(publicPath({ PUBLIC_URL: publicUrl }));
   const fullName = `${isSecure ? '__Host-' : ''}${name}${path}`;
@@ -32,21 +32,21 @@ export function cookie(name: string, publicUrl: string | undefined) {
   };
 }
 
-export type BrowserSessions = ReturnType<typeof browserSessions>;
+export type BrowserSessions = ReturnType<typeof createBrowserSessions>;
 
 /** How many recently valid sessions are remembered. */
 const MAX_KNOWN = 10_000;
 
 /** Finds the sessions of browsers by their cookie. `failures` limits, per address, cookies that have no session. */
-export function browserSessions(
+export function createBrowserSessions(
   { PUBLIC_URL }: Pick<Config, 'PUBLIC_URL'>,
   sessions: Pick<Sessions, 'find'>,
   failures: RateLimiter,
 ) {
-  const sessionCookie = cookie('scopegate_session', PUBLIC_URL);
+  const sessionCookie = createCookie('scopegate_session', PUBLIC_URL);
   const attempt = attempts(failures, 'session', 'Too many invalid sessions from this address');
   // a session that was valid a moment ago is looked up even if others at the same address have used up its attempts
-  const known = new LRUCache<string, true>({ max: MAX_KNOWN, ttl: SESSION_LIMITS.absolute });
+  const validIds = new LRUCache<string, true>({ max: MAX_KNOWN, ttl: SESSION_LIMITS.absolute });
   return {
     cookie: sessionCookie,
     /** The session of a request and its token; undefined if nobody is signed in. @throws AppError rate_limited */
@@ -55,9 +55,9 @@ export function browserSessions(
       if (token === undefined || !isToken(token)) return undefined;
       const id = fingerprint(token);
       const look = (): Promise<Session | undefined> => sessions.find(token);
-      const session = await (known.has(id) ? look() : attempt(address, look));
-      if (session) known.set(id, true);
-      else known.delete(id);
+      const session = await (validIds.has(id) ? look() : attempt(address, look));
+      if (session) validIds.set(id, true);
+      else validIds.delete(id);
       return session && { token, session };
     },
   };
@@ -65,20 +65,20 @@ export function browserSessions(
 
 /* Protection against cross-site request forgery. */
 
-interface Found {
+interface OpenSession {
   readonly token: string;
   readonly session: Session;
 }
 
 /** A session's CSRF token. It depends on the organisation, so that a page of live data cannot act on the sandbox, or the reverse. */
-export function csrfToken({ token, session: { organisation } }: Found): string {
+export function csrfToken({ token, session: { organisation } }: OpenSession): string {
   return createHmac('sha256', token).update(`csrf ${organisation.id}`).digest('base64url');
 }
 
 /** @throws AppError forbidden unless the token is the session's */
-export function checkCsrf(given: unknown, found: Found): void {
-  const expected = Buffer.from(csrfToken(found));
-  const actual = Buffer.from(typeof given === 'string' ? given : '');
+export function checkCsrf(token: unknown, session: OpenSession): void {
+  const expected = Buffer.from(csrfToken(session));
+  const actual = Buffer.from(typeof token === 'string' ? token : '');
   if (actual.length === expected.length && timingSafeEqual(actual, expected)) return;
   throw new AppError('forbidden', 'The CSRF token is missing or invalid. Reload the page.');
 }

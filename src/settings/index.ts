@@ -8,8 +8,15 @@ import type { Execute } from '../operations/execution';
 import { toAppError } from '../mongo/toAppError';
 import { defaultHeaders, settingsPolicy } from '../pages/page';
 import { failed, methodNotAllowed, nothingHere } from '../pages/problems';
-import { browserSessions, type BrowserSessions, checkCsrf, checkOrigin, cookie, csrfToken } from './cookies';
-import { userBudget, userContexts, type UserContextOptions } from './userContext';
+import {
+  createBrowserSessions,
+  type BrowserSessions,
+  checkCsrf,
+  checkOrigin,
+  createCookie,
+  csrfToken,
+} from './cookies';
+import { userBudget, createUserContexts, type UserContextOptions } from './userContext';
 import { requireState } from '../auth/authenticate';
 import { modeOf } from '../auth/principal';
 import { attempts, type RateLimiter, spend } from '../admission/rateLimit';
@@ -39,7 +46,7 @@ export interface SettingsOptions extends Omit<
 
 export function createSettings(options: SettingsOptions) {
   const { config, control, tracker, onError } = options;
-  const sessions = browserSessions(config, control.sessions, options.failures);
+  const sessions = createBrowserSessions(config, control.sessions, options.failures);
   const exchanges = new WeakMap<IncomingMessage, Exchange>();
   const form = express.urlencoded({ extended: false, limit: '4kb', parameterLimit: 10 });
   const askForForm: RequestHandler = (request, _response, next) => {
@@ -49,7 +56,7 @@ export function createSettings(options: SettingsOptions) {
 
   const base = publicPath(config);
   const app = settingsApp(base);
-  const contexts = userContexts({ ...options, sessions });
+  const contexts = createUserContexts({ ...options, sessions });
   const routes = settingsRoutes({
     ...{ ...options, sessions, prepareSandbox: sandboxMaker(options) },
     ...{ opening: openingAnswers(options.execute), contextOf: contexts.of },
@@ -62,13 +69,13 @@ export function createSettings(options: SettingsOptions) {
   }
   app.use(nothingHere);
   app.use((error: unknown, request: Request, _response: unknown, next: (error: unknown) => void) => {
-    const known = knownError(error, onError);
+    const appError = knownError(error, onError);
     const exchange = exchanges.get(request);
-    if (exchange && known instanceof AppError) {
-      exchange.log.code = known.code;
-      if (known.code === 'unavailable') noteUnavailable(exchange, known, error);
+    if (exchange && appError instanceof AppError) {
+      exchange.log.code = appError.code;
+      if (appError.code === 'unavailable') noteUnavailable(exchange, appError, error);
     }
-    next(known);
+    next(appError);
   });
   app.use(failed(onError));
 
@@ -117,9 +124,9 @@ function knownError(error: unknown, onError: SettingsOptions['onError']): unknow
   const status = error instanceof Error && 'status' in error ? error.status : undefined;
   if (status === 413 || status === 415) return new AppError('invalid_request', 'The form is malformed.');
   if (status === 400) return error;
-  const known = toAppError(error);
-  if (known.code === 'internal') onError(error);
-  return known;
+  const appError = toAppError(error);
+  if (appError.code === 'internal') onError(error);
+  return appError;
 }
 
 /** A route's response: a page or a redirect. */
@@ -140,7 +147,7 @@ const WANTED = new RegExp(
   'i',
 );
 
-const wantedOr = (wanted: unknown): string => (typeof wanted === 'string' && WANTED.test(wanted) ? wanted : PAGE);
+const wantedOr = (address: unknown): string => (typeof address === 'string' && WANTED.test(address) ? address : PAGE);
 
 interface RoutesOptions {
   readonly config: Config;
@@ -166,9 +173,9 @@ function settingsRoutes(options: RoutesOptions): Routes {
   const attemptLink = attempts(failures, 'link', 'Too many invalid sign-in links from this address');
   const tooMany = 'Too many failed sign-ins with the identity provider from this address';
   const attemptReturn = attempts(failures, 'openid', tooMany);
-  const attemptCookie = cookie('scopegate_sign_in', config.PUBLIC_URL);
+  const attemptCookie = createCookie('scopegate_sign_in', config.PUBLIC_URL);
   // the page that somebody asked for before they signed in
-  const wantedCookie = cookie('scopegate_wanted', config.PUBLIC_URL);
+  const wantedCookie = createCookie('scopegate_wanted', config.PUBLIC_URL);
   const provider = openId(options);
   const hasProvider = provider !== undefined;
   const requireProvider = (): OpenId => {
@@ -178,20 +185,20 @@ function settingsRoutes(options: RoutesOptions): Routes {
 
   function enter(request: Request, response: Response, token: string): Reply {
     sessions.cookie.set(response, token, SESSION_LIMITS.absolute / 1000);
-    const wanted = Buffer.from(wantedCookie.read(request) ?? '', 'base64url').toString();
-    if (wanted !== '') wantedCookie.clear(response);
-    return { to: wantedOr(wanted) };
+    const address = Buffer.from(wantedCookie.read(request) ?? '', 'base64url').toString();
+    if (address !== '') wantedCookie.clear(response);
+    return { to: wantedOr(address) };
   }
 
   const showPage: Route = async ({ params, originalUrl }, response, exchange) => {
     if (params.id !== undefined && !UUID.test(String(params.id))) throw notFound('page');
-    const found = await sessions.find(exchange);
-    if (!found) {
-      const wanted = Buffer.from(originalUrl).toString('base64url');
-      if (wantedOr(originalUrl) !== PAGE) wantedCookie.set(response, wanted, ATTEMPT_SECONDS);
+    const openSession = await sessions.find(exchange);
+    if (!openSession) {
+      const address = Buffer.from(originalUrl).toString('base64url');
+      if (wantedOr(originalUrl) !== PAGE) wantedCookie.set(response, address, ATTEMPT_SECONDS);
       return { to: SIGN_IN };
     }
-    const { session } = found;
+    const { session } = openSession;
     const { organisation, user, role } = session;
     exchange.log.principal = { kind: 'user', organisation, user, role };
     requireState(organisation);
@@ -201,7 +208,9 @@ function settingsRoutes(options: RoutesOptions): Routes {
     const opening = await contextOf(exchange, session)
       .then((context) => options.opening(originalUrl, context))
       .catch(() => ({}));
-    return { page: renderSettings(session, csrfToken(found), { ...parts, opening, canSwitch: Boolean(canSwitch) }) };
+    return {
+      page: renderSettings(session, csrfToken(openSession), { ...parts, opening, canSwitch: Boolean(canSwitch) }),
+    };
   };
 
   return {
@@ -209,12 +218,12 @@ function settingsRoutes(options: RoutesOptions): Routes {
     ...Object.fromEntries(ADDRESSES.map((address) => [address, { get: showPage }])),
     '/settings/mode': {
       async post(request, _response, { address, ...exchange }) {
-        const found = await sessions.find({ address, ...exchange });
-        if (!found) return { to: SIGN_IN };
+        const openSession = await sessions.find({ address, ...exchange });
+        if (!openSession) return { to: SIGN_IN };
         const body = request.body as { csrf?: unknown; mode?: unknown; page?: unknown } | undefined;
         checkOrigin(request, config.PUBLIC_URL);
-        checkCsrf(body?.csrf, found);
-        const { token, session } = found;
+        checkCsrf(body?.csrf, openSession);
+        const { token, session } = openSession;
         await spend(limiter, userBudget(session), 1);
         requireState(session.organisation);
         const sandbox = body?.mode === 'test' ? await prepareSandbox(session, address) : null;
@@ -224,28 +233,28 @@ function settingsRoutes(options: RoutesOptions): Routes {
     },
     '/settings/sign-out': {
       async post(request, response, exchange) {
-        const found = await sessions.find(exchange);
-        if (found) {
+        const openSession = await sessions.find(exchange);
+        if (openSession) {
           const body = request.body as { csrf?: unknown; everywhere?: unknown } | undefined;
           checkOrigin(request, config.PUBLIC_URL);
-          checkCsrf(body?.csrf, found);
-          const { user, home } = found.session;
+          checkCsrf(body?.csrf, openSession);
+          const { user, home } = openSession.session;
           const { address } = exchange;
           const all = { organisationId: home, userId: user.id };
-          if (body?.everywhere === undefined) await control.sessions.end(found.token, address);
+          if (body?.everywhere === undefined) await control.sessions.end(openSession.token, address);
           else await control.sessions.endAll(all, userActor(user, address));
         }
-        for (const one of [sessions.cookie, wantedCookie]) one.clear(response);
+        for (const cookie of [sessions.cookie, wantedCookie]) cookie.clear(response);
         return { to: SIGN_IN };
       },
     },
     [SIGN_IN]: {
       async get(request, _response, exchange) {
         const { link } = request.query;
-        const found = await sessions.find(exchange);
-        if (link === undefined) return found ? { to: PAGE } : { page: renderSignIn({ hasProvider }) };
+        const openSession = await sessions.find(exchange);
+        if (link === undefined) return openSession ? { to: PAGE } : { page: renderSignIn({ hasProvider }) };
         // only the button's POST consumes a link, because mail scanners and previews follow links too
-        if (typeof link === 'string' && isToken(link)) return { page: renderLink(link, found?.session) };
+        if (typeof link === 'string' && isToken(link)) return { page: renderLink(link, openSession?.session) };
         return { status: 400, page: renderSignIn({ hasProvider, failure: 'incomplete' }) };
       },
       async post(request, response, { address }) {

@@ -22,7 +22,7 @@ export const ATTEMPT_SECONDS = 600;
  * Writes attempts as strings and reads them back. They are signed and expire, since each accepted attempt causes a request to the
  * issuer: callers must not be able to forge one.
  */
-function attemptTexts(clientSecret: string) {
+function createAttemptTexts(clientSecret: string) {
   const key = Buffer.from(hkdfSync('sha256', clientSecret, 'scopegate sign-in', 'attempt', 32));
   const sign = (text: string): string => createHmac('sha256', key).update(text).digest('base64url');
   return {
@@ -31,8 +31,8 @@ function attemptTexts(clientSecret: string) {
       return `${text}.${sign(text)}`;
     },
     /** Undefined if it is malformed, expired or not ours. The library's values, like the signature, are 43 characters of base64url. */
-    read(given: string | undefined): Attempt | undefined {
-      const parts = /^(([\w-]{43})\.([\w-]{43})\.([\w-]{43})\.(\d{13}))\.([\w-]{43})$/.exec(given ?? '');
+    read(attemptText: string | undefined): Attempt | undefined {
+      const parts = /^(([\w-]{43})\.([\w-]{43})\.([\w-]{43})\.(\d{13}))\.([\w-]{43})$/.exec(attemptText ?? '');
       const [, text = '', state = '', nonce = '', verifier = '', end, signature = ''] = parts ?? [];
       if (!parts || Number(end) < Date.now()) return undefined;
       return timingSafeEqual(Buffer.from(sign(text)), Buffer.from(signature)) ? { state, nonce, verifier } : undefined;
@@ -58,7 +58,7 @@ export function openId({ config, onError }: OpenIdOptions) {
   const { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: id, OIDC_CLIENT_SECRET: secret, PUBLIC_URL: publicUrl } = config;
   if (issuer === undefined || id === undefined || secret === undefined || publicUrl === undefined) return undefined;
   const redirectUri = `${publicUrl}${CALLBACK_PATH}`;
-  const texts = attemptTexts(secret);
+  const texts = createAttemptTexts(secret);
   let discovered: Promise<Client> | undefined;
 
   /** Discovered on first use and retried after a failure, so that the gateway starts even if the issuer is down. */
@@ -125,8 +125,8 @@ async function connect(issuer: string, id: string, secret: string): Promise<Clie
   const allowances: ((client: Library.Configuration) => void)[] =
     url.protocol === 'http:' ? [library.allowInsecureRequests] : [];
   /* oxlint-enable typescript/no-deprecated */
-  const found = await library.discovery(url, id, secret, undefined, { execute: allowances });
-  const server = found.serverMetadata();
+  const discovered = await library.discovery(url, id, secret, undefined, { execute: allowances });
+  const server = discovered.serverMetadata();
   // the specification's default
   const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
   const authenticate = methods.includes('client_secret_basic') ? library.ClientSecretBasic : library.ClientSecretPost;

@@ -16,8 +16,8 @@ export function openingAnswers(execute: Execute): OpeningAnswers {
   return async (address, contextValue) => {
     const pages: Readonly<Record<string, object>> = firstCalls(Date.now());
     const calls: Readonly<Record<string, object>> = { ...pages.webhooks, ...pages[address.replace('/settings/', '')] };
-    const wanted = documents.filter(([name]) => name in calls);
-    const answers = wanted.map(async ([name, document]) => {
+    const calledDocuments = documents.filter(([name]) => name in calls);
+    const answers = calledDocuments.map(async ([name, document]) => {
       const [operation] = document.definitions as unknown as [OperationDefinitionNode];
       const { data, errors } = await execute({ document, operation, contextValue, variableValues: { ...calls[name] } });
       return errors ? [] : [[name, data?.value] as const];

@@ -24,8 +24,8 @@ export function sandboxMaker({ control, organisationData, storeSample }: Sandbox
   async function make({ home, user, role }: Session, from: string): Promise<Sandbox> {
     if (role !== 'admin') throw new AppError('forbidden', 'There is no sandbox yet. Only admins can make it.');
     try {
-      const made = await sandboxes.create({ of: home, seeded: true }, userActor(user, from));
-      if (made) return made;
+      const sandbox = await sandboxes.create({ of: home, seeded: true }, userActor(user, from));
+      if (sandbox) return sandbox;
       throw new AppError('not_found', 'The organisation no longer exists.');
     } catch (error) {
       if (!(error instanceof SandboxRefused)) throw error;

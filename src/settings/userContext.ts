@@ -28,7 +28,7 @@ export interface UserContext extends CallContext {
 /** The name of a user's budget, the same in both modes. */
 export const userBudget = ({ home, user }: Session): string => `user:${home}:${user.id}`;
 
-export function userContexts(options: UserContextOptions) {
+export function createUserContexts(options: UserContextOptions) {
   const { config, sessions, limiter, organisationData } = options;
 
   /** The context of a session. Checks rate (429) and the organisation's state (403); roles are checked per operation. */
@@ -72,16 +72,16 @@ export function userContexts(options: UserContextOptions) {
     /** The context of a signed-in user. Before {@link of}, checks session (401; 429 after too many without one), origin and CSRF token (403). */
     open: async (exchange: Exchange): Promise<UserContext> => {
       const { request } = exchange;
-      const found = await sessions.find(exchange);
-      if (!found) {
+      const openSession = await sessions.find(exchange);
+      if (!openSession) {
         throw new AppError(
           'unauthenticated',
           'You are not signed in, or your session has expired. Sign in at /settings/sign-in.',
         );
       }
       checkOrigin(request, config.PUBLIC_URL);
-      checkCsrf(request.headers['x-csrf-token'], found);
-      return of(exchange, found.session);
+      checkCsrf(request.headers['x-csrf-token'], openSession);
+      return of(exchange, openSession.session);
     },
   };
 }

@@ -51,9 +51,9 @@ export function coalescedRows<T extends { _id: string }>(
     const results: (T | null | Error)[] = wanted.map(() => null);
     const isWanted = (id: string): boolean => waiting.get(id)?.some((at) => !refusals.has(wanted[at]?.hold)) ?? false;
     const find = { member: '_id', keys: [...waiting.keys()], projection, isWanted };
-    for await (const { rows, held } of readByKeys<T>(collection, find, reading)) {
+    for await (const { rows, held: size } of readByKeys<T>(collection, find, reading)) {
       for (const row of rows) {
-        for (const at of waiting.get(row._id) ?? []) results[at] = keep(row, held / rows.length, wanted[at]?.hold);
+        for (const at of waiting.get(row._id) ?? []) results[at] = keep(row, size / rows.length, wanted[at]?.hold);
       }
     }
     return wanted.map(({ hold }, at) => refusals.get(hold) ?? results[at] ?? null);

@@ -5,7 +5,7 @@ import { type DeploymentOptions, openDeployment } from '../mongo/deployment';
 import { createYield, pausesOf } from '../async/yield';
 import { isDuplicateKey, isUnauthorised } from '../mongo/faults';
 import { createSemaphore } from '../async/semaphore';
-import type { Upkeep } from './indexMaintenance';
+import type { TenantContext } from './indexMaintenance';
 import { type OpenDeployment, type OrganisationData, organisationDataCache } from './organisationData';
 import { organisationOf } from '../mongo/databaseNames';
 import { createQuota } from './quota';
@@ -34,7 +34,7 @@ export interface DatabaseOptions extends DeploymentOptions {
 }
 
 /** What the control data decides and records for organisations, once it is open. */
-type OpenedBy = Pick<Upkeep, 'writeStateOf'> & Partial<Pick<Upkeep, 'noteFollowed'>>;
+type OpenedBy = Pick<TenantContext, 'writeStateOf'> & Partial<Pick<TenantContext, 'noteFollowed'>>;
 
 /** Questions to shards at a time. */
 const SHARDS_AT_ONCE = 8;
@@ -59,7 +59,7 @@ export async function connectDatabases(options: DatabaseOptions) {
   const downShards = new Set<string>();
   // a shard that is down holds up its own questions only
   const asker = createAsker(options.uri, SHARDS_AT_ONCE);
-  const upkeep: Upkeep = {
+  const context: TenantContext = {
     // nothing may be created before the control data is open
     writeStateOf: () => Promise.resolve('closed'),
     noteFollowed: () => Promise.resolve(),
@@ -76,21 +76,21 @@ export async function connectDatabases(options: DatabaseOptions) {
     /** Runs a change of the control data as one transaction. */
     changeControl: transactWith(control),
     /** Opens an organisation's data. @throws AppError unavailable unless the database is connected */
-    organisationData: organisationDataCache(open, options.collections, yielding, upkeep),
+    organisationData: organisationDataCache(open, options.collections, yielding, context),
     /** Sets what decides whether an organisation's collections may be created, and what records that its changes are read. */
-    openedBy({ writeStateOf, noteFollowed = upkeep.noteFollowed }: OpenedBy): void {
-      Object.assign(upkeep, { writeStateOf, noteFollowed });
+    openedBy({ writeStateOf, noteFollowed = context.noteFollowed }: OpenedBy): void {
+      Object.assign(context, { writeStateOf, noteFollowed });
     },
     /** Adds missing indexes to collections that have grown or that another program created, when they are used, one at a time. */
-    maintainIndexes(reports: Pick<Upkeep, 'onFailure' | 'onWidened'>): void {
-      Object.assign(upkeep, reports, { checks: createSemaphore(1) });
+    maintainIndexes(reports: Pick<TenantContext, 'onFailure' | 'onWidened'>): void {
+      Object.assign(context, reports, { checks: createSemaphore(1) });
     },
     /** Limits the bytes that each organisation may store; undefined for no limit. */
     limitBytes(most: number | undefined): void {
-      upkeep.quota = most === undefined ? undefined : createQuota(most);
+      context.quota = most === undefined ? undefined : createQuota(most);
     },
     /** Sizes of the organisations that wrote here; zeros without a limit. */
-    quotas: () => upkeep.quota?.state() ?? { largest: 0, full: 0 },
+    quotas: () => context.quota?.state() ?? { largest: 0, full: 0 },
     /** The organisations that have a database; one command. @throws the driver's error */
     async organisationsWithData(): Promise<string[]> {
       const { databases } = await admin.admin().listDatabases({ nameOnly: true });

@@ -48,7 +48,7 @@ export interface IdempotentCall extends Asked {
  * A write with an Idempotency-Key: its first answer is stored in the same transaction as the data, and replayed. Call `replay` first, and `write`
  * if it resolves with undefined.
  */
-export async function idempotentWrite(data: OrganisationData, call: IdempotentCall) {
+export async function createIdempotentWrite(data: OrganisationData, call: IdempotentCall) {
   // hashed, since a caller may send anything, even an API key
   const id = `${call.keyId}:${hash('sha256', call.idempotencyKey, 'base64url')}`;
   const fingerprint = await fingerprintOf(call, data.pace());

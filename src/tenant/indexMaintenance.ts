@@ -17,7 +17,7 @@ import { createChecked, type Validation } from '../mongo/validators';
 export type WriteState = 'open' | 'moving' | 'closed' | 'gone';
 
 /** What the index maintenance of all organisations shares. */
-export interface Upkeep {
+export interface TenantContext {
   /** Whether an organisation's collections may be created; the only place that decides, since a dropped database must not come back. */
   writeStateOf: (organisationId: string) => Promise<WriteState>;
   /** Records that changes of an organisation are read with `updated_since`. */
@@ -43,15 +43,15 @@ const COUNT_EVERY = { small: 10 * MINUTE, grown: SECOND };
 
 export type IndexMaintenance = ReturnType<typeof createIndexMaintenance>;
 
-/** `creating` runs work that may create a collection: see OrganisationData.creating. */
+/** `whileWritable` runs work that may create a collection: see OrganisationData.whileWritable. */
 export function createIndexMaintenance(
   organisationId: string,
   database: mongo.Db,
-  upkeep: Upkeep,
-  creating: (work: () => Promise<void>) => Promise<void>,
+  context: TenantContext,
+  whileWritable: (work: () => Promise<void>) => Promise<void>,
 ) {
   /** Collections that exist with all of their indexes. */
-  const complete = new Set<string>();
+  const upToDate = new Set<string>();
   const attempts = new Map<string, Promise<void>>();
   /** When a collection was last looked at, by performance.now(); Infinity from when a look is planned until it is done. */
   const lookedAt = new Map<string, number>();
@@ -71,25 +71,25 @@ export function createIndexMaintenance(
       small.set(name, countedRows + (small.get(name) ?? knownRows) - knownRows);
       if (countedRows < SMALL) return;
     }
-    const { exists, isPlain, isSmall, rows, missing } = await differenceOf(database, definition, upkeep.grows);
+    const { exists, isPlain, isSmall, rows, missing } = await differenceOf(database, definition, context.grows);
     if (!exists && !isWritten) return;
     const make = async (): Promise<void> => {
-      await creating(async () => {
-        if (!exists) await createChecked(database, definition, upkeep.validation);
+      await whileWritable(async () => {
+        if (!exists) await createChecked(database, definition, context.validation);
         await createIndexes(database, definition, missing);
       });
     };
     if (!exists || (isPlain && missing.length > 0))
       await make().catch((error: unknown) => {
-        // creating was refused, for example during a move, or the database does not respond
+        // the write was refused, for example during a move, or the database does not respond
         if (error instanceof AppError || (!exists && !isIndexRefused(error))) throw error;
         // not retried by this gateway: each attempt reads the whole collection, and doctor names what is missing
-        upkeep.onFailure(organisationId, definition.name, error);
+        context.onFailure(organisationId, definition.name, error);
       });
     if (isSmall) small.set(name, rows);
     else {
       small.delete(name);
-      complete.add(name);
+      upToDate.add(name);
     }
   }
 
@@ -121,16 +121,16 @@ export function createIndexMaintenance(
     lookedAt.set(name, Infinity);
     void checks(() => ensure(definition, false))
       .catch((error: unknown) => {
-        if (!(error instanceof AppError)) upkeep.onFailure(organisationId, name, error);
+        if (!(error instanceof AppError)) context.onFailure(organisationId, name, error);
       })
       .finally(() => lookedAt.set(name, performance.now()));
   }
 
   return {
-    /** Creates missing collections. @throws as `creating` does */
+    /** Creates missing collections. @throws as `whileWritable` does */
     async prepare(definitions: readonly Collection[]): Promise<void> {
-      const others = definitions.filter(({ name }) => !complete.has(name));
-      const { checks } = upkeep;
+      const others = definitions.filter(({ name }) => !upToDate.has(name));
+      const { checks } = context;
       // writes from the command line wait for indexes, those from a gateway do not
       const now = others.filter(({ name }) => !small.has(name) || (!checks && needsCount(name)));
       if (now.length > 0) await Promise.all(now.map(once));
@@ -151,8 +151,8 @@ export function createIndexMaintenance(
      */
     noteRead(definition: Collection): void {
       const { name } = definition;
-      if (complete.has(name) || !upkeep.checks) return;
-      if (small.has(name) ? needsCount(name) : isDue(name, LOOK_EVERY)) checkLater(definition, upkeep.checks);
+      if (upToDate.has(name) || !context.checks) return;
+      if (small.has(name) ? needsCount(name) : isDue(name, LOOK_EVERY)) checkLater(definition, context.checks);
     },
   };
 }

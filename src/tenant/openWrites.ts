@@ -52,10 +52,10 @@ export async function stampedWrite<T>(
   // all collections at once, and before the row is taken, since a taken row must not wait for them
   await data.prepare([...writes, openWrites]);
   const { slots } = data;
-  const slot = await slots.take();
+  const slot = await slots.begin();
   try {
     const result = await data.transaction(async (session) => {
-      const now = await slots.pass(slot, by, session);
+      const now = await slots.commit(slot, by, session);
       if (!now) {
         await data.requireOpen();
         throw new AppError('unavailable', 'This write took too long; nothing was stored.', {
@@ -68,7 +68,7 @@ export async function stampedWrite<T>(
     slots.release(slot);
     return result;
   } catch (error) {
-    slots.abandon(slot);
+    slots.abort(slot);
     throw error;
   }
 }

@@ -10,7 +10,7 @@ import { COMMANDS } from '../limits';
 import { type Budget, type Yield, createBudget, type Pace, paceOf, type Pauses } from '../async/yield';
 import { isDropPending } from '../mongo/faults';
 import { createSemaphore, type Semaphore } from '../async/semaphore';
-import { type IndexMaintenance, createIndexMaintenance, type WriteState, type Upkeep } from './indexMaintenance';
+import { type IndexMaintenance, createIndexMaintenance, type WriteState, type TenantContext } from './indexMaintenance';
 import { type Reading, RowSizes } from '../mongo/readRows';
 import { createSlots, openWrites, type Slots } from './slots';
 import type { Transact } from '../mongo/transact';
@@ -92,21 +92,21 @@ export class OrganisationData implements Pauses {
     private readonly open: OpenDeployment,
     readonly collections: readonly Collection[],
     private readonly yielding: Yield,
-    private readonly upkeep: Upkeep,
+    private readonly context: TenantContext,
   ) {
     this.database = open.client.db(databaseName(organisationId));
     this.now = open.now;
     this.budget = createBudget(yielding.yieldTurn);
     this.isSharded = open.isSharded;
-    this.#indexes = createIndexMaintenance(organisationId, this.database, upkeep, (work) => this.creating(work));
-    this.#widening = createWidening(organisationId, this.database, upkeep, (work) => this.creating(work));
+    this.#indexes = createIndexMaintenance(organisationId, this.database, context, (work) => this.whileWritable(work));
+    this.#widening = createWidening(organisationId, this.database, context, (work) => this.whileWritable(work));
   }
 
   /** Every write updates its own row here; deleting the rows fences off writes in flight. */
   get slots(): Slots {
     this.#slots ??= createSlots(this.collection(openWrites), {
       client: this.database.client,
-      creating: (work) => this.creating(work),
+      whileWritable: (work) => this.whileWritable(work),
       now: this.now,
     });
     return this.#slots;
@@ -117,13 +117,13 @@ export class OrganisationData implements Pauses {
    * meanwhile, the database is dropped again.
    * @throws AppError unavailable if the organisation is being moved or erased, or does not exist
    */
-  async creating<T>(work: () => Promise<T>): Promise<T> {
+  async whileWritable<T>(work: () => Promise<T>): Promise<T> {
     await this.requireOpen();
-    return this.changing(work);
+    return this.whileStillWritable(work);
   }
 
-  /** The same as {@link creating}, for an organisation that was open a moment ago. */
-  async changing<T>(work: () => Promise<T>): Promise<T> {
+  /** The same as {@link whileWritable}, for an organisation that was open a moment ago. */
+  async whileStillWritable<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } finally {
@@ -134,12 +134,12 @@ export class OrganisationData implements Pauses {
 
   /** @throws AppError unavailable if the organisation is being moved or erased, or does not exist */
   async requireOpen(): Promise<void> {
-    const writeState = await this.upkeep.writeStateOf(this.organisationId);
+    const writeState = await this.context.writeStateOf(this.organisationId);
     if (writeState !== 'open') throw refusal(writeState);
   }
 
   async #checkAgain(): Promise<void> {
-    const now = await this.upkeep.writeStateOf(this.organisationId);
+    const now = await this.context.writeStateOf(this.organisationId);
     if (now === 'open') return;
     // while it is being erased, the export may still need the data, which is dropped later
     if (now === 'gone') await this.drop();
@@ -148,7 +148,7 @@ export class OrganisationData implements Pauses {
 
   /** @throws AppError quota_exceeded if the organisation has reached its quota */
   async requireRoom(): Promise<void> {
-    await this.upkeep.quota?.admit(this.database);
+    await this.context.quota?.admit(this.database);
   }
 
   /** Drops the database. If another process is dropping it, waits until that has been done. */
@@ -169,7 +169,7 @@ export class OrganisationData implements Pauses {
   noteFollowed(): void {
     if (this.#isFollowed) return;
     this.#isFollowed = true;
-    this.upkeep.noteFollowed(this.organisationId).catch(() => {
+    this.context.noteFollowed(this.organisationId).catch(() => {
       this.#isFollowed = false;
     });
   }
@@ -293,13 +293,13 @@ export function organisationDataCache(
   open: () => OpenDeployment,
   collections: OrganisationData['collections'],
   yielding: Yield,
-  upkeep: Upkeep,
+  context: TenantContext,
 ): OrganisationDataCache {
   const warm = new LRUCache<string, OrganisationData>({ max: WARM_ORGANISATIONS });
   return ({ id }) => {
     const warmData = warm.get(id);
     if (warmData) return warmData;
-    const data = new OrganisationData(id, open(), collections, yielding, upkeep);
+    const data = new OrganisationData(id, open(), collections, yielding, context);
     warm.set(id, data);
     return data;
   };

@@ -63,14 +63,14 @@ export async function findPage<T extends { _id: string }>(
   while (rows.length < most) {
     const last = rows.at(-1) as (T & Record<string, unknown>) | undefined;
     const filter = last ? filterAfter(positionOf(last, list)) : query.filter;
-    let wanted = 0;
+    let pieceSize = 0;
     const upTo: PartFind['upTo'] = (rowsPerPiece) => {
-      wanted = Math.min(most - rows.length, rowsPerPiece);
-      return { ...how, filter, most: wanted };
+      pieceSize = Math.min(most - rows.length, rowsPerPiece);
+      return { ...how, filter, most: pieceSize };
     };
     const piece = await readPiece(collection, { projection, upTo }, reading);
     rows.push(...piece.rows);
-    if (piece.isWhole && piece.rows.length < wanted) break;
+    if (piece.isWhole && piece.rows.length < pieceSize) break;
   }
   await reading.budget({ objects: rows.length });
   return toPage(rows, list, cursorAt);

@@ -51,19 +51,19 @@ export type Slots = ReturnType<typeof createSlots>;
 
 interface SlotsOptions {
   readonly client: mongo.MongoClient;
-  /** Runs work that may create the organisation's database. @see OrganisationData.creating */
-  readonly creating: (work: () => Promise<unknown>) => Promise<unknown>;
+  /** Runs work that may create the organisation's database. @see OrganisationData.whileWritable */
+  readonly whileWritable: (work: () => Promise<unknown>) => Promise<unknown>;
   /** The database's time, in milliseconds since 1970. */
   readonly now: () => number;
 }
 
-export function createSlots(rows: mongo.Collection<OpenWrite>, { client, creating, now }: SlotsOptions) {
+export function createSlots(rows: mongo.Collection<OpenWrite>, { client, whileWritable, now }: SlotsOptions) {
   const free: string[] = [];
 
   async function make(): Promise<string> {
     const _id = randomUUID();
     const row = { $set: { since: null }, $currentDate: { used: true } } as const;
-    await creating(() => rows.updateOne({ _id }, row, { upsert: true }));
+    await whileWritable(() => rows.updateOne({ _id }, row, { upsert: true }));
     await rows.deleteMany({ since: null, used: { $lt: new Date(now() - IDLE_FOR) } });
     return _id;
   }
@@ -88,8 +88,8 @@ export function createSlots(rows: mongo.Collection<OpenWrite>, { client, creatin
   }
 
   return {
-    /** Takes a free row. @throws as `creating`, if none is free and the organisation must not be written to */
-    async take(): Promise<TakenSlot> {
+    /** Takes a free row. @throws as `whileWritable`, if none is free and the organisation must not be written to */
+    async begin(): Promise<TakenSlot> {
       for (;;) {
         const _id = free.pop() ?? (await make());
         const begun = { $currentDate: { since: true, used: true }, $unset: { by: '' } } as const;
@@ -102,7 +102,7 @@ export function createSlots(rows: mongo.Collection<OpenWrite>, { client, creatin
      * Ends a write in its transaction. Resolves with the server's time, which is no earlier than anything that a reader saw before the row
      * was there; undefined if the row is gone, and the write must then store nothing. Called before any other write of the transaction.
      */
-    async pass({ _id, since }: TakenSlot, by: Writer, session: mongo.ClientSession): Promise<Date | undefined> {
+    async commit({ _id, since }: TakenSlot, by: Writer, session: mongo.ClientSession): Promise<Date | undefined> {
       const ended = { $set: { since: null, by }, $currentDate: { used: true } } as const;
       const options = { session, returnDocument: 'after', projection: { used: 1 } } as const;
       const { used } = (await rows.findOneAndUpdate({ _id, since }, ended, options)) ?? {};
@@ -114,7 +114,7 @@ export function createSlots(rows: mongo.Collection<OpenWrite>, { client, creatin
       else rows.deleteOne({ _id, since: null }).catch(() => undefined);
     },
     /** Gives back the row of a write that failed, without delaying its answer. */
-    abandon(slot: TakenSlot): void {
+    abort(slot: TakenSlot): void {
       const { _id, since } = slot;
       rows
         .updateOne({ _id, since }, { $set: { since: null } }, { maxTimeMS: SWEEP_TIMEOUT })
@@ -130,12 +130,12 @@ export function createSlots(rows: mongo.Collection<OpenWrite>, { client, creatin
     fence: async (): Promise<void> => {
       const until = performance.now() + END_TIMEOUT;
       for (;;) {
-        const left = await rows.find({}, { ...SETTLED_READ, projection: { _id: 1 } }).toArray();
-        if (left.length === 0) return;
+        const remaining = await rows.find({}, { ...SETTLED_READ, projection: { _id: 1 } }).toArray();
+        if (remaining.length === 0) return;
         if (performance.now() > until) throw endlessWrite();
         let removed = 0;
-        for (const { _id } of left) if (await remove(_id)) removed += 1;
-        if (removed < left.length) await sleep(FENCE_EVERY);
+        for (const { _id } of remaining) if (await remove(_id)) removed += 1;
+        if (removed < remaining.length) await sleep(FENCE_EVERY);
       }
     },
   };

@@ -2,7 +2,7 @@ import type { mongo } from 'mongoose';
 import { MINUTE } from '../units';
 import type { Collection } from '../mongo/collection';
 import { isRefusedRow } from '../mongo/faults';
-import type { Upkeep } from './indexMaintenance';
+import type { TenantContext } from './indexMaintenance';
 import { validationOptions, validatorState, widenValidator } from '../mongo/validators';
 
 /*
@@ -15,24 +15,24 @@ const COUNTS_FOR = MINUTE;
 
 export type Widening = ReturnType<typeof createWidening>;
 
-/** `creating` runs work that may create a collection: see OrganisationData.creating. */
+/** `whileWritable` runs work that may create a collection: see OrganisationData.whileWritable. */
 export function createWidening(
   organisationId: string,
   database: mongo.Db,
-  upkeep: Pick<Upkeep, 'validation' | 'onWidened'>,
-  creating: (work: () => Promise<boolean>) => Promise<boolean>,
+  context: Pick<TenantContext, 'validation' | 'onWidened'>,
+  whileWritable: (work: () => Promise<boolean>) => Promise<boolean>,
 ) {
   const attempts = new Map<string, { readonly at: number; readonly outcome: Promise<string | undefined> }>();
 
   /** Undefined if the validator allows more now, otherwise why it does not. */
   async function widen(definition: Collection): Promise<string | undefined> {
-    const { validation } = upkeep;
+    const { validation } = context;
     try {
       const options = (await validationOptions(database)).get(definition.name) ?? {};
       if (validatorState(definition, options, validation) === 'foreign') return "is another program's";
-      if (!(await creating(() => widenValidator(database, definition, options, validation))))
+      if (!(await whileWritable(() => widenValidator(database, definition, options, validation))))
         return 'allows what this version writes';
-      upkeep.onWidened(organisationId, definition.name);
+      context.onWidened(organisationId, definition.name);
       return undefined;
     } catch (error) {
       return `could not be changed (${error instanceof Error ? error.message : String(error)})`;

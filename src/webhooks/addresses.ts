@@ -10,7 +10,7 @@ export class RefusedAddress extends Error {
   override readonly name = 'RefusedAddress';
 }
 
-export type AddressPolicy = ReturnType<typeof addressPolicy>;
+export type AddressPolicy = ReturnType<typeof createAddressPolicy>;
 
 /** Global unicast addresses of IPv6 (RFC 4291); ipaddr.js counts unassigned ones as unicast, too. */
 const GLOBAL = ipaddr.IPv6.parseCIDR('2000::/3');
@@ -31,7 +31,7 @@ function isPublic(address: string): boolean {
 export const NOT_PUBLIC_ADDRESS = 'is not a public address';
 
 /** `ranges` are allowed even if they are not public, and even without TLS. */
-export function addressPolicy(ranges: readonly string[]) {
+export function createAddressPolicy(ranges: readonly string[]) {
   const isInAllowedRanges = (address: string): boolean => ranges.length > 0 && isInRanges(address, ranges);
   return {
     /** @throws RefusedAddress */
@@ -131,8 +131,9 @@ export function checkedLookup(resolve: Resolve, policy: AddressPolicy, protocol:
   };
   return (name, { all, family }, callback) => {
     find(name).then(
-      (found) => {
-        const fitting = family === 4 || family === 6 ? found.filter((one) => one.family === family) : found;
+      (addresses) => {
+        const fitting =
+          family === 4 || family === 6 ? addresses.filter((address) => address.family === family) : addresses;
         const [first] = fitting;
         if (!first) callback(new RefusedAddress(NOT_PUBLIC), '', 4);
         else if (all) callback(null, fitting);

@@ -47,14 +47,14 @@ export const positionOfDelivery = (id: string): string => id.slice(id.indexOf('.
 
 /** Adds an attempt to a log, which keeps only the last answer. */
 export function withAttempt(log: readonly WebhookAttempt[], last: WebhookAttempt): WebhookAttempt[] {
-  const before = log.slice(1 - MAX_REMEMBERED).map((one) => ({ ...one, answer: null }));
+  const before = log.slice(1 - MAX_REMEMBERED).map((attempt) => ({ ...attempt, answer: null }));
   return [...before, shownAttempt(last)];
 }
 
 const OPEN: readonly DeliveryState[] = ['waiting', 'held'];
 export const OPEN_MEMBERS = { state: 1, object_id: 1, next_at: 1 } as const;
 
-export function deliveriesOf(data: OrganisationData) {
+export function createDeliveries(data: OrganisationData) {
   const rows = data.collection(webhookDeliveries);
   const openOf = (endpoint: string) => ({ endpoint_id: endpoint, state: { $in: [...OPEN] } });
   return {
@@ -73,10 +73,9 @@ export function deliveriesOf(data: OrganisationData) {
       const writes = changed.map(({ _id, ...row }) => ({
         replaceOne: { filter: { _id }, replacement: row, upsert: true },
       }));
-      await data.changing(() => rows.bulkWrite(writes, { ordered: false }));
+      await data.whileStillWritable(() => rows.bulkWrite(writes, { ordered: false }));
       data.wrote([webhookDeliveries], changed.length);
     },
-    /** Makes all deliveries that wait for their next attempt due now. */
     makeDue: async (endpoint: string, now: Date): Promise<void> => {
       await rows.updateMany({ endpoint_id: endpoint, state: 'waiting' }, { $set: { next_at: now } });
     },
@@ -111,6 +110,6 @@ export async function eventsAt(
   positions: readonly string[],
 ): Promise<ReadonlyMap<string, EventRow>> {
   const rows = data.collection(events);
-  const found = await rows.find({ _id: { $in: [...positions] } }, SETTLED_READ).toArray();
-  return new Map(found.map((row) => [row._id, row]));
+  const storedEvents = await rows.find({ _id: { $in: [...positions] } }, SETTLED_READ).toArray();
+  return new Map(storedEvents.map((row) => [row._id, row]));
 }

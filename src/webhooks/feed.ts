@@ -2,7 +2,7 @@ import type { OrganisationData } from '../tenant/organisationData';
 import type { EventRow } from '../events/collection';
 import { lastPosition, readEvents, shownEvent } from '../events/page';
 import type { EndpointRow } from '../organisations/webhookRows';
-import { deliveriesOf, eventsAt } from './deliveries';
+import { createDeliveries, eventsAt } from './deliveries';
 import type { Shown } from './sending';
 
 /* The events that an endpoint is sent, and what is parked of them. */
@@ -29,11 +29,11 @@ export interface WorkFeed {
   ): Promise<{ readonly entries: readonly Entry[]; readonly hasMore: boolean; readonly next: string }>;
   /** Events by position; those that are no longer kept are missing. */
   at(positions: readonly string[]): Promise<ReadonlyMap<string, Entry>>;
-  readonly deliveries: Pick<ReturnType<typeof deliveriesOf>, 'open' | 'byIds' | 'save' | 'makeDue'>;
+  readonly deliveries: Pick<ReturnType<typeof createDeliveries>, 'open' | 'byIds' | 'save' | 'makeDue'>;
 }
 
 /** The feed of an organisation's endpoints. */
-export function feedOf(data: OrganisationData): WorkFeed {
+export function createFeed(data: OrganisationData): WorkFeed {
   const entryOf = (row: EventRow): Entry => ({
     ...{ position: row._id, after: row._id, type: row.type, object: row.object?.id ?? null },
     shown: shownEvent(data.organisationId, row),
@@ -49,6 +49,6 @@ export function feedOf(data: OrganisationData): WorkFeed {
     },
     at: async (positions) =>
       new Map([...(await eventsAt(data, positions))].map(([position, row]) => [position, entryOf(row)])),
-    deliveries: deliveriesOf(data),
+    deliveries: createDeliveries(data),
   };
 }

@@ -7,7 +7,7 @@ import { HOUR, MINUTE } from '../units';
 
 const WIDEST = 8;
 
-export type Health = ReturnType<typeof healthOf>;
+export type Health = ReturnType<typeof createHealth>;
 
 /** How an endpoint is treated that nobody but the operator could enable again. */
 export interface Lenience {
@@ -16,7 +16,7 @@ export interface Lenience {
 }
 
 /** With lenience an endpoint is never disabled. */
-export function healthOf(row: EndpointRow, now: () => number, lenience?: Lenience) {
+export function createHealth(row: EndpointRow, now: () => number, lenience?: Lenience) {
   let { state, failing_since, last_success_at, probes } = row;
   const failed = new Set(row.failed);
   // for how many objects events are sent at once: cautious after a failure, then doubled by every success

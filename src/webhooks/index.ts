@@ -3,11 +3,11 @@ import type { Config } from '../config';
 import type { Databases } from '../tenant/databases';
 import { describeError } from '../log';
 import type { Control } from '../organisations/control';
-import { addressPolicy, dnsNames } from './addresses';
-import { masterSecret, OTHER_SECRET, RESTORE_SECRET } from './masterSecret';
+import { createAddressPolicy, dnsNames } from './addresses';
+import { createMasterSecret, OTHER_SECRET, RESTORE_SECRET } from './masterSecret';
 import { createOperatorWebhook } from './operatorWebhook';
 import { createPoster } from './post';
-import { senderOf } from './sending';
+import { createSender } from './sending';
 import { webhookSettings } from './settings';
 import type { Outcome } from './work';
 import { createWorkers } from './workers';
@@ -22,13 +22,16 @@ interface WebhooksOptions {
 /** The parts of webhooks that both the gateway and the command line need. */
 export function webhookParts({ config, databases, control }: WebhooksOptions) {
   const { master, ranges } = webhookSettings(config);
-  const policy = addressPolicy(ranges);
+  const policy = createAddressPolicy(ranges);
   const resolve = dnsNames();
   const poster = createPoster({ policy, resolve });
   const signing =
     master === undefined
       ? undefined
-      : { sender: senderOf(master, poster, databases.now), secret: masterSecret({ databases, control }, master) };
+      : {
+          sender: createSender(master, poster, databases.now),
+          secret: createMasterSecret({ databases, control }, master),
+        };
   return {
     poster,
     /** What people need to manage endpoints: where they may post, and what signs and sends; without a master secret nothing does. */
@@ -39,18 +42,18 @@ export function webhookParts({ config, databases, control }: WebhooksOptions) {
 interface GatewayWebhooksOptions extends WebhooksOptions {
   readonly logger: Logger;
   /** Whether the database of an organisation does not respond. */
-  readonly isAway: (organisationId: string) => boolean;
+  readonly isDown: (organisationId: string) => boolean;
   readonly onOutcome: (outcome: Outcome) => void;
 }
 
 /** The webhooks of a gateway: managed by its users, and delivered by its workers. Logs failures. */
-export function webhooksOfGateway({ logger, isAway, onOutcome, ...stores }: GatewayWebhooksOptions) {
+export function createWebhooks({ logger, isDown, onOutcome, ...stores }: GatewayWebhooksOptions) {
   const { poster, management } = webhookParts(stores);
   const { signing } = management;
   const workers =
     signing &&
     createWorkers({
-      ...{ ...stores, ...signing, isAway, onOutcome },
+      ...{ ...stores, ...signing, isDown, onOutcome },
       onDisabled: ({ _id, organisation_id }, reason) => {
         logger.warn({ organisation_id, webhook_endpoint: _id, reason }, 'a webhook endpoint was disabled');
       },

@@ -27,28 +27,28 @@ interface Guarded {
   readonly control: Pick<Control, 'webhooks'>;
 }
 
-export type MasterSecret = ReturnType<typeof masterSecret>;
+export type MasterSecret = ReturnType<typeof createMasterSecret>;
 
-export function masterSecret({ databases: { control }, control: { webhooks } }: Guarded, master: string) {
+export function createMasterSecret({ databases: { control }, control: { webhooks } }: Guarded, master: string) {
   const rows = control.getClient().db(control.name).collection<Fingerprint>('deployment');
   const check = Buffer.from(hkdfSync('sha256', master, 'scopegate webhooks', 'fingerprint', 16)).toString('base64');
   return {
     /** Whether the secrets of existing endpoints are derived from this master secret. */
     async fits(): Promise<boolean> {
-      const known = await rows.findOne({ _id: 'webhook_secret' });
-      return !known || known.check === check || !(await webhooks.any());
+      const row = await rows.findOne({ _id: 'webhook_secret' });
+      return !row || row.check === check || !(await webhooks.any());
     },
     /** Stores the master secret's fingerprint before the first endpoint is created. @throws WrongSecretError */
     async adopt(): Promise<void> {
       for (;;) {
-        const known = await rows.findOneAndUpdate(
+        const row = await rows.findOneAndUpdate(
           { _id: 'webhook_secret' },
           { $setOnInsert: { check } },
           { upsert: true, returnDocument: 'after' },
         );
-        if (!known || known.check === check) return;
+        if (!row || row.check === check) return;
         if (await webhooks.any()) throw new WrongSecretError();
-        await rows.updateOne({ _id: 'webhook_secret', check: known.check }, { $set: { check } });
+        await rows.updateOne({ _id: 'webhook_secret', check: row.check }, { $set: { check } });
       }
     },
   };

@@ -30,14 +30,15 @@ interface OwnEntry extends Entry {
   readonly organisationId: string | null;
 }
 
-export function feedOfAll({ log, rows, byIds, now, onLost }: OperatorFeedOptions): WorkFeed {
+export function createOperatorFeed({ log, rows, byIds, now, onLost }: OperatorFeedOptions): WorkFeed {
   /** What the rows to save are about. */
-  const seen = new Map<string, OwnEntry>();
+  const entryByEvent = new Map<string, OwnEntry>();
 
   async function ofOurs(events: readonly EventOfOne[]): Promise<OwnEntry[]> {
-    const known = events.length === 0 ? undefined : await byIds([...new Set(events.map((one) => one.organisationId))]);
+    const organisations =
+      events.length === 0 ? undefined : await byIds([...new Set(events.map((event) => event.organisationId))]);
     return events.flatMap((event) => {
-      const organisation = known?.get(event.organisationId);
+      const organisation = organisations?.get(event.organisationId);
       return organisation ? [entryOf(event, organisation)] : [];
     });
   }
@@ -71,16 +72,16 @@ export function feedOfAll({ log, rows, byIds, now, onLost }: OperatorFeedOptions
   return {
     async next({ position }, limit) {
       const page = await read(position, limit);
-      seen.clear();
-      for (const entry of page.entries) seen.set(entry.shown.id, entry);
+      entryByEvent.clear();
+      for (const entry of page.entries) entryByEvent.set(entry.shown.id, entry);
       return page;
     },
     async at(positions) {
       const ids = { $in: positions.map((position) => `${OPERATOR_ENDPOINT}.${position}`) };
-      const found = await rows.find({ _id: ids }).toArray();
-      const known = await byIds([...new Set(found.flatMap(({ organisation_id: id }) => id ?? []))]);
-      const isThere = ({ organisation_id: id }: ParkedRow): boolean => id === null || known.has(id);
-      const entries = found.filter(isThere).map((row) => entryOfParked(row));
+      const parked = await rows.find({ _id: ids }).toArray();
+      const organisations = await byIds([...new Set(parked.flatMap(({ organisation_id: id }) => id ?? []))]);
+      const hasOrganisation = ({ organisation_id: id }: ParkedRow): boolean => id === null || organisations.has(id);
+      const entries = parked.filter(hasOrganisation).map((row) => entryOfParked(row));
       return new Map(entries.map((entry) => [entry.position, entry]));
     },
     deliveries: {
@@ -92,7 +93,7 @@ export function feedOfAll({ log, rows, byIds, now, onLost }: OperatorFeedOptions
         const writes = changed.map(({ _id, ...row }) => {
           const isOpen = row.state === 'waiting' || row.state === 'held';
           if (!isOpen) return { deleteOne: { filter: { _id } } };
-          const entry = seen.get(row.event_id);
+          const entry = entryByEvent.get(row.event_id);
           const what = entry && {
             ...{ shown: entry.shown, organisation_id: entry.organisationId, is_test: entry.isTest ?? false },
           };

@@ -5,12 +5,12 @@ import { type ClusterFeed, createClusterFeed, cursorOfLog, positionOfLog } from 
 import { createLoop } from '../async/loop';
 import type { Control } from '../organisations/control';
 import { lastKnownOf } from '../organisations/lastKnown';
-import { endpointLeases, type Leased } from '../organisations/webhookLeases';
+import { createEndpointLeases, type Leased } from '../organisations/webhookLeases';
 import type { EndpointRow } from '../organisations/webhookRows';
 import { MINUTE } from '../units';
-import { addressPolicy } from './addresses';
-import { healthOf } from './health';
-import { feedOfAll, OPERATOR_ENDPOINT, type ParkedRow } from './operatorFeed';
+import { createAddressPolicy } from './addresses';
+import { createHealth } from './health';
+import { createOperatorFeed, OPERATOR_ENDPOINT, type ParkedRow } from './operatorFeed';
 import { keep, passes } from './passes';
 import { createPoster } from './post';
 import { signedPost } from './sending';
@@ -67,45 +67,45 @@ export function createOperatorWebhook(options: OperatorWebhookOptions) {
   const { url, secrets, databases, control, onOutcome, onError, onLost } = options;
   const { now } = databases;
   const rows = operatorWebhookRows(databases);
-  const leases = endpointLeases(rows.endpoint, now);
+  const leases = createEndpointLeases(rows.endpoint, now);
   const log = createClusterFeed(databases);
-  const feed = feedOfAll({
+  const feed = createOperatorFeed({
     ...{ log, rows: rows.parked, now, onLost },
     byIds: (ids) => control.organisations.byIds(ids),
   });
   const poster = createPoster({
-    policy: addressPolicy(ANYWHERE),
+    policy: createAddressPolicy(ANYWHERE),
     // by the system, since an internal name may be in /etc/hosts or in a search domain
     resolve: async (name) => (await lookup(name, { all: true })).map(({ address }) => address),
   });
   let isMade = false;
 
-  async function work(taken: Leased): Promise<boolean> {
-    const kept = keep(taken, leases);
+  async function work(endpoint: Leased): Promise<boolean> {
+    const lease = keep(endpoint, leases);
     const sliceEnds = performance.now() + SLICE;
-    const isOver = (): boolean => kept.isLost() || loop.isEnding() || performance.now() > sliceEnds;
+    const mustStop = (): boolean => lease.isLost() || loop.isEnding() || performance.now() > sliceEnds;
     try {
-      return await passes(taken, {
-        ...{ leases, feed, now, isOver, onOutcome, longestRest: IDLE },
-        health: healthOf(taken, now, { longestProbe: LONGEST_PROBE }),
+      return await passes(endpoint, {
+        ...{ leases, feed, now, mustStop, onOutcome, longestRest: IDLE },
+        health: createHealth(endpoint, now, { longestProbe: LONGEST_PROBE }),
         requireOpen: () => Promise.resolve(),
         post: async (_endpoint, { shown, isTest }) =>
-          isOver() ? undefined : poster.post({ url, ...signedPost(shown, isTest ? 'test' : 'live', secrets, now()) }),
+          mustStop() ? undefined : poster.post({ url, ...signedPost(shown, isTest ? 'test' : 'live', secrets, now()) }),
         disable: () => Promise.resolve(),
       });
     } catch (error) {
-      await leases.release(taken, {}, { due: new Date(now() + AFTER_FAILURE) });
+      await leases.release(endpoint, {}, { due: new Date(now() + AFTER_FAILURE) });
       throw error;
     } finally {
-      void kept.stop();
+      void lease.stop();
     }
   }
 
   async function look(): Promise<boolean> {
     if (!isMade) await makeRow(rows.endpoint, log, now);
     isMade = true;
-    const taken = await leases.take(OPERATOR_ENDPOINT);
-    return taken ? work(taken) : false;
+    const endpoint = await leases.take(OPERATOR_ENDPOINT);
+    return endpoint ? work(endpoint) : false;
   }
 
   const loop = createLoop({ round: look, every: LOOK_EVERY, afterFailure: AFTER_FAILURE, onError });

@@ -26,7 +26,7 @@ export interface Passing {
   readonly health: Health;
   readonly now: () => number;
   /** Whether nothing more may begin. */
-  readonly isOver: () => boolean;
+  readonly mustStop: () => boolean;
   /** Called before each pass but the first. @throws AppError unavailable if nothing may be stored */
   readonly requireOpen: () => Promise<void>;
   /** Posts an event once there is a slot; undefined if the work is over by then. */
@@ -39,16 +39,16 @@ export interface Passing {
 }
 
 /** Works until there is nothing to do, or another endpoint's turn comes. Resolves with whether the endpoint is due again at once. */
-export async function passes(taken: Leased, options: Passing): Promise<boolean> {
-  const { leases, feed, health, now, isOver, onOutcome, longestRest = Infinity } = options;
-  let endpoint = taken;
+export async function passes(leased: Leased, options: Passing): Promise<boolean> {
+  const { leases, feed, health, now, mustStop, onOutcome, longestRest = Infinity } = options;
+  let endpoint = leased;
   for (;;) {
     const atStart = endpoint;
-    if (atStart !== taken) await options.requireOpen();
-    const isOurs = async (): Promise<boolean> => (await leases.keep(atStart, {})) !== undefined;
+    if (atStart !== leased) await options.requireOpen();
+    const holdsLease = async (): Promise<boolean> => (await leases.keep(atStart, {})) !== undefined;
     const probes = health.isFailing() ? health.probes() : undefined;
     const post = options.post.bind(undefined, atStart);
-    const pass = await workOnce({ feed, endpoint: atStart, health, post, now, isOver, isOurs, onOutcome });
+    const pass = await workOnce({ feed, endpoint: atStart, health, post, now, mustStop, holdsLease, onOutcome });
     if (!pass) return false;
     const progress = { ...health.progress(), position: pass.position, parked: pass.parked };
     const disable = health.disable();
@@ -56,16 +56,16 @@ export async function passes(taken: Leased, options: Passing): Promise<boolean> 
     const isUntried = health.isFailing() && health.probes() === probes;
     const rest = isUntried
       ? notBefore(now() + SOON)
-      : restAfter(pass, atStart, health, { now: now(), isOver: isOver(), longestRest });
+      : restAfter(pass, atStart, health, { now: now(), mustStop: mustStop(), longestRest });
     // `atStart` has the wake count from before the events were read, so a wake since then is not lost
     if (rest && disable === undefined) return leases.release(atStart, progress, rest);
-    const kept = await leases.keep(atStart, progress);
-    if (!kept) return false;
+    const renewed = await leases.keep(atStart, progress);
+    if (!renewed) return false;
     if (disable !== undefined) {
-      await options.disable(kept, disable);
+      await options.disable(renewed, disable);
       return false;
     }
-    endpoint = kept;
+    endpoint = renewed;
   }
 }
 
@@ -78,17 +78,17 @@ export function notBefore(ms: number): Rest {
 /** When an endpoint is next worked on; undefined if there is more to do at once. */
 function restAfter(
   { hasMore, nextAt }: Pass,
-  { created_at: made }: Leased,
+  { created_at: createdAt }: Leased,
   health: Health,
-  { now, isOver, longestRest }: { readonly now: number; readonly isOver: boolean; readonly longestRest: number },
+  { now, mustStop, longestRest }: { readonly now: number; readonly mustStop: boolean; readonly longestRest: number },
 ): Rest | undefined {
   if (health.isFailing()) return notBefore(now + health.probeWait());
   const restUntil = health.restUntil();
   if (restUntil !== undefined) return notBefore(restUntil);
   const hasWork = hasMore || (nextAt !== undefined && nextAt <= now);
-  if (hasWork) return isOver ? { due: new Date(now) } : undefined;
+  if (hasWork) return mustStop ? { due: new Date(now) } : undefined;
   // the gateways that record events may not know of the endpoint yet
-  const young = now - made.getTime() < SETTLED_AFTER ? now + YOUNG : undefined;
+  const young = now - createdAt.getTime() < SETTLED_AFTER ? now + YOUNG : undefined;
   const next = Math.min(nextAt ?? Infinity, young ?? Infinity, now + longestRest);
   return next === Infinity ? {} : { due: new Date(next) };
 }

@@ -75,16 +75,16 @@ export function createPoster({
   bodyWithin = BODY_WITHIN,
 }: PosterOptions) {
   const most = { maxTotalSockets: MAX_SOCKETS, maxFreeSockets: MAX_FREE } as const;
-  const kept = { keepAlive: true, timeout: FREE_FOR, ...most } as const;
+  const agentOptions = { keepAlive: true, timeout: FREE_FOR, ...most } as const;
   // its own agents, so that it uses no proxy from the environment, and no connection of other requests
-  const agents = { 'http:': new http.Agent(kept), 'https:': new https.Agent(kept) };
+  const agents = { 'http:': new http.Agent(agentOptions), 'https:': new https.Agent(agentOptions) };
 
   function request(url: URL, { headers, body }: Post, isAgain: boolean): ClientRequest {
     const protocol = url.protocol === 'https:' ? 'https:' : 'http:';
     const literal = literalOf(url);
     // no lookup happens for a literal address
     if (literal !== undefined) policy.require(literal, protocol);
-    const sent = (protocol === 'https:' ? https : http).request(url, {
+    const outgoing = (protocol === 'https:' ? https : http).request(url, {
       method: 'POST',
       // not over a kept connection again: another may be dead too, and the receiver may have read the event on each before closing it
       agent: isAgain ? false : agents[protocol],
@@ -92,10 +92,10 @@ export function createPoster({
       maxHeaderSize: MAX_HEADER_BYTES,
       headers: { ...headers, 'content-length': String(Buffer.byteLength(body)) },
     });
-    sent.on('socket', (socket) => {
+    outgoing.on('socket', (socket) => {
       if (socket.connecting) checkConnection(socket, protocol);
     });
-    return sent.end(body);
+    return outgoing.end(body);
   }
 
   function checkConnection(socket: Socket, protocol: string): void {
@@ -110,29 +110,29 @@ export function createPoster({
   }
 
   async function once(url: URL, post: Post, began: number, isAgain = false): Promise<Outcome | 'again'> {
-    const sent = request(url, post, isAgain);
+    const outgoing = request(url, post, isAgain);
     let [timer, informed]: [NodeJS.Timeout | undefined, number] = [undefined, 0];
     try {
       const head = await new Promise<IncomingMessage>((resolve, reject) => {
         const fail = (why: string): void => {
           reject(new Error(why));
-          sent.destroy();
+          outgoing.destroy();
         };
-        const left = Math.max(0, began + within - performance.now());
-        timer = setTimeout(fail, left, `no answer within ${String(within / 1000)} s`);
-        sent.on('information', () => {
+        const timeLeft = Math.max(0, began + within - performance.now());
+        timer = setTimeout(fail, timeLeft, `no answer within ${String(within / 1000)} s`);
+        outgoing.on('information', () => {
           informed += 1;
           if (informed > MAX_INTERIM) fail('the answer is not HTTP: it only announces another');
         });
-        sent.on('response', resolve).on('error', reject);
-        sent.on('close', fail.bind(undefined, NO_ANSWER));
+        outgoing.on('response', resolve).on('error', reject);
+        outgoing.on('close', fail.bind(undefined, NO_ANSWER));
       }).finally(() => {
         clearTimeout(timer);
       });
       return outcomeOf(head, await beginningOf(head, bodyWithin));
     } catch (error) {
       // the receiver had closed the idle connection
-      if (sent.reusedSocket && CLOSED.has((error as SystemError).code)) return 'again';
+      if (outgoing.reusedSocket && CLOSED.has((error as SystemError).code)) return 'again';
       throw error;
     }
   }

@@ -28,7 +28,7 @@ export function createPostSlots(most: Readonly<Record<keyof typeof POSTS, number
   /** Gives a free slot to the organisation with the fewest posts, so that slow receivers of some do not make others wait. */
   function admitNext(): void {
     let next: Waiting | undefined;
-    for (const one of waiting) if (!next || countOf(one.organisation) < countOf(next.organisation)) next = one;
+    for (const waiter of waiting) if (!next || countOf(waiter.organisation) < countOf(next.organisation)) next = waiter;
     const giveBack = next && tryTake(next.organisation);
     if (giveBack) next?.admit(giveBack);
   }
@@ -42,10 +42,10 @@ export function createPostSlots(most: Readonly<Record<keyof typeof POSTS, number
       const giveBack = tryTake(organisation);
       if (giveBack) return Promise.resolve(giveBack);
       return new Promise((resolve) => {
-        const end = (taken?: () => void): void => {
+        const end = (release?: () => void): void => {
           clearTimeout(timer);
           waiting.delete(mine);
-          resolve(taken);
+          resolve(release);
         };
         const timer = setTimeout(end, within);
         const mine: Waiting = { organisation, admit: end };
@@ -54,7 +54,6 @@ export function createPostSlots(most: Readonly<Record<keyof typeof POSTS, number
     },
     /** Posts in progress. */
     taken: (): number => shares.held('all'),
-    /** Posts that wait for a slot. */
     waiting: (): number => waiting.size,
   };
 }

@@ -5,8 +5,8 @@ import type { Authority } from '../organisations/auditEvents';
 import type { Control } from '../organisations/control';
 import type { Leased, Rest } from '../organisations/webhookLeases';
 import type { DisabledReason } from '../organisations/webhookRows';
-import { feedOf } from './feed';
-import { healthOf } from './health';
+import { createFeed } from './feed';
+import { createHealth } from './health';
 import { keep, notBefore, passes, SOON } from './passes';
 import type { PostSlots } from './postSlots';
 import type { Sender } from './sending';
@@ -17,7 +17,7 @@ import type { Outcome } from './work';
 /** How long to work on an endpoint before others get their turn, in milliseconds. */
 const SLICE = 10_000;
 /** How long an endpoint rests if something other than its receiver prevents deliveries, in milliseconds. */
-const REST = { closed: 60_000, away: 20_000, moving: SOON } as const;
+const REST = { closed: 60_000, down: 20_000, moving: SOON } as const;
 
 const SYSTEM: Authority = { actor: { who: 'system:webhooks', from: 'gateway' } };
 
@@ -27,7 +27,7 @@ export interface RunOptions {
   readonly sender: Sender;
   readonly slots: PostSlots;
   /** Whether the database of an organisation does not respond. */
-  readonly isAway: (organisationId: string) => boolean;
+  readonly isDown: (organisationId: string) => boolean;
   readonly isEnding: () => boolean;
   readonly onOutcome: (outcome: Outcome) => void;
   /** Called when an endpoint is disabled because of what it answered. */
@@ -43,29 +43,36 @@ function isServed(organisation: Organisation): boolean {
  * once.
  * @throws if a database does not respond
  */
-export async function runLease(taken: Leased, options: RunOptions): Promise<boolean> {
+export async function runLease(leased: Leased, options: RunOptions): Promise<boolean> {
   const { databases, control } = options;
   const { webhookLeases: leases } = control;
   const { now } = databases;
   const after = (ms: number): Rest => notBefore(now() + ms);
 
-  const { organisation, move } = (await control.moving.movesOf(taken.organisation_id)) ?? {};
-  if (!organisation || !isServed(organisation)) return leases.release(taken, {}, after(REST.closed));
+  const { organisation, move } = (await control.moving.movesOf(leased.organisation_id)) ?? {};
+  if (!organisation || !isServed(organisation)) return leases.release(leased, {}, after(REST.closed));
   // nothing may be sent if its outcome could not be stored
-  if (move) return leases.release(taken, {}, after(REST.moving));
-  if (options.isAway(organisation.id)) return leases.release(taken, {}, after(REST.away));
-  const kept = keep(taken, leases);
+  if (move) return leases.release(leased, {}, after(REST.moving));
+  if (options.isDown(organisation.id)) return leases.release(leased, {}, after(REST.down));
+  const lease = keep(leased, leases);
   const sliceEnds = performance.now() + SLICE;
-  const isOver = (): boolean => kept.isLost() || options.isEnding() || performance.now() > sliceEnds;
+  const mustStop = (): boolean => lease.isLost() || options.isEnding() || performance.now() > sliceEnds;
   const data = databases.organisationData(organisation);
   try {
-    return await passes(taken, {
-      ...{ leases, feed: feedOf(data), health: healthOf(taken, now), now, isOver, onOutcome: options.onOutcome },
+    return await passes(leased, {
+      ...{
+        leases,
+        feed: createFeed(data),
+        health: createHealth(leased, now),
+        now,
+        mustStop,
+        onOutcome: options.onOutcome,
+      },
       requireOpen: () => data.requireOpen(),
       async post(endpoint, { shown }) {
         const giveBack = await options.slots.take(organisation.id, Math.max(0, sliceEnds - performance.now()));
         try {
-          return !giveBack || isOver() ? undefined : await options.sender.send(endpoint, shown, modeOf(organisation));
+          return !giveBack || mustStop() ? undefined : await options.sender.send(endpoint, shown, modeOf(organisation));
         } finally {
           giveBack?.();
         }
@@ -77,10 +84,10 @@ export async function runLease(taken: Leased, options: RunOptions): Promise<bool
     });
   } catch (error) {
     const isRefused = error instanceof AppError && error.code === 'unavailable';
-    await leases.release(taken, {}, after(isRefused ? REST.moving : REST.away));
+    await leases.release(leased, {}, after(isRefused ? REST.moving : REST.down));
     if (!isRefused) throw error;
     return false;
   } finally {
-    void kept.stop();
+    void lease.stop();
   }
 }

@@ -37,19 +37,19 @@ export function signedPost(event: Shown, mode: Mode, secrets: readonly Buffer[],
   return { headers, body };
 }
 
-export type Sender = ReturnType<typeof senderOf>;
+export type Sender = ReturnType<typeof createSender>;
 
 /** `now` gives the time that is signed, in milliseconds since 1970. */
-export function senderOf(master: string, poster: Poster, now: () => number) {
+export function createSender(master: string, poster: Poster, now: () => number) {
   // deriving a secret takes as long as everything else before a post is sent
-  const known = new LRUCache<string, Buffer, readonly [id: string, version: number]>({
+  const secrets = new LRUCache<string, Buffer, readonly [id: string, version: number]>({
     max: MAX_CACHED,
     memoMethod: (_key, _old, { context: [id, number] }) => endpointSecret(master, id, number),
   });
 
   function secretsOf(row: Signer): Buffer[] {
     const numbers = oldSecretUntil(row, now()) ? [row.version, row.version - 1] : [row.version];
-    return numbers.map((number) => known.memo(`${row._id} ${String(number)}`, { context: [row._id, number] }));
+    return numbers.map((number) => secrets.memo(`${row._id} ${String(number)}`, { context: [row._id, number] }));
   }
 
   return {

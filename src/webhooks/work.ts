@@ -23,9 +23,9 @@ interface WorkOptions {
   readonly post: (event: Entry) => Promise<Attempt | undefined>;
   readonly now: () => number;
   /** Whether nothing more may begin: the lease was lost or is over, or the gateway is stopping. */
-  readonly isOver: () => boolean;
+  readonly mustStop: () => boolean;
   /** Whether the lease is still held; renews it. */
-  readonly isOurs: () => Promise<boolean>;
+  readonly holdsLease: () => Promise<boolean>;
   readonly onOutcome: (outcome: Outcome) => void;
 }
 
@@ -53,10 +53,10 @@ export async function workOnce(options: WorkOptions): Promise<Pass | undefined> 
   // rows not counted in `parked` come from a gateway that was killed before it moved the position: their events are sent again
   const open = endpoint.parked > 0 ? await deliveries.open(id, MAX_PARKED + PAGE) : [];
   const wasFailing = health.isFailing();
-  let isCut = false;
-  const isOver = (): boolean =>
-    isCut ||
-    options.isOver() ||
+  let isInterrupted = false;
+  const mustStop = (): boolean =>
+    isInterrupted ||
+    options.mustStop() ||
     health.disable() !== undefined ||
     health.restUntil() !== undefined ||
     (health.isFailing() && !wasFailing);
@@ -64,7 +64,7 @@ export async function workOnce(options: WorkOptions): Promise<Pass | undefined> 
   async function attempt(row: DeliveryRow, entry: Entry): Promise<boolean> {
     const outcome = await options.post(entry);
     if (!outcome) {
-      isCut = true;
+      isInterrupted = true;
       return false;
     }
     const attempts = row.attempts + 1;
@@ -99,7 +99,7 @@ export async function workOnce(options: WorkOptions): Promise<Pass | undefined> 
     if (ids.length === 0) return;
     const rows = new Map((await deliveries.byIds(ids)).map((row) => [row._id, row]));
     const events = await feed.at(ids.map(positionOfDelivery));
-    await runLanes(lanes, health.width, isOver, async ({ _id }) => {
+    await runLanes(lanes, health.width, mustStop, async ({ _id }) => {
       const [row, event] = [rows.get(_id), events.get(positionOfDelivery(_id))];
       if (row && event) return attempt(row, event);
       // an event that is no longer kept cannot be sent, and must not block others
@@ -117,8 +117,8 @@ export async function workOnce(options: WorkOptions): Promise<Pass | undefined> 
     if (wasFailing && items.length === 0) health.forget();
     const lanes = byObject(items, ({ row }) => row.object_id);
     for (const key of parkedBefore) lanes.delete(key);
-    await runLanes(lanes.values(), health.width, isOver, ({ row, event }) => attempt(row, event));
-    const isWhole = !isOver();
+    await runLanes(lanes.values(), health.width, mustStop, ({ row, event }) => attempt(row, event));
+    const isWhole = !mustStop();
     const last = isWhole ? items.length - 1 : items.findLastIndex(({ row }) => changed.has(row._id));
     const blocked = parkedBefore;
     for (const { row } of items.slice(0, last + 1)) {
@@ -135,18 +135,23 @@ export async function workOnce(options: WorkOptions): Promise<Pass | undefined> 
   }
 
   await retry();
-  let sent = { position: endpoint.position, hasMore: true };
+  let progress = { position: endpoint.position, hasMore: true };
   const hasProbed = wasFailing && open.length > 0;
-  if (!isOver() && !hasProbed && open.length < MAX_PARKED) sent = await sendNext();
+  if (!mustStop() && !hasProbed && open.length < MAX_PARKED) progress = await sendNext();
   // if the lease was lost, another gateway may have taken over, or people dropped parked events; what was delivered stays delivered
   const isParking = [...changed.values()].some(({ state }) => state !== 'delivered');
-  if (isParking && !(await options.isOurs())) return undefined;
+  if (isParking && !(await options.holdsLease())) return undefined;
   await deliveries.save([...changed.values()]);
   const recovered = wasFailing && !health.isFailing();
   if (recovered) await deliveries.makeDue(id, new Date(now()));
-  const left = stillOpen(open, changed);
-  const nextAt = recovered ? now() : nextOf(left);
-  return { position: sent.position, parked: left.length, hasMore: sent.hasMore && left.length < MAX_PARKED, nextAt };
+  const stillParked = stillOpen(open, changed);
+  const nextAt = recovered ? now() : nextOf(stillParked);
+  return {
+    position: progress.position,
+    parked: stillParked.length,
+    hasMore: progress.hasMore && stillParked.length < MAX_PARKED,
+    nextAt,
+  };
 }
 
 interface Item {
@@ -198,7 +203,7 @@ function nextOf(open: readonly OpenRow[]): number | undefined {
 async function runLanes<T>(
   lanes: Iterable<readonly T[]>,
   width: () => number,
-  isOver: () => boolean,
+  mustStop: () => boolean,
   each: (item: T) => Promise<boolean>,
 ): Promise<void> {
   const running = new Set<Promise<void>>();
@@ -206,7 +211,7 @@ async function runLanes<T>(
 
   async function run(lane: readonly T[]): Promise<void> {
     try {
-      for (const item of lane) if (failures.length > 0 || isOver() || !(await each(item))) return;
+      for (const item of lane) if (failures.length > 0 || mustStop() || !(await each(item))) return;
     } catch (error) {
       failures.push(error);
     }
@@ -214,7 +219,7 @@ async function runLanes<T>(
 
   for (const lane of lanes) {
     while (running.size > 0 && running.size >= width()) await Promise.race(running);
-    if (failures.length > 0 || isOver()) break;
+    if (failures.length > 0 || mustStop()) break;
     const ended = run(lane).finally(() => running.delete(ended));
     running.add(ended);
   }

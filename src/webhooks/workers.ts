@@ -41,16 +41,16 @@ export function createWorkers({ secret, onError, onOtherSecret, ...options }: Wo
     return fits;
   }
 
-  async function work(taken: Leased): Promise<void> {
-    const release = shares.hold({ organisation: taken.organisation_id });
+  async function work(endpoint: Leased): Promise<void> {
+    const release = shares.hold({ organisation: endpoint.organisation_id });
     let isDue = false;
     try {
-      isDue = await runLease(taken, { ...options, slots, isEnding: loop.isEnding });
+      isDue = await runLease(endpoint, { ...options, slots, isEnding: loop.isEnding });
     } catch (error) {
       onError(error);
     } finally {
       release();
-      running.delete(taken._id);
+      running.delete(endpoint._id);
       // the endpoint has more work, or others can be worked on now
       if (isDue || isFull) loop.wake();
     }
@@ -61,21 +61,21 @@ export function createWorkers({ secret, onError, onOtherSecret, ...options }: Wo
     const without = shares.full();
     isFull = limit <= 0 || without.length > 0;
     if (limit <= 0 || !(await mayWork())) return false;
-    const found = await leases.waiting({ limit, without });
-    const [first] = found;
+    const dueEndpoints = await leases.waiting({ limit, without });
+    const [first] = dueEndpoints;
     waited = first ? Math.max(0, now() - first.due.getTime()) : 0;
     let hasTaken = false;
-    for (const due of found) {
+    for (const due of dueEndpoints) {
       if (loop.isEnding()) return false;
-      const isOver = shares.exceeded({ organisation: due.organisation_id }) !== undefined;
-      isFull ||= isOver;
-      if (isOver || running.has(due._id)) continue;
+      const isOverShare = shares.exceeded({ organisation: due.organisation_id }) !== undefined;
+      isFull ||= isOverShare;
+      if (isOverShare || running.has(due._id)) continue;
       const lease = await leases.take(due._id);
       // another gateway may have been first
       if (lease) running.set(due._id, work(lease));
       hasTaken ||= lease !== undefined;
     }
-    return hasTaken && found.length === limit;
+    return hasTaken && dueEndpoints.length === limit;
   }
 
   const loop = createLoop({ round: look, every: LOOK_EVERY, afterFailure: AFTER_FAILURE, onError });
@@ -91,7 +91,6 @@ export function createWorkers({ secret, onError, onOtherSecret, ...options }: Wo
     waited: (): number => waited,
     /** Posts in progress. */
     posting: (): number => slots.taken(),
-    /** Posts that wait for a slot. */
     postsWaiting: (): number => slots.waiting(),
   };
 }

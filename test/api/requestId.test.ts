@@ -55,7 +55,7 @@ test.each(CALLS)(
     const answer = await face.call(client(gateway), operation, argumentsOf(operation, IDS), { 'x-request-id': id });
     expect(answer.headers.get('x-request-id')).toBe(id);
     expect(face.errorOf(answer).request_id).toBe(id);
-    const line = await eventually(() => gateway.logs.find((one) => one.request_id === id));
+    const line = await eventually(() => gateway.logs.find((log) => log.request_id === id));
     expect(line).toMatchObject({ status: 401, code: 'unauthenticated' });
   },
 );

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Organisation } from '../../src/auth/principal';
 import { databaseName } from '../../src/mongo/databaseNames';
+import { idempotencyRecords } from '../../src/tenant/idempotency';
 import { client } from '../support/client';
 import { makeKey, makeOrganisation, northwind, store } from '../support/factories';
 import { driver, late, served } from '../support/gateway';
@@ -119,6 +120,8 @@ test("a customer's personal data are erased everywhere; ids, amounts and other c
   expect(after.requests!.filter((row) => row.customer_id !== customer.id)).toEqual(
     before.requests!.filter((row) => row.customer_id !== customer.id),
   );
+  const records = gateway.databases.organisationData(organisation).collection(idempotencyRecords);
+  expect(await records.countDocuments({ 'answer.search': { $exists: true } })).toBe(0);
   // it is replayed, not stored again
   const again = await caller.post('/requests', request, retried);
   expect(again.headers.get('idempotent-replayed')).toBe('true');

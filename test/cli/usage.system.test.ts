@@ -7,7 +7,7 @@ import { commandLine, NOBODY } from './commandLine';
 const COMMANDS = linesOf(createProgram());
 function linesOf(command: Command, path: readonly string[] = []): string[] {
   if (command.commands.length === 0) return [path.join(' ')];
-  return command.commands.flatMap((one) => linesOf(one, [...path, one.name()]));
+  return command.commands.flatMap((command) => linesOf(command, [...path, command.name()]));
 }
 
 describe('help', () => {

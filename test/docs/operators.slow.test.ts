@@ -96,7 +96,7 @@ function isRun({ language, reason }: (typeof BLOCKS)[number]): boolean {
 
 function replaced(text: string, of: (pair: readonly [string, string]) => readonly [string, string]): string {
   const all = new Map(addresses.map(of));
-  const found = [...all.keys()].map((one) => one.replaceAll(/[.?+]/g, '\\$&')).join('|');
+  const found = [...all.keys()].map((key) => key.replaceAll(/[.?+]/g, '\\$&')).join('|');
   // all at once, and no port inside another
   return text.replaceAll(new RegExp(`(?<!\\d)(?:${found})(?!\\d)`, 'g'), (one) => all.get(one) ?? one);
 }

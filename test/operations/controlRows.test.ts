@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { controlCollections, type ControlModels, controlModels } from '../../src/organisations/models';
+import { controlCollections, type ControlModels, createControlModels } from '../../src/organisations/models';
 import { client } from '../support/client';
 import { makeKey } from '../support/factories';
 import { served, startGateway } from '../support/gateway';
@@ -11,7 +11,7 @@ const CONTROL_DATABASE = 'scopegate_control_rows';
 const gateway = served({ CONTROL_DATABASE });
 let models: ControlModels;
 beforeAll(() => {
-  models = controlModels(gateway.databases);
+  models = createControlModels(gateway.databases);
 });
 
 const ACTOR = { who: 'operator:test', from: 'here' };

@@ -3,7 +3,7 @@ import type { mongo } from 'mongoose';
 import { pino } from 'pino';
 import { databaseName } from '../../src/mongo/databaseNames';
 import { createCorrections, mayLack } from '../../src/events/tail/corrections';
-import type { Found } from '../../src/events/tail/changes';
+import type { LoggedChange } from '../../src/events/tail/changes';
 import { corrector } from '../../src/resources/corrector';
 import { eventually } from '../api/http/eventually';
 import { type Client, client, type Json } from '../support/client';
@@ -126,7 +126,7 @@ test('a replacement changes the status only if it was another, also if the gatew
 });
 
 describe('the queue', () => {
-  const change = (operationType: string, paths?: string[], coll = 'quotes'): Found =>
+  const change = (operationType: string, paths?: string[], coll = 'quotes'): LoggedChange =>
     ({ change: { operationType, ns: { db: 'org_', coll }, documentKey: { _id: randomUUID() }, paths } }) as never;
 
   test('takes changes of other programs from which words or counters follow, and no others', () => {

@@ -31,7 +31,7 @@ interface Panel {
 }
 
 const rules = (parse(read('prometheus/alerts.yml')) as { groups: { rules: Rule[] }[] }).groups.flatMap(
-  (one) => one.rules,
+  (group) => group.rules,
 );
 const dashboard = JSON.parse(read('grafana/scopegate.json')) as { panels: Panel[]; schemaVersion: number; uid: string };
 const graphs = dashboard.panels.filter(({ type }) => type !== 'row');

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Organisation } from '../../src/auth/principal';
-import { keyUsage, organisationUsageId } from '../../src/organisations/keyUsage';
-import { type ControlModels, controlModels } from '../../src/organisations/models';
-import { requestLog } from '../../src/organisations/requestLog';
+import { createKeyUsage, organisationUsageId } from '../../src/organisations/keyUsage';
+import { type ControlModels, createControlModels } from '../../src/organisations/models';
+import { createRequestLog } from '../../src/organisations/requestLog';
 import type { RequestRow } from '../../src/organisations/requestRows';
 import { client } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
@@ -42,7 +42,7 @@ test('is dropped if the organisation has been erased', async () => {
 });
 
 test.each(['the request log', 'usage'])('is deleted again if erased while it was written: %s', async (what) => {
-  const models = controlModels(eraser.databases);
+  const models = createControlModels(eraser.databases);
   const organisation = await makeOrganisation(eraser);
   const { id: keyId } = await makeKey(eraser, organisation);
   let looked = 0;
@@ -58,10 +58,10 @@ test.each(['the request log', 'usage'])('is deleted again if erased while it was
   if (what === 'usage') {
     const counted = { hour: new Date(), requests: 1, errors: 0, rate_limited: 0 };
     const ids = [keyId, organisationUsageId(organisation.id)];
-    await keyUsage({ ...models, organisations }).add(ids.map((id) => ({ keyId: id, ...counted })));
+    await createKeyUsage({ ...models, organisations }).add(ids.map((id) => ({ keyId: id, ...counted })));
   } else {
     const row = { _id: randomUUID(), organisation_id: organisation.id, key_id: keyId, at: new Date() };
-    await requestLog({ ...models, organisations }).add([row as RequestRow]);
+    await createRequestLog({ ...models, organisations }).add([row as RequestRow]);
   }
   expect(looked).toBeGreaterThan(1);
   expect(await rowsOf(organisation, keyId)).toEqual([0, 0]);

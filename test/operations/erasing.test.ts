@@ -127,7 +127,7 @@ test('a write that began before the erasure and resumes afterwards stores nothin
   const caller = client(gateways[0], key);
   expect((await caller.post('/requests', { text: 'first' })).status).toBe(201);
   // one waits with its row taken, the others found no free one and are about to create one
-  const [transaction, made] = [data.transaction.bind(data), data.creating.bind(data)];
+  const [transaction, made] = [data.transaction.bind(data), data.whileWritable.bind(data)];
   const { held, letGo } = hold();
   const waiting: string[] = [];
   data.transaction = async (work, writes) => {
@@ -135,7 +135,7 @@ test('a write that began before the erasure and resumes afterwards stores nothin
     await held;
     return transaction(work, writes);
   };
-  data.creating = async (work) =>
+  data.whileWritable = async (work) =>
     made(async () => {
       waiting.push('row');
       await held;
@@ -160,7 +160,7 @@ test('no collection is created while an organisation is being erased', async () 
   await data.prepare([products]);
   await gateways[0].control.erasing.begin(organisation.id);
   await expect(data.prepare([customers])).rejects.toMatchObject({ code: 'unavailable' });
-  await expect(data.slots.take()).rejects.toMatchObject({ code: 'unavailable' });
+  await expect(data.slots.begin()).rejects.toMatchObject({ code: 'unavailable' });
   expect((await data.database.listCollections().toArray()).map(({ name }) => name)).toEqual(['products']);
   await erased(organisation);
   await expect(data.prepare([customers])).rejects.toMatchObject({ code: 'unavailable' });
@@ -170,10 +170,10 @@ test('no collection is created while an organisation is being erased', async () 
 test('a collection that was allowed before the erasure and is created afterwards is dropped', async () => {
   const organisation = await makeOrganisation(gateways[0]);
   const data = gateways[1].databases.organisationData(organisation);
-  const creating = data.creating.bind(data);
+  const creating = data.whileWritable.bind(data);
   const { held, letGo } = hold();
   let isAllowed = false;
-  data.creating = (work) =>
+  data.whileWritable = (work) =>
     creating(async () => {
       isAllowed = true;
       await held;

@@ -8,7 +8,7 @@ import { timeDigits } from '../../src/events/position';
 import type { Change } from '../../src/events/tail/changes';
 import { corrector } from '../../src/resources/corrector';
 import { createTail, type Tail, type TailOptions } from '../../src/events/tail/tail';
-import { type TailRow, tailRows, takeTail } from '../../src/events/tail/lease';
+import { type TailRow, tailRows, takeTailLease } from '../../src/events/tail/lease';
 import { eventually } from '../api/http/eventually';
 import { makeOrganisation } from '../support/factories';
 import { driver, late, served, startGateway } from '../support/gateway';
@@ -110,7 +110,7 @@ const quote = (status = 'draft'): Quote => ({ _id: randomUUID(), number: randomU
 
 test('a lease can be taken only once it has expired, with a new generation that blocks its former holder', async () => {
   let now = Date.now();
-  const take = () => takeTail(lease, () => now);
+  const take = () => takeTailLease(lease, () => now);
   const first = await take();
   const { holder } = await row();
   expect(await row()).toMatchObject({ holder: expect.any(String), generation: 1 });

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type LeaseRow, leasesOf } from '../../src/mongo/lease';
+import { type LeaseRow, createLeases } from '../../src/mongo/lease';
 import { driver, late } from '../support/gateway';
 
 /* Leases of rows by several gateways. */
@@ -15,7 +15,7 @@ afterAll(() => bare.db(DATABASE).dropDatabase());
 const bare = driver();
 const rows = late(() => Promise.resolve(bare.db(DATABASE).collection<Row>('rows')));
 let time = Date.now();
-const gateway = () => leasesOf(rows, LASTS, () => time);
+const gateway = () => createLeases(rows, LASTS, () => time);
 
 beforeEach(async () => {
   await rows.deleteMany({});

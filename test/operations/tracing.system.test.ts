@@ -130,14 +130,16 @@ test.each<
     expect(steps.map((step) => step.name).sort()).toEqual([...operations].sort());
     for (const step of steps) expect(step.parentSpanId).toBe(request.spanId);
     const commands = ofKind(found(), CLIENT);
-    const lookup = commands.find((one) => one.name === 'find api_keys');
+    const lookup = commands.find((command) => command.name === 'find api_keys');
     expect(lookup).toMatchObject({
       parentSpanId: request.spanId,
       attributes: { 'db.system.name': 'mongodb', 'db.operation.name': 'find', 'db.namespace': CONTROL_DATABASE },
     });
     for (const operation of operations) {
-      const step = steps.find((one) => one.name === operation)!;
-      expect(commands.find((one) => one.name === `find ${operation}`)).toMatchObject({ parentSpanId: step.spanId });
+      const step = steps.find((step) => step.name === operation)!;
+      expect(commands.find((command) => command.name === `find ${operation}`)).toMatchObject({
+        parentSpanId: step.spanId,
+      });
     }
   },
 );
@@ -257,7 +259,7 @@ test('no span contains a key, a body, or a value of a query', async () => {
 });
 
 test('spans are sent to /v1/traces with the configured headers', () => {
-  expect(new Set(requests.map((one) => one.url))).toEqual(new Set(['/v1/traces']));
+  expect(new Set(requests.map((request) => request.url))).toEqual(new Set(['/v1/traces']));
   for (const { headers } of requests) expect(headers['x-collector-key']).toBe('se cret');
 });
 

@@ -21,7 +21,7 @@ export type Case = readonly [sentence: string, from: string | RegExp, to?: strin
 export function errorsOf(document: DocumentNode): string {
   const model = new SchemaModel(document);
   const isDerived = (type: string, name: string): boolean =>
-    derivedFields(model).some((one) => one.type === type && one.field.name.value === name);
+    derivedFields(model).some((derivedField) => derivedField.type === type && derivedField.field.name.value === name);
   try {
     refuseErrors(model, (type, field) => ALL[type]?.[field] !== undefined || isDerived(type, field));
     return 'none';

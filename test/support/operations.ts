@@ -206,7 +206,9 @@ function readerOf(type: GraphQLNamedType): Operation {
 }
 
 function readersOf(type: GraphQLNamedType): Operation[] {
-  return operations.filter((one) => one.kind === 'Query' && takesId(one) && fieldOf(one, graphqlSchema).type === type);
+  return operations.filter(
+    (operation) => operation.kind === 'Query' && takesId(operation) && fieldOf(operation, graphqlSchema).type === type,
+  );
 }
 
 export function takesId(operation: Operation): boolean {

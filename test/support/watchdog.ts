@@ -286,5 +286,5 @@ async function settled(
 }
 
 function median(values: readonly number[]): number {
-  return values.toSorted((one, two) => one - two)[values.length >> 1] ?? 0;
+  return values.toSorted((value, two) => value - two)[values.length >> 1] ?? 0;
 }

@@ -1,7 +1,7 @@
 import { type ClientSession, type Model, trusted } from 'mongoose';
 import type { AuditAction } from '../../src/organisations/auditEvents';
 import type { AuditEvent } from '../../src/organisations/auditRows';
-import { auditRecorder } from '../../src/organisations/auditRecorder';
+import { createAuditRecorder } from '../../src/organisations/auditRecorder';
 
 /* How many events of each action an organisation, or a user, may cause in a day. */
 
@@ -18,7 +18,7 @@ async function record(action: AuditAction, isFull: boolean, who = WHO) {
       return { lean: () => Promise.resolve(isFull ? { at: new Date() } : null) };
     },
   };
-  const recorder = auditRecorder(rows as unknown as Model<AuditEvent>);
+  const recorder = createAuditRecorder(rows as unknown as Model<AuditEvent>);
   const recorded = recorder.inTransaction({} as ClientSession, { who, from: 'here' }, action, 'an id', {});
   return { asked, error: await recorded.then(() => undefined).catch((error: unknown) => error) };
 }

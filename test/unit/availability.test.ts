@@ -16,8 +16,8 @@ beforeEach(async () => {
       asked += 1;
       return Promise.resolve(isAvailable);
     },
-    onChange: (isAway) => {
-      changes.push(isAway);
+    onChange: (isDown) => {
+      changes.push(isDown);
     },
     write: () => write,
     onWrites: (failure) => {
@@ -40,10 +40,10 @@ function failing(fail: () => Promise<unknown>): void {
 test('a database that goes down or recovers is noticed within seconds, without a request, and reported once', async () => {
   isAvailable = false;
   await jest.advanceTimersByTimeAsync(6000);
-  expect(availability.isAway()).toBe(true);
+  expect(availability.isDown()).toBe(true);
   isAvailable = true;
   await jest.advanceTimersByTimeAsync(300);
-  expect(availability.isAway()).toBe(false);
+  expect(availability.isDown()).toBe(false);
   expect(changes).toEqual([true, false]);
 });
 
@@ -62,7 +62,7 @@ test.each<[string, () => Promise<unknown>]>([
 ])('a database that responds but %s is read-only within 20 s, and reported once', async (_what, fail) => {
   failing(fail);
   await jest.advanceTimersByTimeAsync(20_000);
-  expect([availability.isReadOnly(), availability.isAway()]).toEqual([true, false]);
+  expect([availability.isReadOnly(), availability.isDown()]).toEqual([true, false]);
   expect(written).toEqual([expect.any(Error)]);
 });
 

@@ -8,9 +8,9 @@ test.each([
 ])('a %s body is read in a turn of the event loop of its own, or at once', async (_size, length, expected) => {
   const text = JSON.stringify('a'.repeat(length));
   const request = Object.assign(Readable.from([Buffer.from(text)], { objectMode: false }), { headers: {} });
-  const ownTurn = jest.fn(() => Promise.resolve());
+  const loopTurn = jest.fn(() => Promise.resolve());
   const holdBody = jest.fn();
-  const exchange = { request, bodies: { holdBody }, turns: { ownTurn }, askForBody: () => undefined };
+  const exchange = { request, bodies: { holdBody }, queue: { loopTurn }, askForBody: () => undefined };
   await expect(readJson(exchange as unknown as Exchange, 10_000)).resolves.toBe('a'.repeat(length));
-  expect(ownTurn).toHaveBeenCalledTimes(expected);
+  expect(loopTurn).toHaveBeenCalledTimes(expected);
 });

@@ -145,7 +145,7 @@ test('CORS_ORIGINS accepts origins, of apps too, and *, with white space and ext
 test('every variable has a one-line description with its default', () => {
   const config = readConfig({}) as unknown as Record<string, unknown>;
   const described = new Map(describeVariables().map((variable) => [variable.name, variable]));
-  for (const name of Object.keys(config).filter((one) => one !== 'PATH')) expect(described.has(name)).toBe(true);
+  for (const name of Object.keys(config).filter((key) => key !== 'PATH')) expect(described.has(name)).toBe(true);
   for (const { name, help, fallback } of described.values()) {
     expect(help).toMatch(/^\S.{5,}[^.]$/);
     if (fallback !== '') expect(String(config[name])).toBe(fallback);

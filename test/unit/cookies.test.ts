@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { cookie } from '../../src/settings/cookies';
+import { createCookie } from '../../src/settings/cookies';
 
 test('gateways at one host have cookies of their own, whatever their paths', () => {
   const paths = ['', '/a', '/a/b', '/a.b', '/a%2Eb'];
@@ -7,9 +7,9 @@ test('gateways at one host have cookies of their own, whatever their paths', () 
   const headers = paths.map((path) => {
     const set: string[] = [];
     const response = { appendHeader: (_name: string, value: string) => set.push(value) };
-    cookie('session', `https://api.example${path}`).set(response as never, path, 60);
+    createCookie('session', `https://api.example${path}`).set(response as never, path, 60);
     return set[0]!.split(';')[0]!;
   });
   request.headers.cookie = headers.join('; ');
-  expect(paths.map((path) => cookie('session', `https://api.example${path}`).read(request))).toEqual(paths);
+  expect(paths.map((path) => createCookie('session', `https://api.example${path}`).read(request))).toEqual(paths);
 });

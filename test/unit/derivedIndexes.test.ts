@@ -54,7 +54,7 @@ function shown(indexes: readonly DerivedIndex[]): unknown[] {
     .toSorted();
 }
 
-test.each(collections.map((one) => [one.name, one] as const))(
+test.each(collections.map((collection) => [collection.name, collection] as const))(
   'those of %s are those that it had before they were derived',
   (name, { indexes }) => {
     expect(shown(indexes as readonly DerivedIndex[])).toEqual((WRITTEN[name] ?? []).toSorted());

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ApiKey } from '../../src/auth/keys';
-import { keyWriter, type KeyWriterOptions } from '../../src/organisations/keyWriter';
+import { createKeyWriter, type KeyWriterOptions } from '../../src/organisations/keyWriter';
 import { eventually } from '../api/http/eventually';
 
 /* Keys used at the same time are written in small batches, so that no request waits for a write of thousands. */
@@ -15,7 +15,7 @@ function writerWith(bulkWrite: Write, options: Partial<KeyWriterOptions> = {}) {
   };
   const onError = jest.fn();
   return {
-    writer: keyWriter({ apiKeys } as never, {
+    writer: createKeyWriter({ apiKeys } as never, {
       onError,
       now: Date.now,
       pepper: '',

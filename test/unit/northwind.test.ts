@@ -26,7 +26,7 @@ test.each(['orders', 'quotes'])(
     expect(rows.length).toBeGreaterThan(800);
     for (const { number, lines, subtotal_minor: subtotal, discount_minor: discount } of rows) {
       const amounts = (lines as Row[]).map(amountsOf);
-      const sum = (at: 0 | 1): number => Number(amounts.reduce((all, one) => all + one[at], 0n));
+      const sum = (at: 0 | 1): number => Number(amounts.reduce((all, amount) => all + amount[at], 0n));
       expect([number, sum(0), sum(1)]).toEqual([number, subtotal, discount]);
     }
   },

@@ -56,7 +56,7 @@ function rootField(name: string): GraphQLField<unknown, CallContext> {
 
 /** The handler of a read, with what is included. */
 function handlerOf(name: string, included: readonly string[] = []) {
-  const operation = operations.find((one) => one.name === name)!;
+  const operation = operations.find((operation) => operation.name === name)!;
   const { field, runOf } = runner.of(operation)!;
   return sofa(operation, field).bind(undefined, runOf(everyField(field.type, included)));
 }

@@ -27,7 +27,7 @@ function of(id: string, { isReceiving = false, idleWaits = 0 } = {}): Exchange {
 }
 
 function answering(ask: () => Promise<boolean>): RequestTrackerOptions<Exchange>['availability'] {
-  return { ask, isAway: () => false };
+  return { ask, isDown: () => false };
 }
 
 function start(options: Partial<RequestTrackerOptions<Exchange>> = {}): RequestTracker<Exchange> {
@@ -145,7 +145,7 @@ describe('of the pending requests', () => {
 });
 
 test('while the database is down, requests are rejected before any query', () => {
-  const tracker = start({ availability: { ...answering(() => Promise.resolve(false)), isAway: () => true } });
+  const tracker = start({ availability: { ...answering(() => Promise.resolve(false)), isDown: () => true } });
   expect(() => {
     tracker.admit();
   }).toThrow(expect.objectContaining(UNAVAILABLE));

@@ -57,9 +57,9 @@ test('the codes of element errors that the schema names are fault codes', () => 
 });
 
 test('customers are erased first, then what refers to them and its parts', () => {
-  const found = typesOfCustomer(published.stored).map(({ stored, by, parts }) => [
+  const found = typesOfCustomer(published.stored).map(({ stored, customerMembers, parts }) => [
     stored.type,
-    by,
+    customerMembers,
     parts.map(({ type }) => type),
   ]);
   expect(found[0]).toEqual(['Customer', ['id'], []]);

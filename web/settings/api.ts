@@ -19,7 +19,6 @@ interface Settings {
   readonly statuses: Readonly<Record<string, number>>;
   /** Upper bounds of the buckets in which response times are counted, in milliseconds. */
   readonly timeBounds: readonly number[];
-  /** Every type of event. */
   readonly eventTypes: readonly string[];
   /** The gateway's time when it sent the page, in milliseconds since 1970. */
   readonly now: number;
@@ -223,7 +222,7 @@ export function reason({ message }: Failure): string {
   return message.replace(/ Try again\.$/, '');
 }
 
-interface Newest {
+interface LatestRun {
   readonly drop: () => void;
   readonly attempt: <Result>(
     work: () => Promise<Result>,
@@ -237,7 +236,7 @@ interface Newest {
  * and shows no failure. Work that may be repeated unasked is passed as `again`: it is repeated when the gateway is back (retries.ts),
  * and until then the page shows its failure.
  */
-export function newest(): Newest {
+export function createLatestRun(): LatestRun {
   const owner = {};
   let run = 0;
   return {
@@ -247,12 +246,12 @@ export function newest(): Newest {
     },
     async attempt(work, show, again) {
       run += 1;
-      const own = run;
+      const ownRun = run;
       const [result, failure] = await work().then(
         (value) => [value, undefined] as const,
         (error: unknown) => [undefined, failureOf(error)] as const,
       );
-      if (own !== run) return undefined;
+      if (ownRun !== run) return undefined;
       const isLost = again !== undefined && failure?.isUnsure === true;
       show(isLost ? undefined : failure);
       if (isLost) noteLost(owner, again, reason(failure));

@@ -20,9 +20,9 @@ export interface Question {
    * Makes the change with what was entered. Never runs twice at once, and goes on if the dialog is closed meanwhile. If it fails, the
    * dialog stays open and shows why: at the fields, if the first part of each fault's pointer names one.
    */
-  readonly work: (given: FormData) => Promise<Next>;
+  readonly work: (entered: FormData) => Promise<Next>;
   /** Text of the notice if the dialog is closed while the work runs. */
-  readonly doing: (given: FormData) => string;
+  readonly doing: (entered: FormData) => string;
   /** Whether the browser asks before the page is left meanwhile. */
   readonly asks?: boolean;
   /** What remains uncertain after a failure. */
@@ -39,7 +39,7 @@ const SLOW = 4000;
 class Asking {
   isRunning = false;
   isReady = true;
-  isOver = false;
+  cannotRetry = false;
   failure: Failure | undefined;
   status = '';
   /** What is wrong, by argument. */
@@ -63,21 +63,21 @@ class Asking {
     this.isReady = false;
     this.status = 'Reading the current state…';
     redraw();
-    const found = await work().catch(failureOf);
+    const next = await work().catch(failureOf);
     if (!isOpen(this.dialog)) return;
     this.status = '';
-    if (found instanceof Failure) this.failure = found;
-    else if (found) {
+    if (next instanceof Failure) this.failure = next;
+    else if (next) {
       close();
-      found();
+      next();
     } else this.isReady = true;
     redraw();
   }
 
   async press(form: HTMLFormElement): Promise<void> {
-    if (this.isRunning || !this.isReady || this.isOver || !form.reportValidity()) return;
-    const given = new FormData(form);
-    this.#doing = this.question.doing(given);
+    if (this.isRunning || !this.isReady || this.cannotRetry || !form.reportValidity()) return;
+    const entered = new FormData(form);
+    this.#doing = this.question.doing(entered);
     this.failure = undefined;
     this.faults.clear();
     this.isRunning = true;
@@ -86,7 +86,7 @@ class Asking {
       this.status = 'The gateway is slow; still waiting.';
       redraw();
     }, SLOW);
-    const [next, failure] = await this.question.work(given).then(
+    const [next, failure] = await this.question.work(entered).then(
       (value) => [value, undefined] as const,
       (error: unknown) => [undefined, failureOf(error)] as const,
     );
@@ -117,15 +117,16 @@ class Asking {
     }
     const { code, link, faults } = failure;
     const unknown = doubt?.(failure);
-    const told = unknown === undefined ? failure : new Failure(`${reason(failure)} ${unknown}`, { code, link, faults });
-    if (this.#notice) failureNotice(told, this.#notice);
-    if (!isOpen(this.dialog) || this.#placeFaults(told, form)) return;
-    this.failure = told;
-    this.isOver = isEnded(told);
+    const shownFailure =
+      unknown === undefined ? failure : new Failure(`${reason(failure)} ${unknown}`, { code, link, faults });
+    if (this.#notice) failureNotice(shownFailure, this.#notice);
+    if (!isOpen(this.dialog) || this.#placeFaults(shownFailure, form)) return;
+    this.failure = shownFailure;
+    this.cannotRetry = isEnded(shownFailure);
     redraw();
     const field = form.querySelector(':focus');
     const [cancel, main] = form.querySelectorAll<HTMLElement>('.foot .buttons button');
-    if (!field || this.isOver || field.matches(':disabled')) (main ?? cancel)?.focus();
+    if (!field || this.cannotRetry || field.matches(':disabled')) (main ?? cancel)?.focus();
   }
 
   #placeFaults({ faults }: Failure, form: HTMLFormElement): boolean {
@@ -186,7 +187,7 @@ function Form({ of: asking }: { of: Asking }): JSX.Element {
           <button class="button" type="button" onClick={close}>
             Cancel
           </button>
-          {asking.isReady && !asking.isOver && (
+          {asking.isReady && !asking.cannotRetry && (
             <button
               class={`button ${isDangerous ? 'danger' : 'primary'}`}
               type="submit"

@@ -20,8 +20,8 @@ function axisTop(highest: number): number {
 function lengthsOf(counts: readonly number[], scale: (count: number) => number): readonly number[] {
   const lengths = counts.map((count) => (count === 0 ? 0 : Math.max(scale(count), LEAST)));
   const longest = Math.max(...lengths);
-  const kept = Math.max(longest - sum(lengths) + scale(sum(counts)), longest === 0 ? 0 : LEAST);
-  return lengths.with(lengths.indexOf(longest), kept);
+  const shortened = Math.max(longest - sum(lengths) + scale(sum(counts)), longest === 0 ? 0 : LEAST);
+  return lengths.with(lengths.indexOf(longest), shortened);
 }
 
 interface BarsProps {

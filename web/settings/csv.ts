@@ -57,14 +57,14 @@ export class Csv {
 
   async #read(job: Job): Promise<void> {
     this.#turn += 1;
-    const own = this.#turn;
+    const turn = this.#turn;
     this.isReading = true;
     this.#show(`${counted(job.events.length)} read…`);
     say('Reading the audit log.');
     try {
       while (job.events.length < job.most) {
-        const page = await this.#next(job, own);
-        if (own !== this.#turn) return;
+        const page = await this.#next(job, turn);
+        if (turn !== this.#turn) return;
         job.events.push(...page.data);
         job.cursor = page.next_cursor;
         if (job.cursor === null) break;
@@ -74,7 +74,7 @@ export class Csv {
       if (job.events.length === 0) this.#leave('There are no such events.');
       else this.#save(job);
     } catch (error) {
-      if (own !== this.#turn) return;
+      if (turn !== this.#turn) return;
       const { message, link } = failureOf(error);
       this.#end();
       this.#pause(message.replace(/ Try again\.$/, ''), link);
@@ -82,17 +82,17 @@ export class Csv {
   }
 
   /** The next page; waits while too many requests were made. @throws Failure */
-  async #next(job: Job, own: number): Promise<Answer<'events'>> {
+  async #next(job: Job, turn: number): Promise<Answer<'events'>> {
     for (;;) {
       try {
         return await call('events', { ...job.filters, limit: AT_ONCE, cursor: job.cursor });
       } catch (error) {
-        if (own !== this.#turn || failureOf(error).code !== 'rate_limited') throw error;
+        if (turn !== this.#turn || failureOf(error).code !== 'rate_limited') throw error;
         this.#show(
           `${counted(job.events.length)} read; the limit of requests per minute is reached, so this goes on later…`,
         );
         await new Promise((resolve) => setTimeout(resolve, PAUSE));
-        if (own !== this.#turn) throw error;
+        if (turn !== this.#turn) throw error;
       }
     }
   }
@@ -125,8 +125,8 @@ export class Csv {
     Object.assign(document.createElement('a'), { href, download: name }).click();
     // the browser has read the file by then
     setTimeout(() => URL.revokeObjectURL(href), 60_000);
-    const isCut = cursor !== null && events.length >= most;
-    const advice = isCut ? ' Older ones are not in it: choose an action or a key for those.' : '';
+    const isTruncated = cursor !== null && events.length >= most;
+    const advice = isTruncated ? ' Older ones are not in it: choose an action or a key for those.' : '';
     this.#leave(`Saved ${counted(Math.min(events.length, most))} as ${name}.${advice}`);
   }
 

@@ -178,10 +178,10 @@ export function moveFocus(element: HTMLElement | null | undefined): void {
 }
 
 addEventListener('popstate', () => {
-  const isOurs = isLeaving;
+  const wasLeaving = isLeaving;
   isLeaving = false;
   if (!shown || isDialogState()) return;
-  if (isOurs || shown.isKept) history.pushState(noteDialog(true), '');
+  if (wasLeaving || shown.isKept) history.pushState(noteDialog(true), '');
   else close();
 });
 

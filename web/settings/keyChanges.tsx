@@ -45,17 +45,17 @@ export function editKey(key: Key): void {
         </p>
       </>
     ),
-    doing: (given) => `Saving the key ${field.textOf(given, 'name')}…`,
+    doing: (entered) => `Saving the key ${field.textOf(entered, 'name')}…`,
     doubt: ({ isUnsure }) =>
       isUnsure ? 'We couldn’t confirm that it was saved. Saving it again does no harm.' : undefined,
-    async work(given) {
-      const wanted = {
-        ...{ name: field.textOf(given, 'name'), allowed_ranges: field.rangesOf(given) },
-        ...{ expires_at: field.expiryOf(given), mcp: given.get('mcp') as Key['mcp'] },
+    async work(entered) {
+      const input = {
+        ...{ name: field.textOf(entered, 'name'), allowed_ranges: field.rangesOf(entered) },
+        ...{ expires_at: field.expiryOf(entered), mcp: entered.get('mcp') as Key['mcp'] },
       };
-      const changes: Partial<typeof wanted> = Object.fromEntries(
-        Object.entries(wanted).filter(
-          ([of, value]) => value !== undefined && String(value) !== String(key[of as keyof typeof wanted]),
+      const changes: Partial<typeof input> = Object.fromEntries(
+        Object.entries(input).filter(
+          ([of, value]) => value !== undefined && String(value) !== String(key[of as keyof typeof input]),
         ),
       );
       if (Object.keys(changes).length === 0) return () => say('Nothing was changed.');
@@ -67,7 +67,7 @@ export function editKey(key: Key): void {
         throw failure;
       }
       return () => {
-        say(`Saved the key ${wanted.name}.`);
+        say(`Saved the key ${input.name}.`);
         changed();
       };
     },

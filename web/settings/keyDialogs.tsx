@@ -33,24 +33,24 @@ export function makeKey(scopes: readonly string[] = []): void {
         </details>
       </>
     ),
-    doing: (given) => `Creating the key ${field.textOf(given, 'name')}…`,
+    doing: (entered) => `Creating the key ${field.textOf(entered, 'name')}…`,
     doubt: ({ isUnsure }) =>
       isUnsure
         ? 'We couldn’t confirm that the key was created. Look for it in the list before you try again: if it is there, revoke it, since it cannot be shown again.'
         : undefined,
-    async work(given) {
-      const chosen = given.getAll('scope') as string[];
+    async work(entered) {
+      const chosen = entered.getAll('scope') as string[];
       if (chosen.length === 0) throw field.fault('scopes', 'select at least one scope');
-      const wanted = {
-        ...{ name: field.textOf(given, 'name'), scopes: chosen, expires_at: field.expiryOf(given) },
-        ...{ allowed_ranges: field.rangesOf(given), mcp: given.get('mcp') as Key['mcp'] },
+      const input = {
+        ...{ name: field.textOf(entered, 'name'), scopes: chosen, expires_at: field.expiryOf(entered) },
+        ...{ allowed_ranges: field.rangesOf(entered), mcp: entered.get('mcp') as Key['mcp'] },
       };
       try {
-        const made = await call('make', wanted);
-        return () => showMade(made);
+        const answer = await call('make', input);
+        return () => showNewKey(answer);
       } catch (error) {
         const failure = failureOf(error);
-        nameElements(failure, wanted);
+        nameElements(failure, input);
         throw failure;
       }
     },
@@ -58,11 +58,11 @@ export function makeKey(scopes: readonly string[] = []): void {
 }
 
 /** When the new key expires: after the same lifetime as the old one, or at the same time. */
-function nextExpiries({ created_at: made, expires_at: end }: Key): Options {
+function nextExpiries({ created_at: created, expires_at: end }: Key): Options {
   if (end === null) return [['', 'never, like the old key'], field.ON_A_DATE];
-  const next = new Date(now() + Date.parse(end) - Date.parse(made)).toISOString();
-  const kept = [end, `${exact(end)}, like the old key`] as const;
-  return [[next, `${exact(next)}, same lifetime`], ...(Date.parse(end) > now() ? [kept] : []), field.ON_A_DATE];
+  const next = new Date(now() + Date.parse(end) - Date.parse(created)).toISOString();
+  const sameEnd = [end, `${exact(end)}, like the old key`] as const;
+  return [[next, `${exact(next)}, same lifetime`], ...(Date.parse(end) > now() ? [sameEnd] : []), field.ON_A_DATE];
 }
 
 export function rotateKey(key: Key): void {
@@ -98,10 +98,10 @@ export function rotateKey(key: Key): void {
       isUnsure
         ? `We couldn’t confirm that the key ${key.name} was rotated. If another key has replaced it, revoke that one, since it cannot be shown again, and rotate this one again.`
         : undefined,
-    async work(given) {
-      const lifetimes = { overlap_hours: Number(given.get('overlap')), expires_at: field.expiryOf(given) };
-      const made = await call('rotate', { key_id: key.id, ...lifetimes });
-      return () => showMade(made);
+    async work(entered) {
+      const lifetimes = { overlap_hours: Number(entered.get('overlap')), expires_at: field.expiryOf(entered) };
+      const answer = await call('rotate', { key_id: key.id, ...lifetimes });
+      return () => showNewKey(answer);
     },
   });
 }
@@ -114,17 +114,19 @@ const OVERLAPS: Options = [
   ['720', '30 days'],
 ];
 
-type Made = Answer<'make'> & Partial<Pick<Answer<'rotate'>, 'old'>>;
+type NewKey = Answer<'make'> & Partial<Pick<Answer<'rotate'>, 'old'>>;
 
 /** Shows a new key, then refreshes the pages. Waits while another dialog is open, since somebody may be typing in it. */
-function showMade(made: Made): void {
-  showSecret(`The key ${made.api_key.name} is ready. It is shown once.`, 'Show the key', () => <MadeKey {...made} />);
+function showNewKey(answer: NewKey): void {
+  showSecret(`The key ${answer.api_key.name} is ready. It is shown once.`, 'Show the key', () => (
+    <NewKeySheet {...answer} />
+  ));
   changed();
 }
 
-function MadeKey({ key: value, api_key: made, old }: Made): JSX.Element {
+function NewKeySheet({ key: value, api_key: newKey, old }: NewKey): JSX.Element {
   // quoted, since zsh takes the question mark of an unquoted URL as a pattern
-  const curl = `curl -H "Authorization: Bearer ${value}" "${GATEWAY}/api/v1${firstPath(made.scopes)}"`;
+  const curl = `curl -H "Authorization: Bearer ${value}" "${GATEWAY}/api/v1${firstPath(newKey.scopes)}"`;
   const scopegate = {
     ...{ type: 'http', url: `${GATEWAY}/mcp` },
     headers: { Authorization: `Bearer ${value}` },
@@ -132,16 +134,16 @@ function MadeKey({ key: value, api_key: made, old }: Made): JSX.Element {
   return (
     <Sheet title="Save this key now" button="I have saved it">
       <p>
-        <strong>{made.name}</strong>: it will not be shown again. Store it where your program reads its secrets.
+        <strong>{newKey.name}</strong>: it will not be shown again. Store it where your program reads its secrets.
       </p>
       <Copyable name="The key" text={value} isFirst />
       <p>
-        {made.expires_at === null ? 'It never expires.' : `It expires at ${exact(made.expires_at)}.`}{' '}
-        {old && endOfOld(old, made)}
+        {newKey.expires_at === null ? 'It never expires.' : `It expires at ${exact(newKey.expires_at)}.`}{' '}
+        {old && endOfOld(old, newKey)}
       </p>
       <p>Try it:</p>
       <Copyable name="Example request with the key" text={curl} />
-      {made.mcp !== 'off' && (
+      {newKey.mcp !== 'off' && (
         <details>
           <summary>Connect an assistant</summary>
           <p class="hint">
@@ -160,8 +162,8 @@ function MadeKey({ key: value, api_key: made, old }: Made): JSX.Element {
 }
 
 /** Compares two times of the gateway, since this computer's clock may differ from its clock. */
-function endOfOld({ expires_at: end }: { expires_at: string | null }, { created_at: made }: Key): string {
-  if (end === null || Date.parse(end) <= Date.parse(made)) return 'The old key no longer works.';
+function endOfOld({ expires_at: end }: { expires_at: string | null }, { created_at: created }: Key): string {
+  if (end === null || Date.parse(end) <= Date.parse(created)) return 'The old key no longer works.';
   return `The old key works until ${exact(end)}.`;
 }
 

@@ -16,19 +16,19 @@ export const MCP = {
   write: 'may read and write, within its scopes',
 };
 
-export const textOf = (given: FormData, name: string): string => (given.get(name) as string | null)?.trim() ?? '';
+export const textOf = (entered: FormData, name: string): string => (entered.get(name) as string | null)?.trim() ?? '';
 
 /**
  * The chosen expiry in ISO 8601: the choice itself if it is a time, null for never, undefined to leave it as it is.
  * @throws Failure if the date is missing or past
  */
-export function expiryOf(given: FormData): string | null | undefined {
-  const choice = given.get('expires') as string | null;
+export function expiryOf(entered: FormData): string | null | undefined {
+  const choice = entered.get('expires') as string | null;
   if (choice === AS_IT_IS || choice === null) return undefined;
   if (choice === '') return null;
   if (choice.includes('T')) return choice;
   if (choice !== 'date') return new Date(now() + Number(choice) * DAY).toISOString();
-  const end = Date.parse(`${textOf(given, 'date')}T23:59:59.000Z`);
+  const end = Date.parse(`${textOf(entered, 'date')}T23:59:59.000Z`);
   if (Number.isNaN(end)) throw fault('expires_at', 'enter a date');
   if (end <= now()) throw fault('expires_at', 'must not be in the past');
   return new Date(end).toISOString();
@@ -39,8 +39,8 @@ export function fault(argument: string, detail: string): Failure {
   return new Failure('Something is missing.', { code: 'page', faults: [{ pointer: `/${argument}`, detail }] });
 }
 
-export const rangesOf = (given: FormData): string[] =>
-  textOf(given, 'allowed_ranges')
+export const rangesOf = (entered: FormData): string[] =>
+  textOf(entered, 'allowed_ranges')
     .split(',')
     .map((range) => range.trim())
     .filter((range) => range !== '');

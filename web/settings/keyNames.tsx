@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { type Answer, call, type Key, newest } from './api';
+import { type Answer, call, type Key, createLatestRun } from './api';
 import { Filter, type Options } from './parts';
 
 /* Names of keys, links to their pages, and their scopes in words. */
@@ -32,7 +32,6 @@ export function scopesInWords(scopes: readonly string[], most = NAMED): string {
   return `${named.slice(0, most).join(', ')}${more > 0 ? ` +${String(more)}` : ''}`;
 }
 
-/** Remembers the names of keys. */
 export function noteNames(read: readonly Named[]): void {
   for (const key of read) keys.set(key.id, key);
 }
@@ -46,7 +45,7 @@ export function nameOf(id: string): string | undefined {
 /** The last four characters of a key that shares its name with others, as after a rotation. */
 function lastFourOf(id: string): string {
   const key = keys.get(id);
-  const isShared = key && [...keys.values()].some((one) => one.name === key.name && one.id !== id);
+  const isShared = key && [...keys.values()].some((other) => other.name === key.name && other.id !== id);
   return isShared ? ` …${key.last_four}` : '';
 }
 
@@ -64,20 +63,20 @@ export async function readNames(ids: readonly string[]): Promise<void> {
 }
 
 let newestKeys: Answer<'newestKeys'> = { data: [], has_more: false };
-const { attempt } = newest();
+const { attempt } = createLatestRun();
 
 type ReadNewest = (operation: 'newestKeys') => Promise<Answer<'newestKeys'>>;
 
 /** Reads the newest keys to choose from, and the name of the chosen one, then draws. */
 export async function readChoice(read: ReadNewest, chosen: string | null, draw: () => void): Promise<void> {
-  const found = await attempt(
+  const answer = await attempt(
     () => read('newestKeys'),
     () => undefined,
     () => readChoice(read, chosen, draw),
   );
-  if (!found) return;
-  newestKeys = found;
-  noteNames(found.data);
+  if (!answer) return;
+  newestKeys = answer;
+  noteNames(answer.data);
   if (chosen !== null) await readNames([chosen]);
   draw();
 }
@@ -93,7 +92,7 @@ export function KeyChoice({ of: key, change }: KeyChoiceProps): JSX.Element {
   const options: Options = [
     ['', 'any'],
     ...(isOlder ? [[key, nameOf(key) ?? `key ${key.slice(0, 8)}`] as const] : []),
-    ...newestKeys.data.map((one) => [one.id, `${one.name} …${one.last_four}`] as const),
+    ...newestKeys.data.map((recent) => [recent.id, `${recent.name} …${recent.last_four}`] as const),
   ];
   return (
     <Filter label="Key" of={key ?? ''} options={options} change={(to) => change(to || null)}>

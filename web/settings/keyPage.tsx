@@ -15,7 +15,7 @@ import { KeyUsage, type Period, periodInAddress } from './usage';
 /* The page of one key. */
 
 /** A key, the one that replaced it and the one that it replaced. */
-interface Found {
+interface KeyChain {
   readonly key: Key;
   readonly next: Key | null;
   readonly previous: Key | null;
@@ -25,25 +25,25 @@ export function keyPage(): PageOf {
   const place = placeOf('key');
   let period: Period = 'last_24h';
   // answers about any key other than the one shown are dropped
-  const found = new Reading<Found>(read, draw);
+  const reading = new Reading<KeyChain>(read, draw);
   const usage = new Reading<Answer<'usage'>>(() => call('usage', { key_id: shownId(), period }), draw);
   const requests = new Requests(draw, true);
   const events = new List<Answer<'events'>>((cursor) => call('events', { key_id: shownId(), limit: 20, cursor }), draw);
 
   async function load(): Promise<void> {
-    await found.load();
-    const { value } = found;
-    if (!value || found.failure) return;
+    await reading.load();
+    const { value } = reading;
+    if (!value || reading.failure) return;
     await Promise.all([usage.load(), requests.open(value.key.id), events.load()]);
   }
 
   function close(): void {
-    for (const part of [found, usage, events]) part.clear();
+    for (const part of [reading, usage, events]) part.clear();
     requests.close();
   }
 
   function draw(): void {
-    const { value, failure } = found;
+    const { value, failure } = reading;
     const name = value ? shownName(value.key) : (nameOf(shownId()) ?? 'API key');
     if (isShown('key')) entitle(name);
     render(
@@ -58,7 +58,7 @@ export function keyPage(): PageOf {
           {value && <StateOf of={value.key} />}
           {value && settings.mayChange && <Actions of={value} />}
         </div>
-        <Problem failure={failure} again={found.again} />
+        <Problem failure={failure} again={reading.again} />
         {value && !failure && (
           <>
             <Notice of={value} />
@@ -109,7 +109,7 @@ const keyOf = (id: string): Promise<Key | null> =>
     return null;
   });
 
-async function read(): Promise<Found> {
+async function read(): Promise<KeyChain> {
   const key = await keyOf(shownId());
   if (!key) throw notFound('There is no such API key.', 'keys', 'All API keys');
   const [next, { data }] = await Promise.all([
@@ -117,11 +117,11 @@ async function read(): Promise<Found> {
     call('replacedKeys', { replaced_by: key.id }),
   ]);
   const previous = data[0] ?? null;
-  noteNames([key, next, previous].filter((one) => one !== null));
+  noteNames([key, next, previous].filter((entry) => entry !== null));
   return { key, next, previous };
 }
 
-function Actions({ of: { key, next } }: { of: Found }): JSX.Element | null {
+function Actions({ of: { key, next } }: { of: KeyChain }): JSX.Element | null {
   const { hasPlan } = settings;
   if (key.state !== 'active') return null;
   return (
@@ -162,7 +162,7 @@ function StateOf({
 }
 
 /** Why requests with the key fail, or will fail. */
-function Notice({ of: { key, next } }: { of: Found }): JSX.Element | null {
+function Notice({ of: { key, next } }: { of: KeyChain }): JSX.Element | null {
   const { state, expires_at: expires } = key;
   const isEnded = state !== 'active';
   if (!isEnded && next === null && settings.hasPlan) return null;
@@ -180,8 +180,8 @@ function Notice({ of: { key, next } }: { of: Found }): JSX.Element | null {
   );
 }
 
-function factsOf({ key, previous }: Found): Parameters<typeof Facts>[0]['of'] {
-  const { scopes, mcp, allowed_ranges: ranges, created_at: made, created_by: by, state } = key;
+function factsOf({ key, previous }: KeyChain): Parameters<typeof Facts>[0]['of'] {
+  const { scopes, mcp, allowed_ranges: ranges, created_at: created, created_by: by, state } = key;
   const end = state === 'revoked' ? key.revoked_at : key.expires_at;
   const endName = { active: 'Expires', revoked: 'Revoked', expired: 'Expired' }[state];
   return [
@@ -202,7 +202,7 @@ function factsOf({ key, previous }: Found): Parameters<typeof Facts>[0]['of'] {
     [
       'Created',
       <Fragment>
-        <Ago at={made} /> by {by}
+        <Ago at={created} /> by {by}
       </Fragment>,
     ],
     ...(previous === null ? [] : ([['Replaces', <Other of={previous} />]] as const)),

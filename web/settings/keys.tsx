@@ -116,8 +116,8 @@ export function keysPage(actions: KeyActions) {
 }
 
 /** The text to search for. A pasted key must not be sent, so only its last four characters are. */
-function soughtIn(given: string): string {
-  const text = given.trim();
+function soughtIn(entered: string): string {
+  const text = entered.trim();
   return text.length > 40 && text.includes('_') && !text.includes(' ') ? text.slice(-4) : text;
 }
 

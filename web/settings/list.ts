@@ -1,4 +1,4 @@
-import { type Failure, newest } from './api';
+import { type Failure, createLatestRun } from './api';
 
 export interface Page {
   readonly data: readonly unknown[];
@@ -13,7 +13,7 @@ export class Reading<T> {
   isBusy = false;
   /** What to do after a failure. */
   again: () => unknown = () => this.load();
-  readonly #newest = newest();
+  readonly #latestRun = createLatestRun();
 
   constructor(
     readonly read: () => Promise<T>,
@@ -22,7 +22,7 @@ export class Reading<T> {
 
   /** Forgets what was read. */
   clear(): void {
-    this.#newest.drop();
+    this.#latestRun.drop();
     this.value = undefined;
     this.failure = undefined;
     this.isBusy = false;
@@ -40,7 +40,7 @@ export class Reading<T> {
       this.again = again;
       this.isBusy = false;
     };
-    const value = await this.#newest.attempt(work, show, again);
+    const value = await this.#latestRun.attempt(work, show, again);
     if (value !== undefined) this.value = value;
     this.draw();
   }
@@ -63,6 +63,5 @@ export class List<P extends Page> extends Reading<readonly P[]> {
     return this.value?.at(-1)?.next_cursor ?? null;
   }
 
-  /** Reads the next page. */
   more = (): Promise<void> => this.run(async () => [...(this.value ?? []), await this.readPage(this.cursor)]);
 }

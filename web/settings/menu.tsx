@@ -15,7 +15,6 @@ type Toggle = Pick<ToggleEvent, 'newState'>;
 const [GAP, MARGIN, ITEM] = [4, 16, 40];
 const MOVES = ['scroll', 'resize'];
 
-/** `label` names the button and the menu. */
 export function Menu({ label, items }: { label: string; items: readonly Item[] }): JSX.Element {
   const button = useRef<HTMLButtonElement>(null);
   const menu = useRef<HTMLDivElement>(null);

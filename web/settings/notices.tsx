@@ -27,7 +27,6 @@ export class Notice {
   isBusy = false;
   readonly id = (count += 1);
   readonly place = createRef<HTMLDivElement>();
-  /** The text that the notice began with. */
   readonly text: string;
 
   constructor(public content: Content) {

@@ -23,9 +23,9 @@ export function Ago(props: { at: string | null; otherwise?: string; past?: strin
   const { at, otherwise = '', past } = props;
   const [, tick] = useReducer((count: number, _: undefined) => count + 1, 0);
   useEffect(() => {
-    const own = (): void => tick(undefined);
-    shown.add(own);
-    return () => shown.delete(own);
+    const onTick = (): void => tick(undefined);
+    shown.add(onTick);
+    return () => shown.delete(onTick);
   }, []);
   if (at === null) return <>{otherwise}</>;
   if (past !== undefined && Date.parse(at) <= now() + NEARLY) return <>{past}</>;

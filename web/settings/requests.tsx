@@ -108,7 +108,7 @@ export class Requests {
     const apply = (): void => {
       // by now another page is shown
       if (!isShown(this.isOfKey ? 'key' : 'requests')) return;
-      choose(Object.fromEntries(FILTERS.map((one) => [one, this.#filters[one].trim() || null])));
+      choose(Object.fromEntries(FILTERS.map((name) => [name, this.#filters[name].trim() || null])));
       void this.#load();
     };
     if (TYPED.includes(name)) this.#typing = setTimeout(apply, TYPING);
@@ -162,7 +162,10 @@ export class Requests {
         )}
         <div class="filters" role="group" aria-label="Filter requests">
           {choice('Result', 'result', RESULTS)}
-          {choice('Status', 'status', [ANY, ...[...STATUSES, ...MORE_STATUSES].map((one) => [one, one] as const)])}
+          {choice('Status', 'status', [
+            ANY,
+            ...[...STATUSES, ...MORE_STATUSES].map((value) => [value, value] as const),
+          ])}
           {choice('API', 'api', [ANY, ...Object.entries(APIS)])}
           {choice('Period', 'since', [['', '7 days'], ...Object.entries(HOURS)])}
           {!this.isOfKey && <KeyChoice of={this.#filters.key || null} change={(to) => this.#change('key', to ?? '')} />}

@@ -116,13 +116,13 @@ function follow(isBack: boolean): void {
   placeOf(next.name).hidden = false;
   const heading = headingOf(next.name);
   entitle(heading?.textContent ?? '');
-  const isThere = isBack && addresses.get(next.name) === location.href;
+  const isRestored = isBack && addresses.get(next.name) === location.href;
   addresses.set(next.name, location.href);
   if (before && !isSame) {
     heading?.focus({ preventScroll: isBack });
     if (!isBack) scrollTo(0, 0);
   }
-  const opening = isThere ? undefined : pages[next.name]?.open(next.id ?? '');
+  const opening = isRestored ? undefined : pages[next.name]?.open(next.id ?? '');
   if (before?.id !== undefined && next.id === undefined && heading) void focusRow(heading, before.id, opening);
 }
 

@@ -2,7 +2,7 @@ import { Redis } from 'ioredis';
 import type { Config } from '../../config';
 import { OTHER_PEPPER, RESTORE_PEPPER } from '../../organisations/pepper';
 import { DAY } from '../../units';
-import { masterSecret, OTHER_SECRET, RESTORE_SECRET } from '../../webhooks/masterSecret';
+import { createMasterSecret, OTHER_SECRET, RESTORE_SECRET } from '../../webhooks/masterSecret';
 import { behindOf } from '../../webhooks/operatorWebhook';
 import { NO_SECRET, webhookSettings } from '../../webhooks/settings';
 import { messageOf } from '../ending';
@@ -128,7 +128,7 @@ export function checkWebhooks({ store, config }: DoctorContext): Promise<Check> 
       const fix = 'set WEBHOOK_SECRET to its former value for every gateway and command';
       throw new Finding(`WEBHOOK_SECRET is not set, so nothing is sent to ${endpoints}`, fix);
     }
-    if (!(await masterSecret(store, master).fits())) throw new Error(OTHER_SECRET);
+    if (!(await createMasterSecret(store, master).fits())) throw new Error(OTHER_SECRET);
     if (all === 0) return 'no endpoints yet';
     const states = [...counts].filter(([, count]) => count > 0).map(([state, count]) => `${String(count)} ${state}`);
     return `${endpoints}: ${states.join(', ')}`;

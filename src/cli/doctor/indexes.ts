@@ -220,13 +220,13 @@ async function fixAll(
   for (const difference of differences) {
     const { definition, missing, surplus, validator } = difference;
     try {
-      if (missing.length > 0) await data.creating(() => createIndexes(data.database, definition, missing));
+      if (missing.length > 0) await data.whileWritable(() => createIndexes(data.database, definition, missing));
       done.push(...namesOf('missing')(difference).map((name) => `created ${name}`));
       // only after the new ones exist, since one of them may do the work of a retired one
       if (surplus.length > 0) await dropIndexes(data.database, definition, surplus);
       done.push(...namesOf('surplus')(difference).map((name) => `dropped ${name}`));
       if (!isToSet(validator)) continue;
-      await data.creating(() => setValidator(data.database, definition, validation));
+      await data.whileWritable(() => setValidator(data.database, definition, validation));
       done.push(`${validation === 'off' ? 'removed' : 'set'} the validator of ${definition.name}`);
     } catch (error) {
       failed.push(`${definition.name} (${messageOf(error)})`);

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Query, type Result, Scopegate, ScopegateError } from '../../../clients/typescript/src/index.js';
 import { MINUTE, SECOND } from '../../units';
 import { version } from '../../package';
-import { addressPolicy } from '../../webhooks/addresses';
+import { createAddressPolicy } from '../../webhooks/addresses';
 import { type Attempt, createPoster } from '../../webhooks/post';
 import { secretText, signedHeaders } from '../../webhooks/signing';
 import { CommandFailure, untilStopped, usageFailure } from '../ending';
@@ -135,7 +135,7 @@ type Receiver = ReturnType<typeof createReceiver>;
 /** Posts events as signed webhooks, the way a gateway does, but to any address. */
 function createReceiver(url: string, secret: Buffer, signal: AbortSignal) {
   const poster = createPoster({
-    policy: addressPolicy(['0.0.0.0/0', '::/0']),
+    policy: createAddressPolicy(['0.0.0.0/0', '::/0']),
     // resolved by the system, since the name of a receiver may be in /etc/hosts
     resolve: async (name) => (await lookup(name, { all: true })).map(({ address }) => address),
   });

@@ -34,7 +34,7 @@ export interface Change {
 }
 
 /** A change with its place in the log. */
-export interface Found {
+export interface LoggedChange {
   readonly change: Change;
   /** Its cluster time as digits (position.ts). */
   readonly time: string;
@@ -119,37 +119,36 @@ export function isId(id: unknown): id is string {
   return typeof id === 'string' && UUID.test(id);
 }
 
-/** Names of the public members that an update changed. */
 export function changedMembers({ paths = [] }: Change, { members }: PublicCollection): string[] {
   const names = new Set(paths.map((path) => path.split('.', 1)[0] ?? ''));
   return [...members].filter((name) => names.has(name));
 }
 
 /** What the log leaves out: the status of the object before the change and now, or the owner of a part. */
-export interface Known {
+export interface ChangeContext {
   readonly before: string | undefined;
   readonly now: string | null;
   readonly owner?: unknown;
 }
 
 /** The event of a change; undefined if it has none. */
-export function toEvent(change: Change, known: Known): Omit<EventRow, '_id'> | undefined {
-  const found = collectionOf(change);
-  if (!found) return undefined;
+export function toEvent(change: Change, context: ChangeContext): Omit<EventRow, '_id'> | undefined {
+  const collection = collectionOf(change);
+  if (!collection) return undefined;
   const at = momentOf(change);
   if (DROPS.includes(change.operationType)) return gapEvent(at, at);
-  const { object: type, part, hasStatus } = found;
+  const { object: type, part, hasStatus } = collection;
   const { operationType } = change;
   if (part) {
-    const id = operationType === 'update' ? known.owner : change.fullDocument?.[part.member];
+    const id = operationType === 'update' ? context.owner : change.fullDocument?.[part.member];
     // the log does not say what a deleted row belonged to
     if (!isId(id) || operationType === 'delete') return undefined;
-    const own = change.documentKey?._id;
-    const related = isId(own) && { related: { type: part.name, id: own } };
-    const event = { at, object: { type, id }, status: known.now, ...related };
+    const partId = change.documentKey?._id;
+    const related = isId(partId) && { related: { type: part.name, id: partId } };
+    const event = { at, object: { type, id }, status: context.now, ...related };
     if (operationType === 'insert') return { ...event, type: part.added, changes: [] };
-    const isChanged = operationType === 'replace' || changedMembers(change, found).length > 0;
-    return isChanged ? { ...event, type: `${type}.updated`, changes: [found.collection] } : undefined;
+    const isChanged = operationType === 'replace' || changedMembers(change, collection).length > 0;
+    return isChanged ? { ...event, type: `${type}.updated`, changes: [collection.collection] } : undefined;
   }
   const id = change.documentKey?._id;
   if (!isId(id)) return undefined;
@@ -165,14 +164,14 @@ export function toEvent(change: Change, known: Known): Omit<EventRow, '_id'> | u
       return event('deleted', [], null);
     case 'replace': {
       // the log does not say what a replacement changed
-      const changes = [...found.members].filter((name) => name !== 'status' || change.status !== known.before);
+      const changes = [...collection.members].filter((name) => name !== 'status' || change.status !== context.before);
       return event(changes.includes('status') ? 'status_changed' : 'updated', changes, change.status);
     }
     case 'update': {
-      const changes = changedMembers(change, found);
+      const changes = changedMembers(change, collection);
       if (changes.length === 0) return undefined;
-      if (change[ERASED_AT]) return event('erased', changes, known.now);
-      if (!hasStatus || !changes.includes('status')) return event('updated', changes, known.now);
+      if (change[ERASED_AT]) return event('erased', changes, context.now);
+      if (!hasStatus || !changes.includes('status')) return event('updated', changes, context.now);
       return event('status_changed', changes, change.status);
     }
     default:

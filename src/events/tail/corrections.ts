@@ -6,7 +6,7 @@ import type { OrganisationData } from '../../tenant/organisationData';
 import { AppError } from '../../errors';
 import { describeError } from '../../log';
 import { MINUTE } from '../../units';
-import { type Found, isId } from './changes';
+import { type LoggedChange, isId } from './changes';
 
 /*
  * Has the rows corrected that other programs write without their search words or counters (docs/decisions/invalid-rows.md). It follows the
@@ -33,11 +33,11 @@ const MOST_OF_ONE = MOST_WAITING / 2;
 /** Rows looked at in one go. */
 const AT_ONCE = 100;
 /** How long to wait while the database does not respond, in milliseconds. */
-const AWAY = 1000;
+const RETRY_AFTER = 1000;
 
 /** The rows that a change may have left without what follows from it: by another program, as far as the log says. */
 export function mayLack(
-  { change, by }: Found & { readonly by?: unknown },
+  { change, by }: LoggedChange & { readonly by?: unknown },
   { watched }: Pick<Corrector, 'watched'>,
 ): boolean {
   const members = watched.get(change.ns.coll ?? '');
@@ -55,30 +55,30 @@ export function createCorrections({ corrector, databases, logger }: CorrectionOp
   let running: Promise<void> | undefined;
 
   function add(organisation: string, collection: string, id: string): void {
-    const own = waiting.get(organisation) ?? new Map<string, Set<string>>();
-    const ids = own.get(collection) ?? new Set<string>();
+    const idsByCollection = waiting.get(organisation) ?? new Map<string, Set<string>>();
+    const ids = idsByCollection.get(collection) ?? new Set<string>();
     if (ids.has(id)) return;
-    const waits = [...own.values()].reduce((sum, { size }) => sum + size, 0);
+    const waits = [...idsByCollection.values()].reduce((sum, { size }) => sum + size, 0);
     if (count >= MOST_WAITING || waits >= MOST_OF_ONE) {
       dropped += 1;
       return;
     }
     count += 1;
-    waiting.set(organisation, own.set(collection, ids.add(id)));
+    waiting.set(organisation, idsByCollection.set(collection, ids.add(id)));
   }
 
   /** Takes the first rows of the organisation that has waited longest, which then goes behind the others. */
   function take(): { readonly organisation: string; readonly collection: string; readonly ids: string[] } | undefined {
     const [first] = waiting;
     if (!first) return undefined;
-    const [organisation, own] = first;
-    const [[collection, all] = ['', new Set<string>()]] = own;
+    const [organisation, idsByCollection] = first;
+    const [[collection, all] = ['', new Set<string>()]] = idsByCollection;
     const ids = [...all].slice(0, AT_ONCE);
     for (const id of ids) all.delete(id);
     count -= ids.length;
-    if (all.size === 0) own.delete(collection);
+    if (all.size === 0) idsByCollection.delete(collection);
     waiting.delete(organisation);
-    if (own.size > 0) waiting.set(organisation, own);
+    if (idsByCollection.size > 0) waiting.set(organisation, idsByCollection);
     return { organisation, collection, ids };
   }
 
@@ -96,7 +96,7 @@ export function createCorrections({ corrector, databases, logger }: CorrectionOp
           continue;
         }
         for (const id of ids) add(organisation, collection, id);
-        await sleep(AWAY, undefined, { ref: false });
+        await sleep(RETRY_AFTER, undefined, { ref: false });
       }
     }
   }
@@ -112,10 +112,10 @@ export function createCorrections({ corrector, databases, logger }: CorrectionOp
 
   return {
     /** Notes the changes of an organisation whose events are stored. */
-    note(organisation: string, found: readonly Found[]): void {
-      for (const one of found) {
-        const id = one.change.documentKey?._id;
-        if (isId(id) && mayLack(one, corrector)) add(organisation, one.change.ns.coll ?? '', id);
+    note(organisation: string, changes: readonly LoggedChange[]): void {
+      for (const logged of changes) {
+        const id = logged.change.documentKey?._id;
+        if (isId(id) && mayLack(logged, corrector)) add(organisation, logged.change.ns.coll ?? '', id);
       }
       tell();
       if (count > 0 && !isStopped)

@@ -22,8 +22,8 @@ export async function changedSince(
   const rows = data.database.collection(collection).find(since, options);
   return rows
     .map(({ _id, status }) => {
-      const known = hasStatus && typeof status === 'string' ? status : null;
-      return { type: `${type}.updated`, object: { type, id: idText(_id) }, changes: [], status: known };
+      const text = hasStatus && typeof status === 'string' ? status : null;
+      return { type: `${type}.updated`, object: { type, id: idText(_id) }, changes: [], status: text };
     })
     .toArray();
 }

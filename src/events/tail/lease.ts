@@ -1,6 +1,6 @@
 import type { mongo } from 'mongoose';
 import type { Token } from '../../mongo/changeCursor';
-import { type LeaseRow, leasesOf } from '../../mongo/lease';
+import { type LeaseRow, createLeases } from '../../mongo/lease';
 import { SETTLED_READ } from '../../tenant/slots';
 import { TAILS } from './changes';
 
@@ -37,18 +37,18 @@ export function readTail(rows: mongo.Collection<TailRow>): Promise<TailRow | nul
  * Takes the lease if it is free; undefined if another gateway has it. `now` is the database's time, in milliseconds since 1970. The row is
  * never written in a transaction: if its gateway were killed, that would keep the row locked.
  */
-export async function takeTail(rows: mongo.Collection<TailRow>, now: () => number) {
-  const leases = leasesOf(rows, LASTS, now);
+export async function takeTailLease(rows: mongo.Collection<TailRow>, now: () => number) {
+  const leases = createLeases(rows, LASTS, now);
   const take = () => leases.take(ONE, { $inc: { generation: 1 } });
-  let taken = await take();
-  if (!taken && !(await rows.findOne(ONE, { projection: { _id: 1 } }))) {
+  let row = await take();
+  if (!row && !(await rows.findOne(ONE, { projection: { _id: 1 } }))) {
     await rows.updateOne(ONE, { $setOnInsert: NEW }, { upsert: true });
-    taken = await take();
+    row = await take();
   }
-  if (!taken) return undefined;
-  const { _id, holder, generation } = taken;
+  if (!row) return undefined;
+  const { _id, holder, generation } = row;
   const ours = { _id, holder, generation };
-  const progress: Progress = taken;
+  const progress: Progress = row;
 
   return {
     /** How far the tail had got. */
@@ -63,4 +63,4 @@ export async function takeTail(rows: mongo.Collection<TailRow>, now: () => numbe
   };
 }
 
-export type TailLease = NonNullable<Awaited<ReturnType<typeof takeTail>>>;
+export type TailLease = NonNullable<Awaited<ReturnType<typeof takeTailLease>>>;

@@ -2,7 +2,7 @@ import { collectionNames } from '../../mongo/indexes';
 import type { OrganisationData } from '../../tenant/organisationData';
 import type { Feed } from '../../organisations/feeds';
 import { HOUR } from '../../units';
-import { type Found, momentOf } from './changes';
+import { type LoggedChange, momentOf } from './changes';
 
 /** How long after a move the collections that it left behind may still be dropped, in milliseconds. */
 const LEFT_FOR = HOUR;
@@ -14,12 +14,12 @@ const LEFT_FOR = HOUR;
 export async function withoutMoved(
   { database }: OrganisationData,
   { writeState, movedAt }: Feed,
-  found: readonly Found[],
-): Promise<readonly Found[]> {
-  const isOfMove = ({ change }: Found): boolean =>
+  changes: readonly LoggedChange[],
+): Promise<readonly LoggedChange[]> {
+  const isOfMove = ({ change }: LoggedChange): boolean =>
     change.operationType === 'drop' &&
     (writeState === 'moving' || (movedAt !== undefined && momentOf(change).getTime() < movedAt.getTime() + LEFT_FOR));
-  if (!found.some(isOfMove)) return found;
+  if (!changes.some(isOfMove)) return changes;
   const there = await collectionNames(database);
-  return found.filter((one) => !isOfMove(one) || !there.has(one.change.ns.coll ?? ''));
+  return changes.filter((logged) => !isOfMove(logged) || !there.has(logged.change.ns.coll ?? ''));
 }

@@ -15,7 +15,7 @@ import { GAP, type PublicCollection } from '../../schema/eventTypes';
 import { published } from '../../schema/model';
 import { type EventRow, events } from '../collection';
 import { positionOf, timeDigits } from '../position';
-import { type Change, changedMembers, collectionOf, type Found, gapEvent, momentOf, toEvent } from './changes';
+import { type Change, changedMembers, collectionOf, type LoggedChange, gapEvent, momentOf, toEvent } from './changes';
 import { changedSince } from './gaps';
 import { withoutMoved } from './moved';
 import { lastStatuses } from './statuses';
@@ -30,7 +30,7 @@ export interface RecorderOptions {
   /** Called with the organisations whose events were stored; the tail waits for it. */
   readonly onStored: (organisations: readonly string[]) => Promise<void>;
   /** Called with changes whose events are stored. */
-  readonly onRecorded: (organisation: string, found: readonly Found[]) => void;
+  readonly onRecorded: (organisation: string, changes: readonly LoggedChange[]) => void;
   readonly logger: Logger;
 }
 
@@ -41,7 +41,7 @@ const AT_ONCE = 4;
 const STATUSES = 20_000;
 const BATCH = 500;
 
-export function recorderOf({ databases, feeds, onWritten, onStored, onRecorded, logger }: RecorderOptions) {
+export function createRecorder({ databases, feeds, onWritten, onStored, onRecorded, logger }: RecorderOptions) {
   const statuses = new LRUCache<string, string>({ max: STATUSES });
   const semaphore = createSemaphore(AT_ONCE);
 
@@ -63,21 +63,21 @@ export function recorderOf({ databases, feeds, onWritten, onStored, onRecorded, 
 
   /** Reads one member of rows, by their keys; rows that no longer exist are left out. */
   async function read(data: OrganisationData, member: string, wanted: readonly Row[]): Promise<Map<string, string>> {
-    const found = new Map<string, string>();
+    const values = new Map<string, string>();
     for (const name of new Set(wanted.map(({ of }) => of.collection))) {
       const ids = new Set(wanted.filter(({ of }) => of.collection === name).map(({ id }) => id));
       const rows = data.database
         .collection(name)
         .find({ _id: { $in: [...ids] } } as object, { projection: { [member]: 1 } });
       for await (const { _id, [member]: value } of rows)
-        if (typeof value === 'string') found.set(keyOfRow(data.database.databaseName, name, _id), value);
+        if (typeof value === 'string') values.set(keyOfRow(data.database.databaseName, name, _id), value);
     }
-    return found;
+    return values;
   }
 
   /** Reads what the log leaves out of changes: the owner of each part, and the statuses of objects that have one. */
-  async function lookUp(data: OrganisationData, found: readonly Found[]) {
-    const changes = found.flatMap(({ change }) => {
+  async function lookUp(data: OrganisationData, logged: readonly LoggedChange[]) {
+    const changes = logged.flatMap(({ change }) => {
       const of = collectionOf(change);
       return of && (of.hasStatus || of.part) ? [{ change, of, id: change.documentKey?._id }] : [];
     });
@@ -98,53 +98,57 @@ export function recorderOf({ databases, feeds, onWritten, onStored, onRecorded, 
         change.operationType === 'update' ? owners.get(keyOf(change)) : change.fullDocument?.[of.part.member];
       return { of: whole, id: owner };
     };
-    const wanted = changes.flatMap((one): Row[] => {
-      const row = rowOf(one);
+    const unknownRows = changes.flatMap((entry): Row[] => {
+      const row = rowOf(entry);
       if (!row.of.hasStatus || row.id === undefined) return [];
       // the remembered status may predate the transaction
-      if (one.of.part) return [row];
-      if (one.change.operationType !== 'update' || statuses.has(keyIn(one.change, row))) return [];
-      const members = changedMembers(one.change, one.of);
+      if (entry.of.part) return [row];
+      if (entry.change.operationType !== 'update' || statuses.has(keyIn(entry.change, row))) return [];
+      const members = changedMembers(entry.change, entry.of);
       return members.length > 0 && !members.includes('status') ? [row] : [];
     });
-    const known = await read(data, 'status', wanted);
+    const statusByKey = await read(data, 'status', unknownRows);
     return new Map(
-      changes.map((one) => {
-        const row = rowOf(one);
-        const key = keyIn(one.change, row);
-        return [one.change, { key, now: known.get(key), owner: one.of.part ? row.id : undefined }] as const;
+      changes.map((entry) => {
+        const row = rowOf(entry);
+        const key = keyIn(entry.change, row);
+        return [entry.change, { key, now: statusByKey.get(key), owner: entry.of.part ? row.id : undefined }] as const;
       }),
     );
   }
 
   /** The events of an organisation's changes, as rows to store. */
-  async function toRows(data: OrganisationData, { epoch }: Feed, found: readonly Found[]): Promise<EventRow[]> {
-    const lookedUp = await lookUp(data, found);
+  async function toRows(
+    data: OrganisationData,
+    { epoch }: Feed,
+    changes: readonly LoggedChange[],
+  ): Promise<EventRow[]> {
+    const lookedUp = await lookUp(data, changes);
     // an event of a part has its object's status after the transaction, whichever was written first
     const set = new Map(
-      found.flatMap(({ change, time }) =>
+      changes.flatMap(({ change, time }) =>
         typeof change.status === 'string' ? [[`${time} ${keyOf(change)}`, change.status] as const] : [],
       ),
     );
-    function eventOf({ change, time }: Found): ReturnType<typeof toEvent> {
+    function eventOf({ change, time }: LoggedChange): ReturnType<typeof toEvent> {
       const row = lookedUp.get(change);
       if (!row) return toEvent(change, WITHOUT_STATUS);
       const { key, now, owner } = row;
       const before = statuses.get(key);
       const isOfPart = key !== keyOf(change);
       const together = isOfPart ? set.get(`${time} ${key}`) : undefined;
-      const known = together ?? (isOfPart ? (now ?? before) : (before ?? now));
-      const event = toEvent(change, { before, now: known ?? null, owner });
+      const status = together ?? (isOfPart ? (now ?? before) : (before ?? now));
+      const event = toEvent(change, { before, now: status ?? null, owner });
       if (event?.type.endsWith('.deleted')) statuses.delete(key);
       else if (!isOfPart && typeof event?.status === 'string') statuses.set(key, event.status);
       return event;
     }
-    return found.flatMap((one) => {
-      const event = eventOf(one);
+    return changes.flatMap((logged) => {
+      const event = eventOf(logged);
       if (!event) return [];
-      const origin: Writer = one.by ?? 'other';
+      const origin: Writer = logged.by ?? 'other';
       const who = event.type === GAP ? {} : { origin };
-      return [{ _id: positionOf(epoch, one.time, one.ordinal), ...event, ...who }];
+      return [{ _id: positionOf(epoch, logged.time, logged.ordinal), ...event, ...who }];
     });
   }
 
@@ -159,10 +163,10 @@ export function recorderOf({ databases, feeds, onWritten, onStored, onRecorded, 
   }
 
   /** Resolves with whether events may have been stored: none are for a change that nobody can see. */
-  async function record(id: string, feed: Feed, all: readonly Found[]): Promise<boolean> {
+  async function record(id: string, feed: Feed, all: readonly LoggedChange[]): Promise<boolean> {
     const data = databases.organisationData({ id });
-    const found = await withoutMoved(data, feed, all);
-    const [first] = found;
+    const changes = await withoutMoved(data, feed, all);
+    const [first] = changes;
     if (!first) return false;
     // not in the middle of a transaction, where readers may already be past the position of the gap event
     const owed = feed.writeState === 'open' && first.ordinal === 1 ? feed.owed : undefined;
@@ -172,8 +176,8 @@ export function recorderOf({ databases, feeds, onWritten, onStored, onRecorded, 
     };
     let isStored: boolean;
     try {
-      await rememberStatuses(data, found);
-      const rows = [...(gap ? [gap] : []), ...(await toRows(data, feed, found))];
+      await rememberStatuses(data, changes);
+      const rows = [...(gap ? [gap] : []), ...(await toRows(data, feed, changes))];
       await store(data, rows);
       isStored = rows.length > 0;
     } catch (error) {
@@ -181,14 +185,14 @@ export function recorderOf({ databases, feeds, onWritten, onStored, onRecorded, 
       return true;
     }
     if (owed) await feeds.settleGap(id, owed);
-    onRecorded(id, found);
+    onRecorded(id, changes);
     return isStored;
   }
 
   /** Remembers the statuses of objects before they were replaced, of which the log says nothing. */
-  async function rememberStatuses(data: OrganisationData, found: readonly Found[]): Promise<void> {
+  async function rememberStatuses(data: OrganisationData, changes: readonly LoggedChange[]): Promise<void> {
     const keys = new Map<string, string>();
-    for (const { change } of found) {
+    for (const { change } of changes) {
       const isUnknown = change.operationType === 'replace' && !statuses.has(keyOf(change));
       if (isUnknown && collectionOf(change)?.hasStatus) keys.set(idText(change.documentKey?._id), keyOf(change));
     }
@@ -197,9 +201,9 @@ export function recorderOf({ databases, feeds, onWritten, onStored, onRecorded, 
 
   /** Runs `work`, which says whether it stored events, for each of these organisations, and drops databases that it recreated for erased ones. */
   async function forEach(ids: readonly string[], work: (id: string, feed: Feed) => Promise<boolean>): Promise<void> {
-    const known = await feeds.of(ids);
+    const feedById = await feeds.of(ids);
     const here = ids.flatMap((id) => {
-      const feed = known.get(id);
+      const feed = feedById.get(id);
       return feed && feed.writeState !== 'closed' ? [{ id, feed }] : [];
     });
     const stored: string[] = [];
@@ -222,15 +226,15 @@ export function recorderOf({ databases, feeds, onWritten, onStored, onRecorded, 
       statuses.clear();
     },
     /** Stores the events of a batch. @throws if the database does not respond */
-    async write(batch: readonly Found[]): Promise<void> {
-      const byDatabase = new Map<string, Found[]>();
-      for (const found of batch) {
-        const before = byDatabase.get(found.change.ns.db);
-        if (before) before.push(found);
-        else byDatabase.set(found.change.ns.db, [found]);
+    async write(batch: readonly LoggedChange[]): Promise<void> {
+      const byDatabase = new Map<string, LoggedChange[]>();
+      for (const logged of batch) {
+        const before = byDatabase.get(logged.change.ns.db);
+        if (before) before.push(logged);
+        else byDatabase.set(logged.change.ns.db, [logged]);
       }
       if (byDatabase.size === 0) return;
-      const byOrganisation = new Map([...byDatabase].map(([name, found]) => [organisationOf(name) ?? '', found]));
+      const byOrganisation = new Map([...byDatabase].map(([name, changes]) => [organisationOf(name) ?? '', changes]));
       await forEach([...byOrganisation.keys()], (id, feed) => record(id, feed, byOrganisation.get(id) ?? []));
     },
     /**
@@ -243,14 +247,14 @@ export function recorderOf({ databases, feeds, onWritten, onStored, onRecorded, 
         await forEach(all.slice(at, at + BATCH), async (id, feed) => {
           const data = databases.organisationData({ id });
           const names = await collectionNames(data.database);
-          const found = [...published.collections.values()].filter(({ collection }) => names.has(collection));
-          if (found.length === 0) return false;
+          const collections = [...published.collections.values()].filter(({ collection }) => names.has(collection));
+          if (collections.length === 0) return false;
           const [time, to] = [timeDigits(mark.clusterTime), momentOf(mark)];
           let ordinal = 0;
           const next = (): string => positionOf(feed.epoch, time, ordinal++);
           try {
             await store(data, [{ _id: next(), ...gapEvent(from, to) }]);
-            for (const of of found) {
+            for (const of of collections) {
               const changed = await changedSince(data, of, from);
               await store(
                 data,
@@ -268,7 +272,7 @@ export function recorderOf({ databases, feeds, onWritten, onStored, onRecorded, 
   };
 }
 
-export type Recorder = ReturnType<typeof recorderOf>;
+export type Recorder = ReturnType<typeof createRecorder>;
 
 interface Row {
   readonly of: PublicCollection;
@@ -276,17 +280,17 @@ interface Row {
 }
 
 async function insert(collection: mongo.Collection<EventRow>, rows: readonly EventRow[]): Promise<void> {
-  for (let left = rows; left.length > 0;) {
+  for (let rest = rows; rest.length > 0;) {
     try {
-      await collection.insertMany([...left], { ordered: true });
+      await collection.insertMany([...rest], { ordered: true });
       return;
     } catch (error) {
       if (!isDuplicateKey(error)) throw error;
     }
     // another tail has stored some of them: those are left as they are
-    const ids = { _id: { $in: left.map(({ _id }) => _id) } };
+    const ids = { _id: { $in: rest.map(({ _id }) => _id) } };
     const options = { projection: { _id: 1 }, readPreference: 'primary' } as const;
     const there = new Set((await collection.find(ids, options).toArray()).map(({ _id }) => _id));
-    left = left.filter(({ _id }) => !there.has(_id));
+    rest = rest.filter(({ _id }) => !there.has(_id));
   }
 }

@@ -5,12 +5,12 @@ import { type EventRow, events } from '../collection';
 export async function lastStatuses(data: OrganisationData, ids: readonly string[]): Promise<Map<string, string>> {
   const rows = data.database.collection<EventRow>(events.name);
   const options = { sort: { _id: -1 }, projection: { status: 1 } } as const;
-  const found = new Map<string, string>();
+  const statuses = new Map<string, string>();
   await Promise.all(
     ids.map(async (id) => {
       const last = await data.reads(() => rows.findOne({ 'object.id': id }, options));
-      if (typeof last?.status === 'string') found.set(id, last.status);
+      if (typeof last?.status === 'string') statuses.set(id, last.status);
     }),
   );
-  return found;
+  return statuses;
 }

@@ -6,10 +6,10 @@ import { keepLease } from '../../mongo/lease';
 import { describeError } from '../../log';
 import { createLoop } from '../../async/loop';
 import { timeDigits } from '../position';
-import { type Change, END, type Found, momentOf, stagesFor, TAILS } from './changes';
+import { type Change, END, type LoggedChange, momentOf, stagesFor, TAILS } from './changes';
 import { type Corrections, type Corrector, createCorrections } from './corrections';
-import { type Progress, type TailLease, tailRows, takeTail } from './lease';
-import { type Recorder, recorderOf, type RecorderOptions } from './recorder';
+import { type Progress, type TailLease, tailRows, takeTailLease } from './lease';
+import { type Recorder, createRecorder, type RecorderOptions } from './recorder';
 import { createWriters, isOfWriter } from './writers';
 
 /** How often to renew the lease or try to take it, and how long to wait after a failure, in milliseconds. */
@@ -39,7 +39,7 @@ interface FollowOptions {
 }
 
 /** Follows the log of the database while this gateway holds the lease, and stores its changes as events. */
-function tailOf(options: FollowOptions) {
+function createFollower(options: FollowOptions) {
   const { databases, recorder, corrections, logger } = options;
   const { now } = databases;
   const control = databases.control.name;
@@ -52,7 +52,7 @@ function tailOf(options: FollowOptions) {
   async function round(): Promise<boolean> {
     try {
       const client = await databases.streams();
-      const lease = await takeTail(tailRows(client, control), now);
+      const lease = await takeTailLease(tailRows(client, control), now);
       if (!lease) heardAt = undefined;
       else await follow(client, lease);
     } finally {
@@ -91,24 +91,24 @@ function tailOf(options: FollowOptions) {
     recorder.begin();
     isTailing = true;
     heardAt ??= performance.now();
-    const kept = keepLease({ renew, every: BEAT_EVERY, inOrder: true });
-    kept.renewNow();
+    const keptLease = keepLease({ renew, every: BEAT_EVERY, inOrder: true });
+    keptLease.renewNow();
 
     /** Renews the lease, whatever the tail is doing; the renewal comes back in the change stream as a mark. */
     async function renew(): Promise<boolean> {
       unsaved = 0;
       // no progress past lost history is stored before its gap event, or a crash would lose the gap as well
-      const isOurs = await lease.renew(pendingGap === undefined ? progress : {});
+      const isRenewed = await lease.renew(pendingGap === undefined ? progress : {});
       if (performance.now() - measured > MEASURE_EVERY) {
         measured = performance.now();
         const oldest = databases.shards ? undefined : await oldestInLog(client);
         log = oldest && now() - oldest.t * 1000;
       }
-      return isOurs;
+      return isRenewed;
     }
 
     async function take(batch: readonly Change[]): Promise<void> {
-      const found: Omit<Found, 'by'>[] = [];
+      const changes: Omit<LoggedChange, 'by'>[] = [];
       let ended: Progress | undefined;
       let mark: Change | undefined;
       for (const change of batch) {
@@ -128,31 +128,31 @@ function tailOf(options: FollowOptions) {
           mark ??= change;
           heardAt = performance.now();
           ended = { token: change._id, at: change.clusterTime };
-        } else found.push({ change, time, ordinal });
+        } else changes.push({ change, time, ordinal });
       }
       if (pendingGap !== undefined && mark) {
         await recorder.recordGap(pendingGap, mark);
         pendingGap = undefined;
       }
-      await recorder.write(writers.named(found));
+      await recorder.write(writers.named(changes));
       // progress moves only once the events are stored
       if (ended) progress = ended;
-      unsaved += found.length;
-      if (unsaved >= CHANGES_PER_BEAT) kept.renewNow();
+      unsaved += changes.length;
+      if (unsaved >= CHANGES_PER_BEAT) keptLease.renewNow();
       lag = last ? Math.max(0, now() - momentOf(last).getTime()) : 0;
     }
 
     try {
-      while (!kept.isLost() && !loop.isEnding()) {
+      while (!keptLease.isLost() && !loop.isEnding()) {
         const batch = await cursor.next();
-        if (kept.isLost()) break;
+        if (keptLease.isLost()) break;
         if (batch.length > 0) await take(batch);
         else lag = 0;
       }
     } finally {
-      await kept.stop();
+      await keptLease.stop();
       await cursor.close();
-      if (!kept.isLost() && pendingGap === undefined) await lease.release(progress).catch(() => undefined);
+      if (!keptLease.isLost() && pendingGap === undefined) await lease.release(progress).catch(() => undefined);
     }
   }
 
@@ -182,11 +182,11 @@ function tailOf(options: FollowOptions) {
       await Promise.all([loop.stop(), corrections.stop()]);
     },
     state(): TailState {
-      const held = heardAt === undefined ? 0 : performance.now() - heardAt;
-      const isHeld = held > HELD_AFTER;
+      const heldFor = heardAt === undefined ? 0 : performance.now() - heardAt;
+      const isHeld = heldFor > HELD_AFTER;
       return {
         isTailing: isTailing || isHeld,
-        lag: isHeld ? Math.max(lag, held) : isTailing ? lag : 0,
+        lag: isHeld ? Math.max(lag, heldFor) : isTailing ? lag : 0,
         log: isTailing ? log : undefined,
       };
     },
@@ -202,8 +202,8 @@ export type Tail = ReturnType<typeof createTail>;
 
 export function createTail(options: TailOptions) {
   const corrections = createCorrections(options);
-  const onRecorded: RecorderOptions['onRecorded'] = (organisation, found) => {
-    corrections.note(organisation, found);
+  const onRecorded: RecorderOptions['onRecorded'] = (organisation, changes) => {
+    corrections.note(organisation, changes);
   };
-  return tailOf({ ...options, corrections, recorder: recorderOf({ ...options, onRecorded }) });
+  return createFollower({ ...options, corrections, recorder: createRecorder({ ...options, onRecorded }) });
 }

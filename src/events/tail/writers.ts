@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { openWrites, type Writer } from '../../tenant/slots';
-import { type Change, END, type Found } from './changes';
+import { type Change, END, type LoggedChange } from './changes';
 
 /*
  * Who made a change: each write of a gateway or of the command line ends its row of open_writes in its own transaction, and so names itself
@@ -19,15 +19,15 @@ const REMEMBERED = 1000;
  * Who wrote, by transaction. A transaction may be in several batches, and SecantusDB gives each of its changes a cluster time of its own.
  */
 export function createWriters() {
-  const known = new LRUCache<string, Writer>({ max: REMEMBERED });
+  const writers = new LRUCache<string, Writer>({ max: REMEMBERED });
   return {
     note(change: Change): void {
       const transaction = transactionOf(change);
-      if (transaction !== undefined && change.by !== undefined) known.set(transaction, change.by);
+      if (transaction !== undefined && change.by !== undefined) writers.set(transaction, change.by);
     },
     /** The changes of a batch, with who made them. */
-    named: (found: readonly Omit<Found, 'by'>[]): Found[] =>
-      found.map((one) => ({ ...one, by: known.get(transactionOf(one.change) ?? '') })),
+    named: (changes: readonly Omit<LoggedChange, 'by'>[]): LoggedChange[] =>
+      changes.map((logged) => ({ ...logged, by: writers.get(transactionOf(logged.change) ?? '') })),
   };
 }
 

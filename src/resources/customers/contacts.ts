@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Fault } from '../../errors';
 
-/* The contacts of a customer: which of those sent are contacts that it has. */
+/* The contacts of a customer: which of those that a caller sends are contacts that the customer has already, and so keep their id. */
 
 export interface Contact {
   /** UUID. */
@@ -18,7 +18,7 @@ type ContactInput = Pick<Contact, 'name'> & {
   readonly [Member in Exclude<keyof Contact, 'name'>]?: Contact[Member] | null;
 };
 
-/** At most one contact is primary. */
+/** A fault for each primary contact after the first. */
 export function contactFaults({ contacts }: { readonly contacts?: readonly ContactInput[] | null }): Fault[] {
   const primary = [...(contacts ?? []).entries()].filter(([, contact]) => contact.primary === true);
   return primary.slice(1).map(([index]) => {
@@ -33,8 +33,8 @@ interface Sent extends Person {
   readonly id: string | null;
 }
 
-/** How to match contacts: first by id, then by all members, then by name and email address. */
-const KNOWN_BY: readonly ((contact: Contact, sent: Sent) => boolean)[] = [
+/** How a stored contact is recognised in one that was sent: first by id, then by all members, then by name and email address. */
+const MATCHERS: readonly ((contact: Contact, sent: Sent) => boolean)[] = [
   (contact, sent) => contact.id === sent.id,
   (contact, sent) =>
     isSame(contact, sent) &&
@@ -54,14 +54,14 @@ export function mergeContacts(contacts: readonly ContactInput[], stored: unknown
   const people = contacts.map(({ id, name, role = null, email = null, phone = null, primary }): Sent => {
     return { id: id?.toLowerCase() ?? null, name, role, email, phone, primary: primary ?? false };
   });
-  const free = new Set(existing);
+  const unmatched = new Set(existing);
   const ids = new Map<Sent, string>();
-  for (const isKnown of KNOWN_BY) {
+  for (const isMatch of MATCHERS) {
     for (const person of people.filter((candidate) => !ids.has(candidate))) {
-      const match = [...free].find((contact) => isKnown(contact, person));
+      const match = [...unmatched].find((contact) => isMatch(contact, person));
       if (!match) continue;
       ids.set(person, match.id);
-      free.delete(match);
+      unmatched.delete(match);
     }
   }
   return people.map((person) => ({ ...person, id: ids.get(person) ?? randomUUID() }));

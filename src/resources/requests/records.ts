@@ -23,7 +23,10 @@ type MessageRecord = Readonly<Record<string, unknown>> & {
 /** Number of threads whose messages are read together. */
 const READ_TOGETHER = 200;
 
-/** The file has threads with their messages, but without the members that are computed from the messages. */
+/**
+ * Request threads in files of import and export: a line is a thread with its messages, without the members that are computed from these. A
+ * thread is a row of `requests`.
+ */
 export const requestRecords: RecordKind = {
   file: 'requests',
   type: 'Request',
@@ -70,14 +73,17 @@ function messagesOf(record: ImportRecord): MessageRecord[] {
   return record.messages as MessageRecord[];
 }
 
-/** Stores threads with their messages; deletes messages that are no longer in the record. */
+/**
+ * Stores threads with their messages; deletes stored messages that a record does not have. Runs within the session's transaction. With `now`, what
+ * changes gets that time instead of the record's.
+ */
 async function storeThreads(
   data: OrganisationData,
   records: readonly ImportRecord[],
   session: ClientSession,
   now?: Date,
 ): Promise<StoredRecord[]> {
-  const faults = await foreignMessages(data, records, session);
+  const faults = await messageFaults(data, records, session);
   const accepted = records.filter((record) => !faults.has(record.id));
   const written = await storeDocuments(data, requests, accepted.map(toThread), { session, now });
   const outcomes = new Map(accepted.map((record, index) => [record.id, written[index]]));
@@ -105,8 +111,8 @@ async function storeThreads(
   });
 }
 
-/** The faults of records with messages of another thread, with a repeated message, or with another message's external_ref. */
-async function foreignMessages(
+/** By the id of the record: the faults of those with messages of another thread, a repeated message, or another message's external_ref. */
+async function messageFaults(
   data: OrganisationData,
   records: readonly ImportRecord[],
   session: ClientSession,
@@ -144,7 +150,7 @@ async function foreignMessages(
   return faults;
 }
 
-/** The messages that have an external_ref of the records' messages, by it. */
+/** The ids of stored messages, by their external_ref, of those that the records' messages have. */
 async function refOwners(
   data: OrganisationData,
   records: readonly ImportRecord[],

@@ -4,6 +4,7 @@ import { defineResource, type Row, type Summary, type Texts } from '../../stored
 import { withOwnRules } from '../ownRules';
 import { MAX_WORDS, searchWords } from '../../stored/search';
 
+/** A request as it is stored: a thread, whose messages are rows of their own and counted in it. */
 export interface RequestThread {
   readonly _id: string;
   readonly subject: string;
@@ -21,7 +22,7 @@ export interface RequestThread {
 export interface Message {
   readonly _id: string;
   readonly request_id: string;
-  /** Missing in rows from before there was one. */
+  /** Missing in rows from before messages had the member. */
   readonly external_ref?: string | null;
   readonly author: 'customer' | 'organisation';
   readonly author_name: string | null;
@@ -34,8 +35,8 @@ export function addWords(words: readonly string[] | undefined, text: string): st
   return [...new Set([...(words ?? []), ...searchWords(text)])].slice(0, MAX_WORDS);
 }
 
-/** Messages whose words a thread is found by after one was changed or deleted. */
-const READ_AGAIN = 100;
+/** The search words of a thread are read again, after a message was changed or deleted, from so many of its messages, oldest first. */
+const MESSAGES_REREAD = 100;
 
 const summary: Summary = {
   begin: (row) => {
@@ -58,7 +59,7 @@ const summary: Summary = {
     const options = { session, maxTimeMS: READ_TIMEOUT };
     const count = await parts.countDocuments(ofThread, options);
     const [last] = await parts.find(ofThread, { ...options, sort: { created_at: -1, _id: -1 }, limit: 1 }).toArray();
-    const first = { sort: { created_at: 1, _id: 1 }, limit: READ_AGAIN, batchSize: READ_AGAIN } as const;
+    const first = { sort: { created_at: 1, _id: 1 }, limit: MESSAGES_REREAD, batchSize: MESSAGES_REREAD } as const;
     let search = searchWords(thread.subject);
     for await (const message of parts.find(ofThread, { ...options, ...first, projection: { body: 1 } })) {
       search = addWords(search, (message as Message).body);
@@ -79,12 +80,15 @@ export const requests = defineResource<RequestThread>('Request', {
 
 export const messages = defineResource<Message>('Message', { isPartOfRecord: true });
 
-/** Of a thread's messages the newest are searched for words that it lacks. */
+/** How many of a thread's messages, newest first, are searched for words that the thread lacks. */
 const MOST_MESSAGES = 1000;
-/** Messages decoded in a turn of the event loop: 400 kB at most. */
+/** Messages per reply of the database, which are decoded in one turn of the event loop: 400 kB at most. */
 const MESSAGES_AT_ONCE = 20;
 
-/** The counters of threads, and the words of their subjects and messages; words of earlier subjects stay. */
+/**
+ * What the rows of threads should have: the counters, and the words of subject and messages beside those that the row has, which may be of an
+ * earlier subject. `texts` are the messages to search for words, by thread; without it the newest are read.
+ */
 async function deriveThreads(
   data: OrganisationData,
   rows: readonly Row[],
@@ -107,6 +111,7 @@ async function deriveThreads(
   return derived;
 }
 
+/** The search words of a thread; the same array as the row's if it lacks none. */
 async function wordsOf(
   data: OrganisationData,
   thread: Partial<Pick<RequestThread, 'subject' | 'search'>> & Row,
@@ -126,6 +131,7 @@ async function wordsOf(
   return words.size === known.length && known === search ? known : [...words].slice(0, MAX_WORDS);
 }
 
+/** The texts of a thread's messages, newest first, up to {@link MOST_MESSAGES}. */
 async function* newestTexts(data: OrganisationData, { _id }: Row): AsyncGenerator<string> {
   const newest = data
     .collection(messages)

@@ -26,15 +26,16 @@ import { type Customer, customers } from '../customers/customers';
 import { addWords, type Message, messages, requests, type RequestThread } from './requests';
 
 /** The collections that a new thread or message is written to. */
-const STORED = { writes: [requests, messages] };
+const BOTH = { writes: [requests, messages] };
 /** What tells whether a customer exists and was erased. */
-const STANDING: Projection = { _id: 1, [ERASED_AT]: 1 };
+const ERASURE_STATE: Projection = { _id: 1, [ERASED_AT]: 1 };
 /** Maximum length of a subject, in characters. */
-const SUBJECT_LENGTH = lengthOf('subject');
+const SUBJECT_LENGTH = maxLengthOf('subject');
 /** The stored members of a request's contact, the person who sent it. */
 const CONTACT_MEMBERS = requests.stored.members.flatMap(({ name, members }) => (name === 'contact' ? members : []));
 
-function lengthOf(member: string): number {
+/** The max_length of a member of requests. */
+function maxLengthOf(member: string): number {
   const field = published.fieldsOf(requests.stored.type).find(({ name }) => name.value === member);
   return directiveOf(field, 'constraint')?.max_length ?? Infinity;
 }
@@ -89,14 +90,14 @@ export async function openRequest(
     () => ({ external_ref: externalRef }),
     () =>
       write(async (session, now) => {
-        const authorName = contact?.name ?? (customer && (await nameOf(data, customer._id, session)));
+        const authorName = contact?.name ?? (customer && (await customerName(data, customer._id, session)));
         const opened: RequestThread = {
           _id: randomUUID(),
           subject,
           status: 'open',
           customer_id: customerId,
           external_ref: externalRef,
-          contact: contact ? withAll(contact) : null,
+          contact: contact ? withAllMembers(contact) : null,
           message_count: 1,
           last_message_at: now,
           created_at: now,
@@ -116,7 +117,7 @@ export async function openRequest(
         await data.collection(requests).insertOne(thread, { session });
         await data.collection(messages).insertOne(message, { session });
         return thread;
-      }, STORED),
+      }, BOTH),
   );
 }
 
@@ -128,7 +129,8 @@ interface NewMessage {
 }
 
 /**
- * Adds a message to a thread, and sets the thread's status according to who wrote it, in one transaction.
+ * Adds a message to a thread, and sets the thread's status according to who wrote it, in one transaction. `mayRead` is whether the caller may
+ * read threads.
  * @throws AppError validation_failed if the text is blank; not_found
  */
 export async function addMessage(
@@ -160,9 +162,9 @@ export async function addMessage(
     };
     await data.collection(messages).insertOne(message, { session });
     await writeRows(data.collection(requests), [{ row, before }], { ordered: true, session });
-    // the name of whoever the thread is of is the answer of a read
+    // without the scope to read threads, only a name that the caller sent is answered, not that of the thread's sender
     return mayRead ? message : { ...message, author_name: input.author_name ?? null };
-  }, STORED);
+  }, BOTH);
 }
 
 /** A customer's message opens the thread, even a closed one; an answer does not reopen a closed thread. */
@@ -171,6 +173,7 @@ function statusAfter(author: Message['author'], before: RequestThread['status'])
   return before === 'closed' ? 'closed' : 'answered';
 }
 
+/** @throws AppError not_found */
 async function threadOf(data: OrganisationData, id: string, session: ClientSession): Promise<RequestThread> {
   const options = { session, maxTimeMS: READ_TIMEOUT };
   const thread = await data.collection(requests).findOne({ _id: id.toLowerCase() }, options);
@@ -185,7 +188,7 @@ async function senderOf(
   session: ClientSession,
 ): Promise<string | null> {
   if (contact) return contact.name;
-  return customer === null ? null : nameOf(data, customer, session);
+  return customer === null ? null : customerName(data, customer, session);
 }
 
 /**
@@ -219,27 +222,30 @@ function requireText({ text }: { readonly text: string }): void {
     throw validationFailed([{ pointer: '/text', code: 'length', detail: 'must contain more than white space' }]);
 }
 
-/** @throws AppError validation_failed if the organisation has no such customer, or the customer was erased */
+/** The customer with an id; null if that is null. @throws AppError validation_failed if there is no such customer, or it was erased */
 async function customerOf(data: OrganisationData, id: string | null): Promise<Pick<Customer, '_id'> | null> {
   if (id === null) return null;
-  const customer = await data.related(customers, { id, hold: undefined }, STANDING);
-  const gone = erasedFault(customer, '/customer_id');
-  if (gone) throw validationFailed([gone]);
+  const customer = await data.related(customers, { id, hold: undefined }, ERASURE_STATE);
+  const erased = erasedFault(customer, '/customer_id');
+  if (erased) throw validationFailed([erased]);
   if (customer) return customer;
   throw validationFailed([
     { pointer: '/customer_id', code: 'not_found', detail: 'is not the id of a customer of the organisation' },
   ]);
 }
 
-/** Reads the name in the same transaction that copies it, because an erasure of the customer waits for such transactions. */
-async function nameOf(data: OrganisationData, id: string, session: ClientSession): Promise<string | null> {
+/**
+ * A customer's name, to be copied to a thread or message; null if there is no such customer. It is read in the transaction that copies it, because
+ * an erasure of the customer waits for such transactions, and then erases the copy.
+ */
+async function customerName(data: OrganisationData, id: string, session: ClientSession): Promise<string | null> {
   const options = { projection: { name: 1 }, session, maxTimeMS: READ_TIMEOUT };
   const customer = await data.collection(customers).findOne({ _id: id }, options);
   return customer?.name ?? null;
 }
 
 /** Completes a contact to its stored form: members that were not given become null. */
-function withAll(contact: NonNullable<NewRequest['contact']>): RequestThread['contact'] {
+function withAllMembers(contact: NonNullable<NewRequest['contact']>): RequestThread['contact'] {
   const members = contact as Readonly<Record<string, unknown>>;
   const all = Object.fromEntries(CONTACT_MEMBERS.map(({ name }) => [name, members[name] ?? null]));
   return all as unknown as RequestThread['contact'];
@@ -259,10 +265,11 @@ function firstLine(text: string): string {
     : `${characters.slice(0, SUBJECT_LENGTH - 1).join('')}…`;
 }
 
-const THREADS = readScope(published, 'requests');
-const mayReadThreads = ({ principal }: DataContext): boolean => THREADS !== undefined && principal.scopes.has(THREADS);
+const READ_THREADS = readScope(published, 'requests');
+const mayReadThreads = ({ principal }: DataContext): boolean =>
+  READ_THREADS !== undefined && principal.scopes.has(READ_THREADS);
 
-const updateOne: Resolver = (_, args, context, info) => updateRequest(args as ChangeArguments, context, info);
+const updateResolver: Resolver = (_, args, context, info) => updateRequest(args as ChangeArguments, context, info);
 
 export const requestResolvers = {
   Query: {
@@ -274,6 +281,6 @@ export const requestResolvers = {
       openRequest(context.data, args, context.write),
     add_request_message: (_: unknown, args: NewMessage, context: DataContext) =>
       addMessage(context.data, args, { write: context.write, mayRead: mayReadThreads(context) }),
-    update_request: updateOne,
+    update_request: updateResolver,
   },
 };

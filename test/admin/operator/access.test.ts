@@ -104,8 +104,8 @@ test('the OpenAPI document is served without a token, with the routes of the API
   expect(JSON.stringify(document)).not.toMatch(/\/quotes|api_key":\{"type":"http/);
   // errors and headers are described for tokens, not keys
   const { responses, headers } = document.components;
-  const found = /API key|the key|insufficient_scope|Api-Key/i.exec(JSON.stringify({ responses, headers }));
-  expect(found?.[0]).toBeUndefined();
+  const match = /API key|the key|insufficient_scope|Api-Key/i.exec(JSON.stringify({ responses, headers }));
+  expect(match?.[0]).toBeUndefined();
 });
 
 test('without tokens there is no operator API', () =>

@@ -84,7 +84,7 @@ test('references are named by external_ref or id, must exist, and a part stays w
   expect(
     results.map(({ outcome, errors }: Json) => [
       outcome,
-      ...errors.map((one: Json) => `${String(one.code)} ${String(one.pointer)}`),
+      ...errors.map((error: Json) => `${String(error.code)} ${String(error.pointer)}`),
     ]),
   ).toEqual([
     ['created'],
@@ -221,7 +221,7 @@ test('lines keep their ids by content, then by position', async () => {
   const line = (description: string, more: object = {}) => ({ ...LINE, description, ...more });
   const quote = (...lines: object[]) => put('quote', { ...QUOTE, external_ref: 'q', lines });
   const idsOf = async () =>
-    Object.fromEntries((await row('quotes', 'q')).lines.map((one: Json) => [one.description, one.id]));
+    Object.fromEntries((await row('quotes', 'q')).lines.map((line: Json) => [line.description, line.id]));
   expect(await outcomes(quote(line('a'), line('b'), line('c')))).toEqual(['created']);
   const before = await idsOf();
   expect(await outcomes(quote(line('b'), line('a'), line('d')))).toEqual(['updated']);

@@ -42,7 +42,7 @@ export async function writing(gateway: TestGateway) {
   /** The outcomes of elements. */
   const outcomes = async (...writes: readonly Json[]): Promise<string[]> => {
     const { results } = await write(writes);
-    return results.map(({ outcome, errors }: Json) => [outcome, ...errors.map((one: Json) => one.code)].join(' '));
+    return results.map(({ outcome, errors }: Json) => [outcome, ...errors.map((error: Json) => error.code)].join(' '));
   };
   return {
     ...{ organisation, caller, database, post, write, outcomes },

@@ -32,7 +32,7 @@ inBrowser('the audit log on the settings page', () => {
   const add = (events: readonly object[]) =>
     gateway.databases.control
       .collection<{ _id: string }>('audit_events')
-      .insertMany(events.map((one) => ({ _id: randomUUID(), key_id: null, details: {}, ...one })));
+      .insertMany(events.map((event) => ({ _id: randomUUID(), key_id: null, details: {}, ...event })));
 
   test('the audit log can be filtered by action and key, keeps the filters in the URL, and shows what changed', async () => {
     const of = await makeOrganisation(gateway);
@@ -164,7 +164,7 @@ inBrowser('the audit log on the settings page', () => {
     expect(JSON.parse(withAction('key.created')[0]![7]!)).toMatchObject({ name });
     expect(withAction('user.signed_in')[0]!.slice(3, 7)).toEqual(['user:link:=cmd()', "'=cmd()", '127.0.0.1', '']);
     expect(withAction('webhook.deleted').map((row) => row[4])).toEqual(
-      names.toReversed().map((one) => (one === 'harmless = 1' ? one : `'${one}`)),
+      names.toReversed().map((name) => (name === 'harmless = 1' ? name : `'${name}`)),
     );
     await says(log(page), `Saved ${String(saved.length)} events as ${file}.`);
     await what(page).selectOption('Key created');

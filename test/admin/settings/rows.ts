@@ -4,7 +4,7 @@ import { events } from '../../../src/events/collection';
 import { eventId, positionOf, timeDigits } from '../../../src/events/position';
 import type { RequestRow } from '../../../src/organisations/requestRows';
 import { type CountedRequest, pathsOf } from '../../../src/organisations/usageDetails';
-import { deliveriesOf, deliveryId, type DeliveryRow } from '../../../src/webhooks/deliveries';
+import { createDeliveries, deliveryId, type DeliveryRow } from '../../../src/webhooks/deliveries';
 import type { TestGateway } from '../../support/gateway';
 import { type Call, officeOf } from '../../api/webhooks/office';
 
@@ -112,7 +112,7 @@ export async function someDeliveries(
       log: before % STATES.length === 3 ? [] : [attempt, last],
     };
   });
-  await deliveriesOf(data).save(rows);
+  await createDeliveries(data).save(rows);
   const newest = rows.at(-1)!;
   const position = newest._id.slice(endpoint.length + 1);
   const object = newest.object_id!;

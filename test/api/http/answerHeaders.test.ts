@@ -52,7 +52,7 @@ const PARTS: Record<string, (to: Target) => Target> = {
   }),
   'its path': (to) => ({ ...to, path: to.path.replace(/(?=\?|$)/, `/${many('a')}`) }),
   ...Object.fromEntries(
-    [...BESIDE, ...Object.entries(DECIDING).map((one) => Object.fromEntries([one]))].map((headers) => [
+    [...BESIDE, ...Object.entries(DECIDING).map((entry) => Object.fromEntries([entry]))].map((headers) => [
       `its headers ${Object.keys(headers).join(', ')}`,
       (to: Target) => ({ ...to, headers: { ...to.headers, ...headers } }),
     ]),
@@ -85,7 +85,7 @@ const PATHS = [
 function linesOf({ headers }: RawAnswer): [name: string, bytes: number][] {
   return Object.entries(headers).map(([name, value]) => {
     const values = [value].flat();
-    return [name, values.reduce((sum, one) => sum + Buffer.byteLength(`${name}: ${one ?? ''}\r\n`), 0)];
+    return [name, values.reduce((sum, value) => sum + Buffer.byteLength(`${name}: ${value ?? ''}\r\n`), 0)];
   });
 }
 

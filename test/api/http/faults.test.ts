@@ -40,7 +40,7 @@ function expectMasked({ text }: Answer): void {
 
 async function errorsLogged(answer: Answer, message: string): Promise<Record<string, unknown>> {
   const id = answer.headers.get('x-request-id');
-  const line = await eventually(() => gateway.logs.find((one) => one.request_id === id && one.msg === message));
+  const line = await eventually(() => gateway.logs.find((log) => log.request_id === id && log.msg === message));
   return line.error as Record<string, unknown>;
 }
 

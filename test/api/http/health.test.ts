@@ -61,7 +61,7 @@ describe('while the database is down', () => {
       expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
       expect(answer.text).not.toMatch(/mongo|127\.0\.0\.1|ECONN|topology/i);
       const id = answer.headers['x-request-id'];
-      const line = await eventually(() => logs.find((one) => one.request_id === id && one.method !== undefined));
+      const line = await eventually(() => logs.find((log) => log.request_id === id && log.method !== undefined));
       expect(line).toMatchObject({ status: 503, code: 'unavailable' });
     }
     expect(JSON.parse(rest.text)).toMatchObject({ code: 'unavailable', status: 503 });

@@ -43,7 +43,7 @@ test('each tool has a schema that accepts its arguments, does not mention REST, 
   const ajv = new Ajv2020({ strict: false, strictSchema: true });
   addFormats(ajv);
   for (const { name, description, inputSchema, annotations } of await toolsOf(await callerWith(allScopes()))) {
-    const operation = operations.find((one) => one.name === name)!;
+    const operation = operations.find((operation) => operation.name === name)!;
     expect(inputSchema.type).toBe('object');
     const check = ajv.compile(inputSchema);
     const args = { ...argumentsOf(operation, IDS) };

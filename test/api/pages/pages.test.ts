@@ -103,7 +103,7 @@ describe('every page', () => {
     const elsewhere = ['/api/v1/openapi.json', '/settings/integrations', '/settings/webhooks'];
     const links = [...text.matchAll(/(?:href|src)="(\/[^"]*)"/g)].map(([, link = '']) => link);
     expect(links.length).toBeGreaterThan(4);
-    for (const link of new Set(links.filter((one) => !elsewhere.includes(one))))
+    for (const link of new Set(links.filter((link) => !elsewhere.includes(link))))
       expect({ link, status: (await asBrowser(link, 'HEAD')).status }).toEqual({ link, status: 200 });
     if (path !== '/') expect((await asBrowser(`${path}/`)).status).toBe(404);
   });

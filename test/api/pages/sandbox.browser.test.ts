@@ -21,7 +21,7 @@ inBrowser('the page of Apollo Sandbox', () => {
     await page.route(`${ORIGIN}/**`, (route) => route.fulfill({ contentType: 'text/html', body: FRAME }));
     await page.goto(endpoint());
     await page.locator('#loading').waitFor({ state: 'detached' });
-    const frame = page.frames().find((one) => one.url().startsWith(ORIGIN))!;
+    const frame = page.frames().find((frame) => frame.url().startsWith(ORIGIN))!;
     await frame.waitForFunction('heard.length === 1');
     const tell: Tell = async (messages, answers) => {
       await frame.evaluate(

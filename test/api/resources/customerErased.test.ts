@@ -84,7 +84,7 @@ test('a message that is added while its thread is erased keeps no name', async (
 });
 
 test('a write that does not end is waited for only so long', async () => {
-  await data.slots.take();
+  await data.slots.begin();
   let minutes = 0;
   const now = jest.spyOn(performance, 'now').mockImplementation(() => (minutes += 1) * 60_000);
   const erased = eraseCustomer(data, customer.id, lives).finally(now.mockRestore.bind(now));

@@ -216,7 +216,7 @@ describe('a long-polling request', () => {
   test("does not count as a running request: with 60 waiting, the organisation's reads are answered", async () => {
     const { organisation, rows, caller } = await newScene();
     const callers = await Promise.all(Array.from({ length: 3 }, async () => callerOf(gateway, organisation)));
-    const held = callers.flatMap((one) => Array.from({ length: 20 }, () => one.get('/events', { wait: 20 })));
+    const held = callers.flatMap((caller) => Array.from({ length: 20 }, () => caller.get('/events', { wait: 20 })));
     await waiting(60);
     const reads = await Promise.all(Array.from({ length: 30 }, () => caller.get('/products')));
     expect(new Set(reads.map(({ status }) => status))).toEqual(new Set([200]));

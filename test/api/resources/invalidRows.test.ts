@@ -137,7 +137,7 @@ describe.each(MISTAKES)('%s, stored by another program', (title, spoil, pointer)
     const [text, ...notes] = (body.result.content as { text: string }[]).map((one) => one.text);
     const { rows, omitted } = expected(false);
     expect((JSON.parse(text!) as { data: object[] }).data).toHaveLength(rows);
-    expect(notes.filter((one) => one.includes('cannot be shown'))).toHaveLength(omitted);
+    expect(notes.filter((note) => note.includes('cannot be shown'))).toHaveLength(omitted);
   });
 
   test('has an event if its id is one of ours, whatever else is wrong', () => {

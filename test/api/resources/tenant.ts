@@ -40,7 +40,7 @@ export const filesIn = (found: Record<string, string[]>): number =>
 /** All indexes of a collection, or those of a small one. */
 export function indexesOf({ databases }: TestGateway, name: string, isSmall = false): string[] {
   const { collections } = databases.organisationData({ id: randomUUID() });
-  const all = collections.find((one) => one.name === name)!.indexes;
+  const all = collections.find((collection) => collection.name === name)!.indexes;
   const indexes = all.filter(({ options: { unique, expireAfterSeconds } = {} }) => {
     return !isSmall || unique !== undefined || expireAfterSeconds !== undefined;
   });

@@ -189,7 +189,7 @@ describe.each(UPSERTS)('upserting many of $list', (kind) => {
     const elements = Array.from({ length: 1000 }, () => element());
     const first = await report(elements);
     expect(first).toMatchObject({ created: 1000, failed: 0 });
-    expect(first.results.map((result: Json) => result[key])).toEqual(elements.map((one) => one[key]));
+    expect(first.results.map((result: Json) => result[key])).toEqual(elements.map((element) => element[key]));
     const again = await report(elements);
     expect(again).toMatchObject({ unchanged: 1000, failed: 0 });
     expect(again.results.map(({ id }: Json) => id)).toEqual(first.results.map(({ id }: Json) => id));
@@ -202,7 +202,8 @@ describe.each(UPSERTS)('upserting many of $list', (kind) => {
       return report(order.map((one) => ({ ...one, name: `Call ${String(at)}` })));
     });
     const reports = await Promise.all(calls);
-    const total = (outcome: string): number => reports.reduce((sum: number, one) => sum + Number(one[outcome]), 0);
+    const total = (outcome: string): number =>
+      reports.reduce((sum: number, report) => sum + Number(report[outcome]), 0);
     expect([total('created'), total('updated') + total('unchanged'), total('failed')]).toEqual([50, 350, 0]);
     const { database } = gateway.databases.organisationData(organisation);
     for (const one of shared) {

@@ -5,7 +5,7 @@ import { lookup, Resolver } from 'node:dns/promises';
 import { once } from 'node:events';
 import { stat } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { addressPolicy, dnsNames } from '../../../src/webhooks/addresses';
+import { createAddressPolicy, dnsNames } from '../../../src/webhooks/addresses';
 import { type Attempt, createPoster, type Poster } from '../../../src/webhooks/post';
 import { within as inTime } from '../../../src/async/timeout';
 import { eventually } from '../http/eventually';
@@ -31,7 +31,7 @@ afterAll(() => {
 /** `within`: how long an attempt may take, in milliseconds. */
 function posterOf(resolver: Resolver, within?: number): Poster {
   const poster = createPoster({
-    policy: addressPolicy([]),
+    policy: createAddressPolicy([]),
     resolve: dnsNames(resolver),
     ...(within !== undefined && { within }),
   });

@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, createServer as createNetServer, type Socket } from 'node:net';
-import { addressPolicy, type Resolve } from '../../../src/webhooks/addresses';
+import { createAddressPolicy, type Resolve } from '../../../src/webhooks/addresses';
 import { createPoster, type Poster, type PosterOptions } from '../../../src/webhooks/post';
 import { late } from '../../support/gateway';
 import { type Receiver, startReceiver } from '../../support/receiver';
@@ -20,7 +20,7 @@ beforeEach(() => {
 });
 
 function posterOf(ranges: readonly string[], more: Omit<PosterOptions, 'policy'> = {}): Poster {
-  const poster = createPoster({ policy: addressPolicy(ranges), ...more });
+  const poster = createPoster({ policy: createAddressPolicy(ranges), ...more });
   posters.push(poster);
   return poster;
 }

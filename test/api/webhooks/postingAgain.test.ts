@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, Socket } from 'node:net';
-import { addressPolicy } from '../../../src/webhooks/addresses';
+import { createAddressPolicy } from '../../../src/webhooks/addresses';
 import { createPoster } from '../../../src/webhooks/post';
 
 /* A receiver that answers once per connection, then reads the next request and resets the connection. */
@@ -27,7 +27,7 @@ test('an event is posted at most twice per attempt, however many connections are
       });
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const poster = createPoster({ policy: addressPolicy(['127.0.0.0/8']) });
+  const poster = createPoster({ policy: createAddressPolicy(['127.0.0.0/8']) });
   const url = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}/`;
   const send = () => poster.post({ url, headers: {}, body: '{}' });
   const all = await Promise.all(Array.from({ length: 8 }, send));
@@ -45,7 +45,7 @@ test.each(['ECONNRESET', 'EPIPE'])('an event whose kept connection says %s is po
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  const poster = createPoster({ policy: addressPolicy(['127.0.0.0/8']) });
+  const poster = createPoster({ policy: createAddressPolicy(['127.0.0.0/8']) });
   const send = () => poster.post({ url: `http://127.0.0.1:${String(port)}/`, headers: {}, body: '{}' });
   expect(await send()).toMatchObject({ ok: true });
   let failed = 0;

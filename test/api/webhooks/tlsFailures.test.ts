@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:https';
 import { type AddressInfo, createServer as createNetServer, type Server } from 'node:net';
-import { addressPolicy } from '../../../src/webhooks/addresses';
+import { createAddressPolicy } from '../../../src/webhooks/addresses';
 import { explain } from '../../../src/webhooks/failures';
 import { createPoster } from '../../../src/webhooks/post';
 import { SELF_SIGNED } from './certificate';
@@ -34,7 +34,7 @@ test.each<[string, () => Server, string]>([
 ])('the failure of a receiver that %s is a sentence', async (_title, make, sentence) => {
   const server = make().listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const poster = createPoster({ policy: addressPolicy(['127.0.0.0/8']) });
+  const poster = createPoster({ policy: createAddressPolicy(['127.0.0.0/8']) });
   const url = `https://127.0.0.1:${String((server.address() as AddressInfo).port)}/`;
   const outcome = await poster.post({ url, headers: {}, body: '{}' });
   poster.close();

@@ -28,7 +28,7 @@ export const STORED: States = {
   },
   'an organisation lacks an index': (scene) => lacking(scene),
   'more files than it may have': (scene) => withFiles(scene, 4),
-  'nearly as many files as it may have': (scene) => withFiles(scene, 5),
+  'nearly as many files as it may have': (scene) => withFiles(scene, 6),
   'the clock of this machine is off by 30 s or more': (scene) => ({
     cli: changed(at(scene).cli, { NODE_OPTIONS: PRELOAD, SHIFT_HOURS: '1' }),
     // a busy machine measures a few milliseconds more

@@ -88,7 +88,7 @@ test('a move has MongoDB move the database; meanwhile reads and writes get 503 w
   }
   // nothing may write meanwhile, a background task neither
   const data = gateway.databases.organisationData(organisation);
-  await expect(data.creating(() => Promise.resolve())).rejects.toMatchObject({ code: 'unavailable' });
+  await expect(data.whileWritable(() => Promise.resolve())).rejects.toMatchObject({ code: 'unavailable' });
   expect((await operator(gateway).get(`/jobs/${String(job.id)}`)).body).toMatchObject({
     state: 'running',
     ended_at: null,

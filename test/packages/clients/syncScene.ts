@@ -68,7 +68,7 @@ export async function syncScene(gateway: TestGateway, bare: mongo.MongoClient) {
         .sort({ external_ref: 1 })
         .toArray(),
     async stop(): Promise<void> {
-      for (const one of syncs) await one.stop();
+      for (const sync of syncs) await sync.stop();
       await database.dropDatabase();
     },
   };

@@ -122,7 +122,7 @@ export async function roadTo(url: string) {
 
   /** Whether the request goes on. */
   async function met(when: Meeting, line: string, response: ServerResponse): Promise<boolean> {
-    const at = meetings.findIndex((one) => one.when === when && one.pattern.test(line));
+    const at = meetings.findIndex((meeting) => meeting.when === when && meeting.pattern.test(line));
     if (at !== -1) await meetings.splice(at, 1)[0]!.work(response);
     return !response.writableEnded && !response.destroyed;
   }

@@ -121,11 +121,11 @@ export function receiving(example: Example) {
     start: async (url: string, key: string, port = 0): Promise<Receiver> => {
       const scopegate = { SCOPEGATE_URL: url, SCOPEGATE_KEY: key, SCOPEGATE_WEBHOOK_SECRET: SECRET };
       const { kill, said, hasEnded } = begin({ ...scopegate, PORT: String(port), CATCH_UP_SECONDS: '3600' });
-      const found = await eventually(() => {
+      const match = await eventually(() => {
         if (hasEnded()) throw new Error(`it ended: ${said()}`);
         return /listening on \D*127\.0\.0\.1\D+(\d{4,5})|"port":(\d+)/.exec(said());
       }, PATIENCE);
-      return { url: `http://127.0.0.1:${found[1] ?? found[2] ?? ''}/webhooks`, said, hasEnded, kill };
+      return { url: `http://127.0.0.1:${match[1] ?? match[2] ?? ''}/webhooks`, said, hasEnded, kill };
     },
   };
 }

@@ -159,7 +159,7 @@ describe.each(CHANGES)('$name', (operation) => {
 });
 
 describe.each(BULK)('$operation', ({ operation: name, list, key, readScope, stored }) => {
-  const operation = operations.find((one) => one.name === name)!;
+  const operation = operations.find((operation) => operation.name === name)!;
 
   test.each(ALL_FACES)('$name: a dry run needs the scope to read, and a bulk call does not', async (face) => {
     const [writer, reader] = [await callerWith(operation.scope), await callerWith(operation.scope, readScope)];

@@ -91,7 +91,7 @@ test.each<[number, string, Ask]>([
       answers = await askAll(callers, ask, keys);
     }
     expect(statusesOf(answers)).toEqual(new Set(['200', '503']));
-    for (const answer of answers.filter((one) => one.startsWith('HTTP/1.1 503')))
+    for (const answer of answers.filter((answer) => answer.startsWith('HTTP/1.1 503')))
       expect(answer).toMatch(/\r\nRetry-After: \d+\r\n[^]*"code":"unavailable"/i);
     expect(await held()).toBeGreaterThan(0);
     expect(await held()).toBeLessThanOrEqual((MEMORY / 2) * MIB);

@@ -30,7 +30,11 @@ beforeAll(async () => {
   }));
   for (let from = 0; from < ROWS; from += PER_CALL) {
     const customers = refs.slice(from, from + PER_CALL).map((ref) => {
-      return { external_ref: ref, name: text(200), contacts: contacts.map((one) => ({ ...one, name: text(200) })) };
+      return {
+        external_ref: ref,
+        name: text(200),
+        contacts: contacts.map((contact) => ({ ...contact, name: text(200) })),
+      };
     });
     const { status, text: answer } = await post(gateway, '/api/v1/customers/bulk', { customers });
     expect([status, answer.slice(0, 200)]).toEqual([200, expect.stringContaining(`"created":${String(PER_CALL)}`)]);
@@ -63,6 +67,6 @@ test('16 short queries at once about whole rows that others refer to', async () 
     const { text: answer } = await post(gateway, '/graphql', { query });
     return /"code":"\w+"/.exec(answer)?.[0] ?? (answer.includes('"etag":') ? 'whole' : answer.slice(0, 100));
   });
-  expect([...ends].filter((one) => one !== 'whole' && one !== '"code":"unavailable"')).toEqual([]);
+  expect([...ends].filter((end) => end !== 'whole' && end !== '"code":"unavailable"')).toEqual([]);
   expect(ends).toContain('whole');
 });

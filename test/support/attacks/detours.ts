@@ -67,7 +67,7 @@ const STORABLE: readonly Identity[] = ['own', 'foreign', 'random'];
 export async function relationCursorProbes(scene: Scene): Promise<Probe[]> {
   const probes: Probe[] = [];
   for (const { parent, name, scope, operation, document } of RELATIONS.filter(({ parent }) => parent === 'Customer')) {
-    const list = operations.find((one) => one.name === name)!;
+    const list = operations.find((operation) => operation.name === name)!;
     const cursors = await cursorsOf(scene, list, { ofCustomer: true });
     const paged = document
       .replace('($id: ID!', '($id: ID!, $cursor: String')

@@ -50,9 +50,9 @@ export function rotateSecret(
     ),
     async prepare() {
       try {
-        const found = await read();
-        if (found === null) return gone;
-        note(found);
+        const current = await read();
+        if (current === null) return gone;
+        note(current);
         return undefined;
       } catch (error) {
         throw new Failure(`${reason(failureOf(error))} The endpoint could not be read: nothing was changed.`);
@@ -60,8 +60,8 @@ export function rotateSecret(
     },
     async work() {
       try {
-        return await change('rotateEndpoint', { webhook_id: id }, gone, (made) => {
-          showNewSecret(made);
+        return await change('rotateEndpoint', { webhook_id: id }, gone, (answer) => {
+          showNewSecret(answer);
           changed();
         });
       } catch (error) {
@@ -147,8 +147,8 @@ export function enableEndpoint(endpoint: Endpoint, { changed, gone }: After): vo
   askAbout(endpoint, {
     ...words,
     Body,
-    work: (given) =>
-      change('enableEndpoint', { webhook_id: id, from: startOf(given) }, gone, () => {
+    work: (entered) =>
+      change('enableEndpoint', { webhook_id: id, from: startOf(entered) }, gone, () => {
         say(done);
         changed();
       }),
@@ -156,11 +156,11 @@ export function enableEndpoint(endpoint: Endpoint, { changed, gone }: After): vo
 }
 
 /** The `from` of a choice. @throws Failure if the choice needs a time and has none */
-function startOf(given: FormData): string | null {
-  const start = given.get('start');
+function startOf(entered: FormData): string | null {
+  const start = entered.get('start');
   if (start === 'stopped') return null;
   if (start === 'now') return new Date(now() + SURELY_LATER).toISOString();
-  const at = Date.parse(`${given.get('from') as string}Z`);
+  const at = Date.parse(`${entered.get('from') as string}Z`);
   if (Number.isNaN(at)) throw fault('from', 'enter a date and a time');
   if (at > now()) throw fault('from', 'must not be in the future; choose "From now on" instead');
   return new Date(at).toISOString();

@@ -100,7 +100,7 @@ export class Deliveries {
     } else {
       // as the gateway stores it: only the last attempt keeps its answer
       const attempts = log as Attempt[];
-      attempts.splice(0, log.length, ...[...log.map((one) => ({ ...one, answer: null })), done].slice(-10));
+      attempts.splice(0, log.length, ...[...log.map((attempt) => ({ ...attempt, answer: null })), done].slice(-10));
       say(done.ok ? 'Sent again: accepted.' : 'Sent again: failed.');
       if (done.ok) this.options.accepted();
       this.options.draw();

@@ -11,7 +11,7 @@ import { type Endpoint, Url } from './words';
 
 /* The dialog for an endpoint's URL and types, and the one that shows its secret. */
 
-type Given = Pick<Endpoint, 'url' | 'types'>;
+type EndpointInput = Pick<Endpoint, 'url' | 'types'>;
 
 /** The objects that the types are about. */
 const OBJECTS = [...new Set(settings.eventTypes.map((type) => type.split('.')[0] ?? ''))];
@@ -23,7 +23,7 @@ function Types({ of: before }: { of: readonly string[] }): JSX.Element {
   const [types, setTypes] = useState<ReadonlySet<string>>(new Set(before));
   const { place, described } = useFault('types');
   const set = (changed: readonly string[], isIn: boolean): void =>
-    setTypes(new Set([...types].filter((one) => !changed.includes(one)).concat(isIn ? changed : [])));
+    setTypes(new Set([...types].filter((type) => !changed.includes(type)).concat(isIn ? changed : [])));
   const choice = (value: 'all' | 'some', text: string): JSX.Element => (
     <label>
       <input
@@ -44,22 +44,22 @@ function Types({ of: before }: { of: readonly string[] }): JSX.Element {
       {place}
       <div class="groups" hidden={isAll}>
         {OBJECTS.map((object) => {
-          const own = settings.eventTypes.filter((type) => type.startsWith(`${object}.`));
-          const checked = own.filter((type) => types.has(type)).length;
+          const objectTypes = settings.eventTypes.filter((type) => type.startsWith(`${object}.`));
+          const checked = objectTypes.filter((type) => types.has(type)).length;
           return (
             <fieldset key={object}>
               <legend>
                 <label>
                   <input
                     type="checkbox"
-                    checked={checked === own.length}
-                    indeterminate={checked > 0 && checked < own.length}
-                    onChange={({ currentTarget }) => set(own, currentTarget.checked)}
+                    checked={checked === objectTypes.length}
+                    indeterminate={checked > 0 && checked < objectTypes.length}
+                    onChange={({ currentTarget }) => set(objectTypes, currentTarget.checked)}
                   />
                   {object}
                 </label>
               </legend>
-              {own.map((type) => (
+              {objectTypes.map((type) => (
                 <label key={type}>
                   <input
                     type="checkbox"
@@ -83,7 +83,12 @@ function Types({ of: before }: { of: readonly string[] }): JSX.Element {
 }
 
 /** Asks for an endpoint's URL and types, or for new ones. */
-function askEndpoint(title: string, button: string, before: Given, work: (given: Given) => Promise<Next>): void {
+function askEndpoint(
+  title: string,
+  button: string,
+  before: EndpointInput,
+  work: (input: EndpointInput) => Promise<Next>,
+): void {
   ask({
     title,
     button,
@@ -103,7 +108,7 @@ function askEndpoint(title: string, button: string, before: Given, work: (given:
         <Types of={before.types} />
       </>
     ),
-    doing: (given) => `Saving the endpoint ${given.get('url') as string}…`,
+    doing: (entered) => `Saving the endpoint ${entered.get('url') as string}…`,
     async work(data) {
       const url = (data.get('url') as string).trim();
       const types = data.get('which') === 'all' ? [] : (data.getAll('type') as string[]);
@@ -121,7 +126,7 @@ function askEndpoint(title: string, button: string, before: Given, work: (given:
 }
 
 interface Adding {
-  readonly known: readonly Endpoint[];
+  readonly endpoints: readonly Endpoint[];
   /** Reads the list again; resolves with undefined if that failed. */
   readonly read: () => Promise<readonly Endpoint[] | undefined>;
   readonly changed: () => void;
@@ -130,28 +135,30 @@ interface Adding {
 }
 
 /** Asks for a new endpoint, creates it and shows its secret. Warns first if another endpoint has the same URL. */
-export function addEndpoint({ known, read, changed, showLost }: Adding): void {
+export function addEndpoint({ endpoints, read, changed, showLost }: Adding): void {
   let askedAbout: string | undefined;
-  askEndpoint('Add a webhook endpoint', 'Add endpoint', { url: '', types: [] }, async (given) => {
-    if (askedAbout !== given.url && known.some(({ url }) => isSame(url, given.url))) {
-      askedAbout = given.url;
+  askEndpoint('Add a webhook endpoint', 'Add endpoint', { url: '', types: [] }, async (input) => {
+    if (askedAbout !== input.url && endpoints.some(({ url }) => isSame(url, input.url))) {
+      askedAbout = input.url;
       throw fault('url', TWICE);
     }
     try {
-      const made = await call('createEndpoint', given);
+      const answer = await call('createEndpoint', input);
       return () => {
-        showNewSecret(made);
+        showNewSecret(answer);
         changed();
       };
     } catch (error) {
       const failure = failureOf(error);
       if (!failure.isUnsure) throw failure;
       const all = await read();
-      const found = all?.find(({ id, url }) => known.every((one) => one.id !== id) && isSame(url, given.url));
-      if (found)
+      const added = all?.find(
+        ({ id, url }) => endpoints.every((endpoint) => endpoint.id !== id) && isSame(url, input.url),
+      );
+      if (added)
         return () => {
           changed();
-          showLost(found);
+          showLost(added);
         };
       const then = all
         ? 'It is not in the list, which was read again just now.'
@@ -176,8 +183,8 @@ export interface After {
 }
 
 export function editEndpoint({ id, url, types }: Endpoint, { changed, gone }: After): void {
-  askEndpoint('Edit this endpoint', 'Save', { url, types }, (given) =>
-    change('updateEndpoint', { webhook_id: id, ...given }, gone, () => {
+  askEndpoint('Edit this endpoint', 'Save', { url, types }, (input) =>
+    change('updateEndpoint', { webhook_id: id, ...input }, gone, () => {
       say('Saved the endpoint.');
       changed();
     }),
@@ -191,11 +198,11 @@ export async function change<Operation extends Change>(
   operation: Operation,
   variables: Calls[Operation]['variables'],
   gone: () => void,
-  then: (made: Answer<Operation>) => void,
+  then: (answer: Answer<Operation>) => void,
 ): Promise<() => void> {
   try {
-    const made = await call(operation, variables);
-    return () => then(made);
+    const answer = await call(operation, variables);
+    return () => then(answer);
   } catch (error) {
     if (failureOf(error).code !== 'not_found') throw error;
     return gone;

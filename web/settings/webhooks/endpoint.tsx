@@ -21,7 +21,7 @@ const AGAIN = { disabled: 'Enable', failing: 'Try again', enabled: 'Send events 
 /** `onChange` is called after changes. */
 export function endpointPage(onChange: () => void): PageOf {
   const place = placeOf('endpoint');
-  const found = new Reading<Endpoint>(async () => {
+  const reading = new Reading<Endpoint>(async () => {
     const endpoint = await read();
     if (endpoint) return endpoint;
     throw notFound('This endpoint does not exist. It may have been deleted.', 'webhooks', 'All webhooks');
@@ -40,17 +40,17 @@ export function endpointPage(onChange: () => void): PageOf {
   }
 
   async function load(): Promise<void> {
-    const before = found.value;
-    await found.load();
-    if (found.failure?.code === 'not_found' && before) gone(before);
-    else if (found.value && !found.failure) await deliveries.show(found.value);
+    const before = reading.value;
+    await reading.load();
+    if (reading.failure?.code === 'not_found' && before) gone(before);
+    else if (reading.value && !reading.failure) await deliveries.show(reading.value);
   }
 
   function close(): void {
     turn += 1;
     outcome = undefined;
     hasAccepted = false;
-    found.clear();
+    reading.clear();
     void deliveries.show(undefined);
   }
 
@@ -62,7 +62,7 @@ export function endpointPage(onChange: () => void): PageOf {
 
   /** Leaves the page if a refusal means that the endpoint was deleted. */
   async function checkGone(id: string): Promise<void> {
-    const { value } = found;
+    const { value } = reading;
     const now = await read().catch(() => undefined);
     if (value && now === null && shownId() === id) gone(value);
   }
@@ -86,12 +86,12 @@ export function endpointPage(onChange: () => void): PageOf {
 
   async function sendTest({ id }: Endpoint): Promise<void> {
     if (outcome === 'sending') return;
-    const own = (turn += 1);
+    const ownTurn = (turn += 1);
     outcome = 'sending';
     draw();
     const done = await call('testEndpoint', { webhook_id: id }).catch(failureOf);
     // by now another endpoint is shown
-    if (own !== turn) return;
+    if (ownTurn !== turn) return;
     outcome = done;
     if (!(done instanceof Failure)) hasAccepted ||= done.ok;
     else if (done.code === 'not_found') void checkGone(id);
@@ -108,20 +108,20 @@ export function endpointPage(onChange: () => void): PageOf {
     };
     const again = (): void => enableEndpoint(endpoint, after);
     const items = [
-      { text: 'Edit…', does: () => editEndpoint(endpoint, after), isThere: true },
+      { text: 'Edit…', does: () => editEndpoint(endpoint, after), isOffered: true },
       {
         text: 'Rotate secret…',
         does: () => rotateSecret(endpoint, { ...after, read, changed: rotated }),
-        isThere: hasPlan && canSign,
+        isOffered: hasPlan && canSign,
       },
-      { text: `${AGAIN.enabled}…`, does: again, isThere: hasPlan && state === 'enabled' },
+      { text: `${AGAIN.enabled}…`, does: again, isOffered: hasPlan && state === 'enabled' },
       {
         text: 'Disable…',
         does: () => disableEndpoint(endpoint, after),
-        isThere: state !== 'disabled',
+        isOffered: state !== 'disabled',
         isDangerous: true,
       },
-      { text: 'Delete…', does: () => deleteEndpoint(endpoint, deleted), isThere: true, isDangerous: true },
+      { text: 'Delete…', does: () => deleteEndpoint(endpoint, deleted), isOffered: true, isDangerous: true },
     ];
     return (
       <p class="buttons">
@@ -135,13 +135,13 @@ export function endpointPage(onChange: () => void): PageOf {
             Send test event
           </Button>
         )}
-        <Menu label="More actions" items={items.filter(({ isThere }) => isThere)} />
+        <Menu label="More actions" items={items.filter(({ isOffered }) => isOffered)} />
       </p>
     );
   }
 
   function draw(): void {
-    const { value: endpoint, failure } = found;
+    const { value: endpoint, failure } = reading;
     if (endpoint && isShown('endpoint')) entitle(endpoint.url);
     render(
       <KeepsFocus>
@@ -154,7 +154,7 @@ export function endpointPage(onChange: () => void): PageOf {
           </h1>
           {endpoint && <EndpointState of={endpoint} />}
         </div>
-        <Problem failure={failure} again={found.again} />
+        <Problem failure={failure} again={reading.again} />
         {endpoint && failure?.code !== 'not_found' && (
           <>
             <Why of={endpoint} hasAccepted={hasAccepted} last={deliveries.lastFailure} isLost={lost.has(endpoint.id)} />
@@ -180,7 +180,7 @@ export function endpointPage(onChange: () => void): PageOf {
 }
 
 function factsOf(endpoint: Endpoint): Parameters<typeof Facts>[0]['of'] {
-  const { types, old_secret_until: until, last_success_at: last, created_at: made, created_by: by } = endpoint;
+  const { types, old_secret_until: until, last_success_at: last, created_at: created, created_by: by } = endpoint;
   const secret =
     until === null ? 'shown once, when it was created' : `rotated; the old one also signs until ${exact(until)}`;
   return [
@@ -191,6 +191,6 @@ function factsOf(endpoint: Endpoint): Parameters<typeof Facts>[0]['of'] {
     ['Behind', <Behind of={endpoint} />],
     ['Last accepted', <Ago at={last} otherwise="never" />],
     ['Signing secret', secret],
-    ['Added', [<Ago key="at" at={made} />, ` by ${by}`]],
+    ['Added', [<Ago key="at" at={created} />, ` by ${by}`]],
   ];
 }

@@ -20,7 +20,7 @@ export function webhooksPage(changed: () => void): PageOf {
 
   function add(): void {
     addEndpoint({
-      known: list.rows,
+      endpoints: list.rows,
       async read() {
         await list.load();
         return list.failure ? undefined : list.rows;

@@ -23,7 +23,6 @@ interface WhyProps {
   readonly hasAccepted: boolean;
   /** Whether the endpoint's secret never reached this page. */
   readonly isLost: boolean;
-  /** The last attempt that failed. */
   readonly last: Attempt | undefined;
 }
 

@@ -69,11 +69,11 @@ export function StateNote({ of: endpoint }: { of: Endpoint }): JSX.Element | nul
 /** When a delivery is retried; a failing endpoint gets only its oldest. */
 export function NextAttempt(props: { of: Delivery; endpoint: Endpoint; isOldest: boolean }): JSX.Element {
   const { of: delivery, endpoint, isOldest } = props;
-  const own = delivery.next_attempt_at;
-  if (own === null) return <>–</>;
+  const next = delivery.next_attempt_at;
+  if (next === null) return <>–</>;
   if (endpoint.state === 'disabled') return <>when it is enabled</>;
-  if (endpoint.state !== 'failing') return <Ago at={own} past={SOON} />;
-  return isOldest ? <Ago at={endpoint.next_attempt_at ?? own} past={SOON} /> : <>after the oldest is accepted</>;
+  if (endpoint.state !== 'failing') return <Ago at={next} past={SOON} />;
+  return isOldest ? <Ago at={endpoint.next_attempt_at ?? next} past={SOON} /> : <>after the oldest is accepted</>;
 }
 
 /** How long events are kept, in seconds; older ones no longer count as lag. */
@@ -95,7 +95,6 @@ export function Behind({ of: { lag_seconds: lag, waiting } }: { of: Endpoint }):
 /** `one event`, `3 events` */
 export const events = (count: number): string => (count === 1 ? 'one event' : `${count.toLocaleString('en')} events`);
 
-/** The outcome of an attempt. */
 export function Outcome({ of: { ok, status, error, ms } }: { of: Attempt }): JSX.Element {
   return (
     <>{ok ? `Accepted: the answer was ${status}, after ${length(ms)}.` : `Failed: ${error}, after ${length(ms)}.`}</>
