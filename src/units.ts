@@ -29,6 +29,9 @@ export function retryAfterOf(header: string | null | undefined, now = Date.now()
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }
 
+/** Maximum length of a request's operation in both logs: of GraphQL its root fields, separated by spaces, of which the rest is cut off. */
+export const LOGGED_OPERATION_LENGTH = 200;
+
 /** An Idempotency-Key: 1 to 255 visible ASCII characters. */
 export const IDEMPOTENCY_KEY_FORM = /^[\x21-\x7e]{1,255}$/;
 

@@ -26,6 +26,7 @@ import type { CallContext } from '../operations/context';
 import { type Exchange, noteUnavailable, setSunsetHeaders } from '../http/exchange';
 import { toAppError } from '../mongo/toAppError';
 import type { Operation } from '../schema/declaredOperations';
+import { LOGGED_OPERATION_LENGTH } from '../units';
 import { argumentSizeError } from './argumentSize';
 import type { Documents } from './documents';
 import { completeErrors, formatError, isCallerFault, withHttpStatus } from './errors';
@@ -185,7 +186,7 @@ function createRequestRules(
       const isWrite = operation.operation === OperationTypeNode.MUTATION;
       call.isWrite = isWrite;
       const isIntrospection = fields.every((name) => name.startsWith('__'));
-      exchange.log.operation = isIntrospection ? 'introspection' : fields.join(' ').slice(0, 200);
+      exchange.log.operation = isIntrospection ? 'introspection' : fields.join(' ').slice(0, LOGGED_OPERATION_LENGTH);
       const ending = fields.flatMap((name) => sunsets.get(name) ?? []);
       if (ending.length > 0) setSunsetHeaders(exchange.response, ending);
       if (isWrite && rootFields > 1 && caller?.idempotencyKey !== undefined) throw withHttpStatus(sharedKey());
