@@ -123,7 +123,13 @@ test('lines of keys.ndjson are validated, and valid ones are stored', async () =
   await appendFile(join(copy, 'keys.ndjson'), Buffer.from([0xff]));
   const { code, stderr } = await own.run('import', '--org', id, copy, '--keys', '--organisation');
   expect(code).toBe(1);
-  for (const place of ['3: /id:', '4: /scopes/0:', '5: /allowed_ranges/0: must be a CIDR range', '6: ', '7: is not valid UTF-8'])
+  for (const place of [
+    '3: /id:',
+    '4: /scopes/0:',
+    '5: /allowed_ranges/0: must be a CIDR range',
+    '6: ',
+    '7: is not valid UTF-8',
+  ])
     expect(stderr).toContain(`keys.ndjson:${place}`);
   expect(await own.json('key', 'list', '--org', id)).toHaveLength(1);
   await writeFile(join(copy, 'keys.ndjson'), `${first!}\n`);
