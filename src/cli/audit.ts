@@ -28,7 +28,8 @@ export function addAudit(program: ExplainedCommand): void {
 }
 
 async function audit({ json, limit, ...filters }: AuditOptions): Promise<void> {
-  const events = await withStore((store) => find(store, { ...filters, limit: limit + 1 }));
+  // one more than is shown, so that printList can say that there are more
+  const events = await withStore((store) => eventsOf(store, { ...filters, limit: limit + 1 }));
   printList(
     events.map(({ _id: id, at, times = 1, last_at = at, ...event }) => ({ id, at, times, last_at, ...event })),
     {
@@ -44,8 +45,8 @@ async function audit({ json, limit, ...filters }: AuditOptions): Promise<void> {
   );
 }
 
-/** The matching events. @throws CommandFailure if no such organisation exists or has existed */
-async function find({ control }: Store, { org: organisationId, ...filters }: AuditOptions): Promise<AuditEvent[]> {
+/** The matching events, newest first. @throws CommandFailure if no such organisation exists or has existed */
+async function eventsOf({ control }: Store, { org: organisationId, ...filters }: AuditOptions): Promise<AuditEvent[]> {
   const events = await control.audit.list({ organisationId, ...filters });
   if (organisationId === undefined || events.length > 0 || (await control.organisations.find(organisationId))) {
     return events;

@@ -73,12 +73,15 @@ function invitation({ url, key, name, quoteId, settings }: Invitation): string {
   ].join('\n');
 }
 
-/** Creates what is missing of the demo's organisation, data and key, makes a link that signs in as an admin, and picks a quote to try. */
+/**
+ * Creates what is missing of the demo's organisation, data and key, makes a link that signs in as an admin, and picks a quote to try.
+ * @throws AbortError; CommandFailure if somebody removes the organisation meanwhile
+ */
 export async function prepareDemo(store: Store, config: Config, signal: AbortSignal) {
   const { control, databases, operator } = store;
   await control.pepper.adopt();
   const organisation =
-    (await control.organisations.findDemo()) ?? (await control.organisations.create(await example()));
+    (await control.organisations.findDemo()) ?? (await control.organisations.create(await exampleOrganisation()));
   const data = databases.organisationData(organisation);
   if (!(await hasSample(data))) await loadSample(data, signal);
   signal.throwIfAborted();
@@ -93,7 +96,8 @@ export async function prepareDemo(store: Store, config: Config, signal: AbortSig
   return { organisation, demoKey, quoteId, signInToken: link.token };
 }
 
-async function example(): Promise<NewOrganisation> {
+/** The sample's organisation. */
+async function exampleOrganisation(): Promise<NewOrganisation> {
   const [line = ''] = await linesOf('organisation.json');
   return { ...(JSON.parse(line) as NewOrganisation), demo: true };
 }
@@ -105,7 +109,7 @@ async function example(): Promise<NewOrganisation> {
 async function demoKeyOf(keys: ApiKeys, organisation: Organisation, config: Config): Promise<string | undefined> {
   const file = join(config.DATA_DIR, 'demo-key');
   const saved = (await unless('ENOENT', readFile(file, 'utf8')))?.trim();
-  if (saved !== undefined && (await works(saved, keys, organisation, config))) return saved;
+  if (saved !== undefined && (await isUsableKey(saved, keys, organisation, config))) return saved;
   const earlier = (await keys.list(organisation.id)).filter(
     (key) => key.name === 'demo' && keyState(key, new Date()) === 'active',
   );
@@ -123,7 +127,7 @@ async function demoKeyOf(keys: ApiKeys, organisation: Organisation, config: Conf
 }
 
 /** Whether a string is an active key of the organisation, with every scope in use, and with the prefix and one of the peppers in `config`. */
-async function works(text: string, keys: ApiKeys, { id }: Organisation, config: Config): Promise<boolean> {
+async function isUsableKey(text: string, keys: ApiKeys, { id }: Organisation, config: Config): Promise<boolean> {
   const parsed = parseKey(text, config.KEY_PREFIX);
   const storedKey = parsed && (await keys.find(parsed.id));
   return (

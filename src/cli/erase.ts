@@ -72,27 +72,32 @@ interface Erasing extends Confirmed {
   readonly id: string;
   /** Where to export to; undefined for no export. */
   readonly folder: string | undefined;
-  /** Whether the folder is for this organisation only, so that any files in it come from an earlier attempt and may be overwritten. */
+  /** Whether it is the default folder, which is for this organisation only: files in it are of an earlier attempt and may be overwritten. */
   readonly isOwn: boolean;
   readonly signal: AbortSignal;
 }
 
-/** Erases an organisation, or what an earlier attempt left of it. Resolves with the folder of the export, if there is one. */
+/**
+ * Erases an organisation, or what an earlier attempt left of it. Resolves with the folder of the export; undefined if there is none, as for an
+ * organisation whose data was erased before. @throws CommandFailure, after which it can be run again
+ */
 export async function erase(
   store: Store,
   { id, confirm, folder, isOwn, signal }: Erasing,
 ): Promise<string | undefined> {
-  const wanted = folder === undefined ? undefined : { folder, keys: undefined };
+  // without keys, which must never work again
+  const exportOptions = folder === undefined ? undefined : { folder, keys: undefined };
   const erased = await eraseOrganisation(store, id, {
     async check({ name, state }) {
       requireConfirmed('organisation', confirm, name);
       // checks that the export can be written before anything is changed
-      if (wanted && state !== 'erasing') await prepareFolder({ ...wanted, force: isOwn });
+      if (exportOptions && state !== 'erasing') await prepareFolder({ ...exportOptions, force: isOwn });
     },
     async exportTo(organisation, data) {
-      if (!wanted) return;
-      await exportFolder({ ...wanted, force: isOwn || organisation.state === 'erasing', organisation, data, signal });
-      note(`exported to ${wanted.folder}`);
+      if (!exportOptions) return;
+      const force = isOwn || organisation.state === 'erasing';
+      await exportFolder({ ...exportOptions, force, organisation, data, signal });
+      note(`exported to ${exportOptions.folder}`);
     },
     mayDrop() {
       if (signal.aborted) throw interrupted('run the same command again');

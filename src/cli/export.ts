@@ -59,8 +59,11 @@ interface Export {
 /** An export contains personal data, so only its owner may read it. */
 const OWNER_ONLY = { folder: 0o700, file: 0o600 } as const;
 
+/** The names of all files of an export. */
 const namesOf = ({ keys }: Pick<Export, 'keys'>): string[] => [
-  ...[...recordKinds.map(fileName), ...(keys ? [KEYS_FILE] : []), ORGANISATION_FILE],
+  ...recordKinds.map(fileName),
+  ...(keys ? [KEYS_FILE] : []),
+  ORGANISATION_FILE,
 ];
 
 /**
@@ -103,6 +106,7 @@ export async function exportFolder(options: Export): Promise<Record<string, numb
       const write = recordWriter(schemas, { $ref: SCHEMA_ROOT + recordName(kind) }, kind.decimals);
       counts[kind.file] = await writeLines(draft(fileName(kind)), recordLines(kind, data, write), signal);
     }
+    // the first line is no key
     if (keys) counts.keys = (await writeLines(draft(KEYS_FILE), keyLines(keys), signal)) - 1;
     const { name, plan, currency } = organisation;
     const members = Object.entries({ name, plan, currency }).map(
@@ -154,7 +158,7 @@ async function* keyLines({ pepper, each }: NonNullable<Export['keys']>): AsyncGe
 /** Writes lines to a new file, and resolves with their number. @throws CommandFailure if it was interrupted */
 async function writeLines(path: string, lines: AsyncIterable<string>, signal: AbortSignal): Promise<number> {
   let count = 0;
-  const ended = async function* () {
+  const withNewlines = async function* () {
     for await (const line of lines) {
       yield `${line}\n`;
       count += 1;
@@ -163,7 +167,7 @@ async function writeLines(path: string, lines: AsyncIterable<string>, signal: Ab
   // created before anything can fail, so that the caller can always delete the file
   const file = await open(path, 'wx', OWNER_ONLY.file);
   try {
-    await pipeline(ended, file.createWriteStream(), { signal });
+    await pipeline(withNewlines, file.createWriteStream(), { signal });
   } catch (error) {
     throw signal.aborted ? interrupted('nothing was written') : error;
   }

@@ -26,19 +26,22 @@ export class ExplainedCommand extends Command {
     return this.command(name, options).description(description);
   }
 
+  /** Adds the argument with the id of something, such as `the key`. */
   id(what: string, parse = uuid): this {
     return this.argument('<id>', `id of ${what}`, parse);
   }
 
+  /** Adds the required option with the id of an organisation. */
   org(): this {
     return this.requiredOption('--org <id>', 'id of the organisation', uuid);
   }
 
-  /** The folder of the user's schema, for commands that serve. */
+  /** Adds the option with the folder of the user's schema, for commands that serve. */
   schema(): this {
     return this.option('--schema <dir>', 'folder with extensions of the schema (default: SCHEMA_DIR)');
   }
 
+  /** Adds --json; `what` completes "print … as JSON". A command that prints more or less with it declares the option itself. */
   json(what: string): this {
     return this.option('--json', `print ${what} as JSON`);
   }
@@ -73,8 +76,8 @@ export class ExplainedCommand extends Command {
     });
   }
 
-  /** Lists the subcommands of this command after wrong usage. */
-  nameCommands(): this {
+  /** Lists the subcommands of this command after wrong usage; call it once all are added. */
+  listSubcommandsOnError(): this {
     const names = this.commands.map((command) => command.name()).join(', ');
     const path = this.parent ? `${this.parent.name()} ${this.name()}` : this.name();
     return this.showHelpAfterError(`commands: ${names} (see ${path} --help)`);
@@ -84,7 +87,7 @@ export class ExplainedCommand extends Command {
 let variables: ReturnType<typeof describeVariables> = [];
 const LISTED_BY: readonly string[] = ['demo', 'serve', 'doctor'];
 
-/** Loads the descriptions of the environment variables, only for commands whose help lists them, to keep the others fast. */
+/** Loads what {@link ExplainedCommand.environment} lists, before the commands that have it, to keep the others fast. */
 export async function loadVariables(_program: Command, command: Command): Promise<void> {
   if (!LISTED_BY.includes(command.name())) return;
   const config = await import('../config/index.js');

@@ -12,8 +12,10 @@ import { printList, printResult, say, warn } from './terminal';
 import { keyId, lifetime, mcpAccess, name, overlap, ranges, rangesOrAnywhere, scopes } from './values';
 import { requireOrganisation, withStore } from './withStore';
 
+/** Id of a key, for examples. */
 const ID = '7e3143c1-62cb-491a-bcf5-b80409d22122';
-const LISTED = 'the key (see key list), or the key itself, e.g. one that leaked';
+/** What an argument `<id>` is, for help. */
+const KEY_ID = 'the key (see key list), or the key itself, e.g. one that leaked';
 const MCP = `what assistants may do with it over MCP: ${MCP_ACCESS.join(', ')}`;
 
 export function addKey(program: ExplainedCommand): void {
@@ -59,7 +61,7 @@ export function addKey(program: ExplainedCommand): void {
       'update',
       'change an active key, from its next request on; options that are not given stay as they are, and so do its scopes',
     )
-    .id(LISTED, keyId)
+    .id(KEY_ID, keyId)
     .option('--name <name>', 'another name', name)
     .addOption(
       new Option('--expires-in <time>', 'when it expires, from now: 30m, 12h, 90d, 1y')
@@ -79,7 +81,7 @@ export function addKey(program: ExplainedCommand): void {
 
   key
     .subcommand('revoke', 'revoke a key: once this returns, it fails for every new request on every instance')
-    .id(LISTED, keyId)
+    .id(KEY_ID, keyId)
     .json('{id, revoked}')
     .examples([`scopegate key revoke ${ID}`])
     .action(revoke);
@@ -90,7 +92,7 @@ export function addKey(program: ExplainedCommand): void {
       'rotate',
       'replace a key with a new one that has the same name, scopes and ranges; the old one keeps working for the overlap',
     )
-    .id(LISTED, keyId)
+    .id(KEY_ID, keyId)
     .addOption(new Option('--overlap <time>', oldKey).argParser(overlap).default(DAY, '24h'))
     .option(
       '--expires-in <time>',
@@ -101,7 +103,7 @@ export function addKey(program: ExplainedCommand): void {
     .examples([`scopegate key rotate ${ID}`, `scopegate key rotate ${ID} --overlap 0 --expires-in 90d --json`])
     .action(rotate);
 
-  key.nameCommands();
+  key.listSubcommandsOnError();
 }
 
 /** Options that create and update share; `expiresIn` is in milliseconds. */
@@ -124,7 +126,8 @@ async function create({ org, name, scopes, expiresIn, allow = [], mcp, json }: C
       name,
       scopes,
       created_by: operator.who,
-      ...{ allowed_ranges: allow, mcp },
+      allowed_ranges: allow,
+      mcp,
       expires_at: endOf(expiresIn, databases.now()) ?? null,
     });
   });
@@ -164,9 +167,9 @@ async function show(id: string, { json }: JsonOption): Promise<void> {
   const key = await withStore(async ({ control: { apiKeys, organisations } }) => {
     const apiKey = await apiKeys.find(id);
     if (!apiKey) throw notFound('key', id);
-    const { id: organisationId, name: former } = apiKey.organisation;
-    // a key that has ended keeps its organisation's name of then
-    const name = (await organisations.find(organisationId))?.name ?? former;
+    const { id: organisationId, name: storedName } = apiKey.organisation;
+    // a key that was revoked or has expired keeps the name that its organisation had then
+    const name = (await organisations.find(organisationId))?.name ?? storedName;
     return { ...shownKey(apiKey, apiKeys.stateOf(apiKey)), organisation: { id: organisationId, name } };
   });
   const { last_used_at: usedAt, last_used_from: usedFrom, revoked_at: revoked } = key;
@@ -226,7 +229,7 @@ async function rotate(id: string, { overlap, expiresIn, json }: Given & { readon
   if (!json) say(end ? `The old key expires at ${end.toISOString()}.` : 'The old key no longer works.');
 }
 
-/** When a key expires that gets this lifetime now; undefined if no lifetime was given. */
+/** When a key expires that gets a lifetime now, both in milliseconds; undefined if no lifetime was given. */
 const endOf = (lifetime: number | undefined, now: number): Date | undefined =>
   lifetime === undefined ? undefined : new Date(now + lifetime);
 
@@ -237,7 +240,11 @@ function showNew({ key, document }: MadeKey, json: true | undefined, more: objec
     json,
     { id, key, prefix, scopes, ...more },
     {
-      ...{ key, id, organisation: organisation.name, scopes: scopes.join(', '), expires: momentOf(expires_at) },
+      key,
+      id,
+      organisation: organisation.name,
+      scopes: scopes.join(', '),
+      expires: momentOf(expires_at),
       ...(allowed.length > 0 && { from: allowed.join(', ') }),
       mcp,
     },

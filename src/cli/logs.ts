@@ -3,6 +3,7 @@ import { KEY_FACES, type KeyFace } from '../organisations/requestFilters';
 import { notFound } from './ending';
 import { type ExplainedCommand, ORG_ID, type OrgOption } from './help';
 import type { Store } from './store';
+import { LOGGED_OPERATION_LENGTH } from '../units';
 import { printList, say, warn } from './terminal';
 import { count, errorCode, moment, nearest, status, uuid } from './values';
 import { requireOrganisation, withStore } from './withStore';
@@ -19,9 +20,7 @@ interface LogsOptions extends OrgOption {
   readonly limit: number;
 }
 
-/** Maximum length of the stored list of root fields; a list of this length may have been truncated (src/graphql). */
-const STORED = 200;
-/** How many names are shown. */
+/** How many names of root fields are shown. */
 const SHOWN = 2;
 /** Why a key was refused; printed after the word "key". */
 const REFUSALS = { revoked: 'revoked', expired: 'expired', address: 'used from elsewhere' } as const;
@@ -56,8 +55,9 @@ export function addLogs(program: ExplainedCommand): void {
 async function logs(options: LogsOptions): Promise<void> {
   const rows = await withStore(async (store, { REQUEST_LOG }) => {
     if (REQUEST_LOG === 'off') warn('REQUEST_LOG=off: gateways with this setting store no requests');
-    return find(store, options);
+    return requestsOf(store, options);
   });
+  // on stderr; printList then prints its `empty`, or [] with --json, on stdout
   if (rows.length === 0) say(await hint(options));
   printList(
     rows.map(({ _id: id, organisation_id: _, failed: __, ...row }) => ({ id, ...row })),
@@ -74,7 +74,7 @@ async function logs(options: LogsOptions): Promise<void> {
       FROM: ({ address }) => address,
       ID: ({ request_id }) => request_id,
     },
-    // callers choose the length of paths and of unknown field names
+    // so wide at most, since callers choose the length of paths and of unknown field names
     {
       json: options.json,
       limit: options.limit,
@@ -84,12 +84,15 @@ async function logs(options: LogsOptions): Promise<void> {
   );
 }
 
-/** The matching requests, at most one more than the limit. @throws CommandFailure if the organisation or its key does not exist */
-async function find(store: Store, { org, key, requestId, since, limit, json: _, ...filters }: LogsOptions) {
+/**
+ * The matching requests, newest first: at most one more than the limit, which tells printList that there are more.
+ * @throws CommandFailure if the organisation or its key does not exist
+ */
+async function requestsOf(store: Store, { org, key, requestId, since, limit, json: _, ...filters }: LogsOptions) {
   await requireOrganisation(store, org);
   const { apiKeys, requests } = store.control;
   const isUnknown = key !== undefined && (await apiKeys.find(key))?.organisation.id !== org;
-  // a key that was deleted after its end may still have requests
+  // a key that was deleted after it was revoked or expired may still have requests
   if (isUnknown && (await requests.list({ organisationId: org, key_id: key }, 1)).length === 0)
     throw notFound('key', key, `see scopegate key list --org ${org}`);
   const query = { organisationId: org, key_id: key, request_id: requestId, since: since?.toISOString(), ...filters };
@@ -120,7 +123,7 @@ export function operationShown(operation: string | null): string {
   const shown = [...counts].slice(0, SHOWN);
   const restCount = fields.length - shown.reduce((sum, [, count]) => sum + count, 0);
   const names = shown.map(([name, count]) => (count > 1 ? `${name} ×${String(count)}` : name));
-  const isTruncated = operation !== null && operation.length >= STORED;
+  const isTruncated = operation !== null && operation.length >= LOGGED_OPERATION_LENGTH;
   return [...names, ...(restCount > 0 ? [`+${String(restCount)}${isTruncated ? '…' : ''}`] : [])].join(' ');
 }
 

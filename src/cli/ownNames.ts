@@ -8,14 +8,14 @@ import { CommandFailure } from './ending';
 import { listed, warn } from './terminal';
 
 /*
- * What the folder of SCHEMA_DIR adds is recorded in the control database, since a process without it would leave rows out of exports, events and
- * keys without a word.
+ * The names of what the folder of SCHEMA_DIR adds to the schema are recorded in the control database (`control.added`), since a process without
+ * the folder would silently leave what it adds out of exports, events and scopes of keys.
  */
 
-/** How many names a message has. */
-export const MOST = 10;
+/** How many names a message lists. */
+export const MOST_NAMES = 10;
 
-/** A database is served with a folder, and this process has none. */
+/** The database is served with a folder, this process has none, and SCHEMA_DIR is not `none`. */
 export class FolderMissingError extends CommandFailure {
   constructor(readonly detail: string) {
     super(`${detail}: ${SET_FOLDER}`);
@@ -46,18 +46,18 @@ function namesIn(node: DefinitionNode): string[] {
   }
 }
 
-/** Whether it is no relation, nor an operation. */
+/** Whether a field of the type is stored: not a relation, and not an operation. */
 function isStored(type: string, { name, arguments: args }: FieldDefinitionNode): boolean {
   const isRelation =
     published.stored.get(type)?.relations.some(({ field }) => field.name.value === name.value) ?? false;
   return !isRelation && (args ?? []).length === 0 && !['Query', 'Mutation'].includes(type);
 }
 
-/** What is recorded, and the folder of this process lacks. @throws FolderMissingError if it has none, and nobody said so */
+/** The recorded names that the folder of this process lacks. @throws FolderMissingError if there is no folder, and SCHEMA_DIR is not `none` */
 export function lackingNames(recorded: readonly string[]): string[] {
   if (recorded.length > 0 && ownFolder() === undefined && !isWithoutFolder)
     throw new FolderMissingError(
-      `this database is served with a schema of your own, which adds ${listed(recorded, MOST)}`,
+      `this database is served with a schema of your own, which adds ${listed(recorded, MOST_NAMES)}`,
     );
   const ownNames = new Set(addedNames());
   return recorded.filter((name) => !ownNames.has(name)).toSorted();
@@ -69,10 +69,13 @@ export async function recordNames(control: Control): Promise<void> {
   if (names.length > 0) await control.recordAdded(names);
 }
 
-/** Warns of what the folder lacks, unless it was said that there is none. */
+/** Warns of what the folder lacks, unless SCHEMA_DIR is `none`. */
 export function warnOfNames(lacking: readonly string[]): void {
   if (lacking.length > 0 && !isWithoutFolder)
-    warn(`the folder of SCHEMA_DIR lacks ${listed(lacking, MOST)}, with which this database is served; ${LACKING}`);
+    warn(
+      `the folder of SCHEMA_DIR lacks ${listed(lacking, MOST_NAMES)}, with which this database is served; ${LACKING_FIX}`,
+    );
 }
 
-export const LACKING = 'use the folder that has it or, if it was removed for good, run scopegate doctor --fix';
+/** What to do if the folder lacks something. */
+export const LACKING_FIX = 'use the folder that has it or, if it was removed for good, run scopegate doctor --fix';

@@ -29,16 +29,27 @@ export function createProgram(): ExplainedCommand {
     .hook('preAction', prepareSchema)
     // inherited by the commands
     .showHelpAfterError('(use --help for usage)');
-  const access = [addDemo, addServe, addOrg, addKey, addWebhook, addAudit, addLogs];
-  for (const add of [...access, addEvents, addRecords, addCustomer, addSandbox, addOpenapi, addSchema, addDoctor])
-    add(program);
+  addDemo(program);
+  addServe(program);
+  addOrg(program);
+  addKey(program);
+  addWebhook(program);
+  addAudit(program);
+  addLogs(program);
+  addEvents(program);
+  addRecords(program);
+  addCustomer(program);
+  addSandbox(program);
+  addOpenapi(program);
+  addSchema(program);
+  addDoctor(program);
   return program
-    .nameCommands()
+    .listSubcommandsOnError()
     .examples(['scopegate demo', 'scopegate org create --name "Acme Ltd"', 'scopegate help key create'])
     .addHelpText('after', '\nConfiguration comes from environment variables; see scopegate serve --help.');
 }
 
-/** Refuses a schema of the user's that is wrong, before anything is made from it. */
+/** Uses the folder of --schema, if given, and refuses a user's schema that is wrong, before a command's modules are made from it. */
 async function prepareSchema(_program: Command, command: Command): Promise<void> {
   const { schema } = command.opts<{ readonly schema?: string }>();
   if (schema !== undefined) useFolder(schema);
@@ -151,7 +162,7 @@ function addCustomer(program: ExplainedCommand): void {
     .json('{id, external_ref}')
     .examples([`scopegate customer readmit ALFKI --org ${ORG_ID}`])
     .run(async () => (await import('./erase.js')).readmitCustomerCommand);
-  customer.nameCommands();
+  customer.listSubcommandsOnError();
 }
 
 function addSandbox(program: ExplainedCommand): void {
@@ -174,7 +185,7 @@ function addSandbox(program: ExplainedCommand): void {
       ['Any status can follow any other. Events and webhooks are sent as if the product had made the change.'],
     )
     .run(async () => (await import('./sandbox.js')).advance);
-  sandbox.nameCommands();
+  sandbox.listSubcommandsOnError();
 }
 
 function addOpenapi(program: ExplainedCommand): void {

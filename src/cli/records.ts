@@ -41,7 +41,10 @@ export function recordSchemas(schema: GraphQLSchema, kinds: readonly RecordKind[
   return schemas;
 }
 
-/** The schemas, in which an object may lack what the user's folder adds; of records, {@link reshape} says what may be missing. */
+/**
+ * The schemas without the members of the user's folder (SCHEMA_DIR) in `required`, since what was exported before lacks them. What a record may
+ * lack is up to {@link reshape}.
+ */
 function withoutAdded(schemas: RecordSchemas): Record<string, JsonSchema> {
   const added = addedMembers();
   return Object.fromEntries(
@@ -57,12 +60,12 @@ export function fileName(kind: RecordKind): string {
   return `${kind.file}.ndjson`;
 }
 
-/** Name of a kind's schema; the dot keeps it distinct from SDL types. */
+/** Name of a kind's schema, such as `record.quotes`; the dot keeps it distinct from SDL types. */
 export function recordName(kind: RecordKind): string {
   return `record.${kind.file}`;
 }
 
-/** Writes a value as JSON text. */
+/** Formats a value as JSON text. */
 export type Write = (value: unknown) => string;
 
 /**
@@ -117,12 +120,16 @@ const LONGEST_LINE = 16 * 1024 * 1024;
 const NEWLINE = 0x0a;
 const BYTE_ORDER_MARK = '\ufeff';
 
-/** Reads a file, or standard input (`-`), line by line, in constant memory. Accepts a BOM and CRLF; skips blank lines. */
+/**
+ * Reads a file, or standard input (`-`), line by line, in constant memory. Accepts a BOM and CRLF; skips blank lines. `signal` aborts the reading
+ * of standard input only; who reads a file stops by itself.
+ */
 export async function* ndjsonLines(path: string, signal?: AbortSignal): AsyncGenerator<Line> {
   const chunks = path === '-' ? process.stdin : createReadStream(path, { highWaterMark: 256 * 1024 });
-  // whoever types, or a program that waits, may never write more
+  // a person or a program at the other end may never write more, nor close it
   if (path === '-' && signal) addAbortSignal(signal, chunks);
   let [number, offset, pending, size] = [0, 0, [] as Buffer[], 0];
+  /** The line that ends with these bytes and so many newlines; undefined if it is blank. */
   const finish = (last: Buffer, newline: 0 | 1): Line | undefined => {
     size += last.length;
     pending.push(last);
@@ -206,7 +213,8 @@ const LINE_BOUNDS: JsonBounds = {
   inexactNumbers: Infinity,
 };
 
-const UNREADABLE = {
+/** The faults of lines that cannot be read. */
+export const UNREADABLE = {
   encoding: { pointer: '', code: 'encoding', detail: 'is not valid UTF-8' },
   length: { pointer: '', code: 'length', detail: 'is longer than 16 MiB' },
 } as const satisfies Record<string, Fault>;

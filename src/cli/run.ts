@@ -14,7 +14,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     const isRule = isFromFolder(error);
     const what = isRule ? 'a rule left an error behind, after its request: rules are synchronous: ' : '';
     sayError(`${what}${messageOf(error)}${framesOf(error)}`);
-    // callers must not be able to end a gateway by a mistake in a rule
+    // a request must not be able to end a gateway by a mistake in the user's rules.mjs
     if (!isRule) process.exit(EXIT.failed);
   });
   try {

@@ -32,7 +32,7 @@ export async function loadSample(data: OrganisationData, signal: AbortSignal): P
   return refused;
 }
 
-/** Loads a sandbox's sample, and notes that it is complete. */
+/** Loads a sandbox's sample, and records that it is complete. @throws CommandFailure if it was interrupted, or records were refused */
 export async function fillSandbox({ control, databases }: Store, sandbox: Sandbox, signal: AbortSignal): Promise<void> {
   const { id } = sandbox.organisation;
   const refused = await loadSample(databases.organisationData(sandbox.organisation), signal).catch((error: unknown) => {
@@ -46,6 +46,7 @@ export async function fillSandbox({ control, databases }: Store, sandbox: Sandbo
   await control.sandboxes.noteSeeded(sandbox);
 }
 
+/** `scopegate org reset`. */
 export async function reset(id: string, { json }: JsonOption): Promise<void> {
   const signal = interruption();
   await withStore(async (store) => {
@@ -64,7 +65,7 @@ export async function reset(id: string, { json }: JsonOption): Promise<void> {
 type Statuses = readonly string[];
 
 /** The kinds that can be advanced. For each of their times: the statuses that set it to now if it is missing, and those that clear it. */
-const ADVANCED: Readonly<
+const ADVANCEABLE: Readonly<
   Record<string, { resource: Resource; times: Readonly<Record<string, { set: Statuses; unset: Statuses }>> }>
 > = {
   quote: {
@@ -82,9 +83,9 @@ const ADVANCED: Readonly<
   },
 };
 
-/** Gives a sandbox's quote or order another status, as the application that owns the data would by importing it. */
+/** `scopegate sandbox advance`: gives a sandbox's quote or order another status, as the application that owns the data would by importing it. */
 export async function advance(kind: string, number: string, status: string, { org, json }: OrgOption): Promise<void> {
-  const { resource, times } = ADVANCED[kind] ?? {};
+  const { resource, times } = ADVANCEABLE[kind] ?? {};
   const records = resource?.records;
   if (!resource || !records) throw usageFailure(`a ${kind} cannot be advanced`);
   const read = recordReaders(recordKinds)(records);

@@ -14,7 +14,7 @@ import { webhookDeliveries } from '../webhooks/deliveries';
 import { writeVersions } from '../stored/writeVersions';
 
 /** The gateway's own collections in an organisation's database. */
-export const OWN = [idempotencyRecords, openWrites, writeVersions, events, webhookDeliveries];
+export const GATEWAY_COLLECTIONS = [idempotencyRecords, openWrites, writeVersions, events, webhookDeliveries];
 
 /** The database and the control data, open for one command. */
 export interface Store {
@@ -24,7 +24,7 @@ export interface Store {
   readonly operator: Actor;
   /** The database server that was chosen. */
   readonly server: Database;
-  /** What this database is served with, and the folder of SCHEMA_DIR lacks. */
+  /** Names of members and types that this database is served with and the folder of SCHEMA_DIR lacks (ownNames.ts). */
   readonly lacking: readonly string[];
   close(): Promise<void>;
 }
@@ -48,7 +48,7 @@ export async function openStore(
       controlDatabase: config.CONTROL_DATABASE,
       watchClient,
       validation: config.STORED_VALIDATION,
-      collections: [...collections, ...OWN],
+      collections: [...collections, ...GATEWAY_COLLECTIONS],
       ...(config.ALLOW_OLD_MONGODB && {
         onOldServer: (warning: string) => {
           report(`warning: ${warning}; accepted because of ALLOW_OLD_MONGODB, but some operations will fail`);

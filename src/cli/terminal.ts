@@ -45,13 +45,13 @@ export function counted(count: number, noun: string): string {
   return `${String(count)} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-/** The first of the names, and how many more there are. */
+/** The first names, at most `most`, and how many more there are. */
 export function listed(names: readonly string[], most = 20): string {
   return names.slice(0, most).join(', ') + (names.length > most ? ` and ${String(names.length - most)} more` : '');
 }
 
 type Level = 'info' | 'warn' | 'error';
-/** In a server that logs, gets the lines that would otherwise go to stderr. */
+/** In a server whose stderr is a log, gets the lines of {@link note}, {@link warn} and {@link sayError}. */
 let stderrSink: ((level: Level, line: string) => void) | undefined;
 
 /** Sends lines for stderr to a log; undefined switches back to stderr. */
@@ -159,7 +159,7 @@ export function printList<Row>(
   }
 }
 
-/** Writes to stdout, and waits while its reader is slow, until the pipe is closed. @throws AbortError */
+/** Writes to stdout; while its reader is slow, waits until it has caught up or closed the pipe. @throws the signal's reason, an AbortError, once it aborts */
 export async function printSlowly(text: string, signal?: AbortSignal): Promise<void> {
   signal?.throwIfAborted();
   if (text === '' || process.stdout.write(text) || process.stdout.destroyed) return;
@@ -185,7 +185,7 @@ export function tolerateClosedPipes(): void {
   }
 }
 
-/** Reports a lasting problem on stderr once, and says when it is over. */
+/** For a loop that retries: writes a problem to stderr when it first occurs, and `going on` once `report` is called with undefined. */
 export function createProblemReporter() {
   let reported: string | undefined;
   return {

@@ -105,7 +105,7 @@ export function ranges(text: string): string[] {
   return rangesOr(text, 'Without --allow it works from anywhere.');
 }
 
-/** Like {@link ranges}, or an empty list for `anywhere`. */
+/** Like {@link ranges}; an empty list for `anywhere`. */
 export function rangesOrAnywhere(text: string): string[] {
   return text.trim() === 'anywhere' ? [] : rangesOr(text, 'To remove the restriction: --allow anywhere');
 }
@@ -184,12 +184,15 @@ export function lifetime(otherwise: string): (text: string) => number {
   };
 }
 
-/** Maximum number of suggestions, and the minimum length of a part that suggests the whole word. */
-const [MOST, PART] = [3, 3];
+/** Maximum number of suggestions. */
+const MAX_SUGGESTIONS = 3;
+/** Minimum length of a part of a word that suggests the word. */
+const SHORTEST_PART = 3;
 
 /** Words that may be meant by `text`: those it may be a misspelling of, nearest first, then those that contain it or are part of it. */
 export function nearest(text: string, words: readonly string[]): string[] {
   const given = text.toLowerCase();
-  const isPart = (word: string): boolean => given.length >= PART && (word.includes(given) || given.includes(word));
-  return [...new Set([...suggestionList(given, words), ...words.filter(isPart)])].slice(0, MOST);
+  const isPart = (word: string): boolean =>
+    given.length >= SHORTEST_PART && (word.includes(given) || given.includes(word));
+  return [...new Set([...suggestionList(given, words), ...words.filter(isPart)])].slice(0, MAX_SUGGESTIONS);
 }

@@ -8,10 +8,13 @@ import { print, printJson, printList, printResult, say, warn } from './terminal'
 import { eventTypes, moment } from './values';
 import { requireOrganisation, withStore } from './withStore';
 
+/** Id of an endpoint, for examples. */
 const ID = '5b9f0c1e-8f0b-4f58-9d6a-2f5a3c6d7e81';
-const LISTED = 'the endpoint (see webhook list)';
+/** What an argument `<id>` is, for help. */
+const ENDPOINT_ID = 'the endpoint (see webhook list)';
 
-const from = (text: string): Date => (text === 'now' ? new Date() : moment(text));
+/** Parses the value of --from. */
+const startTime = (text: string): Date => (text === 'now' ? new Date() : moment(text));
 
 export function addWebhook(program: ExplainedCommand): void {
   const webhook = program.subcommand('webhook', 'send events to the servers of an organisation');
@@ -39,7 +42,7 @@ export function addWebhook(program: ExplainedCommand): void {
 
   webhook
     .subcommand('test', 'send a webhook.test event now, from this machine, and show the result')
-    .id(LISTED)
+    .id(ENDPOINT_ID)
     .json('{id, url, types, ok, status, error, answer, ms}')
     .examples([`scopegate webhook test ${ID}`], ['The exit code is 1 unless the endpoint answers 2xx.'])
     .action(test);
@@ -49,7 +52,7 @@ export function addWebhook(program: ExplainedCommand): void {
       'rotate',
       'replace the secret of an endpoint and show the new one once; for 24 hours events are signed with both',
     )
-    .id(LISTED)
+    .id(ENDPOINT_ID)
     .json('{id, url, types, secret}')
     .examples(
       [`scopegate webhook rotate ${ID}`],
@@ -59,11 +62,11 @@ export function addWebhook(program: ExplainedCommand): void {
 
   webhook
     .subcommand('enable', 'enable an endpoint that is disabled or failing, or send events again')
-    .id(LISTED)
+    .id(ENDPOINT_ID)
     .option(
       '--from <time>',
       'send events since a date (e.g. 2026-11-21T09:00:00Z), an age (e.g. 7d; at most 30d) or now, and drop those that wait (default: from where it stopped)',
-      from,
+      startTime,
     )
     .json('{id, url, types, state}')
     .examples([`scopegate webhook enable ${ID}`, `scopegate webhook enable ${ID} --from 2d --json`])
@@ -71,19 +74,19 @@ export function addWebhook(program: ExplainedCommand): void {
 
   webhook
     .subcommand('disable', 'send nothing to an endpoint until it is enabled again')
-    .id(LISTED)
+    .id(ENDPOINT_ID)
     .json('{id, url, types, state}')
     .examples([`scopegate webhook disable ${ID}`])
     .action(disable);
 
   webhook
     .subcommand('delete', 'delete an endpoint for good')
-    .id(LISTED)
+    .id(ENDPOINT_ID)
     .json('{id, url, types, deleted}')
     .examples([`scopegate webhook delete ${ID}`])
     .action(remove);
 
-  webhook.nameCommands();
+  webhook.listSubcommandsOnError();
 }
 
 type WebhookEndpoint = Awaited<ReturnType<Admin['disable_webhook']>>;
@@ -94,7 +97,7 @@ interface CreateOptions extends OrgOption {
   readonly types?: readonly string[];
 }
 
-/** Runs `work` on the webhooks of an organisation, given its id or that of one of its endpoints. Invalid values become wrong usage. */
+/** Runs `work` as an operator of an organisation, given its id or that of one of its endpoints. Invalid values become wrong usage. */
 async function withWebhooks<T>(
   of: { readonly org: string } | { readonly endpoint: string },
   work: (admin: Admin) => Promise<T>,
@@ -112,15 +115,15 @@ async function withWebhooks<T>(
     try {
       return await work(adminOf(asOperator(organisation, store.operator)));
     } catch (error) {
-      throw error instanceof AppError && error.code === 'validation_failed' ? usageFailure(faultsOf(error)) : error;
+      throw error instanceof AppError && error.code === 'validation_failed' ? usageFailure(faultLines(error)) : error;
     } finally {
       poster.close();
     }
   });
 }
 
-/** One line per fault, with the name of the option instead of the pointer to the argument. */
-function faultsOf({ detail: all, extras: { errors = [] } }: AppError): string {
+/** One line per fault, with the name of the option instead of the pointer to the argument; the error's detail if it has no faults. */
+function faultLines({ detail: all, extras: { errors = [] } }: AppError): string {
   const lines = errors.map(({ pointer = '', detail }) => {
     const option = pointer.split('/')[1] ?? '';
     // only operators can allow such an address, so only they are told how
@@ -182,7 +185,8 @@ async function list({ org, json }: OrgOption): Promise<void> {
   );
 }
 
-async function shown(admin: Admin, id: string): Promise<WebhookEndpoint> {
+/** @throws CommandFailure if there is no such endpoint */
+async function endpointOf(admin: Admin, id: string): Promise<WebhookEndpoint> {
   const endpoint = (await admin.webhooks()).data.find((candidate) => candidate.id === id);
   if (!endpoint) throw notFound('webhook endpoint', id);
   return endpoint;
@@ -191,7 +195,7 @@ async function shown(admin: Admin, id: string): Promise<WebhookEndpoint> {
 /** Sends a test event. @throws CommandFailure unless the endpoint accepts it */
 async function test(id: string, { json }: JsonOption): Promise<void> {
   const { endpoint, attempt } = await withWebhooks({ endpoint: id }, async (admin) => ({
-    endpoint: await shown(admin, id),
+    endpoint: await endpointOf(admin, id),
     attempt: await admin.send_test_event({ webhook_id: id }),
   }));
   const { ok, status, error, answer, ms } = attempt;
@@ -206,7 +210,7 @@ async function test(id: string, { json }: JsonOption): Promise<void> {
 /** Replaces a secret. Warns after a second rotation within 24 hours, which ends a secret that may still be in use. */
 async function rotate(id: string, { json }: JsonOption): Promise<void> {
   const { before, made } = await withWebhooks({ endpoint: id }, async (admin) => {
-    const { old_secret_until: before } = await shown(admin, id);
+    const { old_secret_until: before } = await endpointOf(admin, id);
     return { before, made: await admin.rotate_webhook({ webhook_id: id }) };
   });
   showNew(made, json);

@@ -4,7 +4,10 @@ import { CommandFailure, notFound, usageFailure } from './ending';
 import type { Store } from './store';
 import { note } from './terminal';
 
-/** Opens the database for one command, and closes it even if the command fails. Loads its modules only here, which keeps --help fast. */
+/**
+ * Opens the database for one command, and closes it even if the command fails; `signal` cancels the opening. Loads its modules only here, which
+ * keeps --help fast.
+ */
 export async function withStore<T>(
   work: (store: Store, config: Config) => Promise<T>,
   signal?: AbortSignal,

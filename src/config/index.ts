@@ -4,7 +4,7 @@ import { SECRETS, VARIABLES } from './variables';
 
 export { MAX_POINTS } from './variables';
 
-/* The only place that reads process.env. */
+/* The only place that reads process.env, beside sdl/folder.ts, which needs SCHEMA_DIR before. */
 
 type Variables = typeof VARIABLES;
 
@@ -48,7 +48,11 @@ export function readConfig(environment: Environment = process.env): Config {
   const variables = givenVariables(environment);
   const files = readSecretFiles(SECRETS, variables);
   const result = z.object(shape).safeParse({ ...variables, ...files.values });
-  const errors = [...files.errors, ...former(variables), ...(result.success ? [] : result.error.issues.map(toError))];
+  const errors = [
+    ...files.errors,
+    ...retiredVariables(variables),
+    ...(result.success ? [] : result.error.issues.map(toError)),
+  ];
   if (!result.success || errors.length > 0) throw new ConfigError(errors);
   const config = result.data as Config;
   const contradictions = contradictionsOf(config);
@@ -62,8 +66,8 @@ export function readConfig(environment: Environment = process.env): Config {
   }
 }
 
-/** Errors for variables of the version before, without which it would have served other data. */
-function former(environment: Environment): VariableError[] {
+/** Errors for variables of the version before: ignored, they would make the gateway serve other data. */
+function retiredVariables(environment: Environment): VariableError[] {
   return ['MONGODB_CLUSTERS', 'MONGODB_CLUSTERS_FILE']
     .filter((name) => environment[name] !== undefined)
     .map((name) => [
@@ -91,7 +95,7 @@ function contradictionsOf(config: Config): VariableError[] {
   return errors;
 }
 
-/** One line per variable, for `serve --help`. */
+/** The variables, with those that name a secret's file, for `--help`. `fallback` is the default as text; empty if there is none to show. */
 export function describeVariables(): { name: string; help: string; fallback: string }[] {
   return Object.entries(VARIABLES).flatMap(([name, { schema, help }]) => {
     const fallback = z.safeParse(schema, undefined);

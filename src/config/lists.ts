@@ -1,7 +1,7 @@
 import type * as z from 'zod';
 import { parseRange, rangeFault } from '../auth/addresses';
 
-/* Variables that are lists. */
+/* Variables that are lists. Readers for zod's transform report each fault to `context`, and return the valid entries. */
 
 /** The items of a comma-separated list, without empty ones. */
 export function items(text: string): string[] {
@@ -11,7 +11,8 @@ export function items(text: string): string[] {
     .filter((item) => item !== '');
 }
 
-const entriesOf = (text: string, between = /[\s,;]+/): string[] => text.split(between).filter((entry) => entry !== '');
+/** The entries of a list of secrets, which white space, commas or semicolons separate. */
+const entriesOf = (text: string): string[] => text.split(/[\s,;]+/).filter((entry) => entry !== '');
 
 export interface OperatorToken {
   /** Who has it, for logs and the audit log. */
@@ -56,8 +57,10 @@ export function readWebhookSecrets(text: string, context: z.RefinementCtx): read
   });
 }
 
+/** Before the secrets of Standard Webhooks. */
 const WHSEC = 'whsec_';
 
+/** The text without percent-encoding; undefined if that is malformed. */
 function decoded(text: string): string | undefined {
   try {
     return decodeURIComponent(text);

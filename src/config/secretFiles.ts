@@ -6,9 +6,10 @@ export type VariableError = readonly [name: string, error: string];
 /** Maximum size of a secret's file; of a device or a pipe that never ends, no more is read. */
 const MAX_SECRET_BYTES = 64 * 1024;
 
+/** The variable that names the file of a secret. */
 export const fileVariable = (name: string): string => `${name}_FILE`;
 
-/** Reads the secrets that are in files, and reports files that cannot be used. */
+/** Reads the secrets that are in files, as `values` by the secret's own variable; `errors` are of files that cannot be used. Never throws. */
 export function readSecretFiles(
   names: readonly string[],
   variables: Readonly<Record<string, string | undefined>>,

@@ -2,13 +2,14 @@ import * as z from 'zod';
 import { DEFAULT_KEY_PREFIX, DEFAULT_TEST_KEY_PREFIX } from '../auth/keys';
 import { items, MIN_SECRET, readHeaders, readRanges, readTokens, readWebhookSecrets } from './lists';
 
-/* Every variable, with its default and a line for `--help`. */
+/* Every variable: how it is checked and converted, its default, and a line for `--help`. */
 
 const nonEmpty = z.string().min(1);
 const matching = (pattern: RegExp, message?: string): z.ZodString => z.string().regex(pattern, message);
 const keyPrefix = matching(/^[a-z]+(_[a-z]+)*_$/, 'must be lower-case words, each followed by _');
 const list = z.string().transform(items);
 
+/** A whole number in decimal digits, within both bounds. */
 function wholeNumber(least: number, most: number): z.ZodType<number, string> {
   const isWithin = (text: string): boolean => /^\d{1,15}$/.test(text) && Number(text) >= least && Number(text) <= most;
   return z
@@ -57,11 +58,12 @@ function isWebhookUrl(text: string): boolean {
   return /^https?:$/.test(protocol) && username === '' && password === '';
 }
 
-function isHttpUrl(text: string): boolean {
+/** An http or https URL of a collector, to which the exporter appends /v1/traces. */
+function isCollectorUrl(text: string): boolean {
   return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && !text.endsWith('/v1/traces');
 }
 
-/** The most points per minute; GraphQL's Int can hold it. */
+/** The most points per minute, which requests are charged in a rate limit; GraphQL's Int can hold it. */
 export const MAX_POINTS = 1_000_000_000;
 
 export const VARIABLES = {
@@ -247,7 +249,7 @@ export const VARIABLES = {
     help: 'secret that they are signed with: whsec_ and 24 to 64 bytes in base64; a second one, after a space, while one replaces the other',
   },
   OTEL_EXPORTER_OTLP_ENDPOINT: {
-    schema: z.string().refine(isHttpUrl, 'must be an http or https URL, without /v1/traces').optional(),
+    schema: z.string().refine(isCollectorUrl, 'must be an http or https URL, without /v1/traces').optional(),
     help: 'URL of an OpenTelemetry collector (OTLP over HTTP) to send traces to; without it nothing is traced',
   },
   OTEL_EXPORTER_OTLP_HEADERS: {
@@ -268,7 +270,13 @@ export const VARIABLES = {
 
 /** Variables that can hold a secret, each of which can be read from the file named by the variable with _FILE appended. */
 export const SECRETS = [
-  ...(['MONGODB_URI', 'KEY_PEPPER', 'KEY_PEPPER_PREVIOUS'] as const),
-  ...(['REDIS_URL', 'OIDC_CLIENT_SECRET', 'OTEL_EXPORTER_OTLP_HEADERS', 'WEBHOOK_SECRET'] as const),
-  ...(['OPERATOR_TOKENS', 'OPERATOR_WEBHOOK_SECRET'] as const),
-] satisfies readonly (keyof typeof VARIABLES)[];
+  'MONGODB_URI',
+  'KEY_PEPPER',
+  'KEY_PEPPER_PREVIOUS',
+  'REDIS_URL',
+  'OIDC_CLIENT_SECRET',
+  'OTEL_EXPORTER_OTLP_HEADERS',
+  'WEBHOOK_SECRET',
+  'OPERATOR_TOKENS',
+  'OPERATOR_WEBHOOK_SECRET',
+] as const satisfies readonly (keyof typeof VARIABLES)[];

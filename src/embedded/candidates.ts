@@ -27,14 +27,15 @@ const download: Candidate = {
   kind: 'memory-server',
   title: "mongodb-memory-server's download of mongod",
   async find({ CACHE_DIR, report, signal }, record) {
-    const kept = record && (await unlessUnusable(identify('memory-server', record.command, signal)));
-    if (kept) return kept;
+    const recorded = record && (await unlessUnusable(identify('memory-server', record.command, signal)));
+    if (recorded) return recorded;
     await mkdir(CACHE_DIR, { recursive: true });
     report(`database: looking for mongod in ${CACHE_DIR}, or downloading it to there (once, about 100 MB)`);
     const library = require.resolve('mongodb-memory-server-core');
     const args = ['-e', DOWNLOAD, library, join(CACHE_DIR, 'mongod')];
-    const said = await ask(process.execPath, args, { signal, timeout: 0 });
-    return identify('memory-server', said.split('\n').at(-1) ?? '', signal);
+    const output = await runCommand(process.execPath, args, { signal, timeout: 0 });
+    // the path of mongod is the last line
+    return identify('memory-server', output.split('\n').at(-1) ?? '', signal);
   },
 };
 
@@ -52,6 +53,7 @@ DryMongoBinary.generateOptions({ downloadDir }).then((options) => MongoBinary.ge
 );
 `;
 
+/** Of SecantusDB, also in secantusdb-requirements.txt. */
 const VERSION = '0.7.0b3';
 
 /** SecantusDB's Python server, for machines that can only reach package registries. */
@@ -66,14 +68,15 @@ const fromPyPI: Candidate = {
     const onWait = (pid: number): void => {
       report(`database: waiting for process ${String(pid)} to install SecantusDB`);
     };
-    // fails if its Python was removed
-    const isInstalled = (): Promise<unknown> => unlessUnusable(ask(command, ['--version'], { signal }));
-    if ((await isInstalled()) === undefined)
+    // run, since it does not work if its Python was removed
+    const isInstalled = async (): Promise<boolean> =>
+      (await unlessUnusable(runCommand(command, ['--version'], { signal }))) !== undefined;
+    if (!(await isInstalled()))
       await withLock(
         `${place}.lock`,
         // another gateway may share the cache, and have installed it in the meantime
         async () => {
-          if ((await isInstalled()) === undefined) await install(place, options);
+          if (!(await isInstalled())) await install(place, options);
         },
         { signal, onWait },
       );
@@ -101,10 +104,13 @@ const PIP_INSTALL = [
   ...['-r', join(ROOT, 'secantusdb-requirements.txt')],
 ];
 
-/** A Python that can create a virtual environment. Each is run, because a version manager's shim may exist but not work. */
+/**
+ * A Python that can create a virtual environment. Each is run, because a version manager's shim may exist but not work. @throws Unusable if none
+ * does
+ */
 function findPython(signal?: AbortSignal): Promise<string> {
   return firstUsable(PYTHONS, async (command) => {
-    await ask(command, ['-c', CHECK], { signal });
+    await runCommand(command, ['-c', CHECK], { signal });
     return command;
   });
 }
@@ -121,9 +127,9 @@ async function install(place: string, { report, signal }: EmbeddedOptions): Prom
   // left by a process that was killed
   await remove(draft);
   try {
-    await ask(python, ['-m', 'venv', draft], { signal, timeout: 0, lines: 4 });
-    await ask(pythonOf(draft), PIP_INSTALL, { signal, timeout: 0, lines: 4 });
-    await ask(pythonOf(draft), ['-I', '-c', 'import secantus.cli'], { signal, timeout: 0, lines: 4 });
+    await runCommand(python, ['-m', 'venv', draft], { signal, timeout: 0, lines: 4 });
+    await runCommand(pythonOf(draft), PIP_INSTALL, { signal, timeout: 0, lines: 4 });
+    await runCommand(pythonOf(draft), ['-I', '-c', 'import secantus.cli'], { signal, timeout: 0, lines: 4 });
     // this folder only exists if its Python was removed
     await remove(place);
     await rename(draft, place);
@@ -134,7 +140,7 @@ async function install(place: string, { report, signal }: EmbeddedOptions): Prom
 
 /** Identifies a program by its --version output, not by its name. @throws Unusable if it is not a database */
 async function identify(kind: Program['kind'], command: string, signal?: AbortSignal): Promise<Program> {
-  const text = await ask(command, ['--version'], { signal });
+  const text = await runCommand(command, ['--version'], { signal });
   const mongod = /^db version v(\S+)/m.exec(text)?.[1];
   const storage = kind === 'binary' ? 'mongod' : kind;
   if (mongod !== undefined) return { kind, program: 'mongod', version: mongod, command, storage };
@@ -146,7 +152,7 @@ async function identify(kind: Program['kind'], command: string, signal?: AbortSi
 
 const execute = promisify(execFile);
 
-interface Asking {
+interface RunOptions {
   readonly signal?: AbortSignal | undefined;
   /** In milliseconds; 0 for as long as it takes. */
   readonly timeout?: number;
@@ -154,9 +160,9 @@ interface Asking {
   readonly lines?: number;
 }
 
-/** The output of a command, such as `--version`. @throws Unusable with the end of its error */
-export async function ask(command: string, args: readonly string[], asking: Asking = {}): Promise<string> {
-  const { signal, timeout = 15_000, lines = 1 } = asking;
+/** The output of a command, such as `--version`, without white space around it. @throws Unusable with the end of its error; AbortError */
+export async function runCommand(command: string, args: readonly string[], given: RunOptions = {}): Promise<string> {
+  const { signal, timeout = 15_000, lines = 1 } = given;
   try {
     const options = { timeout, killSignal: 'SIGKILL', windowsHide: true, signal } as const;
     return (await execute(command, args, options)).stdout.trim();
@@ -168,7 +174,7 @@ export async function ask(command: string, args: readonly string[], asking: Aski
   }
 }
 
-/** Awaits a result; undefined if it is unusable. */
+/** Awaits a result; undefined if that throws {@link Unusable}. */
 async function unlessUnusable<T>(result: Promise<T>): Promise<T | undefined> {
   try {
     return await result;

@@ -24,9 +24,10 @@ export async function writeAtomically(file: string, text: string): Promise<void>
   }
 }
 
+/** How often the holder of a lock renews the file's time. */
 const HEARTBEAT_MS = 2_000;
-/** A lock that is older has lost its holder: after a restart, another process may have its id. */
-const SILENT_MS = 15_000;
+/** A lock without a heartbeat for so long has lost its holder, even if a process has its id: after a restart, that may be another. */
+const STALE_MS = 15_000;
 
 export interface LockOptions {
   readonly signal?: AbortSignal | undefined;
@@ -48,7 +49,7 @@ export async function withLock<T>(file: string, work: () => Promise<T>, { signal
     if (!stats) continue;
     // empty while its holder writes it
     const isDead = holder > 0 && !isAlive(holder);
-    if (isDead || Date.now() - stats.mtimeMs > SILENT_MS) {
+    if (isDead || Date.now() - stats.mtimeMs > STALE_MS) {
       await rm(file, { force: true });
       continue;
     }

@@ -27,8 +27,9 @@ const MEANS: Means = { candidates: CANDIDATES, start: startServer };
 
 /** A server that is stopping closes its storage first, which took 0.1 to 2 s when measured. */
 const CLOSING_MS = 5_000;
-/** Longer than the watchdog's grace period. */
-const PATIENCE_MS = 20_000;
+/** How long to wait for a server that was told to stop: longer than its watchdog's grace period (process.ts). */
+const STOP_MS = 20_000;
+/** How long a running server may take to answer. */
 const ANSWER_MS = 5_000;
 
 /**
@@ -57,6 +58,7 @@ export async function chooseDatabase(given: EmbeddedOptions, means = MEANS): Pro
   );
 }
 
+/** Whether it is SecantusDB, which stands in for MongoDB. */
 const isStandIn = ({ program }: Pick<Program, 'program'>): boolean => program !== 'mongod';
 
 /** A server that somebody else stops. */
@@ -69,6 +71,7 @@ function externalDatabase(server: Omit<Database, 'stop'>, report: EmbeddedOption
 const hostsOf = (uri: string): string =>
   /^mongodb(?:\+srv)?:\/\/(?:.*@)?([^/?]+)/.exec(uri)?.[1] ?? 'not a mongodb:// URI';
 
+/** The file with a data folder's {@link ServerRecord}. */
 export const recordOf = (dataDir: string): string => join(dataDir, 'database.json');
 
 /** The server of a data folder; undefined on the first start. */
@@ -88,6 +91,7 @@ async function readRecord(dataDir: string): Promise<ServerRecord | undefined> {
 const writeRecord = (dataDir: string, record: ServerRecord): Promise<void> =>
   writeAtomically(recordOf(dataDir), `${JSON.stringify(record, undefined, 2)}\n`);
 
+/** The server that another process has started for the data folder, which stops it; undefined if none runs. */
 async function joinRunning({ DATA_DIR, report }: EmbeddedOptions): Promise<Database | undefined> {
   const record = await readRecord(DATA_DIR);
   const ownerPid = record?.running?.ownerPid;
@@ -104,6 +108,7 @@ async function answers(record: ServerRecord): Promise<boolean> {
   return (await identify(uriOf(record), ANSWER_MS).catch(() => undefined)) === serverPid;
 }
 
+/** Starts a server that this process stops, and records it in the data folder. */
 async function startOwn(options: EmbeddedOptions, means: Means): Promise<Database> {
   const { DATA_DIR, report, signal } = options;
   const known = await readRecord(DATA_DIR);
@@ -136,7 +141,10 @@ async function startOwn(options: EmbeddedOptions, means: Means): Promise<Databas
     if (running?.serverPid === server.pid) await writeRecord(DATA_DIR, record);
   };
   return {
-    ...{ uri: server.uri, kind: program.kind, description, isStandIn: isStandIn(program) },
+    uri: server.uri,
+    kind: program.kind,
+    description,
+    isStandIn: isStandIn(program),
     stop: () => (stopped ??= stop()),
   };
 }
@@ -149,7 +157,7 @@ async function waitForEnd(record: ServerRecord, { DATA_DIR, signal }: EmbeddedOp
   if (!(await answers(record))) return;
   // owner and watchdog were both killed, so nobody else can stop it
   if (ownerPid !== undefined && !isAlive(ownerPid)) signalQuietly(serverPid, 'SIGTERM');
-  if (!(await waitUntilGone(serverPid, PATIENCE_MS, signal)))
+  if (!(await waitUntilGone(serverPid, STOP_MS, signal)))
     throw new DatabaseUnavailable(
       `a database server (process ${String(serverPid)}) is still using ${DATA_DIR} and does not stop; kill that process and start again`,
     );

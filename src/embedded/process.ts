@@ -44,10 +44,10 @@ interface GuardedCommand {
 
 /**
  * Starts a command behind a watchdog in its own session: Ctrl-C in the terminal does not reach it, so the gateway can drain
- * first, and it stops when this process's end of the channel closes, however this process exits.
+ * first, and it stops when this process's end of the channel closes, however this process exits. @throws Error if it cannot be run
  */
-export async function spawnGuarded(order: GuardedCommand) {
-  const watchdog = spawn(process.execPath, ['-e', WATCHDOG_SOURCE, JSON.stringify({ graceMs: 15_000, ...order })], {
+export async function spawnGuarded(command: GuardedCommand) {
+  const watchdog = spawn(process.execPath, ['-e', WATCHDOG_SOURCE, JSON.stringify({ graceMs: 15_000, ...command })], {
     detached: true,
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     windowsHide: true,
@@ -55,11 +55,11 @@ export async function spawnGuarded(order: GuardedCommand) {
   let pid: number | undefined;
   let hasExited = false;
   const exited = new Promise<Exit>((resolve) => {
-    watchdog.on('message', (said: { readonly pid: number } | Exit) => {
-      if ('pid' in said) ({ pid } = said);
+    watchdog.on('message', (message: { readonly pid: number } | Exit) => {
+      if ('pid' in message) ({ pid } = message);
       else {
         hasExited = true;
-        resolve(said);
+        resolve(message);
       }
     });
     watchdog.once('error', (error) => {
@@ -73,7 +73,7 @@ export async function spawnGuarded(order: GuardedCommand) {
   });
   // if the child ended at once, its watchdog has sent both messages by now
   await Promise.race([exited, once(watchdog, 'message')]);
-  if (pid === undefined) throw new Error(`${order.command} cannot be run: ${(await exited).text}`);
+  if (pid === undefined) throw new Error(`${command.command} cannot be run: ${(await exited).text}`);
 
   return {
     pid,

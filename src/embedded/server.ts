@@ -10,10 +10,12 @@ import { type EmbeddedOptions, type Program, type ServerRecord, Unusable } from 
 
 /** Whoever can read the database's files can read every organisation's data. */
 export const OWNER_ONLY = 0o700;
+/** Error codes of MongoDB. */
 const NOT_YET_INITIALIZED = 94;
 const ALREADY_INITIALIZED = 23;
+/** How long a mongod may take to become the primary of its set. */
 const ELECTION_MS = 30_000;
-/** Long, because recovery after a crash replays the journal. */
+/** How long a server may take to answer: long, because recovery after a crash replays the journal. */
 const READY_MS = 90_000;
 
 const ORIGINS = { 'memory-server': 'downloaded by mongodb-memory-server', secantusdb: 'from PyPI' } as const;
@@ -26,12 +28,14 @@ export function titleOf({ kind, program, version, command }: Program): string {
     : `SecantusDB ${version} (MongoDB-compatible, ${origin})`;
 }
 
+/** The name of the replica set. */
 const setOf = ({ program }: Pick<Program, 'program'>): string => (program === 'mongod' ? 'rs0' : 'secantus');
 
 /** directConnection: connects to the one member, whatever name it has in the set. The write concern is from the contract: majority and journalled. */
 export const uriOf = ({ program, port }: Pick<ServerRecord, 'program' | 'port'>): string =>
   `mongodb://127.0.0.1:${String(port)}/?directConnection=true&replicaSet=${setOf({ program })}&retryWrites=true&w=majority&journal=true`;
 
+/** Where a server listens and stores its data. */
 interface Place {
   readonly port: number;
   readonly storagePath: string;
@@ -40,9 +44,10 @@ interface Place {
   readonly logEntries?: number | undefined;
 }
 
-/** Not more: to tell the oldest entry, it loads the whole log into memory (60,000 of 2 KB took 480 MB; with a million it was killed at 16 GB). */
+/** Entries that SecantusDB keeps in its log. Not more: to tell the oldest entry, it loads the whole log into memory (60,000 of 2 KB took 480 MB; with a million it was killed at 16 GB). */
 const LOG_ENTRIES = 100_000;
 
+/** The command-line arguments of a server. */
 export function argumentsOf(
   { program }: Program,
   { port, storagePath, configFile, logEntries = LOG_ENTRIES }: Place,

@@ -56,6 +56,6 @@ export interface Database {
 export interface Candidate {
   readonly kind: Program['kind'];
   readonly title: string;
-  /** `known` created the data. @throws Unusable with one line about why it has no server */
+  /** Resolves with a program that works; `record` is that which created the data, if there are any. @throws Unusable that says why there is none */
   find(options: EmbeddedOptions, record: ServerRecord | undefined): Promise<Program>;
 }

@@ -8,13 +8,15 @@ import type { Callers } from './callers';
 
 /* Error responses of operations, and headers of all responses. */
 
-/** Statuses that are always, or may be, sent before the key is known, and so without rate limit headers. */
+/** Statuses that are always sent before the key is known, and so without rate limit headers. */
 const NEVER_KEYED: readonly number[] = [401, 405];
+/** Statuses that may be sent before the key is known. */
 const PERHAPS_KEYED: readonly number[] = [429, 500, 503];
 
-/** Name of the optional variant of a header in components. */
-export const perhaps = (name: string): string => `${name}.perhaps`;
+/** Name in components of the variant of a header that a response may lack. */
+export const optional = (name: string): string => `${name}.perhaps`;
 
+/** The headers of a response, as references to components, by name; the name may be that of an {@link optional} variant. */
 export function headerRefs(names: readonly string[]): Record<string, object> {
   return Object.fromEntries(
     names.map((name) => [name.replace(/\.perhaps$/, ''), { $ref: `#/components/headers/${name}` }]),
@@ -24,20 +26,22 @@ export function headerRefs(names: readonly string[]): Record<string, object> {
 function headersOf(status: number, callers: Callers): string[] {
   const headers: string[] = ['X-Request-Id'];
   if (!NEVER_KEYED.includes(status))
-    headers.push(...(PERHAPS_KEYED.includes(status) ? BUDGET_HEADERS.map(perhaps) : BUDGET_HEADERS));
+    headers.push(...(PERHAPS_KEYED.includes(status) ? BUDGET_HEADERS.map(optional) : BUDGET_HEADERS));
   if (status === 401) headers.push('WWW-Authenticate');
   if (status === 405) headers.push('Allow');
   if (status === 415) headers.push(...BODY_HEADERS);
   const retries = codesOf(status, callers).map((code) => ERROR_CODES[code].retry);
   if (retries.includes('after'))
-    headers.push(retries.every((retry) => retry === 'after') ? 'Retry-After' : perhaps('Retry-After'));
+    headers.push(retries.every((retry) => retry === 'after') ? 'Retry-After' : optional('Retry-After'));
   return headers;
 }
 
+/** Error statuses of all operations, of writes, and of operations with a body. */
 const ALWAYS: readonly number[] = [400, 401, 403, 405, 406, 429, 500, 503];
 const OF_WRITES: readonly number[] = [409, 422];
 const WITH_BODY: readonly number[] = [413, 415];
 
+/** `hasId` is whether the path names an object, `expires` whether it reads by a cursor that is valid for a limited time. */
 export function errorResponses(
   operation: RestOperation,
   { callers, hasId, expires }: { readonly callers: Callers; readonly hasId: boolean; readonly expires: boolean },
@@ -64,7 +68,7 @@ function codesOf(status: number, { codes }: Callers): ErrorCode[] {
   return codes.filter((code) => ERROR_CODES[code].status === status);
 }
 
-/** PascalCase of the first code of a status: 404 → NotFound. */
+/** The name of a response in components: the first code of its status in PascalCase, 404 → NotFound. */
 function nameOf(status: number, callers: Callers): string {
   const [code = 'internal'] = codesOf(status, callers);
   return code.replaceAll(/(?:^|_)(\w)/g, (_match, letter: string) => letter.toUpperCase());
@@ -111,18 +115,19 @@ interface Header {
   readonly example: string | number;
 }
 
+/** All headers of responses, and optional variants of those that some responses may lack. */
 export function sharedHeaders(callers: Callers): Record<string, Header> {
-  const headers = alwaysAndSometimes(callers);
+  const headers = headerComponents(callers);
   const variants = BUDGET_HEADERS.map((name): [string, Header] => {
     const { description, ...rest } = headers[name];
     const when = `Absent if the request failed before its ${callers.credential} was read.`;
-    return [perhaps(name), { ...rest, description: `${description} ${when}`, required: false }];
+    return [optional(name), { ...rest, description: `${description} ${when}`, required: false }];
   });
   const { 'Retry-After': wait, ETag: tag } = headers;
   const others = {
-    ...(wait && { [perhaps('Retry-After')]: { ...wait, required: false } }),
+    ...(wait && { [optional('Retry-After')]: { ...wait, required: false } }),
     ...(tag && {
-      [perhaps('ETag')]: {
+      [optional('ETag')]: {
         ...tag,
         description: `${tag.description} Absent with \`include\`, and in the answer to a key that may change the object but not read it.`,
         required: false,
@@ -132,7 +137,7 @@ export function sharedHeaders(callers: Callers): Record<string, Header> {
   return { ...headers, ...Object.fromEntries(variants), ...others };
 }
 
-function alwaysAndSometimes({
+function headerComponents({
   credential,
 }: Callers): Record<(typeof SUCCESS_HEADERS)[number], Header> & Record<string, Header> {
   const text = (description: string, example: string, required = true): Header => ({

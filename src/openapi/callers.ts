@@ -12,7 +12,7 @@ export interface Callers {
   readonly headers: readonly string[];
 }
 
-/** `forbidden` is for operations of signed-in users, which have no route. */
+/** All codes but these and `forbidden`, which is for operations of signed-in users, on GraphQL alone. */
 const codesWithout = (...never: readonly ErrorCode[]): ErrorCode[] =>
   (Object.keys(ERROR_CODES) as ErrorCode[]).filter((code) => code !== 'forbidden' && !never.includes(code));
 

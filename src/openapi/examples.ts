@@ -14,7 +14,7 @@ import { OPERATOR } from '../auth/roles';
 import { represent } from '../schema/entityTags';
 import { directiveOf } from '../schema/sdl';
 import { OUTCOMES, RESULTS } from '../schema/upserts';
-import written from './examples.json';
+import examples from './examples.json';
 import { exampleFile } from '../sdl/files';
 import { answersPage } from '../rest/routes';
 import type { Endpoint } from './links';
@@ -25,11 +25,11 @@ import type { Endpoint } from './links';
  */
 
 type Examples = Readonly<Record<string, unknown>>;
-const parameters: Examples = written.parameters;
-const requests: Examples = written.requests;
-const responses: Examples = written.responses;
+const parameters: Examples = examples.parameters;
+const requests: Examples = examples.requests;
+const responses: Examples = examples.responses;
 
-/** The example of a parameter: written for the operation or for the name, or else the sample's member that it filters by. */
+/** The example of a parameter: that of examples.json for the operation or the name, or else the sample's member that it filters by; or undefined. */
 export function parameterExample(endpoint: Endpoint, { name, type, astNode }: GraphQLArgument): unknown {
   const example = parameters[`${endpoint.operation.name}.${name}`] ?? parameters[name];
   const named = getNamedType(type);
@@ -39,12 +39,13 @@ export function parameterExample(endpoint: Endpoint, { name, type, astNode }: Gr
   return value !== undefined && isListType(getNullableType(type)) ? [value] : value;
 }
 
+/** The first member that a full-text search looks into; empty if there is none. */
 function searchedMember({ field }: Endpoint): string {
   const members = Object.values(storedRow({ field })?.type.getFields() ?? {});
   return members.find(({ astNode }) => directiveOf(astNode, 'searchable'))?.name ?? '';
 }
 
-/** The example of a body: written for the operation, or else the members of the sample that it sets. */
+/** The example of a body: that of examples.json, or else the members of the sample that it sets; undefined if the sample lacks one. */
 export function requestExample(endpoint: Endpoint, args: readonly GraphQLArgument[]): unknown {
   if (args.length === 0) return {};
   const example = requests[endpoint.operation.name];
@@ -83,8 +84,8 @@ function reportExample(endpoint: Endpoint): unknown {
   };
 }
 
-/** The name of an operation; those of operators that have the name of another in the API of keys have a prefix. */
-function keyOf({ operation: { name, role } }: Endpoint): string {
+/** The name of an operation's example in examples.json; an operator's operation with the name of one of keys has a prefix. */
+function exampleName({ operation: { name, role } }: Endpoint): string {
   const operatorName = `operator.${name}`;
   return role === OPERATOR && operatorName in responses ? operatorName : name;
 }
@@ -93,7 +94,7 @@ function keyOf({ operation: { name, role } }: Endpoint): string {
 export function responseExample(endpoint: Endpoint): unknown {
   const sample = sampleOf(endpoint);
   const page = sample && { data: [sample], has_more: true, next_cursor: 'WyJ4IiwiMjAyNiIsIjY4OWRlZmJmIl0' };
-  return responses[keyOf(endpoint)] ?? reportExample(endpoint) ?? (answersPage(endpoint.field) ? page : sample);
+  return responses[exampleName(endpoint)] ?? reportExample(endpoint) ?? (answersPage(endpoint.field) ? page : sample);
 }
 
 /** @throws Error naming the operations on stored objects that have no example */
@@ -125,6 +126,7 @@ function storedRow({ field }: Pick<Endpoint, 'field'>): { type: GraphQLObjectTyp
 
 const rows = new Map<string, object>();
 
+/** The example file's object; undefined if there is no file. */
 function sampleRow(collection: string): object | undefined {
   const file = exampleFile(collection);
   if (!rows.has(collection) && existsSync(file)) rows.set(collection, JSON.parse(readFileSync(file, 'utf8')) as object);

@@ -22,7 +22,7 @@ import type { Parameter } from './types';
 /** The name of the type of rows in lists that omit a field of the type. */
 const itemName = (type: string): string => `${type}Item`;
 
-/** The SDL with added types for such rows, which lack the field. */
+/** The SDL with types for such rows (QuoteItem), which lack the field, in the place of the whole ones in pages. */
 export function withItemTypes(document: DocumentNode): DocumentNode {
   const omitting = new Set(
     new Sdl(document).fields.flatMap(({ type, field }) => (omittedFrom(field) === 'LISTS' ? [type] : [])),
@@ -43,6 +43,7 @@ export function withItemTypes(document: DocumentNode): DocumentNode {
   return { ...document, definitions };
 }
 
+/** The parameter `include`, if the operation has one. */
 export function includeParameter({ rest: { includes } }: RestOperation): Parameter[] {
   if (includes.length === 0) return [];
   const described = includes.map(({ by, isLarge, scope }) => {
@@ -65,7 +66,7 @@ export function describeIncluded(
   schema: GraphQLSchema,
   schemas: Readonly<Record<string, JsonSchema>>,
 ): Record<string, JsonSchema> {
-  const wholes = wholesOf(schema);
+  const wholes = wholeTypes(schema);
   return Object.fromEntries(
     Object.entries(schemas).map(([name, item]) => {
       const whole = schemas[wholes.get(name) ?? ''];
@@ -90,8 +91,8 @@ function onlyIncluded(value: string, property: JsonSchema | undefined): JsonSche
   return { ...property, description: `${String(property?.description)} Only with \`include=${value}\`.` };
 }
 
-/** The types whose lists omit a field, by the type of the rows in these lists. */
-function wholesOf(schema: GraphQLSchema): ReadonlyMap<string, string> {
+/** The types whose lists omit a field, by the type of the rows in these lists: Quote by QuoteItem. */
+function wholeTypes(schema: GraphQLSchema): ReadonlyMap<string, string> {
   const types = Object.values(schema.getTypeMap()).filter(isObjectType);
   const omitting = types.filter((type) =>
     Object.values(type.getFields()).some(({ astNode }) => astNode && omittedFrom(astNode) === 'LISTS'),

@@ -32,7 +32,7 @@ import {
 import { type Endpoint, linksOf, operationIdOf } from './links';
 import { IF_MATCH_EXAMPLE, IF_NONE_MATCH_OF_WRITE, NOT_MODIFIED, READ_CONDITIONS, withExampleKey } from './retries';
 import { type Api, KEY_API, OPERATOR_API } from './apis';
-import { errorResponses, HEAD_TOO_LARGE, headerRefs, perhaps, sharedHeaders, sharedResponses } from './answers';
+import { errorResponses, HEAD_TOO_LARGE, headerRefs, optional, sharedHeaders, sharedResponses } from './answers';
 import { parameterExample, refuseMissingExamples, requestExample, responseExample } from './examples';
 import { problemSchemas } from './problemSchemas';
 import type { OpenApiDocument, OpenApiOperation, Parameter } from './types';
@@ -45,7 +45,7 @@ export type { OpenApiDocument, OpenApiOperation } from './types';
 /** The OpenAPI 3.1 document of the API of keys, with the server's address if known. */
 export const keyDocument = (publicUrl = ''): OpenApiDocument => buildOpenApi(published, KEY_API, publicUrl);
 
-/** That of the operators' API. */
+/** The OpenAPI 3.1 document of the operators' API, with the server's address if known. */
 export const operatorDocument = (publicUrl = ''): OpenApiDocument =>
   buildOpenApi(operatorModel(), OPERATOR_API, publicUrl);
 
@@ -71,10 +71,10 @@ export function buildOpenApi(sdl: SchemaModel, api: Api = KEY_API, publicUrl = '
     paths[path] = { ...paths[path], [method.toLowerCase()]: describe(endpoint, endpoints, api) };
   }
   if (api === OPERATOR_API) paths[WRITE_LINES_PATH] = { post: writeLines(api) };
-  const operationsThere = Object.values(paths).flatMap((methods) => Object.values(methods));
-  const statuses = new Set(operationsThere.flatMap(({ responses }) => Object.keys(responses).map(Number)));
+  const allOperations = Object.values(paths).flatMap((methods) => Object.values(methods));
+  const statuses = new Set(allOperations.flatMap(({ responses }) => Object.keys(responses).map(Number)));
   const responses = sharedResponses(statuses, api.callers);
-  const used = JSON.stringify([paths, responses]);
+  const referring = JSON.stringify([paths, responses]);
   const schemas = describeIncluded(schema, componentSchemas(schema, { elementBounds: false, closed: false }));
   return {
     openapi: '3.1.0',
@@ -104,7 +104,7 @@ export function buildOpenApi(sdl: SchemaModel, api: Api = KEY_API, publicUrl = '
       }),
       responses,
       headers: Object.fromEntries(
-        Object.entries(sharedHeaders(api.callers)).filter(([name]) => used.includes(`/headers/${name}"`)),
+        Object.entries(sharedHeaders(api.callers)).filter(([name]) => referring.includes(`/headers/${name}"`)),
       ),
     },
   };
@@ -128,9 +128,10 @@ function describe(endpoint: Endpoint, all: readonly Endpoint[], api: Api): OpenA
   const inPath = ({ name }: GraphQLArgument): boolean => isInPath(rest.path, name);
   const description = field.description ?? '';
   const inBody = bodyArguments(endpoint);
-  const validatedAlone = perElement(inBody);
+  const perElementLists = perElement(inBody);
   return {
     operationId: operationIdOf(endpoint),
+    // its first sentence
     summary: /^.*?[.](?= |$)/s.exec(description)?.[0] ?? description,
     description: `${describedWith(field) ?? ''}\n\n${requirement(operation)}`,
     tags: [tagOf(rest.path)],
@@ -148,7 +149,7 @@ function describe(endpoint: Endpoint, all: readonly Endpoint[], api: Api): OpenA
     ...(hasBody && {
       requestBody: {
         required: !hasOptionalBody(operation, field),
-        ...(validatedAlone.length > 0 && { 'x-per-element': validatedAlone }),
+        ...(perElementLists.length > 0 && { 'x-per-element': perElementLists }),
         content: {
           'application/json': {
             schema: { $ref: SCHEMA_ROOT + bodyName(rest) },
@@ -205,7 +206,7 @@ function parameter(endpoint: Endpoint, argument: GraphQLArgument, isPath: boolea
 /** The name of the type of the answer to a change, in which a key that may not read has only what it sent. */
 const changedName = ({ type }: Endpoint['field']): string => `Changed${String(type).replace('!', '')}`;
 
-/** The types of answers to changes. */
+/** Those types, of all changes, by name. */
 function changedSchemas(
   endpoints: readonly Endpoint[],
   schemas: Readonly<Record<string, JsonSchema>>,
@@ -220,20 +221,22 @@ function changedSchemas(
   );
 }
 
+/** The response to an operation that succeeded. */
 function success(endpoint: Endpoint, all: readonly Endpoint[], { callers }: Api): object {
   const links = linksOf(endpoint, all);
   const { operation, field } = endpoint;
   const { rest } = operation;
   const operations = all.map((other) => other.operation);
-  const isTold = operation.readScope !== undefined;
-  const type = isTold ? changedName(field) : String(field.type).replace('!', '');
+  // a key that may write but not read gets only a part of the object
+  const mayBePartial = operation.readScope !== undefined;
+  const type = mayBePartial ? changedName(field) : String(field.type).replace('!', '');
   const headers = [
     ...callers.headers,
     ...(answersPage(field) ? ['Link', ...(callers.credential === 'key' ? [OMITTED] : [])] : []),
     ...(locationOf(operation, operations) === undefined ? [] : ['Location']),
     ...(rest.status === 202 ? ['Retry-After'] : []),
     ...(METHODS[rest.method].root === 'Mutation' ? ['Idempotent-Replayed'] : []),
-    ...(hasEntityTag(operation) ? [rest.includes.length > 0 || isTold ? perhaps('ETag') : 'ETag'] : []),
+    ...(hasEntityTag(operation) ? [rest.includes.length > 0 || mayBePartial ? optional('ETag') : 'ETag'] : []),
   ];
   return {
     description: field.description ?? type,
@@ -254,6 +257,7 @@ const SUNSET_HEADERS = {
   Sunset: { description: 'When the operation stops working (RFC 8594).', schema: { type: 'string' } },
 };
 
+/** The first word of a path, by which documentation groups operations. */
 function tagOf(path: string): string {
   return path.split('/')[1] ?? '';
 }

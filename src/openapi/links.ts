@@ -30,7 +30,10 @@ const ID_POINTERS: readonly (readonly [member: string, pointer: string])[] = [
   ['id', '/id'],
 ];
 
-/** OpenAPI links: operations that take an id from the response, by operationId. */
+/**
+ * OpenAPI links: operations that take an id from the response, by operationId. They are those on the same object and, of a single object, those on
+ * what it refers to and on what belongs to it.
+ */
 export function linksOf({ operation, field }: Endpoint, all: readonly Endpoint[]): Record<string, Link> {
   const members = membersOf(field);
   const links: Record<string, Link> = {};

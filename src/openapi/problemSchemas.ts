@@ -15,8 +15,8 @@ function openCode(description: string, codes: Readonly<Record<string, string>>):
   };
 }
 
-/** The codes with the statuses that operations have. */
-function codesOf(used: ReadonlySet<number>, callers: Callers): Record<string, string> {
+/** The titles of the codes with these statuses, by code. */
+function titlesOf(used: ReadonlySet<number>, callers: Callers): Record<string, string> {
   const codes = callers.codes.filter((code) => used.has(ERROR_CODES[code].status));
   return Object.fromEntries(
     codes.map((code) => [code, `${ERROR_CODES[code].title}, ${String(ERROR_CODES[code].status)}`]),
@@ -34,7 +34,7 @@ export const problemSchemas = (used: ReadonlySet<number>, callers: Callers): Rea
       title: { type: 'string', description: 'Short description of the code.' },
       status: { type: 'integer', format: 'int32', minimum: 400, maximum: 599, description: 'HTTP status.' },
       detail: { type: 'string', description: 'What went wrong in this request.' },
-      code: openCode('Stable code to branch on.', codesOf(used, callers)),
+      code: openCode('Stable code to branch on.', titlesOf(used, callers)),
       request_id: { type: 'string', description: 'Id of the request; include it when you contact support.' },
       ...(callers.codes.includes('insufficient_scope') && {
         required_scope: { type: 'string', description: 'The scope that the key lacks.' },

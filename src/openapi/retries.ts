@@ -13,7 +13,7 @@ export const IDEMPOTENCY_KEY: Parameter = {
   schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e]+$' },
 };
 
-/** The parameter with an example of its operation's own: tried on two operations, the same key would be refused as reused. */
+/** The parameter with an example, a UUID for each operation: tried on two operations, the same key would be refused as reused. */
 export function withExampleKey(parameter: Parameter, operation: string): Parameter {
   const digits = createHash('sha256').update(operation).digest('hex');
   return { ...parameter, example: digits.replace(/^(.{8})(.{4}).(.{3})..(.{3})(.{12}).*$/, '$1-$2-4$3-8$4-$5') };

@@ -44,7 +44,7 @@ export interface OpenApiDocument {
   readonly components: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
 
-/** The schema of a body, which is a component. */
+/** The schema of a body, which is a component. @throws Error if the document lacks it */
 export function bodySchema({ components }: OpenApiDocument, { content }: RequestBody): JsonSchema {
   const { $ref } = content['application/json'].schema;
   const schema = components.schemas?.[$ref.slice(SCHEMA_ROOT.length)];

@@ -23,11 +23,20 @@ const EXAMPLES = [
   { organisation: 'ref:zenith', type: 'order', patch: { external_ref: 'o-9', status: 'completed' } },
 ];
 const RESULTS = [
-  ...[{ index: 0, type: 'product', id: '689defbf-4477-5b15-966e-4830b650ded3', external_ref: 'p-1' }].map((result) => ({
-    ...{ ...result, outcome: 'created', errors: [] },
-  })),
   {
-    ...{ index: 1, type: null, id: null, external_ref: null, outcome: 'failed' },
+    index: 0,
+    type: 'product',
+    id: '689defbf-4477-5b15-966e-4830b650ded3',
+    external_ref: 'p-1',
+    outcome: 'created',
+    errors: [],
+  },
+  {
+    index: 1,
+    type: null,
+    id: null,
+    external_ref: null,
+    outcome: 'failed',
     errors: [{ pointer: '/organisation', code: 'not_found', detail: 'There is no such organisation.' }],
   },
 ];

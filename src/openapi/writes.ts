@@ -8,13 +8,16 @@ import { collections } from '../resources';
 
 /* The exact shapes of operators' writes: of each type that is stored, what it takes in put, patch and delete. */
 
-/** Members that an object of these types must have in a put, besides those without a default. */
+/** A stored type that operators write. */
 type Kind = Kinds['byName'] extends ReadonlyMap<string, infer T> ? T : never;
 
 const ELEMENT = 'WriteElement';
+/** An organisation's currency, of which only that it is a default matters here. */
 const ANY_CURRENCY = { currency: 'USD' };
 
-/** The component schemas of an API with writes, with a schema per stored type; others are returned as they are. */
+/**
+ * The component schemas of an API, in which WriteElement, if it has that, is one of a schema per stored type. `published` has the stored types.
+ */
 export function withWrites(
   schemas: Readonly<Record<string, JsonSchema>>,
   published: SchemaModel,
@@ -37,12 +40,12 @@ export function withWrites(
     oneOf: variants,
     discriminator: { propertyName: 'type', mapping },
   };
-  return { ...schemas, ...referred(addedSchemas, all), ...addedSchemas };
+  return { ...schemas, ...referredSchemas(addedSchemas, all), ...addedSchemas };
 }
 
 const nameOf = ({ resource }: Kind, what: string): string => resource.stored.type + what;
 
-/** The schemas of a type's elements. */
+/** The schemas of a type's elements, by name: TypePut, TypePatch, TypeName (for delete), TypeWrite, and those of the parts in its lists. */
 function shapesOf(
   kind: Kind,
   all: Readonly<Record<string, JsonSchema>>,
@@ -51,7 +54,7 @@ function shapesOf(
   const { stored, defaults } = kind.resource;
   const whole = all[stored.type] as JsonSchema & { readonly properties: Readonly<Record<string, JsonSchema>> };
   const addedSchemas: Record<string, JsonSchema> = {};
-  const isDefault = new Set(Object.keys(defaults(ANY_CURRENCY)));
+  const withDefault = new Set(Object.keys(defaults(ANY_CURRENCY)));
   const properties = Object.fromEntries(
     stored.members.map(({ name, isRequired, isList, kind: of, type }): [string, JsonSchema] => {
       const property = whole.properties[name] ?? {};
@@ -60,7 +63,7 @@ function shapesOf(
         const items = { $ref: `${SCHEMA_ROOT}${type}Write` };
         return [name, { ...property, type: ['array', 'null'], items, maxItems: MAX_ITEMS }];
       }
-      const mayBeNull = isDefault.has(name) || kind.own.has(name) || (isRequired && of === 'dateTime') || isList;
+      const mayBeNull = withDefault.has(name) || kind.own.has(name) || (isRequired && of === 'dateTime') || isList;
       return [name, mayBeNull ? nullable(property) : property];
     }),
   );
@@ -70,7 +73,7 @@ function shapesOf(
   ]);
   const members = { ...properties, ...(Object.fromEntries(refs) as Record<string, JsonSchema>) };
   const required = stored.members.flatMap(({ name, isRequired, isList, kind: of }) => {
-    const isFree = name === 'id' || isList || of === 'dateTime' || isDefault.has(name) || kind.own.has(name);
+    const isFree = name === 'id' || isList || of === 'dateTime' || withDefault.has(name) || kind.own.has(name);
     return !isRequired || isFree || kind.references.some(({ member }) => member === name) ? [] : [name];
   });
   const common = { type: 'object', additionalProperties: false } as const;
@@ -116,20 +119,20 @@ function nullable(schema: JsonSchema): JsonSchema {
   return types.includes('null') ? schema : { ...schema, type: [...types, 'null'] };
 }
 
-/** The schemas that others refer to. */
-function referred(
+/** Those of `all` that the added schemas refer to, directly or through others. */
+function referredSchemas(
   addedSchemas: Readonly<Record<string, JsonSchema>>,
   all: Readonly<Record<string, JsonSchema>>,
 ): Record<string, JsonSchema> {
   const schemas: Record<string, JsonSchema> = {};
-  const look = (schema: JsonSchema): void => {
+  const collect = (schema: JsonSchema): void => {
     for (const [, name = ''] of JSON.stringify(schema).matchAll(/#\/components\/schemas\/(\w+)"/g)) {
       const reached = all[name];
       if (!reached || name in schemas || name in addedSchemas) continue;
       schemas[name] = reached;
-      look(reached);
+      collect(reached);
     }
   };
-  Object.values(addedSchemas).forEach(look);
+  Object.values(addedSchemas).forEach(collect);
   return schemas;
 }

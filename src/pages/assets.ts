@@ -5,6 +5,7 @@ import { ROOT } from '../package';
 
 /** The folder that tools/build.js builds from web/. */
 const FOLDER = join(ROOT, 'dist', 'web');
+/** In seconds. */
 const YEAR = 31_536_000;
 
 /** A page's script and style sheet, built by tools/build.js. */
@@ -43,6 +44,7 @@ export function assets(): Router {
   return router;
 }
 
+/** Serves a file, or the .br or .gz beside it, with this Cache-Control. */
 function send(file: string, caching: string): RequestHandler {
   return (request, response) => {
     const encoding = request.acceptsEncodings('br') || request.acceptsEncodings('gzip');

@@ -12,6 +12,7 @@ export function codeBlock(name: Html, label: string, text: string): Html {
   </div>`;
 }
 
+/** The button that copies the code of its block. */
 export const COPY: Html = html`<button class="button" type="button" data-copy hidden>Copy</button>`;
 
 /** A block's code; `label` is its name for assistive technology. */

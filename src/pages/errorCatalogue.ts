@@ -67,15 +67,21 @@ function restExample(code: ErrorCode): string {
 }
 
 /** Codes of requests that are refused before an operation runs, so their GraphQL errors have no path. */
-const OF_REQUESTS: readonly ErrorCode[] = [
-  ...(['unauthenticated', 'organisation_suspended', 'plan_required', 'method_not_allowed', 'not_acceptable'] as const),
-  ...(['payload_too_large', 'unsupported_media_type', 'rate_limited'] as const),
+const BEFORE_OPERATIONS: readonly ErrorCode[] = [
+  'unauthenticated',
+  'organisation_suspended',
+  'plan_required',
+  'method_not_allowed',
+  'not_acceptable',
+  'payload_too_large',
+  'unsupported_media_type',
+  'rate_limited',
 ];
 
 function graphqlExample(code: ErrorCode): string {
   const { status } = ERROR_CODES[code];
   const { detail, members } = exampleOf(code);
-  const path = OF_REQUESTS.includes(code) ? undefined : ['quotes'];
+  const path = BEFORE_OPERATIONS.includes(code) ? undefined : ['quotes'];
   const error = { message: detail, path, extensions: { code, status, request_id: '…', ...members } };
   return JSON.stringify({ errors: [error] }, null, 2);
 }

@@ -1,6 +1,6 @@
 import { ERROR_CODES, type ErrorCode, RETRY_AFTER } from '../errors';
 
-/** As the API answers: a detail, and members beyond the common ones. A test compares those that are easily provoked. */
+/** The detail and the further members of an answer with each code, as the API writes them; a test provokes and compares most. */
 const EXAMPLES: Readonly<Record<ErrorCode, { readonly detail: string; readonly members?: object }>> = {
   invalid_request: {
     detail: 'limit: must be <= 100',

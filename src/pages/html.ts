@@ -97,10 +97,10 @@ export function layout(options: LayoutOptions): Html {
     </html> `;
 }
 
-/** Addresses of this gateway in attributes; in other texts, quotes are escaped. */
+/** Matches before each address of this gateway in an attribute; text outside of tags has no quotes that are not escaped. */
 const ADDRESS = /( (?:href|src|action)=")(?=\/)/g;
 
-/** The text of a document whose addresses are below a path: in its attributes, and in what its scripts do (web/base.ts). */
+/** The text of a document with a path put before its addresses, in attributes and by `data-base` in its scripts (web/base.ts). */
 export function below(path: string, { text }: Html): string {
   if (path === '') return text;
   return text.replace('<html ', `<html data-base="${path}" `).replaceAll(ADDRESS, `$1${path}`);

@@ -9,7 +9,7 @@ import { below, layout } from './html';
 import { failed, methodNotAllowed, nothingHere, sendError } from './problems';
 import { webhookGuide } from './webhooks';
 
-/** The demo's key is prefilled in the tools' Authorization header, for visitors on this machine only. */
+/** `demoKey` is filled in as the tools' Authorization header, for visitors on this machine only. */
 export interface PagesOptions extends Visit {
   /** Path of the pages, which a proxy in front removes. */
   readonly base?: string;
@@ -67,6 +67,7 @@ const wantsPage: RequestHandler = (request, response, next) => {
 
 const READS = ['GET', 'HEAD'];
 
+/** Refuses methods other than GET and HEAD. */
 const onlyReads: RequestHandler = (request, response, next) => {
   if (READS.includes(request.method)) next();
   else void methodNotAllowed(READS)(request, response, next);

@@ -20,6 +20,7 @@ export function sendError(request: Request, response: Response, error: AppError)
     response
       .status(status)
       .type('html')
+      // set by createPages
       .send(below((response.app.locals.base as string | undefined) ?? '', page));
   } else writeError({ request, response }, error);
 }

@@ -11,7 +11,7 @@ import {
 import { html, jsonBlock } from './html';
 import { EXAMPLE_QUERIES, FIRST_QUERY } from './queries';
 
-/** What a tool for GraphQL says in a browser that runs no scripts. */
+/** What a page with a GraphQL tool says in a browser that runs no scripts. */
 const withoutScripts = (tool: string) =>
   html`<noscript
     ><p class="notice">

@@ -31,20 +31,23 @@ export interface Bounds extends FaultLimits {
 /** The {@link Bounds} in the code of validators, to which ajv passes them (`passContext`). */
 const BOUNDS = new Name('this');
 
-/** Maps ajv's errors to faults. */
+/** How ajv's errors, of which one fault may have several, are reduced to faults. */
 export interface Faults {
+  /** One error per fault. */
   readonly distinct: (errors: readonly ErrorObject[]) => ErrorObject[];
   /** Number of faults from an index on. Allocates nothing, since there may be hundreds of thousands. */
   readonly countFrom: (errors: readonly ErrorObject[], start: number) => number;
 }
 
+/** Replaces the keywords of an ajv, which it returns. */
 export function boundKeywords(ajv: Ajv2020, { distinct, countFrom }: Faults): Ajv2020 {
-  // the last error of each full list of kept errors, which already has one error per fault
-  const settled = new WeakSet<ErrorObject>();
+  // the last kept error of each list that was full, whose kept errors are distinct already
+  const lastKept = new WeakSet<ErrorObject>();
+  /** The first `bounds.kept` errors, one per fault; the others are only counted in `bounds.unkept`. */
   const keepFew = (errors: ErrorObject[], bounds: Bounds): ErrorObject[] => {
     const most = bounds.kept;
     const last = errors[most - 1];
-    if (last && settled.has(last)) {
+    if (last && lastKept.has(last)) {
       bounds.unkept += countFrom(errors, most);
       errors.length = most;
       return errors;
@@ -52,7 +55,7 @@ export function boundKeywords(ajv: Ajv2020, { distinct, countFrom }: Faults): Aj
     const faults = distinct(errors);
     bounds.unkept += Math.max(0, faults.length - most);
     const kept = faults[most - 1];
-    if (kept) settled.add(kept);
+    if (kept) lastKept.add(kept);
     return faults.slice(0, most);
   };
   ajv.removeKeyword('items').addKeyword(items(keepFew));

@@ -20,7 +20,7 @@ export function normalised(text: string): string {
   return text.length > LONGEST_KEY ? text : text.normalize('NFC');
 }
 
-/** Normalises the keys in arguments, so that their length is checked after normalisation, as in elements. */
+/** Normalises the keys in arguments, before their length is checked. Those in elements of bulk calls are normalised with each element. */
 export function normaliseKeys(args: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const keys = published.keys.filter((name) => name in args);
   const changed = keys.map((name) => [name, normaliseValue(args[name])] as const);

@@ -18,7 +18,7 @@ const CODES = new Set(
     .split(/\s+/),
 );
 
-/** Knows every code that was ever in use, including the German mark. Created when first needed, since that takes 25 ms. */
+/** Names of every code that was ever in use, including the German mark. Created when first needed, since that takes 25 ms. */
 let names: Intl.DisplayNames | undefined;
 
 /** Whether a code is in use and has a minor unit, as required of the currency of a price. */

@@ -31,7 +31,7 @@ export interface RestRoute {
   readonly status: number;
   /** Fields that its objects lack, unless `include` names them. */
   readonly omits: readonly string[];
-  /** What `include` adds. */
+  /** What `include` may name; empty unless the method is GET. */
   readonly includes: readonly Included[];
 }
 
@@ -71,7 +71,7 @@ export function findOperations(sdl: Sdl, eventScopes: readonly Scope[]): Operati
       name,
       kind,
       ...accessOf(field, eventScopes),
-      // a new object has nothing but what was sent
+      // not of what creates an object (201), whose answer is what was sent
       readScope: kind === 'Mutation' && rest?.status !== 201 ? scopes.get(namedType(field.type)) : undefined,
       takesIfMatch: takesIfMatch(field),
       sunset: sunset && { since: new Date(sunset.since), on: new Date(sunset.on) },
@@ -90,7 +90,7 @@ export function isInBody({ method, path }: { readonly method: string; readonly p
   return isMethod(method) && METHODS[method].hasBody && !isInPath(path, name) && name !== IF_MATCH;
 }
 
-/** Names of the arguments whose elements are validated individually. */
+/** Names of the arguments whose elements are validated individually (@per_element). */
 export function perElement(args: readonly GraphQLArgument[]): string[] {
   return args.filter(({ astNode }) => directiveOf(astNode, 'per_element')).map(({ name }) => name);
 }

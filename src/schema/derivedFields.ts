@@ -3,22 +3,27 @@ import type { SchemaModel } from './model';
 import { directiveOf, namedType, rowName } from './sdl';
 import type { Relation, StoredType } from './storedTypes';
 import type { BulkUpsert } from './upserts';
-import { WORKED_OUT } from './workedOut';
+import { COMPUTED_FIELDS } from './computedFields';
 
-/* The fields that need no code: lists, reads, relations, totals, entity tags, values of metadata, bulk calls, and changes of one object. */
+/*
+ * The fields whose resolvers need no code of their own: lists, reads, relations, totals, entity tags, values of metadata, bulk calls, and changes
+ * of one object. stored/derived.ts makes their resolvers.
+ */
 
+/** What a field does with objects of the stored type `of`. */
 export type Derivation =
   | { readonly as: 'list' | 'read' | 'totals' | 'tag' | 'metadataValue'; readonly of: StoredType }
   /** The change of one object. */
   | { readonly as: 'change'; readonly of: StoredType }
   /** The object whose id is in a member of the row. */
   | { readonly as: 'reference'; readonly of: StoredType; readonly member: string }
-  /** The objects that refer to the row. */
+  /** The objects that refer to the row, which is their parent. */
   | { readonly as: 'parentList'; readonly of: StoredType; readonly relation: Relation }
   | { readonly as: 'bulk'; readonly of: StoredType; readonly call: BulkUpsert };
 
 export type DerivedField = Derivation & { readonly type: string; readonly field: FieldDefinitionNode };
 
+/** The derived fields of Query, Mutation, stored types and the rows of totals. */
 export function derivedFields(sdl: SchemaModel): DerivedField[] {
   const ofRoots = sdl.roots.flatMap(({ kind, field }) => {
     const derived = kind === 'Query' ? ofQuery(sdl, field) : ofMutation(sdl, field);
@@ -62,9 +67,9 @@ function ofStored(sdl: SchemaModel, stored: StoredType): DerivedField[] {
     if (!of) return [];
     return [isList ? { as: 'parentList', of, relation, type, field } : { as: 'reference', of, member, type, field }];
   });
-  const workedOut = sdl.fieldsOf(type).flatMap((field): DerivedField[] => {
-    const as = WORKED_OUT.get(field.name.value);
+  const computed = sdl.fieldsOf(type).flatMap((field): DerivedField[] => {
+    const as = COMPUTED_FIELDS.get(field.name.value);
     return as ? [{ as, of: stored, type, field }] : [];
   });
-  return [...related, ...workedOut];
+  return [...related, ...computed];
 }

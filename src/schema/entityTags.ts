@@ -28,6 +28,7 @@ export function entityTag(body: string | Buffer): string {
   return `"${hash('sha256', body, 'base64url').slice(0, 27)}"`;
 }
 
+/** Empty metadata in the JSON of an object. */
 const NO_METADATA = `,"${METADATA}":{}`;
 
 /** The entity tag of an object in JSON. Without metadata it is that of the same object before there was any, which clients may have kept. */
@@ -46,9 +47,9 @@ export function tagOf(schema: GraphQLSchema, type: string, row: object): string 
 }
 
 /** A stored value as REST returns it: its own members, without resolvers. Ids are `_id` in the database and `id` in files. */
-export function represent(outer: GraphQLOutputType, value: unknown): unknown {
-  if (isMetadataType(outer)) return metadataObject(value);
-  const type = getNullableType(outer);
+export function represent(declared: GraphQLOutputType, value: unknown): unknown {
+  if (isMetadataType(declared)) return metadataObject(value);
+  const type = getNullableType(declared);
   if (value === null || value === undefined) return null;
   if (isListType(type)) return (value as unknown[]).map((item) => represent(type.ofType, item));
   if (!isObjectType(type)) return 'serialize' in type ? type.serialize(value) : value;
@@ -79,8 +80,8 @@ const isBlank = (character: string | undefined): boolean => character === ' ' ||
 export const IF_MATCH_PATTERN = `^(?:\\*|${TAGS})$`;
 
 /**
- * One of our tags as proxies that compress hand it on: weak (nginx, HAProxy, Cloudflare, Envoy, Varnish), or with the coding after it, as in
- * `-gzip` (Apache, Caddy, lighttpd), `--gzip` (Jetty) or `;br`.
+ * A tag that {@link entityTag} made, as proxies that compress hand it on: weak (nginx, HAProxy, Cloudflare, Envoy, Varnish), or with the coding
+ * after it, as in `-gzip` (Apache, Caddy, lighttpd), `--gzip` (Jetty) or `;br`.
  */
 const HANDED_ON = /^(?:W\/)?("[\w-]{27})(?:(?:--?|;)(?:x-)?(?:gzip|gunzip|br|zstd|deflate|compress)){0,3}"$/;
 
@@ -108,11 +109,14 @@ export function ifMatchFault(ifMatch: string): Fault | undefined {
 /** The conditions of a request for one object (RFC 9110, section 13.1), as sent. */
 export interface Conditions {
   readonly ifMatch: string | null | undefined;
-  /** Of a write; in a read it only spares the body. */
+  /** Only of a write: a read answers 304 for it, which its caller sees to. */
   readonly ifNoneMatch?: string | undefined;
 }
 
-/** Throws if an object that exists is not in a version that the request is for. Asks for its tag only if a condition names one. */
+/**
+ * Throws if an object that exists is not in a version that the request is for. Calls `tag` only if a condition names one; it returns undefined if
+ * the answer has no tag.
+ */
 export type RequireVersion = (tag: () => string | undefined) => void;
 
 /** @throws AppError invalid_request if If-Match is malformed; {@link RequireVersion} throws precondition_failed */
@@ -129,6 +133,7 @@ export function versionRequired({ ifMatch, ifNoneMatch }: Conditions): RequireVe
   };
 }
 
+/** The details of precondition_failed. */
 const STALE = 'The object has changed since the version in If-Match.';
 const WITHOUT_TAG = 'With include there is no ETag that If-Match could name.';
 const NAMED_BY_NONE = 'The object is in a version that If-None-Match names.';

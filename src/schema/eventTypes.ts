@@ -6,7 +6,7 @@ import { ownerOf, referenceTo, type Types } from './storedTypes';
 
 /* The events that objects of each kind can have, derived from the stored types of the SDL (docs/decisions/events.md). */
 
-/** A collection whose changes are public. */
+/** A collection whose changes callers get as events. */
 export interface PublicCollection {
   readonly collection: string;
   /** The name of its objects in events; for a part, the name of the object that it belongs to. */
@@ -26,7 +26,7 @@ export interface EventType {
   readonly scope: Scope | undefined;
 }
 
-/** The event that says that history was lost. */
+/** The event in a feed that says that others may be missing there, since the database's log was lost. */
 export const GAP = 'feed.gap';
 
 /** The name of a type's objects in events. */
@@ -52,6 +52,7 @@ export function publicCollections(types: Types): ReadonlyMap<string, PublicColle
   );
 }
 
+/** All types of events, by collection, and {@link GAP}. */
 export function findEventTypes(sdl: Sdl, collections: ReadonlyMap<string, PublicCollection>): readonly EventType[] {
   const all = [...collections.values()];
   const scopeOf = (object: string): Scope | undefined => {

@@ -14,7 +14,7 @@ export interface Filter {
   readonly type: string;
 }
 
-/** The comparisons with one end of a period, and the types that they compare. */
+/** The comparisons with one end of a period, by the `by` of @filter, and the types that they compare. */
 export const SPANS = {
   SINCE: { operator: '$gte', of: ['DateTime', 'Date'] },
   BEFORE: { operator: '$lt', of: ['DateTime', 'Date'] },
@@ -26,6 +26,7 @@ export const ID = 'id';
 /** The member for full-text search, in every searchable collection but in no type. */
 export const SEARCH_MEMBER = 'search';
 
+/** The filters of root fields, by the name of the field. */
 export function findFilters({ roots }: Sdl): ReadonlyMap<string, readonly Filter[]> {
   return new Map(
     roots.map(({ field: { name, arguments: args = [] } }) => [
@@ -35,6 +36,7 @@ export function findFilters({ roots }: Sdl): ReadonlyMap<string, readonly Filter
   );
 }
 
+/** The filter of an argument with @filter; otherwise undefined. */
 export function filterOf(argument: InputValueDefinitionNode): Filter | undefined {
   const filter = directiveOf(argument, 'filter');
   if (!filter) return undefined;

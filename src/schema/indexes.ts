@@ -14,7 +14,7 @@ import {
 
 /* The indexes of a stored type, from what reads it (docs/decisions/own-schema.md). */
 
-/** In the form of mongo/collection.ts. */
+/** An index in the form of mongo/collection.ts. */
 export interface DerivedIndex {
   readonly on: Readonly<Record<string, 1 | -1>>;
   readonly options?: { readonly name?: string; readonly unique?: true; readonly partialFilterExpression?: object };
@@ -26,13 +26,13 @@ export const GROUPS = ['currency', 'status', 'customer_id'];
 /** What lists are sorted by unless a caller says otherwise: newest first. */
 const NEWEST = { created_at: -1, _id: -1 } as const;
 
-/** An index, and which others make it unnecessary. */
+/** An index that reads need, unless there is another that serves them as well. */
 interface Need {
   readonly index: DerivedIndex;
   readonly isMetBy: (other: DerivedIndex) => boolean;
 }
 
-const first = ({ on }: DerivedIndex): string => Object.keys(on)[0] ?? '';
+const firstColumn = ({ on }: DerivedIndex): string => Object.keys(on)[0] ?? '';
 const isUniqueOn = ({ on, options }: DerivedIndex, member: string): boolean =>
   options?.unique === true && Object.keys(on).join() === member;
 
@@ -51,7 +51,7 @@ function uniqueIndexes({ unique, members }: StoredType): DerivedIndex[] {
   ];
 }
 
-/** Makes the external_ref unique where there is one. */
+/** Makes the external_ref unique among the rows that have one. */
 const UNIQUE_REF: DerivedIndex = {
   on: { [EXTERNAL_REF]: 1 },
   options: { unique: true, partialFilterExpression: { [EXTERNAL_REF]: { $gt: '' } } },
@@ -75,7 +75,7 @@ export function indexDirectivesOf({ document }: Sdl, type: string) {
     });
 }
 
-/** A member as @index names it, in the database. */
+/** The database's name of a member as @index names it: without `-` for descending order, and `_id` for `id`. */
 export function columnOf(member: string): string {
   const name = member.replace(/^-/, '');
   return name === ID ? '_id' : name;
@@ -94,7 +94,7 @@ function needsOf(sdl: Sdl, types: Types, stored: StoredType): Need[] {
     ...[...equal, ...parentsOf(types, stored), ...customersOf(stored)].map(newestWith),
     ...(owner ? [ofParts(owner)] : []),
     ...spans.map((member): Need => {
-      return { index: { on: { [member]: -1, _id: -1 } }, isMetBy: (other) => first(other) === member };
+      return { index: { on: { [member]: -1, _id: -1 } }, isMetBy: (other) => firstColumn(other) === member };
     }),
     ...(filters.some(({ by }) => by === 'METADATA') ? [OF_METADATA] : []),
     ...(isSearched ? [{ index: { on: { [SEARCH_MEMBER]: 1 } } as const, isMetBy: () => false }] : []),
@@ -125,7 +125,8 @@ function sorted(members: readonly StoredMember[], member: string): Need {
   const direction = members.some(({ name, kind }) => name === member && kind === 'dateTime') ? -1 : 1;
   return {
     index: { on: { [member]: direction, _id: direction } },
-    isMetBy: (other) => isUniqueOn(other, member) || (first(other) === member && Object.keys(other.on)[1] === '_id'),
+    isMetBy: (other) =>
+      isUniqueOn(other, member) || (firstColumn(other) === member && Object.keys(other.on)[1] === '_id'),
   };
 }
 
@@ -144,7 +145,7 @@ function newestWith(member: string): Need {
   };
 }
 
-/** The members by which other objects list the objects of a type. */
+/** The members by which other objects list the objects of a type: `request_id` of messages. */
 function parentsOf(types: Types, { type }: StoredType): string[] {
   return [...types.values()].flatMap(({ relations }) =>
     relations.filter((relation) => relation.isList && relation.type === type).map(({ member }) => member),
@@ -171,7 +172,7 @@ function totalsOf(sdl: Sdl, stored: StoredType): Need[] {
     const on = { ...order, ...Object.fromEntries([...members].map((member) => [member, 1 as const])) };
     return {
       index: { on, options: { name } },
-      isMetBy: (other) => first(other) === at && [...members].every((member) => member in other.on),
+      isMetBy: (other) => firstColumn(other) === at && [...members].every((member) => member in other.on),
     };
   });
 }

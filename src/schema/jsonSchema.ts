@@ -29,9 +29,9 @@ import { type Constraint, directiveOf } from './sdl';
 export type JsonSchema = Record<string, unknown>;
 
 export interface JsonSchemaOptions {
-  /** Whether types in the elements of bulk calls have their bounds. False for checking a whole call. */
+  /** Whether types in the elements of bulk calls have their bounds. False to check a whole call, since a wrong element fails alone, later. */
   readonly elementBounds: boolean;
-  /** Whether output objects reject unknown members. */
+  /** Whether output objects reject unknown members; inputs always do. */
   readonly closed: boolean;
 }
 
@@ -183,6 +183,7 @@ function objectSchema(fields: Readonly<Record<string, Described>>, options: Obje
   };
 }
 
+/** The JSON Schema of a type with bounds; `nullable` unless the type is non-null. */
 function valueSchema(type: GraphQLType, constraint: Constraint, nullable: boolean): JsonSchema {
   if (isNonNullType(type)) return valueSchema(type.ofType, constraint, false);
   if (isListType(type)) {
@@ -229,6 +230,7 @@ function metadataSchema(
   };
 }
 
+/** The members that are not undefined. */
 function defined<T extends object>(members: T): { [Name in keyof T]: Exclude<T[Name], undefined> } {
   const entries = Object.entries(members).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries) as { [Name in keyof T]: Exclude<T[Name], undefined> };

@@ -11,13 +11,16 @@ export const METADATA = 'metadata';
 export const METADATA_VALUE = 'metadata_value';
 /** The type of its pairs in the SDL. */
 export const PAIR = 'MetadataPair';
-/** The scalars that stand for lists of pairs in REST, as they are read and written. */
+/** The scalar that stands for a list of pairs in answers of REST. */
 export const PAIRS_SCALAR = 'Metadata';
+/** The scalar that stands for metadata, or a change of it, in bodies of REST. */
 export const CHANGES_SCALAR = 'MetadataChanges';
 
-/** By the type in the SDL: what REST has in place of a list of it. */
-export const REST_SCALARS: Readonly<Record<string, string>> = {
-  ...{ [PAIR]: PAIRS_SCALAR, MetadataInput: CHANGES_SCALAR, MetadataChange: CHANGES_SCALAR },
+/** By the type in the SDL: the scalar that REST has in place of a list of it. */
+export const METADATA_SCALARS: Readonly<Record<string, string>> = {
+  [PAIR]: PAIRS_SCALAR,
+  MetadataInput: CHANGES_SCALAR,
+  MetadataChange: CHANGES_SCALAR,
 };
 
 /** The form of a key, as the SDL has it. */
@@ -34,14 +37,14 @@ export function isMetadataType(type: GraphQLOutputType): boolean {
   return name === PAIR || name === PAIRS_SCALAR;
 }
 
-/** Whether metadata is an object in the API of a schema. */
+/** Whether metadata is an object in the API of a schema, as in REST, instead of a list of pairs. */
 export function hasObjects(schema: GraphQLSchema): boolean {
   return schema.getType(CHANGES_SCALAR) !== undefined;
 }
 
 /**
- * Stored pairs as an object, whose own members even `__proto__` and `constructor` are; what is an object already stays one, and so do pairs
- * of another program that are none, for a check to refuse.
+ * Stored pairs as an object, empty if there are none. Keys such as `__proto__` become members of its own, too. What is an object already stays
+ * as it is, and so does a list with anything but pairs, which another program stored and a check refuses.
  */
 export function metadataObject(stored: unknown): object {
   if (!Array.isArray(stored)) return (stored as object | null | undefined) ?? {};
@@ -62,7 +65,7 @@ export function metadataPairs(object: unknown): unknown {
   return pairs.length === 0 ? undefined : pairs;
 }
 
-/** The key and the value that a filter names. */
+/** The key and the value that a filter names, as `key:value`. */
 export function filteredPair(text: string): Pair {
   const at = text.indexOf(':');
   return { key: text.slice(0, at), value: text.slice(at + 1) };

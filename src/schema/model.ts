@@ -14,6 +14,7 @@ import { type BulkUpsert, findUpserts } from './upserts';
  * checks are there to reject.
  */
 export class SchemaModel extends Sdl {
+  /** What has been computed, by the function that computes it. */
   readonly #made = new Map<(sdl: this) => unknown, unknown>();
 
   get stored(): Types {

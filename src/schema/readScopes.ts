@@ -9,7 +9,7 @@ export function readScope(sdl: Sdl, collection: string): Scope | undefined {
   return scope === undefined ? undefined : scopeOf(scope);
 }
 
-/** The same by the stored type. */
+/** Those scopes by the name of the stored type, without types that no root field lists. */
 export function readScopes(sdl: Sdl): ReadonlyMap<string, Scope> {
   return new Map(
     sdl.document.definitions.filter(isObjectNode).flatMap((node) => {

@@ -6,7 +6,7 @@ import {
   type NamedTypeNode,
   type TypeNode,
 } from 'graphql';
-import { REST_SCALARS } from './metadata';
+import { METADATA_SCALARS } from './metadata';
 import {
   directiveOf,
   isObjectNode,
@@ -19,13 +19,14 @@ import {
 } from './sdl';
 
 /**
- * The SDL of the REST API: only root fields with @rest, no fields with @graphql_only, and no subscriptions. Sofa selects every field of
- * this schema, so a field that is not in it cannot leak. Metadata is an object.
+ * The SDL of the REST API: only root fields with @rest, no subscriptions, and no fields that REST omits everywhere (@graphql_only). Those that it
+ * has in some routes or with `include` stay. Sofa selects every field of this schema, so a field that is not in it cannot leak. Metadata is an
+ * object, which a scalar stands for.
  */
 export function deriveRestDocument({ document, roots }: Sdl): DocumentNode {
   const hasWrites = roots.some(({ kind, field }) => kind === 'Mutation' && directiveOf(field, 'rest'));
   const definitions = document.definitions.flatMap((node): DefinitionNode[] => {
-    if ('name' in node && Object.hasOwn(REST_SCALARS, node.name.value)) return [];
+    if ('name' in node && Object.hasOwn(METADATA_SCALARS, node.name.value)) return [];
     if (node.kind === Kind.INPUT_OBJECT_TYPE_DEFINITION || node.kind === Kind.INPUT_OBJECT_TYPE_EXTENSION)
       return [{ ...node, fields: (node.fields ?? []).map(withRestType) }];
     if (!isObjectNode(node)) return [node];
@@ -37,7 +38,7 @@ export function deriveRestDocument({ document, roots }: Sdl): DocumentNode {
     );
     return [{ ...node, fields: fields.map(restField) }];
   });
-  const scalars = new Set(Object.values(REST_SCALARS));
+  const scalars = new Set(Object.values(METADATA_SCALARS));
   return { ...document, definitions: [...definitions, ...[...scalars].map(scalarOf)] };
 }
 
@@ -45,9 +46,9 @@ function restField(field: FieldDefinitionNode): FieldDefinitionNode {
   return { ...withRestType(field), arguments: (field.arguments ?? []).map(withRestType) };
 }
 
-/** The field or input with the type that it has in REST. */
+/** The field or input with the type that it has in REST: for metadata, one scalar in place of the whole list of pairs. */
 function withRestType<T extends { readonly type: TypeNode }>(node: T): T {
-  const scalar = REST_SCALARS[namedType(node.type)];
+  const scalar = METADATA_SCALARS[namedType(node.type)];
   if (scalar === undefined) return node;
   const type: NamedTypeNode = { kind: Kind.NAMED_TYPE, name: { kind: Kind.NAME, value: scalar } };
   return { ...node, type: node.type.kind === Kind.NON_NULL_TYPE ? { kind: Kind.NON_NULL_TYPE, type } : type };
@@ -59,14 +60,15 @@ function scalarOf(name: string): DefinitionNode {
 
 /** The fields that `include` adds to the objects of a route, which otherwise lack them. */
 export function includedFields(sdl: Sdl, route: FieldDefinitionNode): FieldDefinitionNode[] {
-  const rows = rowName(route) ?? sdl.rowTypeOf(namedType(route.type));
-  return sdl.fieldsOf(rows ?? namedType(route.type)).filter((field) => {
+  // the rows of pages are told by the name of the page, those of totals by their field
+  const rowType = rowName(route) ?? sdl.rowTypeOf(namedType(route.type));
+  return sdl.fieldsOf(rowType ?? namedType(route.type)).filter((field) => {
     const from = omittedFrom(field);
-    return from === 'UNLESS_INCLUDED' || (from === 'LISTS' && rows !== undefined);
+    return from === 'UNLESS_INCLUDED' || (from === 'LISTS' && rowType !== undefined);
   });
 }
 
-/** Where REST omits a field. */
+/** Where REST omits a field: in lists, wherever `include` does not name it, or everywhere; undefined if nowhere. */
 export function omittedFrom(field: FieldDefinitionNode): OmittedFrom | undefined {
   return directiveOf(field, 'graphql_only')?.on;
 }

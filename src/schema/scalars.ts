@@ -22,17 +22,17 @@ const DateTime = new GraphQLScalarType<string, string>({
  */
 function toIso(value: unknown): string {
   const date =
-    typeof value === 'string' && value.length <= LONGEST
+    typeof value === 'string' && value.length <= LONGEST_TIME
       ? instantOf(DAY.test(value) ? `${value}T00:00:00Z` : value)
       : undefined;
   if (date === undefined) throw new TypeError('must be a valid date-time string (RFC 3339)');
   // a UTC offset can lead to a year without four digits, which databases and other scalars do not support
   if (date.getTime() < EARLIEST || date.getTime() > LATEST) throw new TypeError('must be in the years 0001 to 9999');
-  if (FINER.test(value as string) && date.getTime() < LATEST) date.setTime(date.getTime() + 1);
+  if (FINER_THAN_MILLISECONDS.test(value as string) && date.getTime() < LATEST) date.setTime(date.getTime() + 1);
   return date.toISOString();
 }
 
-/** The library's own errors would be reported without the place in the document. */
+/** The time; undefined if it is malformed, since the library's own errors would be reported without the place in the document. */
 function instantOf(text: string): Date | undefined {
   try {
     const date = GraphQLDateTimeISO.parseValue(text);
@@ -42,6 +42,7 @@ function instantOf(text: string): Date | undefined {
   }
 }
 
+/** Whether a scalar takes a value as input. */
 export function accepts(scalar: Pick<GraphQLScalarType, 'parseValue'>, value: unknown): boolean {
   try {
     scalar.parseValue(value);
@@ -52,11 +53,11 @@ export function accepts(scalar: Pick<GraphQLScalarType, 'parseValue'>, value: un
 }
 
 /** A time has some 30 characters; a fraction may have any number of digits. */
-const LONGEST = 64;
+const LONGEST_TIME = 64;
 /** The form of a day. */
 export const DAY = /^\d{4}-\d{2}-\d{2}$/;
 /** A fraction of a second that is not a whole number of milliseconds. */
-const FINER = /\.\d{3}\d*[1-9]/;
+const FINER_THAN_MILLISECONDS = /\.\d{3}\d*[1-9]/;
 
 const DateOnly = new GraphQLScalarType<string, string>({
   name: 'Date',
@@ -90,6 +91,7 @@ function safeInteger(value: unknown): number {
 /** A value in a directive, which graphql-js has read already. */
 const Value = new GraphQLScalarType<unknown, unknown>({ name: 'Value' });
 
+/** The version that an operator gives an object in a write. */
 const Version = new GraphQLScalarType<number, number>({
   name: 'Version',
   serialize: version,
@@ -103,6 +105,7 @@ function version(value: unknown): number {
   throw new TypeError('must be an integer between 0 and 2^53-1');
 }
 
+/** An object of a stored type in a write of an operator, which is checked by its type later. */
 const ObjectMembers = new GraphQLScalarType<object, object>({
   name: 'ObjectMembers',
   serialize: members,
@@ -131,6 +134,13 @@ const MetadataChanges = new GraphQLScalarType<unknown, unknown>({ name: CHANGES_
 
 /** Resolvers of the scalars in schema/base.graphql and schema/admin.graphql, and of those that REST has in place of other types. */
 export const scalars = {
-  ...{ Value, DateTime, Date: DateOnly, Minor, Version, ObjectMembers, JSONObject },
-  ...{ Metadata, MetadataChanges },
+  Value,
+  DateTime,
+  Date: DateOnly,
+  Minor,
+  Version,
+  ObjectMembers,
+  JSONObject,
+  Metadata,
+  MetadataChanges,
 };

@@ -107,6 +107,7 @@ export class Sdl {
     return this.#enums.get(type) ?? [];
   }
 
+  /** The default of an operation's argument, from @constraint. @throws Error if it has none */
   defaultOf(operation: string, argument: string): number {
     const node = this.rootField(operation)?.arguments?.find(({ name }) => name.value === argument);
     const constraint = directiveOf(node, 'constraint');
@@ -115,6 +116,7 @@ export class Sdl {
   }
 }
 
+/** The parts of nodes by name; a type has those of its extensions, too. */
 function byName<Node extends { readonly name: NameNode }, T>(
   nodes: readonly Node[],
   partsOf: (node: Node) => readonly T[] | undefined,
@@ -224,24 +226,25 @@ export function directiveOf<Name extends keyof Directives>(
 ): Directives[Name] | undefined {
   const directive = node?.directives?.find((candidate) => candidate.name.value === name);
   if (!directive) return undefined;
-  const cachedValues = readDirectives.get(directive);
+  const cachedValues = directiveValues.get(directive);
   if (cachedValues) return cachedValues as Directives[Name];
-  const { defaults, lists } = readDefinitions().get(name) ?? { defaults: {}, lists: new Set() };
+  const { defaults, lists } = directiveDefinitions().get(name) ?? { defaults: {}, lists: new Set() };
   // the way GraphQL reads them: null counts as omitted, and a single value as a list of one
   const entries = (directive.arguments ?? []).flatMap((argument) => {
     const value: unknown = valueFromASTUntyped(argument.value);
     if (value === null) return [];
     return [[argument.name.value, lists.has(argument.name.value) && !Array.isArray(value) ? [value] : value] as const];
   });
-  const read = { ...defaults, ...Object.fromEntries(entries) };
-  readDirectives.set(directive, read);
-  // buildSchemas rejects missing and unknown arguments
-  return read as Directives[Name];
+  const values = { ...defaults, ...Object.fromEntries(entries) };
+  directiveValues.set(directive, values);
+  // the checks at start-up reject missing and unknown arguments
+  return values as Directives[Name];
 }
 
 /** Cached, because the checks at start-up read each directive many times. */
-const readDirectives = new WeakMap<ConstDirectiveNode, object>();
+const directiveValues = new WeakMap<ConstDirectiveNode, object>();
 
+/** The defaults of a directive's arguments, and which arguments are lists. */
 interface Definition {
   readonly defaults: object;
   readonly lists: ReadonlySet<string>;
@@ -249,7 +252,7 @@ interface Definition {
 
 let definitions: ReadonlyMap<string, Definition> | undefined;
 
-function readDefinitions(): ReadonlyMap<string, Definition> {
+function directiveDefinitions(): ReadonlyMap<string, Definition> {
   return (definitions ??= new Map(
     loadDocument()
       .definitions.filter((node) => node.kind === Kind.DIRECTIVE_DEFINITION)

@@ -2,7 +2,7 @@ import { type FieldDefinitionNode, Kind } from 'graphql';
 import { PAIR } from './metadata';
 import { omittedFrom } from './restDocument';
 import { directiveOf, isListType, isObjectNode, namedType, rowName, type Sdl } from './sdl';
-import { WORKED_OUT } from './workedOut';
+import { COMPUTED_FIELDS } from './computedFields';
 
 /* What the database stores for a type, from @stored and the fields (docs/decisions/schema-decides.md). */
 
@@ -31,7 +31,7 @@ export interface StoredMember {
 /** What stands for a value that is left out. */
 export type Default = { readonly value: unknown } | { readonly from: 'ORGANISATION_CURRENCY' };
 
-/** A field that leads to other stored objects. */
+/** A field that leads to other stored objects, which are read by an id. */
 export interface Relation {
   readonly field: FieldDefinitionNode;
   readonly type: string;
@@ -48,10 +48,10 @@ export interface StoredType {
   readonly unique: string | undefined;
   /** Names of indexes that earlier versions had. */
   readonly retiredIndexes: readonly string[];
-  /** The stored fields: all but relations and the entity tag. */
+  /** The stored fields: all but relations and what is computed from the row ({@link COMPUTED_FIELDS}). */
   readonly members: readonly StoredMember[];
   readonly relations: readonly Relation[];
-  /** Members that the rows of lists have only if selected. */
+  /** Members that the rows of lists have only if a caller selects or includes them, since they are large (@graphql_only(on: LISTS)). */
   readonly omittedInLists: readonly string[];
 }
 
@@ -71,6 +71,7 @@ const KINDS: Readonly<Record<string, StoredMember['kind']>> = {
   DateTime: 'dateTime',
 };
 
+/** The stored types by name. @throws Error if a type without @stored is stored inside itself */
 export function findStoredTypes(sdl: Sdl): Types {
   const stored = new Map(
     sdl.document.definitions.filter(isObjectNode).flatMap((node) => {
@@ -84,11 +85,14 @@ export function findStoredTypes(sdl: Sdl): Types {
     return [rowName(field) ?? '', namedType(field.type)].find((type) => stored.has(type));
   }
 
-  function membersOf(type: string, around: readonly string[] = []): StoredMember[] {
-    const path = [...around, type];
+  /** `enclosing` are the types that the type is stored inside of. @throws Error if one of them is stored inside itself */
+  function membersOf(type: string, enclosing: readonly string[] = []): StoredMember[] {
+    const path = [...enclosing, type];
     return sdl
       .fieldsOf(type)
-      .filter((field) => relatedType(field) === undefined && !(stored.has(type) && WORKED_OUT.has(field.name.value)))
+      .filter(
+        (field) => relatedType(field) === undefined && !(stored.has(type) && COMPUTED_FIELDS.has(field.name.value)),
+      )
       .map((field) => {
         const named = namedType(field.type);
         if (path.includes(named)) throw new Error(endlessMessage(`${type}.${field.name.value}`, named, path));
@@ -127,7 +131,12 @@ export function findStoredTypes(sdl: Sdl): Types {
       return [
         type,
         {
-          ...{ type, collection, unique, retiredIndexes, members, relations },
+          type,
+          collection,
+          unique,
+          retiredIndexes,
+          members,
+          relations,
           omittedInLists: omittedInLists.map(({ name }) => name.value),
         },
       ];
@@ -151,7 +160,7 @@ export function totalledAmounts(sdl: Sdl, field: FieldDefinitionNode, { members 
   return members.filter(({ name, type }) => type === 'Minor' && sums.has(name)).map(({ name }) => name);
 }
 
-/** The member by which other objects refer to an object of a type: CustomerOrder → customer_order_id. */
+/** The member with the id by which other objects refer to an object of a type: CustomerOrder → customer_order_id. */
 export function referenceTo(type: string): string {
   return `${type.replaceAll(/(?<=[a-z\d])(?=[A-Z])/g, '_').toLowerCase()}_id`;
 }
@@ -166,12 +175,12 @@ export function typeOf(stored: StoredType | undefined, name: string): string | u
   return stored?.members.find((member) => member.name === name)?.type;
 }
 
-/** The types of a member, and of those inside it. */
+/** The names of the types of a member and of those inside it. */
 export function typesIn({ type, members }: Pick<StoredMember, 'type' | 'members'>): string[] {
   return [type, ...members.flatMap(typesIn)];
 }
 
-/** The type that a stored type is part of; undefined if its rows are objects themselves, which have `updated_at`. */
+/** The type that a stored type is part of, as Message is of Request; undefined if its rows are objects of their own, which have `updated_at`. */
 export function ownerOf(stored: StoredType, types: Iterable<StoredType>): StoredType | undefined {
   if (typeOf(stored, 'updated_at') !== undefined) return undefined;
   return [...types].find(({ type }) => typeOf(stored, referenceTo(type)) !== undefined);

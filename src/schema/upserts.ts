@@ -4,7 +4,10 @@ import { readScope } from './readScopes';
 import { directiveOf, namedType, type Sdl } from './sdl';
 import type { StoredType, Types } from './storedTypes';
 
-/* Bulk upserts, from the SDL: writes of a list of elements that are validated individually (@per_element). */
+/*
+ * Bulk upserts, from the SDL: writes of a list of elements that are validated individually (@per_element), each of which creates an object or
+ * updates the one with the same key.
+ */
 
 export interface BulkUpsert {
   /** Name of the root field. */
@@ -12,12 +15,13 @@ export interface BulkUpsert {
   readonly stored: StoredType;
   /** The argument with the elements of a call; it has the name of the collection that they are stored in. */
   readonly list: string;
+  /** The input type of an element. */
   readonly element: string;
   /** The member with the caller's key of an object: the unique one of the stored type. */
   readonly key: string;
   /** Members of an element that a new object needs: those that may be left out, but not be null. */
   readonly needed: readonly string[];
-  /** Members of an element that an object has only because its writer read it. */
+  /** Members that an element may have, since objects that callers read have them, but that are not stored (@ignored). */
   readonly ignored: readonly string[];
   /** Members that an element sets. */
   readonly set: readonly string[];
@@ -25,6 +29,7 @@ export interface BulkUpsert {
   readonly change: string | undefined;
   /** The scope to read the objects, which a dry run needs too. */
   readonly readScope: Scope | undefined;
+  /** Type of the answer, which counts outcomes. */
   readonly report: string;
   /** Type of the result of one element; empty if there is none. */
   readonly result: string;
@@ -54,7 +59,12 @@ export function findUpserts(sdl: Sdl, stored: Types): BulkUpsert[] {
     const results = sdl.fieldsOf(report).find(({ name }) => name.value === RESULTS);
     return [
       {
-        ...{ operation: field.name.value, stored: type, list: list.name.value, element, key: type.unique, report },
+        operation: field.name.value,
+        stored: type,
+        list: list.name.value,
+        element,
+        key: type.unique,
+        report,
         change: change?.field.name.value,
         readScope: readScope(sdl, type.collection),
         needed: needed.map(({ name }) => name.value),

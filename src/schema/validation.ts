@@ -17,7 +17,8 @@ import { accepts, scalars } from './scalars';
 import { isOrganisationRef, UUID } from '../units';
 
 const NO_FAULTS: Findings = { faults: [], more: 0, isTruncated: false };
-const ROOM: FaultLimits = { kept: MAX_FAULTS, counted: Infinity };
+/** How many faults are kept and counted, unless a caller says otherwise. */
+const DEFAULT_LIMITS: FaultLimits = { kept: MAX_FAULTS, counted: Infinity };
 
 /** Maximum length of a string to match against a format: longer than any valid one, too short to overflow the regex stack. */
 const MAX_CHARACTERS = 320;
@@ -38,12 +39,12 @@ export function createAjv(): Ajv2020 {
   ajv.addFormat('organisation', (text) => UUID.test(text) || isOrganisationRef(text));
   ajv.addFormat('currency', isCurrency);
   ajv.addFormat('known-currency', wasCurrency);
-  // the bounds of a number report the same fault already
-  for (const name of OF_NUMBERS) ajv.addFormat(name, true);
+  // without effect, since minimum and maximum report the same fault
+  for (const name of NUMBER_FORMATS) ajv.addFormat(name, true);
   return boundKeywords(ajv, { distinct, countFrom });
 }
 
-const OF_NUMBERS: readonly string[] = ['int32', 'int64', 'float', 'double'];
+const NUMBER_FORMATS: readonly string[] = ['int32', 'int64', 'float', 'double'];
 
 /** Checks by type name (`Quote`, `ProductUpsert`), compiled from the SDL at first use. */
 export function typeChecks(schema: GraphQLSchema, options: JsonSchemaOptions): (type: string) => Check {
@@ -61,15 +62,16 @@ export function requireSchema(ajv: Ajv2020, reference: string): ValidateFunction
 /** A check whose schema is compiled when it is first used: compiling all of them takes most of the start-up time. */
 export function checkAtFirstUse(compile: () => ValidateFunction): Check {
   let check: Check | undefined;
-  return (value, room) => (check ??= checkWith(compile()))(value, room);
+  return (value, limits) => (check ??= checkWith(compile()))(value, limits);
 }
 
+/** The check of a validator made by {@link createAjv}. */
 export function checkWith(validate: ValidateFunction): Check {
-  return (value, room = ROOM) => {
-    const bounds: Bounds = { ...room, unkept: 0, isTruncated: false };
+  return (value, limits = DEFAULT_LIMITS) => {
+    const bounds: Bounds = { ...limits, unkept: 0, isTruncated: false };
     if (validate.call(bounds, value)) return NO_FAULTS;
     const errors = distinct(validate.errors ?? []);
-    const faults = errors.slice(0, room.kept).map(toFault);
+    const faults = errors.slice(0, limits.kept).map(toFault);
     return { faults, more: bounds.unkept + errors.length - faults.length, isTruncated: bounds.isTruncated };
   };
 }
@@ -184,11 +186,11 @@ function detailOfValue(error: ErrorObject, code: FaultCode): string {
 function plusHint({ data, params }: ErrorObject): string {
   // bounded as for formats: the time of the pattern grows with the square of the length
   const isShort = typeof data === 'string' && data.length <= MAX_CHARACTERS;
-  const isMeant = params.format === 'date-time' && isShort && /T.* \d\d:\d\d$/.test(data);
-  return isMeant ? '; write + as %2B in a URL' : '';
+  const isOffset = params.format === 'date-time' && isShort && /T.* \d\d:\d\d$/.test(data);
+  return isOffset ? '; write + as %2B in a URL' : '';
 }
 
-/** Pattern of names and keys: at least one character that is not white space. */
+/** The pattern of names and keys in the SDL: at least one character that is not white space. */
 const NOT_BLANK = '\\S';
 
 const FORMATS: Record<string, string> = {

@@ -12,13 +12,15 @@ import { parseConstValue, parseType } from 'graphql/language/parser';
 import { visit } from 'graphql/language/visitor';
 import { nameOf, ROOTS } from './nodes';
 
-/* Arguments of our operations that follow from members which the user adds. */
+/* Arguments of built-in and the user's operations that follow from members which the user adds. */
 
+/** A node that may have directives. */
 type Directed = { readonly directives?: readonly ConstDirectiveNode[] } | undefined;
 
 const directiveIn = (node: Directed, name: string): ConstDirectiveNode | undefined =>
   node?.directives?.find((directive) => directive.name.value === name);
 
+/** The argument of a directive that is a string or an Int, as text; undefined if there is none. */
 function textOf(directive: ConstDirectiveNode | undefined, name: string): string | undefined {
   const value = directive?.arguments?.find((argument) => argument.name.value === name)?.value;
   return value?.kind === Kind.STRING || value?.kind === Kind.INT ? value.value : undefined;
@@ -28,7 +30,7 @@ const typeName = (type: TypeNode): string => (type.kind === Kind.NAMED_TYPE ? ty
 
 /**
  * Adds what GraphQL cannot extend: arguments of lists, from @filter on members, and of a PATCH, from the members that extensions add to the
- * elements of the bulk call.
+ * elements of the bulk call. `extensions` are the nodes of members that the user's extensions of input types have.
  */
 export function withAddedArguments(
   definitions: readonly DefinitionNode[],
@@ -112,7 +114,7 @@ function directive(name: string, argumentName?: string, value = ''): ConstDirect
   };
 }
 
-/** An argument at the place of the member that it follows from, as are its parts. */
+/** An argument that, with all its parts, has the location of the member that it follows from, so that errors name that line. */
 function argument(
   { loc }: FieldDefinitionNode,
   name: string,

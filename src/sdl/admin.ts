@@ -3,7 +3,10 @@ import { Kind } from 'graphql/language/kinds';
 import { visit } from 'graphql/language/visitor';
 import { nameOf } from './nodes';
 
-/* schema/admin.graphql declares what signed-in users and operators do; the schema of each has a part of it (docs/decisions/admin.md). */
+/*
+ * schema/admin.graphql declares what signed-in users and operators do, in one list of operations. Each of the two schemas has a part of it, without
+ * the arguments and directives that are for the other (docs/decisions/admin.md).
+ */
 
 export const ADMIN_FILE = 'admin.graphql';
 
@@ -96,7 +99,7 @@ function without(directives: Directives, name: string): readonly ConstDirectiveN
 
 export const isExtension = ({ kind }: DefinitionNode): boolean => kind.endsWith('Extension');
 
-/** Those of the types that definitions refer to, directly or through others, in their order. */
+/** Those of `types` that the definitions refer to, directly or through others, in the order of `types`. */
 export function reached(from: readonly DefinitionNode[], types: readonly DefinitionNode[]): readonly DefinitionNode[] {
   const byName = new Map(types.map((node) => [nameOf(node), node]));
   const kept = new Set<DefinitionNode>();

@@ -12,7 +12,7 @@ import { ownFolder, ownPath } from './folder';
 import { nameOf } from './nodes';
 import { joined, readOwn } from './own';
 
-/* Reads the files of the schema. */
+/* Reads the files of the schema: the *.graphql of schema/, and those of the user's folder, if there is one (folder.ts). */
 
 const SCHEMA_FOLDER = join(ROOT, 'schema');
 
@@ -43,6 +43,7 @@ export function readOurs(options: ParseOptions = {}): DocumentNode {
   );
 }
 
+/** Parses a file of schema/. @throws Error that names the file and line of a syntax error */
 export function parseFile(file: string, options: ParseOptions): DocumentNode {
   const text = readFileSync(join(SCHEMA_FOLDER, file), 'utf8');
   try {

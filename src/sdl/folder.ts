@@ -1,13 +1,16 @@
 import { resolve } from 'node:path';
 
-/* The folder of the user's schema. It is not read from the configuration, which is read after the schema: options of commands name scopes. */
+/*
+ * The folder of the user's schema (docs/guides/schema.md). It is not read from the configuration, since the schema is read first: the options of
+ * commands list scopes.
+ */
 
 const { SCHEMA_DIR: given = '' } = process.env;
-/** What SCHEMA_DIR is to go without the folder that a database is served with. */
+/** The SCHEMA_DIR of a process that goes without the folder, although its database is served with one. */
 const NONE = 'none';
 let folder = ['', NONE].includes(given) ? undefined : given;
 
-/** Whether it was said that there is no folder. */
+/** Whether SCHEMA_DIR is `none`. */
 export const isWithoutFolder = given === NONE;
 
 /** The folder as it was named; undefined if there is none. */
@@ -15,7 +18,7 @@ export function ownFolder(): string | undefined {
   return folder;
 }
 
-/** Uses another folder than that of SCHEMA_DIR; before the schema is read. */
+/** Uses another folder than that of SCHEMA_DIR. Call it before the schema is read, which happens once, when schema/model.ts is loaded. */
 export function useFolder(path: string): void {
   folder = path;
 }

@@ -16,7 +16,7 @@ import { nameOf, ROOTS } from './nodes';
 
 /* The user's schema (docs/decisions/own-schema.md): its files, and the document that they make with ours. */
 
-/** Bytes of all files together: a hundred times what ours have. */
+/** Maximum bytes of all files together: a hundred times those of the built-in files. */
 const MOST_BYTES = 16 * 1024 * 1024;
 
 /** What a folder may have: a file with another name, such as rules.js, would be without effect. */
@@ -29,7 +29,7 @@ export interface OwnDocument {
   readonly errors: readonly string[];
 }
 
-/** Reads the folder's *.graphql. */
+/** Reads the folder's *.graphql. Never throws: what cannot be read is in `errors`. */
 export function readOwn(folder: string, options: ParseOptions): OwnDocument {
   const definitions: DefinitionNode[] = [];
   const errors: string[] = [];
@@ -67,20 +67,21 @@ const EXTENDED: Readonly<Record<string, Kind>> = {
   [Kind.ENUM_TYPE_EXTENSION]: Kind.ENUM_TYPE_DEFINITION,
 };
 
-/** Our document with that of the user: extensions are in what they extend, and lists have the filters of their rows' members. */
+/** The built-in document with the user's: extensions are merged into their types, and lists have the filters of their rows' members (@filter). */
 export function joined(ours: DocumentNode, { definitions: own }: Pick<OwnDocument, 'definitions'>): DocumentNode {
-  const isFolded = (node: DefinitionNode): boolean =>
+  /** Whether a node becomes part of the type that it extends. */
+  const isMerged = (node: DefinitionNode): boolean =>
     EXTENDED[node.kind] !== undefined && !ROOTS.includes(nameOf(node));
-  const extensions = own.filter(isFolded);
+  const extensions = own.filter(isMerged);
   const definitionKeys = new Set([...ours.definitions, ...own].map((node) => `${node.kind} ${nameOf(node)}`));
-  // one of a type that is not there stays, and is an error
+  /** Whether the extended type exists; otherwise the extension stays, and is an error of the check. */
   const isKnown = (node: DefinitionNode): boolean =>
     definitionKeys.has(`${String(EXTENDED[node.kind])} ${nameOf(node)}`);
-  const all = [...ours.definitions, ...own.filter((node) => !isFolded(node) || !isKnown(node))].map((node) => {
-    const some = extensions.filter(
+  const all = [...ours.definitions, ...own.filter((node) => !isMerged(node) || !isKnown(node))].map((node) => {
+    const ofNode = extensions.filter(
       (extension) => EXTENDED[extension.kind] === node.kind && nameOf(extension) === nameOf(node),
     );
-    return some.length === 0 ? node : extended(node as Extended, some as unknown as readonly Extended[]);
+    return ofNode.length === 0 ? node : extended(node as Extended, ofNode as unknown as readonly Extended[]);
   });
   const inputs = extensions.flatMap((node): readonly object[] => ('fields' in node ? (node.fields ?? []) : []));
   return { kind: Kind.DOCUMENT, definitions: withAddedArguments(all, new Set(inputs)) };

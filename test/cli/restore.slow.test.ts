@@ -1,4 +1,4 @@
-import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, cp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startDatabase } from '../operations/database';
 import { client } from '../support/client';
@@ -120,9 +120,16 @@ test('lines of keys.ndjson are validated, and valid ones are stored', async () =
     JSON.stringify({ ...JSON.parse(first!), allowed_ranges: [range] }),
   );
   await writeFile(join(copy, 'keys.ndjson'), [head, old, first, bad, nowhere, 'no json', ''].join('\n'));
+  await appendFile(join(copy, 'keys.ndjson'), Buffer.from([0xff]));
   const { code, stderr } = await own.run('import', '--org', id, copy, '--keys', '--organisation');
   expect(code).toBe(1);
-  for (const place of ['3: /id:', '4: /scopes/0:', '5: /allowed_ranges/0: must be a CIDR range', '6: '])
+  for (const place of [
+    '3: /id:',
+    '4: /scopes/0:',
+    '5: /allowed_ranges/0: must be a CIDR range',
+    '6: ',
+    '7: is not valid UTF-8',
+  ])
     expect(stderr).toContain(`keys.ndjson:${place}`);
   expect(await own.json('key', 'list', '--org', id)).toHaveLength(1);
   await writeFile(join(copy, 'keys.ndjson'), `${first!}\n`);

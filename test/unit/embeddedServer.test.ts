@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import mongoose from 'mongoose';
-import { ask } from '../../src/embedded/candidates';
+import { runCommand } from '../../src/embedded/candidates';
 import { isAlive, spawnGuarded, waitUntilGone, WATCHDOG_SOURCE } from '../../src/embedded/process';
 import { type Commands, formReplicaSet, startServer } from '../../src/embedded/server';
 
@@ -64,7 +64,7 @@ describe('a guarded process', () => {
 
 test('a command that is asked ends when the signal aborts', async () => {
   const { command, args } = node(FOREVER);
-  const asked = ask(command, args, { signal: AbortSignal.timeout(200), timeout: 0 });
+  const asked = runCommand(command, args, { signal: AbortSignal.timeout(200), timeout: 0 });
   await expect(asked).rejects.toThrow(/timeout|abort/i);
 });
 

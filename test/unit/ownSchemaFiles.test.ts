@@ -20,7 +20,7 @@ async function errorsOf(): Promise<string[]> {
   const { useFolder } = await import('../../src/sdl/folder.js');
   useFolder(folder);
   try {
-    return (await import('../../src/cli/schema/own.js')).errorsOfFolder(folder);
+    return (await import('../../src/cli/schema/own.js')).parsedFolderErrors(folder);
   } catch (error) {
     // what keeps the SDL from being read is thrown by the modules that read it
     return [(error as Error).message];

@@ -11,7 +11,7 @@ import {
   isObjectType,
 } from 'graphql';
 import { publishedSchemas } from '../../src/gateway/schemas';
-import { WORKED_OUT } from '../../src/schema/workedOut';
+import { COMPUTED_FIELDS } from '../../src/schema/computedFields';
 import { argumentsSchema, componentSchemas, rootFields } from '../../src/schema/jsonSchema';
 import { directiveOf } from '../../src/schema/sdl';
 import { checkWith, createAjv, typeChecks } from '../../src/schema/validation';
@@ -106,7 +106,7 @@ describe('an optional text that is empty is one fault, in what is written and wh
   const check = typeChecks(graphql, { elementBounds: true, closed: false });
   const members = [...all].flatMap((type) =>
     Object.values<{ type: GraphQLType; name: string }>(type.getFields())
-      .filter(({ type: of, name }) => of === GraphQLString && !WORKED_OUT.has(name))
+      .filter(({ type: of, name }) => of === GraphQLString && !COMPUTED_FIELDS.has(name))
       .map(({ name }) => [type.name, name] as const),
   );
 

@@ -23,7 +23,7 @@ export interface DoctorContext {
   readonly signal: AbortSignal;
 }
 
-/** A failure that has its own fix instead of its check's. */
+/** Thrown by a check: a failure that has its own fix instead of its check's. */
 export class Finding extends Error {
   constructor(
     detail: string,
@@ -33,14 +33,14 @@ export class Finding extends Error {
   }
 }
 
-/** Runs a check. `look` returns the detail, with a fix if it is a warning; if `look` throws, the check has failed. */
+/** Runs a check. `work` returns the detail, with a fix if it is a warning; if it throws, the check has failed. Never throws. */
 export async function examine(
   name: string,
   fix: string,
-  look: () => Promise<string | CheckResult> | string | CheckResult,
+  work: () => Promise<string | CheckResult> | string | CheckResult,
 ): Promise<Check> {
   try {
-    const result = await look();
+    const result = await work();
     return { name, ok: true, ...(typeof result === 'string' ? { detail: result } : result) };
   } catch (error) {
     return { name, ok: false, detail: messageOf(error), fix: error instanceof Finding ? error.fix : fix };

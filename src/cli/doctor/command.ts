@@ -52,12 +52,19 @@ export async function doctorCommand(options: DoctorOptions): Promise<void> {
 const MARKS = { ok: ['green', 'ok    '], warn: ['yellow', 'warn  '], failed: ['red', 'failed'] } as const;
 
 /** The checks of an open database, in the order in which they are run. */
-const OF_STORE = [
-  ...[checkFingerprint, checkProxy, checkTransactionLimit, checkClocks, checkEvents],
-  ...[checkControl, checkFolder, checkWebhooks, checkOperatorWebhook],
+const STORE_CHECKS = [
+  checkFingerprint,
+  checkProxy,
+  checkTransactionLimit,
+  checkClocks,
+  checkEvents,
+  checkControl,
+  checkFolder,
+  checkWebhooks,
+  checkOperatorWebhook,
 ];
 
-/** Runs every check in order; stops if one that the others depend on fails. */
+/** Runs every check in order; stops if one that the others depend on fails. With `fix`, checks repair what they can. */
 async function* examineAll(fix: boolean, signal: AbortSignal): AsyncGenerator<Check> {
   yield await checkNode();
   let config: Config | undefined;
@@ -85,9 +92,13 @@ async function* examineAll(fix: boolean, signal: AbortSignal): AsyncGenerator<Ch
   const context = { store, config, fix, signal };
   try {
     yield* checkDatabase(store);
-    for (const check of OF_STORE) yield* [(await check(context)) ?? []].flat();
+    for (const runCheck of STORE_CHECKS) {
+      const check = await runCheck(context);
+      if (check) yield check;
+    }
     const present = new Set(await store.databases.organisationsWithData());
     yield* checkStored(context, present);
+    // filled by the check of indexes, for that of files
     const counts = new Map<string, Counts>();
     yield* checkIndexes(context, present, counts);
     yield* checkFiles(context, counts);

@@ -11,21 +11,21 @@ import { Finding } from './check';
  */
 
 /** How long to wait for each answer of a server, in milliseconds. */
-const ANSWER_WITHIN = 1500;
+const ANSWER_TIMEOUT = 1500;
 
 interface Cause {
-  /** Matches the code and message of an error. */
+  /** Matches an error, as its code, a space and its message. */
   readonly sign: RegExp;
   readonly detail: string;
   /** The part of the message to quote. */
   readonly quote?: RegExp;
-  /** `entry` is the variable. */
+  /** `entry` is the variable with the URI. */
   readonly fix: (entry: string) => string;
   /** Whether the error only says that there is no connection, which wrong options can cause as well. */
   readonly isVague?: true;
 }
 
-const PLAIN = {
+const NO_TLS = {
   detail: 'TLS is requested, but the server does not answer in TLS',
   fix: (entry: string) =>
     `remove tls=true from ${entry} (mongodb+srv implies it: add tls=false), or enable TLS on the server`,
@@ -57,7 +57,7 @@ const CAUSES: readonly Cause[] = [
     fix: (entry) =>
       `add tlsCAFile=PATH of the authority to the options in ${entry}, and use a host name that the certificate has`,
   },
-  { sign: /EPROTO|ERR_SSL|wrong version number|SSL routines|before secure TLS connection/i, ...PLAIN },
+  { sign: /EPROTO|ERR_SSL|wrong version number|SSL routines|before secure TLS connection/i, ...NO_TLS },
   {
     sign: /ENOTFOUND|EAI_AGAIN/,
     detail: 'a host name is not known here',
@@ -99,7 +99,7 @@ export function connectionFinding(error: unknown): Finding | undefined {
   return new Finding(`${cause.detail}${quoted === undefined ? '' : ` (${quoted})`}`, cause.fix(entry()));
 }
 
-/** Rethrows an error in connecting to `uri`. @throws Finding with the fix, if the cause is known */
+/** Rethrows an error in connecting to `uri`. @throws Finding with the fix if the cause is known, otherwise the error itself */
 export async function rethrowWithFix(uri: string | undefined, error: unknown): Promise<never> {
   if (error instanceof OldServerError)
     throw new Finding(error.message, `upgrade it to MongoDB ${OLDEST_MONGODB} or later`);
@@ -118,7 +118,7 @@ export async function rethrowWithFix(uri: string | undefined, error: unknown): P
   throw asked ?? connectionFinding(error) ?? error;
 }
 
-/** The variable that has the URI. */
+/** The variable that has the URI: MONGODB_URI, or MONGODB_URI_FILE if that is set. */
 export const entry = (): string => sourceOf('MONGODB_URI');
 
 /** Whether the database is one of MongoDB Atlas, whose servers cannot be configured. */
@@ -145,7 +145,7 @@ async function askPlainly(uri: string): Promise<Finding | undefined> {
   if (host === undefined) return undefined;
   const options = new URLSearchParams(/\?(.*)$/.exec(uri)?.[1]);
   const asksForTls = [...options].some(([name, value]) => /^(tls|ssl)$/i.test(name) && value === 'true');
-  if (asksForTls && (await helloOf(`mongodb://${host}/`))) return new Finding(PLAIN.detail, PLAIN.fix(entry()));
+  if (asksForTls && (await helloOf(`mongodb://${host}/`))) return new Finding(NO_TLS.detail, NO_TLS.fix(entry()));
   const wanted = [...options].find(([name]) => name.toLowerCase() === 'replicaset')?.[1];
   if (wanted === undefined) return undefined;
   const tls = [...options].filter(([name]) => /^(tls|ssl)/i.test(name));
@@ -157,11 +157,12 @@ async function askPlainly(uri: string): Promise<Finding | undefined> {
   );
 }
 
+/** The server's answer to `hello`; undefined if it does not answer in time. */
 async function helloOf(uri: string): Promise<{ readonly setName?: unknown } | undefined> {
   const client = new mongoose.mongo.MongoClient(uri, {
     directConnection: true,
-    serverSelectionTimeoutMS: ANSWER_WITHIN,
-    connectTimeoutMS: ANSWER_WITHIN,
+    serverSelectionTimeoutMS: ANSWER_TIMEOUT,
+    connectTimeoutMS: ANSWER_TIMEOUT,
   });
   try {
     return await client.db('admin').command({ hello: 1 });

@@ -14,7 +14,7 @@ const OLDEST = [20, 19] as const;
 /** Node 20 is end-of-life. */
 const RECOMMENDED = 24;
 /** How long to wait for Redis, in milliseconds. */
-const PATIENCE = 2000;
+const REDIS_TIMEOUT = 2000;
 
 export function checkNode(): Promise<Check> {
   const fix = `install Node ${String(RECOMMENDED)}; ${OLDEST.join('.')} is the oldest supported version`;
@@ -31,7 +31,7 @@ export function checkPepper({ KEY_PEPPER }: Config): Check {
   return { name: 'keys', ok: true, detail: KEY_PEPPER === '' ? unset : 'KEY_PEPPER is set' };
 }
 
-/** Whether the keys are hashed with KEY_PEPPER, and how many still have an earlier pepper. */
+/** Whether the keys are hashed with KEY_PEPPER, by its stored fingerprint, and how many still have an earlier pepper. */
 export function checkFingerprint({
   store: { control },
   config: { KEY_PEPPER_PREVIOUS },
@@ -59,7 +59,7 @@ export function checkFingerprint({
 
 const keys = (count: number): string => `${counted(count, 'active key')} ${count === 1 ? 'is' : 'are'}`;
 
-/** A warning if gateways could not read callers' addresses in the past day, judged by the requests of keys that they logged. */
+/** A warning if gateways could not read callers' addresses in the past day, judged by the requests of keys that they logged; otherwise undefined. */
 export async function checkProxy({ store: { control } }: DoctorContext): Promise<Check | undefined> {
   const last = await control.requests.lastFromUnknown(new Date(Date.now() - DAY));
   if (!last) return undefined;
@@ -75,8 +75,8 @@ export function checkRedis({ REDIS_URL }: Config): Promise<Check> {
     if (REDIS_URL === undefined) return 'REDIS_URL is not set: limits are kept in memory';
     const redis = new Redis(REDIS_URL, {
       lazyConnect: true,
-      connectTimeout: PATIENCE,
-      commandTimeout: PATIENCE,
+      connectTimeout: REDIS_TIMEOUT,
+      commandTimeout: REDIS_TIMEOUT,
       maxRetriesPerRequest: 0,
       retryStrategy: () => null,
     });
@@ -95,10 +95,10 @@ export function checkRedis({ REDIS_URL }: Config): Promise<Check> {
   });
 }
 
-/** How far the operator's webhook may be behind, in seconds; as in the alert. */
+/** How far the operator's webhook may be behind, in seconds; as in the alert ScopegateOperatorWebhookBehind. */
 const LATE = 900;
 
-/** How far the operator's webhook is behind, and whether these settings keep a gateway from sending it. */
+/** How far the operator's webhook is behind, and whether these settings keep a gateway from sending it; undefined without one. Only a warning. */
 export async function checkOperatorWebhook({ store, config }: DoctorContext): Promise<Check | undefined> {
   if (config.OPERATOR_WEBHOOK_URL === undefined) return undefined;
   const name = 'operator webhook';

@@ -11,7 +11,7 @@ import { type Check, examine, Finding, type DoctorContext } from './check';
 /** Organisations to check at once: enough to hide the round trips, but little work for a database in use. */
 const AT_ONCE = 10;
 
-/** Totals over all organisations. */
+/** Numbers of organisations over all shards; checks of single organisations add to it. */
 interface Tally {
   complete: number;
   /** Have no data yet. */
@@ -23,7 +23,7 @@ interface Tally {
   /** Have collections without the validator that they should have. */
   unchecked: number;
   /** How many have a collection whose validator is of another version, by the name of the collection. */
-  readonly others: Map<string, number>;
+  readonly outdated: Map<string, number>;
   /** The ids of the organisations that have a database. */
   readonly present: ReadonlySet<string>;
   /** The shards of their databases. */
@@ -58,7 +58,7 @@ export async function* checkIndexes(
     surplus: 0,
     grown: 0,
     unchecked: 0,
-    others: new Map(),
+    outdated: new Map(),
     present,
     shards,
     counts,
@@ -66,11 +66,11 @@ export async function* checkIndexes(
   const checks: { readonly at: number; readonly check: Check }[] = [];
   const progress = createProgress('organisations');
   progress.start('indexes', await organisations.count());
-  const left = organisations.each();
+  const remaining = organisations.each();
   let [begun, done] = [0, 0];
   const work = async (): Promise<void> => {
     // several workers share the cursor
-    for (let next = await left.next(); next.done !== true && !signal.aborted; next = await left.next()) {
+    for (let next = await remaining.next(); next.done !== true && !signal.aborted; next = await remaining.next()) {
       const at = (begun += 1);
       // an organisation that is being erased needs no index any more, and one that is being moved may not be read
       const isChecked = STATES[next.value.state].data && !next.value.moving;
@@ -91,17 +91,20 @@ export async function* checkIndexes(
   }
   yield* checks.sort((left, right) => left.at - right.at).map(({ check }) => check);
   yield { name: 'indexes', ok: true, detail: summary(tally, context.config.STORED_VALIDATION) };
-  if (tally.others.size > 0) yield otherVersions(tally);
+  if (tally.outdated.size > 0) yield outdatedValidators(tally);
 }
 
-/** A gateway widens such a validator once it refuses a write, if its user may; other programs may write what this version cannot serve. */
-function otherVersions({ others }: Tally): Check {
-  const names = [...others].map(([name, count]) => `${name} (${counted(count, 'organisation')})`);
+/**
+ * A warning about validators of another version: they may let other programs write what this version cannot serve. If one refuses a write of a
+ * gateway, the gateway replaces it by one that accepts both, as far as its user may.
+ */
+function outdatedValidators({ outdated }: Tally): Check {
+  const names = [...outdated].map(([name, count]) => `${name} (${counted(count, 'organisation')})`);
   const detail = `of another version of Scopegate, STORED_VALIDATION or SCHEMA_DIR: ${listed(names)}`;
-  return { name: 'validators', ok: true, detail, fix: OTHERS };
+  return { name: 'validators', ok: true, detail, fix: OUTDATED_FIX };
 }
 
-const OTHERS = 'run scopegate doctor --fix once all gateways have this version and its settings';
+const OUTDATED_FIX = 'run scopegate doctor --fix once all gateways have this version and its settings';
 
 function summary({ complete, empty, surplus, grown, unchecked }: Tally, validation: Validation): string {
   const whole = complete + empty;
@@ -142,7 +145,7 @@ async function checkOrganisation(
     const { STORED_VALIDATION: validation } = config;
     const differences = await differencesOf(data, validation);
     const unchecked = differences.filter(({ validator }) => isToSet(validator));
-    const others = validation === 'off' ? [] : differences.filter(({ validator }) => validator === 'outdated');
+    const outdated = validation === 'off' ? [] : differences.filter(({ validator }) => validator === 'outdated');
     const foreign = differences
       .filter(({ validator }) => validator === 'foreign')
       .map(({ definition }) => definition.name);
@@ -155,10 +158,10 @@ async function checkOrganisation(
         throw new Finding(`missing: ${missing.join(', ')}`, 'run scopegate doctor --fix');
       if (missing.length > 0) tally.grown += 1;
       if (surplus.length > 0) tally.surplus += 1;
-      if (unchecked.length > others.length) tally.unchecked += 1;
-      for (const { definition: collection } of others)
-        tally.others.set(collection.name, (tally.others.get(collection.name) ?? 0) + 1);
-      if (foreign.length > 0) return { detail: `another program's validator: ${foreign.join(', ')}`, fix: FOREIGN };
+      if (unchecked.length > outdated.length) tally.unchecked += 1;
+      for (const { definition: collection } of outdated)
+        tally.outdated.set(collection.name, (tally.outdated.get(collection.name) ?? 0) + 1);
+      if (foreign.length > 0) return { detail: `another program's validator: ${foreign.join(', ')}`, fix: FOREIGN_FIX };
       return '';
     } finally {
       const now = fix ? await differencesOf(data, validation) : differences;
@@ -174,14 +177,15 @@ async function checkOrganisation(
   return check.detail === '' ? undefined : check;
 }
 
-/** What to do about a validator that is not ours. */
-const FOREIGN = 'join it with what scopegate schema --stored prints, or remove it and run scopegate doctor --fix';
+/** What to do about a validator that no version of Scopegate has set. */
+const FOREIGN_FIX = 'join it with what scopegate schema --stored prints, or remove it and run scopegate doctor --fix';
 
 interface CollectionState extends Difference {
   readonly definition: Collection;
   readonly validator: ReturnType<typeof validatorState>;
 }
 
+/** Whether `fix` sets, or with validation off removes, a validator. */
 const isToSet = (validator: CollectionState['validator']): boolean =>
   validator === 'missing' || validator === 'outdated';
 
@@ -201,6 +205,7 @@ async function differencesOf(
   return differences;
 }
 
+/** Returns a function that lists a collection's missing or surplus indexes, as `collection: index`. */
 function namesOf(which: 'missing' | 'surplus') {
   return ({ definition, ...difference }: CollectionState): string[] =>
     difference[which].map((index) => `${definition.name}: ${typeof index === 'string' ? index : index.name}`);

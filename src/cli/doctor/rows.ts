@@ -21,7 +21,7 @@ interface RowsOptions extends JsonOption {
   readonly fix?: boolean;
 }
 
-/** A row that needs something. */
+/** A row that cannot be shown, or has members that are to be corrected. */
 interface RowFault {
   readonly organisation_id: string;
   readonly collection: string;
@@ -34,7 +34,7 @@ interface RowFault {
   readonly fixed: boolean;
 }
 
-/** Rows in a command, and in a transaction of --fix. */
+/** Maximum rows in a reply of the database, and in a transaction of --fix. */
 const AT_ONCE = 100;
 /** Rows that are named; others are counted. */
 const MOST_NAMED = 1000;
@@ -42,6 +42,7 @@ const MOST_NAMED = 1000;
 /** Reads every row of the organisations, or of one. @throws CommandFailure if a row still needs something, or the command was interrupted */
 export async function rowsCommand({ org, fix = false, json }: RowsOptions): Promise<void> {
   const signal = interruption();
+  /** Rows with faults are counted as `left` or `fixed`; `found` has the first of both. */
   const tally = { organisations: 0, rows: 0, left: 0, fixed: 0, found: [] as RowFault[] };
   await withStore(async (store) => {
     const progress = createProgress('rows');
@@ -49,9 +50,9 @@ export async function rowsCommand({ org, fix = false, json }: RowsOptions): Prom
     try {
       for await (const organisation of organisationsOf(store, org)) {
         const data = store.databases.organisationData(organisation);
-        for await (const piece of look(data, organisation, fix, signal)) {
-          tally.rows += piece.rows;
-          for (const row of piece.found) {
+        for await (const batch of checkedBatches(data, organisation, fix, signal)) {
+          tally.rows += batch.rows;
+          for (const row of batch.found) {
             tally[row.fixed && !row.fault ? 'fixed' : 'left'] += 1;
             if (tally.found.length < MOST_NAMED) tally.found.push(row);
           }
@@ -94,31 +95,31 @@ async function* organisationsOf(store: Store, org: string | undefined): AsyncGen
     if (present.has(organisation.id) && STATES[organisation.state].data && !organisation.moving) yield organisation;
 }
 
-/** Looks at an organisation's rows, a piece at a time. */
-async function* look(data: OrganisationData, organisation: Organisation, fix: boolean, signal: AbortSignal) {
+/** Checks an organisation's rows in batches: how many a batch has, and those with faults, which `fix` corrects. */
+async function* checkedBatches(data: OrganisationData, organisation: Organisation, fix: boolean, signal: AbortSignal) {
   const names = await collectionNames(data.database);
   for (const resource of collections) {
     if (!names.has(resource.name)) continue;
     const rows = data.collection(resource).find<Row>({}, { sort: { _id: 1 }, batchSize: AT_ONCE });
-    for (let piece = await next(rows); piece.length > 0; piece = await next(rows)) {
+    for (let batch = await nextBatch(rows); batch.length > 0; batch = await nextBatch(rows)) {
       signal.throwIfAborted();
-      yield { rows: piece.length, found: await lookAt({ data, organisation, resource, rows: piece, fix }) };
+      yield { rows: batch.length, found: await faultsOf({ data, organisation, resource, rows: batch, fix }) };
     }
   }
 }
 
-/** The next rows: at most those of one reply, which has 16 MiB. */
-async function next(rows: mongo.FindCursor<Row>): Promise<Row[]> {
-  const piece: Row[] = [];
+/** The next rows, those of one reply, which has at most 16 MiB; empty at the end. */
+async function nextBatch(rows: mongo.FindCursor<Row>): Promise<Row[]> {
+  const batch: Row[] = [];
   do {
     const row = await rows.next();
     if (!row) break;
-    piece.push(row);
+    batch.push(row);
   } while (rows.bufferedCount() > 0);
-  return piece;
+  return batch;
 }
 
-interface Piece {
+interface Batch {
   readonly data: OrganisationData;
   readonly organisation: Organisation;
   readonly resource: Resource;
@@ -126,18 +127,23 @@ interface Piece {
   readonly fix: boolean;
 }
 
-async function lookAt({ data, organisation, resource, rows, fix }: Piece): Promise<RowFault[]> {
+async function faultsOf({ data, organisation, resource, rows, fix }: Batch): Promise<RowFault[]> {
   const corrections = await correctionsOf(data, resource, rows, { converts: organisation });
   const correctedIds = fix ? await fixAll(data, resource, corrections) : new Set();
   return corrections.map(({ before, members, fault }) => ({
-    ...{ organisation_id: data.organisationId, collection: resource.name, id: idOf(before) },
-    ...{ fault: fault ?? null, members, fixed: correctedIds.has(before._id) },
+    organisation_id: data.organisationId,
+    collection: resource.name,
+    id: idText(before._id),
+    fault: fault ?? null,
+    members,
+    fixed: correctedIds.has(before._id),
   }));
 }
 
-const idOf = ({ _id }: { readonly _id: unknown }): string => idText(_id);
-
-/** Corrects rows; if that fails, such as for a unique value, none of them is. */
+/**
+ * Corrects rows, and resolves with the ids of those written. If that fails for a reason in the rows, such as a unique value, none of them is
+ * corrected, which is noted. @throws AppError if the organisation cannot be written
+ */
 async function fixAll(
   data: OrganisationData,
   resource: Resource,

@@ -17,7 +17,7 @@ import { entry, isOnAtlas } from './connection';
 /** Doctor warns about a transaction limit longer than this, in seconds. */
 const LONGEST_TRANSACTION = 15;
 /** How long mongos may look for a shard's primary, in milliseconds. */
-const SHARD_WITHIN = 5000;
+const SHARD_TIMEOUT = 5000;
 /** A log shorter than this, in milliseconds, has only just begun. */
 const YOUNG = 10 * MINUTE;
 
@@ -61,18 +61,12 @@ function checkShards({ control, streams }: Databases, shards: NonNullable<Databa
     const rights = `give the user the roles ${PRIVILEGES}, so that organisations are spread evenly and can be moved`;
     try {
       const all = await shards.list();
-      const down = [];
+      const down: string[] = [];
       for (const { name } of all) {
         const database = heartbeatDatabase(control.name, name);
         if ((await shards.shardOf(database)) === undefined) await shards.createOn(database, name);
-        const asked = client.db(database).collection('heartbeats').findOne({}, { maxTimeMS: SHARD_WITHIN });
-        if (
-          !(await asked.then(
-            () => true,
-            () => false,
-          ))
-        )
-          down.push(name);
+        const read = client.db(database).collection('heartbeats').findOne({}, { maxTimeMS: SHARD_TIMEOUT });
+        await read.catch(() => down.push(name));
       }
       if (down.length > 0) throw new Error(`${down.join(', ')} of ${counted(all.length, 'shard')} does not respond`);
       const names = all.map(({ name, draining }) => `${name}${draining ? ' (draining)' : ''}`);
@@ -142,11 +136,11 @@ function seconds(ms: number): string {
  * undefined if the database cannot be read at all, which is reported above.
  */
 export async function checkEvents({ store: { databases } }: DoctorContext): Promise<Check | undefined> {
-  const outcome = await recording(databases).catch(() => undefined);
+  const outcome = await recordingState(databases).catch(() => undefined);
   return outcome && { name: 'events', ok: true, ...outcome };
 }
 
-async function recording(databases: Databases): Promise<CheckResult> {
+async function recordingState(databases: Databases): Promise<CheckResult> {
   const client = await databases.streams();
   const row = await readTail(tailRows(client, databases.control.name));
   try {
@@ -160,15 +154,16 @@ async function recording(databases: Databases): Promise<CheckResult> {
   }
   const now = databases.now();
   const oldest = databases.shards ? undefined : await oldestInLog(client);
-  const log = oldest && now - oldest.t * 1000;
+  const logLength = oldest && now - oldest.t * 1000;
   const unknown = databases.shards
     ? 'how far back the logs go is known on each shard (rs.printReplicationInfo())'
     : 'this user may not read how far back the log goes';
-  const kept = log === undefined ? unknown : `the log goes back ${seconds(log)}`;
+  const kept = logLength === undefined ? unknown : `the log goes back ${seconds(logLength)}`;
   if (!row?.at) return { detail: 'the log can be read; no gateway has recorded events yet' };
   const behind = Math.max(0, now - row.at.t * 1000);
   const detail = `recorded up to ${seconds(behind)} ago; ${kept}`;
-  if (log === undefined || log < YOUNG || behind < log / 2) return { detail };
+  // warns before half of the log has passed unrecorded
+  if (logLength === undefined || logLength < YOUNG || behind < logLength / 2) return { detail };
   const fix =
     'start a gateway without EVENTS=off, or look for "recording events failed" in the logs of the running gateways, before the unrecorded events drop out of the log; a larger log gives more time';
   return { detail, fix };

@@ -54,6 +54,7 @@ export async function* checkStored({ store }: DoctorContext, present: ReadonlySe
   });
 }
 
+/** An organisation that is being moved to another shard, and its move. */
 type Moved = ReturnType<Store['control']['moving']['each']> extends AsyncGenerator<infer Each> ? Each : never;
 
 /** Moves under way. @throws Finding that names a move whose process has ended */
@@ -84,20 +85,20 @@ function stateOfJobs(jobs: readonly JobRow[]): string | CheckResult {
   return { detail: listed(said), fix };
 }
 
-/** From this share of SHARD_FILES on doctor warns. */
-const NEARLY = 0.85;
+/** The share of SHARD_FILES above which doctor warns. */
+const WARN_ABOVE = 0.85;
 
-/** How many files the organisations have, of each shard: each collection and each index is one. */
+/** How many files the organisations have on each shard, or on the replica set: each collection and each index is one. */
 export function checkFiles({ config }: DoctorContext, counts: ReadonlyMap<string, Counts>): Check[] {
   const { SHARD_FILES } = config;
   const count = (value: number): string => value.toLocaleString('en');
-  const all = counts.size > 0 ? [...counts] : [['', NONE] as const];
-  return all.sort().map(([shard, { organisations, collections, indexes }]) => {
+  const byShard = counts.size > 0 ? [...counts] : [['', NONE] as const];
+  return byShard.sort().map(([shard, { organisations, collections, indexes }]) => {
     const files = collections + indexes;
     const detail = `${count(files)} of ${count(SHARD_FILES)} files (SHARD_FILES), for ${count(collections)} collections and ${count(indexes)} indexes of ${counted(organisations, 'organisation')}`;
     const name = shard === '' ? 'files' : `files on ${shard}`;
     const fix = isOnAtlas(config) ? MAKE_ROOM.atlas : MAKE_ROOM.own;
-    return { name, ok: files <= SHARD_FILES, detail, ...(files > NEARLY * SHARD_FILES && { fix }) };
+    return { name, ok: files <= SHARD_FILES, detail, ...(files > WARN_ABOVE * SHARD_FILES && { fix }) };
   });
 }
 

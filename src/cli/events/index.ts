@@ -55,7 +55,7 @@ export function addEvents(program: ExplainedCommand): void {
       ],
     )
     .run(async () => (await import('./listenCommand.js')).listenCommand);
-  events.nameCommands();
+  events.listSubcommandsOnError();
 }
 
 /** Parses an HTTP URL, and removes a slash at its end. */

@@ -23,13 +23,13 @@ interface ListenOptions extends JsonOption {
 type Page = Result<'get', '/events'>;
 type Event = Page['data'][number];
 
-/** How long a request waits for an event, in seconds. */
+/** How long the gateway may hold a request until there is an event, in seconds. */
 const WAIT = 20;
 /** An empty page that arrives sooner than this, in milliseconds, was not held for events, for example because the gateway drains. */
 const MIN_WAIT = SECOND;
 /** How many times an event is sent before it is skipped, if the receiver does not accept it. */
 const TRIES = 4;
-/** The longest delay while nothing listens, in milliseconds: short, since somebody who starts a receiver waits for its first event. */
+/** The longest delay while nothing listens at the receiver's URL, in milliseconds: short, since who starts a receiver waits for its first event. */
 const LONGEST_DOWN = 3 * SECOND;
 /** The longest delay that a receiver can ask for, in milliseconds. */
 const LONGEST_RETRY_AFTER = MINUTE;
@@ -74,7 +74,7 @@ async function firstCursor(read: Read, after: string): Promise<string | undefine
   if (after === 'beginning') return undefined;
   // does not wait for events, since a connection that breaks meanwhile would lose the position
   const page = await read(after, 0);
-  // any other cursor was read from only to validate it
+  // with a cursor, that page was only read to validate it, and is read again
   return after === 'now' ? page.next_cursor : after;
 }
 
@@ -145,7 +145,9 @@ function createReceiver(url: string, secret: Buffer, signal: AbortSignal) {
   // aborts the post in progress
   signal.addEventListener('abort', close);
   return {
-    ...{ url, signal, close },
+    url,
+    signal,
+    close,
     /** @throws AbortError if it was interrupted */
     async post(event: Event): Promise<Attempt> {
       const body = JSON.stringify(event);

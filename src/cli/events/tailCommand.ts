@@ -27,7 +27,7 @@ interface TailOptions extends OrgOption {
 }
 
 /** How often to look for new events, in milliseconds. */
-const LOOK_EVERY = 500;
+const POLL_EVERY = 500;
 /** How many events to read at once. */
 const PAGE = 100;
 
@@ -37,19 +37,22 @@ export async function tailCommand({ org, types, after, since }: TailOptions): Pr
   const unknown = types?.filter((type) => !eventTypes.includes(type)) ?? [];
   if (unknown.length > 0) throw usageFailure(`unknown type ${unknown.join(', ')}; types are ${eventTypes.join(', ')}`);
   const wanted = { types: types && new Set(types), objectId: undefined };
-  /** The position to begin after. @throws AppError for an invalid or expired cursor */
-  const from = (data: OrganisationData): Promise<string> =>
+  /** The position to begin after: an event's id, which a cursor contains. @throws AppError for an invalid or expired cursor */
+  const startingPosition = (data: OrganisationData): Promise<string> =>
     since ? positionBefore(data, since) : startOf(data, after === 'beginning' ? undefined : (after ?? 'now'));
-  await untilStopped((signal) => withStore((store) => follow(store, org, { wanted, from, signal }), signal));
+  await untilStopped((signal) =>
+    withStore((store) => follow(store, org, { wanted, startingPosition, signal }), signal),
+  );
 }
 
 interface Following {
   readonly wanted: WantedEvents;
-  readonly from: (data: OrganisationData) => Promise<string>;
+  readonly startingPosition: (data: OrganisationData) => Promise<string>;
   readonly signal: AbortSignal;
 }
 
-async function follow(store: Store, org: string, { wanted, from, signal }: Following): Promise<void> {
+/** Prints events until the signal aborts, and then, or if it fails, how to continue. @throws AbortError */
+async function follow(store: Store, org: string, { wanted, startingPosition, signal }: Following): Promise<void> {
   const problems = createProblemReporter();
   let position: string | undefined;
   try {
@@ -57,7 +60,7 @@ async function follow(store: Store, org: string, { wanted, from, signal }: Follo
       try {
         const data = store.databases.organisationData(await requireData(store, org));
         if (position === undefined) {
-          position = await from(data);
+          position = await startingPosition(data);
           note('following the events; press Ctrl-C to stop');
         }
         const source = createSource(store);
@@ -74,7 +77,7 @@ async function follow(store: Store, org: string, { wanted, from, signal }: Follo
         if (!isTemporary(error)) throw error;
         problems.report(`waiting for the database: ${messageOf(error)}`);
       }
-      await sleep(LOOK_EVERY, undefined, { signal });
+      await sleep(POLL_EVERY, undefined, { signal });
     }
   } finally {
     if (position !== undefined) {
@@ -84,7 +87,7 @@ async function follow(store: Store, org: string, { wanted, from, signal }: Follo
   }
 }
 
-/** Up to where events are recorded, and what prevents recording. */
+/** Up to where events are recorded and, once that was asked, what prevents recording. */
 function createSource({ databases }: Store) {
   let problem: string | undefined;
   const source: Recording = {

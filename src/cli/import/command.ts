@@ -17,7 +17,7 @@ import type { Store } from '../store';
 import { note, paint, plain, printJson, printTable, say, sayPainted } from '../terminal';
 import { jsonOf } from '../values';
 import { requireData, withStore } from '../withStore';
-import { checkKeys, importKeys } from './importKeys';
+import { adoptPepper, importKeys } from './importKeys';
 import { type FileReport, importPath, type LineFault } from './importPath';
 
 const COLUMNS = ['read', 'created', 'updated', 'unchanged', 'failed'] as const;
@@ -35,7 +35,7 @@ interface ImportOptions extends OrgOption {
 export async function importCommand(path: string, options: ImportOptions): Promise<void> {
   const { org, keys, json, deleteMissing, yes } = options;
   const signal = interruption();
-  const { kept: errors, ...reporter } = createFaultReporter(json === true);
+  const { jsonFaults: errors, ...reporter } = createFaultReporter(json === true);
   const target = { ...reporter, signal };
   // everything that can reject the import as a whole is checked before records are stored
   const files: Record<string, FileReport> = await withStore(async (store, config) => {
@@ -44,7 +44,7 @@ export async function importCommand(path: string, options: ImportOptions): Promi
     const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
     if (keys && !isFolder) throw usageFailure(`--keys needs a folder with keys.ndjson, and ${path} is not a folder`);
     const file = isFolder ? await readOrganisation(path) : undefined;
-    const raise = keys ? await checkKeys(store, path) : 0;
+    const pepperOffset = keys ? await adoptPepper(store, path) : 0;
     if (file) await restoreOrganisation(store, organisation, data, file, options.organisation === true);
     const stamp = options.stamp ?? (await defaultStamp(store, org));
     await recordNames(store.control);
@@ -62,7 +62,7 @@ export async function importCommand(path: string, options: ImportOptions): Promi
     if (isWhole) await store.control.organisations.noteImported(org);
     if (!keys || signal.aborted) return imported;
     const prefix = modeOf(organisation) === 'test' ? config.KEY_PREFIX_TEST : config.KEY_PREFIX;
-    const from = { store, prefix, organisationId: org, folder: path, raise };
+    const from = { store, prefix, organisationId: org, folder: path, pepperOffset };
     return { ...imported, keys: await importKeys(from, target) };
   }, signal);
   const reports = Object.entries(files);
@@ -89,7 +89,7 @@ export async function importCommand(path: string, options: ImportOptions): Promi
     );
 }
 
-/** Readers of changes must see imported ones: so once there are any, the time of change is that of the import. */
+/** `now` once a key of the organisation has read changes with updated_since, which would miss changes dated back; until then `file`. */
 async function defaultStamp({ control }: Store, org: string): Promise<Stamp> {
   if (!(await control.organisations.isFollowed(org))) return 'file';
   note(
@@ -103,17 +103,17 @@ const MAX_ON_TERMINAL = 100;
 
 /**
  * Reports invalid lines on stderr; on a terminal only once their file is done, since they would break up its progress bar.
- * For --json, `kept` also has them.
+ * With --json, `jsonFaults` has them, too.
  */
 function createFaultReporter(isJson: boolean) {
   const progress = createProgress();
-  const keptFaults: object[] = [];
+  const jsonFaults: object[] = [];
   let [waiting, shown, hidden] = [[] as string[], 0, 0];
   return {
-    kept: keptFaults,
+    jsonFaults,
     onFault: (fault: LineFault): void => {
       const { path, line, pointer = '', code, detail } = fault;
-      if (isJson) keptFaults.push({ file: basename(path), line, pointer, code, detail });
+      if (isJson) jsonFaults.push({ file: basename(path), line, pointer, code, detail });
       shown += 1;
       if (!process.stderr.isTTY) sayPainted(toLine(fault));
       else if (shown <= MAX_ON_TERMINAL) waiting.push(toLine(fault));
@@ -162,21 +162,21 @@ async function readOrganisation(folder: string): Promise<OrganisationFile | unde
 }
 
 /**
- * With `takes`, gives an organisation without data the name, plan and currency in the file; otherwise it keeps its own.
- * @throws CommandFailure if it then has a currency other than the file's
+ * With `takesOver` (--organisation), an organisation without data gets the name, plan and currency in the file; otherwise it keeps its own, and
+ * a sandbox its plan. @throws CommandFailure if it then has a currency other than the file's
  */
 async function restoreOrganisation(
   { control }: Store,
   organisation: Organisation,
   data: OrganisationData,
   file: OrganisationFile,
-  takes: boolean,
+  takesOver: boolean,
 ): Promise<void> {
   const { id, name, plan, currency, sandbox_of } = organisation;
   if (sandbox_of !== undefined) file = { ...file, plan };
   if (name === file.name && plan === file.plan && currency === file.currency) return;
   const empty = await isEmpty(data);
-  if (takes && empty) {
+  if (takesOver && empty) {
     if (!(await control.organisations.restore(id, file))) throw notFound('organisation', id);
     note(`${ORGANISATION_FILE}: the organisation is now ${file.name}, on the ${file.plan} plan, in ${file.currency}`);
   } else if (currency !== file.currency) {

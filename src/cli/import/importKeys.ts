@@ -6,7 +6,7 @@ import { type KeyRecord, keyRecord } from '../../organisations/keyRecords';
 import { CommandFailure, notFound } from '../ending';
 import type { Store } from '../store';
 import { jsonOf } from '../values';
-import { KEYS_FILE, ndjsonLines } from '../records';
+import { KEYS_FILE, ndjsonLines, UNREADABLE } from '../records';
 import { type FileReport, importFile, type ImportTarget } from './importPath';
 
 const header = z.strictObject({
@@ -17,12 +17,17 @@ const header = z.strictObject({
   }),
 });
 
+/*
+ * keys.ndjson: a line with the fingerprint of the pepper that the keys are hashed with (KEY_PEPPER), then a line per key. An installation numbers
+ * its peppers, from 0 for the first, and each key has the number of its own; so numbers of a file are those of the installation it comes from.
+ */
+
 /**
- * Checks keys.ndjson, and adopts its pepper's fingerprint if this installation has none yet. Resolves with what to add to the file's
- * pepper numbers to get those of this installation.
+ * Checks the first line of keys.ndjson, and stores its fingerprint if this installation has none yet. Resolves with the pepper offset: what to
+ * add to a pepper number of the file to get that of the same pepper here, where more or fewer may have been replaced.
  * @throws CommandFailure if there is no such file, or its keys are hashed with another pepper
  */
-export async function checkKeys({ control }: Store, folder: string): Promise<number> {
+export async function adoptPepper({ control }: Store, folder: string): Promise<number> {
   const path = join(folder, KEYS_FILE);
   if (!statSync(path, { throwIfNoEntry: false })?.isFile()) {
     throw new CommandFailure(`there is no ${path}; export with --keys, or import without it`);
@@ -35,13 +40,13 @@ export async function checkKeys({ control }: Store, folder: string): Promise<num
   const first = header.safeParse(given);
   if (!first.success) throw new CommandFailure(`${path}:1: is not the fingerprint of a pepper; nothing was stored`);
   const { pepper } = first.data;
-  const number = await control.pepper.adoptFrom(pepper);
-  if (number === undefined) {
+  const numberHere = await control.pepper.adoptFrom(pepper);
+  if (numberHere === undefined) {
     throw new CommandFailure(
       `${path}: the keys are hashed with another KEY_PEPPER, so none of them would work: nothing was stored; set KEY_PEPPER to that of the installation they come from`,
     );
   }
-  return number - (pepper.number ?? 0);
+  return numberHere - (pepper.number ?? 0);
 }
 
 interface ImportKeys {
@@ -51,31 +56,31 @@ interface ImportKeys {
   readonly organisationId: string;
   /** The folder with keys.ndjson. */
   readonly folder: string;
-  /** What checkKeys resolved with. */
-  readonly raise: number;
+  /** What {@link adoptPepper} resolved with. */
+  readonly pepperOffset: number;
 }
 
-/** Stores the keys of a checked file in batches. Keys that already exist are left unchanged. */
+/** Stores the keys of a file in batches, and reports invalid lines to `target`. Keys that already exist are left unchanged. */
 export function importKeys(
-  { store, prefix, organisationId, folder, raise }: ImportKeys,
+  { store, prefix, organisationId, folder, pepperOffset }: ImportKeys,
   target: Omit<ImportTarget, 'data'>,
 ): Promise<FileReport> {
   return importFile<KeyRecord>(
     join(folder, KEYS_FILE),
     {
       name: 'keys',
-      // the line with the fingerprint
-      heads: 1,
+      // the fingerprint
+      linesToSkip: 1,
       read(content) {
         const fault = (pointer: string, code: FaultCode, detail: string) => ({ faults: [{ pointer, code, detail }] });
-        const result = keyRecord.safeParse('text' in content ? jsonOf(content.text) : undefined);
+        if ('fault' in content) return { faults: [UNREADABLE[content.fault]] };
+        const result = keyRecord.safeParse(jsonOf(content.text));
         if (!result.success) {
           const [issue] = result.error.issues;
           return fault((issue?.path ?? []).map((step) => `/${String(step)}`).join(''), 'invalid', issue?.message ?? '');
         }
         const { pepper, ...key } = result.data;
-        // the pepper's number in this installation
-        const number = (pepper ?? 0) + raise;
+        const number = (pepper ?? 0) + pepperOffset;
         if (!key.prefix.startsWith(prefix))
           return fault('/prefix', 'not_allowed', `must start with ${prefix}; set KEY_PREFIX as it was`);
         if (number < 0) {

@@ -20,7 +20,7 @@ const MAX_FAULTS = 1000;
 export interface FileReport extends Record<StoredRecord['outcome'], number> {
   /** All lines that are not blank. */
   read: number;
-  /** Objects that the file does not have: those that were deleted, or would be. */
+  /** With --delete-missing: stored objects that the file does not have; `deleted` with --yes, otherwise `missing`, which were kept. */
   deleted?: number;
   missing?: number;
 }
@@ -51,11 +51,11 @@ interface ImportPathOptions extends ImportTarget {
   readonly path: string;
   /** What is in the file, by the name of such a file without .ndjson. */
   readonly type?: string | undefined;
-  /** With it, records may lack members that have a default. */
+  /** Its currency is a default of records; without it, they may not lack members that have a default. */
   readonly organisation?: { readonly currency: string };
-  /** `file` by default. */
+  /** Whether `updated_at` is the time of the import or that in the file, the default. */
   readonly stamp?: Stamp;
-  /** Whether to delete what a file does not have, and whether that is only to be counted. */
+  /** What to do with stored objects that a file does not have; by default, nothing. */
   readonly missing?: 'delete' | 'count' | undefined;
 }
 
@@ -87,7 +87,7 @@ export async function importPath(options: ImportPathOptions): Promise<Record<str
   return reports;
 }
 
-/** The ids of the objects that a file does not have; what was created meanwhile it cannot have. */
+/** The ids of the objects that a file does not have, other than those created since the import began. */
 async function findMissing(
   data: OrganisationData,
   kind: RecordKind,
@@ -104,8 +104,8 @@ async function findMissing(
 
 async function deleteAll(data: OrganisationData, kind: RecordKind, ids: readonly string[]): Promise<void> {
   for (let at = 0; at < ids.length; at += MAX_RECORDS) {
-    const some = ids.slice(at, at + MAX_RECORDS);
-    await stampedWrite(data, (session) => kind.remove(data, some, session), {
+    const batch = ids.slice(at, at + MAX_RECORDS);
+    await stampedWrite(data, (session) => kind.remove(data, batch, session), {
       writes: kind.writes,
       rows: 0,
       by: 'operator',
@@ -145,10 +145,10 @@ interface FileKind<Row> {
   /** Shown on the progress bar. */
   readonly name: string;
   /** How many lines come before the first record. */
-  readonly heads?: number;
+  readonly linesToSkip?: number;
   readonly read: (content: Line['content']) => { readonly record: Row } | { readonly faults: readonly Fault[] };
   readonly store: (records: readonly Row[]) => Promise<StoredRecord[]>;
-  /** Gets the ids of the records. */
+  /** The ids of all valid records are added to it. */
   readonly ids?: Set<string>;
 }
 
@@ -163,7 +163,10 @@ interface Batch<Row> {
   readonly failures: { readonly line: number; readonly faults: readonly Fault[] }[];
 }
 
-/** Imports one file. The next batch is read while the previous one is stored. */
+/**
+ * Imports one file. The next batch is read while the previous one is stored. If the signal aborts, resolves with the report of what was stored
+ * until then.
+ */
 export async function importFile<Row extends { readonly id: string }>(
   path: string,
   { name, store, ...kind }: FileKind<Row>,
@@ -172,7 +175,7 @@ export async function importFile<Row extends { readonly id: string }>(
   const report: FileReport = { read: 0, created: 0, updated: 0, unchanged: 0, failed: 0 };
   let storing: Promise<void> = Promise.resolve();
 
-  async function finish({ lines, end, records, failures }: Batch<Row>): Promise<void> {
+  async function storeBatch({ lines, end, records, failures }: Batch<Row>): Promise<void> {
     report.failed += failures.length;
     const stored = records.length === 0 ? [] : await store(records.map(({ record }) => record));
     stored.forEach(({ outcome, errors: faults }, index) => {
@@ -186,14 +189,14 @@ export async function importFile<Row extends { readonly id: string }>(
     progress.update(size === undefined ? 0 : end, report.read);
   }
 
-  // of standard input nobody knows how much there is
+  // unknown of standard input, whose bar stays at 0% and counts
   const size = path === STDIN ? undefined : statSync(path).size;
   progress.start(name, size ?? 1);
   try {
     for await (const batch of batchesOf(path, kind, signal)) {
       await storing;
       if (signal?.aborted) break;
-      storing = finish(batch);
+      storing = storeBatch(batch);
       // awaited with the next batch; a failure before that must not be an unhandled rejection
       storing.catch(() => undefined);
     }
@@ -207,17 +210,18 @@ export async function importFile<Row extends { readonly id: string }>(
   return report;
 }
 
+/** The lines of a file in batches, at least one, in order. An id that was on a line before is a failure. */
 async function* batchesOf<Row extends { readonly id: string }>(
   path: string,
-  { heads = 0, read, ids }: Pick<FileKind<Row>, 'heads' | 'read' | 'ids'>,
+  { linesToSkip = 0, read, ids }: Pick<FileKind<Row>, 'linesToSkip' | 'read' | 'ids'>,
   signal?: AbortSignal,
 ): AsyncGenerator<Batch<Row>> {
   const firstLines = new Map<string, number>();
   const begin = (start: number): Batch<Row> => ({ lines: 0, start, end: start, records: [], failures: [] });
-  let [left, batch] = [heads, begin(0)];
+  let [toSkip, batch] = [linesToSkip, begin(0)];
   for await (const { number: line, end, content } of ndjsonLines(path, signal)) {
-    left -= 1;
-    if (left >= 0) continue;
+    toSkip -= 1;
+    if (toSkip >= 0) continue;
     batch.lines += 1;
     batch.end = end;
     const result = read(content);

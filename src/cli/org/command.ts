@@ -11,7 +11,7 @@ import type { Store } from '../store';
 import { counted, note, paint, plain, print, printResult, printSlowly, say } from '../terminal';
 import { requireOrganisation, withStore } from '../withStore';
 
-/** An organisation as commands with --json print it. */
+/** An organisation as commands with --json print it, with its shard. */
 async function shown({ databases }: Store, organisation: Listed) {
   return shownOrganisation(organisation, (await databases.shardsOf([organisation.id])).get(organisation.id) ?? null);
 }
@@ -93,17 +93,17 @@ async function* withShards(
   { shardsOf }: Store['databases'],
   organisations: AsyncIterable<Listed>,
 ): AsyncGenerator<Shown> {
-  let piece: Listed[] = [];
-  async function* shownPiece(): AsyncGenerator<Shown> {
-    const shards = await shardsOf(piece.map(({ id }) => id));
-    for (const organisation of piece) yield shownOrganisation(organisation, shards.get(organisation.id) ?? null);
-    piece = [];
+  let batch: Listed[] = [];
+  async function* shownBatch(): AsyncGenerator<Shown> {
+    const shards = await shardsOf(batch.map(({ id }) => id));
+    for (const organisation of batch) yield shownOrganisation(organisation, shards.get(organisation.id) ?? null);
+    batch = [];
   }
   for await (const organisation of organisations) {
-    piece.push(organisation);
-    if (piece.length === LOOKED_UP_AT_ONCE) yield* shownPiece();
+    batch.push(organisation);
+    if (batch.length === LOOKED_UP_AT_ONCE) yield* shownBatch();
   }
-  yield* shownPiece();
+  yield* shownBatch();
 }
 
 const LOOKED_UP_AT_ONCE = 1000;
@@ -119,10 +119,11 @@ export async function show(id: string, { json }: JsonOption): Promise<void> {
       : await storedBytes(databases.organisationData({ id }).database).catch(() => undefined);
     return { ...moves, organisation: await shown(store, moves.organisation), stored };
   });
-  const { mover: _mover, ...begun } = move ?? { mover: '' };
+  // the mover is the id of a process, which means nothing to people
+  const { mover: _mover, ...shownMove } = move ?? { mover: '' };
   const value = {
     ...organisation,
-    ...(move && { move: begun }),
+    ...(move && { move: shownMove }),
     ...(stored !== undefined && { stored_bytes: stored }),
   };
   printResult(json, value, {

@@ -6,6 +6,7 @@ import { currency, name, uuid } from '../values';
 
 /** What commands print about an organisation, for their help. */
 const SHAPE = '{id, name, plan, currency, shard, state, external_ref, sandbox_of, created_at}';
+/** What an argument `<id>` is, for help. */
 const ORGANISATION = 'the organisation';
 const CONFIRM = 'name of the organisation, to confirm that it is the right one';
 const plans = Object.keys(PLANS);
@@ -174,5 +175,5 @@ export function addOrg(program: ExplainedCommand): void {
     ])
     .run(async () => (await commands()).signOut);
 
-  org.nameCommands();
+  org.listSubcommandsOnError();
 }

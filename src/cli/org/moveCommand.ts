@@ -8,7 +8,7 @@ interface MoveOptions extends JsonOption {
   readonly to: string;
 }
 
-/** What each step is, by its name in a job. */
+/** What moveOrganisation does, by the name of its step. */
 const STEPS = {
   waiting: 'waiting for requests under way and for the events of the last changes',
   moving: 'MongoDB moves the database',

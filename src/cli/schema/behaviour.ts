@@ -5,7 +5,10 @@ import { omittedFrom } from '../../schema/restDocument';
 import { type Constraint, directiveOf, isRootType } from '../../schema/sdl';
 import type { StoredMember } from '../../schema/storedTypes';
 
-/* What callers may do beside types, from directives, and which changes of it break them. */
+/*
+ * Changes of a schema that graphql-js does not see, since they are of directives: routes, scopes, limits, filters and defaults; and which of them
+ * break callers.
+ */
 
 export interface Changes {
   readonly breaking: readonly string[];
@@ -13,6 +16,7 @@ export interface Changes {
 }
 
 type Value = string | number | boolean | readonly string[] | undefined;
+/** What directives say of one place, by the directive (`@rest`), or by the argument of @constraint (`max_length`). */
 type Facts = Readonly<Record<string, Value>>;
 
 /** By place, such as `Query.invoices(limit:)`. */
@@ -41,23 +45,25 @@ function wordOf(value: Value): string {
   return typeof value === 'object' ? value.join(', ') : String(value);
 }
 
-/** Facts that give callers something: more of it is safe, less is not. */
-const GIVEN = ['@rest', '@filter', '@default'];
+/** Facts that callers use: a new one is safe, a changed or removed one is not. */
+const USED = ['@rest', '@filter', '@default'];
 const LOWER = ['min', 'min_length', 'min_items'];
 const UPPER = ['max', 'max_length', 'max_items'];
 
+/** Whether a change of the fact `name` breaks callers. */
 function isBreaking(name: string, from: Value, to: Value): boolean {
   if (name === 'default') return false;
-  if (GIVEN.includes(name)) return from !== undefined;
+  if (USED.includes(name)) return from !== undefined;
   if (LOWER.includes(name)) return Number(to ?? -Infinity) > Number(from ?? -Infinity);
   if (UPPER.includes(name)) return Number(to ?? Infinity) < Number(from ?? Infinity);
   if (name === 'one_of' && typeof from === 'object' && typeof to === 'object')
     return from.some((value) => !to.includes(value));
   if (name === '@stored') return true;
-  // a rule that was not there, or is another one
+  // a rule, such as a pattern or @access, that is new or another one; one that is gone is safe
   return to !== undefined && to !== false;
 }
 
+/** The places of what keys can call; operations of people and operators are left out. */
 function placesOf(sdl: SchemaModel): Places {
   const roles = new Set(sdl.roots.flatMap(({ field }) => (directiveOf(field, 'access')?.role ? [field] : [])));
   const places = new Map<string, Facts>();
@@ -94,12 +100,22 @@ function limitsOf(input: InputValueDefinitionNode): Facts {
   const { required, not_null, min, max, min_length, max_length, pattern, format, min_items, max_items } = limits;
   return {
     '@filter': filter && [filter.member, filter.by, ...filter.members],
-    ...{ required, not_null, min, max, min_length, max_length, pattern, format, min_items, max_items },
-    ...{ one_of: limits.one_of, default: limits.default },
+    required,
+    not_null,
+    min,
+    max,
+    min_length,
+    max_length,
+    pattern,
+    format,
+    min_items,
+    max_items,
+    one_of: limits.one_of,
+    default: limits.default,
   };
 }
 
-/** Finds members that are never null, but that rows stored before may lack. */
+/** Finds members that are never null now, but that rows stored before may lack, and are then left out of answers (docs/decisions/invalid-rows.md). */
 function missingInRows(before: SchemaModel, now: SchemaModel): string[] {
   const missing = [...now.stored.values()].flatMap(({ type, members }) => {
     const old = before.stored.get(type);

@@ -12,7 +12,7 @@ export async function checkCommand(
   const folder = given ?? ownFolder();
   if (folder === undefined) throw usageFailure('name the folder, or set SCHEMA_DIR');
   useFolder(folder);
-  const errors = await errorsOf(folder);
+  const errors = await folderErrors(folder);
   if (errors.length > 0) {
     if (json) printJson({ ok: false, errors });
     else for (const line of errors) print(line);
@@ -27,9 +27,9 @@ export async function checkCommand(
   await rowsCommand({ ...(json && { json }) });
 }
 
-/** Everything that is wrong with the folder, which is the one in use. */
-export async function errorsOf(folder: string): Promise<readonly string[]> {
+/** Everything that is wrong with the folder, which must be the one in use (useFolder), a line each. */
+export async function folderErrors(folder: string): Promise<readonly string[]> {
   const { errors } = readOwn(folder, { noLocation: true });
-  // only then, since what it imports reads the schema
-  return errors.length > 0 ? errors : (await import('./own.js')).errorsOfFolder(folder);
+  // imported only then, since loading its modules reads the schema, which fails if a file cannot be parsed
+  return errors.length > 0 ? errors : (await import('./own.js')).parsedFolderErrors(folder);
 }

@@ -23,7 +23,10 @@ interface Compared {
   readonly model: SchemaModel | undefined;
 }
 
-/** What differs in a folder from another one, or from a file that `scopegate schema` wrote. */
+/**
+ * What differs in a folder from another one, or from a file that `scopegate schema` wrote; `folder` undefined is the schema without additions.
+ * @throws CommandFailure if one of them is invalid
+ */
 export function changesOf(against: string, folder: string | undefined): Changes & { readonly hasDirectives: boolean } {
   const [before, now] = [isFolder(against) ? ofFolder(against) : ofFile(against), ofFolder(folder)];
   const inBehaviour =

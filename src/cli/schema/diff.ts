@@ -2,7 +2,7 @@ import { ownFolder, useFolder } from '../../sdl/folder';
 import { CommandFailure } from '../ending';
 import type { JsonOption } from '../help';
 import { print, printJson } from '../terminal';
-import { errorsOf } from './check';
+import { folderErrors } from './check';
 
 /** `scopegate schema diff`. @throws CommandFailure if a change breaks callers */
 export async function diffCommand(
@@ -12,10 +12,10 @@ export async function diffCommand(
   const folder = dir ?? ownFolder();
   if (folder !== undefined) {
     useFolder(folder);
-    const errors = await errorsOf(folder);
+    const errors = await folderErrors(folder);
     if (errors.length > 0) throw new CommandFailure(['invalid schema:', ...errors].join('\n'));
   }
-  // only then, since what it imports reads the schema
+  // imported only then, since loading its modules reads the schema, which fails if a file cannot be parsed
   const { changesOf } = await import('./compare.js');
   const { breaking, safe, hasDirectives } = changesOf(against, folder);
   if (json) printJson({ breaking, safe, ...(!hasDirectives && { types_only: true }) });

@@ -44,5 +44,5 @@ export function addSchema(program: ExplainedCommand): void {
     .json('{breaking, safe}')
     .examples(['scopegate schema diff my-schema --against served.graphql'])
     .run(async () => (await import('./diff.js')).diffCommand);
-  schema.nameCommands();
+  schema.listSubcommandsOnError();
 }

@@ -15,8 +15,8 @@ import { ruleErrors } from './rules';
 
 /* The folder of the user's schema, before a command uses it. */
 
-/** Everything that is wrong with the folder that is used, a line each. */
-export function errorsOfFolder(folder: string): string[] {
+/** Everything that is wrong with the folder in use, whose *.graphql can be parsed, a line each. */
+export function parsedFolderErrors(folder: string): string[] {
   const own = readOwn(folder, { noLocation: true });
   const model = new SchemaModel(joined(readOurs({ noLocation: true }), own));
   const errors = [...ownErrors(folder), ...ruleErrors(storedIn(model), join(folder, 'rules.mjs'))];
@@ -30,11 +30,11 @@ const storedIn = ({ document }: SchemaModel): string[] =>
 /** @throws CommandFailure with every error, if a folder is used that is wrong */
 export function refuseErrors(): void {
   const folder = ownFolder();
-  const errors = folder === undefined ? [] : errorsOfFolder(folder);
+  const errors = folder === undefined ? [] : parsedFolderErrors(folder);
   if (errors.length > 0) throw new CommandFailure(['invalid schema:', ...errors].join('\n'));
 }
 
-/** An example is what the demo stores and the API reference shows: of each own type, and of ours instead of the built-in one. */
+/** Checks examples/TYPE.json, which the demo stores and the API reference shows: required of the user's types, optional of built-in ones. */
 function examplesErrors(folder: string, { stored }: SchemaModel, ownDefinitions: readonly DefinitionNode[]): string[] {
   const examples = join(folder, 'examples');
   const files = existsSync(examples) ? readdirSync(examples).filter((file) => !file.startsWith('.')) : [];

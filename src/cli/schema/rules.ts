@@ -5,7 +5,7 @@ import { ownPath } from '../../sdl/folder';
 
 /* What is wrong with rules.mjs in the folder of the user's schema. */
 
-/** `types` are those with @stored; `name` is the file as messages name it. */
+/** The errors in rules.mjs, a line each. `types` are the types with @stored; `name` is the file as messages name it. */
 export function ruleErrors(types: readonly string[], name: string): string[] {
   try {
     return Object.entries(ownRules()).flatMap(([key, rule]) => {
@@ -25,6 +25,7 @@ function errorOf(key: string, rule: unknown, types: readonly string[]): string |
   if (!types.includes(key)) return `exports ${key}, which is not a type with @stored: name one of ${types.join(', ')}`;
   if (key === 'Message') return 'exports Message, but messages have no rules: write one for Request';
   if (typeof rule !== 'function') return `exports ${key}, which is not a function: write (record, { fault }) => …`;
+  // not AsyncFunction or GeneratorFunction
   if (rule.constructor.name === 'Function') return undefined;
   return `exports ${key}, which is asynchronous, but rules are called in a transaction: make it a plain function`;
 }

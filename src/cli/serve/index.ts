@@ -24,10 +24,11 @@ export function addServe(program: ExplainedCommand): void {
         if (json) printJson({ url, ...(adminUrl !== undefined && { admin_url: adminUrl }) });
         else print(`listening on ${url}`);
       };
-      const lines = createLogger('info', process.stderr);
-      logStderr(lines);
+      // before the configuration is read, so that its errors are logged, too
+      const stderrLogger = createLogger('info', process.stderr);
+      logStderr(stderrLogger);
       const config = readConfig();
-      lines.level = config.LOG_LEVEL;
+      stderrLogger.level = config.LOG_LEVEL;
       const logger = createLogger(config.LOG_LEVEL);
       refuseUnfit(config);
       const prepare = async ({ control }: Store) => {

@@ -12,8 +12,9 @@ import { recordNames, warnOfNames } from '../ownNames';
 import { openStore, type Store } from '../store';
 import { note } from '../terminal';
 
-/** What a command that serves adds. */
+/** What a command that serves adds to the server. */
 export interface Prepared {
+  /** A key that the pages fill in, for visitors on this machine only. */
   readonly demoKey?: string;
   /** Called with the server's URL, and that of its admin port, once it listens. */
   readonly onListening: (url: string, adminUrl: string | undefined) => void;
@@ -44,7 +45,9 @@ export async function serveUntilStopped(
   const opened: Undo[] = [];
   try {
     const tracing = await openTracing({
-      ...{ config, version, answerOf: toAppError },
+      config,
+      version,
+      answerOf: toAppError,
       onError: (error) => {
         logger.warn({ error: describeError(error) }, 'traces cannot be sent');
       },
@@ -54,11 +57,19 @@ export async function serveUntilStopped(
     opened.push(() => store.close());
     warnOfNames(store.lacking);
     await recordNames(store.control);
-    const { onListening, ...shown } = await prepare(store, signal);
+    const { onListening, demoKey } = await prepare(store, signal);
     signal.throwIfAborted();
     const PORT = anyPort && config.PORT !== 0 ? await nextFreePort(config) : config.PORT;
     if (PORT !== config.PORT) note(`port ${String(config.PORT)} is in use; using ${String(PORT)}`);
-    const server = await listen(store, { ...config, PORT }, { ...options, ...shown, ...(tracing && { tracing }) });
+    const server = await listen(
+      store,
+      { ...config, PORT },
+      {
+        ...options,
+        ...(demoKey !== undefined && { demoKey }),
+        ...(tracing && { tracing }),
+      },
+    );
     opened.push(() => server.drain());
     if (server.adminUrl !== undefined) note(`health and metrics are on ${server.adminUrl}`);
     await releaseStartMemory();

@@ -80,7 +80,10 @@ function searchableIn(members: readonly StoredMember[]): StoredMember[] {
   return members.flatMap((member) => [...(member.isSearchable ? [member] : []), ...searchableIn(member.members)]);
 }
 
-/** Checks whether REST and exports may have a member. */
+/**
+ * Checks whether REST and exports may have a field of an object type, and its metadata and search. `inner` are the types of which stored objects
+ * consist.
+ */
 function memberErrors(
   sdl: SchemaModel,
   type: string,
@@ -118,6 +121,7 @@ function memberErrors(
   );
 }
 
+/** The name of an argument or input field in messages, with its node. */
 type Place = readonly [name: string, node: InputValueDefinitionNode];
 
 /** Arguments and fields of input types. */
@@ -172,7 +176,7 @@ function defaultErrors(sdl: SchemaModel, schema: GraphQLSchema): SchemaError[] {
   });
 }
 
-/** Words, and parameters with the names of arguments. */
+/** A path of words in lower case, and of parameters as :name. */
 const PATH = /^(?:\/(?:[a-z0-9_-]+|:[a-z0-9_]+))+$/;
 
 function pathErrors(place: string, field: FieldDefinitionNode): SchemaError[] {
@@ -201,7 +205,10 @@ const UPPER = ['max', 'max_length', 'max_items'] as const;
 /** By format: the formats whose values it also allows. */
 const CONTAINED: Readonly<Record<string, readonly string[]>> = { 'known-currency': ['currency'] };
 
-/** The bounds of a stored value that an input does not meet. With `isAmended`, code may replace a value below a lower bound. */
+/**
+ * The bounds of a stored member (`wanted`) that an input (`given`) lacks, so that it takes too much. With `isAmended`, lower bounds and patterns
+ * do not count, since code of the operation replaces a blank value, as by a default.
+ */
 function looserBounds(given: Constraint, wanted: Constraint, isAmended: boolean): string[] {
   const { pattern, format, one_of: values } = wanted;
   const below = LOWER.filter((name) => wanted[name] !== undefined && !((given[name] ?? -Infinity) >= wanted[name]));

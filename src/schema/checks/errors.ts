@@ -35,7 +35,7 @@ export function nodeOf({ document }: Sdl, type: string): ASTNode | undefined {
   return document.definitions.find((node) => node.kind === Kind.OBJECT_TYPE_DEFINITION && node.name.value === type);
 }
 
-/** An error for each string; a condition that does not hold gives none. */
+/** An error for each text. Other values are what `condition && text` gives if the condition does not hold, and are passed over. */
 export function errorsAt(node: ASTNode | undefined, ...texts: readonly unknown[]): SchemaError[] {
   return texts.filter((text) => typeof text === 'string').map((text) => ({ node, text }));
 }
@@ -52,13 +52,16 @@ export function errorsOf(document: DocumentNode, errors: readonly GraphQLError[]
   });
 }
 
-/** The errors that `find` finds in a schema, one a line: `schema/quotes.graphql:12: Query.quotes has no resolver`. */
-export function linesOf(sdl: SchemaModel, find: (sdl: SchemaModel) => readonly SchemaError[]): string[] {
-  if (find(sdl).length === 0) return [];
+/**
+ * The errors of a schema, one a line: `schema/quotes.graphql:12: Query.quotes has no resolver`. If there are any, `errorsIn` is called again with
+ * a schema read with locations.
+ */
+export function linesOf(sdl: SchemaModel, errorsIn: (sdl: SchemaModel) => readonly SchemaError[]): string[] {
+  if (errorsIn(sdl).length === 0) return [];
   // locations take memory, and only errors need them
   const read = sdl === published ? readDocument : sdl === operatorModel() ? readOperatorDocument : undefined;
   const located = read ? new SchemaModel(read()) : sdl;
-  return linesFrom(find(located));
+  return linesFrom(errorsIn(located));
 }
 
 /** Errors with the place of their nodes, one a line. */

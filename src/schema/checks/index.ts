@@ -49,23 +49,24 @@ export function refuseErrors(sdl: SchemaModel, isResolved: IsResolved): void {
   if (lines.length > 0) throw new Error(['invalid schema:', ...lines].join('\n'));
 }
 
-/** What graphql-js finds, other than `isKnown`; anything else reads only what it found valid. */
+/** The errors that graphql-js finds, without those that are known; the checks of {@link modelErrors} need a document without any. */
 export function documentErrors(
   document: DocumentNode,
   isKnown: (error: GraphQLError) => boolean = () => false,
 ): SchemaError[] {
   // values of directives, which graphql-js does not check by default, need no other types
-  const definitions = document.definitions.filter(({ kind }) => OF_DIRECTIVES.includes(kind));
+  const definitions = document.definitions.filter(({ kind }) => USED_BY_DIRECTIVES.includes(kind));
   const schema = buildASTSchema({ ...document, definitions }, { assumeValidSDL: true, assumeValid: true });
   const values = validate(schema, document, [ValuesOfCorrectTypeRule], { maxErrors: Infinity });
-  return errorsOf(
-    document,
-    [...validateSDL(document), ...values].filter((error) => !isKnown(error)),
-  );
+  const errors = [...validateSDL(document), ...values].filter((error) => !isKnown(error));
+  return errorsOf(document, errors);
 }
 
-const OF_DIRECTIVES: readonly Kind[] = [
-  ...[Kind.DIRECTIVE_DEFINITION, Kind.SCALAR_TYPE_DEFINITION, Kind.ENUM_TYPE_DEFINITION, Kind.ENUM_TYPE_EXTENSION],
+const USED_BY_DIRECTIVES: readonly Kind[] = [
+  Kind.DIRECTIVE_DEFINITION,
+  Kind.SCALAR_TYPE_DEFINITION,
+  Kind.ENUM_TYPE_DEFINITION,
+  Kind.ENUM_TYPE_EXTENSION,
 ];
 
 export function modelErrors(checked: Checked): SchemaError[] {
@@ -115,9 +116,7 @@ function tableErrors(sdl: Sdl): SchemaError[] {
 }
 
 /** The gateway's own collections in an organisation's database; a test checks that this list matches their definitions. */
-export const OWN_COLLECTIONS = [
-  ...['idempotency_records', 'open_writes', 'write_versions', 'events', 'webhook_deliveries'],
-];
+export const OWN_COLLECTIONS = ['idempotency_records', 'open_writes', 'write_versions', 'events', 'webhook_deliveries'];
 
 export function collectionErrors(sdl: SchemaModel): SchemaError[] {
   const owners = new Map<string, string>();
@@ -235,9 +234,9 @@ function routeErrors({ roots }: Sdl): SchemaError[] {
 
 /** Finds writes that keys made for reading could call. */
 function scopeErrors({ roots }: Sdl): SchemaError[] {
-  const of = (root: RootType) => roots.flatMap(({ kind, field }) => (kind === root ? [field] : []));
-  const readers = new Map(of('Query').map((field) => [directiveOf(field, 'access')?.scope, field.name.value]));
-  return of('Mutation').flatMap((field) => {
+  const fieldsOf = (root: RootType) => roots.flatMap(({ kind, field }) => (kind === root ? [field] : []));
+  const readers = new Map(fieldsOf('Query').map((field) => [directiveOf(field, 'access')?.scope, field.name.value]));
+  return fieldsOf('Mutation').flatMap((field) => {
     const scope = directiveOf(field, 'access')?.scope;
     const read = scope === undefined ? undefined : readers.get(scope);
     return errorsAt(
@@ -261,25 +260,26 @@ function callerErrors({ roots }: Sdl): SchemaError[] {
 
 /** Finds personal data that erasing a customer would leave behind. */
 function personalErrors(sdl: SchemaModel): SchemaError[] {
-  const concerned = [...new Set(typesOfCustomer(sdl.stored).flatMap(({ stored, parts }) => [stored, ...parts]))];
-  const own = new Set(concerned.flatMap(({ type, members }) => members.map(({ name }) => `${type}.${name}`)));
+  const withPersonalData = [...new Set(typesOfCustomer(sdl.stored).flatMap(({ stored, parts }) => [stored, ...parts]))];
+  const own = new Set(withPersonalData.flatMap(({ type, members }) => members.map(({ name }) => `${type}.${name}`)));
   const misplaced = new Set<string>();
   const stray = sdl.fields.flatMap(({ type, field }) => {
     const place = `${type}.${field.name.value}`;
     if (!directiveOf(field, 'personal') || own.has(place)) return [];
-    const around = concerned.flatMap((stored) =>
+    const enclosing = withPersonalData.flatMap((stored) =>
       stored.members.filter((member) => typesIn(member).includes(type)).map(({ name }) => `${stored.type}.${name}`),
     );
-    for (const member of around) misplaced.add(member);
+    for (const member of enclosing) misplaced.add(member);
     const why =
-      around.length > 0
-        ? `that is said of whole objects: write it on ${around.join(' and ')} instead`
+      enclosing.length > 0
+        ? `that is said of whole objects: write it on ${enclosing.join(' and ')} instead`
         : 'is not a member of a stored type that refers to a customer: remove @personal';
     return errorsAt(field, `${place} is @personal, but ${why}`);
   });
-  return [...concerned.flatMap((stored) => erasureErrors(sdl, stored, misplaced)), ...stray];
+  return [...withPersonalData.flatMap((stored) => erasureErrors(sdl, stored, misplaced)), ...stray];
 }
 
+/** `misplaced` are members with @personal inside them, of which that is an error already. */
 function erasureErrors(sdl: Sdl, { type, unique, members }: StoredType, misplaced: ReadonlySet<string>): SchemaError[] {
   return sdl.fieldsOf(type).flatMap((field) => {
     const member = members.find(({ name }) => name === field.name.value);

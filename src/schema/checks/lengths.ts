@@ -8,7 +8,7 @@ import { errorsAt, type SchemaError } from './errors';
  */
 
 /** Formats with a list of allowed values. */
-const LISTED: readonly string[] = ['currency', 'known-currency'];
+const FORMATS_OF_LISTS: readonly string[] = ['currency', 'known-currency'];
 
 export function lengthErrors({ document }: Sdl): SchemaError[] {
   return document.definitions.flatMap((node) => {
@@ -26,7 +26,7 @@ function errorsOfInput(place: string, input: InputValueDefinitionNode): SchemaEr
   const isBounded =
     most !== undefined ||
     listed !== undefined ||
-    LISTED.includes(format) ||
+    FORMATS_OF_LISTS.includes(format) ||
     (directiveOf(input, 'event_types') ?? directiveOf(input, 'object_types')) !== undefined;
   return errorsAt(
     input,

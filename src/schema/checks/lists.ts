@@ -6,10 +6,11 @@ import { directiveOf, isListType, namedType, pageOf, rowName } from '../sdl';
 import { typeOf } from '../storedTypes';
 import { type Checked, errorsAt, type SchemaError } from './errors';
 
-/* Finds list arguments that have no effect, and totals of what has no currency. */
+/* Finds arguments of lists that would have no effect or a wrong one, limits without bounds, and totals that cannot be computed. */
 
 /** List arguments for paging and sorting, which are not filters. */
-const OF_PAGES: readonly string[] = ['sort', 'limit', 'cursor'];
+const PAGING_ARGUMENTS: readonly string[] = ['sort', 'limit', 'cursor'];
+
 export function listErrors(checked: Checked): SchemaError[] {
   return [
     ...checked.sdl.fields.flatMap(({ type, field }) => limitErrors(type, field)),
@@ -50,7 +51,7 @@ function argumentErrors({ sdl }: Checked, field: FieldDefinitionNode): SchemaErr
           : [
               filter && 'has a @filter, but its list is not that of a type with @stored: name it like the collection',
               !filter &&
-                !OF_PAGES.includes(name) &&
+                !PAGING_ARGUMENTS.includes(name) &&
                 !inPath.includes(`:${name}`) &&
                 'has no @filter: say which member of the rows it compares, or remove it',
             ];
@@ -61,7 +62,7 @@ function argumentErrors({ sdl }: Checked, field: FieldDefinitionNode): SchemaErr
   });
 }
 
-/** `row` is the member of the rows; undefined if they lack it. */
+/** The errors of a filter, for {@link errorsAt}. `row` is the member of the rows that it compares; undefined if they lack it. */
 function filterErrors(
   { member, by }: Filter,
   argument: InputValueDefinitionNode,

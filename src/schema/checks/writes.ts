@@ -37,7 +37,7 @@ function missingErrors(sdl: Sdl, { element, stored, set, key }: BulkUpsert): Sch
   });
 }
 
-/** Members that every write sets. */
+/** Members that every write sets, so that inputs need not. */
 const SET_BY_WRITES: readonly string[] = ['id', 'created_at', 'updated_at'];
 
 function defaultErrors(sdl: Sdl, type: string, field: FieldDefinitionNode): SchemaError[] {

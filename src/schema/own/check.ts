@@ -23,7 +23,7 @@ export function ownErrors(folder: string): string[] {
   const own = readOwn(folder, {});
   if (own.errors.length > 0) return [...own.errors];
   const ours = new SchemaModel(readOurs());
-  const structural = extensionErrors(ours, own.definitions);
+  const extensions = extensionErrors(ours, own.definitions);
   // a type that is there twice would get each extension twice
   const typeNames = new Set(
     ours.document.definitions.flatMap((node) => (isTypeDefinitionNode(node) ? nameOf(node) : [])),
@@ -32,23 +32,25 @@ export function ownErrors(folder: string): string[] {
     (node) => !isTypeDefinitionNode(node) || (!typeNames.has(nameOf(node)) && typeNames.add(nameOf(node))),
   );
   const all = new SchemaModel(joined(ours.document, { definitions }));
+  // reported already, in our words
   const isKnown = ({ nodes = [] }: GraphQLError): boolean =>
-    nodes.some((node) => structural.some((error) => isWithin(node, error.node)));
-  const errors = [...structural, ...documentErrors(all.document, isKnown)];
+    nodes.some((node) => extensions.some((error) => isWithin(node, error.node)));
+  const errors = [...extensions, ...documentErrors(all.document, isKnown)];
   return linesFrom(errors.length > 0 ? errors : errorsOfModel(ours, all, own.definitions));
 }
 
 function isWithin({ loc }: ASTNode, node: ASTNode | undefined): boolean {
-  const around = node?.loc;
-  return loc !== undefined && loc.source === around?.source && loc.start >= around.start && loc.end <= around.end;
+  const outer = node?.loc;
+  return loc !== undefined && loc.source === outer?.source && loc.start >= outer.start && loc.end <= outer.end;
 }
 
-/** Fields of ours have resolvers, as our own tests know; those of the user must be derived. */
+/** The errors of the whole schema. Built-in fields have resolvers, as tests ensure; fields of the user must be derived (derivedFields.ts). */
 function errorsOfModel(ours: SchemaModel, all: SchemaModel, ownDefinitions: readonly DefinitionNode[]): SchemaError[] {
   const names = new Set(ours.fields.map(({ type, field }) => `${type}.${field.name.value}`));
   let derived: ReadonlySet<string> | undefined;
   const isDerived = (name: string): boolean =>
     (derived ??= new Set(derivedFields(all).map(({ type, field }) => `${type}.${field.name.value}`))).has(name);
+  // arguments of fields that cannot be derived, whose own errors would only confuse
   const underived = new Set<ASTNode>();
   const unresolved = (place: string, field: FieldDefinitionNode): string => {
     for (const argument of field.arguments ?? []) underived.add(argument);
@@ -78,4 +80,5 @@ function errorsOfModel(ours: SchemaModel, all: SchemaModel, ownDefinitions: read
   }
 }
 
+/** What can be derived. */
 const POSSIBLE = 'lists, reads by id, bulk calls, a PATCH of one object, @totals, and relations of stored types';

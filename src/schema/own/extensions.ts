@@ -5,20 +5,27 @@ import { errorsAt, placeOf, type SchemaError } from '../checks/errors';
 import type { SchemaModel } from '../model';
 import { typesIn } from '../storedTypes';
 
-/* What a folder of the user may define and extend: nothing of ours is redefined, and rows and files from before keep their meaning. */
+/*
+ * What the user's folder (SCHEMA_DIR) may define and extend: no built-in type or member is redefined, and rows and files from before keep their
+ * meaning.
+ */
 
 interface Named {
   readonly name: NameNode;
 }
 
-/** `ours` is the model of our files alone. */
+/** `ours` is the model of the built-in files alone. */
 export function extensionErrors(ours: SchemaModel, ownDefinitions: readonly DefinitionNode[]): SchemaError[] {
   const defined = new Map<string, ASTNode>();
   for (const node of ours.document.definitions) if (isDefinition(node)) defined.set(node.name.value, node);
-  const scope: Scope = { ours, known: knownTypes(ours), elements: new Set(ours.upserts.map(({ element }) => element)) };
+  const builtIn: BuiltIn = {
+    ours,
+    known: knownTypes(ours),
+    elements: new Set(ours.upserts.map(({ element }) => element)),
+  };
   return ownDefinitions.flatMap((node) => {
-    if (isExtension(node)) return [...nameErrors(node), ...extensionErrorsOf(scope, node)];
-    if (!isDefinition(node) || !DEFINED.includes(node.kind))
+    if (isExtension(node)) return [...nameErrors(node), ...extensionErrorsOf(builtIn, node)];
+    if (!isDefinition(node) || !DEFINABLE.includes(node.kind))
       return errorsAt(
         node,
         `a folder of your own has types, inputs, enums and extensions only: remove this ${wordOf(node)}`,
@@ -38,8 +45,11 @@ export function extensionErrors(ours: SchemaModel, ownDefinitions: readonly Defi
   });
 }
 
-const DEFINED: readonly string[] = [
-  ...[Kind.OBJECT_TYPE_DEFINITION, Kind.INPUT_OBJECT_TYPE_DEFINITION, Kind.ENUM_TYPE_DEFINITION],
+/** What a folder may define. */
+const DEFINABLE: readonly string[] = [
+  Kind.OBJECT_TYPE_DEFINITION,
+  Kind.INPUT_OBJECT_TYPE_DEFINITION,
+  Kind.ENUM_TYPE_DEFINITION,
 ];
 
 type Definition = DefinitionNode & Named;
@@ -58,13 +68,15 @@ const wordOf = ({ kind }: DefinitionNode): string => kind.replaceAll(/(?<=[a-z])
 const placeText = (node: ASTNode, isBuiltIn: boolean): string =>
   (placeOf(node).replace(/: $/, '') || 'another place') + (isBuiltIn ? ' of Scopegate' : '');
 
-interface Scope {
+/** What an extension is checked against. */
+interface BuiltIn {
   readonly ours: SchemaModel;
   readonly known: Known;
+  /** The input types of elements of bulk calls. */
   readonly elements: ReadonlySet<string>;
 }
 
-/** Which of our types the database stores, so that what is added to them is stored, too. */
+/** The built-in types that may be extended: stored objects, or what they consist of, rows of totals, and enums that are stored or scopes. */
 interface Known {
   readonly stored: ReadonlySet<string>;
   readonly totals: ReadonlySet<string>;
@@ -85,25 +97,25 @@ function knownTypes(ours: SchemaModel): Known {
   };
 }
 
-function extensionErrorsOf(scope: Scope, node: Definition): SchemaError[] {
-  const { ours } = scope;
+function extensionErrorsOf(builtIn: BuiltIn, node: Definition): SchemaError[] {
+  const { ours } = builtIn;
   const { value: type } = node.name;
   const isBuiltIn = ours.document.definitions.some(
     (definition) => isDefinition(definition) && definition.name.value === type,
   );
   if (node.kind === Kind.OBJECT_TYPE_EXTENSION) {
-    const collisions = twice(node, type, ours.fieldsOf(type), node.fields ?? []);
+    const collisions = duplicateErrors(node, type, ours.fieldsOf(type), node.fields ?? []);
     if (['Query', 'Mutation', 'Subscription'].includes(type) || !isBuiltIn) return collisions;
-    return [...collisions, ...objectErrors(scope, node, type)];
+    return [...collisions, ...objectErrors(builtIn, node, type)];
   }
   if (node.kind === Kind.INPUT_OBJECT_TYPE_EXTENSION) {
-    const isElement = !isBuiltIn || scope.elements.has(type);
+    const isElement = !isBuiltIn || builtIn.elements.has(type);
     return [
-      ...twice(node, type, ours.inputFieldsOf(type), node.fields ?? []),
+      ...duplicateErrors(node, type, ours.inputFieldsOf(type), node.fields ?? []),
       ...errorsAt(
         node,
         !isElement &&
-          `${type} cannot be extended: only elements of bulk calls can, ${[...scope.elements].join(' and ')}`,
+          `${type} cannot be extended: only elements of bulk calls can, ${[...builtIn.elements].join(' and ')}`,
       ),
       ...(node.fields ?? []).flatMap((field) =>
         errorsAt(
@@ -116,16 +128,16 @@ function extensionErrorsOf(scope: Scope, node: Definition): SchemaError[] {
     ];
   }
   if (node.kind === Kind.ENUM_TYPE_EXTENSION) {
-    const isOpen = !isBuiltIn || scope.known.enums.has(type);
+    const isOpen = !isBuiltIn || builtIn.known.enums.has(type);
     return [
-      ...twice(node, type, ours.enumValuesOf(type), node.values ?? []),
+      ...duplicateErrors(node, type, ours.enumValuesOf(type), node.values ?? []),
       ...errorsAt(node, !isOpen && `enum ${type} is the gateway's own and cannot be extended: remove its extension`),
     ];
   }
   return errorsAt(node, `extensions are of types, inputs and enums: remove this ${wordOf(node)}`);
 }
 
-function objectErrors({ known }: Scope, node: ObjectNode, type: string): SchemaError[] {
+function objectErrors({ known }: BuiltIn, node: ObjectNode, type: string): SchemaError[] {
   if (known.totals.has(type)) return [];
   if (!known.stored.has(type))
     return errorsAt(node, `${type} is not stored, so nothing would give what you add: extend a type with @stored`);
@@ -140,8 +152,8 @@ function objectErrors({ known }: Scope, node: ObjectNode, type: string): SchemaE
   });
 }
 
-/** Finds members that ours have too. */
-function twice(
+/** Finds members that the built-in type has, too. */
+function duplicateErrors(
   node: Definition,
   type: string,
   ours: readonly (ASTNode & Named)[],
@@ -174,7 +186,7 @@ function nameErrors(node: Definition): SchemaError[] {
     ...fields.flatMap((field) => {
       const { value: name } = field.name;
       const place = `${type}.${name}`;
-      // as members of every JavaScript object
+      // such as constructor, a member of every JavaScript object
       const isReserved = name in {} || (isStored && name === SEARCH_MEMBER);
       return errorsAt(
         field,

@@ -5,7 +5,10 @@ import type { SchemaModel } from '../model';
 import { typeOf } from '../storedTypes';
 import type { BulkUpsert } from '../upserts';
 
-/* The shapes of what the user's operations answer and take, which the gateway gives and reads; tests keep those of ours. */
+/*
+ * The shapes that derived operations of the user must have, since the gateway makes their answers and reads their arguments by name. Of built-in
+ * operations tests ensure them.
+ */
 
 /** Members by name, with their types. */
 type Shape = Readonly<Record<string, string>>;
@@ -26,7 +29,7 @@ export function shapeErrors(sdl: SchemaModel, ownDefinitions: readonly Definitio
 }
 
 /** Finds members that the type lacks, or has with another type. */
-function membersOf(sdl: SchemaModel, type: string, wanted: Shape): SchemaError[] {
+function memberErrors(sdl: SchemaModel, type: string, wanted: Shape): SchemaError[] {
   const fields = new Map(sdl.fieldsOf(type).map((field) => [field.name.value, field]));
   return Object.entries(wanted).flatMap(([name, member]) => {
     const field = fields.get(name);
@@ -42,7 +45,7 @@ function listErrors(sdl: SchemaModel, field: FieldDefinitionNode): SchemaError[]
   const [page, row] = [pageOf(field), rowName(field)];
   if (page === undefined || row === undefined || sdl.stored.get(row)?.collection !== field.name.value) return [];
   const shape = { data: `[${row}!]!`, has_more: 'Boolean!', next_cursor: 'String' };
-  return [...membersOf(sdl, page, shape), ...argumentErrors(field, { limit: 'Int', cursor: 'String' })];
+  return [...memberErrors(sdl, page, shape), ...argumentErrors(field, { limit: 'Int', cursor: 'String' })];
 }
 
 /** Finds arguments that are missing or have another type. */
@@ -66,8 +69,14 @@ function totalsErrors(sdl: SchemaModel, field: FieldDefinitionNode): SchemaError
   const stored = sdl.stored.get(total.of);
   const [day, status] = [typeOf(stored, total.at) ?? '', typeOf(stored, 'status') ?? ''];
   const known: Shape = {
-    ...{ group_by: '[TotalsGroup!]', from: day, to: day, status: `[${status}!]`, customer_id: 'ID' },
-    ...{ currency: 'String', sort: 'String', limit: 'Int' },
+    group_by: '[TotalsGroup!]',
+    from: day,
+    to: day,
+    status: `[${status}!]`,
+    customer_id: 'ID',
+    currency: 'String',
+    sort: 'String',
+    limit: 'Int',
   };
   const rows = sdl.rowTypeOf(namedType(field.type));
   return [
@@ -82,8 +91,8 @@ function totalsErrors(sdl: SchemaModel, field: FieldDefinitionNode): SchemaError
         type !== undefined && print(argument.type) !== type && `${place} is ${print(argument.type)}: write ${type}`,
       );
     }),
-    ...membersOf(sdl, namedType(field.type), { data: `[${rows ?? 'Total'}!]!`, has_more: 'Boolean!' }),
-    ...(rows === undefined ? [] : membersOf(sdl, rows, { currency: 'String!', count: 'Int!' })),
+    ...memberErrors(sdl, namedType(field.type), { data: `[${rows ?? 'Total'}!]!`, has_more: 'Boolean!' }),
+    ...(rows === undefined ? [] : memberErrors(sdl, rows, { currency: 'String!', count: 'Int!' })),
   ];
 }
 
@@ -102,16 +111,20 @@ function bulkErrors(sdl: SchemaModel, { operation, report, result, key, element,
   const field = sdl.rootField(operation);
   const row = result === '' ? 'Result' : result;
   return [
-    ...membersOf(sdl, report, { ...COUNTS, results: `[${row}!]!` }),
-    ...membersOf(sdl, row, {
-      ...{ index: 'Int!', [key]: 'String', id: 'ID', outcome: 'UpsertOutcome!', errors: '[ElementError!]!' },
+    ...memberErrors(sdl, report, { ...COUNTS, results: `[${row}!]!` }),
+    ...memberErrors(sdl, row, {
+      index: 'Int!',
+      [key]: 'String',
+      id: 'ID',
+      outcome: 'UpsertOutcome!',
+      errors: '[ElementError!]!',
     }),
     ...(field ? argumentErrors(field, { [list]: `[${element}!]!`, atomic: 'Boolean', dry_run: 'Boolean' }) : []),
     ...(field ? boundErrors(field, list) : []),
   ];
 }
 
-/** Elements of one call: as many as of ours. */
+/** Elements of one call: as many as a built-in bulk call takes. */
 const MOST_ELEMENTS = 1000;
 
 function boundErrors(field: FieldDefinitionNode, list: string): SchemaError[] {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Scope } from '../../../src/auth/scopes';
 import type { Operation } from '../../../src/schema/declaredOperations';
-import { WORKED_OUT } from '../../../src/schema/workedOut';
+import { COMPUTED_FIELDS } from '../../../src/schema/computedFields';
 import { published } from '../../../src/schema/model';
 import { namedType } from '../../../src/schema/sdl';
 import { IDS, makeStocked } from '../../support/fixtures/contract';
@@ -134,7 +134,7 @@ describe.each(CHANGES)('$name', (operation) => {
     const [sent] = SENT[operation.name]! as [Json];
     for (const member of members.filter((name) => name !== 'id' && !(name in sent))) {
       const named = published.fieldsOf(type).find(({ name }) => name.value === member)!;
-      const called = WORKED_OUT.has(member) && named.arguments?.length ? `${member}(key: "a")` : member;
+      const called = COMPUTED_FIELDS.has(member) && named.arguments?.length ? `${member}(key: "a")` : member;
       const text = published.fieldsOf(namedType(named.type)).length > 0 ? `${called} { __typename }` : called;
       for (const select of [
         text,
