@@ -31,7 +31,7 @@ import { eraseCustomer } from '../resources/eraseCustomer';
 import { storeSample } from '../resources/sample';
 import { emptySandbox } from '../resources/sandbox';
 import { shownObjects } from '../resources/shownObject';
-import { failedAuthentications } from '../admission/rateLimit';
+import { createFailureCounter } from '../admission/rateLimit';
 import type { createJobWorker } from '../jobs/worker';
 import { operatorContextFactory } from '../operator/context';
 import { createWriteLines } from '../operator/writeLines';
@@ -179,7 +179,7 @@ async function createOperatorApi(options: ApisOptions, admin: AdminOf) {
     kinds: () => (kinds ??= kindsOf(collections, options.schemas.rest)),
   };
   const openContext = operatorContextFactory({
-    ...{ config, control, databases, shardHealth, admin, wake: options.jobs.wake },
+    ...{ config, control, databases, shardHealth, admin, onNewJob: options.jobs.wake },
     ...{ log: createClusterFeed(databases), source: createEventSource(databases, waiting), wait: waiting.wait },
     readShown: shownObjects(options.schemas.graphql),
     actions: {
@@ -189,7 +189,7 @@ async function createOperatorApi(options: ApisOptions, admin: AdminOf) {
     },
     writing,
     limiter: metrics.counted('operator', limiters.keys),
-    countFailure: failedAuthentications(metrics.counted('address', limiters.failures)),
+    countFailure: createFailureCounter(metrics.counted('address', limiters.failures)),
     admit: () => {
       tracker.admit();
     },

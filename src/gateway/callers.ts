@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { type Limiters, openLimiters } from '../admission/limiters';
-import { failedAuthentications, createKeyRateLimiter } from '../admission/rateLimit';
+import { createFailureCounter, createKeyRateLimiter } from '../admission/rateLimit';
 import type { RequestTracker } from '../admission/requestTracker';
 import { createAuthenticator } from '../auth/authenticate';
 import { bestEffort } from '../auth/recognise';
@@ -73,7 +73,7 @@ export function keyCallers(options: CallersOptions) {
     pepper: config.KEY_PEPPER,
     previousPepper: config.KEY_PEPPER_PREVIOUS,
     now: databases.now,
-    countFailure: failedAuthentications(metrics.counted('address', limiters.failures)),
+    countFailure: createFailureCounter(metrics.counted('address', limiters.failures)),
     onFound: (storedKey) => {
       metrics.keyFound(keyLabel(storedKey, databases.now()));
     },

@@ -170,7 +170,7 @@ function createTraffic(
   const { isDown, isReadOnly } = availability;
   const shardHealth = shardHealthOf(databases, logger);
   const tracker = createRequestTracker<Exchange>({
-    ...{ availability, shards: shardHealth, lostAt, onShed, longest },
+    ...{ availability, shards: shardHealth, lostAt, onShed, maxDuration: longest },
     onEnd: (exchange) => {
       bodies.end(exchange);
       queue.end(exchange);

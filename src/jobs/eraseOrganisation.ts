@@ -1,14 +1,14 @@
 import type { OrganisationData } from '../tenant/organisationData';
 import { MovingError } from '../organisations/erasing';
 import { JobRefused } from '../organisations/jobs';
-import type { Listed } from '../organisations/organisationRows';
+import type { OrganisationForOperators } from '../organisations/organisationRows';
 import type { Stores } from './stores';
 
 export interface Erasing {
   /** Called before anything is changed; throws to prevent the erasure. */
-  readonly check?: (organisation: Listed) => Promise<void>;
+  readonly check?: (organisation: OrganisationForOperators) => Promise<void>;
   /** Exports the data; without this function nothing is exported. */
-  readonly exportTo?: (organisation: Listed, data: OrganisationData) => Promise<void>;
+  readonly exportTo?: (organisation: OrganisationForOperators, data: OrganisationData) => Promise<void>;
   /** Called before data is deleted; throws to prevent that. */
   readonly mayDrop?: () => void;
 }

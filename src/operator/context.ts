@@ -2,7 +2,7 @@ import { rateLimited, type RateLimiter } from '../admission/rateLimit';
 import { OPERATOR } from '../auth/roles';
 import type { Pauses } from '../async/yield';
 import { AppError } from '../errors';
-import type { Creating } from '../admin/organisations';
+import type { CreationHooks } from '../admin/organisations';
 import type { CallContext, OpenContext } from '../operations/context';
 import type { FeedCaller } from './events';
 import { type Operator, type OperatorOptions, createOperator } from './operator';
@@ -19,7 +19,7 @@ export interface OperatorContextOptions
 }
 
 /** The context of an operator, who acts for no organisation. */
-export interface OperatorContext extends CallContext, Creating {
+export interface OperatorContext extends CallContext, CreationHooks {
   readonly operator: Operator;
 }
 

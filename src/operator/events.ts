@@ -1,4 +1,4 @@
-import type { Listed } from '../organisations/organisationRows';
+import type { OrganisationForOperators } from '../organisations/organisationRows';
 import type { OrganisationDataCache } from '../tenant/organisationData';
 import { AppError, invalidRequest, movingError } from '../errors';
 import {
@@ -31,9 +31,9 @@ export interface FeedOptions {
     object: { readonly type: string; readonly id: string },
     context: CallContext,
   ) => Promise<unknown>;
-  readonly byIds: (ids: readonly string[]) => Promise<ReadonlyMap<string, Listed>>;
+  readonly byIds: (ids: readonly string[]) => Promise<ReadonlyMap<string, OrganisationForOperators>>;
   /** The organisation that a caller names. @throws AppError not_found */
-  readonly requireOrganisation: (text: string) => Promise<Listed>;
+  readonly requireOrganisation: (text: string) => Promise<OrganisationForOperators>;
 }
 
 interface FeedArguments {
@@ -120,7 +120,7 @@ async function ofOurs(events: readonly EventOfOne[], byIds: FeedOptions['byIds']
 }
 
 /** An event as operators get it, with its organisation for the resolvers of its fields. */
-export function shownOfAll(row: EventRow, organisation: Listed) {
+export function shownOfAll(row: EventRow, organisation: OrganisationForOperators) {
   const { id, external_ref } = organisation;
   const of = { organisation_id: id, organisation_ref: external_ref };
   return { ...shownEvent(id, row), ...of, object: row.object, related: row.related ?? null, organisation };

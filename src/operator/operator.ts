@@ -2,7 +2,7 @@ import type { Admin, AdminOf } from '../admin';
 import { asOperator } from '../admin/acting';
 import { createBelongingOperations, type BelongingsOptions } from '../admin/belongings';
 import { createFinder } from '../admin/finder';
-import { type Creating, createOrganisationOperations, type OrganisationsOptions } from '../admin/organisations';
+import { type CreationHooks, createOrganisationOperations, type OrganisationsOptions } from '../admin/organisations';
 import type { Actor } from '../organisations/auditEvents';
 import type { Attempt } from '../organisations/creations';
 import { type FeedCaller, type FeedOptions, createFeedOperations } from './events';
@@ -54,7 +54,7 @@ export function createOperator(options: OperatorOptions, actor: Actor, { attempt
     async inOrganisation(
       name: keyof OfOrganisation,
       { id, ...args }: { readonly id: string },
-      replay: Creating,
+      replay: CreationHooks,
     ): Promise<unknown> {
       const organisation = await (WHILE_ERASING.includes(name) ? requireExisting(id) : requireOpen(id));
       const operations: OfOrganisation = {

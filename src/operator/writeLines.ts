@@ -173,7 +173,7 @@ async function write(piece: readonly NdjsonLine[], writing: Writing): Promise<Re
       for (const { at } of lines) results[at] = failed(UNKNOWN);
       continue;
     }
-    // it may be named in two ways
+    // it may be named in several ways
     const group = byId.get(organisation.id);
     if (group) group.lines.push(...lines);
     else byId.set(organisation.id, { organisation, lines });
@@ -236,12 +236,11 @@ async function readLine(
     return {
       fault: { pointer: '/organisation', code: 'required', detail: 'must be an id, or `ref:` and an external_ref' },
     };
-  const isRef = isOrganisationRef(organisation);
-  if (!isRef && !UUID.test(organisation))
+  if (!isOrganisationRef(organisation) && !UUID.test(organisation))
     return {
       fault: { pointer: '/organisation', code: 'format', detail: 'must be an id, or `ref:` and an external_ref' },
     };
-  return { organisation: isRef ? organisation : organisation.toLowerCase(), element };
+  return { organisation, element };
 }
 
 const UNKNOWN: Fault = { pointer: '/organisation', code: 'not_found', detail: 'is not the name of an organisation' };

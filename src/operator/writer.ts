@@ -6,9 +6,9 @@ import type { CallContext } from '../operations/context';
 import type { Actor } from '../organisations/auditEvents';
 import type { Control } from '../organisations/control';
 import type { Attempt } from '../organisations/creations';
-import type { Listed } from '../organisations/organisationRows';
+import type { OrganisationForOperators } from '../organisations/organisationRows';
 import { type Kinds, writeElements, type WriteReport } from '../writes';
-import { erasing } from '../admin/refusals';
+import { beingErased } from '../admin/refusals';
 
 /* Writes of operators to the data of organisations, with their audit events (docs/decisions/operator-writes.md). */
 
@@ -18,7 +18,7 @@ export interface Writing {
   readonly kinds: () => Kinds;
   readonly checkElement: (element: unknown, room?: FaultLimits) => Findings;
   /** Checks a request before it reads an organisation's data. @throws AppError unavailable */
-  readonly admit: (organisation: Pick<Listed, 'id'>) => void;
+  readonly admit: (organisation: Pick<OrganisationForOperators, 'id'>) => void;
 }
 
 export type WriteContext = Pick<CallContext, 'charge' | 'holdRows' | 'takeTurn'>;
@@ -34,9 +34,9 @@ interface Writer {
   readonly actor: Actor;
   readonly attempt: Attempt | undefined;
   /** @throws AppError not_found; conflict if it is being erased */
-  readonly requireOpen: (id: string) => Promise<Listed>;
+  readonly requireOpen: (id: string) => Promise<OrganisationForOperators>;
   /** Those that exist, by the given name. */
-  readonly findAll: (names: readonly string[]) => Promise<Map<string, Listed>>;
+  readonly findAll: (names: readonly string[]) => Promise<Map<string, OrganisationForOperators>>;
 }
 
 /** Elements per point, rounded up. */
@@ -49,14 +49,17 @@ export function createWriteOperation(
   const by = actor.who as WrittenBy;
 
   /** @throws AppError unavailable */
-  function open(organisation: Listed, { holdRows }: WriteContext) {
+  function open(organisation: OrganisationForOperators, { holdRows }: WriteContext) {
     admit(organisation);
     const data = organisationData(organisation);
     return { organisation, data, by, check: checkElement, kinds: kinds(), holdRows, isAtomic: false, dryRun: false };
   }
 
   /** Records what was written to an organisation, unless that is nothing. */
-  async function note({ id }: Pick<Listed, 'id'>, { created, updated, deleted }: Counts): Promise<void> {
+  async function note(
+    { id }: Pick<OrganisationForOperators, 'id'>,
+    { created, updated, deleted }: Counts,
+  ): Promise<void> {
     const counts = Object.entries({ created, updated, deleted }).filter(([, count]) => count > 0);
     if (counts.length > 0) await control.as(actor).record('objects.written', id, Object.fromEntries(counts));
   }
@@ -99,8 +102,12 @@ export function createWriteOperation(
     /** For lines of many organisations; what a request has written is noted once, at its end. */
     lines: {
       findAll,
-      async write(organisation: Listed, writes: readonly unknown[], context: WriteContext): Promise<WriteReport> {
-        if (organisation.state === 'erasing') throw erasing();
+      async write(
+        organisation: OrganisationForOperators,
+        writes: readonly unknown[],
+        context: WriteContext,
+      ): Promise<WriteReport> {
+        if (organisation.state === 'erasing') throw beingErased();
         return writeElements(writes, () => '', open(organisation, context)).catch(refuseGone);
       },
       note,
@@ -112,5 +119,5 @@ export type Counts = Pick<WriteReport, 'created' | 'updated' | 'deleted'>;
 
 /** An organisation whose erasure began meanwhile is refused like one that is being erased. */
 function refuseGone(error: unknown): never {
-  throw error instanceof AppError && error.extras.reason === 'erased' ? erasing() : error;
+  throw error instanceof AppError && error.extras.reason === 'erased' ? beingErased() : error;
 }

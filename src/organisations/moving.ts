@@ -4,7 +4,7 @@ import { changeInKeys } from './endedKeys';
 import { JobRefused } from './jobs';
 import { lastKnownOf } from './lastKnown';
 import type { ControlModels } from './models';
-import { type Listed, type MoveDocument, toListed } from './organisationRows';
+import { type OrganisationForOperators, type MoveDocument, forOperators } from './organisationRows';
 
 /* Control data of organisations that MongoDB moves to another shard (docs/decisions/shards.md). */
 
@@ -20,7 +20,7 @@ export function isAbandoned({ seen_at }: MoveDocument, now: number): boolean {
 }
 
 export interface Moves {
-  readonly organisation: Listed;
+  readonly organisation: OrganisationForOperators;
   readonly move?: MoveDocument;
 }
 
@@ -36,7 +36,7 @@ export function createMoves(models: ControlModels, actor: Actor, now: () => numb
   async function movesOf(id: string, session?: ClientSession): Promise<Moves | undefined> {
     const query = organisations.findById(id);
     const row = await (session ? query.session(session) : query.read('primary')).lean();
-    return row ? { organisation: toListed(row), ...(row.move && { move: row.move }) } : undefined;
+    return row ? { organisation: forOperators(row), ...(row.move && { move: row.move }) } : undefined;
   }
 
   /** Changes an organisation that this process moves. False if another process has taken over, or the move has ended. */
@@ -58,7 +58,7 @@ export function createMoves(models: ControlModels, actor: Actor, now: () => numb
     movesOf: (id: string) => movesOf(id),
     async *each(): AsyncGenerator<Moves & { readonly move: MoveDocument }> {
       for await (const row of organisations.find(UNDER_WAY).lean().cursor())
-        if (row.move) yield { organisation: toListed(row), move: row.move };
+        if (row.move) yield { organisation: forOperators(row), move: row.move };
     },
     /** Moves whose process has ended. */
     async abandoned(): Promise<{ readonly id: string; readonly to: string }[]> {

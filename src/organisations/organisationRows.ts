@@ -70,7 +70,7 @@ organisationSchema.index({ sandbox_of: 1 }, { unique: true, sparse: true });
 organisationSchema.index({ external_ref: 1 }, { unique: true, sparse: true });
 
 /** An organisation as operators see it. */
-export interface Listed extends Organisation {
+export interface OrganisationForOperators extends Organisation {
   readonly external_ref: string | null;
   readonly created_at: Date;
 }
@@ -93,13 +93,14 @@ export function toOrganisation(document: OrganisationDocument): Organisation {
   return move ? { ...organisation, moving: true } : organisation;
 }
 
-export function toListed(document: OrganisationDocument): Listed {
+/** A stored organisation as operators see it. */
+export function forOperators(document: OrganisationDocument): OrganisationForOperators {
   const { external_ref = null, created_at } = document;
   return { ...toOrganisation(document), external_ref, created_at };
 }
 
 /** What the command line and the operator API show of an organisation, which is on a shard unless the database is a replica set. */
-export function shownOrganisation(organisation: Listed, shard: string | null) {
+export function shownOrganisation(organisation: OrganisationForOperators, shard: string | null) {
   const { id, name, plan, currency, state, external_ref, sandbox_of = null, created_at } = organisation;
   return { id, name, plan, currency, shard, state, external_ref, sandbox_of, created_at };
 }

@@ -13,9 +13,9 @@ import type { ControlModels } from './models';
 import {
   CHANGEABLE,
   FOR_EARLIER,
-  type Listed,
+  type OrganisationForOperators,
   type OrganisationDocument,
-  toListed,
+  forOperators,
   writeStateOf,
 } from './organisationRows';
 
@@ -91,11 +91,11 @@ export function createOrganisations(models: ControlModels, actor: Actor, place: 
 
   async function findBy(filter: Pick<OrganisationDocument, '_id'> | { readonly external_ref: string }) {
     const row = await rows.findOne(filter, { readPreference: 'primary' });
-    return row ? toListed(row) : undefined;
+    return row ? forOperators(row) : undefined;
   }
 
   /** @throws StillErasing */
-  async function withRef(external_ref: string | undefined): Promise<Listed | undefined> {
+  async function withRef(external_ref: string | undefined): Promise<OrganisationForOperators | undefined> {
     const organisation = external_ref === undefined ? undefined : await findBy({ external_ref });
     if (organisation?.state === 'erasing')
       throw new StillErasing(
@@ -104,7 +104,7 @@ export function createOrganisations(models: ControlModels, actor: Actor, place: 
     return organisation;
   }
 
-  async function insert(input: NewOrganisation, noteId?: NoteId): Promise<Listed> {
+  async function insert(input: NewOrganisation, noteId?: NoteId): Promise<OrganisationForOperators> {
     const { name, plan, currency, shard, demo, external_ref } = input;
     const stored = { name, plan, currency, ...(external_ref !== undefined && { external_ref }) };
     const _id = randomUUID();
@@ -118,7 +118,7 @@ export function createOrganisations(models: ControlModels, actor: Actor, place: 
       await models.organisations.create([document], { session });
       await record(actor, 'organisation.created', document._id, { ...stored, ...(shard !== undefined && { shard }) });
     });
-    return toListed(document);
+    return forOperators(document);
   }
 
   /**
@@ -127,15 +127,15 @@ export function createOrganisations(models: ControlModels, actor: Actor, place: 
    */
   function change(
     id: string,
-    set: Partial<Pick<Listed, 'name' | 'plan' | 'currency' | 'state' | 'external_ref'>>,
-    eventsOf: (before: Listed) => readonly (readonly [AuditAction, Record<string, unknown>])[],
-  ): Promise<Listed | undefined> {
+    set: Partial<Pick<OrganisationForOperators, 'name' | 'plan' | 'currency' | 'state' | 'external_ref'>>,
+    eventsOf: (before: OrganisationForOperators) => readonly (readonly [AuditAction, Record<string, unknown>])[],
+  ): Promise<OrganisationForOperators | undefined> {
     return models.change(async (session, record) => {
       const row = await models.organisations
         .findOneAndUpdate({ _id: id, state: CHANGEABLE }, { $set: set }, { session, returnDocument: 'before' })
         .lean();
       if (!row) return undefined;
-      const before = toListed(row);
+      const before = forOperators(row);
       const { cluster = FOR_EARLIER.cluster } = row;
       if (set.state === 'active' && cluster !== FOR_EARLIER.cluster) throw new NotImported(id, cluster);
       const changed = { ...before, ...set };
@@ -165,7 +165,10 @@ export function createOrganisations(models: ControlModels, actor: Actor, place: 
   }
 
   /** Changes the given members in one transaction, with an audit event for each. */
-  const update = (id: string, set: Partial<Pick<Listed, 'name' | 'plan' | 'state' | 'external_ref'>>) =>
+  const update = (
+    id: string,
+    set: Partial<Pick<OrganisationForOperators, 'name' | 'plan' | 'state' | 'external_ref'>>,
+  ) =>
     change(id, set, (before) => {
       const fromTo = (member: keyof typeof set) => ({ from: before[member], to: set[member] });
       const { name = before.name, plan = before.plan, state = before.state, external_ref = before.external_ref } = set;
@@ -182,12 +185,15 @@ export function createOrganisations(models: ControlModels, actor: Actor, place: 
 
   return {
     /** Creates an organisation. Its first write creates its database, or the first collection there. @throws ShardRefused */
-    create: (input: NewOrganisation): Promise<Listed> => insert(input),
+    create: (input: NewOrganisation): Promise<OrganisationForOperators> => insert(input),
     /**
      * Creates an organisation, unless one has its external_ref. Concurrent calls create only one.
      * @throws StillErasing; ShardRefused
      */
-    async createOnce(input: NewOrganisation, noteId?: NoteId): Promise<{ organisation: Listed; isNew: boolean }> {
+    async createOnce(
+      input: NewOrganisation,
+      noteId?: NoteId,
+    ): Promise<{ organisation: OrganisationForOperators; isNew: boolean }> {
       const organisation = await withRef(input.external_ref);
       if (organisation) return { organisation, isNew: false };
       try {
@@ -204,7 +210,7 @@ export function createOrganisations(models: ControlModels, actor: Actor, place: 
       const elsewhere = trusted({ $nin: [FOR_EARLIER.cluster, null] });
       await models.organisations.updateOne({ _id: id, cluster: elsewhere }, { $set: FOR_EARLIER });
     },
-    async findAll(ids: readonly string[], refs: readonly string[]): Promise<Listed[]> {
+    async findAll(ids: readonly string[], refs: readonly string[]): Promise<OrganisationForOperators[]> {
       const named = [
         ...(ids.length > 0 ? [{ _id: { $in: [...ids] } }] : []),
         ...(refs.length > 0 ? [{ external_ref: { $in: [...refs] } }] : []),
@@ -212,13 +218,13 @@ export function createOrganisations(models: ControlModels, actor: Actor, place: 
       const rowsByFilter = await Promise.all(
         named.map((filter) => rows.find(filter, { readPreference: 'primary' }).toArray()),
       );
-      return rowsByFilter.flat().map(toListed);
+      return rowsByFilter.flat().map(forOperators);
     },
     /** Those of the organisations that exist, by id. */
-    async byIds(ids: readonly string[]): Promise<ReadonlyMap<string, Listed>> {
+    async byIds(ids: readonly string[]): Promise<ReadonlyMap<string, OrganisationForOperators>> {
       return new Map((await this.findAll(ids, [])).map((organisation) => [organisation.id, organisation]));
     },
-    findByRef: (external_ref: string): Promise<Listed | undefined> => findBy({ external_ref }),
+    findByRef: (external_ref: string): Promise<OrganisationForOperators | undefined> => findBy({ external_ref }),
     /** Records that keys of an organisation read changes with `updated_since`. */
     async noteFollowed(id: string): Promise<void> {
       await models.organisations.updateOne({ _id: id, followed_at: null }, { $set: { followed_at: new Date(now()) } });
@@ -227,9 +233,9 @@ export function createOrganisations(models: ControlModels, actor: Actor, place: 
     async isFollowed(id: string): Promise<boolean> {
       return (await rows.findOne({ _id: id }, { projection: { followed_at: 1 } }))?.followed_at !== undefined;
     },
-    async find(id: string): Promise<Listed | undefined> {
+    async find(id: string): Promise<OrganisationForOperators | undefined> {
       const row = await rows.findOne({ _id: id });
-      return row ? toListed(row) : undefined;
+      return row ? forOperators(row) : undefined;
     },
     page({
       q,
@@ -253,9 +259,9 @@ export function createOrganisations(models: ControlModels, actor: Actor, place: 
         ],
       });
     },
-    async findDemo(): Promise<Listed | undefined> {
+    async findDemo(): Promise<OrganisationForOperators | undefined> {
       const demo = await models.organisations.findOne({ demo: true, state: CHANGEABLE }).sort({ created_at: 1 }).lean();
-      return demo ? toListed(demo) : undefined;
+      return demo ? forOperators(demo) : undefined;
     },
     /** Whether an organisation's database may be written, as read from the primary. */
     writeStateOf: async (id: string): Promise<WriteState> => {
@@ -265,10 +271,10 @@ export function createOrganisations(models: ControlModels, actor: Actor, place: 
     },
     count: (): Promise<number> => models.organisations.countDocuments().exec(),
     /** Organisations, oldest first, one batch in memory at a time. */
-    async *each({ plan, ids }: OrganisationQuery = {}): AsyncGenerator<Listed> {
+    async *each({ plan, ids }: OrganisationQuery = {}): AsyncGenerator<OrganisationForOperators> {
       const filter = { ...(plan && { plan }), ...(ids && { _id: trusted({ $in: ids }) }) };
       const query = models.organisations.find(filter).sort({ created_at: 1, _id: 1 }).lean();
-      for await (const row of query.cursor({ batchSize: BATCH })) yield toListed(row);
+      for await (const row of query.cursor({ batchSize: BATCH })) yield forOperators(row);
     },
     async existing(ids: readonly string[]): Promise<Set<string>> {
       const storedRows = await models.organisations.find({ _id: trusted({ $in: ids }) }, { _id: 1 }).lean();

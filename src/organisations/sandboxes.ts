@@ -7,16 +7,16 @@ import {
   CHANGEABLE,
   FOR_EARLIER,
   holdOrganisation,
-  type Listed,
+  type OrganisationForOperators,
   type OrganisationDocument,
-  toListed,
+  forOperators,
   toOrganisation,
 } from './organisationRows';
 
 /* The sandboxes of organisations (docs/decisions/sandboxes.md). */
 
 export interface Sandbox {
-  readonly organisation: Listed;
+  readonly organisation: OrganisationForOperators;
   /** Until its sample is complete: the mark to clear then, unless the sandbox was emptied meanwhile. */
   readonly unseeded: string | undefined;
 }
@@ -93,5 +93,5 @@ export function createSandboxes(models: ControlModels, place: Place) {
 function shown(row: OrganisationDocument): Sandbox;
 function shown(row: OrganisationDocument | null): Sandbox | undefined;
 function shown(row: OrganisationDocument | null): Sandbox | undefined {
-  return row ? { organisation: toListed(row), unseeded: row.unseeded } : undefined;
+  return row ? { organisation: forOperators(row), unseeded: row.unseeded } : undefined;
 }

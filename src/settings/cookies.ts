@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import { fingerprint } from '../auth/keys';
-import { attempts, type RateLimiter } from '../admission/rateLimit';
+import { createAttemptLimit, type RateLimiter } from '../admission/rateLimit';
 import { type Config, publicPath } from '../config';
 import type { Exchange } from '../http/exchange';
 import { isToken, type Session, SESSION_LIMITS, type Sessions } from '../organisations/sessions';
@@ -44,7 +44,7 @@ export function createBrowserSessions(
   failures: RateLimiter,
 ) {
   const sessionCookie = createCookie('scopegate_session', PUBLIC_URL);
-  const attempt = attempts(failures, 'session', 'Too many invalid sessions from this address');
+  const attempt = createAttemptLimit(failures, 'session', 'Too many invalid sessions from this address');
   // a session that was valid a moment ago is looked up even if others at the same address have used up its attempts
   const validIds = new LRUCache<string, true>({ max: MAX_KNOWN, ttl: SESSION_LIMITS.absolute });
   return {

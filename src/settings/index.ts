@@ -19,7 +19,7 @@ import {
 import { userBudget, createUserContexts, type UserContextOptions } from './userContext';
 import { requireState } from '../auth/authenticate';
 import { modeOf } from '../auth/principal';
-import { attempts, type RateLimiter, spend } from '../admission/rateLimit';
+import { createAttemptLimit, type RateLimiter, spend } from '../admission/rateLimit';
 import { type Config, publicPath } from '../config';
 import type { Control } from '../organisations/control';
 import { isToken, type Session, SESSION_LIMITS, userActor } from '../organisations/sessions';
@@ -170,9 +170,9 @@ interface RoutesOptions {
 function settingsRoutes(options: RoutesOptions): Routes {
   const { config, control, sessions, failures, limiter, prepareSandbox, contextOf, webhookPart } = options;
   const parts = { webhooks: webhookPart, storesRequests: config.REQUEST_LOG === 'on' };
-  const attemptLink = attempts(failures, 'link', 'Too many invalid sign-in links from this address');
+  const attemptLink = createAttemptLimit(failures, 'link', 'Too many invalid sign-in links from this address');
   const tooMany = 'Too many failed sign-ins with the identity provider from this address';
-  const attemptReturn = attempts(failures, 'openid', tooMany);
+  const attemptReturn = createAttemptLimit(failures, 'openid', tooMany);
   const attemptCookie = createCookie('scopegate_sign_in', config.PUBLIC_URL);
   // the page that somebody asked for before they signed in
   const wantedCookie = createCookie('scopegate_wanted', config.PUBLIC_URL);

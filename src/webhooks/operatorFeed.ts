@@ -4,7 +4,7 @@ import { AppError } from '../errors';
 import { type ClusterFeed, cursorOfLog, type EventOfOne, positionOfLog } from '../events/clusterFeed';
 import { shownEvent } from '../events/page';
 import { eventId, timeDigits } from '../events/position';
-import type { Listed } from '../organisations/organisationRows';
+import type { OrganisationForOperators } from '../organisations/organisationRows';
 import { GAP } from '../schema/eventTypes';
 import { type DeliveryRow, OPEN_MEMBERS, type OpenRow } from './deliveries';
 import type { Entry, WorkFeed } from './feed';
@@ -20,7 +20,7 @@ export interface ParkedRow extends DeliveryRow, Pick<Entry, 'shown'> {
 interface OperatorFeedOptions {
   readonly log: ClusterFeed;
   readonly rows: mongo.Collection<ParkedRow>;
-  readonly byIds: (ids: readonly string[]) => Promise<ReadonlyMap<string, Listed>>;
+  readonly byIds: (ids: readonly string[]) => Promise<ReadonlyMap<string, OrganisationForOperators>>;
   readonly now: () => number;
   /** Called if the log no longer goes back to where the webhook stopped. */
   readonly onLost: (from: Date) => void;
@@ -112,7 +112,7 @@ export function createOperatorFeed({ log, rows, byIds, now, onLost }: OperatorFe
 export const OPERATOR_ENDPOINT = 'operator';
 const ALL = { types: undefined, organisationId: undefined } as const;
 
-function entryOf({ organisationId, row, after }: EventOfOne, organisation: Listed): OwnEntry {
+function entryOf({ organisationId, row, after }: EventOfOne, organisation: OrganisationForOperators): OwnEntry {
   const { external_ref, sandbox_of } = organisation;
   const shown = { ...shownEvent(organisationId, row), organisation_id: organisationId, organisation_ref: external_ref };
   return {

@@ -5,14 +5,14 @@ import { storedBytes } from '../../tenant/quota';
 import { ShardRefused } from '../../mongo/shards';
 import { interruption, notFound, usageFailure } from '../ending';
 import type { JsonOption, OrgOption } from '../help';
-import { type Listed, shownOrganisation } from '../../organisations/organisationRows';
+import { type OrganisationForOperators, shownOrganisation } from '../../organisations/organisationRows';
 import { signInUrl } from '../../organisations/sessions';
 import type { Store } from '../store';
 import { counted, note, paint, plain, print, printResult, printSlowly, say } from '../terminal';
 import { requireOrganisation, withStore } from '../withStore';
 
 /** An organisation as commands with --json print it. */
-async function shown({ databases }: Store, organisation: Listed) {
+async function shown({ databases }: Store, organisation: OrganisationForOperators) {
   return shownOrganisation(organisation, (await databases.shardsOf([organisation.id])).get(organisation.id) ?? null);
 }
 
@@ -91,9 +91,9 @@ export async function list({ json, jsonLines, shard, ...query }: ListOptions): P
 /** Organisations with their shards, which are looked up for many at a time. */
 async function* withShards(
   { shardsOf }: Store['databases'],
-  organisations: AsyncIterable<Listed>,
+  organisations: AsyncIterable<OrganisationForOperators>,
 ): AsyncGenerator<Shown> {
-  let piece: Listed[] = [];
+  let piece: OrganisationForOperators[] = [];
   async function* shownPiece(): AsyncGenerator<Shown> {
     const shards = await shardsOf(piece.map(({ id }) => id));
     for (const organisation of piece) yield shownOrganisation(organisation, shards.get(organisation.id) ?? null);
@@ -156,7 +156,7 @@ export async function resume(id: string, { json }: JsonOption): Promise<void> {
 /** Changes an organisation. @throws CommandFailure if it does not exist, or is being erased */
 function change(
   id: string,
-  work: (organisations: Store['control']['organisations']) => Promise<Listed | undefined>,
+  work: (organisations: Store['control']['organisations']) => Promise<OrganisationForOperators | undefined>,
 ): Promise<Shown> {
   return withStore(async (store) => {
     const changed = await work(store.control.organisations);
