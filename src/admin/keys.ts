@@ -5,7 +5,7 @@ import type { McpAccess } from '../auth/principal';
 import { allScopes, isScope, type Scope } from '../auth/scopes';
 import { type Fault, notFound, validationFailed } from '../errors';
 import { HOUR } from '../units';
-import type { ApiKeys, KeyPageQuery, MadeKey } from '../organisations/apiKeys';
+import type { ApiKeys, KeyPageQuery, KeyWithSecret } from '../organisations/apiKeys';
 import type { Authority } from '../organisations/auditEvents';
 import { shownOnce } from '../organisations/creations';
 import { KeyRefused } from '../organisations/keyDocuments';
@@ -46,7 +46,7 @@ export function createKeyOperations(
   const requireKey = (id: string) => keyOf(apiKeys, organisationId, id);
 
   const shown = (key: ApiKey) => shownKey(key, apiKeys.stateOf(key));
-  const withSecret = ({ key, document }: MadeKey) => ({ key, api_key: shown(document) });
+  const withSecret = ({ key, document }: KeyWithSecret) => ({ key, api_key: shown(document) });
 
   /**
    * Changes a key if the plan includes integrations. `work` resolves with undefined if the key has ended.

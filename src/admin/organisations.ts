@@ -161,7 +161,7 @@ export function createOrganisationOperations(
 
   /** Finds the open job that does this, or creates it. @throws AppError not_found; conflict if the state of the organisation does not allow it */
   async function askForJob(input: { kind: JobRow['kind']; organisationId: string; to: string | null }) {
-    const job = await control.jobs.ask(input, actor).catch((error: unknown) => rethrowForCaller(error));
+    const job = await control.jobs.findOrCreate(input, actor).catch((error: unknown) => rethrowForCaller(error));
     if (!job) throw notFound('organisation');
     onNewJob();
     return shownJob(job);

@@ -2,7 +2,7 @@ import { nameFault } from '../auth/keys';
 import { ShardRefused } from '../mongo/shards';
 import { AppError, type Fault, validationFailed } from '../errors';
 import { JobRefused } from '../organisations/jobs';
-import { NotImported, RefTaken, SharedByOwnerError, StillErasing } from '../organisations/organisations';
+import { NotImportedError, RefTakenError, SharedByOwnerError, StillErasingError } from '../organisations/organisations';
 
 /* Why operators' requests are refused. */
 
@@ -22,12 +22,12 @@ export function beingErased(): AppError {
 /** Throws a refusal as an error for the caller, and any other error unchanged. `shardPointer` is where the request names the shard. */
 export function rethrowForCaller(error: unknown, shardPointer = '/shard'): never {
   if (error instanceof ShardRefused) throw notAllowed(shardPointer, error.message);
-  if (error instanceof NotImported) throw conflict('/state', error.message, 'not_allowed');
+  if (error instanceof NotImportedError) throw conflict('/state', error.message, 'not_allowed');
   if (error instanceof SharedByOwnerError) throw conflict('', error.message, 'not_allowed');
-  if (error instanceof RefTaken) throw conflict('/external_ref', error.message);
+  if (error instanceof RefTakenError) throw conflict('/external_ref', error.message);
   if (error instanceof JobRefused) throw conflict('', error.message);
   // no fault: the organisation will be gone in a moment, and a retry succeeds
-  if (error instanceof StillErasing) throw new AppError('conflict', `${error.message}.`);
+  if (error instanceof StillErasingError) throw new AppError('conflict', `${error.message}.`);
   throw error;
 }
 

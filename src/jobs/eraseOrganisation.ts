@@ -24,7 +24,7 @@ export async function eraseOrganisation(
 ): Promise<'erased' | 'leftovers' | undefined> {
   const { control, databases } = stores;
   const data = databases.organisationData({ id });
-  const { organisation: before, move } = (await control.moving.movesOf(id)) ?? {};
+  const { organisation: before, move } = (await control.moving.moveOf(id)) ?? {};
   if (!before) {
     if (!(await control.erasing.isErased(id))) return undefined;
     await dropUntilGone(data);

@@ -42,7 +42,7 @@ export async function moveOrganisation(stores: Stores, { id, to, signal, onStep 
   const { databases, control } = stores;
   const shards = requireShards(databases);
   await shards.require(to).catch(refused);
-  const before = await control.moving.movesOf(id);
+  const before = await control.moving.moveOf(id);
   if (!before) throw new JobRefused(`there is no organisation ${id}`);
   const from = await shardOf(shards, id);
   if (!before.move && from === to) throw new JobRefused(`organisation ${id} is on shard ${to} already`);

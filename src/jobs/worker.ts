@@ -5,7 +5,7 @@ import { describeError } from '../log';
 import { createLoop } from '../async/loop';
 import type { Actor } from '../organisations/auditEvents';
 import { BEAT_EVERY, type HeldJob, JobRefused } from '../organisations/jobs';
-import type { Moves } from '../organisations/moving';
+import type { OrganisationMove } from '../organisations/moving';
 import { eraseOrganisation } from './eraseOrganisation';
 import { moveOrganisation } from './moveOrganisation';
 import type { Stores } from './stores';
@@ -57,7 +57,7 @@ export function createJobWorker({ logger, ...stores }: WorkerOptions) {
     if (job) return job;
     const abandonedMoves = await moving.abandoned();
     for (const { id: organisationId, to } of abandonedMoves)
-      await jobs.ask({ kind: 'move', organisationId, to }, ITSELF);
+      await jobs.findOrCreate({ kind: 'move', organisationId, to }, ITSELF);
     return abandonedMoves.length > 0 ? jobs.take() : undefined;
   }
 
@@ -76,12 +76,12 @@ export function createJobWorker({ logger, ...stores }: WorkerOptions) {
       await jobs.end(job, null);
       logger.info(ids, 'job done');
     } catch (error) {
-      const moves = await moving.movesOf(job.organisation_id).catch(() => undefined);
+      const current = await moving.moveOf(job.organisation_id).catch(() => undefined);
       const { message } = error as Error;
       logger.warn({ ...ids, error: describeError(error) }, 'job failed');
       // a gateway that stops leaves the job to another
       if (loop.isEnding()) await jobs.release(job, null, 0);
-      else if (isFinal(job, error, moves)) await jobs.end(job, message);
+      else if (isFinal(job, error, current)) await jobs.end(job, message);
       else await jobs.release(job, message, AGAIN_AFTER);
     } finally {
       await lease.stop();
@@ -96,7 +96,7 @@ export function createJobWorker({ logger, ...stores }: WorkerOptions) {
       if (!(await eraseOrganisation(as, id, { mayDrop }))) throw new JobRefused(`there is no organisation ${id}`);
       return;
     }
-    const { move } = (await moving.movesOf(id)) ?? {};
+    const { move } = (await moving.moveOf(id)) ?? {};
     // somebody else ended it
     if (!move && actor.who === ITSELF.who) throw new JobRefused('the move has ended');
     const onStep = (step: string) => (at.step = step);
@@ -116,6 +116,8 @@ export function createJobWorker({ logger, ...stores }: WorkerOptions) {
 }
 
 /** Whether a job has failed for good: it cannot be done, or has been undone. An erasure that has begun goes on. */
-function isFinal({ kind }: HeldJob, error: unknown, moves: Moves | undefined): boolean {
-  return error instanceof JobRefused && (kind === 'erasure' ? moves?.organisation.state !== 'erasing' : !moves?.move);
+function isFinal({ kind }: HeldJob, error: unknown, current: OrganisationMove | undefined): boolean {
+  return (
+    error instanceof JobRefused && (kind === 'erasure' ? current?.organisation.state !== 'erasing' : !current?.move)
+  );
 }

@@ -12,7 +12,7 @@ import { escapeRegExp } from './keyDocuments';
 import type { ControlModels } from './models';
 import {
   CHANGEABLE,
-  FOR_EARLIER,
+  FOR_EARLIER_VERSIONS,
   type OrganisationForOperators,
   type OrganisationDocument,
   forOperators,
@@ -42,7 +42,6 @@ export interface OrganisationPageQuery extends ListArguments {
 }
 
 export interface OrganisationQuery {
-  /** Only these. */
   readonly ids?: readonly string[] | undefined;
   readonly plan?: Plan | undefined;
 }
@@ -53,16 +52,16 @@ export type Place = (id: string, shard: string | undefined) => Promise<void>;
 const BATCH = 1000;
 
 /** What a sandbox shares with its organisation. */
-type Shared = Pick<Organisation, 'plan' | 'state'>;
+type SharedWithSandbox = Pick<Organisation, 'plan' | 'state'>;
 
 /** The organisation that has the given external_ref is being erased. */
-export class StillErasing extends Error {
-  override readonly name = 'StillErasing';
+export class StillErasingError extends Error {
+  override readonly name = 'StillErasingError';
 }
 
 /** The organisation has another external_ref, or another organisation has this one. */
-export class RefTaken extends Error {
-  override readonly name = 'RefTaken';
+export class RefTakenError extends Error {
+  override readonly name = 'RefTakenError';
 }
 
 /** A sandbox has the plan and state of its organisation, and these can only be changed there. */
@@ -75,8 +74,8 @@ export class SharedByOwnerError extends Error {
 }
 
 /** The data of an organisation is where an earlier version stored it, and not here. */
-export class NotImported extends Error {
-  override readonly name = 'NotImported';
+export class NotImportedError extends Error {
+  override readonly name = 'NotImportedError';
 
   constructor(id: string, cluster: string) {
     super(
@@ -85,7 +84,6 @@ export class NotImported extends Error {
   }
 }
 
-/** `place` creates the database of a new organisation. */
 export function createOrganisations(models: ControlModels, actor: Actor, place: Place, now: () => number) {
   const rows = nativeCollection(models.organisations);
 
@@ -94,11 +92,11 @@ export function createOrganisations(models: ControlModels, actor: Actor, place: 
     return row ? forOperators(row) : undefined;
   }
 
-  /** @throws StillErasing */
-  async function withRef(external_ref: string | undefined): Promise<OrganisationForOperators | undefined> {
+  /** The organisation with an external_ref, if any. @throws StillErasingError */
+  async function findOpenByRef(external_ref: string | undefined): Promise<OrganisationForOperators | undefined> {
     const organisation = external_ref === undefined ? undefined : await findBy({ external_ref });
     if (organisation?.state === 'erasing')
-      throw new StillErasing(
+      throw new StillErasingError(
         `organisation ${organisation.id} has this external_ref and is being erased; retry when it is gone`,
       );
     return organisation;
@@ -109,7 +107,7 @@ export function createOrganisations(models: ControlModels, actor: Actor, place: 
     const stored = { name, plan, currency, ...(external_ref !== undefined && { external_ref }) };
     const _id = randomUUID();
     const document: OrganisationDocument = {
-      ...{ _id, ...stored, ...FOR_EARLIER, state: 'active', created_at: new Date() },
+      ...{ _id, ...stored, ...FOR_EARLIER_VERSIONS, state: 'active', created_at: new Date() },
       ...(demo && { demo }),
     };
     await place(_id, shard);
@@ -122,8 +120,8 @@ export function createOrganisations(models: ControlModels, actor: Actor, place: 
   }
 
   /**
-   * Changes an organisation, the copies of it in its active keys, and its sandbox's plan and state, in one transaction. Undefined if there is no
-   * such organisation or it is being erased. @throws SharedByOwnerError; RefTaken; NotImported
+   * Changes an organisation, the copies of it in its active keys, and its sandbox's plan and state, in one transaction. Resolves with it as it
+   * is then; undefined if there is none or it is being erased. @throws SharedByOwnerError; RefTakenError; NotImportedError
    */
   function change(
     id: string,
@@ -136,32 +134,32 @@ export function createOrganisations(models: ControlModels, actor: Actor, place: 
         .lean();
       if (!row) return undefined;
       const before = forOperators(row);
-      const { cluster = FOR_EARLIER.cluster } = row;
-      if (set.state === 'active' && cluster !== FOR_EARLIER.cluster) throw new NotImported(id, cluster);
+      const { cluster = FOR_EARLIER_VERSIONS.cluster } = row;
+      if (set.state === 'active' && cluster !== FOR_EARLIER_VERSIONS.cluster) throw new NotImportedError(id, cluster);
       const changed = { ...before, ...set };
       if (before.external_ref !== null && changed.external_ref !== before.external_ref) {
         const refText = JSON.stringify(before.external_ref);
-        throw new RefTaken(`the external_ref of the organisation is ${refText} and cannot be changed`);
+        throw new RefTakenError(`the external_ref of the organisation is ${refText} and cannot be changed`);
       }
       const members = Object.keys(set) as (keyof typeof set)[];
       if (members.every((member) => before[member] === changed[member])) return before;
       const { plan, state } = changed;
       const isShared = plan !== before.plan || state !== before.state;
       if (before.sandbox_of !== undefined && isShared) throw new SharedByOwnerError(before);
-      await changeInKeys(models, { organisationId: id, set: inKeys(set), now: now() }, session);
-      if (isShared) await share(id, { plan, state }, session);
+      await changeInKeys(models, { organisationId: id, set: asKeyMembers(set), now: now() }, session);
+      if (isShared) await changeSandbox(id, { plan, state }, session);
       for (const [action, details] of eventsOf(before)) await record(actor, action, id, details);
       return changed;
     });
   }
 
-  /** Changes what the sandbox of an organisation shares with it. */
-  async function share(of: string, set: Shared, session: ClientSession): Promise<void> {
+  /** Changes what the sandbox of an organisation shares with it, if it has one. */
+  async function changeSandbox(of: string, set: SharedWithSandbox, session: ClientSession): Promise<void> {
     const sandbox = await models.organisations
       .findOneAndUpdate({ sandbox_of: of, state: CHANGEABLE }, { $set: set }, { session })
       .lean();
     if (!sandbox) return;
-    await changeInKeys(models, { organisationId: sandbox._id, set: inKeys(set), now: now() }, session);
+    await changeInKeys(models, { organisationId: sandbox._id, set: asKeyMembers(set), now: now() }, session);
   }
 
   /** Changes the given members in one transaction, with an audit event for each. */
@@ -180,7 +178,7 @@ export function createOrganisations(models: ControlModels, actor: Actor, place: 
         ...(external_ref === before.external_ref ? [] : [['organisation.ref_set', { external_ref }] as const]),
       ];
     }).catch((error: unknown) => {
-      throw isDuplicateKey(error) ? new RefTaken('another organisation has this external_ref') : error;
+      throw isDuplicateKey(error) ? new RefTakenError('another organisation has this external_ref') : error;
     });
 
   return {
@@ -188,28 +186,29 @@ export function createOrganisations(models: ControlModels, actor: Actor, place: 
     create: (input: NewOrganisation): Promise<OrganisationForOperators> => insert(input),
     /**
      * Creates an organisation, unless one has its external_ref. Concurrent calls create only one.
-     * @throws StillErasing; ShardRefused
+     * @throws StillErasingError; ShardRefused
      */
     async createOnce(
       input: NewOrganisation,
       noteId?: NoteId,
     ): Promise<{ organisation: OrganisationForOperators; isNew: boolean }> {
-      const organisation = await withRef(input.external_ref);
+      const organisation = await findOpenByRef(input.external_ref);
       if (organisation) return { organisation, isNew: false };
       try {
         return { organisation: await insert(input, noteId), isNew: true };
       } catch (error) {
         // another call made it meanwhile
-        const rival = isDuplicateKey(error) ? await withRef(input.external_ref) : undefined;
+        const rival = isDuplicateKey(error) ? await findOpenByRef(input.external_ref) : undefined;
         if (rival) return { organisation: rival, isNew: false };
         throw error;
       }
     },
     /** Records that an organisation has its data here now, wherever an earlier version stored it. */
     async noteImported(id: string): Promise<void> {
-      const elsewhere = trusted({ $nin: [FOR_EARLIER.cluster, null] });
-      await models.organisations.updateOne({ _id: id, cluster: elsewhere }, { $set: FOR_EARLIER });
+      const elsewhere = trusted({ $nin: [FOR_EARLIER_VERSIONS.cluster, null] });
+      await models.organisations.updateOne({ _id: id, cluster: elsewhere }, { $set: FOR_EARLIER_VERSIONS });
     },
+    /** The organisations with these ids or external_refs that exist, in any order. */
     async findAll(ids: readonly string[], refs: readonly string[]): Promise<OrganisationForOperators[]> {
       const named = [
         ...(ids.length > 0 ? [{ _id: { $in: [...ids] } }] : []),
@@ -276,6 +275,7 @@ export function createOrganisations(models: ControlModels, actor: Actor, place: 
       const query = models.organisations.find(filter).sort({ created_at: 1, _id: 1 }).lean();
       for await (const row of query.cursor({ batchSize: BATCH })) yield forOperators(row);
     },
+    /** Which of these ids are those of organisations, in any state. */
     async existing(ids: readonly string[]): Promise<Set<string>> {
       const storedRows = await models.organisations.find({ _id: trusted({ $in: ids }) }, { _id: 1 }).lean();
       return new Set(storedRows.map(({ _id }) => _id));
@@ -295,5 +295,5 @@ export function createOrganisations(models: ControlModels, actor: Actor, place: 
 }
 
 /** Turns a change of an organisation into a change of the copies of it in keys. */
-const inKeys = ({ external_ref: _own, ...set }: object & { readonly external_ref?: unknown }): object =>
+const asKeyMembers = ({ external_ref: _own, ...set }: object & { readonly external_ref?: unknown }): object =>
   Object.fromEntries(Object.entries(set).map(([member, value]) => [`organisation.${member}`, value]));

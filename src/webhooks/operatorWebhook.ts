@@ -4,7 +4,7 @@ import type { Databases } from '../tenant/databases';
 import { type ClusterFeed, createClusterFeed, cursorOfLog, positionOfLog } from '../events/clusterFeed';
 import { createLoop } from '../async/loop';
 import type { Control } from '../organisations/control';
-import { lastKnownOf } from '../organisations/lastKnown';
+import { createLastKnown } from '../organisations/lastKnown';
 import { createEndpointLeases, type Leased } from '../organisations/webhookLeases';
 import type { EndpointRow } from '../organisations/webhookRows';
 import { MINUTE } from '../units';
@@ -123,7 +123,7 @@ export function createOperatorWebhook(options: OperatorWebhookOptions) {
       await loop.stop();
       poster.close();
     },
-    behind: lastKnownOf<Behind | undefined>(undefined, () => behindOf(databases)),
+    behind: createLastKnown<Behind | undefined>(undefined, () => behindOf(databases)),
   };
 }
 

@@ -1,5 +1,11 @@
 import { keepLease } from '../mongo/lease';
-import { BEAT_EVERY, type Leased, type Rest, SETTLED_AFTER, type WebhookLeases } from '../organisations/webhookLeases';
+import {
+  BEAT_EVERY,
+  type Leased,
+  type NextWork,
+  SETTLED_AFTER,
+  type WebhookLeases,
+} from '../organisations/webhookLeases';
 import type { DisabledReason } from '../organisations/webhookRows';
 import type { Entry, WorkFeed } from './feed';
 import type { Health } from './health';
@@ -70,7 +76,7 @@ export async function passes(leased: Leased, options: Passing): Promise<boolean>
 }
 
 /** Rests until a time, even if the endpoint is woken before. */
-export function notBefore(ms: number): Rest {
+export function notBefore(ms: number): NextWork {
   const due = new Date(ms);
   return { due, until: due };
 }
@@ -81,7 +87,7 @@ function restAfter(
   { created_at: createdAt }: Leased,
   health: Health,
   { now, mustStop, longestRest }: { readonly now: number; readonly mustStop: boolean; readonly longestRest: number },
-): Rest | undefined {
+): NextWork | undefined {
   if (health.isFailing()) return notBefore(now + health.probeWait());
   const restUntil = health.restUntil();
   if (restUntil !== undefined) return notBefore(restUntil);

@@ -3,7 +3,7 @@ import type { Databases } from '../tenant/databases';
 import { AppError } from '../errors';
 import type { Authority } from '../organisations/auditEvents';
 import type { Control } from '../organisations/control';
-import type { Leased, Rest } from '../organisations/webhookLeases';
+import type { Leased, NextWork } from '../organisations/webhookLeases';
 import type { DisabledReason } from '../organisations/webhookRows';
 import { createFeed } from './feed';
 import { createHealth } from './health';
@@ -47,9 +47,9 @@ export async function runLease(leased: Leased, options: RunOptions): Promise<boo
   const { databases, control } = options;
   const { webhookLeases: leases } = control;
   const { now } = databases;
-  const after = (ms: number): Rest => notBefore(now() + ms);
+  const after = (ms: number): NextWork => notBefore(now() + ms);
 
-  const { organisation, move } = (await control.moving.movesOf(leased.organisation_id)) ?? {};
+  const { organisation, move } = (await control.moving.moveOf(leased.organisation_id)) ?? {};
   if (!organisation || !isServed(organisation)) return leases.release(leased, {}, after(REST.closed));
   // nothing may be sent if its outcome could not be stored
   if (move) return leases.release(leased, {}, after(REST.moving));

@@ -111,7 +111,7 @@ const LOOKED_UP_AT_ONCE = 1000;
 export async function show(id: string, { json }: JsonOption): Promise<void> {
   const { organisation, move, stored } = await withStore(async (store) => {
     const { control, databases } = store;
-    const moves = await control.moving.movesOf(id);
+    const moves = await control.moving.moveOf(id);
     if (!moves) throw notFound('organisation', id);
     // a shard that is down must not hide the rest, and nothing may be read during a move
     const stored = moves.move
