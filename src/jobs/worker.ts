@@ -23,7 +23,7 @@ const MAX_AT_ONCE = 2;
 const ITSELF: Actor = { who: 'system:moves', from: hostname() };
 
 /** How far a job has come. */
-interface At {
+interface JobProgress {
   step: string | null;
 }
 
@@ -35,11 +35,12 @@ export function createJobWorker({ logger, ...stores }: WorkerOptions) {
   const { jobs, moving } = stores.control;
   const running = new Set<Promise<void>>();
 
-  async function look(): Promise<boolean> {
-    const job = running.size < MAX_AT_ONCE ? await next() : undefined;
+  /** Begins a job if there is one. Resolves with whether there may be another. */
+  async function lookForJob(): Promise<boolean> {
+    const job = running.size < MAX_AT_ONCE ? await takeNext() : undefined;
     if (!job) return false;
     const ended = work(job)
-      .catch(noted('the end of a job could not be recorded; another gateway takes it over'))
+      .catch(logged('the end of a job could not be recorded; another gateway takes it over'))
       .finally(() => {
         running.delete(ended);
         loop.wake();
@@ -48,11 +49,11 @@ export function createJobWorker({ logger, ...stores }: WorkerOptions) {
     return true;
   }
 
-  const onError = noted('looking for jobs failed; will retry');
-  const loop = createLoop({ round: look, every: LOOK_EVERY, onError });
+  const onError = logged('looking for jobs failed; will retry');
+  const loop = createLoop({ round: lookForJob, every: LOOK_EVERY, onError });
 
   /** Takes a job, or a move that was begun on the command line and whose process has ended. */
-  async function next(): Promise<HeldJob | undefined> {
+  async function takeNext(): Promise<HeldJob | undefined> {
     const job = await jobs.take();
     if (job) return job;
     const abandonedMoves = await moving.abandoned();
@@ -61,18 +62,19 @@ export function createJobWorker({ logger, ...stores }: WorkerOptions) {
     return abandonedMoves.length > 0 ? jobs.take() : undefined;
   }
 
-  function noted(message: string) {
+  function logged(message: string) {
     return (error: unknown): undefined => {
       logger.warn({ error: describeError(error) }, message);
     };
   }
 
+  /** Does a job, and stores how it ended. Rejects if that cannot be stored. */
   async function work(job: HeldJob): Promise<void> {
-    const at: At = { step: null };
-    const lease = keepLease({ renew: () => jobs.keep(job, at), every: BEAT_EVERY });
+    const progress: JobProgress = { step: null };
+    const lease = keepLease({ renew: () => jobs.keep(job, progress), every: BEAT_EVERY });
     const ids = { job: job._id, kind: job.kind, organisation_id: job.organisation_id };
     try {
-      await perform(job, at, AbortSignal.any([lease.lost, loop.ending]));
+      await perform(job, progress, AbortSignal.any([lease.lost, loop.ending]));
       await jobs.end(job, null);
       logger.info(ids, 'job done');
     } catch (error) {
@@ -88,10 +90,14 @@ export function createJobWorker({ logger, ...stores }: WorkerOptions) {
     }
   }
 
-  async function perform({ kind, organisation_id: id, to, actor }: HeldJob, at: At, signal: AbortSignal) {
+  async function perform(
+    { kind, organisation_id: id, to, actor }: HeldJob,
+    progress: JobProgress,
+    signal: AbortSignal,
+  ) {
     const as: Stores = { ...stores, control: { ...stores.control, ...stores.control.as(actor) } };
     if (kind === 'erasure') {
-      at.step = 'erasing';
+      progress.step = 'erasing';
       const mayDrop = signal.throwIfAborted.bind(signal);
       if (!(await eraseOrganisation(as, id, { mayDrop }))) throw new JobRefused(`there is no organisation ${id}`);
       return;
@@ -99,7 +105,7 @@ export function createJobWorker({ logger, ...stores }: WorkerOptions) {
     const { move } = (await moving.moveOf(id)) ?? {};
     // somebody else ended it
     if (!move && actor.who === ITSELF.who) throw new JobRefused('the move has ended');
-    const onStep = (step: string) => (at.step = step);
+    const onStep = (step: string) => (progress.step = step);
     await moveOrganisation(as, { id, to: to ?? '', signal, onStep });
   }
 

@@ -7,26 +7,27 @@ import {
   type WebhookLeases,
 } from '../organisations/webhookLeases';
 import type { DisabledReason } from '../organisations/webhookRows';
-import type { Entry, WorkFeed } from './feed';
+import type { FeedEntry, WorkFeed } from './feed';
 import type { Health } from './health';
 import type { Attempt } from './post';
-import { type Outcome, type Pass, workOnce } from './work';
+import { type Outcome, type Pass, runPass } from './work';
 
-/* What is done with the lease of an endpoint, whoever's it is. */
+/* Passes (work.ts) over an endpoint while its lease is held: an organisation's, or the operator's. */
 
 /** A lease is given up after this long, in milliseconds: by then its holder is waiting for a database that does not respond. */
-const LONGEST = 180_000;
-/** How long an endpoint rests whose probe was not made, and one that was made a moment ago, in milliseconds. */
+const LEASE_KEPT_FOR = 180_000;
+/** How long an endpoint rests whose probe could not be made, in milliseconds. */
 export const SOON = 5000;
-const YOUNG = 2000;
+/** How long one rests that was created a moment ago, in milliseconds. */
+const LOOK_AGAIN_AFTER = 2000;
 
-/** Keeps a lease until it is lost, or `stop` is called. */
-export function keep(lease: Leased, leases: Pick<WebhookLeases, 'keep'>): ReturnType<typeof keepLease> {
+/** Renews a lease until it is lost, or `stop` is called. */
+export function keepEndpointLease(lease: Leased, leases: Pick<WebhookLeases, 'keep'>): ReturnType<typeof keepLease> {
   const renew = async (): Promise<boolean> => (await leases.keep(lease, {})) !== undefined;
-  return keepLease({ renew, every: BEAT_EVERY, longest: LONGEST });
+  return keepLease({ renew, every: BEAT_EVERY, longest: LEASE_KEPT_FOR });
 }
 
-export interface Passing {
+export interface PassOptions {
   readonly leases: Pick<WebhookLeases, 'keep' | 'release'>;
   readonly feed: WorkFeed;
   readonly health: Health;
@@ -36,7 +37,7 @@ export interface Passing {
   /** Called before each pass but the first. @throws AppError unavailable if nothing may be stored */
   readonly requireOpen: () => Promise<void>;
   /** Posts an event once there is a slot; undefined if the work is over by then. */
-  readonly post: (endpoint: Leased, event: Entry) => Promise<Attempt | undefined>;
+  readonly post: (endpoint: Leased, event: FeedEntry) => Promise<Attempt | undefined>;
   readonly onOutcome: (outcome: Outcome) => void;
   /** How long an endpoint rests that has no work, in milliseconds; by default until it is woken. */
   readonly longestRest?: number;
@@ -44,8 +45,8 @@ export interface Passing {
   readonly disable: (endpoint: Leased, reason: DisabledReason) => Promise<void>;
 }
 
-/** Works until there is nothing to do, or another endpoint's turn comes. Resolves with whether the endpoint is due again at once. */
-export async function passes(leased: Leased, options: Passing): Promise<boolean> {
+/** Works until there is nothing to do, or `mustStop`, and gives the lease back. Resolves with whether the endpoint is due again at once. @throws what a pass does; the lease is not given back then */
+export async function runPasses(leased: Leased, options: PassOptions): Promise<boolean> {
   const { leases, feed, health, now, mustStop, onOutcome, longestRest = Infinity } = options;
   let endpoint = leased;
   for (;;) {
@@ -54,7 +55,7 @@ export async function passes(leased: Leased, options: Passing): Promise<boolean>
     const holdsLease = async (): Promise<boolean> => (await leases.keep(atStart, {})) !== undefined;
     const probes = health.isFailing() ? health.probes() : undefined;
     const post = options.post.bind(undefined, atStart);
-    const pass = await workOnce({ feed, endpoint: atStart, health, post, now, mustStop, holdsLease, onOutcome });
+    const pass = await runPass({ feed, endpoint: atStart, health, post, now, mustStop, holdsLease, onOutcome });
     if (!pass) return false;
     const progress = { ...health.progress(), position: pass.position, parked: pass.parked };
     const disable = health.disable();
@@ -94,7 +95,7 @@ function restAfter(
   const hasWork = hasMore || (nextAt !== undefined && nextAt <= now);
   if (hasWork) return mustStop ? { due: new Date(now) } : undefined;
   // the gateways that record events may not know of the endpoint yet
-  const young = now - createdAt.getTime() < SETTLED_AFTER ? now + YOUNG : undefined;
+  const young = now - createdAt.getTime() < SETTLED_AFTER ? now + LOOK_AGAIN_AFTER : undefined;
   const next = Math.min(nextAt ?? Infinity, young ?? Infinity, now + longestRest);
   return next === Infinity ? {} : { due: new Date(next) };
 }

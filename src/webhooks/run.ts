@@ -7,7 +7,7 @@ import type { Leased, NextWork } from '../organisations/webhookLeases';
 import type { DisabledReason } from '../organisations/webhookRows';
 import { createFeed } from './feed';
 import { createHealth } from './health';
-import { keep, notBefore, passes, SOON } from './passes';
+import { keepEndpointLease, notBefore, runPasses, SOON } from './passes';
 import type { PostSlots } from './postSlots';
 import type { Sender } from './sending';
 import type { Outcome } from './work';
@@ -34,14 +34,15 @@ export interface RunOptions {
   readonly onDisabled: (lease: Leased, reason: DisabledReason) => void;
 }
 
+/** Whether an organisation's state and plan allow webhooks. */
 function isServed(organisation: Organisation): boolean {
   return STATES[organisation.state].requests && hasApiAccess(organisation);
 }
 
 /**
- * Works on an endpoint until there is nothing to do, or another endpoint's turn comes. Resolves with whether the endpoint is due again at
- * once.
- * @throws if a database does not respond
+ * Works on an endpoint until there is nothing to do, or another endpoint's turn comes, and gives its lease back. Resolves with whether the
+ * endpoint is due again at once.
+ * @throws if a database does not respond; the endpoint rests then, too
  */
 export async function runLease(leased: Leased, options: RunOptions): Promise<boolean> {
   const { databases, control } = options;
@@ -54,12 +55,12 @@ export async function runLease(leased: Leased, options: RunOptions): Promise<boo
   // nothing may be sent if its outcome could not be stored
   if (move) return leases.release(leased, {}, after(REST.moving));
   if (options.isDown(organisation.id)) return leases.release(leased, {}, after(REST.down));
-  const lease = keep(leased, leases);
+  const lease = keepEndpointLease(leased, leases);
   const sliceEnds = performance.now() + SLICE;
   const mustStop = (): boolean => lease.isLost() || options.isEnding() || performance.now() > sliceEnds;
   const data = databases.organisationData(organisation);
   try {
-    return await passes(leased, {
+    return await runPasses(leased, {
       ...{
         leases,
         feed: createFeed(data),
