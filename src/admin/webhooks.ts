@@ -30,7 +30,7 @@ import {
 } from '../webhooks/deliveries';
 import { type MasterSecret, WrongSecretError } from '../webhooks/masterSecret';
 import { type Attempt, shownAttempt } from '../webhooks/post';
-import { oldSecretUntil, type Sender, type Shown } from '../webhooks/sending';
+import { oldSecretUntil, type Sender, type ShownEvent } from '../webhooks/sending';
 import { NO_SECRET } from '../webhooks/settings';
 import type { AdminContext } from './acting';
 
@@ -144,7 +144,7 @@ export function createWebhooks({ databases, control, policy, resolve, signing }:
       requireFound(await webhooks.find(id.toLowerCase(), by));
 
     /** Sends an event at once, beside the queue. @throws AppError plan_required; unavailable; rate_limited */
-    async function send(row: EndpointRow, event: Shown): Promise<Attempt> {
+    async function send(row: EndpointRow, event: ShownEvent): Promise<Attempt> {
       requirePlan(organisation);
       const { sender, secret } = requireSigning();
       if (!(await secret.fits())) rethrowWrongSecret(new WrongSecretError());
@@ -155,12 +155,12 @@ export function createWebhooks({ databases, control, policy, resolve, signing }:
     async function deliveryWithEvent({ webhook_id, delivery }: DeliveryId) {
       const endpoint = await requireEndpoint(webhook_id);
       const data = openData();
-      const { find, note } = createDeliveries(data);
+      const { find, noteAttempt } = createDeliveries(data);
       const row = delivery.startsWith(`${endpoint._id}.`) ? await find(delivery) : null;
       if (!row) throw notFound('delivery');
       const position = positionOfDelivery(row._id);
       const event = (await eventsAt(data, [position])).get(position);
-      if (event) return { endpoint, row, note, event: shownEvent(organisation.id, event) };
+      if (event) return { endpoint, row, noteAttempt, event: shownEvent(organisation.id, event) };
       const detail = 'the event is older than 30 days and no longer kept';
       throw validationFailed([{ pointer: '/delivery', code: 'expired', detail }]);
     }
@@ -252,9 +252,9 @@ export function createWebhooks({ databases, control, policy, resolve, signing }:
       },
       /** Sends an event again now. @throws AppError rate_limited; validation_failed if it is no longer kept */
       async resend_event(args: DeliveryId) {
-        const { endpoint, row, event, note } = await deliveryWithEvent(args);
+        const { endpoint, row, event, noteAttempt } = await deliveryWithEvent(args);
         const attempt = shownAttempt(await send(endpoint, event));
-        await note(row, attempt);
+        await noteAttempt(row, attempt);
         return attempt;
       },
       /** The body that a delivery sends. @throws AppError validation_failed if its event is no longer kept */

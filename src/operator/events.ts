@@ -5,7 +5,7 @@ import {
   type ClusterFeed,
   type ClusterPage,
   cursorOfLog,
-  type EventOfOne,
+  type OrganisationEventRow,
   type Patience,
   positionOfLog,
 } from '../events/clusterFeed';
@@ -112,7 +112,7 @@ const hasAny = ({ events, hasMore }: Page): boolean => events.length > 0 || hasM
 
 /** The events of organisations that are there: others are gone, or of another control database in the same deployment. */
 async function ofKnownOrganisations(
-  events: readonly EventOfOne[],
+  events: readonly OrganisationEventRow[],
   organisationsById: FeedOptions['organisationsById'],
 ): Promise<OrganisationEvent[]> {
   if (events.length === 0) return [];
