@@ -38,7 +38,7 @@ export async function eraseOrganisation(
   for (const { id: sandbox } of await control.sandboxes.allOf(id)) {
     await eraseOrganisation(stores, sandbox, how.mayDrop && { mayDrop: how.mayDrop });
   }
-  // waits until no write is in progress
+  // from here on, no write that has begun stores anything
   await data.slots.fence();
   if (!erasure.exported) {
     await how.exportTo?.(before, data);
