@@ -9,7 +9,7 @@ import { shownAttempt, type WebhookAttempt } from './post';
 
 /*
  * Deliveries, sent and pending: a row per event and endpoint, in the organisation's own database, kept as long as events. Of the open ones,
- * `waiting` is one that failed and is retried, and `held` one behind such an event of the same object, which is sent after it.
+ * `waiting` is one to send at `next_at`, and `held` one behind such an event of the same object, which is sent after it.
  */
 
 const MAX_ATTEMPTS_IN_LOG = 10;
