@@ -3,29 +3,29 @@ import type { Actor } from '../organisations/auditEvents';
 import type { Attempt, createCreations } from '../organisations/creations';
 import { type Session, userActor } from '../organisations/sessions';
 
-/** Who does something in an organisation. */
-export interface Acting {
+/** Who calls an operation of an organisation. */
+export interface AdminCaller {
   readonly organisation: Organisation;
   /** Id of the organisation that has the users: this one, or the owner if this is a sandbox. */
   readonly home: string;
   readonly actor: Actor;
   /** Shown as the creator of keys and webhooks. */
   readonly name: string;
-  /** Repeating a creation with it creates nothing twice. */
+  /** The request's Idempotency-Key: repeating a creation with it creates nothing twice. */
   readonly attempt?: Attempt | undefined;
 }
 
-/** The same, with what stores the ids of creations. */
-export interface Administering extends Acting {
+export interface AdminContext extends AdminCaller {
+  /** Creates something once for each `attempt` (creations.ts). */
   readonly once: ReturnType<ReturnType<typeof createCreations>['by']>;
 }
 
-/** A signed-in user, from a network address. */
-export function asUser({ organisation, home, user }: Session, from: string): Acting {
+/** A signed-in user; `from` is their network address. */
+export function asUser({ organisation, home, user }: Session, from: string): AdminCaller {
   return { organisation, home, actor: userActor(user, from), name: user.name };
 }
 
 /** An operator, on the command line or with an `attempt` over the API. */
-export function asOperator(organisation: Organisation, actor: Actor, attempt?: Attempt): Acting {
+export function asOperator(organisation: Organisation, actor: Actor, attempt?: Attempt): AdminCaller {
   return { organisation, home: organisation.id, actor, name: actor.who, attempt };
 }

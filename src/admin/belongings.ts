@@ -5,15 +5,16 @@ import type { Writer } from '../tenant/slots';
 import { movingError, notFound, validationFailed } from '../errors';
 import type { Actor } from '../organisations/auditEvents';
 import type { Control } from '../organisations/control';
-import type { Listed } from '../organisations/organisationRows';
+import type { OrganisationForOperators } from '../organisations/organisationRows';
 import { type Sandbox, SandboxRefused } from '../organisations/sandboxes';
 import { signInUrl } from '../organisations/sessions';
 import { REF_PREFIX } from '../units';
-import type { Creating } from './organisations';
-import { conflict, erasing, plainName, requireLine } from './refusals';
+import type { CreationHooks } from './organisations';
+import { conflict, beingErased, plainName, requireLine } from './refusals';
 
 /* What only operators do in an organisation: its sessions, customers and sandbox. */
 
+/** A customer of the organisation. */
 interface Person {
   readonly _id: string;
   readonly name: string;
@@ -21,7 +22,7 @@ interface Person {
   readonly erased_at?: Date | null;
 }
 
-/** What is done with organisations' data, whose types operators do not know. */
+/** What is done with organisations' data; passed in, so that this file needs no types of resources. `by` is who writes, for the events. */
 export interface DataActions {
   readonly customerById: (data: OrganisationData, id: string) => Promise<Person | null>;
   readonly customerByRef: (data: OrganisationData, ref: string) => Promise<Person | null>;
@@ -39,11 +40,11 @@ export interface BelongingsOptions {
   readonly actions: DataActions;
 }
 
-interface Owner {
-  readonly organisation: Listed;
+interface Target {
+  readonly organisation: OrganisationForOperators;
   readonly actor: Actor;
   /** An organisation with its shard, as in an answer. */
-  readonly show: (organisation: Listed) => Promise<object>;
+  readonly show: (organisation: OrganisationForOperators) => Promise<object>;
 }
 
 interface LinkArgs {
@@ -55,23 +56,23 @@ interface CustomerId {
   readonly customer_id: string;
 }
 
-export function createBelongingOperations(options: BelongingsOptions, { organisation, actor, show }: Owner) {
+export function createBelongingOperations(options: BelongingsOptions, { organisation, actor, show }: Target) {
   const { config, control, databases, actions } = options;
-  // the names of operators begin so
-  const by = actor.who as Writer;
+  // `operator:<token>`, as every actor here
+  const writer = actor.who as Writer;
 
   /** The data of an organisation. @throws AppError unavailable while it is being moved */
-  function dataOf(of: Listed): OrganisationData {
-    if (of.moving) throw movingError();
-    return databases.organisationData(of);
+  function dataOf(target: OrganisationForOperators): OrganisationData {
+    if (target.moving) throw movingError();
+    return databases.organisationData(target);
   }
 
-  /** By its id, or `ref:` and its external_ref. @throws AppError not_found */
-  async function customerOf(data: OrganisationData, text: string): Promise<Person> {
+  /** A customer named by its id, or `ref:` and its external_ref. @throws AppError not_found */
+  async function customerOf(data: OrganisationData, name: string): Promise<Person> {
     const { customerById, customerByRef } = actions;
-    const customer = text.startsWith(REF_PREFIX)
-      ? await customerByRef(data, text.slice(REF_PREFIX.length))
-      : await customerById(data, text);
+    const customer = name.startsWith(REF_PREFIX)
+      ? await customerByRef(data, name.slice(REF_PREFIX.length))
+      : await customerById(data, name);
     if (!customer) throw notFound('customer');
     return customer;
   }
@@ -86,8 +87,9 @@ export function createBelongingOperations(options: BelongingsOptions, { organisa
     return sandbox.organisation;
   }
 
+  /** Stores the sample, or what is missing of it. */
   async function fill(sandbox: Sandbox): Promise<void> {
-    await actions.fillSandbox(dataOf(sandbox.organisation), by);
+    await actions.fillSandbox(dataOf(sandbox.organisation), writer);
     await control.sandboxes.noteSeeded(sandbox);
   }
 
@@ -95,12 +97,13 @@ export function createBelongingOperations(options: BelongingsOptions, { organisa
     async create_sign_in_link({ user: { email, ...person }, role }: LinkArgs) {
       requireLine(person.id, '/user/id');
       const user = {
-        ...{ id: `app:${person.id}`, name: plainName(person.name, '/user/name') },
+        id: `app:${person.id}`,
+        name: plainName(person.name, '/user/name'),
         ...(email != null && { email }),
       };
       const link = { organisationId: organisation.id, user, role: role ?? 'admin' };
       const signInLink = await control.sessions.makeLink(link, actor);
-      if (!signInLink) throw erasing();
+      if (!signInLink) throw beingErased();
       return { url: signInUrl(gatewayUrl(config), signInLink.token), expires_at: signInLink.endsAt };
     },
     async sign_out({ user_id: userId }: { readonly user_id?: string | null }) {
@@ -115,7 +118,7 @@ export function createBelongingOperations(options: BelongingsOptions, { organisa
         const detail = `must be the name of the customer, which is ${JSON.stringify(customer.name)}`;
         throw validationFailed([{ pointer: '/confirm', code: 'not_allowed', detail }]);
       }
-      const erased = await actions.eraseCustomer(data, customer._id, by);
+      const erased = await actions.eraseCustomer(data, customer._id, writer);
       if (Object.values(erased).some((count) => count > 0))
         await record('customer.erased', organisation.id, { customer_id: customer._id, ...erased });
       const counts = Object.entries(erased).map(([collection, count]) => ({ collection, count }));
@@ -126,27 +129,28 @@ export function createBelongingOperations(options: BelongingsOptions, { organisa
       const customer = await customerOf(data, customer_id);
       const { _id, external_ref } = customer;
       if (customer.erased_at) {
-        await actions.readmitCustomer(data, customer, by);
+        await actions.readmitCustomer(data, customer, writer);
         await record('customer.readmitted', organisation.id, { customer_id: _id });
       }
       return { id: _id, external_ref };
     },
     /** Creates the sandbox of the organisation, or completes the one that it has. */
-    async create_sandbox(_: unknown, { noteExisting }: Creating) {
+    async create_sandbox(_: unknown, { noteExisting }: CreationHooks) {
       const owner = organisation.id;
       let sandbox = await control.sandboxes.of(owner);
       if (sandbox) noteExisting();
-      else sandbox = await control.sandboxes.create({ of: owner, seeded: true }, actor).catch(refuse);
+      else sandbox = await control.sandboxes.create({ of: owner, seeded: true }, actor).catch(rethrowSandboxRefused);
       if (!sandbox) throw notFound('organisation');
       if (sandbox.unseeded !== undefined) await fill(sandbox);
       return show(sandbox.organisation);
     },
+    /** Empties the sandbox and stores the sample again. */
     async reset_sandbox() {
       const target = await ownSandbox();
       const data = dataOf(target);
       const sandbox = await control.sandboxes.noteUnseeded(target.id);
       if (!sandbox) throw notFound('sandbox');
-      await actions.emptySandbox(data, by);
+      await actions.emptySandbox(data, writer);
       await record('sandbox.reset', target.id, {});
       await fill(sandbox);
       return show(sandbox.organisation);
@@ -154,6 +158,7 @@ export function createBelongingOperations(options: BelongingsOptions, { organisa
   };
 }
 
-function refuse(error: unknown): never {
+/** @throws AppError conflict for a SandboxRefused; any other error unchanged */
+function rethrowSandboxRefused(error: unknown): never {
   throw error instanceof SandboxRefused ? conflict('', error.message) : (error as Error);
 }

@@ -1,42 +1,46 @@
 import { notFound } from '../errors';
 import type { Control } from '../organisations/control';
-import type { Listed } from '../organisations/organisationRows';
+import type { OrganisationForOperators } from '../organisations/organisationRows';
 import { isOrganisationRef, REF_PREFIX } from '../units';
-import { erasing } from './refusals';
+import { beingErased } from './refusals';
 
 export type Finder = ReturnType<typeof createFinder>;
 
-/** Finds organisations as operators name them: by their ids, or `ref:` and their external_ref. */
+/** Finds organisations by the names that operators give them: their ids, in upper or lower case, or `ref:` and their external_ref. */
 export function createFinder(organisations: Control['organisations']) {
-  const find = (id: string): Promise<Listed | undefined> =>
-    isOrganisationRef(id) ? organisations.findByRef(id.slice(REF_PREFIX.length)) : organisations.find(id.toLowerCase());
+  const find = (name: string): Promise<OrganisationForOperators | undefined> =>
+    isOrganisationRef(name)
+      ? organisations.findByRef(name.slice(REF_PREFIX.length))
+      : organisations.find(name.toLowerCase());
 
   /** @throws AppError not_found */
-  async function requireExisting(id: string): Promise<Listed> {
-    const organisation = await find(id);
+  async function requireExisting(name: string): Promise<OrganisationForOperators> {
+    const organisation = await find(name);
     if (!organisation) throw notFound('organisation');
     return organisation;
   }
 
   /** @throws AppError not_found; conflict if it is being erased */
-  async function requireOpen(id: string): Promise<Listed> {
-    const organisation = await requireExisting(id);
-    if (organisation.state === 'erasing') throw erasing();
+  async function requireOpen(name: string): Promise<OrganisationForOperators> {
+    const organisation = await requireExisting(name);
+    if (organisation.state === 'erasing') throw beingErased();
     return organisation;
   }
 
-  /** Those that exist, by the given name. */
-  async function findAll(names: readonly string[]): Promise<Map<string, Listed>> {
+  /** The organisations that exist, by their names as given. */
+  async function findAll(names: readonly string[]): Promise<Map<string, OrganisationForOperators>> {
+    const ids = names.filter((name) => !isOrganisationRef(name)).map((name) => name.toLowerCase());
     const refs = names.filter(isOrganisationRef).map((name) => name.slice(REF_PREFIX.length));
-    const matches = await organisations.findAll(
-      names.filter((name) => !isOrganisationRef(name)),
-      refs,
-    );
-    const byName = matches.flatMap((organisation) => [
-      [organisation.id, organisation] as const,
-      ...(organisation.external_ref === null ? [] : [[REF_PREFIX + organisation.external_ref, organisation] as const]),
-    ]);
-    return new Map(byName);
+    const matches = await organisations.findAll(ids, refs);
+    const byId = new Map(matches.map((organisation) => [organisation.id, organisation]));
+    const byRef = new Map(matches.map((organisation) => [organisation.external_ref, organisation]));
+    const entries = names.flatMap((name) => {
+      const organisation = isOrganisationRef(name)
+        ? byRef.get(name.slice(REF_PREFIX.length))
+        : byId.get(name.toLowerCase());
+      return organisation ? [[name, organisation] as const] : [];
+    });
+    return new Map(entries);
   }
 
   return { find, requireExisting, requireOpen, findAll };

@@ -1,5 +1,5 @@
 import type { Control } from '../organisations/control';
-import type { Acting } from './acting';
+import type { AdminCaller } from './acting';
 import { createKeyOperations } from './keys';
 import { createReportOperations } from './reports';
 import { createWebhooks, type WebhookOptions } from './webhooks';
@@ -16,12 +16,12 @@ export type AdminOf = ReturnType<typeof createAdmin>;
 export function createAdmin(options: AdminOptions) {
   const { control } = options;
   const webhooksOf = createWebhooks(options);
-  return (acting: Acting) => {
-    const administering = { ...acting, once: control.creations.by(acting.actor.who, acting.attempt) };
+  return (caller: AdminCaller) => {
+    const context = { ...caller, once: control.creations.by(caller.actor.who, caller.attempt) };
     return {
-      ...createKeyOperations(administering, control),
-      ...createReportOperations(administering, control),
-      ...webhooksOf(administering),
+      ...createKeyOperations(context, control),
+      ...createReportOperations(context, control),
+      ...webhooksOf(context),
     };
   };
 }

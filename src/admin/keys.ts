@@ -5,11 +5,11 @@ import type { McpAccess } from '../auth/principal';
 import { allScopes, isScope, type Scope } from '../auth/scopes';
 import { type Fault, notFound, validationFailed } from '../errors';
 import { HOUR } from '../units';
-import type { ApiKeys, KeyPageQuery, MadeKey } from '../organisations/apiKeys';
+import type { ApiKeys, KeyPageQuery, KeyWithSecret } from '../organisations/apiKeys';
 import type { Authority } from '../organisations/auditEvents';
 import { shownOnce } from '../organisations/creations';
 import { KeyRefused } from '../organisations/keyDocuments';
-import type { Administering } from './acting';
+import type { AdminContext } from './acting';
 
 /* An organisation's keys. A key of another organisation is `not_found`, like one that never existed. */
 
@@ -38,7 +38,7 @@ type UpdateArgs = KeyId & Partial<Omit<NewKeyArgs, 'scopes'>>;
 const DEFAULT_OVERLAP_HOURS = 24;
 
 export function createKeyOperations(
-  { organisation, actor, name: createdBy, once }: Administering,
+  { organisation, actor, name: createdBy, once }: AdminContext,
   { apiKeys }: { readonly apiKeys: ApiKeys },
 ) {
   const organisationId = organisation.id;
@@ -46,17 +46,20 @@ export function createKeyOperations(
   const requireKey = (id: string) => keyOf(apiKeys, organisationId, id);
 
   const shown = (key: ApiKey) => shownKey(key, apiKeys.stateOf(key));
-  const withSecret = ({ key, document }: MadeKey) => ({ key, api_key: shown(document) });
+  const withSecret = ({ key, document }: KeyWithSecret) => ({ key, api_key: shown(document) });
 
-  /** Changes a key if the plan includes integrations. @throws AppError plan_required; not_found; validation_failed if the key has ended */
+  /**
+   * Changes a key if the plan includes integrations. `work` resolves with undefined if the key has ended.
+   * @throws AppError plan_required; not_found; validation_failed if `work` refuses, or the key has ended
+   */
   async function change<T>(id: string, work: (key: ApiKey) => Promise<T | undefined>): Promise<T> {
     requirePlan(organisation);
-    const changed = await work(await requireKey(id)).catch(explain);
+    const changed = await work(await requireKey(id)).catch(rethrowKeyRefused);
     if (changed !== undefined) return changed;
     throw validationFailed([{ pointer: '/key_id', code: 'ended', detail: 'is revoked or expired; create a new key' }]);
   }
 
-  /** @throws AppError validation_failed for a time in the past */
+  /** A given expiry; null for never, undefined if none is given. @throws AppError validation_failed for a time in the past */
   function expiryOf(text: string | null | undefined): Date | null | undefined {
     if (text === null || text === undefined) return text;
     const end = new Date(text);
@@ -80,13 +83,14 @@ export function createKeyOperations(
           const { name = '', ...read } = readArguments(args);
           requirePlan(organisation);
           const more = { name, organisationId, created_by: createdBy, expires_at: expiryOf(args.expires_at) ?? null };
-          const created = await apiKeys.create({ ...read, ...more }, by, noteId).catch(explain);
+          const created = await apiKeys.create({ ...read, ...more }, by, noteId).catch(rethrowKeyRefused);
           if (!created) throw notFound('organisation');
           return withSecret(created);
         },
         (id) => Promise.reject(shownOnce('API key', id, 'revoke')),
       );
     },
+    /** Without an expiry, the new key gets the lifetime of the old one. */
     async rotate_key({ key_id, overlap_hours, expires_at }: RotateArgs) {
       const overlap = (overlap_hours ?? DEFAULT_OVERLAP_HOURS) * HOUR;
       const rotated = await change(key_id, ({ _id }) =>
@@ -110,18 +114,19 @@ export function createKeyOperations(
   };
 }
 
-/** @throws AppError not_found */
+/** A key of the organisation. @throws AppError not_found */
 export async function keyOf(apiKeys: ApiKeys, organisationId: string, id: string): Promise<ApiKey> {
   const key = await apiKeys.find(id.toLowerCase());
   if (key?.organisation.id !== organisationId) throw notFound('API key');
   return key;
 }
 
-function explain(error: unknown): never {
+/** @throws AppError validation_failed for a KeyRefused; any other error unchanged */
+function rethrowKeyRefused(error: unknown): never {
   throw error instanceof KeyRefused ? validationFailed([error.fault]) : error;
 }
 
-/** @throws AppError validation_failed with every fault */
+/** The arguments as stored; null and missing ones are undefined. @throws AppError validation_failed with every fault */
 function readArguments({ name, scopes = [], allowed_ranges, mcp }: Partial<NewKeyArgs>) {
   const faults: Fault[] = [];
   const plainName = name?.trim();

@@ -6,10 +6,10 @@ import type { Actor } from '../organisations/auditEvents';
 import type { Control } from '../organisations/control';
 import type { Attempt } from '../organisations/creations';
 import type { JobRow } from '../organisations/jobRows';
-import { type Listed, shownOrganisation, toListed } from '../organisations/organisationRows';
+import { type OrganisationForOperators, shownOrganisation, forOperators } from '../organisations/organisationRows';
 import type { OrganisationPageQuery } from '../organisations/organisations';
 import type { Finder } from './finder';
-import { conflict, erasing, explain, notAllowed, plainName, requireLine } from './refusals';
+import { conflict, beingErased, rethrowForCaller, notAllowed, plainName, requireLine } from './refusals';
 
 /* What operators do to organisations, and the jobs and shards that this takes. */
 
@@ -17,19 +17,19 @@ export interface OrganisationsOptions {
   readonly control: Control;
   readonly databases: Pick<Databases, 'shards' | 'shardsOf'>;
   readonly shardHealth: Pick<ShardHealth, 'states'> | undefined;
-  /** Tells this gateway that there is a new job. */
-  readonly wake: () => void;
+  /** Called when there is a new job, which this gateway then looks for. */
+  readonly onNewJob: () => void;
 }
 
-interface Asking {
+interface OperatorRequest {
   readonly actor: Actor;
   /** Undefined without an Idempotency-Key. */
   readonly attempt: Attempt | undefined;
   readonly finder: Finder;
 }
 
-/** What operations that find or create are told beside their arguments. */
-export interface Creating {
+/** What an operation that creates, unless the object exists, calls to say so. */
+export interface CreationHooks {
   /** Called if the object that the operation would create already exists. */
   readonly noteExisting: () => void;
 }
@@ -53,19 +53,23 @@ interface UpdateArgs extends Id {
   readonly external_ref?: string;
 }
 
-/** With an `attempt`, repeating a creation creates nothing twice. */
-export function createOrganisationOperations(options: OrganisationsOptions, { actor, attempt, finder }: Asking) {
-  const { control, databases, shardHealth, wake } = options;
+/** The operations that name no organisation, or one by `id`. With an `attempt`, repeating a creation creates nothing twice. */
+export function createOrganisationOperations(
+  options: OrganisationsOptions,
+  { actor, attempt, finder }: OperatorRequest,
+) {
+  const { control, databases, shardHealth, onNewJob } = options;
   const { organisations } = control.as(actor);
   const once = control.creations.by(actor.who, attempt);
   const { find, requireExisting, requireOpen } = finder;
 
-  async function shownAll(all: readonly Listed[]) {
+  /** The organisations as answers have them, with their shards. */
+  async function showAll(all: readonly OrganisationForOperators[]) {
     const shards = await databases.shardsOf(all.map(({ id }) => id));
     return all.map((organisation) => shownOrganisation(organisation, shards.get(organisation.id) ?? null));
   }
 
-  async function show(organisation: Listed) {
+  async function show(organisation: OrganisationForOperators) {
     const { id } = organisation;
     return shownOrganisation(organisation, (await databases.shardsOf([id])).get(id) ?? null);
   }
@@ -76,20 +80,23 @@ export function createOrganisationOperations(options: OrganisationsOptions, { ac
       const { shard } = query;
       const ids = shard == null ? undefined : ((await databases.shards?.organisationsOn(shard)) ?? []);
       const page = await organisations.page({ ...query, ids });
-      return { ...page, data: await shownAll(page.data.map(toListed)) };
+      return { ...page, data: await showAll(page.data.map(forOperators)) };
     },
     organisation: async ({ id }: Id) => show(await requireExisting(id)),
-    async create_organisation(args: NewOrganisationArgs, { noteExisting }: Creating) {
+    async create_organisation(args: NewOrganisationArgs, { noteExisting }: CreationHooks) {
       const name = plainName(args.name, '/name');
       const { plan, external_ref, shard, currency } = args;
       if (external_ref != null) requireLine(external_ref, '/external_ref');
       const input = {
-        ...{ name, plan: plan ?? 'integrations', currency: currency ?? 'USD' },
-        ...{ external_ref: external_ref ?? undefined, shard: shard ?? undefined },
+        name,
+        plan: plan ?? 'integrations',
+        currency: currency ?? 'USD',
+        external_ref: external_ref ?? undefined,
+        shard: shard ?? undefined,
       };
       const { organisation, isNew } = await once(
         { organisationId: '', operation: 'create_organisation', args: input },
-        (noteId) => organisations.createOnce(input, noteId).catch(explain),
+        (noteId) => organisations.createOnce(input, noteId).catch(rethrowForCaller),
         async (id) => {
           const existing = await requireExisting(id);
           attempt?.onReplay();
@@ -108,9 +115,11 @@ export function createOrganisationOperations(options: OrganisationsOptions, { ac
         ...(external_ref !== undefined && { external_ref }),
       };
       if (external_ref !== undefined) requireLine(external_ref, '/external_ref');
-      const changed = await organisations.update(organisationId, set).catch((error: unknown) => explain(error));
+      const changed = await organisations
+        .update(organisationId, set)
+        .catch((error: unknown) => rethrowForCaller(error));
       // its erasure has begun meanwhile
-      if (!changed) throw erasing();
+      if (!changed) throw beingErased();
       return show(changed);
     },
     async erase_organisation({ id, confirm }: Id & { readonly confirm: string }) {
@@ -123,15 +132,15 @@ export function createOrganisationOperations(options: OrganisationsOptions, { ac
         const detail = `must be the name of the organisation, which is ${JSON.stringify(name)}`;
         throw validationFailed([{ pointer: '/confirm', code: 'not_allowed', detail }]);
       }
-      return ask({ kind: 'erasure', organisationId, to: null });
+      return askForJob({ kind: 'erasure', organisationId, to: null });
     },
     async move_organisation({ id, to }: Id & { readonly to: string }) {
       const { id: organisationId } = await requireOpen(id);
       if (!databases.shards) throw notAllowed('/to', 'the database is a replica set, without shards');
-      await databases.shards.require(to).catch((error: unknown) => explain(error, '/to'));
+      await databases.shards.require(to).catch((error: unknown) => rethrowForCaller(error, '/to'));
       if ((await databases.shardsOf([organisationId])).get(organisationId) === to)
         throw conflict('/to', `organisation ${organisationId} is on shard ${to} already`);
-      return ask({ kind: 'move', organisationId, to });
+      return askForJob({ kind: 'move', organisationId, to });
     },
     async job({ id }: Id) {
       const row = await control.jobs.find(id.toLowerCase());
@@ -150,11 +159,11 @@ export function createOrganisationOperations(options: OrganisationsOptions, { ac
     },
   };
 
-  /** Finds or creates a job. */
-  async function ask(input: { kind: JobRow['kind']; organisationId: string; to: string | null }) {
-    const job = await control.jobs.ask(input, actor).catch((error: unknown) => explain(error));
+  /** Finds the open job that does this, or creates it. @throws AppError not_found; conflict if the state of the organisation does not allow it */
+  async function askForJob(input: { kind: JobRow['kind']; organisationId: string; to: string | null }) {
+    const job = await control.jobs.findOrCreate(input, actor).catch((error: unknown) => rethrowForCaller(error));
     if (!job) throw notFound('organisation');
-    wake();
+    onNewJob();
     return shownJob(job);
   }
 }

@@ -2,10 +2,11 @@ import { nameFault } from '../auth/keys';
 import { ShardRefused } from '../mongo/shards';
 import { AppError, type Fault, validationFailed } from '../errors';
 import { JobRefused } from '../organisations/jobs';
-import { NotImported, RefTaken, SharedByOwnerError, StillErasing } from '../organisations/organisations';
+import { NotImportedError, RefTakenError, SharedByOwnerError, StillErasingError } from '../organisations/organisations';
 
 /* Why operators' requests are refused. */
 
+/** An error 409 with one fault. `pointer` is to a member of the body, or empty; `detail` is a clause. */
 export function conflict(pointer: string, detail: string, code: Fault['code'] = 'conflict'): AppError {
   return new AppError('conflict', `${detail}.`, { errors: [{ pointer, code, detail }] });
 }
@@ -14,30 +15,30 @@ export function notAllowed(pointer: string, detail: string): AppError {
   return validationFailed([{ pointer, code: 'not_allowed', detail }]);
 }
 
-export function erasing(): AppError {
+export function beingErased(): AppError {
   return conflict('', 'the organisation is being erased');
 }
 
-/** Turns a refusal into an error for the caller. */
-export function explain(error: unknown, shardAt = '/shard'): never {
-  if (error instanceof ShardRefused) throw notAllowed(shardAt, error.message);
-  if (error instanceof NotImported) throw conflict('/state', error.message, 'not_allowed');
+/** Throws a refusal as an error for the caller, and any other error unchanged. `shardPointer` is where the request names the shard. */
+export function rethrowForCaller(error: unknown, shardPointer = '/shard'): never {
+  if (error instanceof ShardRefused) throw notAllowed(shardPointer, error.message);
+  if (error instanceof NotImportedError) throw conflict('/state', error.message, 'not_allowed');
   if (error instanceof SharedByOwnerError) throw conflict('', error.message, 'not_allowed');
-  if (error instanceof RefTaken) throw conflict('/external_ref', error.message);
+  if (error instanceof RefTakenError) throw conflict('/external_ref', error.message);
   if (error instanceof JobRefused) throw conflict('', error.message);
   // no fault: the organisation will be gone in a moment, and a retry succeeds
-  if (error instanceof StillErasing) throw new AppError('conflict', `${error.message}.`);
+  if (error instanceof StillErasingError) throw new AppError('conflict', `${error.message}.`);
   throw error;
 }
 
-/** @throws AppError validation_failed */
+/** A name without white space around it. @throws AppError validation_failed if the rest cannot be a name */
 export function plainName(name: string, pointer: string): string {
   const plain = name.trim();
   requireLine(plain, pointer);
   return plain;
 }
 
-/** @throws AppError validation_failed */
+/** Requires one line of printable text (nameFault). @throws AppError validation_failed */
 export function requireLine(text: string, pointer: string): void {
   const detail = nameFault(text);
   if (detail !== undefined) throw validationFailed([{ pointer, code: 'format', detail }]);

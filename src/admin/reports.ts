@@ -8,7 +8,7 @@ import type { UsageCounts } from '../organisations/usageRows';
 import type { RequestPageQuery } from '../organisations/requestLog';
 import type { RequestRow } from '../organisations/requestRows';
 import { DAY } from '../units';
-import type { Administering } from './acting';
+import type { AdminContext } from './acting';
 import { keyOf } from './keys';
 
 /* What an organisation's keys and people did. */
@@ -26,10 +26,10 @@ interface UsageQuery extends Days {
   readonly period?: UsagePeriod | null;
 }
 
-/** Days of usage in an answer: by default, and at most. */
+/** Days of usage in an answer, by default and at most. */
 const [USUAL_DAYS, MAX_DAYS] = [30, 100];
 
-export function createReportOperations({ organisation, home }: Administering, control: Control) {
+export function createReportOperations({ organisation, home }: AdminContext, control: Control) {
   const { apiKeys, audit, usage, requests, sessions } = control;
   const organisationId = organisation.id;
 
@@ -55,7 +55,7 @@ export function createReportOperations({ organisation, home }: Administering, co
   };
 }
 
-/** @throws AppError invalid_request */
+/** The first and last day of usage to answer with, as midnight in UTC. @throws AppError invalid_request */
 function rangeOf({ from, to }: Days): { readonly first: Date; readonly last: Date } {
   const today = Math.floor(Date.now() / DAY) * DAY;
   const earliest = today - (DAYS_KEPT - 1) * DAY;
@@ -79,6 +79,7 @@ function mapPage<From, To>(page: Page<From>, map: (row: From) => To): Page<To> {
   return { ...page, data: page.data.map(map) };
 }
 
+/** Adds the totals of all buckets. */
 function withSums(report: UsageReport) {
   const sum = (count: keyof UsageCounts): number => report.buckets.reduce((total, bucket) => total + bucket[count], 0);
   const sums = { requests: sum('requests'), errors: sum('errors'), rate_limited: sum('rate_limited'), mcp: sum('mcp') };
@@ -89,6 +90,7 @@ function loggedRequest({ _id: id, organisation_id: _, failed: __, ...row }: Requ
   return { id, ...row };
 }
 
+/** An event as an answer has it: `details` as JSON text. */
 function auditEvent({ _id: id, at, action, actor, key_id, times = 1, last_at = at, details }: AuditEvent) {
   const { who, name, from } = actor;
   const what = { id, at, times, last_at, action, actor: who, actor_name: name ?? null, from, key_id };

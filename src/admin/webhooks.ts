@@ -30,9 +30,9 @@ import {
 } from '../webhooks/deliveries';
 import { type MasterSecret, WrongSecretError } from '../webhooks/masterSecret';
 import { type Attempt, shownAttempt } from '../webhooks/post';
-import { oldSecretUntil, type Sender, type Shown } from '../webhooks/sending';
+import { oldSecretUntil, type Sender, type ShownEvent } from '../webhooks/sending';
 import { NO_SECRET } from '../webhooks/settings';
-import type { Administering } from './acting';
+import type { AdminContext } from './acting';
 
 /*
  * An organisation's webhook endpoints. Operations throw AppError not_found for an endpoint of another organisation, as for one that never
@@ -64,27 +64,27 @@ interface DeliveryId extends WebhookId {
 /** How far a caller's clock may be ahead of the database's, in milliseconds. */
 const CLOCK_SKEW = 5 * MINUTE;
 
-const TYPES: ReadonlySet<string> = new Set(published.eventTypes.map(({ name }) => name));
+const EVENT_TYPES: ReadonlySet<string> = new Set(published.eventTypes.map(({ name }) => name));
 
 export function createWebhooks({ databases, control, policy, resolve, signing }: WebhookOptions) {
   const { webhooks } = control;
-  const byHand = createHandLimit();
+  const runByHand = createHandLimit();
 
-  /** @throws AppError unavailable */
+  /** What signs and sends. @throws AppError unavailable without WEBHOOK_SECRET */
   function requireSigning(): NonNullable<typeof signing> {
     if (!signing) throw new AppError('unavailable', `${NO_SECRET}.`, { reason: 'webhooks' });
     return signing;
   }
 
-  /** @throws AppError unavailable */
+  /** The sender, once WEBHOOK_SECRET is known to be that of all endpoints. @throws AppError unavailable without it, or if it is another */
   async function requireSecret(): Promise<Sender> {
     const { secret, sender } = requireSigning();
-    await secret.adopt().catch(refuse);
+    await secret.adopt().catch(rethrowWrongSecret);
     return sender;
   }
 
-  /** @throws AppError validation_failed with every fault */
-  async function checked({ url, types }: EndpointInput): Promise<Partial<Pick<EndpointRow, 'url' | 'types'>>> {
+  /** The given members as stored. @throws AppError validation_failed with every fault */
+  async function checkInput({ url, types }: EndpointInput): Promise<Partial<Pick<EndpointRow, 'url' | 'types'>>> {
     const faults: Fault[] = [];
     let href: string | undefined;
     try {
@@ -96,26 +96,29 @@ export function createWebhooks({ databases, control, policy, resolve, signing }:
       faults.push({ pointer: '/url', code: 'not_allowed', detail: error.message });
     }
     types?.forEach((type, at) => {
-      if (TYPES.has(type)) return;
-      const detail = `must be one of ${[...TYPES].join(', ')}`;
+      if (EVENT_TYPES.has(type)) return;
+      const detail = `must be one of ${[...EVENT_TYPES].join(', ')}`;
       faults.push({ pointer: `/types/${String(at)}`, code: 'not_allowed', detail });
     });
     if (faults.length > 0) throw validationFailed(faults);
     return { ...(href !== undefined && { url: href }), ...(types && { types: [...new Set(types)] }) };
   }
 
-  return ({ organisation, actor, name: createdBy, once }: Administering) => {
+  return ({ organisation, actor, name: createdBy, once }: AdminContext) => {
     const by: Authority = { actor, organisationId: organisation.id };
-    const open = (): OrganisationData => databases.organisationData(organisation);
+    const openData = (): OrganisationData => databases.organisationData(organisation);
 
+    /** An endpoint as an answer has it. `last` is the position of the feed's last event, from which its lag follows. */
     function shown(row: EndpointRow, last?: string) {
       const { _id: id, url, types, state, disabled, failing_since, last_success_at, parked, created_by } = row;
       const isBehind = last !== undefined && row.position < last;
       const since = row.position === BEGINNING ? row.created_at.getTime() : millisecondsOf(row.position);
       const behind = isBehind ? Math.max(1, Math.round((databases.now() - since) / 1000)) : 0;
+      const own = { id, url, types, state, failing_since, last_success_at, waiting: parked, created_by };
       return {
-        ...{ id, url, types, state, failing_since, last_success_at, waiting: parked, created_by },
-        ...{ disabled_reason: disabled?.reason ?? null, disabled_at: disabled?.at ?? null },
+        ...own,
+        disabled_reason: disabled?.reason ?? null,
+        disabled_at: disabled?.at ?? null,
         next_attempt_at: state === 'failing' ? row.until : null,
         lag_seconds: last === undefined ? null : behind,
         old_secret_until: oldSecretUntil(row, databases.now()),
@@ -126,7 +129,7 @@ export function createWebhooks({ databases, control, policy, resolve, signing }:
     /** The position of the last event; undefined if the database does not respond. */
     async function lastPositionOrNone(): Promise<string | undefined> {
       try {
-        return await lastPosition(open());
+        return await lastPosition(openData());
       } catch {
         return undefined;
       }
@@ -137,25 +140,27 @@ export function createWebhooks({ databases, control, policy, resolve, signing }:
       if (!row) throw notFound('webhook endpoint');
       return row;
     }
-    const require = async (id: string): Promise<EndpointRow> => requireFound(await webhooks.find(id.toLowerCase(), by));
+    const requireEndpoint = async (id: string): Promise<EndpointRow> =>
+      requireFound(await webhooks.find(id.toLowerCase(), by));
 
-    async function send(row: EndpointRow, event: Shown): Promise<Attempt> {
+    /** Sends an event at once, beside the queue. @throws AppError plan_required; unavailable; rate_limited */
+    async function send(row: EndpointRow, event: ShownEvent): Promise<Attempt> {
       requirePlan(organisation);
       const { sender, secret } = requireSigning();
-      if (!(await secret.fits())) refuse(new WrongSecretError());
-      return byHand(organisation.id, () => sender.send(row, event, modeOf(organisation)));
+      if (!(await secret.fits())) rethrowWrongSecret(new WrongSecretError());
+      return runByHand(organisation.id, () => sender.send(row, event, modeOf(organisation)));
     }
 
     /** A delivery, with its event as sent. @throws AppError not_found; validation_failed if the event is no longer kept */
-    async function delivered({ webhook_id, delivery }: DeliveryId) {
-      const endpoint = await require(webhook_id);
-      const data = open();
-      const { find, note } = createDeliveries(data);
+    async function deliveryWithEvent({ webhook_id, delivery }: DeliveryId) {
+      const endpoint = await requireEndpoint(webhook_id);
+      const data = openData();
+      const { find, noteAttempt } = createDeliveries(data);
       const row = delivery.startsWith(`${endpoint._id}.`) ? await find(delivery) : null;
       if (!row) throw notFound('delivery');
       const position = positionOfDelivery(row._id);
       const event = (await eventsAt(data, [position])).get(position);
-      if (event) return { endpoint, row, note, event: shownEvent(organisation.id, event) };
+      if (event) return { endpoint, row, noteAttempt, event: shownEvent(organisation.id, event) };
       const detail = 'the event is older than 30 days and no longer kept';
       throw validationFailed([{ pointer: '/delivery', code: 'expired', detail }]);
     }
@@ -172,9 +177,9 @@ export function createWebhooks({ databases, control, policy, resolve, signing }:
           { organisationId: organisation.id, operation: 'create_webhook', args },
           async (noteId) => {
             requirePlan(organisation);
-            const { url = '', types = [] } = await checked(args);
+            const { url = '', types = [] } = await checkInput(args);
             const sender = await requireSecret();
-            const position = await lastPosition(open());
+            const position = await lastPosition(openData());
             const input = { organisation_id: organisation.id, url, types, position, created_by: createdBy };
             const row = await webhooks.create(input, by, noteId);
             if (!row) throw notFound('organisation');
@@ -185,8 +190,8 @@ export function createWebhooks({ databases, control, policy, resolve, signing }:
       },
       /** @throws AppError validation_failed */
       async update_webhook({ webhook_id, ...input }: WebhookId & EndpointInput) {
-        await require(webhook_id);
-        return withLag(requireFound(await webhooks.update(webhook_id.toLowerCase(), await checked(input), by)));
+        await requireEndpoint(webhook_id);
+        return withLag(requireFound(await webhooks.update(webhook_id.toLowerCase(), await checkInput(input), by)));
       },
       /** @throws AppError plan_required, unavailable without WEBHOOK_SECRET */
       async rotate_webhook(args: WebhookId) {
@@ -195,7 +200,7 @@ export function createWebhooks({ databases, control, policy, resolve, signing }:
           { organisationId: organisation.id, operation: 'rotate_webhook', args: { webhook_id } },
           async (noteId) => {
             requirePlan(organisation);
-            await require(webhook_id);
+            await requireEndpoint(webhook_id);
             const sender = await requireSecret();
             const row = requireFound(await webhooks.rotate(webhook_id, by, noteId));
             return { secret: sender.secretOf(row), endpoint: await withLag(row) };
@@ -203,15 +208,18 @@ export function createWebhooks({ databases, control, policy, resolve, signing }:
           (id) => Promise.reject(shownOnce('secret of webhook endpoint', id, 'rotate')),
         );
       },
-      /** Resumes where it stopped, or from a time. @throws AppError plan_required; validation_failed for a time in the future, or before the events that are kept */
+      /**
+       * Resumes where it stopped, or from a time. @throws AppError plan_required; validation_failed for a time in the future, or before the
+       * events that are kept
+       */
       async enable_webhook({ webhook_id, from: at }: WebhookId & { readonly from?: string | Date | null }) {
         requirePlan(organisation);
-        const row = await require(webhook_id);
+        const row = await requireEndpoint(webhook_id);
         const from = at == null ? undefined : new Date(at);
         const now = databases.now();
         if (from && from.getTime() > now + CLOCK_SKEW)
           throw validationFailed([{ pointer: '/from', code: 'range', detail: 'is in the future' }]);
-        const data = open();
+        const data = openData();
         const stopped = row.disabled?.at ?? row.failing_since ?? row.created_at;
         if (!isKept(data, from ?? (row.state === 'enabled' ? new Date(now) : stopped))) {
           const detail = 'events are kept for 30 days; choose a later time, or now';
@@ -232,26 +240,26 @@ export function createWebhooks({ databases, control, policy, resolve, signing }:
       delete_webhook: async ({ webhook_id }: WebhookId) =>
         withLag(requireFound(await webhooks.remove(webhook_id.toLowerCase(), by))),
       async webhook_deliveries({ webhook_id, ...query }: WebhookId & Omit<DeliveryQuery, 'endpoint'>) {
-        const { _id: endpoint } = await require(webhook_id);
-        const page = await createDeliveries(open()).page({ ...query, endpoint });
+        const { _id: endpoint } = await requireEndpoint(webhook_id);
+        const page = await createDeliveries(openData()).page({ ...query, endpoint });
         return { ...page, data: page.data.map(shownDelivery) } satisfies Page<object>;
       },
       /** Sends a test event now. @throws AppError rate_limited if too many are being sent by hand */
       async send_test_event({ webhook_id }: WebhookId) {
         const event = { id: randomUUID(), type: 'webhook.test', occurred_at: new Date(databases.now()), object: null };
         const all = { ...event, changes: [], status: null, related: null, gap: null, origin: null };
-        return shownAttempt(await send(await require(webhook_id), all));
+        return shownAttempt(await send(await requireEndpoint(webhook_id), all));
       },
       /** Sends an event again now. @throws AppError rate_limited; validation_failed if it is no longer kept */
       async resend_event(args: DeliveryId) {
-        const { endpoint, row, event, note } = await delivered(args);
+        const { endpoint, row, event, noteAttempt } = await deliveryWithEvent(args);
         const attempt = shownAttempt(await send(endpoint, event));
-        await note(row, attempt);
+        await noteAttempt(row, attempt);
         return attempt;
       },
       /** The body that a delivery sends. @throws AppError validation_failed if its event is no longer kept */
       async webhook_message(args: DeliveryId) {
-        const { event } = await delivered(args);
+        const { event } = await deliveryWithEvent(args);
         return { body: JSON.stringify(event) };
       },
     };
@@ -259,7 +267,7 @@ export function createWebhooks({ databases, control, policy, resolve, signing }:
 }
 
 /** @throws AppError unavailable for a WrongSecretError; any other error unchanged */
-function refuse(error: unknown): never {
+function rethrowWrongSecret(error: unknown): never {
   if (!(error instanceof WrongSecretError)) throw error;
   throw new AppError('unavailable', `${error.message}.`, { reason: 'webhooks' });
 }
@@ -268,15 +276,15 @@ function shownDelivery({ _id: id, event_id, type, object_id, state, attempts, ne
   return { id, event_id, type, object_id, state, attempts, next_attempt_at: next_at, log, at };
 }
 
-/** Concurrent posts by hand, per organisation and gateway. Each holds a request for up to 17 s. */
-const MAX = { organisation: 2, gateway: 16 } as const;
+/** Concurrent posts by hand, of an organisation and in all on a gateway. Each holds a request for up to 17 s. */
+const MAX_BY_HAND = { organisation: 2, gateway: 16 } as const;
 
-/** Limits how many posts by hand run at once. */
+/** Returns a function that runs a post by hand, unless too many are running: then it throws AppError rate_limited. */
 function createHandLimit() {
   const running: string[] = [];
   return async <T>(organisation: string, work: () => Promise<T>): Promise<T> => {
     const count = running.filter((id) => id === organisation).length;
-    if (count >= MAX.organisation || running.length >= MAX.gateway) {
+    if (count >= MAX_BY_HAND.organisation || running.length >= MAX_BY_HAND.gateway) {
       const detail = 'Too many webhooks are being sent by hand at the moment; wait for their outcome.';
       throw new AppError('rate_limited', detail, { retryAfter: 5 });
     }

@@ -13,8 +13,10 @@ import { MAX_ANSWER, MEBIBYTE } from '../units';
 /** Answers up to this many bytes are not counted: the kernel buffers most of them, and counting would slow every request by a percent. */
 const SMALL_ANSWER = 64 * 1024;
 
-/** Maximum memory of the rows that one request keeps, in bytes; as stored, rows are half as large and four times the largest answer. */
-const MAX_ROWS = 8 * MAX_ANSWER;
+/** Maximum bytes, as stored, of the rows that one request keeps. */
+const MAX_STORED_ROWS = 4 * MAX_ANSWER;
+/** The same in memory, where rows take twice as much. */
+const MAX_ROWS = 2 * MAX_STORED_ROWS;
 
 const REFUSALS = {
   all: 'Too much data is being sent, read, or answered and not taken, at the moment.',
@@ -33,6 +35,7 @@ interface CountedExchange {
   };
 }
 
+/** What an exchange holds, in bytes. */
 interface Holding {
   body: number;
   rows: number;
@@ -47,18 +50,18 @@ export function createBodyMemory(limit: number, onRefused: () => void) {
   const shares = createShares(bodyMemoryLimits(limit));
   const holdings = new Map<CountedExchange, Holding>();
 
-  /** The limit that `more` bytes would exceed. */
-  const fullFor = ({ body, rows, answer, owner }: Holding, more: number): Whose | undefined =>
+  /** The limit that `more` bytes would exceed; undefined if none. */
+  const exceededBy = ({ body, rows, answer, owner }: Holding, more: number): Whose | undefined =>
     shares.exceeded(owner, more, body + rows + answer);
 
-  /** Sets what a request holds. @throws AppError unavailable if that is too much; the previous value is kept */
+  /** Sets what a part of a request holds. @throws AppError unavailable if that is too much and `isRefusable`; the previous value is kept */
   function set(exchange: CountedExchange, part: 'body' | 'rows' | 'answer', size: number, isRefusable = true): void {
     // sums of fractions would not return to 0, and a caller's only request would seem to have another beside it
     const bytes = Math.ceil(size);
     const existing = holdings.get(exchange);
-    const holding = existing ?? nothingHeld(exchange);
+    const holding = existing ?? emptyHolding(exchange);
     const more = bytes - holding[part];
-    const full = more > 0 && isRefusable ? fullFor(holding, more) : undefined;
+    const full = more > 0 && isRefusable ? exceededBy(holding, more) : undefined;
     if (full) refuse(full);
     holding[part] = bytes;
     shares.add(holding.owner, more);
@@ -72,9 +75,9 @@ export function createBodyMemory(limit: number, onRefused: () => void) {
   }
 
   return {
-    /** Checks a request whose answer will not be refused, before its work. @throws AppError unavailable if its caller holds too much already */
+    /** Checks a write before its work, since its answer will not be refused. @throws AppError unavailable if its caller holds too much already */
     requireRoom(exchange: CountedExchange): void {
-      const full = fullFor(holdings.get(exchange) ?? nothingHeld(exchange), 1);
+      const full = exceededBy(holdings.get(exchange) ?? emptyHolding(exchange), 1);
       if (full) refuse(full);
     },
     /** Sets how many bytes the body of a request holds. @throws AppError unavailable if that is too much; the previous value is kept */
@@ -87,7 +90,7 @@ export function createBodyMemory(limit: number, onRefused: () => void) {
     },
     /**
      * Counts more bytes of rows that a request keeps, or fewer if negative.
-     * @throws AppError invalid_request if the request alone keeps too many; unavailable if its caller does. Then it keeps none
+     * @throws AppError invalid_request if the request alone keeps too many; unavailable if its caller does. Then none of it counts any more
      */
     holdRows(exchange: CountedExchange, more: number): void {
       const rows = Math.max(0, (holdings.get(exchange)?.rows ?? 0) + more);
@@ -131,12 +134,12 @@ export function createBodyMemory(limit: number, onRefused: () => void) {
   };
 }
 
-function nothingHeld(exchange: CountedExchange): Holding {
+function emptyHolding(exchange: CountedExchange): Holding {
   return { body: 0, rows: 0, answer: 0, owner: ownerOf(exchange) };
 }
 
 function tooManyRows(): AppError {
-  const most = `${String(MAX_ROWS / 2 / MEBIBYTE)} MiB`;
+  const most = `${String(MAX_STORED_ROWS / MEBIBYTE)} MiB`;
   const detail = `The request would read more than ${most} from the database. Request fewer objects at a time.`;
   return new AppError('invalid_request', detail);
 }

@@ -11,8 +11,9 @@ export interface ConnectionLimitOptions {
   readonly most: number;
   /** Whether many callers may share an address, such as that of a proxy. */
   readonly isShared: boolean;
+  /** Called for each idle connection that is closed to make room. */
   readonly onEvicted: () => void;
-  /** Called for each new connection that is closed. */
+  /** Called for each new connection that is refused. */
   readonly onDropped: () => void;
 }
 
@@ -21,12 +22,13 @@ export function createConnectionLimit({ most, isShared, onEvicted, onDropped }: 
   const addresses = new Map<Socket, string>();
   const shares = createShares(connectionLimits(most, isShared));
   /** Idle connections, the longest-idle first. */
-  const idle = new Set<Socket>();
+  const idleSockets = new Set<Socket>();
 
+  /** Closes the longest-idle connection that matches. Returns false if none does. */
   function evict(matches: (socket: Socket) => boolean): boolean {
-    for (const socket of idle) {
+    for (const socket of idleSockets) {
       if (!matches(socket)) continue;
-      idle.delete(socket);
+      idleSockets.delete(socket);
       socket.destroy();
       onEvicted();
       return true;
@@ -46,18 +48,20 @@ export function createConnectionLimit({ most, isShared, onEvicted, onDropped }: 
       }
       if (shares.held('all') >= Math.ceil(most * CROWDED)) evict(() => true);
       addresses.set(socket, address);
-      idle.add(socket);
+      idleSockets.add(socket);
       const leave = shares.hold({ caller: address });
       socket.once('close', () => {
         leave();
         addresses.delete(socket);
-        idle.delete(socket);
+        idleSockets.delete(socket);
       });
       return true;
     },
-    busy: (socket: Socket): void => void idle.delete(socket),
+    /** Notes that a request has arrived on a connection. */
+    busy: (socket: Socket): void => void idleSockets.delete(socket),
+    /** Notes that a connection has no more requests. */
     idle: (socket: Socket): void => {
-      if (!socket.destroyed) idle.add(socket);
+      if (!socket.destroyed) idleSockets.add(socket);
     },
   };
 }

@@ -4,6 +4,7 @@ import { createRateLimiter, type RateLimiter, type RateStore, WINDOW_SECONDS } f
 
 /** The limiters of a gateway: in memory, or shared through Redis. */
 export interface Limiters {
+  /** Requests of each key, and of each user and operator's token. */
   readonly keys: RateLimiter;
   /** Requests of all keys of each organisation. */
   readonly organisations: RateLimiter;
@@ -11,7 +12,7 @@ export interface Limiters {
   readonly failures: RateLimiter;
   /** Public introspection of each address. */
   readonly introspection: RateLimiter;
-  /** Whether the shared store responds; memory is always ok. */
+  /** Asks whether the shared store responds; memory is always ok. Never rejects. */
   health(): Promise<'ok' | 'degraded'>;
   close(): void;
 }
@@ -30,7 +31,7 @@ export interface LimitersOptions {
 
 /** Maximum time a request waits for Redis before it falls back to memory, in milliseconds. */
 const REDIS_TIMEOUT = 40;
-/** The same when Redis is asked again, for which no request waits. */
+/** The same for the ping that follows a request without an answer; no request waits for it. */
 const RETRY_TIMEOUT = 5 * REDIS_TIMEOUT;
 /** Timeout of a Redis command, in milliseconds; its request has fallen back to memory long before. */
 const COMMAND_TIMEOUT = 1000;
@@ -38,6 +39,7 @@ const COMMAND_TIMEOUT = 1000;
 const PAUSE_AFTER_FAILURE = 500;
 const LONGEST_RECONNECT_PAUSE = 1000;
 
+/** Opens the limiters; with `redisUrl`, even if Redis does not respond, since they count in memory until it does. */
 export async function openLimiters(options: LimitersOptions): Promise<Limiters> {
   const { redisUrl } = options;
   if (redisUrl !== undefined) return createSharedLimiters(options, await createRedisStores(redisUrl));
@@ -48,7 +50,7 @@ export async function openLimiters(options: LimitersOptions): Promise<Limiters> 
   };
 }
 
-/** Creates the limiters; `store` gives each its store, by name. */
+/** Creates the limiters, each with a store of its own, by name. */
 function budgets(
   { limit, organisationLimit }: LimitersOptions,
   createStore: (name: string, points: number) => RateStore,
@@ -78,33 +80,34 @@ interface SharedStores {
 
 function createSharedLimiters(options: LimitersOptions, stores: SharedStores): Limiters {
   const { instances, onChange } = options;
-  let [isDown, downUntil, isClosed] = [false, 0, false];
-  let asking: Promise<void> | undefined;
+  // what onChange was last told, and until when no request asks Redis; a ping that is answered ends that at once
+  let [isReportedDown, skipUntil, isClosed] = [false, 0, false];
+  let pinging: Promise<void> | undefined;
 
   function noteFailure(error: unknown): void {
-    downUntil = Date.now() + PAUSE_AFTER_FAILURE;
+    skipUntil = Date.now() + PAUSE_AFTER_FAILURE;
     // closing while connecting is reported as an error, too
-    if (isDown || isClosed) return;
-    isDown = true;
+    if (isReportedDown || isClosed) return;
+    isReportedDown = true;
     onChange('degraded', error instanceof Error ? error.message : String(error));
   }
 
   function noteAnswer(): void {
-    if (!isDown) return;
-    isDown = false;
+    if (!isReportedDown) return;
+    isReportedDown = false;
     onChange('ok');
   }
 
-  /** Asks again before a missing answer counts as a failure, since this machine may have been busy. */
-  function noteLate(): Promise<void> {
-    asking ??= within(RETRY_TIMEOUT, stores.ping())
+  /** Pings before a missing answer counts as a failure, since this machine may have been busy. */
+  function pingAgain(): Promise<void> {
+    pinging ??= within(RETRY_TIMEOUT, stores.ping())
       .then(noteAnswer, noteFailure)
-      .finally(() => (asking = undefined));
-    return asking;
+      .finally(() => (pinging = undefined));
+    return pinging;
   }
 
-  async function noteMiss(error: unknown): Promise<void> {
-    if (error instanceof NoAnswerError && !isDown) await noteLate();
+  async function noteNoResult(error: unknown): Promise<void> {
+    if (error instanceof NoAnswerError && !isReportedDown) await pingAgain();
     else noteFailure(error);
   }
 
@@ -113,18 +116,19 @@ function createSharedLimiters(options: LimitersOptions, stores: SharedStores): L
   /** Counts in the shared store, or, while that fails, in memory up to this instance's share, so that a limit always applies. */
   function store(name: string, points: number): RateStore {
     const shared = stores.store(name, points);
-    const insurance = memoryStore(Math.ceil(points / instances));
+    const fallback = memoryStore(Math.ceil(points / instances));
     return {
       async consume(id, points) {
-        if (Date.now() < downUntil) return insurance.consume(id, points);
+        if (Date.now() < skipUntil) return fallback.consume(id, points);
         try {
           const result = await within(REDIS_TIMEOUT, shared.consume(id, points));
           noteAnswer();
           return result;
-        } catch (refusal) {
-          if (refusal instanceof RateLimiterRes) throw refusal;
-          void noteMiss(refusal);
-          return insurance.consume(id, points);
+        } catch (error) {
+          // how the store says that there are not enough points
+          if (error instanceof RateLimiterRes) throw error;
+          void noteNoResult(error);
+          return fallback.consume(id, points);
         }
       },
     };
@@ -135,12 +139,12 @@ function createSharedLimiters(options: LimitersOptions, stores: SharedStores): L
     health: async () => {
       try {
         await within(REDIS_TIMEOUT, stores.ping());
-        downUntil = 0;
+        skipUntil = 0;
         noteAnswer();
       } catch (error) {
-        await noteMiss(error);
+        await noteNoResult(error);
       }
-      return isDown ? 'degraded' : 'ok';
+      return isReportedDown ? 'degraded' : 'ok';
     },
     close: () => {
       isClosed = true;

@@ -3,38 +3,47 @@ import { addressBucket } from '../auth/addresses';
 import type { KeyPrincipal } from '../auth/principal';
 import { AppError } from '../errors';
 
-/** Length of a window in seconds (contract, section 6). */
+/*
+ * Rate limits. A point is the unit of a budget: a request costs one, and more if it is costly; contract, section 6. A budget holds the same
+ * number of points in each window of a minute.
+ */
+
+/** Length of a window in seconds. */
 export const WINDOW_SECONDS = 60;
 
-/** Budget of one key (or organisation, or address) in its current window. */
+/** What is left of the budget of one key (or organisation, user or address) in its current window. */
 export interface RateState {
   /** Points per window. */
   readonly limit: number;
   readonly remaining: number;
-  /** When the window ends. */
+  /** When the window ends, by this machine's clock. */
   readonly resetAt: Date;
   /** Whether the requested points were within the budget. */
   readonly allowed: boolean;
 }
 
-/** Counts points: a limiter from rate-limiter-flexible, or a combination of several. */
+/** Counts points by id: a limiter from rate-limiter-flexible, or one in memory behind a shared one. */
 export interface RateStore {
   /** Rejects with a RateLimiterRes if there are not enough points. */
   consume(id: string, points: number): Promise<RateLimiterRes>;
 }
 
+/** The budgets of one kind, by the id of the key, organisation or address. */
 export interface RateLimiter {
-  /** Takes points from a key's budget, even if the request is rejected; a negative number gives points back. */
+  /**
+   * Takes points, by default one, even if the budget has too few: `allowed` is false then. A negative number gives points back.
+   * @throws if the store fails
+   */
   consume(id: string, points?: number): Promise<RateState>;
 }
 
-/** Budget of a key, and of its organisation unless the key's ran out first. */
+/** Budget of a key, and of its organisation unless the key's ran out first; `allowed` is for both. */
 export interface KeyRateState extends RateState {
   readonly organisation?: RateState;
 }
 
 export interface KeyRateLimiter {
-  /** Takes points from the budget of a key and from that of its organisation, even if the request is rejected. */
+  /** Takes points from the budget of a key and from that of its organisation, even if either has too few: `allowed` is false then. */
   consume(caller: Pick<KeyPrincipal, 'key' | 'organisation'>, points?: number): Promise<KeyRateState>;
 }
 
@@ -50,7 +59,7 @@ export function createKeyRateLimiter(keys: RateLimiter, organisations: RateLimit
   };
 }
 
-/** A rate limiter with fixed windows of one minute. */
+/** A rate limiter with fixed windows of one minute. `limit` is the number of points that `store` allows in a window; it is only reported. */
 export function createRateLimiter(limit: number, store: RateStore): RateLimiter {
   const stateOf = (result: RateLimiterRes, allowed: boolean): RateState => ({
     limit,
@@ -75,13 +84,14 @@ export function secondsUntilReset(state: RateState): number {
   return Math.max(1, Math.ceil((state.resetAt.getTime() - Date.now()) / 1000));
 }
 
-/** Takes points from a budget. @throws AppError rate_limited, with the reason, if there are not enough */
+/** Takes points from a budget. @throws AppError rate_limited, whose message begins with `reason`, if there are not enough; they are taken then, too */
 export async function spend(limiter: RateLimiter, id: string, points: number, reason?: string): Promise<RateState> {
   const state = await limiter.consume(id, points);
   if (!state.allowed) throw rateLimited(state, reason);
   return state;
 }
 
+/** The error for a caller whose budget, or whose organisation's, has too few points. */
 export function rateLimited(state: KeyRateState, reason = 'Rate limit exceeded'): AppError {
   const { organisation } = state;
   if (organisation?.allowed === false) return rateLimited(organisation, 'Rate limit of the organisation exceeded');
@@ -90,12 +100,12 @@ export function rateLimited(state: KeyRateState, reason = 'Rate limit exceeded')
 }
 
 /**
- * Limits failed attempts per address. The point is taken before the work and given back on success, so that neither sequential nor
- * concurrent attempts get more work done than the limit. Each `kind` has its own budget: a program with a revoked key must not keep people
- * at its address from signing in to create another.
+ * Returns a function that runs an attempt, and limits the failed ones per address. The point is taken before the work and given back on
+ * success, so that neither sequential nor concurrent attempts get more work done than the limit. Each `kind` has its own budget: a program
+ * with a revoked key must not keep people at its address from signing in to create another.
  */
-export function attempts(limiter: RateLimiter, kind: string, reason: string) {
-  /** Resolves with what `work` does; undefined is a failure. @throws AppError rate_limited */
+export function createAttemptLimit(limiter: RateLimiter, kind: string, reason: string) {
+  /** Resolves with what `work` does. Undefined is a failure, and costs the point, as does an error of `work`. @throws AppError rate_limited */
   return async <Result>(address: string, work: () => Promise<Result | undefined>): Promise<Result | undefined> => {
     const id = `${kind} ${addressBucket(address)}`;
     await spend(limiter, id, 1, reason);
@@ -105,9 +115,9 @@ export function attempts(limiter: RateLimiter, kind: string, reason: string) {
   };
 }
 
-/** Counts failed authentications from an address. */
-export function failedAuthentications(limiter: RateLimiter) {
-  /** @throws AppError rate_limited */
+/** Returns a function to call after a failed authentication, with a budget per address that keys and operators' tokens share. */
+export function createFailureCounter(limiter: RateLimiter) {
+  /** Takes a point. @throws AppError rate_limited, instead of the failure's own error, if the address has none left */
   return async (address: string): Promise<void> => {
     await spend(limiter, addressBucket(address), 1, 'Too many failed authentications from this address');
   };

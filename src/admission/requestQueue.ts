@@ -1,23 +1,24 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as nextLoopTurn } from 'node:timers/promises';
 import type { Caller } from '../auth/principal';
 import { AppError } from '../errors';
 import { LARGE_REQUESTS, LARGE_REQUESTS_WAITING } from '../limits';
 
 /*
- * The queue of large requests: each organisation has a few in progress and a few waiting, so that one that sends too many is
- * rejected before it slows down others (docs/decisions/bodies-and-fairness.md).
+ * The queue of large requests: each organisation has a few in progress (each has a turn) and a few waiting, so that one that sends too many
+ * is rejected before it slows down others (docs/decisions/bodies-and-fairness.md).
  */
 
-export type LargePart = keyof typeof LARGE_REQUESTS;
-const PARTS = Object.keys(LARGE_REQUESTS) as LargePart[];
+/** What a turn is for: work on a large query, body or page. */
+export type TurnKind = keyof typeof LARGE_REQUESTS;
+const TURN_KINDS = Object.keys(LARGE_REQUESTS) as TurnKind[];
 
 /** Maximum rows of a page that takes no turn. */
-const USUAL_ROWS = 20;
+const MAX_ROWS_WITHOUT_TURN = 20;
 
 /** Whether the arguments of a list ask for a page that takes a turn. */
 export function isLargePage({ limit }: Readonly<Record<string, unknown>>): boolean {
-  return typeof limit === 'number' && limit > USUAL_ROWS;
+  return typeof limit === 'number' && limit > MAX_ROWS_WITHOUT_TURN;
 }
 
 /** The part of an exchange used here. */
@@ -30,9 +31,10 @@ interface QueuedExchange {
 
 export type RequestQueue = ReturnType<typeof createRequestQueue>;
 
+/** A request that waits for a turn. */
 interface Waiter {
   readonly exchange: QueuedExchange;
-  readonly go: () => void;
+  readonly admit: () => void;
   readonly refuse: (reason: AppError) => void;
 }
 
@@ -41,18 +43,18 @@ interface Queue {
   readonly waiting: Set<Waiter>;
 }
 
-/** `onRefused` is called for each refusal. */
+/** `onRefused` is called for each request that is refused because too many wait. */
 export function createRequestQueue(onRefused: () => void) {
   const queues = new Map<string, Queue>();
   /** Exchanges that have ended; `end` is only called once for each, so they must not get another turn. */
   const ended = new WeakSet<QueuedExchange>();
-  /** The last of each organisation that waits for a turn of the event loop. */
-  const last = new Map<string, Promise<void>>();
+  /** The last turn of the event loop that a request of each organisation waits for. */
+  const lastTurns = new Map<string, Promise<void>>();
 
   function wait(queue: Queue, exchange: QueuedExchange): Promise<void> {
     exchange.isWaiting = true;
     return new Promise<void>((resolve, reject) => {
-      const waiter = { exchange, go: resolve, refuse: reject };
+      const waiter = { exchange, admit: resolve, refuse: reject };
       queue.waiting.add(waiter);
       // the caller disconnected, or got a 503 in the meantime
       exchange.response.once('close', () => {
@@ -69,8 +71,8 @@ export function createRequestQueue(onRefused: () => void) {
     }
   }
 
-  function leave(exchange: QueuedExchange, part: LargePart): void {
-    const name = nameOf(exchange, part);
+  function leave(exchange: QueuedExchange, kind: TurnKind): void {
+    const name = nameOf(exchange, kind);
     const queue = name === undefined ? undefined : queues.get(name);
     if (name === undefined || !queue) return;
     giveUp(queue, exchange);
@@ -80,31 +82,31 @@ export function createRequestQueue(onRefused: () => void) {
       queue.waiting.delete(next);
       queue.running.add(next.exchange);
       // the end of one and the start of the next would block the event loop together
-      setImmediate(next.go);
+      setImmediate(next.admit);
     } else if (queue.running.size === 0) queues.delete(name);
   }
 
   return {
     /**
      * Waits until an exchange may start large work; returns immediately if it has its turn already or has no principal.
-     * Taking a turn of another kind gives up the turn for the body.
+     * A turn for a query or page gives up the turn for the body.
      * @throws AppError unavailable if too many of the organisation are waiting, or the caller has disconnected
      */
-    async take(exchange: QueuedExchange, part: LargePart): Promise<void> {
-      const name = nameOf(exchange, part);
+    async take(exchange: QueuedExchange, kind: TurnKind): Promise<void> {
+      const name = nameOf(exchange, kind);
       if (name === undefined) return;
       // the body has been read by now, and keeping its turn while waiting would waste it
-      if (part !== 'body') leave(exchange, 'body');
+      if (kind !== 'body') leave(exchange, 'body');
       const queue: Queue = queues.get(name) ?? { running: new Set(), waiting: new Set() };
       if (queue.running.has(exchange)) return;
       // a closed exchange would never end its turn
       if (ended.has(exchange) || exchange.response.closed || exchange.request.socket.destroyed) throw tooMany();
       queues.set(name, queue);
-      if (queue.running.size < LARGE_REQUESTS[part]) {
+      if (queue.running.size < LARGE_REQUESTS[kind]) {
         queue.running.add(exchange);
         return;
       }
-      if (queue.waiting.size >= LARGE_REQUESTS_WAITING[part]) {
+      if (queue.waiting.size >= LARGE_REQUESTS_WAITING[kind]) {
         onRefused();
         throw tooMany();
       }
@@ -116,23 +118,25 @@ export function createRequestQueue(onRefused: () => void) {
      */
     loopTurn({ log }: Pick<QueuedExchange, 'log'>): Promise<void> {
       const name = log.principal?.organisation?.id ?? '';
-      const ownTurn = (last.get(name) ?? Promise.resolve()).then(() => turn());
-      last.set(name, ownTurn);
-      void ownTurn.then(() => last.get(name) === ownTurn && last.delete(name));
+      const ownTurn = (lastTurns.get(name) ?? Promise.resolve()).then(() => nextLoopTurn());
+      lastTurns.set(name, ownTurn);
+      void ownTurn.then(() => lastTurns.get(name) === ownTurn && lastTurns.delete(name));
       return ownTurn;
     },
+    /** Gives back all turns of an exchange, once its work has ended. */
     end(exchange: QueuedExchange): void {
       ended.add(exchange);
-      for (const part of PARTS) leave(exchange, part);
+      for (const kind of TURN_KINDS) leave(exchange, kind);
     },
   };
 }
 
-function nameOf({ log }: QueuedExchange, part: LargePart): string | undefined {
+/** The name of the queue of an exchange's organisation or token; undefined without a principal. */
+function nameOf({ log }: QueuedExchange, kind: TurnKind): string | undefined {
   const { principal } = log;
   if (!principal) return undefined;
   // a token that sends slowly must not hold up the others
-  return `${principal.kind === 'operator' ? `operator:${principal.name}` : principal.organisation.id} ${part}`;
+  return `${principal.kind === 'operator' ? `operator:${principal.name}` : principal.organisation.id} ${kind}`;
 }
 
 function tooMany(): AppError {

@@ -25,15 +25,18 @@ const SWEEP_EVERY = 100;
 const AFTER_LOSS = 5000;
 /** A request whose work does not end is forgotten after this multiple of its limit, which is longer than any driver timeout. */
 const FORGOTTEN_AFTER = 2;
-/** While no more than this many are in progress, requests read ahead. With more they queue behind each other anyway, and fewer reads would share a command. */
-const CALM = 4;
+/** While no more than this many are in progress, requests read their object in parallel with their key. With more they queue behind each other anyway, and fewer reads would share a command. */
+const READ_AHEAD_UP_TO = 4;
 
 /** The part of an exchange used here. */
 interface TrackedExchange {
   readonly response: { readonly writableEnded: boolean };
   readonly log: { readonly principal?: Caller };
+  /** Whether its body is arriving. */
   readonly isReceiving: boolean;
+  /** Whether it waits for a turn (requestQueue.ts). */
   readonly isWaiting: boolean;
+  /** How many of its waits need no database, such as waits for events. */
   readonly idleWaits: number;
 }
 
@@ -41,23 +44,23 @@ export type RequestTracker<Exchange extends TrackedExchange> = ReturnType<typeof
 
 export interface RequestTrackerOptions<Exchange> {
   readonly availability: Pick<Availability, 'isDown' | 'ask'>;
-  /** Undefined for a replica set. */
+  /** Whether each shard responds; undefined for a replica set. */
   readonly shards?: Pick<ShardHealth, 'downShardOf' | 'check'> | undefined;
   /** When the connections were last lost, by performance.now(). */
   readonly lostAt: () => number;
-  /** Called for each request rejected because too many wait, with the limit reached. */
+  /** Called for each request rejected because too many wait: for the database, or of its organisation. */
   readonly onShed: (whose: 'database' | 'organisation') => void;
   /** Called when the work of a request has ended or is forgotten. */
   readonly onEnd: (exchange: Exchange) => void;
   /** Maximum duration of a request even if the database responds, in milliseconds; a final check can add up to 5 s. */
-  readonly longest: number;
+  readonly maxDuration: number;
 }
 
 /** A request in progress; times are by performance.now(). */
-interface Waiting {
+interface RequestInProgress {
   readonly started: number;
   /** Since when it may have queried the database: its start, or the end of its body or of its wait for events. */
-  askingSince: number;
+  queryingSince: number;
   /** When its connections were first lost after `askingSince`; a retry that is lost again gets no extra time. */
   lostAt: number | undefined;
   /** When it next checks whether the database responds. */
@@ -66,9 +69,9 @@ interface Waiting {
 }
 
 export function createRequestTracker<Exchange extends TrackedExchange>(options: RequestTrackerOptions<Exchange>) {
-  const { availability, shards, lostAt, onShed, onEnd, longest } = options;
-  const inFlight = new Map<Exchange, Waiting>();
-  let sweeping: NodeJS.Timeout | undefined;
+  const { availability, shards, lostAt, onShed, onEnd, maxDuration } = options;
+  const inFlight = new Map<Exchange, RequestInProgress>();
+  let sweepTimer: NodeJS.Timeout | undefined;
 
   /** Whether more than `most` requests wait for the database: those that wait for a body or for events do not. */
   function exceeds(most: number, matches: (organisation: Organisation | undefined) => boolean): boolean {
@@ -81,7 +84,7 @@ export function createRequestTracker<Exchange extends TrackedExchange>(options: 
     return false;
   }
 
-  /** The error of a request that waits for a database or a shard that does not respond. */
+  /** The error of a request that waits for a database or a shard that does not respond; undefined if it responds. */
   async function findOutage({ isReceiving, idleWaits, log }: TrackedExchange): Promise<AppError | undefined> {
     if (isReceiving || idleWaits > 0) return undefined;
     const { organisation } = log.principal ?? {};
@@ -90,18 +93,19 @@ export function createRequestTracker<Exchange extends TrackedExchange>(options: 
   }
 
   /** Whether a request was in progress when its connections were lost, and should have failed since. */
-  function isLost(waiting: Waiting): boolean {
+  function isLost(request: RequestInProgress): boolean {
     const last = lostAt();
-    if (last > waiting.askingSince) waiting.lostAt ??= last;
-    return waiting.lostAt !== undefined && performance.now() - waiting.lostAt > AFTER_LOSS;
+    if (last > request.queryingSince) request.lostAt ??= last;
+    return request.lostAt !== undefined && performance.now() - request.lostAt > AFTER_LOSS;
   }
 
-  async function check(exchange: Exchange, waiting: Waiting): Promise<void> {
-    const failure = (await findOutage(exchange)) ?? (isLost(waiting) ? databaseDown() : undefined);
-    if (failure) waiting.reject(failure);
-    else if (performance.now() - waiting.started > longest)
-      waiting.reject(new AppError('unavailable', 'The request took too long.', { reason: 'slow' }));
-    else waiting.checkAt = performance.now() + CHECK_EVERY;
+  /** Rejects a request if the database does not respond or it took too long, or else sets when it is checked next. */
+  async function check(exchange: Exchange, request: RequestInProgress): Promise<void> {
+    const failure = (await findOutage(exchange)) ?? (isLost(request) ? databaseDown() : undefined);
+    if (failure) request.reject(failure);
+    else if (performance.now() - request.started > maxDuration)
+      request.reject(new AppError('unavailable', 'The request took too long.', { reason: 'slow' }));
+    else request.checkAt = performance.now() + CHECK_EVERY;
   }
 
   function end(exchange: Exchange): void {
@@ -110,16 +114,16 @@ export function createRequestTracker<Exchange extends TrackedExchange>(options: 
 
   function sweep(): void {
     const now = performance.now();
-    for (const [exchange, waiting] of inFlight) {
-      if (exchange.isReceiving || exchange.idleWaits > 0) waiting.askingSince = now;
-      if (now - waiting.started > FORGOTTEN_AFTER * longest) end(exchange);
-      if (now < waiting.checkAt) continue;
-      waiting.checkAt = Infinity;
-      void check(exchange, waiting);
+    for (const [exchange, request] of inFlight) {
+      if (exchange.isReceiving || exchange.idleWaits > 0) request.queryingSince = now;
+      if (now - request.started > FORGOTTEN_AFTER * maxDuration) end(exchange);
+      if (now < request.checkAt) continue;
+      request.checkAt = Infinity;
+      void check(exchange, request);
     }
     if (inFlight.size > 0) return;
-    clearInterval(sweeping);
-    sweeping = undefined;
+    clearInterval(sweepTimer);
+    sweepTimer = undefined;
   }
 
   return {
@@ -136,7 +140,7 @@ export function createRequestTracker<Exchange extends TrackedExchange>(options: 
       return false;
     },
     /** Whether so few requests wait for the database that each may read its object in parallel with its key. */
-    isCalm: (): boolean => !exceeds(CALM, () => true),
+    isCalm: (): boolean => !exceeds(READ_AHEAD_UP_TO, () => true),
     /** Requests in progress, including rejected ones whose work has not ended. */
     inFlight: (): number => inFlight.size,
     /**
@@ -160,8 +164,9 @@ export function createRequestTracker<Exchange extends TrackedExchange>(options: 
       onShed('organisation');
       throw tooMany('Too many requests of this organisation are in progress.');
     },
+    /** Stops checking; requests in progress continue. */
     stop(): void {
-      clearInterval(sweeping);
+      clearInterval(sweepTimer);
     },
     /**
      * Runs the work of a request. Rejects with its error, or earlier if the database does not respond; the work then
@@ -170,11 +175,11 @@ export function createRequestTracker<Exchange extends TrackedExchange>(options: 
      */
     run(exchange: Exchange, work: () => Promise<void>): Promise<void> {
       // one timer for all, since most requests are answered before their first check
-      sweeping ??= setInterval(sweep, SWEEP_EVERY).unref();
+      sweepTimer ??= setInterval(sweep, SWEEP_EVERY).unref();
       return new Promise((resolve, reject) => {
         const started = performance.now();
         const checkAt = started + CHECK_EVERY;
-        inFlight.set(exchange, { started, askingSince: started, lostAt: undefined, checkAt, reject });
+        inFlight.set(exchange, { started, queryingSince: started, lostAt: undefined, checkAt, reject });
         work().then(
           () => {
             end(exchange);

@@ -3,7 +3,7 @@ import { type ApiKey, shownKey } from '../auth/keys';
 import { DEFAULT_MCP, hasApiAccess, MCP_ACCESS, type McpAccess } from '../auth/principal';
 import type { Scope } from '../auth/scopes';
 import { scopeNames } from './scopeNames';
-import type { MadeKey } from '../organisations/apiKeys';
+import type { KeyWithSecret } from '../organisations/apiKeys';
 import { DAY } from '../units';
 import { CommandFailure, notFound, usageFailure } from './ending';
 import { type ExplainedCommand, type JsonOption, ORG_ID, type OrgOption } from './help';
@@ -234,7 +234,7 @@ const endOf = (lifetime: number | undefined, now: number): Date | undefined =>
   lifetime === undefined ? undefined : new Date(now + lifetime);
 
 /** Prints a new key; `more` is for its JSON only. */
-function showNew({ key, document }: MadeKey, json: true | undefined, more: object = {}): void {
+function showNew({ key, document }: KeyWithSecret, json: true | undefined, more: object = {}): void {
   const { _id: id, prefix, organisation, scopes, expires_at, allowed_ranges: allowed, mcp = DEFAULT_MCP } = document;
   printResult(
     json,

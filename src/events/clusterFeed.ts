@@ -15,40 +15,43 @@ import { END, OF_ORGANISATION, TAILS } from './tail/changes';
  * (docs/decisions/operator-feed.md).
  */
 
-export interface WantedOfAll {
+export interface WantedClusterEvents {
   /** Undefined for all types. */
   readonly types: ReadonlySet<string> | undefined;
   /** Undefined for all organisations. */
   readonly organisationId: string | undefined;
 }
 
-export interface EventOfOne {
+/** An event of one of the organisations. */
+export interface OrganisationEventRow {
   readonly organisationId: string;
   readonly row: EventRow;
+  /** Where reading goes on after it. */
   readonly after: LogPosition;
 }
 
 export interface ClusterPage {
-  readonly events: readonly EventOfOne[];
+  readonly events: readonly OrganisationEventRow[];
   readonly hasMore: boolean;
   readonly next: LogPosition;
 }
 
-/** How long a read goes on, in milliseconds, until there is an event; then its page may be empty. */
+/** For how long a read waits for an event, in milliseconds; without one by then, its page is empty. */
 export type Patience = 0 | 2000;
 
 /** Reads at once on a gateway: each holds a connection. */
 export const READS_AT_ONCE = 4;
-/** How long a read goes on while it finds something else than events, in milliseconds. */
+/** How long a read goes on through changes that are no wanted events, in milliseconds. */
 const LONGEST = 2000;
 /** How long the server waits for a change in a read that is not patient, in milliseconds: on a sharded cluster each shard has to answer. */
-const SHORTLY = 200;
+const SHORT_WAIT = 200;
 
-const MARK = cursorMark(['operator', 'events']);
+const CURSOR_MARK = cursorMark(['operator', 'events']);
 const TOKEN = /^[0-9A-Za-z+/=]{1,1500}$/;
 const TIME = /^[0-9a-f]{16}$/;
 
-interface Notice {
+/** A change in the log: an event that was stored, or one without `fullDocument` that only moves the position on. */
+interface EventInsert {
   readonly _id: Token;
   readonly clusterTime: mongoose.mongo.Timestamp;
   readonly ns?: { readonly db: string; readonly coll?: string };
@@ -61,13 +64,18 @@ export function createClusterFeed({ streams, control, shards }: Pick<Databases, 
   const semaphore = createSemaphore(READS_AT_ONCE);
   const isSharded = shards !== undefined;
 
-  async function read(position: LogPosition | undefined, wanted: WantedOfAll, limit: number, patience: Patience) {
+  async function read(
+    position: LogPosition | undefined,
+    wanted: WantedClusterEvents,
+    limit: number,
+    patience: Patience,
+  ) {
     const client = await streams();
     const stages = stagesOf(control.name, wanted);
-    const reading = { batch: limit + 1, wait: patience === 0 ? SHORTLY : patience / 2 };
+    const reading = { batch: limit + 1, wait: patience === 0 ? SHORT_WAIT : patience / 2 };
     const cursor = position
-      ? await resumeChanges<Notice>(client, stages, position, { ...reading, isSharded })
-      : await openChanges<Notice>(client, stages, reading);
+      ? await resumeChanges<EventInsert>(client, stages, position, { ...reading, isSharded })
+      : await openChanges<EventInsert>(client, stages, reading);
     if (!cursor) throw expired();
     try {
       return await pageOf(cursor, position, limit, patience);
@@ -78,20 +86,21 @@ export function createClusterFeed({ streams, control, shards }: Pick<Databases, 
 
   return {
     /**
-     * A page after a position; undefined for the end of the log. @throws AppError cursor_expired if the log does not go back that far
+     * A page of wanted events after a position, which is undefined for the end of the log. @throws AppError cursor_expired if the log does not
+     * go back that far
      */
-    read: (position: LogPosition | undefined, wanted: WantedOfAll, limit: number, patience: Patience) =>
+    read: (position: LogPosition | undefined, wanted: WantedClusterEvents, limit: number, patience: Patience) =>
       semaphore(() => read(position, wanted, limit, patience)),
   };
 }
 
 async function pageOf(
-  cursor: Awaited<ReturnType<typeof openChanges<Notice>>>,
+  cursor: Awaited<ReturnType<typeof openChanges<EventInsert>>>,
   position: LogPosition | undefined,
   limit: number,
   patience: Patience,
 ): Promise<ClusterPage> {
-  const collected: EventOfOne[] = [];
+  const collected: OrganisationEventRow[] = [];
   const { openedAt: at } = cursor;
   const [began, here] = [performance.now(), cursor.token];
   let next = position ?? (here && { token: here, ...(at && { at }) });
@@ -114,7 +123,7 @@ async function pageOf(
   }
 }
 
-function stagesOf(control: string, { types, organisationId }: WantedOfAll): object[] {
+function stagesOf(control: string, { types, organisationId }: WantedClusterEvents): object[] {
   const ours = {
     'ns.db': organisationId === undefined ? OF_ORGANISATION : databaseName(organisationId),
     ...{ 'ns.coll': events.name, operationType: 'insert' },
@@ -128,21 +137,27 @@ function stagesOf(control: string, { types, organisationId }: WantedOfAll): obje
   ];
 }
 
-function eventOf({ _id: token, clusterTime: at, ns, fullDocument: row }: Notice): EventOfOne | undefined {
+function eventOf({
+  _id: token,
+  clusterTime: at,
+  ns,
+  fullDocument: row,
+}: EventInsert): OrganisationEventRow | undefined {
   const organisationId = organisationOf(ns?.db ?? '');
   return organisationId !== undefined && row ? { organisationId, row, after: { token, at } } : undefined;
 }
 
+/** The cursor that continues after a position in the log. */
 export function cursorOfLog({ token, at }: LogPosition): string {
   const { _data: data } = token;
   if (typeof data !== 'string' || !TOKEN.test(data)) throw new Error('the server has a resume token of another form');
-  return encodeCursor([data, at ? timeDigits(at) : ''], MARK);
+  return encodeCursor([data, at ? timeDigits(at) : ''], CURSOR_MARK);
 }
 
 /** The position of a cursor; undefined for the end of the log. @throws AppError invalid_request */
 export function positionOfLog(after: string | null | undefined): LogPosition | undefined {
   if (after === null || after === undefined || after === NOW) return undefined;
-  const [data = '', time = '', ...others] = positionIn(after, MARK) ?? [];
+  const [data = '', time = '', ...others] = positionIn(after, CURSOR_MARK) ?? [];
   if (!TOKEN.test(data) || !(time === '' || TIME.test(time)) || others.length > 0)
     throw badCursor('after', 'begin with after=now, and then copy all objects again');
   const [t, i] = [parseInt(time.slice(0, 8), 16), parseInt(time.slice(8), 16)];

@@ -3,10 +3,12 @@ import { definedByType } from '../mongo/collection';
 import type { Writer } from '../tenant/slots';
 
 export interface EventRow {
+  /** Its position in the feed (position.ts). */
   readonly _id: string;
   readonly type: string;
   readonly at: Date;
   readonly object: { readonly type: string; readonly id: string } | null;
+  /** Names of the members that were changed. */
   readonly changes: readonly string[];
   readonly status: string | null;
   /** The part of the object that was added or changed. */
@@ -17,6 +19,7 @@ export interface EventRow {
   readonly origin?: Writer;
 }
 
+/** In milliseconds. */
 export const KEPT_FOR = 30 * DAY;
 
 export const events = definedByType<EventRow>('events', [

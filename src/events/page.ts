@@ -63,6 +63,7 @@ export async function startOf(data: OrganisationData, after: string | null | und
   return position;
 }
 
+/** The position of the last event; BEGINNING if there is none. */
 export async function lastPosition(data: OrganisationData): Promise<string> {
   const rows = data.collection(events);
   const options = { ...SETTLED_READ, sort: { _id: -1 }, projection: { _id: 1 }, maxTimeMS: READ_TIMEOUT } as const;
@@ -146,13 +147,21 @@ export async function readRecorded(
   return readEvents(data, wanted, { ...start, until });
 }
 
+/** An event as callers get it. */
 export function shownEvent(
   organisation: string,
   { _id, type, at, object, changes, status, related, gap, origin }: EventRow,
 ): { readonly id: string } {
-  return {
-    ...{ id: eventId(organisation, _id), type, occurred_at: at },
-    ...{ object: object ?? null, changes, status: status ?? null, related: related ?? null, gap: gap ?? null },
-    ...{ origin: shownOrigin(origin) },
+  const shown = {
+    id: eventId(organisation, _id),
+    type,
+    occurred_at: at,
+    object: object ?? null,
+    changes,
+    status: status ?? null,
+    related: related ?? null,
+    gap: gap ?? null,
+    origin: shownOrigin(origin),
   };
+  return shown;
 }

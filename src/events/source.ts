@@ -6,7 +6,10 @@ import { readTail, type TailRow, tailRows } from './tail/lease';
 import type { Recording } from './page';
 import type { Waiting, WaitingCaller } from './waiting';
 
-/** How long the tail's row is cached, in milliseconds. A stale row is still true: the tail only moves forward. */
+/**
+ * How long the row of the tail (which records events, events/tail) is cached, in milliseconds. A stale row is still true: the tail only moves
+ * forward.
+ */
 const CACHED_FOR = 200;
 /** How long after the last event was recorded, and the lease ended, recording counts as switched off, in milliseconds. */
 const OFF_AFTER = MINUTE;
@@ -49,7 +52,7 @@ export function createEventSource(
       async recordedAt(): Promise<mongo.Timestamp | 'off' | undefined> {
         const row = await tailRow().catch(() => undefined);
         if (row === undefined) return undefined;
-        return row === null || isOff(row, now()) ? 'off' : row.at;
+        return row === null || isRecordingOff(row, now()) ? 'off' : row.at;
       },
       wait: waiting.wait.bind(undefined, caller),
       follow: waiting.follow.bind(undefined, caller),
@@ -58,7 +61,7 @@ export function createEventSource(
 }
 
 /** Whether nobody records: a gateway that starts, stops or is slow leaves the lease free for seconds. */
-function isOff({ fault, until, at }: TailRow, now: number): boolean {
+function isRecordingOff({ fault, until, at }: TailRow, now: number): boolean {
   const last = Math.max(until.getTime(), at ? at.t * SECOND : 0);
   return fault !== undefined || last < now - OFF_AFTER;
 }

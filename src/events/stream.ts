@@ -30,7 +30,7 @@ interface StreamOptions {
   readonly read: ReadEvents;
   /** Resolves with the time after which the stream is notified of every event. */
   readonly listen: () => Promise<mongo.Timestamp | undefined>;
-  /** Takes a point for each page after the first when the stream reads several in a row. @throws AppError rate_limited */
+  /** Takes a point of the rate limit for each page after the first when the stream reads several in a row. @throws AppError rate_limited */
   readonly pay: () => Promise<void>;
 }
 
@@ -42,7 +42,7 @@ export function createStream({ after, read, listen, pay }: StreamOptions) {
   let isReading = false;
   let failure: { readonly reason: unknown } | undefined;
   let takenRows = 0;
-  let idle: NodeJS.Timeout | undefined;
+  let idleTimer: NodeJS.Timeout | undefined;
   let wake = (): void => undefined;
   // a function, since TypeScript assumes that a variable does not change during an await
   const isEnded = (): boolean => ended.signal.aborted;
@@ -51,11 +51,12 @@ export function createStream({ after, read, listen, pay }: StreamOptions) {
     if (isEnded()) return;
     if (reason !== undefined) failure = { reason };
     unsent = [];
-    clearTimeout(idle);
+    clearTimeout(idleTimer);
     ended.abort();
     wake();
   }
 
+  /** Drops what is unsent; pages have it, too. */
   function forget(): void {
     unsent = [];
     bytesUnsent = 0;
@@ -64,15 +65,15 @@ export function createStream({ after, read, listen, pay }: StreamOptions) {
   /** Ends the stream if its caller reads nothing for a while. Stops watching once the caller is reading pages. */
   function expectReading(): void {
     const before = takenRows;
-    clearTimeout(idle);
-    idle = setTimeout(() => {
+    clearTimeout(idleTimer);
+    idleTimer = setTimeout(() => {
       if (takenRows === before) end(new AppError('unavailable', UNREAD, { reason: 'unread' }));
       else expectReading();
     }, MAX_IDLE);
   }
 
   /** Reads pages until there are no more. Returns the position up to which everything was read. */
-  async function* readOn(from: string): AsyncGenerator<EventRow, string> {
+  async function* readPages(from: string): AsyncGenerator<EventRow, string> {
     let position = from;
     const since = await listen();
     for (let pages = 0, hasMore = true; hasMore && !isEnded(); pages += 1) {
@@ -94,9 +95,9 @@ export function createStream({ after, read, listen, pay }: StreamOptions) {
       while (!isEnded()) {
         if (isBehind) {
           [isBehind, isReading] = [false, true];
-          readUpTo = position = yield* readOn(position);
+          readUpTo = position = yield* readPages(position);
           isReading = false;
-          clearTimeout(idle);
+          clearTimeout(idleTimer);
           continue;
         }
         const next = unsent.shift();

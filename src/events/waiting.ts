@@ -16,7 +16,7 @@ import { createReadLimit, createStream, type EventStream, type ReadEvents } from
  */
 
 /** Interval at which expired waits are ended, in milliseconds. */
-const TICK = 200;
+const TICK_EVERY = 200;
 /** Interval at which keys are checked, in milliseconds; all are checked together, which takes few commands. */
 const CHECK_EVERY = 2000;
 /** How long a stream continues while its key cannot be read, in milliseconds: the key may have been revoked. */
@@ -39,11 +39,12 @@ export interface WaitingCaller {
   readonly holder: Holder;
   /** Authenticates the caller again. @throws AppError if it may no longer call */
   readonly recheck: () => Promise<unknown>;
-  /** Takes points. @throws AppError rate_limited if there are not enough */
+  /** Takes points of the caller's rate limit. @throws AppError rate_limited if there are not enough */
   readonly charge: (points: number) => Promise<void>;
   readonly waitIdle: WaitIdle;
 }
 
+/** A request that waits, or a stream; times are by performance.now(). */
 interface Waiter {
   readonly caller: WaitingCaller;
   readonly wanted: WantedEvents;
@@ -59,7 +60,7 @@ interface Waiter {
   fail: (error: unknown) => void;
 }
 
-interface Notice {
+interface EventInsert {
   readonly ns: { readonly db: string };
   readonly fullDocument: EventRow;
 }
@@ -88,7 +89,7 @@ export function createWaiting({ streams, logger, payEvery }: WaitingOptions) {
   const reads = createReadLimit();
   const places = createPlaces();
   const waiters = new Set<Waiter>();
-  let notices: Promise<Timestamp | undefined> | undefined;
+  let opened: Promise<Timestamp | undefined> | undefined;
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
   let checkedAt = 0;
@@ -101,15 +102,15 @@ export function createWaiting({ streams, logger, payEvery }: WaitingOptions) {
 
   /** Opens the change stream unless it is open. Resolves with the time after which no event is missed. */
   function listen(): Promise<Timestamp | undefined> {
-    if (notices) return notices;
-    const opening = open();
-    notices = opening;
-    opening.catch(() => (notices = undefined));
+    if (opened) return opened;
+    const opening = openChangeStream();
+    opened = opening;
+    opening.catch(() => (opened = undefined));
     return opening;
   }
 
-  async function open(): Promise<Timestamp | undefined> {
-    const cursor = await openChanges<Notice>(await streams(), [
+  async function openChangeStream(): Promise<Timestamp | undefined> {
+    const cursor = await openChanges<EventInsert>(await streams(), [
       { $match: { 'ns.coll': events.name, operationType: 'insert' } },
       { $project: { ns: 1, fullDocument: 1 } },
     ]);
@@ -117,7 +118,8 @@ export function createWaiting({ streams, logger, payEvery }: WaitingOptions) {
     return cursor.openedAt;
   }
 
-  async function relay(cursor: ChangeCursor<Notice>): Promise<void> {
+  /** Notifies waiters of what a change stream has, until it fails or is unused for a while. Never rejects. */
+  async function relay(cursor: ChangeCursor<EventInsert>): Promise<void> {
     let usedAt = performance.now();
     try {
       while (!isStopped && performance.now() - usedAt < LINGER) {
@@ -128,14 +130,14 @@ export function createWaiting({ streams, logger, payEvery }: WaitingOptions) {
     } catch (error) {
       onError(error);
     } finally {
-      notices = undefined;
+      opened = undefined;
       // each waiter looks again, and the first opens another change stream
       for (const waiter of waiters) waiter.wake(true);
       await cursor.close();
     }
   }
 
-  function notifyAll({ ns, fullDocument }: Notice): void {
+  function notifyAll({ ns, fullDocument }: EventInsert): void {
     let bytes: number | undefined;
     for (const { caller, wanted, notify } of waiters) {
       const { organisationId } = caller;
@@ -186,7 +188,7 @@ export function createWaiting({ streams, logger, payEvery }: WaitingOptions) {
   function add(waiter: Omit<Waiter, 'knownAt'>, ended: AbortSignal): void {
     const added = { ...waiter, knownAt: performance.now() };
     waiters.add(added);
-    timer ??= setInterval(tick, TICK).unref();
+    timer ??= setInterval(tick, TICK_EVERY).unref();
     ended.addEventListener('abort', () => waiters.delete(added));
   }
 

@@ -18,7 +18,7 @@ interface Place {
   readonly giveUp: () => void;
 }
 
-/** In a full gateway, a newcomer gets the oldest place of the organisation with most, unless its own would then have as many. */
+/** Each wait or stream needs a place. In a full gateway, a newcomer gets the oldest place of the organisation with most, unless its own would then have as many. */
 export function createPlaces() {
   const shares = createShares(EVENT_WAITS);
   /** The oldest first. */

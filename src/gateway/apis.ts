@@ -31,7 +31,7 @@ import { eraseCustomer } from '../resources/eraseCustomer';
 import { storeSample } from '../resources/sample';
 import { emptySandbox } from '../resources/sandbox';
 import { shownObjects } from '../resources/shownObject';
-import { failedAuthentications } from '../admission/rateLimit';
+import { createFailureCounter } from '../admission/rateLimit';
 import type { createJobWorker } from '../jobs/worker';
 import { operatorContextFactory } from '../operator/context';
 import { createWriteLines } from '../operator/writeLines';
@@ -86,10 +86,15 @@ export async function createApis(options: ApisOptions) {
   const routeMethods = operations.flatMap(({ rest }) => rest?.method ?? []);
   const cors = { origins: config.CORS_ORIGINS, methods: [...new Set(['GET', 'HEAD', 'POST', ...routeMethods])] };
   const graphql = await createGraphqlApi({
-    ...{ schema: schemas.graphql, operations, openContext, logger, introspection: config.INTROSPECTION },
+    schema: schemas.graphql,
+    operations,
+    openContext,
+    logger,
+    introspection: config.INTROSPECTION,
     onFastRead: metrics.answerWritable,
     introspectionLimiter: metrics.counted('introspection', limiters.introspection),
-    ...{ commentEvery: options.commentEvery, encode: encoded },
+    commentEvery: options.commentEvery,
+    encode: encoded,
   });
   const admin = createAdmin({ control, databases, ...options.webhooks.management });
   const settings = createSettings({
@@ -102,7 +107,7 @@ export async function createApis(options: ApisOptions) {
     admin,
     limiter: metrics.counted('user', limiters.keys),
     failures: metrics.counted('address', limiters.failures),
-    webhookPart: {
+    webhookInfo: {
       types: published.eventTypes.map(({ name }) => name),
       canMake: webhookSettings(config).master !== undefined,
     },
@@ -110,10 +115,14 @@ export async function createApis(options: ApisOptions) {
   });
   const operator = config.OPERATOR_TOKENS.length > 0 ? await createOperatorApi(options, admin) : undefined;
   const pages = createPages({
-    ...{ demoKey, introspection: config.INTROSPECTION, base: publicPath(config), onError: logError('page failed') },
+    demoKey,
+    introspection: config.INTROSPECTION,
+    base: publicPath(config),
+    onError: logError('page failed'),
   });
 
-  const answerPages = (exchange: Exchange): void => {
+  // the pages are an Express app, which is called with requests and responses of its own types
+  const answerWithPages = (exchange: Exchange): void => {
     pages(exchange.request as never, exchange.response as never);
   };
   const handlers: Record<Face | 'settingsApi', (exchange: Exchange) => void | Promise<void>> = {
@@ -133,11 +142,12 @@ export async function createApis(options: ApisOptions) {
     },
     operator: (exchange) => operator?.answer(exchange),
     async operation(exchange) {
-      if (!(await health(exchange)) && !(await metricsPage(exchange))) answerPages(exchange);
+      if (!(await health(exchange)) && !(await metricsPage(exchange))) answerWithPages(exchange);
     },
-    pages: answerPages,
+    pages: answerWithPages,
   };
 
+  /** Answers a request by what the table of paths says. */
   async function answer(exchange: Exchange, { face, handler, isTracked, hasCors }: PathEntry): Promise<void> {
     const { origin } = exchange.request.headers;
     const isGraphql = face === 'graphql';
@@ -163,14 +173,15 @@ export async function createApis(options: ApisOptions) {
   };
 }
 
-/** The REST and GraphQL APIs of operators (docs/decisions/operator-api.md): built like those of keys, with their own schema and callers. */
+/** The REST and GraphQL APIs of operators (docs/decisions/operator-api.md): built like those for keys, with their own schema and callers. */
 async function createOperatorApi(options: ApisOptions, admin: AdminOf) {
   const { config, control, databases, shardHealth, logger, tracker, metrics, limiters, waiting } = options;
   const schemas = operatorSchemas();
   const elementCheck = typeChecks(schemas.graphql, { elementBounds: true, closed: false });
   let kinds: Kinds | undefined;
   const writing = {
-    ...{ organisationData: databases.organisationData, control },
+    organisationData: databases.organisationData,
+    control,
     admit: (organisation: { readonly id: string }) => {
       tracker.admitOrganisation(organisation);
     },
@@ -179,7 +190,7 @@ async function createOperatorApi(options: ApisOptions, admin: AdminOf) {
     kinds: () => (kinds ??= kindsOf(collections, options.schemas.rest)),
   };
   const openContext = operatorContextFactory({
-    ...{ config, control, databases, shardHealth, admin, wake: options.jobs.wake },
+    ...{ config, control, databases, shardHealth, admin, onNewJob: options.jobs.wake },
     ...{ log: createClusterFeed(databases), source: createEventSource(databases, waiting), wait: waiting.wait },
     readShown: shownObjects(options.schemas.graphql),
     actions: {
@@ -189,7 +200,7 @@ async function createOperatorApi(options: ApisOptions, admin: AdminOf) {
     },
     writing,
     limiter: metrics.counted('operator', limiters.keys),
-    countFailure: failedAuthentications(metrics.counted('address', limiters.failures)),
+    countFailure: createFailureCounter(metrics.counted('address', limiters.failures)),
     admit: () => {
       tracker.admit();
     },
@@ -207,7 +218,8 @@ async function createOperatorApi(options: ApisOptions, admin: AdminOf) {
     document: () => operatorDocument(publicUrl),
   });
   const writeLines = createWriteLines({
-    ...{ openContext, isDraining: options.isDraining },
+    openContext,
+    isDraining: options.isDraining,
     onError: (ids, error) => {
       logger.error({ ...ids, error: describeError(error) }, 'lines failed');
     },

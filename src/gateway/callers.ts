@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { type Limiters, openLimiters } from '../admission/limiters';
-import { failedAuthentications, createKeyRateLimiter } from '../admission/rateLimit';
+import { createFailureCounter, createKeyRateLimiter } from '../admission/rateLimit';
 import type { RequestTracker } from '../admission/requestTracker';
 import { createAuthenticator } from '../auth/authenticate';
 import { bestEffort } from '../auth/recognise';
@@ -55,8 +55,8 @@ interface CallersOptions {
   readonly waiting: Waiting;
 }
 
-/** Opens the contexts of requests with a key, and identifies the callers of unknown routes. */
-export function keyCallers(options: CallersOptions) {
+/** `openContext` opens the contexts of requests with a key; `recognise` identifies the callers of unknown routes, for the log. */
+export function createKeyCallers(options: CallersOptions) {
   const { config, databases, control, schemas, tracker, metrics, limiters, waiting } = options;
   const { apiKeys } = control;
   const { authenticate, recognise } = createAuthenticator({
@@ -73,7 +73,7 @@ export function keyCallers(options: CallersOptions) {
     pepper: config.KEY_PEPPER,
     previousPepper: config.KEY_PEPPER_PREVIOUS,
     now: databases.now,
-    countFailure: failedAuthentications(metrics.counted('address', limiters.failures)),
+    countFailure: createFailureCounter(metrics.counted('address', limiters.failures)),
     onFound: (storedKey) => {
       metrics.keyFound(keyLabel(storedKey, databases.now()));
     },
@@ -81,6 +81,7 @@ export function keyCallers(options: CallersOptions) {
   const { counted } = metrics;
   const elements = { elementBounds: true, closed: false };
   const elementCheck = typeChecks(schemas.graphql, elements);
+  // made on first use
   let restCheck: typeof elementCheck | undefined;
   const openContext = contextFactory({
     authenticate,

@@ -11,7 +11,7 @@ import { connectsFrom } from '../http/requestHead';
 /* /livez, /readyz and /metrics. Each handler resolves with whether it answered. */
 
 const JSON_TYPE = 'application/json; charset=utf-8';
-/** In seconds. */
+/** The `Retry-After` of a 503, in seconds. */
 const RETRY_AFTER = 2;
 
 function isHealthPath(path: string): boolean {
@@ -56,7 +56,7 @@ export function createHealth(
 export const METRICS_PATH = '/metrics';
 
 /** Address ranges that may read the metrics, by the value of METRICS; the other values do not depend on the address. */
-const SCRAPE_RANGES = {
+const METRICS_READERS = {
   loopback: ['loopback'],
   // for a Prometheus in another container or on another machine in the network
   private: ['loopback', 'private', 'uniqueLocal', 'linkLocal'],
@@ -70,7 +70,7 @@ export function createMetricsPage(
   return async (exchange) => {
     const { path, request } = exchange;
     if (path !== METRICS_PATH || (request.method !== 'GET' && request.method !== 'HEAD')) return false;
-    if (access === 'off' || (access !== 'public' && !connectsFrom(request, SCRAPE_RANGES[access]))) return false;
+    if (access === 'off' || (access !== 'public' && !connectsFrom(request, METRICS_READERS[access]))) return false;
     send(exchange, 200, metrics.contentType, await encoded(exchange, bytesOf(await metrics.render())));
     return true;
   };

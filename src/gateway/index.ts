@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { createBodyMemory } from '../admission/bodyMemory';
 import { createRequestQueue } from '../admission/requestQueue';
 import { createRequestTracker } from '../admission/requestTracker';
-import { keyCallers, openGatewayLimiters } from './callers';
+import { createKeyCallers, openGatewayLimiters } from './callers';
 import type { Config } from '../config';
 import { type Availability, createAvailability } from '../mongo/availability';
 import { WRONG_BY } from '../mongo/clock';
@@ -21,7 +21,7 @@ import { createMetrics, type ShedReason } from '../metrics';
 import type { Control } from '../organisations/control';
 import { entryOf, type PathEntry } from './paths';
 import { publishedSchemas } from './schemas';
-import { createRecording, traced } from './recording';
+import { createRecording, beginSpan } from './recording';
 import { corrector } from '../resources/corrector';
 import { operatorModel } from '../schema/model';
 import type { Tracing } from '../tracing';
@@ -45,7 +45,7 @@ interface GatewayHost {
   readonly isDraining: () => boolean;
   readonly openConnections: () => number;
   /** Maximum duration of a request, in milliseconds. */
-  readonly longest: number;
+  readonly maxDuration: number;
   /** Intervals at which a stream costs a point and gets a comment, in milliseconds. */
   readonly streams: { readonly payEvery: number; readonly commentEvery: number };
 }
@@ -56,31 +56,33 @@ export async function createGateway(options: GatewayOptions, host: GatewayHost) 
   const schemas = publishedSchemas();
   const hasOperators = config.OPERATOR_TOKENS.length > 0;
   const jobs = createJobWorker({ databases, control, logger });
-  const declared = [...schemas.operations, ...(hasOperators ? operatorModel().operations : [])];
-  const operations = [...declared.map(({ name }) => name), ...(hasOperators ? [WRITE_LINES] : [])];
+  const declaredOperations = [...schemas.operations, ...(hasOperators ? operatorModel().operations : [])];
+  const operations = [...declaredOperations.map(({ name }) => name), ...(hasOperators ? [WRITE_LINES] : [])];
   const traffic = createTraffic(options, host, operations);
   const { availability, shardHealth, tracker, metrics, bodies, queue, waiting, tail, webhooks } = traffic;
   // connects now, since connecting takes more round trips than a check: too many once a database is slow
   await availability.start();
   await shardHealth?.start();
   const limiters = await openGatewayLimiters(options, metrics);
-  const callers = keyCallers({ config, databases, control, schemas, tracker, metrics, limiters, waiting });
+  const callers = createKeyCallers({ config, databases, control, schemas, tracker, metrics, limiters, waiting });
   const apis = await createApis({
-    ...{
-      config,
-      databases,
-      control,
-      logger,
-      demoKey,
-      schemas,
-      availability,
-      shardHealth,
-      tracker,
-      metrics,
-      limiters,
-      isDraining,
-    },
-    ...{ ...callers, webhooks, waiting, jobs, commentEvery: streams.commentEvery },
+    ...callers,
+    config,
+    databases,
+    control,
+    logger,
+    demoKey,
+    schemas,
+    availability,
+    shardHealth,
+    tracker,
+    metrics,
+    limiters,
+    isDraining,
+    webhooks,
+    waiting,
+    jobs,
+    commentEvery: streams.commentEvery,
   }).catch((error: unknown) => {
     // left open, they would keep the process alive after a failed start
     availability.stop();
@@ -107,7 +109,7 @@ export async function createGateway(options: GatewayOptions, host: GatewayHost) 
 
   /** Answers an exchange by running its work, or with an error if that fails. */
   async function answer(exchange: Exchange, { face, errors }: PathEntry, work: () => Promise<void>): Promise<void> {
-    const run = tracing && face !== 'operation' ? traced(tracing, exchange, face) : undefined;
+    const run = tracing && face !== 'operation' ? beginSpan(tracing, exchange, face) : undefined;
     recording.watch(exchange, face);
     try {
       checkHead(exchange.request);
@@ -126,7 +128,12 @@ export async function createGateway(options: GatewayOptions, host: GatewayHost) 
   }
 
   return {
-    ...{ metrics, bodies, queue, tail, webhooks, jobs },
+    metrics,
+    bodies,
+    queue,
+    tail,
+    webhooks,
+    jobs,
     handle(exchange: Exchange): Promise<void> {
       const entry = entryOf(exchange, { hasOperators: hasOperators && config.ADMIN_PORT === undefined });
       return answer(exchange, entry, () => apis.answer(exchange, entry));
@@ -153,10 +160,10 @@ export async function createGateway(options: GatewayOptions, host: GatewayHost) 
   };
 }
 
-/** What limits and counts requests in progress, and the background work. */
+/** What limits and counts requests in progress, and the background work. Metrics and what they count refer to each other, so both are made here. */
 function createTraffic(
   { config, databases, control, logger }: GatewayOptions,
-  { longest, openConnections, streams }: GatewayHost,
+  { maxDuration, openConnections, streams }: GatewayHost,
   operations: readonly string[],
 ) {
   const onShed = (reason: ShedReason): void => {
@@ -170,7 +177,7 @@ function createTraffic(
   const { isDown, isReadOnly } = availability;
   const shardHealth = shardHealthOf(databases, logger);
   const tracker = createRequestTracker<Exchange>({
-    ...{ availability, shards: shardHealth, lostAt, onShed, longest },
+    ...{ availability, shards: shardHealth, lostAt, onShed, maxDuration },
     onEnd: (exchange) => {
       bodies.end(exchange);
       queue.end(exchange);
@@ -250,7 +257,7 @@ function shardHealthOf(databases: Databases, logger: Logger) {
   });
 }
 
-/** Logs when the database's clock and this machine's start to differ, and when they agree again. */
+/** Returns a function that logs when the database's clock and this machine's start to differ, and when they agree again. */
 function clockWatch({ clocks }: Pick<Databases, 'clocks'>, logger: Logger): () => void {
   let wasWrong = false;
   return () => {

@@ -18,24 +18,24 @@ export interface PathEntry {
   readonly withBelow?: true;
   /** The requests that it is for (default: all). */
   readonly isFor?: (exchange: Exchange) => boolean;
-  /** In the log and the metrics. */
+  /** What callers use there (REST, GraphQL, pages, …), as the log and the metrics name it. */
   readonly face: Face;
   /** What answers (default: what has the name of the face). */
   readonly handler?: 'settingsApi';
   readonly errors: ErrorFormat;
-  /** Whether its requests count among those in progress, of which there may be so many. */
+  /** Whether its requests count among those in progress, which are limited in number and duration (admission/requestTracker.ts). */
   readonly isTracked: boolean;
   /** Whether pages of other origins (CORS_ORIGINS) may call it. */
   readonly hasCors: boolean;
 }
 
 const API = { isTracked: true, hasCors: true } as const;
-const OWN_API = { isTracked: true, hasCors: false } as const;
-const PLAIN = { errors: PROBLEM, isTracked: false, hasCors: false } as const;
-const PAGES = { face: 'pages', ...PLAIN } as const;
+const API_WITHOUT_CORS = { isTracked: true, hasCors: false } as const;
+const UNTRACKED = { errors: PROBLEM, isTracked: false, hasCors: false } as const;
+const PAGES = { face: 'pages', ...UNTRACKED } as const;
 
 /** The first entry that fits counts. */
-const TABLE: readonly PathEntry[] = [
+const ENTRIES: readonly PathEntry[] = [
   // everything else at this path is GraphQL
   { path: GRAPHQL_PATH, isFor: isBrowserVisit, ...PAGES },
   { path: GRAPHQL_PATH, face: 'graphql', errors: GRAPHQL_ERRORS, ...API },
@@ -43,18 +43,18 @@ const TABLE: readonly PathEntry[] = [
   { path: MCP_PATH, face: 'mcp', errors: PROBLEM, ...API },
   { path: `${REST_BASE}/docs`, withBelow: true, ...PAGES },
   { path: REST_BASE, withBelow: true, face: 'rest', errors: PROBLEM, ...API },
-  { path: '/livez', face: 'operation', ...PLAIN },
-  { path: '/readyz', face: 'operation', ...PLAIN },
-  { path: METRICS_PATH, face: 'operation', ...PLAIN },
-  { path: SETTINGS_GRAPHQL, face: 'settings', handler: 'settingsApi', errors: GRAPHQL_ERRORS, ...OWN_API },
-  { path: SETTINGS_PATH, withBelow: true, face: 'settings', ...PLAIN },
+  { path: '/livez', face: 'operation', ...UNTRACKED },
+  { path: '/readyz', face: 'operation', ...UNTRACKED },
+  { path: METRICS_PATH, face: 'operation', ...UNTRACKED },
+  { path: SETTINGS_GRAPHQL, face: 'settings', handler: 'settingsApi', errors: GRAPHQL_ERRORS, ...API_WITHOUT_CORS },
+  { path: SETTINGS_PATH, withBelow: true, face: 'settings', ...UNTRACKED },
 ];
-const OPERATORS: readonly PathEntry[] = [
-  { path: OPERATOR_GRAPHQL, face: 'operator', errors: GRAPHQL_ERRORS, ...OWN_API },
-  { path: OPERATOR_BASE, withBelow: true, face: 'operator', errors: PROBLEM, ...OWN_API },
+const OPERATOR_ENTRIES: readonly PathEntry[] = [
+  { path: OPERATOR_GRAPHQL, face: 'operator', errors: GRAPHQL_ERRORS, ...API_WITHOUT_CORS },
+  { path: OPERATOR_BASE, withBelow: true, face: 'operator', errors: PROBLEM, ...API_WITHOUT_CORS },
 ];
 const ANY_OTHER: PathEntry = { path: '/', withBelow: true, ...PAGES };
-const ADMIN: PathEntry = { path: '/', withBelow: true, face: 'operation', ...PLAIN };
+const ADMIN: PathEntry = { path: '/', withBelow: true, face: 'operation', ...UNTRACKED };
 
 const entryIn = (table: readonly PathEntry[], exchange: Exchange): PathEntry | undefined =>
   table.find(
@@ -71,8 +71,8 @@ interface Port {
 
 /** What is at a path of a port. */
 export function entryOf(exchange: Exchange, { hasOperators, isAdmin }: Port): PathEntry {
-  const ofOperators = hasOperators ? entryIn(OPERATORS, exchange) : undefined;
-  return ofOperators ?? (isAdmin ? ADMIN : (entryIn(TABLE, exchange) ?? ANY_OTHER));
+  const ofOperators = hasOperators ? entryIn(OPERATOR_ENTRIES, exchange) : undefined;
+  return ofOperators ?? (isAdmin ? ADMIN : (entryIn(ENTRIES, exchange) ?? ANY_OTHER));
 }
 
 function isBrowserVisit({ request: { method, headers }, search }: Exchange): boolean {

@@ -34,8 +34,8 @@ const CALLER_LEFT = 499;
 /** Log lines per second for 503s, and for requests without a valid key; one more line counts the rest. */
 const MAX_LINES = 100;
 /** How long a stopping gateway waits for its last writes, in milliseconds: less than remains of a drain (src/gateway/server.ts). */
-const LAST_WRITES = 3000;
-/** Rows that cannot be served that are remembered, so that each is named once an hour. */
+const LAST_WRITES_WITHIN = 3000;
+/** How many invalid rows are remembered, so that each is logged once an hour. */
 const MAX_NAMED = 10_000;
 /** Longest path that is stored. */
 const PATH_LENGTH = 200;
@@ -64,10 +64,10 @@ export function createRecording({ control, logger, metrics, operations, logs }: 
       })
     : undefined;
 
-  const named = new LRUCache<string, true>({ max: MAX_NAMED, ttl: HOUR });
+  const namedRows = new LRUCache<string, true>({ max: MAX_NAMED, ttl: HOUR });
 
   /** Counts a request in the usage of its key and organisation, and adds it to the request log. */
-  function record(exchange: Exchange, face: Face, ms: number, status: number): void {
+  function recordUsage(exchange: Exchange, face: Face, ms: number, status: number): void {
     const { principal, refusal, operation, code, missingScope } = exchange.log;
     const isKey = principal?.kind === 'key';
     const owner = isKey ? { key: principal.key.id, organisation: principal.organisation.id } : refusal?.owner;
@@ -97,22 +97,22 @@ export function createRecording({ control, logger, metrics, operations, logs }: 
     }));
   }
 
-  /** Names the rows that could not be served: each once an hour. */
+  /** Logs the rows that could not be served because they are invalid: each once an hour. */
   function noteInvalid({ requestId, log: { invalid, principal } }: Exchange): void {
     if (!invalid) return;
     const organisation = principal?.organisation?.id;
     for (const [name, { collection, id, fault }] of invalid) {
       metrics.rowInvalid(collection);
       const place = `${String(organisation)} ${name}`;
-      if (named.has(place)) continue;
-      named.set(place, true);
+      if (namedRows.has(place)) continue;
+      namedRows.set(place, true);
       const where = { request_id: requestId, organisation_id: organisation, collection, id, pointer: fault.pointer };
       logger.warn({ ...where, detail: fault.detail }, 'a stored row cannot be served; correct it in the database');
     }
   }
 
   /** Writes the log line, which never contains a key, query or body. */
-  function note(exchange: Exchange, face: Face, ms: number, status: number): void {
+  function writeLogLine(exchange: Exchange, face: Face, ms: number, status: number): void {
     const { request, path, requestId, address, log } = exchange;
     const { operation, code, principal, refusal, unavailable } = log;
     const isRefused = principal === undefined && (status === 401 || status === 429);
@@ -142,7 +142,7 @@ export function createRecording({ control, logger, metrics, operations, logs }: 
   }
 
   return {
-    /** Watches an exchange until it is done. */
+    /** Records an exchange when it is done. */
     watch(exchange: Exchange, face: Face): void {
       const { response, log } = exchange;
       const started = performance.now();
@@ -152,11 +152,11 @@ export function createRecording({ control, logger, metrics, operations, logs }: 
         // callers usually end streams by leaving
         const isAnswered = response.writableFinished || streaming !== undefined;
         const status = isAnswered ? response.statusCode : CALLER_LEFT;
-        record(exchange, face, ended - started, status);
+        recordUsage(exchange, face, ended - started, status);
         // for a stream, the time until it opened: its caller decides how long it lasts
         const seconds = ((streaming ?? ended) - started) / 1000;
         metrics.requestFinished({ face, operation: log.operation, status, seconds });
-        note(exchange, face, ended - started, status);
+        writeLogLine(exchange, face, ended - started, status);
         noteInvalid(exchange);
       });
     },
@@ -165,7 +165,7 @@ export function createRecording({ control, logger, metrics, operations, logs }: 
       refusals.end();
       unavailables.end();
       try {
-        await within(LAST_WRITES, Promise.all([usage.stop(), recorder?.stop()]));
+        await within(LAST_WRITES_WITHIN, Promise.all([usage.stop(), recorder?.stop()]));
       } catch (error) {
         logger.warn({ error: describeError(error) }, 'the last usage and requests of keys were not written');
       }
@@ -218,7 +218,7 @@ function callerFields(principal: Caller): Record<string, string> {
 }
 
 /** Begins a span that ends with the exchange. Returns a function that runs work inside it. */
-export function traced(
+export function beginSpan(
   tracing: Tracing,
   exchange: Exchange,
   face: string,

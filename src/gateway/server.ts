@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, Server as NetServer } from 'node:net';
-import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises';
+import { setImmediate as nextLoopTurn, setTimeout as pause } from 'node:timers/promises';
 import { createGateway, type GatewayOptions } from './index';
 import { type Connections, refuseBroken, trackConnections } from '../http/connections';
 import { openExchange } from '../http/exchange';
@@ -39,14 +39,15 @@ export const TIMEOUTS = {
 };
 /** How often slow requests are checked for, in milliseconds; Node's default of 30 s would allow four times the limit. */
 const CHECK_EVERY = 1000;
-/** Host is checked by checkHead, whose refusals have a body and a request id. */
-const HEADS = { maxHeaderSize: 16 * 1024, requireHostHeader: false };
+/** Options for the heads of requests. Host is checked by checkHead, whose refusals have a body and a request id. */
+const HEAD_OPTIONS = { maxHeaderSize: 16 * 1024, requireHostHeader: false };
 /** Maximum time for the headers of a request at ADMIN_PORT to arrive, in milliseconds, and maximum connections there. */
 const ADMIN_TIMEOUT = 10_000;
 /** How long an idle connection at ADMIN_PORT is kept, in milliseconds: longer than the usual pause between two scrapes. */
 const ADMIN_KEEP_ALIVE = 65_000;
 const ADMIN_CONNECTIONS = 100;
-const SWEEP_EVERY = 50;
+/** How often a drain looks for idle connections to close, in milliseconds. */
+const DRAIN_SWEEP_EVERY = 50;
 /** Connections that may wait to be accepted, if the system allows it; with Node's default of 511, a burst would be reset. */
 const BACKLOG = 4096;
 /** After this many turns of the event loop without a new connection, none is waiting; each turn accepts one. */
@@ -59,7 +60,7 @@ const MAX_LOGGED = 100;
 const UNREADABLE =
   'X-Forwarded-For has no valid address at the position that TRUST_PROXY implies: keys with allowed addresses are refused';
 
-/** Starts serving the APIs, the pages, the health checks and the metrics. */
+/** Starts serving the APIs, the pages, the health checks and the metrics. @throws the system's error if a port cannot be opened, marked with `isAdmin` for ADMIN_PORT */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { config, logger } = options;
   const timeouts = { ...TIMEOUTS, ...options.timeouts };
@@ -68,7 +69,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     headersTimeout: timeouts.head,
     keepAliveTimeout: config.KEEP_ALIVE_TIMEOUT * 1000,
     connectionsCheckingInterval: Math.min(CHECK_EVERY, timeouts.head),
-    ...HEADS,
+    ...HEAD_OPTIONS,
   });
   server.setTimeout(timeouts.stalled);
   const connections = trackConnections(server, {
@@ -85,7 +86,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const gateway = await createGateway(options, {
     isDraining: () => draining !== undefined,
     openConnections: connections.count,
-    longest: timeouts.answer,
+    maxDuration: timeouts.answer,
     streams: { payEvery: timeouts.streamPoint, commentEvery: timeouts.comment },
   });
   const { metrics, bodies, queue } = gateway;
@@ -119,7 +120,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     admin.closeAllConnections();
   };
   async function openPorts(): Promise<string> {
-    if (ADMIN_PORT !== undefined) adminUrl = await listen(admin, ADMIN_HOST, ADMIN_PORT).catch(atAdmin);
+    if (ADMIN_PORT !== undefined) adminUrl = await listen(admin, ADMIN_HOST, ADMIN_PORT).catch(rethrowAsAdmin);
     return listen(server, HOST, PORT);
   }
   const url = await openPorts().catch(async (error: unknown) => {
@@ -148,7 +149,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 }
 
 /** Marks an error as ADMIN_PORT's. */
-function atAdmin(error: unknown): never {
+function rethrowAsAdmin(error: unknown): never {
   throw Object.assign(error as Error, { isAdmin: true });
 }
 
@@ -159,7 +160,7 @@ function createAdmin(
 ) {
   const headersTimeout = Math.min(ADMIN_TIMEOUT, requestTimeout);
   const times = { requestTimeout, headersTimeout, keepAliveTimeout: ADMIN_KEEP_ALIVE };
-  const server = createServer({ ...times, connectionsCheckingInterval: CHECK_EVERY, ...HEADS });
+  const server = createServer({ ...times, connectionsCheckingInterval: CHECK_EVERY, ...HEAD_OPTIONS });
   server.setTimeout(stalled);
   const unwatched = { onEvicted: () => undefined, onDropped: () => undefined };
   const connections = trackConnections(server, { most: ADMIN_CONNECTIONS, isShared: true, ...unwatched });
@@ -179,12 +180,12 @@ async function closeGently(
 ): Promise<void> {
   while (connections.count() > 0 && performance.now() < latest) {
     connections.endIdle(idle);
-    await pause(SWEEP_EVERY);
+    await pause(DRAIN_SWEEP_EVERY);
   }
   // also stops http's own timers
   server.close();
   server.closeAllConnections();
-  while (connections.count() > 0) await turn();
+  while (connections.count() > 0) await nextLoopTurn();
 }
 
 /** Listens, and returns the URL: http://HOST:PORT. Port 0 picks a free one. @throws the system's error, e.g. EADDRINUSE */
@@ -202,13 +203,13 @@ async function listen(server: NetServer, host: string, port: number): Promise<st
 
 /** Closes the port after accepting the connections that the system has already opened, which closing would reset. */
 async function stopListening(server: NetServer): Promise<void> {
-  let quiet = 0;
+  let quietTurns = 0;
   const onConnection = (): void => {
-    quiet = 0;
+    quietTurns = 0;
   };
   server.on('connection', onConnection);
   const latest = performance.now() + ACCEPT_WITHIN;
-  for (; quiet < QUIET_TURNS && performance.now() < latest; quiet += 1) await turn();
+  for (; quietTurns < QUIET_TURNS && performance.now() < latest; quietTurns += 1) await nextLoopTurn();
   server.off('connection', onConnection);
   // http's own close would destroy idle connections at once, including those on which a request is arriving
   NetServer.prototype.close.call(server);

@@ -18,7 +18,7 @@ import {
 import { AppError } from '../errors';
 import { memberOf } from '../operations/build';
 import { constraintOf } from '../schema/jsonSchema';
-import type { LargePart } from '../admission/requestQueue';
+import type { TurnKind } from '../admission/requestQueue';
 import { aggregates } from '../schema/declaredOperations';
 import { directiveOf } from '../schema/sdl';
 import { countRootFields, fragmentsOf, QUERY_LIMITS, rootFieldsOf } from './queryLimits';
@@ -48,7 +48,7 @@ export interface Cost {
    * The turn that the operation has to wait for: `query` for totals and nested lists; `page` for rows with their own lists, such as
    * lines, and for several lists. Undefined for all other operations.
    */
-  readonly turn: LargePart | undefined;
+  readonly turn: TurnKind | undefined;
   /** Points of the operation. @throws AppError invalid_request if they are over the row limit; it names the largest lists. */
   readonly points: (variables: Variables) => number;
 }
@@ -212,7 +212,7 @@ function countRows(parts: readonly Part[], variables: Variables): number {
 }
 
 /** See {@link Cost.turn}. In the answer to a write, which is never refused for want of memory, lists without their own limit count too. */
-function turnOf(parts: readonly Part[], isWrite: boolean): LargePart | undefined {
+function turnOf(parts: readonly Part[], isWrite: boolean): TurnKind | undefined {
   const levels = fold(parts, ({ limit, isTotal }, below) => below + (isTotal ? LARGE : limit ? 1 : 0), Math.max);
   if (levels >= LARGE) return 'query';
   // two levels are a page's rows, and a list in each row

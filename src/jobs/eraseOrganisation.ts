@@ -1,30 +1,31 @@
 import type { OrganisationData } from '../tenant/organisationData';
 import { MovingError } from '../organisations/erasing';
 import { JobRefused } from '../organisations/jobs';
-import type { Listed } from '../organisations/organisationRows';
+import type { OrganisationForOperators } from '../organisations/organisationRows';
 import type { Stores } from './stores';
 
-export interface Erasing {
+export interface ErasureHooks {
   /** Called before anything is changed; throws to prevent the erasure. */
-  readonly check?: (organisation: Listed) => Promise<void>;
+  readonly check?: (organisation: OrganisationForOperators) => Promise<void>;
   /** Exports the data; without this function nothing is exported. */
-  readonly exportTo?: (organisation: Listed, data: OrganisationData) => Promise<void>;
+  readonly exportTo?: (organisation: OrganisationForOperators, data: OrganisationData) => Promise<void>;
   /** Called before data is deleted; throws to prevent that. */
   readonly mayDrop?: () => void;
 }
 
 /**
- * Erases an organisation, or what an earlier attempt left (docs/decisions/organisation-life.md). Undefined if there never was one.
- * @throws MovingError while the organisation or its sandbox is being moved
+ * Erases an organisation, or what an earlier attempt left (docs/decisions/organisation-life.md): `leftovers` if only that was there. Undefined
+ * if there never was one. May be repeated after a failure.
+ * @throws MovingError while the organisation or its sandbox is being moved; what the hooks throw
  */
 export async function eraseOrganisation(
   stores: Stores,
   id: string,
-  how: Erasing = {},
+  how: ErasureHooks = {},
 ): Promise<'erased' | 'leftovers' | undefined> {
   const { control, databases } = stores;
   const data = databases.organisationData({ id });
-  const { organisation: before, move } = (await control.moving.movesOf(id)) ?? {};
+  const { organisation: before, move } = (await control.moving.moveOf(id)) ?? {};
   if (!before) {
     if (!(await control.erasing.isErased(id))) return undefined;
     await dropUntilGone(data);
@@ -37,6 +38,7 @@ export async function eraseOrganisation(
   for (const { id: sandbox } of await control.sandboxes.allOf(id)) {
     await eraseOrganisation(stores, sandbox, how.mayDrop && { mayDrop: how.mayDrop });
   }
+  // from here on, no write that has begun stores anything
   await data.slots.fence();
   if (!erasure.exported) {
     await how.exportTo?.(before, data);

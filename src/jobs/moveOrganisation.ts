@@ -13,36 +13,36 @@ import { JobRefused } from '../organisations/jobs';
 import { SEEN_EVERY } from '../organisations/moving';
 import type { Stores } from './stores';
 
-export interface Moved {
+export interface MoveResult {
   readonly from: string | null;
   readonly to: string;
   /** How long requests were refused, in milliseconds. */
   readonly refused: number;
 }
 
-export interface Moving {
+export interface MoveRequest {
   readonly id: string;
   readonly to: string;
   readonly signal: AbortSignal;
   readonly onStep: (step: 'waiting' | 'moving') => void;
 }
 
-/** How long to wait until the events of the last changes are recorded, and how often to look, in milliseconds. */
+/** How long to wait until the events of the last changes are recorded, and how often to check, in milliseconds. */
 const RECORDED_WITHIN = 30_000;
 const LOOK_EVERY = 100;
-/** No other gateway is about to take a lease that ended this long ago, in milliseconds. */
+/** If the lease of the tail, which records events, ended this long ago (ms), no gateway is about to take it. */
 const LAPSED = 5000;
 
 /**
  * Has MongoDB move an organisation's database to another shard, while its requests are refused (docs/decisions/shards.md). If the process is
  * killed or interrupted, MongoDB goes on, and a gateway ends the move.
- * @throws JobRefused
+ * @throws JobRefused if it cannot be moved, or another process has taken over; the error if it is not known whether MongoDB goes on
  */
-export async function moveOrganisation(stores: Stores, { id, to, signal, onStep }: Moving): Promise<Moved> {
+export async function moveOrganisation(stores: Stores, { id, to, signal, onStep }: MoveRequest): Promise<MoveResult> {
   const { databases, control } = stores;
   const shards = requireShards(databases);
-  await shards.require(to).catch(refused);
-  const before = await control.moving.movesOf(id);
+  await shards.require(to).catch(rethrowShardRefused);
+  const before = await control.moving.moveOf(id);
   if (!before) throw new JobRefused(`there is no organisation ${id}`);
   const from = await shardOf(shards, id);
   if (!before.move && from === to) throw new JobRefused(`organisation ${id} is on shard ${to} already`);
@@ -50,7 +50,7 @@ export async function moveOrganisation(stores: Stores, { id, to, signal, onStep 
   const began = performance.now();
   if (!(await control.moving.begin(self, to))) throw new JobRefused(`there is no organisation ${id}`);
   const heartbeat = keepLease({ renew: () => control.moving.beat(self), every: SEEN_EVERY });
-  let isAsked = false;
+  let hasMoveBegun = false;
   try {
     // one that a killed process began may have ended
     if (from !== to) {
@@ -62,21 +62,21 @@ export async function moveOrganisation(stores: Stores, { id, to, signal, onStep 
       await awaitEvents(databases, signal);
       await readsEnd;
       onStep('moving');
-      isAsked = true;
+      hasMoveBegun = true;
       await shards.move(id, to, signal);
     }
-    return await ended();
+    return await finish();
   } catch (error) {
     // MongoDB may go on, and until that is known the requests stay refused
-    if (isAsked && isUnanswered(error)) throw error;
-    if (isAsked && (await shardOf(shards, id)) === to) return await ended();
+    if (hasMoveBegun && isUnanswered(error)) throw error;
+    if (hasMoveBegun && (await shardOf(shards, id)) === to) return await finish();
     if (!(await control.moving.undo(self, { to }))) throw takenOver();
     throw new JobRefused(`${(error as Error).message}; the organisation stays where it was`, { cause: error });
   } finally {
     await heartbeat.stop();
   }
 
-  async function ended(): Promise<Moved> {
+  async function finish(): Promise<MoveResult> {
     if (!(await control.moving.finish(self, { from, to }))) throw takenOver();
     return { from, to, refused: performance.now() - began };
   }
@@ -91,7 +91,7 @@ async function shardOf(shards: Shards, id: string): Promise<string | null> {
   return (await shards.of([id])).get(id) ?? null;
 }
 
-function refused(error: unknown): never {
+function rethrowShardRefused(error: unknown): never {
   throw error instanceof ShardRefused ? new JobRefused(error.message) : error;
 }
 

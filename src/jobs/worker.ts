@@ -5,7 +5,7 @@ import { describeError } from '../log';
 import { createLoop } from '../async/loop';
 import type { Actor } from '../organisations/auditEvents';
 import { BEAT_EVERY, type HeldJob, JobRefused } from '../organisations/jobs';
-import type { Moves } from '../organisations/moving';
+import type { OrganisationMove } from '../organisations/moving';
 import { eraseOrganisation } from './eraseOrganisation';
 import { moveOrganisation } from './moveOrganisation';
 import type { Stores } from './stores';
@@ -23,7 +23,7 @@ const MAX_AT_ONCE = 2;
 const ITSELF: Actor = { who: 'system:moves', from: hostname() };
 
 /** How far a job has come. */
-interface At {
+interface JobProgress {
   step: string | null;
 }
 
@@ -35,11 +35,12 @@ export function createJobWorker({ logger, ...stores }: WorkerOptions) {
   const { jobs, moving } = stores.control;
   const running = new Set<Promise<void>>();
 
-  async function look(): Promise<boolean> {
-    const job = running.size < MAX_AT_ONCE ? await next() : undefined;
+  /** Begins a job if there is one. Resolves with whether there may be another. */
+  async function lookForJob(): Promise<boolean> {
+    const job = running.size < MAX_AT_ONCE ? await takeNext() : undefined;
     if (!job) return false;
     const ended = work(job)
-      .catch(noted('the end of a job could not be recorded; another gateway takes it over'))
+      .catch(logged('the end of a job could not be recorded; another gateway takes it over'))
       .finally(() => {
         running.delete(ended);
         loop.wake();
@@ -48,58 +49,63 @@ export function createJobWorker({ logger, ...stores }: WorkerOptions) {
     return true;
   }
 
-  const onError = noted('looking for jobs failed; will retry');
-  const loop = createLoop({ round: look, every: LOOK_EVERY, onError });
+  const onError = logged('looking for jobs failed; will retry');
+  const loop = createLoop({ round: lookForJob, every: LOOK_EVERY, onError });
 
   /** Takes a job, or a move that was begun on the command line and whose process has ended. */
-  async function next(): Promise<HeldJob | undefined> {
+  async function takeNext(): Promise<HeldJob | undefined> {
     const job = await jobs.take();
     if (job) return job;
     const abandonedMoves = await moving.abandoned();
     for (const { id: organisationId, to } of abandonedMoves)
-      await jobs.ask({ kind: 'move', organisationId, to }, ITSELF);
+      await jobs.findOrCreate({ kind: 'move', organisationId, to }, ITSELF);
     return abandonedMoves.length > 0 ? jobs.take() : undefined;
   }
 
-  function noted(message: string) {
+  function logged(message: string) {
     return (error: unknown): undefined => {
       logger.warn({ error: describeError(error) }, message);
     };
   }
 
+  /** Does a job, and stores how it ended. Rejects if that cannot be stored. */
   async function work(job: HeldJob): Promise<void> {
-    const at: At = { step: null };
-    const lease = keepLease({ renew: () => jobs.keep(job, at), every: BEAT_EVERY });
+    const progress: JobProgress = { step: null };
+    const lease = keepLease({ renew: () => jobs.keep(job, progress), every: BEAT_EVERY });
     const ids = { job: job._id, kind: job.kind, organisation_id: job.organisation_id };
     try {
-      await perform(job, at, AbortSignal.any([lease.lost, loop.ending]));
+      await perform(job, progress, AbortSignal.any([lease.lost, loop.ending]));
       await jobs.end(job, null);
       logger.info(ids, 'job done');
     } catch (error) {
-      const moves = await moving.movesOf(job.organisation_id).catch(() => undefined);
+      const current = await moving.moveOf(job.organisation_id).catch(() => undefined);
       const { message } = error as Error;
       logger.warn({ ...ids, error: describeError(error) }, 'job failed');
       // a gateway that stops leaves the job to another
       if (loop.isEnding()) await jobs.release(job, null, 0);
-      else if (isFinal(job, error, moves)) await jobs.end(job, message);
+      else if (isFinal(job, error, current)) await jobs.end(job, message);
       else await jobs.release(job, message, AGAIN_AFTER);
     } finally {
       await lease.stop();
     }
   }
 
-  async function perform({ kind, organisation_id: id, to, actor }: HeldJob, at: At, signal: AbortSignal) {
+  async function perform(
+    { kind, organisation_id: id, to, actor }: HeldJob,
+    progress: JobProgress,
+    signal: AbortSignal,
+  ) {
     const as: Stores = { ...stores, control: { ...stores.control, ...stores.control.as(actor) } };
     if (kind === 'erasure') {
-      at.step = 'erasing';
+      progress.step = 'erasing';
       const mayDrop = signal.throwIfAborted.bind(signal);
       if (!(await eraseOrganisation(as, id, { mayDrop }))) throw new JobRefused(`there is no organisation ${id}`);
       return;
     }
-    const { move } = (await moving.movesOf(id)) ?? {};
+    const { move } = (await moving.moveOf(id)) ?? {};
     // somebody else ended it
     if (!move && actor.who === ITSELF.who) throw new JobRefused('the move has ended');
-    const onStep = (step: string) => (at.step = step);
+    const onStep = (step: string) => (progress.step = step);
     await moveOrganisation(as, { id, to: to ?? '', signal, onStep });
   }
 
@@ -116,6 +122,8 @@ export function createJobWorker({ logger, ...stores }: WorkerOptions) {
 }
 
 /** Whether a job has failed for good: it cannot be done, or has been undone. An erasure that has begun goes on. */
-function isFinal({ kind }: HeldJob, error: unknown, moves: Moves | undefined): boolean {
-  return error instanceof JobRefused && (kind === 'erasure' ? moves?.organisation.state !== 'erasing' : !moves?.move);
+function isFinal({ kind }: HeldJob, error: unknown, current: OrganisationMove | undefined): boolean {
+  return (
+    error instanceof JobRefused && (kind === 'erasure' ? current?.organisation.state !== 'erasing' : !current?.move)
+  );
 }

@@ -2,7 +2,7 @@ import { rateLimited, type RateLimiter } from '../admission/rateLimit';
 import { OPERATOR } from '../auth/roles';
 import type { Pauses } from '../async/yield';
 import { AppError } from '../errors';
-import type { Creating } from '../admin/organisations';
+import type { CreationHooks } from '../admin/organisations';
 import type { CallContext, OpenContext } from '../operations/context';
 import type { FeedCaller } from './events';
 import { type Operator, type OperatorOptions, createOperator } from './operator';
@@ -19,11 +19,14 @@ export interface OperatorContextOptions
 }
 
 /** The context of an operator, who acts for no organisation. */
-export interface OperatorContext extends CallContext, Creating {
+export interface OperatorContext extends CallContext, CreationHooks {
   readonly operator: Operator;
 }
 
-/** The context factory of the operator API. Checks in the order of the contract, section 2: token, rate. */
+/**
+ * Returns a function that opens the context of a request, once its token (401) and rate (429) are checked, in the order of the contract,
+ * section 2.
+ */
 export function operatorContextFactory(options: OperatorContextOptions): OpenContext<OperatorContext> {
   const { limiter, admit } = options;
   const authenticate = tokenAuthenticator(options);
@@ -32,6 +35,7 @@ export function operatorContextFactory(options: OperatorContextOptions): OpenCon
     const name = await authenticate(authorization, address, onRefused);
     const principal = { kind: 'operator', name } as const;
     onPrincipal(principal);
+    // takes points and reports what is left
     const take = async (points: number) => {
       const state = await limiter.consume(`operator ${name}`, points);
       onRate(state);
@@ -42,6 +46,7 @@ export function operatorContextFactory(options: OperatorContextOptions): OpenCon
     admit();
     let isExisting = false;
     const attempt = idempotencyKey === undefined ? undefined : { idempotencyKey, onReplay };
+    // who waits for events; a token stands for a key, and all operators for an organisation
     const caller = {
       holder: { key: name, owner: 'operators' },
       // tokens do not change while a gateway runs

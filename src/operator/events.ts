@@ -1,11 +1,11 @@
-import type { Listed } from '../organisations/organisationRows';
+import type { OrganisationForOperators } from '../organisations/organisationRows';
 import type { OrganisationDataCache } from '../tenant/organisationData';
 import { AppError, invalidRequest, movingError } from '../errors';
 import {
   type ClusterFeed,
   type ClusterPage,
   cursorOfLog,
-  type EventOfOne,
+  type OrganisationEventRow,
   type Patience,
   positionOfLog,
 } from '../events/clusterFeed';
@@ -25,15 +25,15 @@ export interface FeedOptions {
   readonly log: ClusterFeed;
   readonly source: (caller: WaitingCaller) => EventSource;
   readonly wait: Waiting['wait'];
-  /** An object as REST shows it; null if there is none. */
+  /** Reads an object as REST shows it; null if there is none. */
   readonly readShown: (
     data: ReturnType<OrganisationDataCache>,
     object: { readonly type: string; readonly id: string },
     context: CallContext,
   ) => Promise<unknown>;
-  readonly byIds: (ids: readonly string[]) => Promise<ReadonlyMap<string, Listed>>;
+  readonly organisationsById: (ids: readonly string[]) => Promise<ReadonlyMap<string, OrganisationForOperators>>;
   /** The organisation that a caller names. @throws AppError not_found */
-  readonly requireOrganisation: (text: string) => Promise<Listed>;
+  readonly requireOrganisation: (text: string) => Promise<OrganisationForOperators>;
 }
 
 interface FeedArguments {
@@ -46,20 +46,21 @@ interface FeedArguments {
 
 /** As in schema/operator.graphql. */
 const DEFAULT_LIMIT = 20;
-/** How long a read goes on once there is known to be an event. */
+/** How long a read waits for an event after a notification, in milliseconds: there is one, but the log may not have it yet. */
 const NOTIFIED: Patience = 2000;
 
-/** An event, the way the resolvers of its fields receive it. */
-export type ShownOfAll = ReturnType<typeof shownOfAll>;
+/** An event as operators get it, with its organisation for the resolvers of its fields. */
+export type OrganisationEvent = ReturnType<typeof organisationEvent>;
 
 export function createFeedOperations(options: FeedOptions, caller: FeedCaller) {
-  const { databases, log, source, wait, readShown, byIds, requireOrganisation } = options;
+  const { databases, log, source, wait, readShown, organisationsById, requireOrganisation } = options;
 
   return {
+    /** The next events; with `wait`, after up to so many seconds until there is one. */
     async events(args: FeedArguments) {
       const { organisation } = args;
       const organisationId =
-        organisation == null ? undefined : (await requireOrganisation(organisation).catch(refuse)).id;
+        organisation == null ? undefined : (await requireOrganisation(organisation).catch(rethrowAsParameterFault)).id;
       const types = args.types ? new Set(args.types) : undefined;
       const waiter = { ...caller, organisationId };
       // throws if no events are recorded
@@ -68,14 +69,14 @@ export function createFeedOperations(options: FeedOptions, caller: FeedCaller) {
       const read = async (patience: Patience): Promise<Page> => {
         const logPage = await log.read(position, { types, organisationId }, args.limit ?? DEFAULT_LIMIT, patience);
         position = logPage.next;
-        return { ...logPage, events: await ofOurs(logPage.events, byIds) };
+        return { ...logPage, events: await ofKnownOrganisations(logPage.events, organisationsById) };
       };
       let page = await read(0);
-      let looks = 0;
+      let lookCount = 0;
       const look = async (): Promise<boolean> => {
-        looks += 1;
+        lookCount += 1;
         // the first time nobody has been notified yet
-        page = await read(looks === 1 ? 0 : NOTIFIED);
+        page = await read(lookCount === 1 ? 0 : NOTIFIED);
         return hasAny(page);
       };
       if (!hasAny(page) && args.wait) await wait(waiter, args.wait * 1000, { types, objectId: undefined }, look);
@@ -85,9 +86,9 @@ export function createFeedOperations(options: FeedOptions, caller: FeedCaller) {
         next_cursor: cursorOfLog(page.next),
       };
     },
-    /** @throws AppError unavailable while the organisation is being moved */
+    /** An event's object as it is now; null if there is none any more. @throws AppError unavailable while the organisation is being moved */
     current(
-      { organisation }: ShownOfAll,
+      { organisation }: OrganisationEvent,
       object: EventRow['object'] | undefined,
       context: CallContext,
     ): Promise<unknown> {
@@ -98,29 +99,31 @@ export function createFeedOperations(options: FeedOptions, caller: FeedCaller) {
   };
 }
 
-/** In a query string, what does not exist is a fault of the parameter. */
-function refuse(error: unknown): never {
+/** In a query string, what does not exist is a fault of the parameter. @throws AppError invalid_request for not_found; any other error unchanged */
+function rethrowAsParameterFault(error: unknown): never {
   if (!(error instanceof AppError) || error.code !== 'not_found') throw error;
   const detail = 'is neither the id of an organisation nor `ref:` and its external_ref';
   throw invalidRequest([{ parameter: 'organisation', code: 'not_found', detail }]);
 }
 
-type Page = Omit<ClusterPage, 'events'> & { readonly events: readonly ShownOfAll[] };
+type Page = Omit<ClusterPage, 'events'> & { readonly events: readonly OrganisationEvent[] };
 
 const hasAny = ({ events, hasMore }: Page): boolean => events.length > 0 || hasMore;
 
 /** The events of organisations that are there: others are gone, or of another control database in the same deployment. */
-async function ofOurs(events: readonly EventOfOne[], byIds: FeedOptions['byIds']): Promise<ShownOfAll[]> {
+async function ofKnownOrganisations(
+  events: readonly OrganisationEventRow[],
+  organisationsById: FeedOptions['organisationsById'],
+): Promise<OrganisationEvent[]> {
   if (events.length === 0) return [];
-  const organisations = await byIds([...new Set(events.map(({ organisationId }) => organisationId))]);
+  const organisations = await organisationsById([...new Set(events.map(({ organisationId }) => organisationId))]);
   return events.flatMap(({ organisationId, row }) => {
     const organisation = organisations.get(organisationId);
-    return organisation ? [shownOfAll(row, organisation)] : [];
+    return organisation ? [organisationEvent(row, organisation)] : [];
   });
 }
 
-/** An event as operators get it, with its organisation for the resolvers of its fields. */
-export function shownOfAll(row: EventRow, organisation: Listed) {
+export function organisationEvent(row: EventRow, organisation: OrganisationForOperators) {
   const { id, external_ref } = organisation;
   const of = { organisation_id: id, organisation_ref: external_ref };
   return { ...shownEvent(id, row), ...of, object: row.object, related: row.related ?? null, organisation };

@@ -2,29 +2,29 @@ import type { Admin, AdminOf } from '../admin';
 import { asOperator } from '../admin/acting';
 import { createBelongingOperations, type BelongingsOptions } from '../admin/belongings';
 import { createFinder } from '../admin/finder';
-import { type Creating, createOrganisationOperations, type OrganisationsOptions } from '../admin/organisations';
+import { type CreationHooks, createOrganisationOperations, type OrganisationsOptions } from '../admin/organisations';
 import type { Actor } from '../organisations/auditEvents';
 import type { Attempt } from '../organisations/creations';
 import { type FeedCaller, type FeedOptions, createFeedOperations } from './events';
-import { createWriteOperation, type Writing } from './writer';
+import { createWriteOperation, type WriteServices } from './writer';
 
-type Parts = BelongingsOptions & OrganisationsOptions & Omit<FeedOptions, 'byIds' | 'requireOrganisation'>;
+type Parts = BelongingsOptions & OrganisationsOptions & Omit<FeedOptions, 'organisationsById' | 'requireOrganisation'>;
 
 export interface OperatorOptions extends Parts {
   readonly admin: AdminOf;
   /** What writing organisations' data needs. */
-  readonly writing: Writing;
+  readonly writing: WriteServices;
 }
 
 /** The request of an operator. */
-interface Asking {
+interface OperatorRequest {
   /** Undefined without an Idempotency-Key. */
   readonly attempt: Attempt | undefined;
   readonly caller: FeedCaller;
 }
 
 /** What is done in an organisation that is named by `id`. */
-type OfOrganisation = Admin & ReturnType<typeof createBelongingOperations>;
+type OrganisationOperations = Admin & ReturnType<typeof createBelongingOperations>;
 
 /** What is possible while an organisation is being erased: to see what was, and to end what is left. */
 const WHILE_ERASING: readonly string[] = [
@@ -32,36 +32,37 @@ const WHILE_ERASING: readonly string[] = [
   'usage',
   'audit_events',
   'revoke_key',
-] satisfies (keyof OfOrganisation)[];
+] satisfies (keyof OrganisationOperations)[];
 
 export type Operator = ReturnType<typeof createOperator>;
 
-/** The operators' part of schema/admin.graphql by name, performed by `actor`; with an `attempt`, repeating one creates nothing twice. */
-export function createOperator(options: OperatorOptions, actor: Actor, { attempt, caller }: Asking) {
+/** The operations of the operators' schema by name, performed by `actor`; with an `attempt`, repeating one creates nothing twice. */
+export function createOperator(options: OperatorOptions, actor: Actor, { attempt, caller }: OperatorRequest) {
   const { organisations } = options.control.as(actor);
   const finder = createFinder(organisations);
   const { requireExisting, requireOpen, findAll } = finder;
   const organisationOperations = createOrganisationOperations(options, { actor, attempt, finder });
   const feedOptions: FeedOptions = {
     ...options,
-    byIds: (ids) => organisations.byIds(ids),
+    organisationsById: (ids) => organisations.byIds(ids),
     requireOrganisation: requireExisting,
   };
   return {
     ...createFeedOperations(feedOptions, caller),
     ...createWriteOperation(options.writing, { actor, attempt, requireOpen, findAll }),
     ...organisationOperations,
+    /** Runs an operation in the organisation that `id` names. @throws AppError not_found; conflict if it is being erased, unless that is allowed */
     async inOrganisation(
-      name: keyof OfOrganisation,
+      name: keyof OrganisationOperations,
       { id, ...args }: { readonly id: string },
-      replay: Creating,
+      hooks: CreationHooks,
     ): Promise<unknown> {
       const organisation = await (WHILE_ERASING.includes(name) ? requireExisting(id) : requireOpen(id));
-      const operations: OfOrganisation = {
+      const operations: OrganisationOperations = {
         ...options.admin(asOperator(organisation, actor, attempt)),
         ...createBelongingOperations(options, { organisation, actor, show: organisationOperations.show }),
       };
-      return operations[name](args as never, replay);
+      return operations[name](args as never, hooks);
     },
   };
 }

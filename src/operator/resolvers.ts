@@ -1,6 +1,6 @@
 import type { Resolver } from '../operations/run';
 import type { OperatorContext } from './context';
-import type { ShownOfAll } from './events';
+import type { OrganisationEvent } from './events';
 import type { Operator } from './operator';
 
 type Resolvers = Record<string, Resolver<OperatorContext>>;
@@ -26,20 +26,30 @@ export const operatorResolvers = {
 
 /** The object that a member of an event names, as it is now. */
 function currentOf(member: 'object' | 'related'): Resolver<OperatorContext> {
-  return (event, _, context) => context.operator.current(event as ShownOfAll, (event as ShownOfAll)[member], context);
+  return (event, _, context) =>
+    context.operator.current(event as OrganisationEvent, (event as OrganisationEvent)[member], context);
 }
 
-/** The operations; the others serve these, or lines of writes, which no schema has. */
-type Named = Omit<Operator, 'current' | 'lines' | 'show' | 'inOrganisation'>;
+/** The operations of the schema that name no organisation; the other members of {@link Operator} serve these, or lines of writes. */
+type OwnOperations = Omit<Operator, 'current' | 'lines' | 'show' | 'inOrganisation'>;
 
-function resolversOf(...names: readonly (keyof Named)[]): Resolvers {
-  return each(names, (name) => (_, args, context) => (context.operator as Named)[name](args as never, context));
+function resolversOf(...names: readonly (keyof OwnOperations)[]): Resolvers {
+  return resolversFor(
+    names,
+    (name) => (_, args, context) => (context.operator as OwnOperations)[name](args as never, context),
+  );
 }
 
 function inOrganisation(...names: readonly Parameters<Operator['inOrganisation']>[0][]): Resolvers {
-  return each(names, (name) => (_, args, context) => context.operator.inOrganisation(name, args as never, context));
+  return resolversFor(
+    names,
+    (name) => (_, args, context) => context.operator.inOrganisation(name, args as never, context),
+  );
 }
 
-function each<Name extends string>(names: readonly Name[], make: (name: Name) => Resolver<OperatorContext>): Resolvers {
+function resolversFor<Name extends string>(
+  names: readonly Name[],
+  make: (name: Name) => Resolver<OperatorContext>,
+): Resolvers {
   return Object.fromEntries(names.map((name) => [name, make(name)]));
 }

@@ -6,20 +6,20 @@ import { AppError } from '../errors';
 
 export interface TokenOptions {
   readonly config: Pick<Config, 'OPERATOR_TOKENS' | 'OPERATOR_ALLOW'>;
-  /** Counts a failed authentication of an address. @throws AppError rate_limited */
+  /** Counts a failed authentication of an address. @throws AppError rate_limited if there are too many */
   readonly countFailure: (address: string) => Promise<unknown>;
 }
 
 const digestOf = (secret: string): Buffer => hash('sha256', secret, 'buffer');
 
 /**
- * Returns a function that finds the name of the token in an Authorization header.
- * @throws AppError unauthenticated, the same for every reason; rate_limited
+ * Returns a function that resolves with the name of the token in an Authorization header, and calls `onRefused` if there is none. It throws
+ * AppError unauthenticated, the same for every reason; rate_limited.
  */
 export function tokenAuthenticator({ config, countFailure }: TokenOptions) {
   const tokens = config.OPERATOR_TOKENS.map(({ name, secret }) => ({ name, digest: digestOf(secret) }));
 
-  function find(authorization: string | undefined, address: string): { name: string } | { reason: RefusalReason } {
+  function findToken(authorization: string | undefined, address: string): { name: string } | { reason: RefusalReason } {
     if (authorization === undefined) return { reason: 'missing' };
     const secret = /^Bearer +([^\s]+) *$/i.exec(authorization)?.[1];
     if (secret === undefined) return { reason: 'malformed' };
@@ -35,7 +35,7 @@ export function tokenAuthenticator({ config, countFailure }: TokenOptions) {
     address: string,
     onRefused?: (refusal: { readonly reason: RefusalReason }) => void,
   ): Promise<string> => {
-    const result = find(authorization, address);
+    const result = findToken(authorization, address);
     if ('name' in result) return result.name;
     onRefused?.(result);
     await countFailure(address);

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as nextLoopTurn } from 'node:timers/promises';
 import { OPERATOR } from '../auth/roles';
 import { AppError, type Fault, invalidRequest } from '../errors';
 import { checkBodyHeaders, checkInTurns } from '../http/body';
@@ -18,37 +18,42 @@ import type { Operator } from './operator';
 
 export const WRITE_LINES = 'write_lines';
 
-/** Organisations of a piece that are written at once. */
-const AT_ONCE = 4;
+/** Organisations that are written at once, out of a piece: the lines that arrived together (ndjson.ts). */
+const ORGANISATIONS_AT_ONCE = 4;
 /** How long lines are read, in milliseconds: the whole body must arrive within 30 s. */
 const READ_FOR = 25_000;
 /** Bytes of results that wait for the reader before no more lines are read. A caller may read only once it has sent everything. */
 const MAX_UNREAD = 4 * MEBIBYTE;
-/** Lines per point, begun. */
+/** Lines that cost a point; each hundred begun costs one. */
 const LINES_PER_POINT = 100;
 
 type Result = Omit<WriteResult, 'index'>;
 
-/** A line for an organisation. */
-interface Placed {
-  readonly at: number;
+/** What a line writes to an organisation, and which line of the piece it is. */
+interface PlacedElement {
+  readonly lineIndex: number;
   readonly element: unknown;
 }
 
 /** The lines of a piece that are for one organisation. */
 interface Group {
   readonly organisation: Parameters<Operator['lines']['write']>[0];
-  readonly lines: Placed[];
+  readonly lines: PlacedElement[];
 }
 
-interface Options {
+interface WriteLinesOptions {
   readonly openContext: OpenContext<OperatorContext>;
   readonly isDraining: () => boolean;
   /** Told of an error that fails only the lines of an organisation. */
   readonly onError: (ids: Readonly<Record<string, string>>, error: unknown) => void;
 }
 
-export function createWriteLines({ openContext, isDraining, onError }: Options): (exchange: Exchange) => Promise<void> {
+/** Returns a function that answers a request to write lines. */
+export function createWriteLines({
+  openContext,
+  isDraining,
+  onError,
+}: WriteLinesOptions): (exchange: Exchange) => Promise<void> {
   return async (exchange) => {
     const { request, response } = exchange;
     if (request.method !== 'POST')
@@ -61,7 +66,7 @@ export function createWriteLines({ openContext, isDraining, onError }: Options):
     checkBodyHeaders(request, NDJSON_LIMITS.bytes, NDJSON);
     await exchange.queue.take(exchange, 'body');
     exchange.askForBody();
-    const written: Written = new Map();
+    const written: WrittenCounts = new Map();
     const { operator } = context;
     const note = async (): Promise<void> => {
       for (const [id, counts] of written) await operator.lines.note({ id }, counts);
@@ -89,41 +94,42 @@ export function createWriteLines({ openContext, isDraining, onError }: Options):
 /** Reads, writes and answers lines, a piece at a time. Lines without an answer may have been stored; callers send them again. */
 async function answerLines(
   exchange: Exchange,
-  writing: Omit<Writing, 'pace' | 'refusal' | 'size'>,
+  writing: Omit<PieceContext, 'pace' | 'refusal' | 'transactionSize'>,
   isDraining: () => boolean,
 ) {
   const { response } = exchange;
   const until = performance.now() + READ_FOR;
-  // one for all pieces, as each may be short of a slice
-  const pace = paceOf(() => turn());
-  const size = { most: Infinity };
+  // one for all pieces, since a single piece may be too short to yield the event loop
+  const pace = paceOf(() => nextLoopTurn());
+  const transactionSize = { most: Infinity };
   let [lines, points] = [0, 1];
-  const begin = (): void => {
+  const beginAnswer = (): void => {
     if (!response.headersSent) response.writeHead(200, { 'Content-Type': NDJSON, 'Cache-Control': 'no-store' });
   };
   for await (const piece of ndjsonPieces(exchange)) {
     if (piece.length > 0) {
       const more = Math.max(0, Math.ceil((lines + piece.length) / LINES_PER_POINT) - points);
       points += more;
-      const refusal = await charged(writing.context, more);
-      const results = await write(piece, { ...writing, pace, refusal, size });
+      const refusal = await chargeFor(writing.context, more);
+      const results = await writePiece(piece, { ...writing, pace, refusal, transactionSize });
       if (isClosed(response)) return;
-      begin();
+      beginAnswer();
       const first = lines;
       response.write(results.map((result, at) => `${JSON.stringify({ index: first + at, ...result })}\n`).join(''));
       lines += piece.length;
-      if (response.writableLength > MAX_UNREAD) await drained(response);
+      if (response.writableLength > MAX_UNREAD) await drainOrClose(response);
     }
     if (isClosed(response) || isDraining() || performance.now() > until) break;
   }
-  if (!isClosed(response)) begin();
+  if (!isClosed(response)) beginAnswer();
 }
 
 const COUNTED = ['created', 'updated', 'deleted'] as const;
 /** What was written, by organisation. */
-type Written = Map<string, Record<(typeof COUNTED)[number], number>>;
+type WrittenCounts = Map<string, Record<(typeof COUNTED)[number], number>>;
 
-async function charged(context: CallContext, points: number): Promise<AppError | undefined> {
+/** Takes points from the token's budget; resolves with the error, if there are not enough, that fails the lines. */
+async function chargeFor(context: CallContext, points: number): Promise<AppError | undefined> {
   if (points <= 0) return undefined;
   try {
     await context.charge(points);
@@ -133,56 +139,59 @@ async function charged(context: CallContext, points: number): Promise<AppError |
   }
 }
 
-interface Writing {
+interface PieceContext {
   readonly context: CallContext;
   readonly operator: Operator;
   readonly exchange: Exchange;
   readonly pace: Pace;
   /** The most elements of a transaction: fewer once the database has refused so many. */
-  readonly size: { most: number };
+  readonly transactionSize: { most: number };
   /** Why none of the lines is written. */
   readonly refusal: AppError | undefined;
-  readonly written: Written;
-  readonly onError: Options['onError'];
+  readonly written: WrittenCounts;
+  readonly onError: WriteLinesOptions['onError'];
 }
 
-/** Writes the lines of a piece, those of each organisation in one transaction. */
-async function write(piece: readonly NdjsonLine[], writing: Writing): Promise<Result[]> {
-  const { context, operator, exchange, pace, refusal, size, written, onError } = writing;
+/**
+ * Writes the lines of a piece, those of each organisation together, and resolves with the result of each line. An error fails only the lines
+ * of its organisation. Stops between transactions if the caller has left; the results are then incomplete.
+ */
+async function writePiece(piece: readonly NdjsonLine[], writing: PieceContext): Promise<Result[]> {
+  const { context, operator, exchange, pace, refusal, transactionSize, written, onError } = writing;
   const results: Result[] = [];
-  const groups = new Map<string, Placed[]>();
-  for (const [at, line] of piece.entries()) {
+  const groups = new Map<string, PlacedElement[]>();
+  for (const [lineIndex, line] of piece.entries()) {
     const wait = pace();
     if (wait) await wait;
     const read = refusal ? { fault: faultOf(refusal) } : await readLine(line);
     if ('fault' in read) {
-      results[at] = failed(read.fault);
+      results[lineIndex] = failed(read.fault);
       continue;
     }
     const { organisation, element } = read;
     const group = groups.get(organisation);
-    if (group) group.push({ at, element });
-    else groups.set(organisation, [{ at, element }]);
+    if (group) group.push({ lineIndex, element });
+    else groups.set(organisation, [{ lineIndex, element }]);
   }
-  const semaphore = createSemaphore(AT_ONCE);
+  const semaphore = createSemaphore(ORGANISATIONS_AT_ONCE);
   const organisations = await operator.lines.findAll([...groups.keys()]);
   const byId = new Map<string, Group>();
   for (const [name, lines] of groups) {
     const organisation = organisations.get(name);
     if (!organisation) {
-      for (const { at } of lines) results[at] = failed(UNKNOWN);
+      for (const { lineIndex } of lines) results[lineIndex] = failed(UNKNOWN);
       continue;
     }
-    // it may be named in two ways
+    // it may be named in several ways
     const group = byId.get(organisation.id);
     if (group) group.lines.push(...lines);
     else byId.set(organisation.id, { organisation, lines });
   }
-  const settle = async (organisation: Group['organisation'], lines: readonly Placed[]): Promise<void> => {
+  const writeGroup = async (organisation: Group['organisation'], lines: readonly PlacedElement[]): Promise<void> => {
     for (let from = 0; from < lines.length;) {
       // nobody would know what became of them
       if (isClosed(exchange.response)) return;
-      const part = lines.slice(from, from + size.most);
+      const part = lines.slice(from, from + transactionSize.most);
       try {
         const elements = part.map(({ element }) => element);
         const report = await operator.lines.write(organisation, elements, context);
@@ -190,33 +199,34 @@ async function write(piece: readonly NdjsonLine[], writing: Writing): Promise<Re
         const counts = written.get(id) ?? { created: 0, updated: 0, deleted: 0 };
         for (const name of COUNTED) counts[name] += report[name];
         written.set(id, counts);
-        for (const [index, { at }] of part.entries()) {
+        for (const [index, { lineIndex }] of part.entries()) {
           const { index: _index, ...result } = report.results[index] ?? { ...failed(UNKNOWN), index };
-          results[at] = result;
+          results[lineIndex] = result;
         }
       } catch (error) {
         const appError = toAppError(error);
         if (appError.code === 'payload_too_large' && part.length > 1) {
           // who sends the lines again sends as many
-          size.most = Math.ceil(part.length / 2);
+          transactionSize.most = Math.ceil(part.length / 2);
           continue;
         }
         if (appError.code === 'internal')
           onError({ request_id: exchange.requestId, organisation_id: organisation.id, code: appError.code }, error);
         if (appError.code === 'unavailable') noteUnavailable(exchange, appError, error);
-        for (const { at } of part) results[at] = failed(faultOf(appError));
+        for (const { lineIndex } of part) results[lineIndex] = failed(faultOf(appError));
       }
       from += part.length;
     }
   };
   const all = [...byId.values()].map(({ organisation, lines }) => {
-    lines.sort((left, right) => left.at - right.at);
-    return semaphore(() => settle(organisation, lines));
+    lines.sort((left, right) => left.lineIndex - right.lineIndex);
+    return semaphore(() => writeGroup(organisation, lines));
   });
   await Promise.all(all);
   return results;
 }
 
+/** Parses a line; resolves with its fault, or the name of its organisation and the rest as an element. */
 async function readLine(
   line: NdjsonLine,
 ): Promise<{ readonly organisation: string; readonly element: unknown } | { readonly fault: Fault }> {
@@ -236,12 +246,11 @@ async function readLine(
     return {
       fault: { pointer: '/organisation', code: 'required', detail: 'must be an id, or `ref:` and an external_ref' },
     };
-  const isRef = isOrganisationRef(organisation);
-  if (!isRef && !UUID.test(organisation))
+  if (!isOrganisationRef(organisation) && !UUID.test(organisation))
     return {
       fault: { pointer: '/organisation', code: 'format', detail: 'must be an id, or `ref:` and an external_ref' },
     };
-  return { organisation: isRef ? organisation : organisation.toLowerCase(), element };
+  return { organisation, element };
 }
 
 const UNKNOWN: Fault = { pointer: '/organisation', code: 'not_found', detail: 'is not the name of an organisation' };
@@ -276,8 +285,8 @@ function isClosed(response: ServerResponse): boolean {
   return response.closed || response.destroyed || response.writableEnded;
 }
 
-/** Waits until the caller has read what was sent, or has left. */
-function drained(response: ServerResponse): Promise<void> {
+/** Waits until the caller has read what was sent, or the connection is closed. */
+function drainOrClose(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
       response.off('drain', done).off('close', done);

@@ -1,24 +1,26 @@
 import { checkIdempotencyKey, createIdempotentWrite } from '../tenant/idempotency';
 import type { OrganisationDataCache, UnitOfWork } from '../tenant/organisationData';
-import type { Writer as WrittenBy } from '../tenant/slots';
+import type { Writer as DataWriter } from '../tenant/slots';
 import { AppError, type FaultLimits, type Findings } from '../errors';
 import type { CallContext } from '../operations/context';
 import type { Actor } from '../organisations/auditEvents';
 import type { Control } from '../organisations/control';
 import type { Attempt } from '../organisations/creations';
-import type { Listed } from '../organisations/organisationRows';
+import type { OrganisationForOperators } from '../organisations/organisationRows';
 import { type Kinds, writeElements, type WriteReport } from '../writes';
-import { erasing } from '../admin/refusals';
+import { beingErased } from '../admin/refusals';
 
 /* Writes of operators to the data of organisations, with their audit events (docs/decisions/operator-writes.md). */
 
-export interface Writing {
+export interface WriteServices {
   readonly organisationData: OrganisationDataCache;
   readonly control: Pick<Control, 'as'>;
+  /** How each kind of object is written. */
   readonly kinds: () => Kinds;
+  /** The faults of an element's types, as far as there is room for them. */
   readonly checkElement: (element: unknown, room?: FaultLimits) => Findings;
   /** Checks a request before it reads an organisation's data. @throws AppError unavailable */
-  readonly admit: (organisation: Pick<Listed, 'id'>) => void;
+  readonly admit: (organisation: Pick<OrganisationForOperators, 'id'>) => void;
 }
 
 export type WriteContext = Pick<CallContext, 'charge' | 'holdRows' | 'takeTurn'>;
@@ -30,38 +32,51 @@ export interface WriteArguments {
   readonly dry_run?: boolean | null;
 }
 
-interface Writer {
+interface WriteRequest {
   readonly actor: Actor;
   readonly attempt: Attempt | undefined;
   /** @throws AppError not_found; conflict if it is being erased */
-  readonly requireOpen: (id: string) => Promise<Listed>;
-  /** Those that exist, by the given name. */
-  readonly findAll: (names: readonly string[]) => Promise<Map<string, Listed>>;
+  readonly requireOpen: (id: string) => Promise<OrganisationForOperators>;
+  /** The organisations that exist, by their names as given. */
+  readonly findAll: (names: readonly string[]) => Promise<Map<string, OrganisationForOperators>>;
 }
 
-/** Elements per point, rounded up. */
+/** Elements that cost a point (admission/rateLimit.ts); the rest of a division costs one, too. */
 const ELEMENTS_PER_POINT = 100;
 
 export function createWriteOperation(
-  { organisationData, control, kinds, admit, checkElement }: Writing,
-  { actor, attempt, requireOpen, findAll }: Writer,
+  { organisationData, control, kinds, admit, checkElement }: WriteServices,
+  { actor, attempt, requireOpen, findAll }: WriteRequest,
 ) {
-  const by = actor.who as WrittenBy;
+  const writer = actor.who as DataWriter;
 
-  /** @throws AppError unavailable */
-  function open(organisation: Listed, { holdRows }: WriteContext) {
+  /** What a write to an organisation needs. @throws AppError unavailable if its data cannot be written now */
+  function open(organisation: OrganisationForOperators, { holdRows }: WriteContext) {
     admit(organisation);
     const data = organisationData(organisation);
-    return { organisation, data, by, check: checkElement, kinds: kinds(), holdRows, isAtomic: false, dryRun: false };
+    return {
+      organisation,
+      data,
+      by: writer,
+      check: checkElement,
+      kinds: kinds(),
+      holdRows,
+      isAtomic: false,
+      dryRun: false,
+    };
   }
 
   /** Records what was written to an organisation, unless that is nothing. */
-  async function note({ id }: Pick<Listed, 'id'>, { created, updated, deleted }: Counts): Promise<void> {
+  async function recordWritten(
+    { id }: Pick<OrganisationForOperators, 'id'>,
+    { created, updated, deleted }: Counts,
+  ): Promise<void> {
     const counts = Object.entries({ created, updated, deleted }).filter(([, count]) => count > 0);
     if (counts.length > 0) await control.as(actor).record('objects.written', id, Object.fromEntries(counts));
   }
 
   return {
+    /** Writes to one organisation; an `attempt` that succeeded before gets its report again, and writes nothing. */
     async write({ id, writes, ...args }: WriteArguments, context: WriteContext): Promise<WriteReport> {
       const opened = open(await requireOpen(id), context);
       // the first point was charged with the request
@@ -73,7 +88,7 @@ export function createWriteOperation(
       const call = { ...opened, isAtomic: args.atomic === true, dryRun: args.dry_run === true };
       const placeOf = (index: number): string => `/writes/${String(index)}`;
       const replay = { isDone: false };
-      let write: UnitOfWork | undefined;
+      let unitOfWork: UnitOfWork | undefined;
       if (attempt) {
         const request = { operation: 'write', args: { ...args, writes } };
         const onReplay = (): void => {
@@ -81,36 +96,40 @@ export function createWriteOperation(
           attempt.onReplay();
         };
         const idempotencyKey = checkIdempotencyKey(attempt.idempotencyKey);
-        const again = await createIdempotentWrite(call.data, {
+        const idempotent = await createIdempotentWrite(call.data, {
           ...request,
           idempotencyKey,
           keyId: actor.who,
-          by,
+          by: writer,
           onReplay,
         });
-        const first = await again.replay();
-        if (first) return first.answer as WriteReport;
-        ({ write } = again);
+        const answered = await idempotent.replay();
+        if (answered) return answered.answer as WriteReport;
+        ({ write: unitOfWork } = idempotent);
       }
-      const report = await writeElements(writes, placeOf, { ...call, write }).catch(refuseGone);
-      if (!call.dryRun && !replay.isDone) await note(call.organisation, report);
+      const report = await writeElements(writes, placeOf, { ...call, write: unitOfWork }).catch(rethrowErased);
+      if (!call.dryRun && !replay.isDone) await recordWritten(call.organisation, report);
       return report;
     },
     /** For lines of many organisations; what a request has written is noted once, at its end. */
     lines: {
       findAll,
-      async write(organisation: Listed, writes: readonly unknown[], context: WriteContext): Promise<WriteReport> {
-        if (organisation.state === 'erasing') throw erasing();
-        return writeElements(writes, () => '', open(organisation, context)).catch(refuseGone);
+      async write(
+        organisation: OrganisationForOperators,
+        writes: readonly unknown[],
+        context: WriteContext,
+      ): Promise<WriteReport> {
+        if (organisation.state === 'erasing') throw beingErased();
+        return writeElements(writes, () => '', open(organisation, context)).catch(rethrowErased);
       },
-      note,
+      note: recordWritten,
     },
   };
 }
 
 export type Counts = Pick<WriteReport, 'created' | 'updated' | 'deleted'>;
 
-/** An organisation whose erasure began meanwhile is refused like one that is being erased. */
-function refuseGone(error: unknown): never {
-  throw error instanceof AppError && error.extras.reason === 'erased' ? erasing() : error;
+/** @throws AppError conflict if the erasure of the organisation began meanwhile; any other error unchanged */
+function rethrowErased(error: unknown): never {
+  throw error instanceof AppError && error.extras.reason === 'erased' ? beingErased() : error;
 }

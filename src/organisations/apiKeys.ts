@@ -10,8 +10,8 @@ import { trimEndedKeys } from './endedKeys';
 import type { NoteId } from './creations';
 import {
   changesOf,
-  describe,
-  identify,
+  keyDescription,
+  keyIdentity,
   KeyRefused,
   type KeyUpdate,
   type NewApiKey,
@@ -23,7 +23,7 @@ import {
 } from './keyDocuments';
 import { createKeyWriter, type KeyWriterOptions } from './keyWriter';
 import type { ControlModels } from './models';
-import { FOR_EARLIER, holdOrganisation } from './organisationRows';
+import { FOR_EARLIER_VERSIONS, holdOrganisation } from './organisationRows';
 
 export interface Rotation {
   /** How long the old key keeps working, in milliseconds; its own expiry still applies. */
@@ -45,12 +45,12 @@ export interface KeyPageQuery extends ListArguments {
 }
 
 /** A new key with its text, which is not available later. */
-export interface MadeKey {
+export interface KeyWithSecret {
   readonly document: ApiKey;
   readonly key: string;
 }
 
-export interface RotatedKey extends MadeKey {
+export interface RotatedKey extends KeyWithSecret {
   readonly old: ApiKey;
 }
 
@@ -66,7 +66,8 @@ export interface ApiKeysOptions extends Omit<KeyWriterOptions, 'pepper'> {
 export type ApiKeys = ReturnType<typeof createApiKeys>;
 
 export function createApiKeys(models: ControlModels, { config, actor, onError, now, pepperNumber }: ApiKeysOptions) {
-  const operator: Authority = { actor };
+  // the command line, which may change every organisation's keys
+  const anyOrganisation: Authority = { actor };
   const writer = createKeyWriter(models, { onError, now, pepper: config.KEY_PEPPER, pepperNumber });
   const loader = coalescedReads(nativeCollection(models.apiKeys), { maxBatchSize: KEY_READ_BATCH });
 
@@ -77,19 +78,20 @@ export function createApiKeys(models: ControlModels, { config, actor, onError, n
     return (await models.organisations.exists({ _id: id, sandbox_of: trusted({ $ne: null }) })) ? 'test' : 'live';
   }
 
-  const inOrder = (organisationId: string) =>
+  const oldestFirst = (organisationId: string) =>
     models.apiKeys.find({ 'organisation.id': organisationId }).sort({ created_at: 1, _id: 1 }).lean();
 
   /** A key that `by` may change. */
   const findOwn = (id: string, by: Authority, session: ClientSession) =>
     models.apiKeys.findOne({ _id: id, ...ownKeys(by) }, undefined, { session }).lean();
 
-  /** Stores a key; undefined if its organisation no longer exists. */
-  async function store(input: NewApiKey, newKey: NewKey, session: ClientSession): Promise<ApiKey | undefined> {
+  /** Stores a key; undefined if its organisation no longer exists, or is being erased. */
+  async function insertKey(input: NewApiKey, newKey: NewKey, session: ClientSession): Promise<ApiKey | undefined> {
     const organisation = await holdOrganisation(models, input.organisationId, session);
     if (!organisation) return undefined;
+    // how many peppers there were before the one that hashes it (pepper.ts)
     const pepper = pepperNumber();
-    const owner = { ...organisation, ...FOR_EARLIER };
+    const owner = { ...organisation, ...FOR_EARLIER_VERSIONS };
     const more = { organisation: owner, created_at: new Date(now()), ...(pepper !== undefined && { pepper }) };
     const document = toDocument(input, newKey, more);
     await models.apiKeys.create([document], { session });
@@ -97,8 +99,8 @@ export function createApiKeys(models: ControlModels, { config, actor, onError, n
   }
 
   /**
-   * The count includes the new key and is taken after the organisation's row is written, so that two concurrent creations cannot
-   * both take the last place.
+   * Counts active keys, including the new one, after the organisation's row is written, so that two concurrent creations cannot both take
+   * the last place. @throws KeyRefused beyond MAX_KEYS
    */
   async function requireRoom(organisationId: string, session: ClientSession): Promise<void> {
     const active = { 'organisation.id': organisationId, ...stateCondition('active', new Date(now())) };
@@ -110,8 +112,8 @@ export function createApiKeys(models: ControlModels, { config, actor, onError, n
   }
 
   /**
-   * Rotations may exceed MAX_KEYS, since every key can be replaced, but no more than as many replaced keys may work as others. Taken after
-   * the organisation's row is written, as above.
+   * Rotations may exceed MAX_KEYS, since every key can be replaced, but no more replaced keys may be active than MAX_KEYS or, if there are
+   * more of them, than others. Counted after the organisation's row is written, as above. @throws KeyRefused
    */
   async function requireRoomToReplace(organisationId: string, session: ClientSession): Promise<void> {
     const active = { 'organisation.id': organisationId, ...stateCondition('active', new Date(now())) };
@@ -123,29 +125,30 @@ export function createApiKeys(models: ControlModels, { config, actor, onError, n
     throw new KeyRefused({ pointer: '', code: 'too_many', detail }, detail);
   }
 
-  /** Ending or making a key must not fail for what is only kept. */
-  const tidy = (organisationId: string): Promise<void> => trimEndedKeys(models, organisationId, now()).catch(onError);
+  /** Deletes ended keys beyond what is kept. Never rejects: making or ending a key must not fail for that. */
+  const trimEnded = (organisationId: string): Promise<void> =>
+    trimEndedKeys(models, organisationId, now()).catch(onError);
 
   return {
     /** Undefined if the organisation does not exist. @throws KeyRefused beyond MAX_KEYS */
-    async create(input: NewApiKey, by = operator, noteId?: NoteId): Promise<MadeKey | undefined> {
+    async create(input: NewApiKey, by = anyOrganisation, noteId?: NoteId): Promise<KeyWithSecret | undefined> {
       const newKey = generateKey(prefixes[await modeOfId(input.organisationId)], config.KEY_PEPPER);
       const document = await models.change(async (session, record) => {
         await noteId?.(session, newKey.id);
-        const stored = await store(input, newKey, session);
+        const stored = await insertKey(input, newKey, session);
         if (stored) await requireRoom(input.organisationId, session);
-        if (stored) await record(by.actor, 'key.created', stored.organisation.id, describe(stored), stored._id);
+        if (stored) await record(by.actor, 'key.created', stored.organisation.id, keyDescription(stored), stored._id);
         return stored;
       });
-      if (document) await tidy(input.organisationId);
+      if (document) await trimEnded(input.organisationId);
       return document && { document, key: newKey.key };
     },
     /** Reads a key by id from the primary, batched with other reads in the same turn of the event loop. */
     find: (id: string): Promise<ApiKey | null> => loader.load(id),
-    list: (organisationId: string): Promise<ApiKey[]> => inOrder(organisationId).exec(),
+    list: (organisationId: string): Promise<ApiKey[]> => oldestFirst(organisationId).exec(),
     /** The same keys, read one batch at a time. */
     each: (organisationId: string): AsyncIterable<ApiKey> =>
-      inOrder(organisationId).cursor({ batchSize: KEYS_AT_ONCE }),
+      oldestFirst(organisationId).cursor({ batchSize: KEYS_AT_ONCE }),
     page({ organisationId, state, search, replaced_by, expires_before, ...args }: KeyPageQuery): Promise<Page<ApiKey>> {
       const conditions = [
         { 'organisation.id': organisationId },
@@ -165,24 +168,24 @@ export function createApiKeys(models: ControlModels, { config, actor, onError, n
       });
     },
     /** Revokes a key: once this resolves, no new request succeeds with it. False if the key does not exist. */
-    async revoke(id: string, by = operator): Promise<boolean> {
+    async revoke(id: string, by = anyOrganisation): Promise<boolean> {
       const key = await models.change(async (session, record) => {
         const storedKey = await findOwn(id, by, session);
         // a key that is already revoked keeps its revocation time
         if (storedKey?.revoked_at === null) {
           await models.apiKeys.updateOne({ _id: id }, { $set: { revoked_at: new Date(now()) } }, { session });
-          await record(by.actor, 'key.revoked', storedKey.organisation.id, identify(storedKey), id);
+          await record(by.actor, 'key.revoked', storedKey.organisation.id, keyIdentity(storedKey), id);
         }
         return storedKey;
       });
-      if (key) await tidy(key.organisation.id);
+      if (key) await trimEnded(key.organisation.id);
       return key !== null;
     },
     /**
      * Replaces a key with a new one that has the same name, scopes and ranges. Undefined if there is no such active key.
      * @throws KeyRefused if it was replaced before and its replacement is active, or too many replaced keys work
      */
-    async rotate(id: string, { overlap, expiresAt }: Rotation, by = operator): Promise<RotatedKey | undefined> {
+    async rotate(id: string, { overlap, expiresAt }: Rotation, by = anyOrganisation): Promise<RotatedKey | undefined> {
       const replaced = await loader.load(id);
       if (!replaced) return undefined;
       const newKey = generateKey(prefixes[modeOf(replaced.organisation)], config.KEY_PEPPER);
@@ -198,24 +201,24 @@ export function createApiKeys(models: ControlModels, { config, actor, onError, n
           throw new KeyRefused({ pointer: '/key_id', code: 'replaced', detail }, `key ${id} ${detail}`);
         }
         // a replaced key's expiry is the end of its overlap, so the original lifetime is taken from its replacement
-        const document = await store(successorOf(successor ?? old, at, expiresAt, by.actor), newKey, session);
+        const document = await insertKey(successorOf(successor ?? old, at, expiresAt, by.actor), newKey, session);
         if (!document) return undefined;
         const ends = new Date(Math.min(at.getTime() + overlap, old.expires_at?.getTime() ?? Infinity));
         const change = { expires_at: ends, rotated_to: document._id };
         await models.apiKeys.updateOne({ _id: id }, { $set: change }, { session });
         await requireRoomToReplace(old.organisation.id, session);
-        const details = { from: identify(old), to: document._id, old_expires_at: ends, ...describe(document) };
+        const details = { from: keyIdentity(old), to: document._id, old_expires_at: ends, ...keyDescription(document) };
         await record(by.actor, 'key.rotated', old.organisation.id, details, id);
         return { document, old: { ...old, ...change } };
       });
-      if (rotated) await tidy(rotated.old.organisation.id);
+      if (rotated) await trimEnded(rotated.old.organisation.id);
       return rotated && { ...rotated, key: newKey.key };
     },
     /**
      * Changes an active key and resolves with it; its next request sees the change. Undefined if there is no such active key.
      * @throws KeyRefused for a new expiry if the key was replaced
      */
-    update: (id: string, update: KeyUpdate, by = operator): Promise<ApiKey | undefined> =>
+    update: (id: string, update: KeyUpdate, by = anyOrganisation): Promise<ApiKey | undefined> =>
       models.change(async (session, record) => {
         const before = await findOwn(id, by, session);
         if (!before || keyState(before, new Date(now())) !== 'active') return undefined;
@@ -227,7 +230,7 @@ export function createApiKeys(models: ControlModels, { config, actor, onError, n
           throw new KeyRefused({ pointer: '/expires_at', code: 'replaced', detail }, message);
         }
         await models.apiKeys.updateOne({ _id: id }, { $set: to }, { session });
-        await record(by.actor, 'key.updated', before.organisation.id, { ...identify(before), from, to }, id);
+        await record(by.actor, 'key.updated', before.organisation.id, { ...keyIdentity(before), from, to }, id);
         return { ...before, ...to };
       }),
     /** Keys that the keys with these ids replaced, directly or through others, and whose overlap is not over. */
@@ -246,7 +249,7 @@ export function createApiKeys(models: ControlModels, { config, actor, onError, n
     /** Whether a key is active by the database's time, and if not, why. */
     stateOf: (key: Pick<ApiKey, 'revoked_at' | 'expires_at'>) => keyState(key, new Date(now())),
     /** Records the time and address of a use, at most once a minute, without delaying the request. */
-    markUsed: writer.note,
+    markUsed: writer.noteUse,
     /** Hashes a used key with the current pepper if it has an older one, without delaying the request. */
     rehash: writer.rehash,
     /** Resolves when all recorded uses and new hashes are written. */

@@ -10,6 +10,7 @@ import type { AuditEvent } from './auditRows';
  * theirs is an event (docs/decisions/bounded-control-data.md).
  */
 
+/** Stores an audit event, in the transaction of the change that it describes. */
 export type RecordEvent = (
   actor: Actor,
   action: AuditAction,
@@ -42,13 +43,15 @@ const BUDGETS = {
   'user.signed_in': { most: 200, what: 'sign-ins of one user', isOfUser: true },
 } satisfies Partial<Record<AuditAction, Budget>>;
 
-export type Unbounded = Exclude<AuditAction, keyof typeof BUDGETS>;
+/** The actions without a budget. */
+export type UnbudgetedAction = Exclude<AuditAction, keyof typeof BUDGETS>;
 
 /** The command line and what a gateway does by itself are neither counted nor bounded. */
 const isRemote = ({ who }: Actor): boolean => who.startsWith('user:') || who.startsWith('operator:');
 
-/** What stores events. One that repeats another of the same hour is counted in that one. */
+/** What stores events. A user's or operator's event that repeats another of the same hour is counted in that one. */
 export function createAuditRecorder(rows: Model<AuditEvent>) {
+  /** @throws AppError rate_limited if an event that has just been stored exceeds the budget of its action */
   async function requireBudget({ action, actor, at, organisation_id }: AuditEvent, session: ClientSession) {
     const budget = (BUDGETS as Partial<Record<AuditAction, Budget>>)[action];
     if (!budget) return;
@@ -57,15 +60,15 @@ export function createAuditRecorder(rows: Model<AuditEvent>) {
     const sameEvents = { organisation_id, action, at: since, ...(isOfUser && { 'actor.who': actor.who }) };
     // the count includes this event: of two at once, each sees at least its own
     const last = { session, sort: { at: -1, _id: -1 }, skip: most } as const;
-    const before = await rows.findOne(sameEvents, { at: 1 }, last).lean();
-    if (!before) return;
-    const retryAfter = Math.max(1, Math.ceil((before.at.getTime() + DAY - at.getTime()) / SECOND));
-    const detail = `The organisation has had ${most.toLocaleString('en')} ${what} in 24 hours, the most it may; nothing was stored. Retry in ${waitOf(retryAfter)}, or ask the operator, whose command line has no such limit.`;
+    const oldestWithinBudget = await rows.findOne(sameEvents, { at: 1 }, last).lean();
+    if (!oldestWithinBudget) return;
+    const retryAfter = Math.max(1, Math.ceil((oldestWithinBudget.at.getTime() + DAY - at.getTime()) / SECOND));
+    const detail = `The organisation has had ${most.toLocaleString('en')} ${what} in 24 hours, the most it may; nothing was stored. Retry in ${waitText(retryAfter)}, or ask the operator, whose command line has no such limit.`;
     throw new AppError('rate_limited', detail, { retryAfter });
   }
 
-  /** Stores an event; with `session` in that transaction. Resolves with whether it counts as a new one. */
-  async function put(event: AuditEvent, session?: ClientSession): Promise<boolean> {
+  /** Stores an event; with `session` in that transaction. Resolves with whether it counts towards a budget: it is remote and no repetition. */
+  async function storeEvent(event: AuditEvent, session?: ClientSession): Promise<boolean> {
     const { _id: _random, at, ...members } = event;
     const { actor, action, organisation_id, key_id, details } = members;
     const options = session ? { session } : {};
@@ -75,7 +78,7 @@ export function createAuditRecorder(rows: Model<AuditEvent>) {
     }
     const same = [Math.floor(at.getTime() / HOUR), actor, action, { organisation_id, key_id }, details];
     const change = { $setOnInsert: { ...members, at }, $inc: { times: 1 }, $set: { last_at: at } };
-    const { upsertedCount } = await rows.updateOne({ _id: idOf(JSON.stringify(same)) }, change, {
+    const { upsertedCount } = await rows.updateOne({ _id: uuidOf(JSON.stringify(same)) }, change, {
       ...options,
       upsert: true,
     });
@@ -86,11 +89,16 @@ export function createAuditRecorder(rows: Model<AuditEvent>) {
     /** Stores an event in a transaction. @throws AppError rate_limited if the organisation has had as many as it may in 24 hours */
     async inTransaction(session: ClientSession, ...event: Parameters<RecordEvent>): Promise<void> {
       const row = rowOf(...event);
-      if (await put(row, session)) await requireBudget(row, session);
+      if (await storeEvent(row, session)) await requireBudget(row, session);
     },
-    /** Stores the event of a change elsewhere, which is made already. */
-    alone: async (actor: Actor, action: Unbounded, id: string, details: Record<string, unknown>): Promise<void> => {
-      await put(rowOf(actor, action, id, details));
+    /** Stores the event of a change that was made outside the control database, and before. */
+    outsideTransaction: async (
+      actor: Actor,
+      action: UnbudgetedAction,
+      id: string,
+      details: Record<string, unknown>,
+    ): Promise<void> => {
+      await storeEvent(rowOf(actor, action, id, details));
     },
   };
 }
@@ -100,13 +108,13 @@ function rowOf(...[actor, action, organisation_id, details, keyId]: Parameters<R
 }
 
 /** The same id for the same text: a UUID of version 8 (RFC 9562). */
-function idOf(text: string): string {
+function uuidOf(text: string): string {
   const digits = hash('sha256', text, 'hex');
   const parts = [digits.slice(0, 8), digits.slice(8, 12), `8${digits.slice(13, 16)}`, `8${digits.slice(17, 20)}`];
   return [...parts, digits.slice(20, 32)].join('-');
 }
 
-function waitOf(seconds: number): string {
+function waitText(seconds: number): string {
   const minutes = Math.ceil((seconds * SECOND) / MINUTE);
   return minutes <= 120 ? `${String(minutes)} min` : `${String(Math.ceil(minutes / 60))} hours`;
 }

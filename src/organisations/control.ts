@@ -4,7 +4,7 @@ import { ShardRefused } from '../mongo/shards';
 import { createApiKeys, type ApiKeysOptions } from './apiKeys';
 import { createAuditLog } from './audit';
 import type { Actor } from './auditEvents';
-import type { Unbounded } from './auditRecorder';
+import type { UnbudgetedAction } from './auditRecorder';
 import { createCreations } from './creations';
 import { createErasures } from './erasing';
 import { createFeeds } from './feeds';
@@ -37,19 +37,20 @@ export async function openControl({ databases, config, ...options }: ControlOpti
   const { now } = databases;
   const models = createControlModels(databases);
   const added = await adoptSchema(databases.control, controlCollections);
+  // by default on the shard with the fewest organisations
   const place: Place = async (id, shard) => {
     if (databases.shards) await databases.shards.place(id, shard, databases.isShardDown);
     else if (shard !== undefined) throw new ShardRefused('the database is a replica set, without shards');
   };
   /** The stores that change organisations, on behalf of an actor. */
-  const ofActor = (actor: Actor) => ({
+  const storesFor = (actor: Actor) => ({
     organisations: createOrganisations(models, actor, place, now),
     erasing: createErasures(models, actor, now),
     moving: createMoves(models, actor, now),
-    record: (action: Unbounded, organisationId: string, details: Record<string, unknown>): Promise<void> =>
+    record: (action: UnbudgetedAction, organisationId: string, details: Record<string, unknown>): Promise<void> =>
       models.record(actor, action, organisationId, details),
   });
-  const store = ofActor(options.actor);
+  const store = storesFor(options.actor);
   databases.openedBy(store.organisations);
   const pepper = createPepperGuard(databases.control, models, config, now);
   return {
@@ -60,7 +61,7 @@ export async function openControl({ databases, config, ...options }: ControlOpti
     requests: createRequestLog(models),
     sessions: createSessions(models, now),
     /** The stores that change organisations, for another actor. */
-    as: ofActor,
+    as: storesFor,
     sandboxes: createSandboxes(models, place),
     jobs: createJobs(models, {
       now,
@@ -72,7 +73,7 @@ export async function openControl({ databases, config, ...options }: ControlOpti
     webhooks: createWebhookEndpoints(models, now),
     webhookLeases: createWebhookLeases(models, now),
     pepper,
-    /** What the folders of gateways add to the schema, as recorded when this was opened. */
+    /** What the SCHEMA_DIR of gateways adds to the schema, as recorded when this was opened. */
     added,
     recordAdded: (names: readonly string[], only = false): Promise<void> => recordAdded(databases.control, names, only),
   };

@@ -3,7 +3,7 @@ import type { Collection } from '../mongo/collection';
 import { isDuplicateKey, isNoSuchIndex } from '../mongo/faults';
 import { createIndexes, dropIndexes, existingIndexes, indexesOf } from '../mongo/indexes';
 import { databaseOf } from '../mongo/native';
-import { FOR_EARLIER } from './organisationRows';
+import { FOR_EARLIER_VERSIONS } from './organisationRows';
 
 /* Which indexes the control database has, so that opening it takes one read instead of one command per collection. */
 
@@ -13,7 +13,7 @@ export const CONTROL_SCHEMA = 11;
 interface SchemaDocument {
   readonly _id: 'schema';
   readonly version: number;
-  /** What the folder of SCHEMA_DIR adds, so that a process without it does not leave it out unnoticed. */
+  /** Names of the collections and types that SCHEMA_DIR adds, so that a process without it does not leave them out unnoticed. */
   readonly added?: readonly string[];
 }
 
@@ -28,7 +28,8 @@ export class NewerSchemaError extends Error {
   }
 }
 
-const HERE = FOR_EARLIER.cluster;
+/** The cluster of data that earlier versions stored with the control database. */
+const THIS_CLUSTER = FOR_EARLIER_VERSIONS.cluster;
 
 /** An organisation as versions before 11 stored it. */
 interface FormerOrganisation {
@@ -47,7 +48,7 @@ export class OtherClusterError extends Error {
 
 /** @throws OtherClusterError unless all data is in this database, or its organisation is suspended until it is imported */
 async function requireOneCluster(rows: mongo.Collection<FormerOrganisation>): Promise<void> {
-  const elsewhere = { cluster: { $nin: [HERE, null] }, state: { $ne: 'suspended' } } as const;
+  const elsewhere = { cluster: { $nin: [THIS_CLUSTER, null] }, state: { $ne: 'suspended' } } as const;
   const unended = { 'move.to': { $exists: true } } as const;
   const first = await rows.findOne({ $or: [elsewhere, unended, { 'copies.0': { $exists: true } }] });
   if (!first) return;
@@ -62,8 +63,8 @@ async function requireOneCluster(rows: mongo.Collection<FormerOrganisation>): Pr
   );
 }
 
-/** Drops what earlier versions had and this one does not. Their gateways need `cluster` while they are upgraded one by one. */
-async function dropFormer(database: mongo.Db, definitions: readonly Collection<{ readonly _id: string }>[]) {
+/** Drops members and indexes that earlier versions had and this one does not; `cluster` stays, which their gateways need until all are upgraded. */
+async function dropObsolete(database: mongo.Db, definitions: readonly Collection<{ readonly _id: string }>[]) {
   const former = { $or: [{ files: { $exists: true } }, { copies: { $exists: true } }] };
   await database.collection('organisations').updateMany(former, { $unset: { files: 1, copies: 1 } });
   for (const definition of definitions) {
@@ -78,7 +79,7 @@ async function dropFormer(database: mongo.Db, definitions: readonly Collection<{
 
 /**
  * Creates the indexes of the control database and drops former ones, unless this version's exist already. Concurrent calls are safe: each index is
- * created once, and the stored version never goes down. Resolves with what is recorded of the user's folder. @throws NewerSchemaError;
+ * created once, and the stored version never goes down. Resolves with what is recorded of SCHEMA_DIR. @throws NewerSchemaError;
  * OtherClusterError
  */
 export async function adoptSchema(
@@ -93,7 +94,7 @@ export async function adoptSchema(
   await Promise.all(
     collections.map((definition) => createIndexes(databaseOf(control), definition, indexesOf(definition))),
   );
-  if (version > 0) await dropFormer(databaseOf(control), collections);
+  if (version > 0) await dropObsolete(databaseOf(control), collections);
   try {
     await rows.updateOne({ _id: 'schema' }, { $max: { version: CONTROL_SCHEMA } }, { upsert: true });
   } catch (error) {
@@ -106,7 +107,7 @@ export async function adoptSchema(
 const deploymentOf = (control: Connection): mongo.Collection<SchemaDocument> =>
   databaseOf(control).collection<SchemaDocument>('deployment');
 
-/** Records what the user's folder adds, beside what other gateways add or, with `only`, instead of it. */
+/** Records what SCHEMA_DIR adds, beside what other gateways add or, with `only`, instead of it. */
 export async function recordAdded(control: Connection, names: readonly string[], only: boolean): Promise<void> {
   const change = only ? { $set: { added: names } } : { $addToSet: { added: { $each: [...names] } } };
   await deploymentOf(control).updateOne({ _id: 'schema' }, change);

@@ -32,11 +32,14 @@ export const creationSchema = Schema.create(
 );
 creationSchema.index({ ends_at: 1 }, { expireAfterSeconds: 0 });
 
+/** A request with an Idempotency-Key, which its caller may repeat. */
 export interface Attempt {
   readonly idempotencyKey: string;
+  /** Called if the answer is that of an earlier request. */
   readonly onReplay: () => void;
 }
 
+/** The creation that a request asks for. */
 interface Creation extends Asked {
   /** Id of the organisation that it belongs to; empty for an organisation. */
   readonly organisationId: string;
@@ -49,8 +52,9 @@ export type NoteId = (session: ClientSession, id: string) => Promise<void>;
 export function createCreations({ creations: rows }: { readonly creations: Model<CreationRow> }, now: () => number) {
   return {
     /**
-     * For the requests of one actor: a function that creates with `make`, or calls `again` with the id of what an earlier request created.
-     * It throws AppError invalid_request, idempotency_key_reused, idempotency_in_progress.
+     * For the requests of one actor: a function that creates with `make`, or calls `again` with the id of what an earlier request with the
+     * same key created. `make` must call `noteId`, if given, in its transaction. Without an `attempt` it is only `make`. It throws what they
+     * throw, and AppError invalid_request, idempotency_key_reused, idempotency_in_progress.
      */
     by:
       (who: string, attempt: Attempt | undefined) =>
@@ -66,13 +70,14 @@ export function createCreations({ creations: rows }: { readonly creations: Model
         const _id = hash('sha256', JSON.stringify([who, organisation_id, key]), 'base64url');
         const fingerprint = await fingerprintOf(creation, () => undefined);
 
-        async function first() {
+        /** The creation of an earlier request. @throws AppError idempotency_key_reused if that was another operation */
+        async function findEarlier() {
           const row = await rows.findOne({ _id, ends_at: trusted({ $gt: new Date(now()) }) }).lean();
           if (row && row.fingerprint !== fingerprint) throw reusedKey();
           return row;
         }
 
-        const before = await first();
+        const before = await findEarlier();
         if (before) return again(before.made);
         try {
           return await make(async (session, objectId) => {
@@ -83,8 +88,9 @@ export function createCreations({ creations: rows }: { readonly creations: Model
             await rows.create([row], { session }).catch(refuseRival);
           });
         } catch (error) {
+          // a concurrent request with the same key was first
           if (!(error instanceof RivalClaim)) throw error;
-          const rival = await first();
+          const rival = await findEarlier();
           if (rival) return again(rival.made);
           throw stillRunning();
         }

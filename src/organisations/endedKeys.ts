@@ -7,15 +7,15 @@ import type { ControlModels } from './models';
 
 /** Revoked keys kept per organisation, and as many expired ones; the longest ended go first. */
 export const MAX_ENDED_KEYS = 1000;
-/** Keys deleted at once, so that no change waits long. Each makes one key or ends one, so this catches up. */
+/** Keys deleted after each change, so that none waits long. A change adds or ends one key, so this catches up. */
 const AT_ONCE = 100;
-/** A key that ended within this time may be active by the clock of another gateway. */
-const CLOCKS_DIFFER_BY = HOUR;
+/** A key that ended within this time, in milliseconds, may be active by the clock of another gateway. */
+const MAX_CLOCK_DIFFERENCE = HOUR;
 const LONG_AGO = new Date(0);
 
 /** Matches active keys, and those that ended so lately that another gateway may still accept them. */
 export const perhapsActive = (now: number): Record<string, unknown> =>
-  stateCondition('active', new Date(now - CLOCKS_DIFFER_BY));
+  stateCondition('active', new Date(now - MAX_CLOCK_DIFFERENCE));
 
 interface ChangeInKeys {
   readonly organisationId: string;

@@ -32,16 +32,18 @@ export function createErasures(models: ControlModels, actor: Actor, now: () => n
   const { organisations, apiKeys, usage, auditEvents, requests, members } = models;
   // what gives access to an organisation, or would name what is gone
   const { sessions, links, webhookEndpoints, creations } = models;
-  const ending = [sessions, links, webhookEndpoints, creations] as unknown as readonly (typeof links)[];
+  const rowsThatEnd = [sessions, links, webhookEndpoints, creations] as unknown as readonly (typeof links)[];
 
+  /** Revokes all keys, and deletes sessions, links, webhook endpoints and creations. */
   async function endAccess(id: string, session: ClientSession, record: RecordEvent): Promise<void> {
     const active = { 'organisation.id': id, ...perhapsActive(now()) };
     const revoked = { $set: { revoked_at: new Date(now()), 'organisation.state': 'erasing' } };
     const { modifiedCount: keys } = await apiKeys.updateMany(active, revoked, { session });
-    for (const rows of ending) await rows.deleteMany({ organisation_id: id }, { session });
+    for (const rows of rowsThatEnd) await rows.deleteMany({ organisation_id: id }, { session });
     await record(actor, 'organisation.erasing', id, { keys_revoked: keys });
   }
 
+  /** Undefined if there is no such organisation, or it is being moved. @throws MovingError while its sandbox is being moved */
   async function begin(id: string, session: ClientSession, record: RecordEvent): Promise<Erasure | undefined> {
     const begun = { $set: { state: 'erasing' } };
     const options = { session, returnDocument: 'before' } as const;
@@ -60,7 +62,10 @@ export function createErasures(models: ControlModels, actor: Actor, now: () => n
   }
 
   return {
-    /** Ends all access to an organisation and its sandbox: once this resolves, keys get 401, and no session or key can be created. @throws MovingError */
+    /**
+     * Ends all access to an organisation and its sandbox: once this resolves, keys get 401, and no session or key can be created. May be
+     * repeated. Undefined if there is no such organisation, or it is being moved. @throws MovingError while its sandbox is being moved
+     */
     begin: (id: string): Promise<Erasure | undefined> => models.change(begin.bind(undefined, id)),
     /** The same, within a transaction of the caller. */
     beginIn: begin,

@@ -7,9 +7,9 @@ import { writeStateOf } from './organisationRows';
 export interface Feed {
   /** Whether the organisation's database can be written, or is being moved to another shard or erased. */
   readonly writeState: 'open' | 'moving' | 'closed';
-  /** The first part of its positions: how often earlier versions have moved it to another cluster. */
+  /** The first part of the positions of its events (events/position.ts): how often earlier versions have moved it to another cluster. */
   readonly epoch: number;
-  /** Since when history is lost; undefined once the feed's events say so. */
+  /** Since when history is lost; undefined if none is, or once an event in the feed (the gap event) says so. */
   readonly owed: Date | undefined;
   /** When its last move to another shard ended. */
   readonly movedAt: Date | undefined;
@@ -38,7 +38,7 @@ export function createFeeds({ organisations }: Pick<ControlModels, 'organisation
     async oweGap(id: string, from: Date): Promise<void> {
       await organisations.updateOne({ _id: id }, { $min: { 'feed.owed': from } });
     },
-    /** Records that the feed's events now say that history is lost since this time. */
+    /** Records that a gap event now says that history is lost since this time. */
     async settleGap(id: string, from: Date): Promise<void> {
       await organisations.updateOne({ _id: id, 'feed.owed': from }, { $unset: { 'feed.owed': 1 } });
     },

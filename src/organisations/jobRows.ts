@@ -14,7 +14,9 @@ export const jobSchema = Schema.create(
     to: nullable.text,
     actor: ACTOR,
     state: { ...required.text, enum: ['waiting', 'running', 'done', 'failed'] },
+    /** What is being done, while it is running. */
     step: nullable.text,
+    /** Why it, or its last attempt, failed. */
     error: nullable.text,
     created_at: required.time,
     ended_at: nullable.time,
@@ -23,7 +25,7 @@ export const jobSchema = Schema.create(
     until: required.time,
     /** When the row is deleted. */
     ends_at: optional.time,
-    /** Which gateways of the version before show. */
+    /** Not used by this version; gateways of the version before show it. */
     progress: optional.number,
   } as const,
   { ...ROW, collection: 'jobs' },

@@ -7,18 +7,21 @@ import type { Actor } from './auditEvents';
 import type { JobRow } from './jobRows';
 import type { RecordEvent } from './auditRecorder';
 import type { ControlModels } from './models';
-import { lastKnownOf } from './lastKnown';
+import { createLastKnown } from './lastKnown';
 
 /* Work that takes longer than a request, and which gateway does it (docs/decisions/operator-api.md). */
 
-export type Asked = Pick<JobRow, 'kind' | 'to'> & { readonly organisationId: string };
+export type JobRequest = Pick<JobRow, 'kind' | 'to'> & { readonly organisationId: string };
 
-/** The organisation's state does not allow this. */
+/** The state of the organisation does not allow a job. The message is for operators. */
 export class JobRefused extends Error {
   override readonly name = 'JobRefused';
 }
 
-/** How long a lease lasts, in milliseconds: longer than a mover that is not seen counts as alive (moving.ts). */
+/**
+ * How long a lease lasts, in milliseconds: longer than a move counts as its process's after that was last seen (LOST_AFTER in moving.ts), so
+ * that the next holder can take the move over.
+ */
 const LEASED_FOR = 20_000;
 /** How often the holder renews its lease, in milliseconds. */
 export const BEAT_EVERY = 3000;
@@ -50,7 +53,7 @@ export function createJobs(models: ControlModels, { now, beginErasure }: JobsOpt
   return {
     watched,
     /** The watched jobs by state, as last counted; a job is `retrying` if an attempt failed and another will follow. */
-    counts: lastKnownOf(NONE, async () => {
+    counts: createLastKnown(NONE, async () => {
       const counts = { ...NONE };
       for (const { state, ended_at, error } of await watched()) {
         const shown = ended_at === null && error !== null ? 'retrying' : state;
@@ -62,11 +65,20 @@ export function createJobs(models: ControlModels, { now, beginErasure }: JobsOpt
      * Finds the open job that does this, or creates one; a new erasure ends all access at once. Undefined if there is neither
      * such an organisation nor a job that erased it. @throws JobRefused
      */
-    ask({ kind, to, organisationId }: Asked, actor: Actor): Promise<JobRow | undefined> {
+    findOrCreate({ kind, to, organisationId }: JobRequest, actor: Actor): Promise<JobRow | undefined> {
       const job: JobRow = {
-        ...{ _id: randomUUID(), kind, organisation_id: organisationId, to, actor, state: 'waiting', step: null },
-        ...{ error: null, created_at: new Date(now()), ended_at: null },
-        ...{ holder: null, until: LONG_AGO },
+        _id: randomUUID(),
+        kind,
+        organisation_id: organisationId,
+        to,
+        actor,
+        state: 'waiting',
+        step: null,
+        error: null,
+        created_at: new Date(now()),
+        ended_at: null,
+        holder: null,
+        until: LONG_AGO,
       };
       return models.change(async (session, record) => {
         // concurrent calls conflict on this row: one succeeds, and the others then find its job
@@ -102,10 +114,10 @@ export function createJobs(models: ControlModels, { now, beginErasure }: JobsOpt
     /** Renews a lease and stores the step. False if the lease was lost. */
     keep: async ({ _id, holder }: HeldJob, at: Pick<JobRow, 'step'>): Promise<boolean> =>
       (await leases.renew({ _id, holder }, { $set: at })) !== undefined,
-    /** Gives a lease back; the job is due again after `after` milliseconds. */
+    /** Gives a lease back; the job can be taken again after `after` milliseconds. False if the lease was lost, and then nothing is stored. */
     release: ({ _id, holder }: HeldJob, error: string | null, after: number): Promise<boolean> =>
       leases.release({ _id, holder }, { $set: { state: 'waiting', error } }, { until: new Date(now() + after) }),
-    /** Ends a job, as failed if there is an error. */
+    /** Ends a job, as failed if there is an error. False if the lease was lost, and then nothing is stored. */
     end({ _id, holder, kind, actor, organisation_id }: HeldJob, error: string | null): Promise<boolean> {
       const at = now();
       const state = error === null ? 'done' : 'failed';

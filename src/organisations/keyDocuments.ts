@@ -26,6 +26,7 @@ export class KeyRefused extends Error {
   }
 }
 
+/** A new key as it is stored. */
 export function toDocument(
   { organisationId: _, scopes, allowed_ranges = [], mcp = DEFAULT_MCP, ...input }: NewApiKey,
   { id, displayPrefix, lastFour, salt, hash }: NewKey,
@@ -38,7 +39,7 @@ export function toDocument(
   };
 }
 
-/** The replacement of a key: the same settings and, by default, the same lifetime. */
+/** The replacement of a key: the same settings and, if `end` is undefined, the same lifetime. */
 export function successorOf(old: ApiKey, now: Date, end: Date | null | undefined, by: Actor): NewApiKey {
   const { organisation, name, scopes, allowed_ranges, mcp, created_at, expires_at } = old;
   const sameLifetime = expires_at && new Date(now.getTime() + expires_at.getTime() - created_at.getTime());
@@ -47,17 +48,19 @@ export function successorOf(old: ApiKey, now: Date, end: Date | null | undefined
 }
 
 /** Identifies a key in audit details, with no more of its text than lists show. */
-export const identify = ({ name, prefix, last_four }: ApiKey) => ({ name, prefix, last_four });
+export const keyIdentity = ({ name, prefix, last_four }: ApiKey) => ({ name, prefix, last_four });
 
-export const describe = (key: ApiKey) => {
+/** What audit details say of a new key. */
+export const keyDescription = (key: ApiKey) => {
   const { scopes, expires_at, allowed_ranges, mcp } = key;
-  return { ...identify(key), scopes, expires_at, allowed_ranges, mcp };
+  return { ...keyIdentity(key), scopes, expires_at, allowed_ranges, mcp };
 };
 
-/** Restricts a user to keys of their own organisation. */
+/** Matches the keys that an authority may change. */
 export const ownKeys = ({ organisationId }: Authority): Record<string, string> =>
   organisationId === undefined ? {} : { 'organisation.id': organisationId };
 
+/** Matches keys that are active, or that are revoked or have expired. */
 export function stateCondition(state: 'active' | 'ended', now: Date): Record<string, unknown> {
   return state === 'active'
     ? { revoked_at: null, $or: [{ expires_at: null }, { expires_at: trusted({ $gt: now }) }] }

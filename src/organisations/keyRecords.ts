@@ -8,7 +8,7 @@ import { nativeCollection } from '../mongo/native';
 import { UUID } from '../units';
 import type { Actor } from './auditEvents';
 import type { ControlModels } from './models';
-import { FOR_EARLIER, holdOrganisation } from './organisationRows';
+import { FOR_EARLIER_VERSIONS, holdOrganisation } from './organisationRows';
 
 /* Keys in exports: everything but the organisation. Secrets are not stored, so a file cannot contain any. */
 
@@ -49,8 +49,9 @@ export function toKeyRecord({ _id: id, ...key }: ApiKey): Readonly<Record<string
 export type KeyOutcome = 'created' | 'unchanged' | 'foreign';
 
 /**
- * Returns a function that stores exported keys in one transaction. Existing keys stay as they are, and keys that were changed here and
- * are gone have ended: a key revoked since the export must not work again. The function resolves with undefined if there is no such organisation.
+ * Returns a function that stores exported keys in one transaction, and resolves with what became of each; undefined if there is no such
+ * organisation. Existing keys stay as they are. A key that the audit log names but that is gone has ended here, and is not stored: one revoked
+ * since the export must not work again.
  */
 export function importKeys(models: ControlModels, actor: Actor) {
   return (organisationId: string, records: readonly KeyRecord[]): Promise<KeyOutcome[] | undefined> =>
@@ -70,7 +71,7 @@ export function importKeys(models: ControlModels, actor: Actor) {
         .toArray();
       const ended = new Set(gone.map(({ _id }) => _id));
       const created = records.filter(({ id }) => !owners.has(id) && !ended.has(id));
-      const ownerFields = { ...organisation, ...FOR_EARLIER };
+      const ownerFields = { ...organisation, ...FOR_EARLIER_VERSIONS };
       const documents = created.map(({ id, ...key }) => ({ _id: id, organisation: ownerFields, ...key }));
       if (documents.length > 0) {
         await models.apiKeys.insertMany(documents, { session });

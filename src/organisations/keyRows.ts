@@ -2,7 +2,7 @@ import { Schema } from 'mongoose';
 import { MCP_ACCESS } from '../auth/principal';
 import type { Scope } from '../auth/scopes';
 import { DAY } from '../units';
-import { COPIED, STATE } from './organisationRows';
+import { COPIED_TO_KEYS, STATE } from './organisationRows';
 import { listOf, nullable, optional, PART, required, ROW } from './schemas';
 
 /** How long a key is kept after its end, in milliseconds. */
@@ -10,7 +10,7 @@ const ENDED_KEYS_KEPT = 90 * DAY;
 const EXPIRES = { expireAfterSeconds: ENDED_KEYS_KEPT / 1000 } as const;
 
 const organisation = Schema.create(
-  { id: required.text, ...COPIED, state: { ...STATE, required: true }, moving: optional.flag } as const,
+  { id: required.text, ...COPIED_TO_KEYS, state: { ...STATE, required: true }, moving: optional.flag } as const,
   PART,
 );
 
@@ -24,6 +24,7 @@ export const keySchema = Schema.create(
     last_four: required.text,
     salt: required.text,
     hash: required.text,
+    /** The number of the pepper that it is hashed with (pepper.ts); missing for the first. */
     pepper: optional.number,
     // not an enum: a rotation copies scopes that the schema of another folder has
     scopes: listOf<Scope>(),

@@ -36,7 +36,7 @@ const LENGTHS: Readonly<Record<Unit, number>> = { hour: HOUR, day: DAY };
 /** For how many days a day's counts are kept, including that day. */
 export const DAYS_KEPT = 32;
 /** How long a row is kept after its start: slightly longer than the period it is shown for. */
-const KEPT: Readonly<Record<Unit, number>> = { hour: 2 * DAY, day: DAYS_KEPT * DAY };
+const KEPT_FOR: Readonly<Record<Unit, number>> = { hour: 2 * DAY, day: DAYS_KEPT * DAY };
 const PERIODS = {
   last_24h: { unit: 'hour', buckets: 24 },
   last_30d: { unit: 'day', buckets: 30 },
@@ -44,11 +44,11 @@ const PERIODS = {
 
 const UNITS: readonly Unit[] = ['hour', 'day'];
 
-const ORGANISATION = 'org:';
+const ORGANISATION_PREFIX = 'org:';
 
 /** The id under which the requests of all keys of an organisation are counted, so that its total takes one read. */
 export function organisationUsageId(organisationId: string): string {
-  return ORGANISATION + organisationId;
+  return ORGANISATION_PREFIX + organisationId;
 }
 
 export type KeyUsage = ReturnType<typeof createKeyUsage>;
@@ -58,15 +58,16 @@ export function createKeyUsage(models: ControlModels) {
   const native = nativeCollection(usage);
 
   /** Those of the ids whose organisation exists and is not being erased. */
-  async function present(ids: readonly string[]): Promise<Set<string>> {
+  async function withOrganisation(ids: readonly string[]): Promise<Set<string>> {
     const keys = await apiKeys.find({ _id: trusted({ $in: ids }) }, { organisation: 1 }).lean();
     const owners = new Map(keys.map(({ _id, organisation }) => [_id, organisation.id]));
     const ownerOf = (id: string): string =>
-      id.startsWith(ORGANISATION) ? id.slice(ORGANISATION.length) : (owners.get(id) ?? '');
+      id.startsWith(ORGANISATION_PREFIX) ? id.slice(ORGANISATION_PREFIX.length) : (owners.get(id) ?? '');
     const organisations = await presentOrganisations(models, new Set(ids.map(ownerOf)));
     return new Set(ids.filter((id) => organisations.has(ownerOf(id))));
   }
 
+  /** `first` is the start of the first of `buckets` hours or days. */
   async function report(keyId: string, unit: Unit, first: number, buckets: number): Promise<UsageReport> {
     const starts = Array.from({ length: buckets }, (_, at) => first + at * LENGTHS[unit]);
     const within = trusted({ $gte: new Date(first), $lte: new Date(starts.at(-1) ?? first) });
@@ -85,10 +86,11 @@ export function createKeyUsage(models: ControlModels) {
   return {
     /**
      * Adds counts to their hours and days in one command. Resolves with those that could not be added, after calling `onError`; the
-     * others must not be added again. @throws if all failed
+     * others must not be added again. Counts of organisations that are gone are dropped. @throws if none was added
      */
     async add(all: readonly UsageEntry[], onError?: (error: unknown) => void): Promise<readonly UsageEntry[]> {
-      const before = await present(all.map(({ keyId }) => keyId));
+      // before and after, in case an organisation is erased in between (organisationRows.ts)
+      const before = await withOrganisation(all.map(({ keyId }) => keyId));
       const parts = all
         .filter(({ keyId }) => before.has(keyId))
         .flatMap((entry) => (entry.units ?? UNITS).map((unit) => ({ ...entry, units: [unit] as const })));
@@ -102,7 +104,7 @@ export function createKeyUsage(models: ControlModels) {
         onError?.(error);
       }
       // no failure from here on may cause the counts to be written again
-      const after = await present([...before]).catch(() => before);
+      const after = await withOrganisation([...before]).catch(() => before);
       const gone = [...before].filter((id) => !after.has(id));
       if (gone.length > 0) await native.deleteMany({ key_id: { $in: gone } }).catch(() => undefined);
       return parts.filter((_part, at) => failed?.has(at));
@@ -128,7 +130,7 @@ function increment({ keyId, hour, requests, errors, rate_limited, mcp = 0, detai
       filter: { _id: `${keyId}:${unit}:${start.toISOString()}` },
       update: {
         $inc: { requests, errors, rate_limited, mcp, ...Object.fromEntries(details ?? []) },
-        $setOnInsert: { key_id: keyId, unit, start, ends_at: new Date(start.getTime() + KEPT[unit]) },
+        $setOnInsert: { key_id: keyId, unit, start, ends_at: new Date(start.getTime() + KEPT_FOR[unit]) },
       },
       upsert: true,
     },

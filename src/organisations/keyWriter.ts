@@ -2,12 +2,12 @@ import { LRUCache } from 'lru-cache';
 import { nativeCollection } from '../mongo/native';
 import { type ApiKey, hashWithNewSalt } from '../auth/keys';
 import type { ControlModels } from './models';
-import { createWriter } from './writer';
+import { createDelayedWriter } from './writer';
 
 /** last_used_at is written at most this often for a key, in milliseconds (contract, section 4). */
 const LAST_USED_EVERY = 60_000;
 /** How long to gather changes, in milliseconds, so that keys used at the same time are written together. */
-const GATHERED_FOR = 100;
+const WRITE_AFTER = 100;
 /** Changes per write: a write of thousands would delay reads. This allows at most a thousand changes a second. */
 const MAX_AT_ONCE = 100;
 /** The longest queue. A change beyond it is left out, and made at a later use of the key. */
@@ -33,9 +33,10 @@ export function createKeyWriter(
   const waiting: { readonly updateOne: { readonly filter: { readonly _id: string }; readonly update: object } }[] = [];
   // keys whose new hash is being written
   const hashing = new Set<string>();
+  /** Whether a shutdown waits for the queue. */
   let isSettling = false;
 
-  const { soon, flush } = createWriter(GATHERED_FOR, async () => {
+  const { schedule, flush } = createDelayedWriter(WRITE_AFTER, async () => {
     const batch = waiting.splice(0, MAX_AT_ONCE);
     if (batch.length === 0) return;
     try {
@@ -46,16 +47,17 @@ export function createKeyWriter(
       if (isSettling) batch.push(...waiting.splice(0));
     }
     for (const { updateOne } of batch) hashing.delete(updateOne.filter._id);
-    if (waiting.length > 0) soon();
+    if (waiting.length > 0) schedule();
   });
 
   function add(filter: { readonly _id: string }, set: Partial<ApiKey>): void {
     waiting.push({ updateOne: { filter, update: { $set: set } } });
-    soon();
+    schedule();
   }
 
   return {
-    note: (key: ApiKey, address: string): void => {
+    /** Records a use, unless one was recorded in the last minute. */
+    noteUse: (key: ApiKey, address: string): void => {
       const at = now();
       const last = Math.max(key.last_used_at?.getTime() ?? 0, noted.get(key._id) ?? 0);
       if (at - last < LAST_USED_EVERY || waiting.length >= MAX_WAITING) return;

@@ -1,10 +1,10 @@
 import { MINUTE } from '../units';
 
 /**
- * Returns a function that gives metrics the last count without waiting, and counts again in the background if that is more than a
- * minute old. It returns `first` before the first count, and the last count while the database is down.
+ * Returns a function for metrics, which returns the last result of `count` without waiting and, if that is more than a minute old, counts
+ * again in the background. It returns `first` before the first result, and the last one while the database is down.
  */
-export function lastKnownOf<T>(first: T, count: () => Promise<T>): () => T {
+export function createLastKnown<T>(first: T, count: () => Promise<T>): () => T {
   let value = first;
   let counted = -Infinity;
   let counting: Promise<void> | undefined;

@@ -48,10 +48,11 @@ export function createControlModels({ control, changeControl }: Pick<Databases, 
   const audit = createAuditRecorder(models.auditEvents);
   return {
     ...models,
-    record: audit.alone,
+    /** Stores an audit event without a transaction. */
+    record: audit.outsideTransaction,
     /**
-     * Runs a change and its audit events as one transaction, so that neither exists without the other. @throws AppError rate_limited if the
-     * organisation has had too many such changes in a day
+     * Runs a change and its audit events as one transaction, so that neither exists without the other. `work` may run again after a conflict.
+     * @throws AppError rate_limited if the organisation has had too many such changes in a day
      */
     change<T>(work: (session: ClientSession, record: RecordEvent) => Promise<T>): Promise<T> {
       return changeControl((session) => work(session, (...event) => audit.inTransaction(session, ...event)));

@@ -2,15 +2,16 @@ import { type ClientSession, trusted } from 'mongoose';
 import type { Actor } from './auditEvents';
 import { changeInKeys } from './endedKeys';
 import { JobRefused } from './jobs';
-import { lastKnownOf } from './lastKnown';
+import { createLastKnown } from './lastKnown';
 import type { ControlModels } from './models';
-import { type Listed, type MoveDocument, toListed } from './organisationRows';
+import { type OrganisationForOperators, type MoveDocument, forOperators } from './organisationRows';
 
 /* Control data of organisations that MongoDB moves to another shard (docs/decisions/shards.md). */
 
 /**
- * A mover that has not been seen for this long (ms) is gone; while it runs, it shows itself every {@link SEEN_EVERY}. No lease with an end,
- * since a move is begun and ended in a transaction with the keys of its organisation.
+ * A mover (the process that asked MongoDB for a move) that has not been seen for this long, in milliseconds, is gone; while it runs, it stores
+ * that it was seen every {@link SEEN_EVERY} ms. This is no lease (mongo/lease.ts), since a move is begun and ended in a transaction with the
+ * keys of its organisation.
  */
 const LOST_AFTER = 15_000;
 export const SEEN_EVERY = 2000;
@@ -19,24 +20,27 @@ export function isAbandoned({ seen_at }: MoveDocument, now: number): boolean {
   return now - seen_at.getTime() >= LOST_AFTER;
 }
 
-export interface Moves {
-  readonly organisation: Listed;
+/** An organisation, with its move if it is being moved. */
+export interface OrganisationMove {
+  readonly organisation: OrganisationForOperators;
   readonly move?: MoveDocument;
 }
 
 export interface Mover {
+  /** Of the organisation. */
   readonly id: string;
+  /** Id of the process that moves it. */
   readonly mover: string;
 }
 
 export function createMoves(models: ControlModels, actor: Actor, now: () => number) {
   const { organisations } = models;
-  const UNDER_WAY = { 'move.to': trusted({ $gt: '' }) };
+  const IN_PROGRESS = { 'move.to': trusted({ $gt: '' }) };
 
-  async function movesOf(id: string, session?: ClientSession): Promise<Moves | undefined> {
+  async function moveOf(id: string, session?: ClientSession): Promise<OrganisationMove | undefined> {
     const query = organisations.findById(id);
     const row = await (session ? query.session(session) : query.read('primary')).lean();
-    return row ? { organisation: toListed(row), ...(row.move && { move: row.move }) } : undefined;
+    return row ? { organisation: forOperators(row), ...(row.move && { move: row.move }) } : undefined;
   }
 
   /** Changes an organisation that this process moves. False if another process has taken over, or the move has ended. */
@@ -55,45 +59,46 @@ export function createMoves(models: ControlModels, actor: Actor, now: () => numb
     });
 
   return {
-    movesOf: (id: string) => movesOf(id),
-    async *each(): AsyncGenerator<Moves & { readonly move: MoveDocument }> {
-      for await (const row of organisations.find(UNDER_WAY).lean().cursor())
-        if (row.move) yield { organisation: toListed(row), move: row.move };
+    moveOf: (id: string) => moveOf(id),
+    /** Moves in progress. */
+    async *each(): AsyncGenerator<OrganisationMove & { readonly move: MoveDocument }> {
+      for await (const row of organisations.find(IN_PROGRESS).lean().cursor())
+        if (row.move) yield { organisation: forOperators(row), move: row.move };
     },
     /** Moves whose process has ended. */
     async abandoned(): Promise<{ readonly id: string; readonly to: string }[]> {
       const unseen = { 'move.seen_at': trusted({ $lte: new Date(now() - LOST_AFTER) }) };
-      const unseenMoves = await organisations.find({ ...UNDER_WAY, ...unseen }, { move: 1 }).lean();
+      const unseenMoves = await organisations.find({ ...IN_PROGRESS, ...unseen }, { move: 1 }).lean();
       return unseenMoves.flatMap(({ _id: id, move }) => (move ? [{ id, to: move.to }] : []));
     },
-    /** Moves by state, as last counted. */
-    counts: lastKnownOf({ moving: 0, stopped: 0 }, async () => {
-      let [under, stopped] = [0, 0];
-      for await (const { move } of organisations.find(UNDER_WAY, { move: 1 }).lean().cursor()) {
+    /** Moves by state, as last counted; those whose process has ended are `stopped`. */
+    counts: createLastKnown({ moving: 0, stopped: 0 }, async () => {
+      let [moving, stopped] = [0, 0];
+      for await (const { move } of organisations.find(IN_PROGRESS, { move: 1 }).lean().cursor()) {
         if (move && isAbandoned(move, now())) stopped += 1;
-        else under += 1;
+        else moving += 1;
       }
-      return { moving: under, stopped };
+      return { moving, stopped };
     }),
     /**
-     * Begins a move, or takes over one whose process has ended. Once this resolves, no request of the organisation begins.
-     * @throws JobRefused
+     * Begins a move, or takes over one whose process has ended. Once this resolves, no request of the organisation begins. Undefined if there
+     * is no such organisation. @throws JobRefused
      */
-    begin: ({ id, mover }: Mover, to: string): Promise<Moves | undefined> =>
+    begin: ({ id, mover }: Mover, to: string): Promise<OrganisationMove | undefined> =>
       models.change(async (session, record) => {
-        const moves = await movesOf(id, session);
-        if (!moves) return undefined;
-        refuse(moves, to, mover, now());
+        const current = await moveOf(id, session);
+        if (!current) return undefined;
+        requireMovable(current, to, mover, now());
         const at = new Date(now());
-        const move = { to, mover, begun_at: moves.move?.begun_at ?? at, seen_at: at };
+        const move = { to, mover, begun_at: current.move?.begun_at ?? at, seen_at: at };
         await organisations.updateOne({ _id: id }, { $set: { move } }, { session });
         await changeInKeys(
           models,
           { organisationId: id, set: { 'organisation.moving': true }, now: at.getTime() },
           session,
         );
-        if (!moves.move) await record(actor, 'organisation.moving', id, { to });
-        return { ...moves, move };
+        if (!current.move) await record(actor, 'organisation.moving', id, { to });
+        return { ...current, move };
       }),
     /** Shows that the mover is alive. False if another process has taken over, or the move has ended. */
     beat: (self: Mover): Promise<boolean> => changeOwn(self, { $set: { 'move.seen_at': new Date(now()) } }),
@@ -104,8 +109,13 @@ export function createMoves(models: ControlModels, actor: Actor, now: () => numb
   };
 }
 
-/** @throws JobRefused */
-function refuse({ organisation: { id, state }, move }: Moves, to: string, mover: string, now: number): void {
+/** @throws JobRefused if the organisation is being erased, or moved to another shard or by another process that is alive */
+function requireMovable(
+  { organisation: { id, state }, move }: OrganisationMove,
+  to: string,
+  mover: string,
+  now: number,
+): void {
   if (state === 'erasing') throw new JobRefused(`organisation ${id} is being erased`);
   if (!move) return;
   if (move.to !== to) throw new JobRefused(`organisation ${id} is already being moved to shard ${move.to}`);

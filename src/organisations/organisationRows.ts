@@ -6,7 +6,7 @@ import { optional, PART, required, ROW, type RowOf } from './schemas';
 export const STATE = { type: String, enum: Object.keys(STATES) as OrganisationState[] } as const;
 
 /** Members of an organisation that its keys have copies of. */
-export const COPIED = {
+export const COPIED_TO_KEYS = {
   name: required.text,
   plan: { ...required.text, enum: Object.keys(PLANS) as Plan[] },
   currency: required.text,
@@ -27,6 +27,7 @@ const move = Schema.create(
   PART,
 );
 
+/** `epoch` and `owed` of a Feed (feeds.ts). */
 const feed = Schema.create({ epoch: optional.number, owed: optional.time }, PART);
 
 export type MoveDocument = RowOf<typeof move>;
@@ -36,7 +37,7 @@ export const organisationSchema = Schema.create(
   {
     /** UUID. */
     _id: required.text,
-    ...COPIED,
+    ...COPIED_TO_KEYS,
     /** Active if it is missing. */
     state: { ...STATE, allowNull: false },
     /** While it is being erased: the export is complete, or was not wanted. */
@@ -70,7 +71,7 @@ organisationSchema.index({ sandbox_of: 1 }, { unique: true, sparse: true });
 organisationSchema.index({ external_ref: 1 }, { unique: true, sparse: true });
 
 /** An organisation as operators see it. */
-export interface Listed extends Organisation {
+export interface OrganisationForOperators extends Organisation {
   readonly external_ref: string | null;
   readonly created_at: Date;
 }
@@ -93,30 +94,31 @@ export function toOrganisation(document: OrganisationDocument): Organisation {
   return move ? { ...organisation, moving: true } : organisation;
 }
 
-export function toListed(document: OrganisationDocument): Listed {
+/** A stored organisation as operators see it. */
+export function forOperators(document: OrganisationDocument): OrganisationForOperators {
   const { external_ref = null, created_at } = document;
   return { ...toOrganisation(document), external_ref, created_at };
 }
 
 /** What the command line and the operator API show of an organisation, which is on a shard unless the database is a replica set. */
-export function shownOrganisation(organisation: Listed, shard: string | null) {
+export function shownOrganisation(organisation: OrganisationForOperators, shard: string | null) {
   const { id, name, plan, currency, state, external_ref, sandbox_of = null, created_at } = organisation;
   return { id, name, plan, currency, shard, state, external_ref, sandbox_of, created_at };
 }
 
-/** A member that gateways of the version before need in organisations and in their copies in keys, while gateways are upgraded one by one. */
-export const FOR_EARLIER = { cluster: 'default' } as const;
+/** A member that gateways of earlier versions need in organisations and in their copies in keys, while gateways are upgraded one by one. */
+export const FOR_EARLIER_VERSIONS = { cluster: 'default' } as const;
 
-interface Stored {
+interface OrganisationModel {
   readonly organisations: Model<OrganisationDocument>;
 }
 
 /**
- * Reads an organisation, unless it is being erased, and writes to its row: a concurrent change of its plan or state then
- * conflicts with this transaction, and so cannot miss what it stores.
+ * Reads an organisation, and writes to its row: a concurrent change of its plan or state then conflicts with this transaction, and so cannot
+ * miss what it stores. Undefined if there is none, or it is being erased.
  */
 export async function holdOrganisation(
-  { organisations }: Stored,
+  { organisations }: OrganisationModel,
   id: string,
   session: ClientSession,
 ): Promise<Organisation | undefined> {
@@ -133,7 +135,10 @@ export async function holdOrganisation(
  */
 
 /** Which of these organisations exist and are not being erased. */
-export async function presentOrganisations({ organisations }: Stored, ids: Iterable<string>): Promise<Set<string>> {
+export async function presentOrganisations(
+  { organisations }: OrganisationModel,
+  ids: Iterable<string>,
+): Promise<Set<string>> {
   const rows = await organisations.find({ _id: trusted({ $in: [...ids] }), state: CHANGEABLE }, { _id: 1 }).lean();
   return new Set(rows.map(({ _id }) => _id));
 }

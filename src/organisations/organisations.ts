@@ -12,10 +12,10 @@ import { escapeRegExp } from './keyDocuments';
 import type { ControlModels } from './models';
 import {
   CHANGEABLE,
-  FOR_EARLIER,
-  type Listed,
+  FOR_EARLIER_VERSIONS,
+  type OrganisationForOperators,
   type OrganisationDocument,
-  toListed,
+  forOperators,
   writeStateOf,
 } from './organisationRows';
 
@@ -42,7 +42,6 @@ export interface OrganisationPageQuery extends ListArguments {
 }
 
 export interface OrganisationQuery {
-  /** Only these. */
   readonly ids?: readonly string[] | undefined;
   readonly plan?: Plan | undefined;
 }
@@ -53,16 +52,16 @@ export type Place = (id: string, shard: string | undefined) => Promise<void>;
 const BATCH = 1000;
 
 /** What a sandbox shares with its organisation. */
-type Shared = Pick<Organisation, 'plan' | 'state'>;
+type SharedWithSandbox = Pick<Organisation, 'plan' | 'state'>;
 
 /** The organisation that has the given external_ref is being erased. */
-export class StillErasing extends Error {
-  override readonly name = 'StillErasing';
+export class StillErasingError extends Error {
+  override readonly name = 'StillErasingError';
 }
 
 /** The organisation has another external_ref, or another organisation has this one. */
-export class RefTaken extends Error {
-  override readonly name = 'RefTaken';
+export class RefTakenError extends Error {
+  override readonly name = 'RefTakenError';
 }
 
 /** A sandbox has the plan and state of its organisation, and these can only be changed there. */
@@ -75,8 +74,8 @@ export class SharedByOwnerError extends Error {
 }
 
 /** The data of an organisation is where an earlier version stored it, and not here. */
-export class NotImported extends Error {
-  override readonly name = 'NotImported';
+export class NotImportedError extends Error {
+  override readonly name = 'NotImportedError';
 
   constructor(id: string, cluster: string) {
     super(
@@ -85,31 +84,30 @@ export class NotImported extends Error {
   }
 }
 
-/** `place` creates the database of a new organisation. */
 export function createOrganisations(models: ControlModels, actor: Actor, place: Place, now: () => number) {
   const rows = nativeCollection(models.organisations);
 
   async function findBy(filter: Pick<OrganisationDocument, '_id'> | { readonly external_ref: string }) {
     const row = await rows.findOne(filter, { readPreference: 'primary' });
-    return row ? toListed(row) : undefined;
+    return row ? forOperators(row) : undefined;
   }
 
-  /** @throws StillErasing */
-  async function withRef(external_ref: string | undefined): Promise<Listed | undefined> {
+  /** The organisation with an external_ref, if any. @throws StillErasingError */
+  async function findOpenByRef(external_ref: string | undefined): Promise<OrganisationForOperators | undefined> {
     const organisation = external_ref === undefined ? undefined : await findBy({ external_ref });
     if (organisation?.state === 'erasing')
-      throw new StillErasing(
+      throw new StillErasingError(
         `organisation ${organisation.id} has this external_ref and is being erased; retry when it is gone`,
       );
     return organisation;
   }
 
-  async function insert(input: NewOrganisation, noteId?: NoteId): Promise<Listed> {
+  async function insert(input: NewOrganisation, noteId?: NoteId): Promise<OrganisationForOperators> {
     const { name, plan, currency, shard, demo, external_ref } = input;
     const stored = { name, plan, currency, ...(external_ref !== undefined && { external_ref }) };
     const _id = randomUUID();
     const document: OrganisationDocument = {
-      ...{ _id, ...stored, ...FOR_EARLIER, state: 'active', created_at: new Date() },
+      ...{ _id, ...stored, ...FOR_EARLIER_VERSIONS, state: 'active', created_at: new Date() },
       ...(demo && { demo }),
     };
     await place(_id, shard);
@@ -118,54 +116,57 @@ export function createOrganisations(models: ControlModels, actor: Actor, place: 
       await models.organisations.create([document], { session });
       await record(actor, 'organisation.created', document._id, { ...stored, ...(shard !== undefined && { shard }) });
     });
-    return toListed(document);
+    return forOperators(document);
   }
 
   /**
-   * Changes an organisation, the copies of it in its active keys, and its sandbox's plan and state, in one transaction. Undefined if there is no
-   * such organisation or it is being erased. @throws SharedByOwnerError; RefTaken; NotImported
+   * Changes an organisation, the copies of it in its active keys, and its sandbox's plan and state, in one transaction. Resolves with it as it
+   * is then; undefined if there is none or it is being erased. @throws SharedByOwnerError; RefTakenError; NotImportedError
    */
   function change(
     id: string,
-    set: Partial<Pick<Listed, 'name' | 'plan' | 'currency' | 'state' | 'external_ref'>>,
-    eventsOf: (before: Listed) => readonly (readonly [AuditAction, Record<string, unknown>])[],
-  ): Promise<Listed | undefined> {
+    set: Partial<Pick<OrganisationForOperators, 'name' | 'plan' | 'currency' | 'state' | 'external_ref'>>,
+    eventsOf: (before: OrganisationForOperators) => readonly (readonly [AuditAction, Record<string, unknown>])[],
+  ): Promise<OrganisationForOperators | undefined> {
     return models.change(async (session, record) => {
       const row = await models.organisations
         .findOneAndUpdate({ _id: id, state: CHANGEABLE }, { $set: set }, { session, returnDocument: 'before' })
         .lean();
       if (!row) return undefined;
-      const before = toListed(row);
-      const { cluster = FOR_EARLIER.cluster } = row;
-      if (set.state === 'active' && cluster !== FOR_EARLIER.cluster) throw new NotImported(id, cluster);
+      const before = forOperators(row);
+      const { cluster = FOR_EARLIER_VERSIONS.cluster } = row;
+      if (set.state === 'active' && cluster !== FOR_EARLIER_VERSIONS.cluster) throw new NotImportedError(id, cluster);
       const changed = { ...before, ...set };
       if (before.external_ref !== null && changed.external_ref !== before.external_ref) {
         const refText = JSON.stringify(before.external_ref);
-        throw new RefTaken(`the external_ref of the organisation is ${refText} and cannot be changed`);
+        throw new RefTakenError(`the external_ref of the organisation is ${refText} and cannot be changed`);
       }
       const members = Object.keys(set) as (keyof typeof set)[];
       if (members.every((member) => before[member] === changed[member])) return before;
       const { plan, state } = changed;
       const isShared = plan !== before.plan || state !== before.state;
       if (before.sandbox_of !== undefined && isShared) throw new SharedByOwnerError(before);
-      await changeInKeys(models, { organisationId: id, set: inKeys(set), now: now() }, session);
-      if (isShared) await share(id, { plan, state }, session);
+      await changeInKeys(models, { organisationId: id, set: asKeyMembers(set), now: now() }, session);
+      if (isShared) await changeSandbox(id, { plan, state }, session);
       for (const [action, details] of eventsOf(before)) await record(actor, action, id, details);
       return changed;
     });
   }
 
-  /** Changes what the sandbox of an organisation shares with it. */
-  async function share(of: string, set: Shared, session: ClientSession): Promise<void> {
+  /** Changes what the sandbox of an organisation shares with it, if it has one. */
+  async function changeSandbox(of: string, set: SharedWithSandbox, session: ClientSession): Promise<void> {
     const sandbox = await models.organisations
       .findOneAndUpdate({ sandbox_of: of, state: CHANGEABLE }, { $set: set }, { session })
       .lean();
     if (!sandbox) return;
-    await changeInKeys(models, { organisationId: sandbox._id, set: inKeys(set), now: now() }, session);
+    await changeInKeys(models, { organisationId: sandbox._id, set: asKeyMembers(set), now: now() }, session);
   }
 
   /** Changes the given members in one transaction, with an audit event for each. */
-  const update = (id: string, set: Partial<Pick<Listed, 'name' | 'plan' | 'state' | 'external_ref'>>) =>
+  const update = (
+    id: string,
+    set: Partial<Pick<OrganisationForOperators, 'name' | 'plan' | 'state' | 'external_ref'>>,
+  ) =>
     change(id, set, (before) => {
       const fromTo = (member: keyof typeof set) => ({ from: before[member], to: set[member] });
       const { name = before.name, plan = before.plan, state = before.state, external_ref = before.external_ref } = set;
@@ -177,34 +178,38 @@ export function createOrganisations(models: ControlModels, actor: Actor, place: 
         ...(external_ref === before.external_ref ? [] : [['organisation.ref_set', { external_ref }] as const]),
       ];
     }).catch((error: unknown) => {
-      throw isDuplicateKey(error) ? new RefTaken('another organisation has this external_ref') : error;
+      throw isDuplicateKey(error) ? new RefTakenError('another organisation has this external_ref') : error;
     });
 
   return {
     /** Creates an organisation. Its first write creates its database, or the first collection there. @throws ShardRefused */
-    create: (input: NewOrganisation): Promise<Listed> => insert(input),
+    create: (input: NewOrganisation): Promise<OrganisationForOperators> => insert(input),
     /**
      * Creates an organisation, unless one has its external_ref. Concurrent calls create only one.
-     * @throws StillErasing; ShardRefused
+     * @throws StillErasingError; ShardRefused
      */
-    async createOnce(input: NewOrganisation, noteId?: NoteId): Promise<{ organisation: Listed; isNew: boolean }> {
-      const organisation = await withRef(input.external_ref);
+    async createOnce(
+      input: NewOrganisation,
+      noteId?: NoteId,
+    ): Promise<{ organisation: OrganisationForOperators; isNew: boolean }> {
+      const organisation = await findOpenByRef(input.external_ref);
       if (organisation) return { organisation, isNew: false };
       try {
         return { organisation: await insert(input, noteId), isNew: true };
       } catch (error) {
         // another call made it meanwhile
-        const rival = isDuplicateKey(error) ? await withRef(input.external_ref) : undefined;
+        const rival = isDuplicateKey(error) ? await findOpenByRef(input.external_ref) : undefined;
         if (rival) return { organisation: rival, isNew: false };
         throw error;
       }
     },
     /** Records that an organisation has its data here now, wherever an earlier version stored it. */
     async noteImported(id: string): Promise<void> {
-      const elsewhere = trusted({ $nin: [FOR_EARLIER.cluster, null] });
-      await models.organisations.updateOne({ _id: id, cluster: elsewhere }, { $set: FOR_EARLIER });
+      const elsewhere = trusted({ $nin: [FOR_EARLIER_VERSIONS.cluster, null] });
+      await models.organisations.updateOne({ _id: id, cluster: elsewhere }, { $set: FOR_EARLIER_VERSIONS });
     },
-    async findAll(ids: readonly string[], refs: readonly string[]): Promise<Listed[]> {
+    /** The organisations with these ids or external_refs that exist, in any order. */
+    async findAll(ids: readonly string[], refs: readonly string[]): Promise<OrganisationForOperators[]> {
       const named = [
         ...(ids.length > 0 ? [{ _id: { $in: [...ids] } }] : []),
         ...(refs.length > 0 ? [{ external_ref: { $in: [...refs] } }] : []),
@@ -212,13 +217,13 @@ export function createOrganisations(models: ControlModels, actor: Actor, place: 
       const rowsByFilter = await Promise.all(
         named.map((filter) => rows.find(filter, { readPreference: 'primary' }).toArray()),
       );
-      return rowsByFilter.flat().map(toListed);
+      return rowsByFilter.flat().map(forOperators);
     },
     /** Those of the organisations that exist, by id. */
-    async byIds(ids: readonly string[]): Promise<ReadonlyMap<string, Listed>> {
+    async byIds(ids: readonly string[]): Promise<ReadonlyMap<string, OrganisationForOperators>> {
       return new Map((await this.findAll(ids, [])).map((organisation) => [organisation.id, organisation]));
     },
-    findByRef: (external_ref: string): Promise<Listed | undefined> => findBy({ external_ref }),
+    findByRef: (external_ref: string): Promise<OrganisationForOperators | undefined> => findBy({ external_ref }),
     /** Records that keys of an organisation read changes with `updated_since`. */
     async noteFollowed(id: string): Promise<void> {
       await models.organisations.updateOne({ _id: id, followed_at: null }, { $set: { followed_at: new Date(now()) } });
@@ -227,9 +232,9 @@ export function createOrganisations(models: ControlModels, actor: Actor, place: 
     async isFollowed(id: string): Promise<boolean> {
       return (await rows.findOne({ _id: id }, { projection: { followed_at: 1 } }))?.followed_at !== undefined;
     },
-    async find(id: string): Promise<Listed | undefined> {
+    async find(id: string): Promise<OrganisationForOperators | undefined> {
       const row = await rows.findOne({ _id: id });
-      return row ? toListed(row) : undefined;
+      return row ? forOperators(row) : undefined;
     },
     page({
       q,
@@ -253,9 +258,9 @@ export function createOrganisations(models: ControlModels, actor: Actor, place: 
         ],
       });
     },
-    async findDemo(): Promise<Listed | undefined> {
+    async findDemo(): Promise<OrganisationForOperators | undefined> {
       const demo = await models.organisations.findOne({ demo: true, state: CHANGEABLE }).sort({ created_at: 1 }).lean();
-      return demo ? toListed(demo) : undefined;
+      return demo ? forOperators(demo) : undefined;
     },
     /** Whether an organisation's database may be written, as read from the primary. */
     writeStateOf: async (id: string): Promise<WriteState> => {
@@ -265,11 +270,12 @@ export function createOrganisations(models: ControlModels, actor: Actor, place: 
     },
     count: (): Promise<number> => models.organisations.countDocuments().exec(),
     /** Organisations, oldest first, one batch in memory at a time. */
-    async *each({ plan, ids }: OrganisationQuery = {}): AsyncGenerator<Listed> {
+    async *each({ plan, ids }: OrganisationQuery = {}): AsyncGenerator<OrganisationForOperators> {
       const filter = { ...(plan && { plan }), ...(ids && { _id: trusted({ $in: ids }) }) };
       const query = models.organisations.find(filter).sort({ created_at: 1, _id: 1 }).lean();
-      for await (const row of query.cursor({ batchSize: BATCH })) yield toListed(row);
+      for await (const row of query.cursor({ batchSize: BATCH })) yield forOperators(row);
     },
+    /** Which of these ids are those of organisations, in any state. */
     async existing(ids: readonly string[]): Promise<Set<string>> {
       const storedRows = await models.organisations.find({ _id: trusted({ $in: ids }) }, { _id: 1 }).lean();
       return new Set(storedRows.map(({ _id }) => _id));
@@ -289,5 +295,5 @@ export function createOrganisations(models: ControlModels, actor: Actor, place: 
 }
 
 /** Turns a change of an organisation into a change of the copies of it in keys. */
-const inKeys = ({ external_ref: _own, ...set }: object & { readonly external_ref?: unknown }): object =>
+const asKeyMembers = ({ external_ref: _own, ...set }: object & { readonly external_ref?: unknown }): object =>
   Object.fromEntries(Object.entries(set).map(([member, value]) => [`organisation.${member}`, value]));

@@ -6,8 +6,9 @@ import { stateCondition } from './keyDocuments';
 import type { ControlModels } from './models';
 
 /*
- * Remembers which pepper the keys are hashed with: with any other, every key would be rejected and nothing would say why. The pepper
- * can be replaced while keys are in use: each key is rehashed when it is next used.
+ * Remembers which pepper the keys are hashed with (KEY_PEPPER, a secret that is not in the database): with any other, every key would be
+ * rejected and nothing would say why. The pepper can be replaced while keys are in use: each key is rehashed when it is next used. A pepper's
+ * number is how many there were before it.
  */
 
 /** Identifies a pepper without revealing it. */
@@ -15,7 +16,7 @@ export interface Fingerprint {
   readonly salt: string;
   /** scrypt of the pepper, base64, so that reading the database does not help to guess it. */
   readonly hash: string;
-  /** How many times the pepper has been replaced; each key stores the number of its pepper. */
+  /** The pepper's number, which each key stores; missing for the first. */
   readonly number?: number | undefined;
 }
 
@@ -58,30 +59,31 @@ export function createPepperGuard(
 
   const active = () => stateCondition('active', new Date(now()));
 
-  async function make(): Promise<Fingerprint> {
+  async function makeFingerprint(): Promise<Fingerprint> {
     const salt = randomBytes(16).toString('base64');
     return { salt, hash: (await hashOf(KEY_PEPPER, salt)).toString('base64') };
   }
 
   /** Whether keys may have the previous pepper although no fingerprint is stored, since early versions stored none. */
-  async function areKeysOlder(): Promise<boolean> {
+  async function mayKeysBeOlder(): Promise<boolean> {
     return KEY_PEPPER_PREVIOUS !== undefined && (await apiKeys.exists(active())) !== null;
   }
 
   async function knownAs(fingerprint: Fingerprint): Promise<PepperState['known']> {
-    if (await isOf(KEY_PEPPER, fingerprint)) return 'current';
-    return KEY_PEPPER_PREVIOUS !== undefined && (await isOf(KEY_PEPPER_PREVIOUS, fingerprint)) ? 'previous' : 'none';
+    if (await matches(KEY_PEPPER, fingerprint)) return 'current';
+    return KEY_PEPPER_PREVIOUS !== undefined && (await matches(KEY_PEPPER_PREVIOUS, fingerprint)) ? 'previous' : 'none';
   }
 
   /**
-   * Stores the pepper's fingerprint if none is stored (`given`, or a new one), if the stored one is that of the previous
-   * pepper, or if no active key is left.
+   * Stores the fingerprint of KEY_PEPPER if none is stored (`candidate`, or a new one), if the stored one is that of the previous
+   * pepper, or if no active key is left. Sets `number`.
    * @throws WrongPepperError
    */
   async function adopt(candidate?: Fingerprint): Promise<void> {
     for (;;) {
       const there = await rows.findOne({ _id: 'pepper' });
-      const first = there ?? candidate ?? { ...(await make()), ...((await areKeysOlder()) && { number: 1 }) };
+      const first = there ??
+        candidate ?? { ...(await makeFingerprint()), ...((await mayKeysBeOlder()) && { number: 1 }) };
       const fingerprint =
         there ?? (await rows.findOneAndUpdate({ _id: 'pepper' }, { $setOnInsert: first }, UPSERT)) ?? first;
       number = fingerprint.number ?? 0;
@@ -89,7 +91,7 @@ export function createPepperGuard(
       if (match === 'current') return;
       if (match === 'none' && (await apiKeys.exists(active())) !== null) throw new WrongPepperError();
       // another gateway may be doing the same, so the outcome is read again
-      const next = { ...(await make()), number: number + 1 };
+      const next = { ...(await makeFingerprint()), number: number + 1 };
       await rows.updateOne({ _id: 'pepper', hash: fingerprint.hash }, { $set: next });
     }
   }
@@ -101,7 +103,7 @@ export function createPepperGuard(
     async state(): Promise<PepperState> {
       const fingerprint = await rows.findOne({ _id: 'pepper' });
       if (fingerprint === null) {
-        const left = (await areKeysOlder()) ? await apiKeys.countDocuments(active()) : 0;
+        const left = (await mayKeysBeOlder()) ? await apiKeys.countDocuments(active()) : 0;
         return { known: 'current', left, lost: 0 };
       }
       const match = await knownAs(fingerprint);
@@ -118,12 +120,12 @@ export function createPepperGuard(
     /** The fingerprint of the pepper that the keys are hashed with. */
     async fingerprint(): Promise<Fingerprint> {
       const storedRow = await rows.findOne({ _id: 'pepper' }, { projection: { _id: 0 } });
-      return storedRow ?? make();
+      return storedRow ?? makeFingerprint();
     },
     adopt,
     /**
-     * Does the same for keys from another installation, whose fingerprint is adopted if this one has none. Resolves with the
-     * number that their pepper has here. If they would not work here, resolves with undefined and stores nothing.
+     * Does the same for keys from another installation, whose fingerprint is adopted if this one has none. Resolves with the number that
+     * their pepper has here. Resolves with undefined if they would not work here; if their pepper is neither of the two, nothing is stored.
      * @throws WrongPepperError
      */
     async adoptFrom(candidate: Fingerprint): Promise<number | undefined> {
@@ -136,7 +138,7 @@ export function createPepperGuard(
   };
 }
 
-async function isOf(pepper: string, { salt, hash }: Fingerprint): Promise<boolean> {
+async function matches(pepper: string, { salt, hash }: Fingerprint): Promise<boolean> {
   return timingSafeEqual(await hashOf(pepper, salt), Buffer.from(hash, 'base64'));
 }
 

@@ -16,6 +16,7 @@ export interface RequestPageQuery extends ListArguments, RequestFilters {
   readonly organisationId: string;
 }
 
+/** Keys in an answer of countByKey. */
 const MAX_KEYS = 100;
 
 interface KeyRequests {
@@ -24,14 +25,14 @@ interface KeyRequests {
   readonly last_at: Date;
   readonly missing_scopes: readonly string[];
 }
-interface Counted extends Pick<KeyRequests, 'requests' | 'last_at'> {
+interface CountedRow extends Pick<KeyRequests, 'requests' | 'last_at'> {
   readonly _id: string;
   readonly scopes: readonly (string | null)[];
 }
 
 export type RequestLog = ReturnType<typeof createRequestLog>;
 
-/** Requests with keys (docs/decisions/request-log.md). */
+/** Requests with keys (docs/decisions/request-log.md). `most` is how many rows of each kind an organisation keeps. */
 export function createRequestLog(models: Pick<ControlModels, 'requests' | 'organisations'>, most = MAX_ROWS) {
   const { requests } = models;
   const native = nativeCollection(requests);
@@ -62,7 +63,7 @@ export function createRequestLog(models: Pick<ControlModels, 'requests' | 'organ
     },
     /** @throws AppError invalid_request for an invalid status */
     page({ organisationId, limit, cursor, ...members }: RequestPageQuery): Promise<Page<RequestRow>> {
-      const filters = givenOf(members);
+      const filters = withoutMissing(members);
       return findPage(native, {
         ...{ organisationId, operation: 'request_log', args: { limit: limit ?? null, cursor: cursor ?? null } },
         filters: { ...filters },
@@ -76,13 +77,13 @@ export function createRequestLog(models: Pick<ControlModels, 'requests' | 'organ
       organisationId,
       ...members
     }: Omit<RequestPageQuery, 'limit' | 'cursor'>): Promise<KeyRequests[]> {
-      const filter = { organisation_id: organisationId, ...conditionsOf(givenOf(members)) };
+      const filter = { organisation_id: organisationId, ...conditionsOf(withoutMissing(members)) };
       const $group = {
         ...{ _id: '$key_id', requests: { $sum: 1 } },
         ...{ last_at: { $max: '$at' }, scopes: { $addToSet: '$missing_scope' } },
       };
       const rows = await native
-        .aggregate<Counted>([{ $match: mongoose.sanitizeFilter(filter) as object }, { $group }])
+        .aggregate<CountedRow>([{ $match: mongoose.sanitizeFilter(filter) as object }, { $group }])
         .toArray();
       return rows
         .map(({ _id: key_id, scopes, ...counted }) => ({
@@ -103,14 +104,15 @@ export function createRequestLog(models: Pick<ControlModels, 'requests' | 'organ
     list: ({ organisationId, ...members }: Omit<RequestPageQuery, 'limit' | 'cursor'>, limit: number) =>
       native
         .find(
-          { organisation_id: organisationId, ...conditionsOf(givenOf(members)) },
+          { organisation_id: organisationId, ...conditionsOf(withoutMissing(members)) },
           { sort: { at: -1, _id: -1 }, limit },
         )
         .toArray(),
   };
 }
 
-const givenOf = (filters: RequestFilters): RequestFilters =>
+/** The filters that are given. */
+const withoutMissing = (filters: RequestFilters): RequestFilters =>
   Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== null && value !== undefined));
 
 /**
@@ -123,12 +125,12 @@ function conditionsOf({ status, key_id, since, ...others }: RequestFilters): Rec
     ...(typeof others.code === 'string' && { failed: true }),
     ...(typeof key_id === 'string' && { key_id: key_id.toLowerCase() }),
     ...(typeof since === 'string' && { at: trusted({ $gte: new Date(since) }) }),
-    ...(typeof status === 'string' && ofStatus(status)),
+    ...(typeof status === 'string' && statusCondition(status)),
   };
 }
 
-/** Includes errors that GraphQL answers with 200, by the status of their code. */
-function ofStatus(status: string): Record<string, unknown> {
+/** Matches a status or class of statuses, and errors that GraphQL answers with 200, by the status of their code. */
+function statusCondition(status: string): Record<string, unknown> {
   const [from, before] = statusesOf(status) ?? [];
   if (from === undefined || before === undefined) {
     const detail = 'must be a status, e.g. 404, or a class of them, e.g. 4xx';

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { MINUTE } from '../units';
 import type { RequestLog } from './requestLog';
 import type { RequestRow } from './requestRows';
-import { createWriter } from './writer';
+import { createDelayedWriter } from './writer';
 
 /** What decides whether a request gets a row. */
 export type RequestHead = Pick<RequestRow, 'organisation_id' | 'key_id' | 'operation' | 'status' | 'code' | 'failed'>;
@@ -19,20 +19,22 @@ export interface RequestRecorderOptions {
   readonly capacity?: number;
 }
 
-const EVERY = 2000;
-/** 5,000 rows take about 3 MB. */
+/** In milliseconds. */
+const WRITE_EVERY = 2000;
+/** Rows held in memory; 5,000 take about 3 MB. */
 const CAPACITY = 5000;
-/** Rows of an organisation from this process, after which it is trimmed. */
+/** After this many rows of an organisation from this process, its oldest rows are deleted. */
 const ROWS_A_TRIM = 500;
 /** Organisations and keys that are counted; a forgotten one begins anew. */
 const MAX_COUNTED = 20_000;
 /** Rows that a key gets in a minute from this process, before only each {@link ONE_IN}th request gets one. */
-const A_MINUTE = { failed: 100, successful: 10 } as const;
+const ROWS_A_MINUTE = { failed: 100, successful: 10 } as const;
 /** The rows of an organisation, as a multiple of a key's: a flood from one key does not hide the requests of the others. */
 const SHARE_OF_ORGANISATION = 5;
 const ONE_IN = 100;
 
-interface Minute {
+/** Requests of a key or an organisation in a minute. */
+interface MinuteCounts {
   readonly since: number;
   failed: number;
   successful: number;
@@ -44,14 +46,14 @@ interface Minute {
  */
 export function createRequestRecorder({ log, onError, onLeftOut, capacity = CAPACITY }: RequestRecorderOptions) {
   /** By key and by organisation. */
-  const minutes = new LRUCache<string, Minute>({ max: MAX_COUNTED });
+  const minutes = new LRUCache<string, MinuteCounts>({ max: MAX_COUNTED });
   /** Rows by organisation since it was trimmed. */
   const untrimmed = new LRUCache<string, number>({ max: MAX_COUNTED });
   let batch: RequestRow[] = [];
   let leftOut = 0;
 
-  /** The number of a request in its minute. */
-  function numberOf(id: string, kind: keyof typeof A_MINUTE): number {
+  /** Counts a request, and returns how many there were in this minute. */
+  function numberOf(id: string, kind: keyof typeof ROWS_A_MINUTE): number {
     const now = performance.now();
     let minute = minutes.get(id);
     if (!minute || now - minute.since >= MINUTE) {
@@ -65,10 +67,12 @@ export function createRequestRecorder({ log, onError, onLeftOut, capacity = CAPA
     const kind = failed ? 'failed' : 'successful';
     const number = numberOf(key_id, kind);
     if (number % ONE_IN === 0) return true;
-    return number <= A_MINUTE[kind] && numberOf(organisation_id, kind) <= A_MINUTE[kind] * SHARE_OF_ORGANISATION;
+    return (
+      number <= ROWS_A_MINUTE[kind] && numberOf(organisation_id, kind) <= ROWS_A_MINUTE[kind] * SHARE_OF_ORGANISATION
+    );
   }
 
-  const { soon, flush } = createWriter(EVERY, async () => {
+  const { schedule, flush } = createDelayedWriter(WRITE_EVERY, async () => {
     if (leftOut > 0) onLeftOut(leftOut);
     leftOut = 0;
     if (batch.length === 0) return;
@@ -81,7 +85,7 @@ export function createRequestRecorder({ log, onError, onLeftOut, capacity = CAPA
       const retained = rows.slice(0, Math.max(0, capacity - batch.length));
       leftOut += rows.length - retained.length;
       batch = [...retained, ...batch];
-      soon();
+      schedule();
       onError(error);
     }
   });
@@ -98,11 +102,12 @@ export function createRequestRecorder({ log, onError, onLeftOut, capacity = CAPA
   return {
     /** Adds a finished request to the batch, if it gets a row and the batch has room; never blocks or fails. */
     add(head: RequestHead, detailsOf: DetailsOf): void {
-      soon();
+      schedule();
       if (batch.length < capacity && getsRow(head))
         batch.push({ _id: randomUUID(), at: new Date(), ...head, ...detailsOf() });
       else leftOut += Number(head.failed);
     },
+    /** Writes what is gathered. */
     stop: flush,
   };
 }

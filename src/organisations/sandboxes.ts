@@ -5,19 +5,19 @@ import type { Place } from './organisations';
 import type { ControlModels } from './models';
 import {
   CHANGEABLE,
-  FOR_EARLIER,
+  FOR_EARLIER_VERSIONS,
   holdOrganisation,
-  type Listed,
+  type OrganisationForOperators,
   type OrganisationDocument,
-  toListed,
+  forOperators,
   toOrganisation,
 } from './organisationRows';
 
 /* The sandboxes of organisations (docs/decisions/sandboxes.md). */
 
 export interface Sandbox {
-  readonly organisation: Listed;
-  /** Until its sample is complete: the mark to clear then, unless the sandbox was emptied meanwhile. */
+  readonly organisation: OrganisationForOperators;
+  /** An id, until its sample is complete: noteSeeded removes it, unless the sandbox was emptied meanwhile and so has another. */
   readonly unseeded: string | undefined;
 }
 
@@ -44,15 +44,16 @@ export function createSandboxes(models: ControlModels, place: Place) {
   const { organisations } = models;
 
   const find = async (filter: object): Promise<Sandbox | undefined> =>
-    shown(await organisations.findOne(filter).lean());
+    toSandbox(await organisations.findOne(filter).lean());
 
   return {
+    /** The sandbox of an organisation, unless it is being erased. */
     of: (id: string): Promise<Sandbox | undefined> => find({ sandbox_of: id, state: CHANGEABLE }),
     /** The sandboxes of an organisation, including any being erased. */
     async allOf(id: string): Promise<Organisation[]> {
       return (await organisations.find({ sandbox_of: id }).lean()).map(toOrganisation);
     },
-    /** Undefined if there is no such organisation. @throws SandboxRefused, ShardRefused */
+    /** Undefined if there is no such organisation, or it is being erased. @throws SandboxRefused, ShardRefused */
     async create({ of, shard, seeded, ...input }: NewSandbox, actor: Actor): Promise<Sandbox | undefined> {
       const _id = randomUUID();
       await place(_id, shard);
@@ -68,20 +69,20 @@ export function createSandboxes(models: ControlModels, place: Place) {
         const { name = `${Array.from(owner.name).slice(0, OWNER_SHOWN).join('')} sandbox` } = input;
         const stored = { name, plan, currency, state, sandbox_of: of };
         const document: OrganisationDocument = {
-          ...{ _id, ...stored, ...FOR_EARLIER, created_at: new Date() },
+          ...{ _id, ...stored, ...FOR_EARLIER_VERSIONS, created_at: new Date() },
           ...(seeded && { unseeded: randomUUID() }),
         };
         await organisations.create([document], { session });
         const { state: _state, ...details } = stored;
         await record(actor, 'organisation.created', document._id, details);
         await record(actor, 'sandbox.created', of, { sandbox: document._id, name });
-        return shown(document);
+        return toSandbox(document);
       });
     },
-    /** Marks the sample as incomplete. */
+    /** Marks the sample as incomplete. Undefined if there is no such sandbox. */
     async noteUnseeded(id: string): Promise<Sandbox | undefined> {
       const change = { $set: { unseeded: randomUUID() } };
-      return shown(await organisations.findOneAndUpdate({ _id: id }, change, { returnDocument: 'after' }).lean());
+      return toSandbox(await organisations.findOneAndUpdate({ _id: id }, change, { returnDocument: 'after' }).lean());
     },
     /** Marks the sample as complete. */
     async noteSeeded({ organisation: { id }, unseeded }: Sandbox): Promise<void> {
@@ -90,8 +91,8 @@ export function createSandboxes(models: ControlModels, place: Place) {
   };
 }
 
-function shown(row: OrganisationDocument): Sandbox;
-function shown(row: OrganisationDocument | null): Sandbox | undefined;
-function shown(row: OrganisationDocument | null): Sandbox | undefined {
-  return row ? { organisation: toListed(row), unseeded: row.unseeded } : undefined;
+function toSandbox(row: OrganisationDocument): Sandbox;
+function toSandbox(row: OrganisationDocument | null): Sandbox | undefined;
+function toSandbox(row: OrganisationDocument | null): Sandbox | undefined {
+  return row ? { organisation: forOperators(row), unseeded: row.unseeded } : undefined;
 }

@@ -5,7 +5,7 @@ import { type InferRawDocTypeFromSchema, Schema } from 'mongoose';
  * as they are stored, so those of earlier versions may lack members, or have others.
  */
 
-/** Writing or searching by a member that a schema does not have is an error of ours. */
+/** Options of a collection's schema. Writing or searching by a member that it does not have throws, as it is an error of this program. */
 export const ROW = { strict: 'throw', strictQuery: 'throw', minimize: false, id: false, versionKey: false } as const;
 /** For a member that is an object. */
 export const PART = { ...ROW, _id: false } as const;

@@ -37,7 +37,7 @@ for (const schema of [linkSchema, sessionSchema]) {
   schema.index({ organisation_id: 1, 'user.id': 1 });
 }
 
-/** Who has signed in to an organisation; the last sign-in counts. */
+/** Who has signed in to an organisation, with name and role as of the last sign-in. */
 export const memberSchema = Schema.create(
   {
     /** `<organisation id>:<user id>` */

@@ -33,21 +33,23 @@ export interface SignInToken {
   readonly endsAt: Date;
 }
 
+/** How long a sign-in link works, in milliseconds. */
 const LINK_LIFE = 15 * MINUTE;
 /** A session ends after this idle time, and at the latest after this absolute time, in milliseconds. */
 export const SESSION_LIMITS = { idle: HOUR, absolute: 12 * HOUR } as const;
 /** Sessions of a user at once; another one ends the oldest. */
 const MAX_SESSIONS = 50;
-const NOTE_EVERY = MINUTE;
+/** How often the use of a session is stored, in milliseconds. */
+const RECORD_USE_EVERY = MINUTE;
 const MAX_LISTED = 200;
 
 export type Sessions = ReturnType<typeof createSessions>;
 
-/** Sessions and sign-in links, which expire by `clock`. `from` is the user's network address, for the audit log. */
+/** Sessions and sign-in links, which expire by `clock`, the database's time. `from` is the user's network address, for the audit log. */
 export function createSessions(models: ControlModels, clock: () => number) {
-  const { organisations, links, sessions: stored, members } = models;
+  const { organisations, links, sessions: sessionRows, members } = models;
 
-  async function begin(
+  async function startIn(
     { organisationId, user, role }: NewSession,
     from: string,
     session: ClientSession,
@@ -60,7 +62,7 @@ export function createSessions(models: ControlModels, clock: () => number) {
     const now = new Date(clock());
     const ends_at = new Date(now.getTime() + SESSION_LIMITS.idle);
     const owner = { organisation_id: organisationId, user, role };
-    await stored.create([{ _id: digest(token), ...owner, created_at: now, used_at: now, ends_at }], { session });
+    await sessionRows.create([{ _id: digest(token), ...owner, created_at: now, used_at: now, ends_at }], { session });
     await endOldest(owner, session);
     const member = { $set: { ...owner, last_sign_in_at: now, from } };
     await members.updateOne({ _id: `${organisationId}:${user.id}` }, member, { session, upsert: true });
@@ -73,14 +75,14 @@ export function createSessions(models: ControlModels, clock: () => number) {
     { organisation_id, user }: Pick<SessionRow, 'organisation_id' | 'user'>,
     session: ClientSession,
   ) {
-    const surplus = await stored
+    const surplus = await sessionRows
       .find({ organisation_id, 'user.id': user.id }, { _id: 1 }, { session })
       .sort({ created_at: -1 })
       .skip(MAX_SESSIONS)
       .limit(MAX_SESSIONS)
       .lean();
     if (surplus.length === 0) return;
-    await stored.deleteMany({ _id: trusted({ $in: surplus.map(({ _id }) => _id) }) }, { session });
+    await sessionRows.deleteMany({ _id: trusted({ $in: surplus.map(({ _id }) => _id) }) }, { session });
   }
 
   return {
@@ -89,7 +91,7 @@ export function createSessions(models: ControlModels, clock: () => number) {
      * @throws AppError organisation_suspended, in which case a link is not consumed
      */
     start: (input: NewSession, from: string): Promise<string | undefined> =>
-      models.change((session, record) => begin(input, from, session, record)),
+      models.change((session, record) => startIn(input, from, session, record)),
     /** Creates a token that signs in once, within 15 minutes. Undefined if the organisation does not exist. */
     makeLink({ organisationId, user, role }: NewSession, actor: Actor): Promise<SignInToken | undefined> {
       const token = makeToken();
@@ -110,16 +112,19 @@ export function createSessions(models: ControlModels, clock: () => number) {
       return models.change(async (session, record) => {
         const filter = { _id: digest(token), ends_at: trusted({ $gt: new Date(clock()) }) };
         const link = await links.findOneAndDelete(filter, { session }).lean();
-        return link ? begin({ ...link, organisationId: link.organisation_id }, from, session, record) : undefined;
+        return link ? startIn({ ...link, organisationId: link.organisation_id }, from, session, record) : undefined;
       });
     },
-    /** The session of a token, read from the primary; its use is recorded at most once a minute. */
+    /**
+     * The session of a token, read from the primary; its use is recorded at most once a minute. Undefined if it has expired or never existed,
+     * or its organisation is being erased.
+     */
     async find(token: string): Promise<Session | undefined> {
       if (!isToken(token)) return undefined;
       const id = digest(token);
       const now = clock();
       // the TTL index deletes up to a minute late
-      const row = await stored.findOne({ _id: id, ends_at: trusted({ $gt: new Date(now) }) }).lean();
+      const row = await sessionRows.findOne({ _id: id, ends_at: trusted({ $gt: new Date(now) }) }).lean();
       const home = row && (await organisations.findById(row.organisation_id).lean());
       if (!home || home.state === 'erasing') return undefined;
       const { acts_for: other } = row;
@@ -128,20 +133,21 @@ export function createSessions(models: ControlModels, clock: () => number) {
         : null;
       const { user, role } = row;
       let endsAt = row.ends_at;
-      if (now - row.used_at.getTime() >= NOTE_EVERY) {
+      if (now - row.used_at.getTime() >= RECORD_USE_EVERY) {
         endsAt = new Date(Math.min(now + SESSION_LIMITS.idle, row.created_at.getTime() + SESSION_LIMITS.absolute));
-        await stored.updateOne({ _id: id }, { $set: { used_at: new Date(now), ends_at: endsAt } });
+        await sessionRows.updateOne({ _id: id }, { $set: { used_at: new Date(now), ends_at: endsAt } });
       }
       return { organisation: toOrganisation(sandbox ?? home), home: home._id, user, role, endsAt };
     },
     /** Makes a session act for a sandbox of its organisation, or, with null, for the organisation itself. */
     async enter(token: string, sandbox: string | null): Promise<void> {
-      await stored.updateOne({ _id: digest(token) }, { $set: { acts_for: sandbox } });
+      await sessionRows.updateOne({ _id: digest(token) }, { $set: { acts_for: sandbox } });
     },
+    /** Ends a session, if there is one. */
     async end(token: string, from: string): Promise<void> {
       if (!isToken(token)) return;
       await models.change(async (session, record) => {
-        const ended = await stored.findOneAndDelete({ _id: digest(token) }, { session }).lean();
+        const ended = await sessionRows.findOneAndDelete({ _id: digest(token) }, { session }).lean();
         if (ended) await record(userActor(ended.user, from), 'user.signed_out', ended.organisation_id, {});
       });
     },
@@ -153,9 +159,12 @@ export function createSessions(models: ControlModels, clock: () => number) {
         const ids = [organisationId, ...sandboxes.map(({ _id }) => _id)];
         const byUser = userId === undefined ? {} : { 'user.id': userId };
         const filter = { organisation_id: trusted({ $in: ids }), ...byUser };
-        const { deletedCount: ownCount } = await stored.deleteMany(filter, { session });
+        const { deletedCount: ownCount } = await sessionRows.deleteMany(filter, { session });
         // also the sessions that act for it, if it is a sandbox
-        const { deletedCount: acting } = await stored.deleteMany({ acts_for: organisationId, ...byUser }, { session });
+        const { deletedCount: acting } = await sessionRows.deleteMany(
+          { acts_for: organisationId, ...byUser },
+          { session },
+        );
         const deletedCount = ownCount + acting;
         await links.deleteMany(filter, { session });
         const details = { everywhere: userId ?? 'everyone', sessions: deletedCount };
@@ -172,7 +181,10 @@ export function createSessions(models: ControlModels, clock: () => number) {
       const listed = rows.slice(0, MAX_LISTED);
       const ids = { $in: listed.map(({ user }) => user.id) };
       const current = { organisation_id: organisationId, 'user.id': ids, ends_at: { $gt: new Date(clock()) } };
-      const users = await stored.aggregate<{ _id: string }>([{ $match: current }, { $group: { _id: '$user.id' } }]);
+      const users = await sessionRows.aggregate<{ _id: string }>([
+        { $match: current },
+        { $group: { _id: '$user.id' } },
+      ]);
       const signedIn = new Set(users.map(({ _id }) => _id));
       return {
         data: listed.map(({ user: { id, name }, role, last_sign_in_at, from }) => {

@@ -1,7 +1,7 @@
 import { HOUR, MINUTE } from '../units';
 import type { KeyUsage, UsageEntry } from './keyUsage';
-import { type CountedRequest, pathsOf } from './usageDetails';
-import { createWriter } from './writer';
+import { type FinishedRequest, pathsOf } from './usageDetails';
+import { createDelayedWriter } from './writer';
 
 export interface UsageCounterOptions {
   readonly usage: Pick<KeyUsage, 'add'>;
@@ -36,8 +36,8 @@ export function createUsageCounter({ usage, onError, onUncounted, capacity = CAP
   /** Whether running out of counters caused a write, and no write has succeeded since. */
   let isFull = false;
 
-  /** Adds counts to those of their hour, if there is room. */
-  function add({ keyId, hour, units, details: more, ...counted }: UsageEntry): void {
+  /** Adds counts to those of their key and hour, if there is room. */
+  function addToHour({ keyId, hour, units, details: more, ...counted }: UsageEntry): void {
     const name = [keyId, hour.getTime(), ...(units ?? [])].join(':');
     const existing = counts.get(name);
     if (!existing && counts.size >= capacity) {
@@ -54,10 +54,10 @@ export function createUsageCounter({ usage, onError, onUncounted, capacity = CAP
       if (before === undefined) details += 1;
       entry.details.set(path, (before ?? 0) + count);
     }
-    soon();
+    schedule();
   }
 
-  const { soon, flush } = createWriter(MINUTE, async () => {
+  const { schedule, flush } = createDelayedWriter(MINUTE, async () => {
     if (uncounted > 0) onUncounted(uncounted);
     uncounted = 0;
     if (counts.size === 0) return;
@@ -69,21 +69,22 @@ export function createUsageCounter({ usage, onError, onUncounted, capacity = CAP
       return batch;
     });
     if (unstored.length === 0) isFull = false;
-    for (const entry of unstored) add(entry);
+    for (const entry of unstored) addToHour(entry);
   });
 
   return {
     /** Counts a finished request for ids of keys and of organisations (organisationUsageId); never blocks or fails. */
-    count(ids: readonly string[], request: CountedRequest): void {
+    count(ids: readonly string[], request: FinishedRequest): void {
       const hour = new Date(Math.floor(Date.now() / HOUR) * HOUR);
       const details = new Map(pathsOf(request).map((path) => [path, 1]));
       const [errors, rate_limited] = [Number(request.outcome === 'error'), Number(request.outcome === 'rate_limited')];
       const counted = { hour, requests: 1, errors, rate_limited, mcp: Number(request.isMcp ?? false), details };
-      for (const keyId of ids) add({ keyId, ...counted });
+      for (const keyId of ids) addToHour({ keyId, ...counted });
       if (counts.size < capacity || isFull) return;
       isFull = true;
       void flush();
     },
+    /** Writes what is counted. */
     stop: flush,
   };
 }

@@ -8,7 +8,7 @@ import type { UsageRow } from './usageRows';
 /** Counters by path, as `$inc` takes them. */
 export type Details = ReadonlyMap<string, number>;
 
-export interface CountedRequest {
+export interface FinishedRequest {
   /** The outcome: a 429, another error, or neither. */
   readonly outcome: 'ok' | 'error' | 'rate_limited';
   readonly isMcp?: boolean;
@@ -34,13 +34,13 @@ export interface CodeUsage {
 }
 
 /** The detail counters of a row of usage; missing in older rows. */
-type DetailColumns = Pick<UsageRow, 'operations' | 'codes'>;
+type DetailCounters = Pick<UsageRow, 'operations' | 'codes'>;
 
 /** Upper bounds of the latency buckets, in milliseconds; the last bucket has none. */
-export const BOUNDS = [5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000] as const;
+export const LATENCY_BOUNDS = [5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000] as const;
 
 /** The counters that a request adds one to. */
-export function pathsOf({ outcome, operation, code, ms }: CountedRequest): string[] {
+export function pathsOf({ outcome, operation, code, ms }: FinishedRequest): string[] {
   const path = `operations.${operation}`;
   const paths = [`${path}.requests`];
   if (outcome !== 'ok') paths.push(`${path}.${outcome === 'error' ? 'errors' : 'rate_limited'}`);
@@ -51,11 +51,11 @@ export function pathsOf({ outcome, operation, code, ms }: CountedRequest): strin
 }
 
 function bucketOf(ms: number): number {
-  const at = BOUNDS.findIndex((bound) => ms <= bound);
-  return at === -1 ? BOUNDS.length : at;
+  const at = LATENCY_BOUNDS.findIndex((bound) => ms <= bound);
+  return at === -1 ? LATENCY_BOUNDS.length : at;
 }
 
-export function operationsOf(rows: readonly DetailColumns[]): OperationUsage[] {
+export function operationsOf(rows: readonly DetailCounters[]): OperationUsage[] {
   const names = new Set(rows.flatMap(({ operations = {} }) => Object.keys(operations)));
   const all = [...names].map((operation): OperationUsage => {
     const {
@@ -64,21 +64,21 @@ export function operationsOf(rows: readonly DetailColumns[]): OperationUsage[] {
       rate_limited = 0,
       ...times
     } = sumOf(rows, ({ operations }) => operations?.[operation]);
-    const buckets = Array.from({ length: BOUNDS.length + 1 }, (_, at) => times[`t${String(at)}`] ?? 0);
+    const buckets = Array.from({ length: LATENCY_BOUNDS.length + 1 }, (_, at) => times[`t${String(at)}`] ?? 0);
     const [p50_ms, p95_ms] = [percentile(buckets, 0.5), percentile(buckets, 0.95)];
     return { operation, requests, errors, rate_limited, p50_ms, p95_ms };
   });
   return all.sort(byRequests(({ operation }) => operation));
 }
 
-export function codesOf(rows: readonly DetailColumns[]): CodeUsage[] {
+export function codesOf(rows: readonly DetailCounters[]): CodeUsage[] {
   const sums = Object.entries(sumOf(rows, ({ codes }) => codes));
   return sums.map(([code, requests]) => ({ code, requests })).sort(byRequests(({ code }) => code));
 }
 
 function sumOf(
-  rows: readonly DetailColumns[],
-  countersOf: (row: DetailColumns) => Readonly<Record<string, number>> | undefined,
+  rows: readonly DetailCounters[],
+  countersOf: (row: DetailCounters) => Readonly<Record<string, number>> | undefined,
 ): Record<string, number> {
   const sums: Record<string, number> = {};
   for (const row of rows)
@@ -98,7 +98,7 @@ function percentile(buckets: readonly number[], share: number): number | null {
   if (total === 0) return null;
   let remaining = total * share;
   for (const [at, count] of buckets.entries()) {
-    const [from, to] = [BOUNDS[at - 1] ?? 0, BOUNDS[at]];
+    const [from, to] = [LATENCY_BOUNDS[at - 1] ?? 0, LATENCY_BOUNDS[at]];
     if (to === undefined) return from;
     if (remaining <= count) return Math.round((from + (to - from) * (remaining / count)) * 10) / 10;
     remaining -= count;

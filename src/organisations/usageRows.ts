@@ -26,7 +26,7 @@ export const usageSchema = Schema.create(
     operations: { type: Map, of: COUNTERS, allowNull: false },
     codes: COUNTERS,
   } as const,
-  // mongoose warns of `errors`, which documents have themselves; these rows are read without
+  // mongoose warns of `errors`, which its own documents have; these rows are read as plain objects
   { ...ROW, collection: 'key_usage', suppressReservedKeysWarning: true },
 );
 usageSchema.index({ ends_at: 1 }, { expireAfterSeconds: 0 });

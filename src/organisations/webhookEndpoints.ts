@@ -7,7 +7,7 @@ import type { AuditAction, Authority } from './auditEvents';
 import type { NoteId } from './creations';
 import type { ControlModels } from './models';
 import { holdOrganisation } from './organisationRows';
-import { lastKnownOf } from './lastKnown';
+import { createLastKnown } from './lastKnown';
 import { BEAT_EVERY } from './webhookLeases';
 import { type DisabledReason, ENDPOINT_STATES, type EndpointRow, type EndpointState } from './webhookRows';
 
@@ -23,17 +23,17 @@ interface Change {
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
-const CLEAN = { failed: [], failing_since: null, probes: 0 } as const;
-const NOBODY = { holder: null, until: new Date(0) } as const;
+const NO_FAILURES = { failed: [], failing_since: null, probes: 0 } as const;
+const NO_LEASE = { holder: null, until: new Date(0) } as const;
 
-/** How long a holder may go on posting after it lost its lease, in milliseconds: it begins no post after its next beat. */
-const POSTING_FOR = BEAT_EVERY + 18_000;
+/** How long the gateway that holds a lease may go on posting after it lost it, in milliseconds: until it next renews the lease, and then one post. */
+const POSTS_AFTER_LOSS = BEAT_EVERY + 18_000;
 
-/** The members that take an endpoint from its holder. Nobody else begins while the holder may still be posting. */
+/** The members that end the lease of an endpoint. No other gateway begins while the holder may still be posting. */
 function withoutHolder({ holder, state, until }: EndpointRow, now: number): Pick<EndpointRow, 'holder' | 'until'> {
   // a disabled endpoint does not rest: its `until` is from when it was taken
   const isLeased = holder !== null || state === 'disabled';
-  return isLeased ? { holder: null, until: new Date(Math.min(until.getTime(), now + POSTING_FOR)) } : NOBODY;
+  return isLeased ? { holder: null, until: new Date(Math.min(until.getTime(), now + POSTS_AFTER_LOSS)) } : NO_LEASE;
 }
 
 export function createWebhookEndpoints(models: ControlModels, now: () => number) {
@@ -49,7 +49,10 @@ export function createWebhookEndpoints(models: ControlModels, now: () => number)
     ...(organisationId !== undefined && { organisation_id: organisationId }),
   });
 
-  /** If `work` returns no change, nothing is written, not even an audit event; otherwise callers could flood the audit log. */
+  /**
+   * Changes an endpoint that `by` may change; undefined if there is none. If `work` returns no change, nothing is written, not even an audit
+   * event, and the endpoint is returned as it is; otherwise callers could flood the audit log.
+   */
   const change = (
     id: string,
     by: Authority,
@@ -75,7 +78,7 @@ export function createWebhookEndpoints(models: ControlModels, now: () => number)
         const at = new Date(now());
         const row: EndpointRow = {
           ...{ _id: randomUUID(), ...input, state: 'enabled', disabled: null, version: 1, rotated_at: null },
-          ...{ ...CLEAN, last_success_at: null, parked: 0, due: at, wakes: 0, ...NOBODY, created_at: at },
+          ...{ ...NO_FAILURES, last_success_at: null, parked: 0, due: at, wakes: 0, ...NO_LEASE, created_at: at },
         };
         await noteId?.(session, row._id);
         // writes the organisation's row, so that two creations cannot both count 19
@@ -91,7 +94,7 @@ export function createWebhookEndpoints(models: ControlModels, now: () => number)
         return row;
       });
     },
-    /** Oldest first. */
+    /** An organisation's endpoints, oldest first. */
     list: (organisationId: string): Promise<EndpointRow[]> =>
       rows.find({ organisation_id: organisationId }, { sort: { created_at: 1 }, limit: MAX_ENDPOINTS }).toArray(),
     find: async (id: string, by: Pick<Authority, 'organisationId'>): Promise<EndpointRow | undefined> =>
@@ -123,7 +126,7 @@ export function createWebhookEndpoints(models: ControlModels, now: () => number)
         const begun = {
           state: 'enabled',
           disabled: null,
-          ...CLEAN,
+          ...NO_FAILURES,
           ...withoutHolder(before, now()),
           due: new Date(now()),
         } as const;
@@ -149,8 +152,9 @@ export function createWebhookEndpoints(models: ControlModels, now: () => number)
         await record(by.actor, 'webhook.deleted', endpoint.organisation_id, { endpoint: id, url: endpoint.url });
         return endpoint;
       }),
+    /** Whether any organisation has an endpoint. */
     any: async (): Promise<boolean> => (await rows.findOne({}, { projection: { _id: 1 } })) !== null,
     counts,
-    lastCounts: lastKnownOf<ReadonlyMap<EndpointState, number>>(new Map(), counts),
+    lastCounts: createLastKnown<ReadonlyMap<EndpointState, number>>(new Map(), counts),
   };
 }

@@ -12,26 +12,28 @@ const LEASED_FOR = 30_000;
 /** How often the holder renews its lease, and so notices that it has lost it, in milliseconds. */
 export const BEAT_EVERY = 3000;
 /**
- * How long to remember that an organisation has no endpoint, in milliseconds. Endpoints younger than {@link SETTLED_AFTER} never rest,
- * so that they miss nothing meanwhile.
+ * How long to remember that an organisation has no endpoint, in milliseconds. Endpoints younger than {@link SETTLED_AFTER} ms look for events
+ * even if they are not woken, so that they miss nothing meanwhile.
  */
-const NONE_FOR = 5000;
+const REMEMBER_NONE_FOR = 5000;
 export const SETTLED_AFTER = 15_000;
 
+/** What the work on an endpoint changes in it. */
 export type Progress = Partial<
   Pick<EndpointRow, 'position' | 'state' | 'failed' | 'failing_since' | 'probes' | 'last_success_at' | 'parked'>
 >;
 
-export interface Rest {
+/** When to work on an endpoint again, once its lease is given back. */
+export interface NextWork {
   /** When the next work is due; if missing, when the next event comes. */
   readonly due?: Date | undefined;
   /** No work before this time, whatever happens. */
   readonly until?: Date | undefined;
 }
 
-type Due = Pick<EndpointRow, '_id' | 'organisation_id'> & { readonly due: Date };
+type DueEndpoint = Pick<EndpointRow, '_id' | 'organisation_id'> & { readonly due: Date };
 
-interface Wanted {
+interface WaitingQuery {
   readonly limit: number;
   /** Organisations that are at their limit. */
   readonly without: readonly string[];
@@ -47,27 +49,35 @@ export function createWebhookLeases({ webhookEndpoints }: Pick<ControlModels, 'w
 }
 
 export function createEndpointLeases(rows: mongo.Collection<EndpointRow>, now: () => number) {
-  const without = new LRUCache<string, true>({ max: 10_000, ttl: NONE_FOR });
+  const withoutEndpoint = new LRUCache<string, true>({ max: 10_000, ttl: REMEMBER_NONE_FOR });
 
   const leases = createLeases(rows, LEASED_FOR, now);
   const due = () => ({ due: { $lte: new Date(now()) } });
 
   return {
     /** Endpoints that have work and no lease; those that have waited longest come first. */
-    waiting: async ({ limit, without: full }: Wanted): Promise<Due[]> =>
+    waiting: async ({ limit, without: full }: WaitingQuery): Promise<DueEndpoint[]> =>
       (await rows
         .find(
           { ...due(), ...leases.free(), ...(full.length > 0 && { organisation_id: { $nin: [...full] } }) },
           { sort: { due: 1 }, limit, projection: { organisation_id: 1, due: 1 } },
         )
-        .toArray()) as unknown as Due[],
+        .toArray()) as unknown as DueEndpoint[],
     /** Leases an endpoint; undefined if another gateway was first. */
     take: (id: string): Promise<Leased | undefined> => leases.take({ _id: id, ...due() }),
     /** Renews a lease and stores the progress. Resolves with the current endpoint; undefined if the lease was lost. */
     keep: ({ _id, holder }: Leased, progress: Progress): Promise<Leased | undefined> =>
       leases.renew({ _id, holder }, { $set: progress }),
-    /** Gives a lease back. An endpoint woken since it was read is due at once. Resolves with whether it is due now. */
-    async release({ _id, holder, wakes }: Leased, progress: Progress, { due, until: rest }: Rest): Promise<boolean> {
+    /**
+     * Gives a lease back. An endpoint that was woken since it was read (its `wakes` have changed) is due at once, or when its rest ends.
+     * Resolves with whether it is due now.
+     */
+    async release(
+      { _id, holder, wakes }: Leased,
+      progress: Progress,
+      { due, until: rest }: NextWork,
+    ): Promise<boolean> {
+      // an index does not have endpoints without `due`
       const resting = due ? { $set: { ...progress, due } } : { $set: progress, $unset: { due: '' as const } };
       const isRestOver = rest === undefined || rest.getTime() <= now();
       if (await leases.release({ _id, holder, wakes }, resting, { until: rest }))
@@ -75,9 +85,9 @@ export function createEndpointLeases(rows: mongo.Collection<EndpointRow>, now: (
       await leases.release({ _id, holder }, { $set: { ...progress, due: new Date(now()) } }, { until: rest });
       return isRestOver;
     },
-    /** Wakes the endpoints of organisations with new events; failing ones keep their due time. True if there is an endpoint to deliver to. */
+    /** Makes the enabled endpoints of organisations with new events due now; failing ones keep their due time. True if there is any. */
     async wake(organisations: readonly string[]): Promise<boolean> {
-      const some = organisations.filter((id) => !without.has(id));
+      const some = organisations.filter((id) => !withoutEndpoint.has(id));
       if (some.length === 0) return false;
       const woken = { $min: { due: new Date(now()) }, $inc: { wakes: 1 } };
       const theirs = { organisation_id: { $in: some } };
@@ -85,7 +95,7 @@ export function createEndpointLeases(rows: mongo.Collection<EndpointRow>, now: (
       if (matchedCount < some.length) {
         const withEndpoint = await rows.find(theirs, { projection: { _id: 0, organisation_id: 1 } }).toArray();
         const having = new Set(withEndpoint.map(({ organisation_id: id }) => id));
-        for (const id of some) if (!having.has(id)) without.set(id, true);
+        for (const id of some) if (!having.has(id)) withoutEndpoint.set(id, true);
       }
       return matchedCount > 0;
     },

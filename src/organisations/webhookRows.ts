@@ -26,17 +26,19 @@ export const endpointSchema = Schema.create(
     version: required.number,
     /** When its secret replaced another one. */
     rotated_at: nullable.time,
-    /** Position in its organisation's feed; everything up to it was delivered, parked or filtered out. */
+    /** Position in its organisation's feed; everything up to it was delivered, parked (kept to be retried), given up or filtered out. */
     position: required.text,
     /** Objects whose events failed since the last success, up to the number that makes the endpoint failing. */
     failed: listOf<string>(),
     failing_since: nullable.time,
+    /** How often a failing endpoint was tried: each time with its oldest event only. */
     probes: required.number,
     last_success_at: nullable.time,
+    /** How many events are parked: failed ones, and later ones of the same objects. */
     parked: required.number,
     /** When its next work is due; missing if there is none. */
     due: optional.time,
-    /** Incremented when there is more work, so that the current holder notices. */
+    /** Incremented when there is more work (a wake), so that the gateway that holds the lease notices. */
     wakes: required.number,
     /** End of the holder's lease, or of a rest; by the control database's clock. */
     until: required.time,

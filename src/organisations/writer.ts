@@ -2,7 +2,7 @@
  * Schedules writes of what is gathered in memory, so that no request waits for them. Only one runs at a time, so that a slow database
  * is not given more work. `write` must not reject.
  */
-export function createWriter(after: number, write: () => Promise<void>) {
+export function createDelayedWriter(after: number, write: () => Promise<void>) {
   let writing: Promise<void> = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
 
@@ -15,7 +15,7 @@ export function createWriter(after: number, write: () => Promise<void>) {
 
   return {
     /** Writes within `after` milliseconds. */
-    soon: (): void => {
+    schedule: (): void => {
       timer ??= setTimeout(() => void flush(), after).unref();
     },
     flush,

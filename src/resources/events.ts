@@ -58,10 +58,12 @@ export const eventResolvers = {
         const after = await startOf(data, context.lastEventId ?? args.after ?? NOW);
         // throws if no events are recorded
         await source.recordedUntil();
+        // the read must see all changes up to the cluster time `since`
         const stream = source.follow(wanted, after, (from, since) =>
           readRecorded(data, source, wanted, { after: from, limit: PAGE, since }),
         );
         let position = after;
+        // with what graphql/streams/eventStreams.ts reads of it: when it ends, and where to resume
         return {
           ended: stream.ended,
           get cursor() {
@@ -88,7 +90,8 @@ interface Listener {
 /** Whose events are read, from where, and which. @throws AppError insufficient_scope */
 function listenerOf(context: DataContext, args: FeedArguments): Listener {
   const { data, principal, events: source } = context;
-  if (!source) throw new Error('no events are recorded');
+  // contexts of keys have it; others do not serve these operations
+  if (!source) throw new Error('a context without events');
   return { data, source, wanted: wantedBy(args, principal.scopes, context) };
 }
 

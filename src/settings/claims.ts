@@ -14,8 +14,8 @@ type ClaimNames = Pick<Config, 'OIDC_ORGANISATION_CLAIM' | 'OIDC_ROLE_CLAIM'>;
 const MAX_SUBJECT = 255;
 const MAX_NAME = 200;
 
-/** @throws AppError forbidden if a required claim is missing */
-export function toSession(claims: Claims, config: ClaimNames): NewSession {
+/** The session that claims allow. @throws AppError forbidden if a required claim is missing or invalid */
+export function sessionOf(claims: Claims, config: ClaimNames): NewSession {
   const organisationId = claims[config.OIDC_ORGANISATION_CLAIM];
   const role = strongestRole(claims[config.OIDC_ROLE_CLAIM]);
   if (typeof organisationId !== 'string' || !UUID.test(organisationId)) {
@@ -33,14 +33,14 @@ function idOf(sub: string): string {
 
 /** The first of the claims that can be shown as a name: often users choose it themselves, and others read it in the audit log. */
 function nameOf({ name, preferred_username, email, sub }: Claims): string {
-  const names = [name, preferred_username, email, sub].flatMap((text) => lineOf(text) ?? []);
+  const names = [name, preferred_username, email, sub].flatMap((text) => asName(text) ?? []);
   return names[0] ?? 'unnamed user';
 }
 
 /** A claim as a name; undefined if it cannot be one. */
-function lineOf(claim: unknown): string | undefined {
+function asName(claim: unknown): string | undefined {
   if (typeof claim !== 'string') return undefined;
-  // cut before the pattern of a name is tried on it, and between characters, not within one
+  // cut before the pattern of a name is tried on it, and between code points, not within one
   const line = Array.from(claim.slice(0, 2 * MAX_NAME).trim())
     .slice(0, MAX_NAME)
     .join('')
@@ -48,6 +48,7 @@ function lineOf(claim: unknown): string | undefined {
   return nameFault(line) === undefined ? line : undefined;
 }
 
+/** The strongest of the roles in a claim, which has one or a list; undefined if there is none. */
 function strongestRole(claim: unknown): Role | undefined {
   const named = (Array.isArray(claim) ? (claim as unknown[]) : [claim]).filter(isRole);
   return named.includes('admin') ? 'admin' : named[0];

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import { fingerprint } from '../auth/keys';
-import { attempts, type RateLimiter } from '../admission/rateLimit';
+import { createAttemptLimit, type RateLimiter } from '../admission/rateLimit';
 import { type Config, publicPath } from '../config';
 import type { Exchange } from '../http/exchange';
 import { isToken, type Session, SESSION_LIMITS, type Sessions } from '../organisations/sessions';
@@ -34,7 +34,7 @@ export function createCookie(name: string, publicUrl: string | undefined) {
 
 export type BrowserSessions = ReturnType<typeof createBrowserSessions>;
 
-/** How many recently valid sessions are remembered. */
+/** How many valid sessions are remembered, at most. */
 const MAX_KNOWN = 10_000;
 
 /** Finds the sessions of browsers by their cookie. `failures` limits, per address, cookies that have no session. */
@@ -44,8 +44,8 @@ export function createBrowserSessions(
   failures: RateLimiter,
 ) {
   const sessionCookie = createCookie('scopegate_session', PUBLIC_URL);
-  const attempt = attempts(failures, 'session', 'Too many invalid sessions from this address');
-  // a session that was valid a moment ago is looked up even if others at the same address have used up its attempts
+  const limitedAttempt = createAttemptLimit(failures, 'session', 'Too many invalid sessions from this address');
+  // ids of sessions that were valid when last looked up: these are looked up even if others at the same address have used up its attempts
   const validIds = new LRUCache<string, true>({ max: MAX_KNOWN, ttl: SESSION_LIMITS.absolute });
   return {
     cookie: sessionCookie,
@@ -54,8 +54,8 @@ export function createBrowserSessions(
       const token = sessionCookie.read(request);
       if (token === undefined || !isToken(token)) return undefined;
       const id = fingerprint(token);
-      const look = (): Promise<Session | undefined> => sessions.find(token);
-      const session = await (validIds.has(id) ? look() : attempt(address, look));
+      const findSession = (): Promise<Session | undefined> => sessions.find(token);
+      const session = await (validIds.has(id) ? findSession() : limitedAttempt(address, findSession));
       if (session) validIds.set(id, true);
       else validIds.delete(id);
       return session && { token, session };
@@ -75,7 +75,7 @@ export function csrfToken({ token, session: { organisation } }: OpenSession): st
   return createHmac('sha256', token).update(`csrf ${organisation.id}`).digest('base64url');
 }
 
-/** @throws AppError forbidden unless the token is the session's */
+/** @throws AppError forbidden unless the token is the session's CSRF token */
 export function checkCsrf(token: unknown, session: OpenSession): void {
   const expected = Buffer.from(csrfToken(session));
   const actual = Buffer.from(typeof token === 'string' ? token : '');

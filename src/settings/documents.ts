@@ -10,8 +10,8 @@ const ENDPOINT = `id url types state disabled_reason disabled_at failing_since n
 
 const ATTEMPT = 'at ok status error answer ms';
 
-/** A change of an endpoint whose only argument is its id. */
-const ofEndpoint = (name: string, fields = ENDPOINT): string =>
+/** A mutation of a webhook endpoint whose only argument is the endpoint's id; `fields` are selected of its result. */
+const endpointMutation = (name: string, fields = ENDPOINT): string =>
   `mutation($webhook_id: ID!) { value: ${name}(webhook_id: $webhook_id) { ${fields} } }`;
 
 export const DOCUMENTS = {
@@ -74,10 +74,10 @@ export const DOCUMENTS = {
     value: update_webhook(webhook_id: $webhook_id, url: $url, types: $types) { ${ENDPOINT} } }`,
   enableEndpoint: `mutation($webhook_id: ID!, $from: DateTime) {
     value: enable_webhook(webhook_id: $webhook_id, from: $from) { ${ENDPOINT} } }`,
-  disableEndpoint: ofEndpoint('disable_webhook'),
-  deleteEndpoint: ofEndpoint('delete_webhook'),
-  rotateEndpoint: ofEndpoint('rotate_webhook', `secret endpoint { ${ENDPOINT} }`),
-  testEndpoint: ofEndpoint('send_test_event', ATTEMPT),
+  disableEndpoint: endpointMutation('disable_webhook'),
+  deleteEndpoint: endpointMutation('delete_webhook'),
+  rotateEndpoint: endpointMutation('rotate_webhook', `secret endpoint { ${ENDPOINT} }`),
+  testEndpoint: endpointMutation('send_test_event', ATTEMPT),
   resend: `mutation($webhook_id: ID!, $delivery: String!) {
     value: resend_event(webhook_id: $webhook_id, delivery: $delivery) { ${ATTEMPT} } }`,
 };

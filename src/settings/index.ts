@@ -19,17 +19,17 @@ import {
 import { userBudget, createUserContexts, type UserContextOptions } from './userContext';
 import { requireState } from '../auth/authenticate';
 import { modeOf } from '../auth/principal';
-import { attempts, type RateLimiter, spend } from '../admission/rateLimit';
+import { createAttemptLimit, type RateLimiter, spend } from '../admission/rateLimit';
 import { type Config, publicPath } from '../config';
 import type { Control } from '../organisations/control';
 import { isToken, type Session, SESSION_LIMITS, userActor } from '../organisations/sessions';
 import { below, type Html } from '../pages/html';
-import { ATTEMPT_SECONDS, CALLBACK_PATH, type OpenId, openId } from './openid';
+import { ATTEMPT_SECONDS, CALLBACK_PATH, type OpenId, createOpenId } from './openid';
 import { UUID } from '../units';
 import { SETTINGS_PAGES } from './documents';
 import { type OpeningAnswers, openingAnswers } from './opening';
-import { renderLink, renderSettings, renderSignIn, type WebhookPart } from './page';
-import { type PrepareSandbox, sandboxMaker, type SandboxOptions } from './sandbox';
+import { renderLink, renderSettings, renderSignIn, type WebhookInfo } from './page';
+import { type PrepareSandbox, createSandboxPreparer, type SandboxOptions } from './sandbox';
 
 export const SETTINGS_PATH = '/settings';
 /** Where the settings page sends GraphQL; the only API endpoint that accepts its cookie. */
@@ -48,7 +48,7 @@ export function createSettings(options: SettingsOptions) {
   const { config, control, tracker, onError } = options;
   const sessions = createBrowserSessions(config, control.sessions, options.failures);
   const exchanges = new WeakMap<IncomingMessage, Exchange>();
-  const form = express.urlencoded({ extended: false, limit: '4kb', parameterLimit: 10 });
+  const parseForm = express.urlencoded({ extended: false, limit: '4kb', parameterLimit: 10 });
   const askForForm: RequestHandler = (request, _response, next) => {
     exchanges.get(request)?.askForBody();
     next();
@@ -58,18 +58,21 @@ export function createSettings(options: SettingsOptions) {
   const app = settingsApp(base);
   const contexts = createUserContexts({ ...options, sessions });
   const routes = settingsRoutes({
-    ...{ ...options, sessions, prepareSandbox: sandboxMaker(options) },
-    ...{ opening: openingAnswers(options.execute), contextOf: contexts.of },
+    ...options,
+    sessions,
+    prepareSandbox: createSandboxPreparer(options),
+    opening: openingAnswers(options.execute),
+    contextOf: contexts.of,
   });
   for (const [path, { get, post }] of Object.entries(routes)) {
     const route = app.route(path);
     if (get) route.get(answer(get));
-    if (post) route.post(askForForm, form, answer(post));
+    if (post) route.post(askForForm, parseForm, answer(post));
     route.all(methodNotAllowed([...(get ? ['GET', 'HEAD'] : []), ...(post ? ['POST'] : [])]));
   }
   app.use(nothingHere);
   app.use((error: unknown, request: Request, _response: unknown, next: (error: unknown) => void) => {
-    const appError = knownError(error, onError);
+    const appError = errorToShow(error, onError);
     const exchange = exchanges.get(request);
     if (exchange && appError instanceof AppError) {
       exchange.log.code = appError.code;
@@ -119,8 +122,8 @@ function settingsApp(base: string): Express {
   return app;
 }
 
-/** The error to show for what a route, the form's parser or Express threw. */
-function knownError(error: unknown, onError: SettingsOptions['onError']): unknown {
+/** The error to show for what a route, the form's parser or Express threw; Express' own 400 unchanged. Calls `onError` with an unexpected one. */
+function errorToShow(error: unknown, onError: SettingsOptions['onError']): unknown {
   const status = error instanceof Error && 'status' in error ? error.status : undefined;
   if (status === 413 || status === 415) return new AppError('invalid_request', 'The form is malformed.');
   if (status === 400) return error;
@@ -134,20 +137,21 @@ type Reply = { readonly page: Html; readonly status?: number } | { readonly to: 
 type Route = (request: Request, response: Response, exchange: Exchange) => Promise<Reply> | Reply;
 type Routes = Record<string, Partial<Record<'get' | 'post', Route>>>;
 
-const PAGE = '/settings/integrations';
+const START_PAGE = '/settings/integrations';
 const SIGN_IN = '/settings/sign-in';
-/** The addresses of pages, including those of one key or one webhook endpoint. */
-const ADDRESSES = [...SETTINGS_PAGES, 'keys/:id', 'webhooks/:id'].map((name) => `/settings/${name}`);
+/** The paths of pages, including those of one key or one webhook endpoint. */
+const PAGE_PATHS = [...SETTINGS_PAGES, 'keys/:id', 'webhooks/:id'].map((name) => `/settings/${name}`);
 /**
- * Such an address with its query, remembered while somebody signs in. Only paths on this host match, even if the cookie was forged, and none so
- * long that the cookie would have over 1 kB.
+ * The path and query of a page to return to after signing in or switching the mode. Only paths on this host match, even if the cookie was
+ * forged, and none so long that the cookie would have over 1 kB.
  */
-const WANTED = new RegExp(
+const RETURN_ADDRESS = new RegExp(
   `^/settings/(${SETTINGS_PAGES.join('|')})(/[0-9a-f-]{36})?(\\?[\\w.~%!$&'()*+,;=:@/?-]{0,680})?$`,
   'i',
 );
 
-const wantedOr = (address: unknown): string => (typeof address === 'string' && WANTED.test(address) ? address : PAGE);
+const returnAddressOrStart = (address: unknown): string =>
+  typeof address === 'string' && RETURN_ADDRESS.test(address) ? address : START_PAGE;
 
 interface RoutesOptions {
   readonly config: Config;
@@ -156,7 +160,7 @@ interface RoutesOptions {
   /** Limits invalid sign-in links, sessions and returns from the identity provider, per address. */
   readonly failures: RateLimiter;
   /** What the page needs to know about webhooks. */
-  readonly webhookPart: WebhookPart;
+  readonly webhookInfo: WebhookInfo;
   /** Limits the requests of each user. */
   readonly limiter: RateLimiter;
   readonly prepareSandbox: PrepareSandbox;
@@ -168,26 +172,27 @@ interface RoutesOptions {
 
 /** The routes of the settings, by path: the pages, the mode switch, sign-out, and sign-in by link or with the identity provider. */
 function settingsRoutes(options: RoutesOptions): Routes {
-  const { config, control, sessions, failures, limiter, prepareSandbox, contextOf, webhookPart } = options;
-  const parts = { webhooks: webhookPart, storesRequests: config.REQUEST_LOG === 'on' };
-  const attemptLink = attempts(failures, 'link', 'Too many invalid sign-in links from this address');
+  const { config, control, sessions, failures, limiter, prepareSandbox, contextOf, webhookInfo } = options;
+  const parts = { webhooks: webhookInfo, storesRequests: config.REQUEST_LOG === 'on' };
+  const attemptLink = createAttemptLimit(failures, 'link', 'Too many invalid sign-in links from this address');
   const tooMany = 'Too many failed sign-ins with the identity provider from this address';
-  const attemptReturn = attempts(failures, 'openid', tooMany);
+  const attemptReturn = createAttemptLimit(failures, 'openid', tooMany);
   const attemptCookie = createCookie('scopegate_sign_in', config.PUBLIC_URL);
-  // the page that somebody asked for before they signed in
-  const wantedCookie = createCookie('scopegate_wanted', config.PUBLIC_URL);
-  const provider = openId(options);
+  // the address of the page that somebody asked for before they signed in, as base64url
+  const returnCookie = createCookie('scopegate_wanted', config.PUBLIC_URL);
+  const provider = createOpenId(options);
   const hasProvider = provider !== undefined;
   const requireProvider = (): OpenId => {
     if (!provider) throw new AppError('not_found', 'No identity provider is configured.');
     return provider;
   };
 
-  function enter(request: Request, response: Response, token: string): Reply {
+  /** Gives the browser a session's token, and sends it to the page that was asked for. */
+  function signIn(request: Request, response: Response, token: string): Reply {
     sessions.cookie.set(response, token, SESSION_LIMITS.absolute / 1000);
-    const address = Buffer.from(wantedCookie.read(request) ?? '', 'base64url').toString();
-    if (address !== '') wantedCookie.clear(response);
-    return { to: wantedOr(address) };
+    const address = Buffer.from(returnCookie.read(request) ?? '', 'base64url').toString();
+    if (address !== '') returnCookie.clear(response);
+    return { to: returnAddressOrStart(address) };
   }
 
   const showPage: Route = async ({ params, originalUrl }, response, exchange) => {
@@ -195,7 +200,7 @@ function settingsRoutes(options: RoutesOptions): Routes {
     const openSession = await sessions.find(exchange);
     if (!openSession) {
       const address = Buffer.from(originalUrl).toString('base64url');
-      if (wantedOr(originalUrl) !== PAGE) wantedCookie.set(response, address, ATTEMPT_SECONDS);
+      if (returnAddressOrStart(originalUrl) !== START_PAGE) returnCookie.set(response, address, ATTEMPT_SECONDS);
       return { to: SIGN_IN };
     }
     const { session } = openSession;
@@ -214,8 +219,8 @@ function settingsRoutes(options: RoutesOptions): Routes {
   };
 
   return {
-    '/settings': { get: () => ({ to: PAGE }) },
-    ...Object.fromEntries(ADDRESSES.map((address) => [address, { get: showPage }])),
+    '/settings': { get: () => ({ to: START_PAGE }) },
+    ...Object.fromEntries(PAGE_PATHS.map((address) => [address, { get: showPage }])),
     '/settings/mode': {
       async post(request, _response, { address, ...exchange }) {
         const openSession = await sessions.find({ address, ...exchange });
@@ -228,7 +233,7 @@ function settingsRoutes(options: RoutesOptions): Routes {
         requireState(session.organisation);
         const sandbox = body?.mode === 'test' ? await prepareSandbox(session, address) : null;
         await control.sessions.enter(token, sandbox);
-        return { to: wantedOr(body?.page) };
+        return { to: returnAddressOrStart(body?.page) };
       },
     },
     '/settings/sign-out': {
@@ -244,7 +249,7 @@ function settingsRoutes(options: RoutesOptions): Routes {
           if (body?.everywhere === undefined) await control.sessions.end(openSession.token, address);
           else await control.sessions.endAll(all, userActor(user, address));
         }
-        for (const cookie of [sessions.cookie, wantedCookie]) cookie.clear(response);
+        for (const cookie of [sessions.cookie, returnCookie]) cookie.clear(response);
         return { to: SIGN_IN };
       },
     },
@@ -252,7 +257,7 @@ function settingsRoutes(options: RoutesOptions): Routes {
       async get(request, _response, exchange) {
         const { link } = request.query;
         const openSession = await sessions.find(exchange);
-        if (link === undefined) return openSession ? { to: PAGE } : { page: renderSignIn({ hasProvider }) };
+        if (link === undefined) return openSession ? { to: START_PAGE } : { page: renderSignIn({ hasProvider }) };
         // only the button's POST consumes a link, because mail scanners and previews follow links too
         if (typeof link === 'string' && isToken(link)) return { page: renderLink(link, openSession?.session) };
         return { status: 400, page: renderSignIn({ hasProvider, failure: 'incomplete' }) };
@@ -263,7 +268,7 @@ function settingsRoutes(options: RoutesOptions): Routes {
         const token = await attemptLink(address, async () =>
           typeof link === 'string' ? control.sessions.useLink(link, address) : undefined,
         );
-        if (token !== undefined) return enter(request, response, token);
+        if (token !== undefined) return signIn(request, response, token);
         return { status: 410, page: renderSignIn({ hasProvider, failure: 'used' }) };
       },
     },
@@ -276,15 +281,15 @@ function settingsRoutes(options: RoutesOptions): Routes {
     },
     [CALLBACK_PATH]: {
       async get(request, response, { address, search }) {
-        const chosen = requireProvider();
-        const attempt = chosen.readAttempt(attemptCookie.read(request));
+        const identityProvider = requireProvider();
+        const attempt = identityProvider.readAttempt(attemptCookie.read(request));
         attemptCookie.clear(response);
         if (!attempt)
           throw new AppError('forbidden', 'This sign-in was started in another browser or has expired. Start again.');
         const token = await attemptReturn(address, async () =>
-          control.sessions.start(await chosen.finish(search, attempt), address),
+          control.sessions.start(await identityProvider.finish(search, attempt), address),
         );
-        if (token !== undefined) return enter(request, response, token);
+        if (token !== undefined) return signIn(request, response, token);
         throw new AppError('forbidden', 'The identity provider returned an unknown organisation.');
       },
     },

@@ -3,26 +3,26 @@ import type * as Library from 'openid-client';
 import type { Config } from '../config';
 import { AppError } from '../errors';
 import type { NewSession } from '../organisations/sessions';
-import { toSession } from './claims';
+import { sessionOf } from './claims';
 
 /** Path of the redirect URI, below PUBLIC_URL. */
 export const CALLBACK_PATH = '/settings/sign-in/oidc/callback';
 
-/** The state of a sign-in in progress, kept in a cookie of the browser that started it. */
+/** What a sign-in in progress must be finished with, kept in a cookie of the browser that started it. */
 interface Attempt {
   readonly state: string;
   readonly nonce: string;
   readonly verifier: string;
 }
 
-/** How long a sign-in may take. */
+/** How long a sign-in may take, in seconds. */
 export const ATTEMPT_SECONDS = 600;
 
 /**
  * Writes attempts as strings and reads them back. They are signed and expire, since each accepted attempt causes a request to the
  * issuer: callers must not be able to forge one.
  */
-function createAttemptTexts(clientSecret: string) {
+function createAttemptCodec(clientSecret: string) {
   const key = Buffer.from(hkdfSync('sha256', clientSecret, 'scopegate sign-in', 'attempt', 32));
   const sign = (text: string): string => createHmac('sha256', key).update(text).digest('base64url');
   return {
@@ -51,14 +51,14 @@ export interface OpenIdOptions {
   readonly onError: (error: unknown) => void;
 }
 
-export type OpenId = NonNullable<ReturnType<typeof openId>>;
+export type OpenId = NonNullable<ReturnType<typeof createOpenId>>;
 
 /** Sign-in with OpenID Connect: code flow with PKCE, state and nonce. Undefined if OIDC_ISSUER is not set. */
-export function openId({ config, onError }: OpenIdOptions) {
+export function createOpenId({ config, onError }: OpenIdOptions) {
   const { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: id, OIDC_CLIENT_SECRET: secret, PUBLIC_URL: publicUrl } = config;
   if (issuer === undefined || id === undefined || secret === undefined || publicUrl === undefined) return undefined;
   const redirectUri = `${publicUrl}${CALLBACK_PATH}`;
-  const texts = createAttemptTexts(secret);
+  const texts = createAttemptCodec(secret);
   let discovered: Promise<Client> | undefined;
 
   /** Discovered on first use and retried after a failure, so that the gateway starts even if the issuer is down. */
@@ -73,7 +73,7 @@ export function openId({ config, onError }: OpenIdOptions) {
     }));
 
   return {
-    /** The URL to redirect the browser to, and the attempt for the browser to keep until the user returns. */
+    /** The URL to redirect the browser to, and the attempt for the browser to keep until the user returns. @throws AppError unavailable if the issuer does not respond */
     async begin() {
       const { library, client } = await discover();
       const [state, nonce] = [library.randomState(), library.randomNonce()];
@@ -90,8 +90,8 @@ export function openId({ config, onError }: OpenIdOptions) {
     },
     readAttempt: (text: string | undefined) => texts.read(text),
     /**
-     * The session for the user who returned. `search` is the query of the callback.
-     * @throws AppError forbidden if the issuer rejected the user, or the user has no organisation or role here
+     * The session for the user who returned. `search` is the query of the callback, with its `?`.
+     * @throws AppError forbidden if the issuer rejected the user, or the user has no organisation or role here; unavailable as above
      */
     async finish(search: string, { state, nonce, verifier }: Attempt): Promise<NewSession> {
       const { library, client } = await discover();
@@ -106,7 +106,7 @@ export function openId({ config, onError }: OpenIdOptions) {
         if (!identity) throw new Error('the issuer sent no ID token');
         const { userinfo_endpoint: userinfo } = client.serverMetadata();
         const more = userinfo ? await library.fetchUserInfo(client, tokens.access_token, identity.sub) : {};
-        return toSession({ ...more, ...identity }, config);
+        return sessionOf({ ...more, ...identity }, config);
       } catch (error) {
         if (error instanceof AppError) throw error;
         onError(error);

@@ -1,12 +1,12 @@
 import { hasApiAccess, type Mode, modeOf } from '../auth/principal';
-import { BOUNDS } from '../organisations/usageDetails';
+import { LATENCY_BOUNDS } from '../organisations/usageDetails';
 import type { Session } from '../organisations/sessions';
 import { ERROR_CODES } from '../errors';
 import { html, type Html, jsonBlock, layout } from '../pages/html';
 import { published } from '../schema/model';
 
 /** What the page needs to know about webhooks. */
-export interface WebhookPart {
+export interface WebhookInfo {
   /** Every type of event. */
   readonly types: readonly string[];
   /** Whether this gateway has WEBHOOK_SECRET, from which endpoints' secrets are derived. */
@@ -14,10 +14,10 @@ export interface WebhookPart {
 }
 
 /** What the page needs to know about the gateway. */
-export interface PageParts {
-  /** Whether there is a sandbox, or the user may make one. */
+export interface PageInfo {
+  /** Whether there is a sandbox to switch to, or the user may make one. */
   readonly canSwitch: boolean;
-  readonly webhooks: WebhookPart;
+  readonly webhooks: WebhookInfo;
   /** Whether this gateway stores requests (REQUEST_LOG). */
   readonly storesRequests: boolean;
   /** The answers to the first calls of the page (opening.ts). */
@@ -28,7 +28,7 @@ export interface PageParts {
 export function renderSettings(
   session: Session,
   csrf: string,
-  { webhooks, storesRequests, canSwitch, opening }: PageParts,
+  { webhooks, storesRequests, canSwitch, opening }: PageInfo,
 ): Html {
   const { organisation, home, user, role } = session;
   const mode = modeOf(organisation);
@@ -68,26 +68,26 @@ export function renderSettings(
             </p></noscript
           >
           ${mayChange ? undefined : MEMBER_NOTICE}
-          ${['integrations', 'keys', 'key', 'webhooks', 'endpoint', 'requests', 'members', 'audit'].map(drawn)}
+          ${['integrations', 'keys', 'key', 'webhooks', 'endpoint', 'requests', 'members', 'audit'].map(pageSection)}
         </div>
       </div>
       <div id="dialogs"></div>
       ${operationNames()}
       ${jsonBlock('settings', {
         ...{ csrf, mayChange, hasPlan, canMakeWebhooks: webhooks.canMake, storesRequests, opening, now: Date.now() },
-        ...{ scopes: offeredScopes(), eventTypes: webhooks.types, timeBounds: BOUNDS, statuses: STATUSES },
+        ...{ scopes: offeredScopes(), eventTypes: webhooks.types, timeBounds: LATENCY_BOUNDS, statuses: STATUSES },
         // so that the page is never used for an organisation or user other than it was opened for
         ...{ organisation: organisation.id, user: user.id },
       })}`,
   });
 }
 
-/** A page that the script draws. */
-function drawn(name: string): Html {
+/** The empty section of a page, which the script fills and shows. */
+function pageSection(name: string): Html {
   return html`<section data-page="${name}" aria-labelledby="${name}-title" hidden></section>`;
 }
 
-/** What the scopes of each resource allow, by action, of those that allow something. */
+/** What each scope allows, by resource and action. Scopes that no operation uses are left out. */
 function offeredScopes(): Readonly<Record<string, Readonly<Record<string, string>>>> {
   const offered: Record<string, Record<string, string>> = {};
   for (const scope of published.usedScopes) {
@@ -98,9 +98,10 @@ function offeredScopes(): Readonly<Record<string, Readonly<Record<string, string
   return offered;
 }
 
+/** HTTP statuses by error code. */
 const STATUSES = Object.fromEntries(Object.entries(ERROR_CODES).map(([code, { status }]) => [code, status]));
 
-/** The operation names that both filters suggest. */
+/** The operation names that the filters of requests and of usage suggest. */
 function operationNames(): Html {
   const operations = published.operations.filter(({ role }) => role === undefined).map(({ name }) => name);
   return html`<datalist id="operations">

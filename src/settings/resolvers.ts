@@ -15,8 +15,8 @@ export const settingsResolvers = {
     ...resolversOf('create_key', 'update_key', 'rotate_key', 'revoke_key'),
     ...resolversOf('create_webhook', 'update_webhook', 'rotate_webhook'),
     ...resolversOf('enable_webhook', 'disable_webhook', 'delete_webhook'),
-    send_test_event: posting('send_test_event'),
-    resend_event: posting('resend_event'),
+    send_test_event: postingResolver('send_test_event'),
+    resend_event: postingResolver('resend_event'),
   },
 };
 
@@ -28,7 +28,8 @@ function resolverOf(name: keyof Admin): Resolver<UserContext> {
   return (_, args, { admin }) => admin[name](args as never);
 }
 
-function posting(name: 'send_test_event' | 'resend_event'): Resolver<UserContext> {
+/** The resolver of an operation that posts to a webhook endpoint at once. */
+function postingResolver(name: 'send_test_event' | 'resend_event'): Resolver<UserContext> {
   return async (_, args, context) => {
     await context.charge(MANUAL_DELIVERY_POINTS);
     return context.admin[name](args as never);

@@ -12,11 +12,13 @@ export interface SandboxOptions {
   readonly storeSample: (data: OrganisationData, by: Writer) => Promise<unknown>;
 }
 
-/** Resolves with the sandbox's id. */
+/**
+ * Creates the sandbox of a user's organisation, unless there is one, and completes its sample. Resolves with the sandbox's id. `from` is the
+ * user's network address. @throws AppError forbidden; not_found if the organisation no longer exists
+ */
 export type PrepareSandbox = (session: Session, from: string) => Promise<string>;
 
-/** Creates the sandbox of a user's organisation, unless there is one, and completes its sample. @throws AppError forbidden */
-export function sandboxMaker({ control, organisationData, storeSample }: SandboxOptions): PrepareSandbox {
+export function createSandboxPreparer({ control, organisationData, storeSample }: SandboxOptions): PrepareSandbox {
   const { sandboxes } = control;
   /** Samples being stored, by sandbox, so that many requests at once cost no more than one. */
   const filling = new Map<string, Promise<void>>();
@@ -36,7 +38,7 @@ export function sandboxMaker({ control, organisationData, storeSample }: Sandbox
     }
   }
 
-  /** The user's own rows stay, even those with the same unique values as rows of the sample. */
+  /** Stores what is missing of the sample. The user's own rows stay, even those with the same unique values as rows of the sample. */
   async function fill(sandbox: Sandbox, by: Writer): Promise<void> {
     await storeSample(organisationData(sandbox.organisation), by);
     await sandboxes.noteSeeded(sandbox);
@@ -46,12 +48,12 @@ export function sandboxMaker({ control, organisationData, storeSample }: Sandbox
     const sandbox = (await sandboxes.of(session.home)) ?? (await make(session, from));
     const { id } = sandbox.organisation;
     if (sandbox.unseeded === undefined) return id;
-    let begun = filling.get(id);
-    if (!begun) {
-      begun = fill(sandbox, `user:${session.user.id}`).finally(() => filling.delete(id));
-      filling.set(id, begun);
+    let fillingNow = filling.get(id);
+    if (!fillingNow) {
+      fillingNow = fill(sandbox, `user:${session.user.id}`).finally(() => filling.delete(id));
+      filling.set(id, fillingNow);
     }
-    await begun;
+    await fillingNow;
     return id;
   };
 }

@@ -25,14 +25,14 @@ export interface UserContext extends CallContext {
   readonly admin: Admin;
 }
 
-/** The name of a user's budget, the same in both modes. */
+/** The id of a user's budget of points, the same in both modes. */
 export const userBudget = ({ home, user }: Session): string => `user:${home}:${user.id}`;
 
 export function createUserContexts(options: UserContextOptions) {
   const { config, sessions, limiter, organisationData } = options;
 
   /** The context of a session. Checks rate (429) and the organisation's state (403); roles are checked per operation. */
-  async function of(exchange: Exchange, session: Session): Promise<UserContext> {
+  async function contextOf(exchange: Exchange, session: Session): Promise<UserContext> {
     const { requestId, address, log } = exchange;
     const { countAnswer } = createIncomingRequest(exchange);
     const { organisation, user, role } = session;
@@ -68,8 +68,8 @@ export function createUserContexts(options: UserContextOptions) {
   }
 
   return {
-    of,
-    /** The context of a signed-in user. Before {@link of}, checks session (401; 429 after too many without one), origin and CSRF token (403). */
+    of: contextOf,
+    /** The context of a signed-in user. Before {@link contextOf}, checks session (401; 429 after too many without one), origin and CSRF token (403). */
     open: async (exchange: Exchange): Promise<UserContext> => {
       const { request } = exchange;
       const openSession = await sessions.find(exchange);
@@ -81,7 +81,7 @@ export function createUserContexts(options: UserContextOptions) {
       }
       checkOrigin(request, config.PUBLIC_URL);
       checkCsrf(request.headers['x-csrf-token'], openSession);
-      return of(exchange, openSession.session);
+      return contextOf(exchange, openSession.session);
     },
   };
 }

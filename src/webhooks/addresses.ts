@@ -34,7 +34,7 @@ export const NOT_PUBLIC_ADDRESS = 'is not a public address';
 export function createAddressPolicy(ranges: readonly string[]) {
   const isInAllowedRanges = (address: string): boolean => ranges.length > 0 && isInRanges(address, ranges);
   return {
-    /** @throws RefusedAddress */
+    /** @throws RefusedAddress if webhooks may not be sent to an address, or not over this protocol */
     require(address: string, protocol: string): void {
       if (isInAllowedRanges(address)) return;
       if (!isPublic(address)) throw new RefusedAddress(`${address} ${NOT_PUBLIC_ADDRESS}`);
@@ -115,7 +115,8 @@ export async function requireDeliverable(url: URL, resolve: Resolve, policy: Add
 
 /** A lookup for connections that refuses a name if any of its addresses is refused. */
 export function checkedLookup(resolve: Resolve, policy: AddressPolicy, protocol: string): LookupFunction {
-  const find = async (name: string): Promise<{ address: string; family: number }[]> => {
+  // all or none, since a connection may use any of them
+  const addressesOf = async (name: string): Promise<{ address: string; family: number }[]> => {
     const addresses = await resolve(name);
     if (addresses.length === 0) throw new RefusedAddress(NOT_PUBLIC);
     return addresses.map((address) => {
@@ -130,7 +131,7 @@ export function checkedLookup(resolve: Resolve, policy: AddressPolicy, protocol:
     });
   };
   return (name, { all, family }, callback) => {
-    find(name).then(
+    addressesOf(name).then(
       (addresses) => {
         const fitting =
           family === 4 || family === 6 ? addresses.filter((address) => address.family === family) : addresses;

@@ -7,9 +7,12 @@ import { SETTLED_READ } from '../tenant/slots';
 import { type EventRow, events, KEPT_FOR } from '../events/collection';
 import { shownAttempt, type WebhookAttempt } from './post';
 
-/* Deliveries, sent and pending: a row per event and endpoint, in the organisation's own database, kept as long as events. */
+/*
+ * Deliveries, sent and pending: a row per event and endpoint, in the organisation's own database, kept as long as events. Of the open ones,
+ * `waiting` is one to send at `next_at`, and `held` one behind such an event of the same object, which is sent after it.
+ */
 
-const MAX_REMEMBERED = 10;
+const MAX_ATTEMPTS_IN_LOG = 10;
 
 type DeliveryState = 'delivered' | 'waiting' | 'held' | 'failed' | 'skipped';
 
@@ -47,7 +50,7 @@ export const positionOfDelivery = (id: string): string => id.slice(id.indexOf('.
 
 /** Adds an attempt to a log, which keeps only the last answer. */
 export function withAttempt(log: readonly WebhookAttempt[], last: WebhookAttempt): WebhookAttempt[] {
-  const before = log.slice(1 - MAX_REMEMBERED).map((attempt) => ({ ...attempt, answer: null }));
+  const before = log.slice(1 - MAX_ATTEMPTS_IN_LOG).map((attempt) => ({ ...attempt, answer: null }));
   return [...before, shownAttempt(last)];
 }
 
@@ -58,6 +61,7 @@ export function createDeliveries(data: OrganisationData) {
   const rows = data.collection(webhookDeliveries);
   const openOf = (endpoint: string) => ({ endpoint_id: endpoint, state: { $in: [...OPEN] } });
   return {
+    /** The open deliveries of an endpoint, oldest event first. */
     open: (endpoint: string, most: number): Promise<OpenRow[]> =>
       rows.find(openOf(endpoint), { projection: OPEN_MEMBERS, sort: { _id: 1 }, ...atMost(most) }).toArray(),
     byIds: (ids: readonly string[]): Promise<DeliveryRow[]> =>
@@ -76,13 +80,16 @@ export function createDeliveries(data: OrganisationData) {
       await data.whileStillWritable(() => rows.bulkWrite(writes, { ordered: false }));
       data.wrote([webhookDeliveries], changed.length);
     },
+    /** Makes all waiting deliveries of an endpoint due. */
     makeDue: async (endpoint: string, now: Date): Promise<void> => {
       await rows.updateMany({ endpoint_id: endpoint, state: 'waiting' }, { $set: { next_at: now } });
     },
+    /** Ends all open deliveries of an endpoint without sending them. */
     skipOpen: async (endpoint: string): Promise<void> => {
       await rows.updateMany(openOf(endpoint), { $set: { state: 'skipped', next_at: null } });
     },
-    note: async ({ _id, log }: DeliveryRow, attempt: WebhookAttempt): Promise<void> => {
+    /** Adds an attempt made by hand to the log; the state stays. */
+    noteAttempt: async ({ _id, log }: DeliveryRow, attempt: WebhookAttempt): Promise<void> => {
       await rows.updateOne({ _id }, { $set: { log: withAttempt(log, attempt) } });
     },
     /** A page of deliveries, newest event first. */

@@ -21,7 +21,7 @@ const EXPLAINED: Readonly<Record<string, string>> = {
 };
 
 /** Messages by what the code or the text of OpenSSL's error contains, the first that applies; OpenSSL 3.0 and 3.5 word them differently. */
-const TLS: readonly (readonly [RegExp, string])[] = [
+const TLS_FAULTS: readonly (readonly [RegExp, string])[] = [
   [/depth zero self signed/, 'the certificate is self-signed'],
   [/self signed cert in chain|cert untrusted/, 'the certificate is from an authority that is not publicly trusted'],
   [
@@ -45,16 +45,17 @@ export function causeOf(error: unknown): SystemError {
   return first === undefined ? (error as SystemError) : causeOf(first);
 }
 
-export function explain(error: unknown): string {
+/** Why an attempt failed, as a clause. */
+export function failureText(error: unknown): string {
   const cause = causeOf(error);
   if (cause instanceof RefusedAddress) return `the URL ${cause.message}`;
   const { code, message = '' } = cause;
-  // our own
+  // an error of post.ts
   if (code === undefined) return shorten(message, 200);
   if (code in EXPLAINED) return EXPLAINED[code] ?? '';
   if (code.startsWith('HPE_')) return 'the answer is not HTTP';
   if (!/CERT|SELF_SIGNED|UNABLE_TO|HOSTNAME|TLS|SSL|EPROTO/.test(code)) return `the request failed (${code})`;
   const text = `${code} ${message}`.toLowerCase().replaceAll('_', ' ');
-  const [, why] = TLS.find(([pattern]) => pattern.test(text)) ?? [];
+  const [, why] = TLS_FAULTS.find(([pattern]) => pattern.test(text)) ?? [];
   return `TLS failed: ${why ?? 'the server ended the handshake'}`;
 }

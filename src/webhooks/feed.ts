@@ -3,38 +3,39 @@ import type { EventRow } from '../events/collection';
 import { lastPosition, readEvents, shownEvent } from '../events/page';
 import type { EndpointRow } from '../organisations/webhookRows';
 import { createDeliveries, eventsAt } from './deliveries';
-import type { Shown } from './sending';
+import type { ShownEvent } from './sending';
 
-/* The events that an endpoint is sent, and what is parked of them. */
+/* The events that an endpoint is sent, and its deliveries. */
 
 /** An event to send. */
-export interface Entry {
+export interface FeedEntry {
   /** Where it is in its feed; part of the id of its delivery. */
   readonly position: string;
-  /** The position of an endpoint that goes on after it. */
+  /** The position that an endpoint has once it was sent. */
   readonly after: string;
   readonly type: string;
-  /** What it is about: events of the same are sent in order. */
+  /** Id of the object that it is about; null if none. Events of the same object are sent in order. */
   readonly object: string | null;
-  readonly shown: Shown;
+  /** The body to send. */
+  readonly shown: ShownEvent;
   /** Of a sandbox, where one feed has several organisations. */
   readonly isTest?: boolean;
 }
 
 export interface WorkFeed {
-  /** The next events of an endpoint, of the types that it wants. */
+  /** The next events of an endpoint, of the types that it wants. `next` is its position after all of them. */
   next(
     endpoint: Pick<EndpointRow, 'position' | 'types'>,
     limit: number,
-  ): Promise<{ readonly entries: readonly Entry[]; readonly hasMore: boolean; readonly next: string }>;
+  ): Promise<{ readonly entries: readonly FeedEntry[]; readonly hasMore: boolean; readonly next: string }>;
   /** Events by position; those that are no longer kept are missing. */
-  at(positions: readonly string[]): Promise<ReadonlyMap<string, Entry>>;
+  at(positions: readonly string[]): Promise<ReadonlyMap<string, FeedEntry>>;
   readonly deliveries: Pick<ReturnType<typeof createDeliveries>, 'open' | 'byIds' | 'save' | 'makeDue'>;
 }
 
 /** The feed of an organisation's endpoints. */
 export function createFeed(data: OrganisationData): WorkFeed {
-  const entryOf = (row: EventRow): Entry => ({
+  const entryOf = (row: EventRow): FeedEntry => ({
     ...{ position: row._id, after: row._id, type: row.type, object: row.object?.id ?? null },
     shown: shownEvent(data.organisationId, row),
   });

@@ -3,19 +3,23 @@ import type { DisabledReason, EndpointRow } from '../organisations/webhookRows';
 import type { Attempt } from './post';
 import { HOUR, MINUTE } from '../units';
 
-/* The health of an endpoint, judged by the attempts during one lease. */
+/*
+ * The health of an endpoint, judged by the attempts during one lease. After failures of several objects in a row it is failing: only its oldest
+ * event is sent then, as a probe, until one succeeds.
+ */
 
-const WIDEST = 8;
+/** Objects whose events are sent at once, at most (POSTS in limits.ts). */
+const MAX_WIDTH = 8;
 
 export type Health = ReturnType<typeof createHealth>;
 
-/** How an endpoint is treated that nobody but the operator could enable again. */
+/** How the operator's own endpoint is treated, which nobody could enable again. */
 export interface Lenience {
   /** The longest wait before the next probe, in milliseconds. */
   readonly longestProbe: number;
 }
 
-/** With lenience an endpoint is never disabled. */
+/** `now` is the database's time. With `lenience` an endpoint is never disabled. */
 export function createHealth(row: EndpointRow, now: () => number, lenience?: Lenience) {
   let { state, failing_since, last_success_at, probes } = row;
   const failed = new Set(row.failed);
@@ -32,7 +36,7 @@ export function createHealth(row: EndpointRow, now: () => number, lenience?: Len
       probes = 0;
       // by the database's clock, since gateways' clocks can be hours apart
       last_success_at = new Date(now());
-      width = Math.min(WIDEST, width * 2);
+      width = Math.min(MAX_WIDTH, width * 2);
     },
     noteFailure(object: string, { status, retryAfter }: Attempt): void {
       width = 1;
@@ -52,11 +56,14 @@ export function createHealth(row: EndpointRow, now: () => number, lenience?: Len
       failing_since = null;
       probes = 0;
     },
+    /** For how many objects events may be sent at once. */
     width: (): number => width,
     isFailing: (): boolean => state === 'failing',
+    /** How many probes have failed. */
     probes: (): number => probes,
     /** How long to wait before the next probe. */
     probeWait: (): number => Math.min(lenience?.longestProbe ?? Infinity, probeAfter(probes)),
+    /** Why the endpoint is to be disabled; undefined if it is not. */
     disable: (): DisabledReason | undefined => disable,
     /** The end of the pause that the receiver asked for, in milliseconds since 1970. */
     restUntil: (): number | undefined => restUntil,
@@ -65,7 +72,7 @@ export function createHealth(row: EndpointRow, now: () => number, lenience?: Len
 }
 
 /** Wait before each attempt, in milliseconds, as Standard Webhooks recommends: 10 attempts in 75 hours. */
-const STEPS = [0, 5000, 5 * MINUTE, 30 * MINUTE, ...[2, 5, 10, 14, 20, 24].map((hours) => hours * HOUR)];
+const ATTEMPT_WAITS = [0, 5000, 5 * MINUTE, 30 * MINUTE, ...[2, 5, 10, 14, 20, 24].map((hours) => hours * HOUR)];
 /** Maximum share of a wait that is added at random, so that events that failed together are not retried together. */
 const JITTER = 0.1;
 /** An endpoint with nothing but failures is disabled after this long, in milliseconds. */
@@ -73,11 +80,11 @@ const DISABLED_AFTER = 120 * HOUR;
 /** An endpoint is failing after failures of this many objects in a row. */
 const FAILING_AFTER = 10;
 
-/** How long to wait after this many attempts; undefined after the last. */
+/** How long to wait after this many attempts, in milliseconds; undefined after the last. */
 export function waitAfter(attempts: number): number | undefined {
-  const step = STEPS[attempts];
+  const step = ATTEMPT_WAITS[attempts];
   return step === undefined ? undefined : step * (1 + JITTER * Math.random());
 }
 
 /** How long to wait before the next probe of a failing endpoint: there is always another, until it is disabled. */
-const probeAfter = (probes: number): number => waitAfter(Math.min(probes + 1, STEPS.length - 1)) ?? 0;
+const probeAfter = (probes: number): number => waitAfter(Math.min(probes + 1, ATTEMPT_WAITS.length - 1)) ?? 0;

@@ -82,6 +82,7 @@ export function createWebhooks({ logger, isDown, onOutcome, ...stores }: Gateway
         });
   return {
     management,
+    /** Called with organisations that have new events. */
     wake: async (organisations: readonly string[]): Promise<void> => {
       if (await stores.control.webhookLeases.wake(organisations)) workers?.wake();
       await ofOperator?.wake();
@@ -97,6 +98,7 @@ export function createWebhooks({ logger, isDown, onOutcome, ...stores }: Gateway
       await Promise.all([workers?.stop(), ofOperator?.stop()]);
       poster.close();
     },
+    /** As in workers.ts; 0 without a master secret. */
     waited: (): number => workers?.waited() ?? 0,
     posting: (): number => workers?.posting() ?? 0,
     postsWaiting: (): number => workers?.postsWaiting() ?? 0,

@@ -6,7 +6,7 @@ import type { Control } from '../organisations/control';
 
 interface Fingerprint {
   readonly _id: 'webhook_secret';
-  /** Base64. Reveals nothing about the secret, which cannot be guessed. */
+  /** Derived from the secret, base64. Reveals nothing about it, since the secret cannot be guessed. */
   readonly check: string;
 }
 
@@ -22,14 +22,17 @@ export class WrongSecretError extends Error {
   }
 }
 
-interface Guarded {
+interface MasterSecretStores {
   readonly databases: Pick<Databases, 'control'>;
   readonly control: Pick<Control, 'webhooks'>;
 }
 
 export type MasterSecret = ReturnType<typeof createMasterSecret>;
 
-export function createMasterSecret({ databases: { control }, control: { webhooks } }: Guarded, master: string) {
+export function createMasterSecret(
+  { databases: { control }, control: { webhooks } }: MasterSecretStores,
+  master: string,
+) {
   const rows = control.getClient().db(control.name).collection<Fingerprint>('deployment');
   const check = Buffer.from(hkdfSync('sha256', master, 'scopegate webhooks', 'fingerprint', 16)).toString('base64');
   return {
@@ -38,7 +41,7 @@ export function createMasterSecret({ databases: { control }, control: { webhooks
       const row = await rows.findOne({ _id: 'webhook_secret' });
       return !row || row.check === check || !(await webhooks.any());
     },
-    /** Stores the master secret's fingerprint before the first endpoint is created. @throws WrongSecretError */
+    /** Stores the master secret's fingerprint, unless there are endpoints with another: call it before an endpoint is created. @throws WrongSecretError */
     async adopt(): Promise<void> {
       for (;;) {
         const row = await rows.findOneAndUpdate(

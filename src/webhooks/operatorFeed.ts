@@ -1,18 +1,18 @@
 import type { mongo } from 'mongoose';
 import { atMost } from '../mongo/native';
 import { AppError } from '../errors';
-import { type ClusterFeed, cursorOfLog, type EventOfOne, positionOfLog } from '../events/clusterFeed';
+import { type ClusterFeed, cursorOfLog, type OrganisationEventRow, positionOfLog } from '../events/clusterFeed';
 import { shownEvent } from '../events/page';
 import { eventId, timeDigits } from '../events/position';
-import type { Listed } from '../organisations/organisationRows';
+import type { OrganisationForOperators } from '../organisations/organisationRows';
 import { GAP } from '../schema/eventTypes';
 import { type DeliveryRow, OPEN_MEMBERS, type OpenRow } from './deliveries';
-import type { Entry, WorkFeed } from './feed';
+import type { FeedEntry, WorkFeed } from './feed';
 
 /* The events that the operator's webhook is sent: those of all organisations, from the log of the database (docs/decisions/operator-webhook.md). */
 
-/** A failed event, or one behind it. It has what is sent, so that its organisation's database need not respond. */
-export interface ParkedRow extends DeliveryRow, Pick<Entry, 'shown'> {
+/** A parked event: one that failed, or one behind it. It has what is sent, so that its organisation's database need not respond. */
+export interface ParkedRow extends DeliveryRow, Pick<FeedEntry, 'shown'> {
   readonly organisation_id: string | null;
   readonly is_test: boolean;
 }
@@ -20,21 +20,21 @@ export interface ParkedRow extends DeliveryRow, Pick<Entry, 'shown'> {
 interface OperatorFeedOptions {
   readonly log: ClusterFeed;
   readonly rows: mongo.Collection<ParkedRow>;
-  readonly byIds: (ids: readonly string[]) => Promise<ReadonlyMap<string, Listed>>;
+  readonly byIds: (ids: readonly string[]) => Promise<ReadonlyMap<string, OrganisationForOperators>>;
   readonly now: () => number;
   /** Called if the log no longer goes back to where the webhook stopped. */
   readonly onLost: (from: Date) => void;
 }
 
-interface OwnEntry extends Entry {
+interface OperatorEntry extends FeedEntry {
   readonly organisationId: string | null;
 }
 
 export function createOperatorFeed({ log, rows, byIds, now, onLost }: OperatorFeedOptions): WorkFeed {
-  /** What the rows to save are about. */
-  const entryByEvent = new Map<string, OwnEntry>();
+  /** The events of the last page, by event id, which `save` stores in their rows. */
+  const entryByEvent = new Map<string, OperatorEntry>();
 
-  async function ofOurs(events: readonly EventOfOne[]): Promise<OwnEntry[]> {
+  async function ofKnownOrganisations(events: readonly OrganisationEventRow[]): Promise<OperatorEntry[]> {
     const organisations =
       events.length === 0 ? undefined : await byIds([...new Set(events.map((event) => event.organisationId))]);
     return events.flatMap((event) => {
@@ -43,12 +43,12 @@ export function createOperatorFeed({ log, rows, byIds, now, onLost }: OperatorFe
     });
   }
 
-  /** An event that says that history was lost since a position, and the end of the log. */
-  async function lost(position: string) {
+  /** A page with one event, which says that history was lost since a position, and goes on at the end of the log. */
+  async function gapPage(position: string) {
     const at = positionOfLog(position)?.at;
     const [from, to] = [new Date(at ? at.t * 1000 : now()), new Date(now())];
     onLost(from);
-    const { next } = await log.read(undefined, ALL, 1, 0);
+    const { next } = await log.read(undefined, ALL_EVENTS, 1, 0);
     const time = at ? timeDigits(at) : '';
     const after = cursorOfLog(next);
     const shown = {
@@ -61,11 +61,11 @@ export function createOperatorFeed({ log, rows, byIds, now, onLost }: OperatorFe
 
   async function read(position: string, limit: number) {
     try {
-      const { events, hasMore, next } = await log.read(positionOfLog(position), ALL, limit, 0);
-      return { entries: await ofOurs(events), hasMore, next: cursorOfLog(next) };
+      const { events, hasMore, next } = await log.read(positionOfLog(position), ALL_EVENTS, limit, 0);
+      return { entries: await ofKnownOrganisations(events), hasMore, next: cursorOfLog(next) };
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== 'cursor_expired') throw error;
-      return lost(position);
+      return gapPage(position);
     }
   }
 
@@ -110,19 +110,33 @@ export function createOperatorFeed({ log, rows, byIds, now, onLost }: OperatorFe
 
 /** The id of the operator's endpoint, with which the ids of its parked events begin. */
 export const OPERATOR_ENDPOINT = 'operator';
-const ALL = { types: undefined, organisationId: undefined } as const;
+const ALL_EVENTS = { types: undefined, organisationId: undefined } as const;
 
-function entryOf({ organisationId, row, after }: EventOfOne, organisation: Listed): OwnEntry {
+function entryOf(
+  { organisationId, row, after }: OrganisationEventRow,
+  organisation: OrganisationForOperators,
+): OperatorEntry {
   const { external_ref, sandbox_of } = organisation;
   const shown = { ...shownEvent(organisationId, row), organisation_id: organisationId, organisation_ref: external_ref };
   return {
-    ...{ position: `${organisationId}.${row._id}`, after: cursorOfLog(after), type: row.type, shown, organisationId },
+    position: `${organisationId}.${row._id}`,
+    after: cursorOfLog(after),
+    type: row.type,
+    shown,
+    organisationId,
     object: `${organisationId} ${row.object?.id ?? ''}`,
     isTest: sandbox_of !== undefined,
   };
 }
 
-function entryOfParked({ _id, type, object_id, shown, organisation_id: organisationId, is_test }: ParkedRow): OwnEntry {
+function entryOfParked({
+  _id,
+  type,
+  object_id,
+  shown,
+  organisation_id: organisationId,
+  is_test,
+}: ParkedRow): OperatorEntry {
   const position = _id.slice(OPERATOR_ENDPOINT.length + 1);
   return { position, after: '', type, object: object_id, shown, organisationId, isTest: is_test };
 }

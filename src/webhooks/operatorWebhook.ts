@@ -4,25 +4,26 @@ import type { Databases } from '../tenant/databases';
 import { type ClusterFeed, createClusterFeed, cursorOfLog, positionOfLog } from '../events/clusterFeed';
 import { createLoop } from '../async/loop';
 import type { Control } from '../organisations/control';
-import { lastKnownOf } from '../organisations/lastKnown';
+import { createLastKnown } from '../organisations/lastKnown';
 import { createEndpointLeases, type Leased } from '../organisations/webhookLeases';
 import type { EndpointRow } from '../organisations/webhookRows';
 import { MINUTE } from '../units';
 import { createAddressPolicy } from './addresses';
 import { createHealth } from './health';
 import { createOperatorFeed, OPERATOR_ENDPOINT, type ParkedRow } from './operatorFeed';
-import { keep, passes } from './passes';
+import { keepEndpointLease, runPasses } from './passes';
 import { createPoster } from './post';
 import { signedPost } from './sending';
 import type { Outcome } from './work';
 
 /* Posts the events of all organisations to the operator's own server; one gateway at a time does (docs/decisions/operator-webhook.md). */
 
+/** How often to try to take the lease, and how long to wait after a failure, in milliseconds. */
 const LOOK_EVERY = 1000;
 const AFTER_FAILURE = 5000;
-/** How long to work before the lease is given back, in milliseconds, and how long it rests if there is nothing to do. */
+/** How long to work before the lease is given back, in milliseconds, and how long nobody takes it if there is nothing to do. */
 const SLICE = 10_000;
-const IDLE = 5000;
+const IDLE_REST = 5000;
 /** The longest wait before a failing receiver is tried again, in milliseconds: nobody enables this endpoint by hand. */
 const LONGEST_PROBE = 5 * MINUTE;
 /** Every address: its URL is chosen by whoever runs the gateway. */
@@ -30,7 +31,7 @@ const ANYWHERE = ['0.0.0.0/0', '::/0'];
 
 export interface OperatorWebhookOptions {
   readonly url: string;
-  /** The first signs, and the second too. */
+  /** One, or two while one is being replaced; each signs. */
   readonly secrets: readonly Buffer[];
   readonly databases: Databases;
   readonly control: Pick<Control, 'organisations'>;
@@ -41,7 +42,7 @@ export interface OperatorWebhookOptions {
   readonly onLost: (from: Date) => void;
 }
 
-/** Where the operator's webhook is: its row, and what is parked. */
+/** The collections of the operator's webhook: one with its row, and one with the events that are parked. */
 export function operatorWebhookRows({ control }: Pick<Databases, 'control'>) {
   const database = control.getClient().db(control.name);
   return {
@@ -78,15 +79,15 @@ export function createOperatorWebhook(options: OperatorWebhookOptions) {
     // by the system, since an internal name may be in /etc/hosts or in a search domain
     resolve: async (name) => (await lookup(name, { all: true })).map(({ address }) => address),
   });
-  let isMade = false;
+  let hasRow = false;
 
   async function work(endpoint: Leased): Promise<boolean> {
-    const lease = keep(endpoint, leases);
+    const lease = keepEndpointLease(endpoint, leases);
     const sliceEnds = performance.now() + SLICE;
     const mustStop = (): boolean => lease.isLost() || loop.isEnding() || performance.now() > sliceEnds;
     try {
-      return await passes(endpoint, {
-        ...{ leases, feed, now, mustStop, onOutcome, longestRest: IDLE },
+      return await runPasses(endpoint, {
+        ...{ leases, feed, now, mustStop, onOutcome, longestRest: IDLE_REST },
         health: createHealth(endpoint, now, { longestProbe: LONGEST_PROBE }),
         requireOpen: () => Promise.resolve(),
         post: async (_endpoint, { shown, isTest }) =>
@@ -101,18 +102,18 @@ export function createOperatorWebhook(options: OperatorWebhookOptions) {
     }
   }
 
-  async function look(): Promise<boolean> {
-    if (!isMade) await makeRow(rows.endpoint, log, now);
-    isMade = true;
+  async function lookForWork(): Promise<boolean> {
+    if (!hasRow) await makeRow(rows.endpoint, log, now);
+    hasRow = true;
     const endpoint = await leases.take(OPERATOR_ENDPOINT);
     return endpoint ? work(endpoint) : false;
   }
 
-  const loop = createLoop({ round: look, every: LOOK_EVERY, afterFailure: AFTER_FAILURE, onError });
+  const loop = createLoop({ round: lookForWork, every: LOOK_EVERY, afterFailure: AFTER_FAILURE, onError });
 
   return {
     start: loop.start,
-    /** Says that there are new events. */
+    /** Makes the webhook due, because there are new events. */
     async wake(): Promise<void> {
       const due = { $min: { due: new Date(now()) }, $inc: { wakes: 1 } };
       await rows.endpoint.updateOne({ _id: OPERATOR_ENDPOINT, state: 'enabled' }, due);
@@ -123,7 +124,7 @@ export function createOperatorWebhook(options: OperatorWebhookOptions) {
       await loop.stop();
       poster.close();
     },
-    behind: lastKnownOf<Behind | undefined>(undefined, () => behindOf(databases)),
+    behind: createLastKnown<Behind | undefined>(undefined, () => behindOf(databases)),
   };
 }
 

@@ -1,26 +1,33 @@
 import { keepLease } from '../mongo/lease';
-import { BEAT_EVERY, type Leased, type Rest, SETTLED_AFTER, type WebhookLeases } from '../organisations/webhookLeases';
+import {
+  BEAT_EVERY,
+  type Leased,
+  type NextWork,
+  SETTLED_AFTER,
+  type WebhookLeases,
+} from '../organisations/webhookLeases';
 import type { DisabledReason } from '../organisations/webhookRows';
-import type { Entry, WorkFeed } from './feed';
+import type { FeedEntry, WorkFeed } from './feed';
 import type { Health } from './health';
 import type { Attempt } from './post';
-import { type Outcome, type Pass, workOnce } from './work';
+import { type Outcome, type Pass, runPass } from './work';
 
-/* What is done with the lease of an endpoint, whoever's it is. */
+/* Passes (work.ts) over an endpoint while its lease is held: an organisation's, or the operator's. */
 
 /** A lease is given up after this long, in milliseconds: by then its holder is waiting for a database that does not respond. */
-const LONGEST = 180_000;
-/** How long an endpoint rests whose probe was not made, and one that was made a moment ago, in milliseconds. */
+const LEASE_KEPT_FOR = 180_000;
+/** How long an endpoint rests whose probe could not be made, in milliseconds. */
 export const SOON = 5000;
-const YOUNG = 2000;
+/** How long one rests that was created a moment ago, in milliseconds. */
+const LOOK_AGAIN_AFTER = 2000;
 
-/** Keeps a lease until it is lost, or `stop` is called. */
-export function keep(lease: Leased, leases: Pick<WebhookLeases, 'keep'>): ReturnType<typeof keepLease> {
+/** Renews a lease until it is lost, or `stop` is called. */
+export function keepEndpointLease(lease: Leased, leases: Pick<WebhookLeases, 'keep'>): ReturnType<typeof keepLease> {
   const renew = async (): Promise<boolean> => (await leases.keep(lease, {})) !== undefined;
-  return keepLease({ renew, every: BEAT_EVERY, longest: LONGEST });
+  return keepLease({ renew, every: BEAT_EVERY, longest: LEASE_KEPT_FOR });
 }
 
-export interface Passing {
+export interface PassOptions {
   readonly leases: Pick<WebhookLeases, 'keep' | 'release'>;
   readonly feed: WorkFeed;
   readonly health: Health;
@@ -30,7 +37,7 @@ export interface Passing {
   /** Called before each pass but the first. @throws AppError unavailable if nothing may be stored */
   readonly requireOpen: () => Promise<void>;
   /** Posts an event once there is a slot; undefined if the work is over by then. */
-  readonly post: (endpoint: Leased, event: Entry) => Promise<Attempt | undefined>;
+  readonly post: (endpoint: Leased, event: FeedEntry) => Promise<Attempt | undefined>;
   readonly onOutcome: (outcome: Outcome) => void;
   /** How long an endpoint rests that has no work, in milliseconds; by default until it is woken. */
   readonly longestRest?: number;
@@ -38,8 +45,8 @@ export interface Passing {
   readonly disable: (endpoint: Leased, reason: DisabledReason) => Promise<void>;
 }
 
-/** Works until there is nothing to do, or another endpoint's turn comes. Resolves with whether the endpoint is due again at once. */
-export async function passes(leased: Leased, options: Passing): Promise<boolean> {
+/** Works until there is nothing to do, or `mustStop`, and gives the lease back. Resolves with whether the endpoint is due again at once. @throws what a pass does; the lease is not given back then */
+export async function runPasses(leased: Leased, options: PassOptions): Promise<boolean> {
   const { leases, feed, health, now, mustStop, onOutcome, longestRest = Infinity } = options;
   let endpoint = leased;
   for (;;) {
@@ -48,7 +55,7 @@ export async function passes(leased: Leased, options: Passing): Promise<boolean>
     const holdsLease = async (): Promise<boolean> => (await leases.keep(atStart, {})) !== undefined;
     const probes = health.isFailing() ? health.probes() : undefined;
     const post = options.post.bind(undefined, atStart);
-    const pass = await workOnce({ feed, endpoint: atStart, health, post, now, mustStop, holdsLease, onOutcome });
+    const pass = await runPass({ feed, endpoint: atStart, health, post, now, mustStop, holdsLease, onOutcome });
     if (!pass) return false;
     const progress = { ...health.progress(), position: pass.position, parked: pass.parked };
     const disable = health.disable();
@@ -70,7 +77,7 @@ export async function passes(leased: Leased, options: Passing): Promise<boolean>
 }
 
 /** Rests until a time, even if the endpoint is woken before. */
-export function notBefore(ms: number): Rest {
+export function notBefore(ms: number): NextWork {
   const due = new Date(ms);
   return { due, until: due };
 }
@@ -81,14 +88,14 @@ function restAfter(
   { created_at: createdAt }: Leased,
   health: Health,
   { now, mustStop, longestRest }: { readonly now: number; readonly mustStop: boolean; readonly longestRest: number },
-): Rest | undefined {
+): NextWork | undefined {
   if (health.isFailing()) return notBefore(now + health.probeWait());
   const restUntil = health.restUntil();
   if (restUntil !== undefined) return notBefore(restUntil);
   const hasWork = hasMore || (nextAt !== undefined && nextAt <= now);
   if (hasWork) return mustStop ? { due: new Date(now) } : undefined;
   // the gateways that record events may not know of the endpoint yet
-  const young = now - createdAt.getTime() < SETTLED_AFTER ? now + YOUNG : undefined;
+  const young = now - createdAt.getTime() < SETTLED_AFTER ? now + LOOK_AGAIN_AFTER : undefined;
   const next = Math.min(nextAt ?? Infinity, young ?? Infinity, now + longestRest);
   return next === Infinity ? {} : { due: new Date(next) };
 }

@@ -3,7 +3,7 @@ import https from 'node:https';
 import type { Socket } from 'node:net';
 import { HOUR, retryAfterOf } from '../units';
 import { type AddressPolicy, dnsNames, checkedLookup, literalOf, RefusedAddress, type Resolve } from './addresses';
-import { causeOf, explain, type SystemError } from './failures';
+import { causeOf, failureText, type SystemError } from './failures';
 
 /* A POST to an address chosen by somebody outside (docs/decisions/webhooks.md). */
 
@@ -32,6 +32,7 @@ export interface Attempt extends WebhookAttempt {
 
 type Outcome = Omit<Attempt, 'at' | 'ms'>;
 
+/** What is posted. */
 interface Post {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -41,12 +42,13 @@ interface Post {
 export interface PosterOptions {
   readonly policy: AddressPolicy;
   readonly resolve?: Resolve;
-  /** Timeouts for the head of the answer, and then for its body, in milliseconds; for tests. */
+  /** The same timeouts, for tests. */
   readonly within?: number;
   readonly bodyWithin?: number;
 }
 
-const WITHIN = 15_000;
+/** Timeouts for the head of an answer, and then for its body, in milliseconds. */
+const ANSWER_WITHIN = 15_000;
 const BODY_WITHIN = 2000;
 /** Maximum bytes of a body to send, and of an answer to keep. */
 const MAX_BODY = 20_000;
@@ -71,7 +73,7 @@ export type Poster = ReturnType<typeof createPoster>;
 export function createPoster({
   policy,
   resolve = dnsNames(),
-  within = WITHIN,
+  within = ANSWER_WITHIN,
   bodyWithin = BODY_WITHIN,
 }: PosterOptions) {
   const most = { maxTotalSockets: MAX_SOCKETS, maxFreeSockets: MAX_FREE } as const;
@@ -98,6 +100,7 @@ export function createPoster({
     return outgoing.end(body);
   }
 
+  /** Destroys a new connection to an address that is not allowed, before anything is sent: the last check, whatever the lookup said. */
   function checkConnection(socket: Socket, protocol: string): void {
     // runs before the listener that sends the request
     socket.prependOnceListener('connect', () => {
@@ -109,7 +112,8 @@ export function createPoster({
     });
   }
 
-  async function once(url: URL, post: Post, began: number, isAgain = false): Promise<Outcome | 'again'> {
+  /** Posts once. Resolves with `again` if the receiver had closed the kept connection that was used. @throws the error if there is no answer */
+  async function postOnce(url: URL, post: Post, began: number, isAgain = false): Promise<Outcome | 'again'> {
     const outgoing = request(url, post, isAgain);
     let [timer, informed]: [NodeJS.Timeout | undefined, number] = [undefined, 0];
     try {
@@ -147,13 +151,13 @@ export function createPoster({
         if (Buffer.byteLength(post.body) > MAX_BODY)
           throw new Error(`the event is larger than ${String(MAX_BODY)} bytes`);
         const url = new URL(post.url);
-        const first = await once(url, post, began);
-        const outcome = first === 'again' ? await once(url, post, began, true) : first;
+        const first = await postOnce(url, post, began);
+        const outcome = first === 'again' ? await postOnce(url, post, began, true) : first;
         if (outcome === 'again') throw new Error(NO_ANSWER);
         return done(outcome);
       } catch (error) {
         const isUnreached = UNREACHED.test(causeOf(error).code ?? '');
-        return done({ ok: false, status: null, error: explain(error), answer: null, isUnreached });
+        return done({ ok: false, status: null, error: failureText(error), answer: null, isUnreached });
       }
     },
     close(): void {

@@ -1,7 +1,7 @@
 import { POSTS } from '../limits';
 import { createShares } from '../async/shares';
 
-/* Limits concurrent posts, so that no organisation crowds out others. */
+/* Limits concurrent posts, so that no organisation crowds out others: each post needs a slot. */
 
 interface Waiting {
   readonly organisation: string;

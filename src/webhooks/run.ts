@@ -3,11 +3,11 @@ import type { Databases } from '../tenant/databases';
 import { AppError } from '../errors';
 import type { Authority } from '../organisations/auditEvents';
 import type { Control } from '../organisations/control';
-import type { Leased, Rest } from '../organisations/webhookLeases';
+import type { Leased, NextWork } from '../organisations/webhookLeases';
 import type { DisabledReason } from '../organisations/webhookRows';
 import { createFeed } from './feed';
 import { createHealth } from './health';
-import { keep, notBefore, passes, SOON } from './passes';
+import { keepEndpointLease, notBefore, runPasses, SOON } from './passes';
 import type { PostSlots } from './postSlots';
 import type { Sender } from './sending';
 import type { Outcome } from './work';
@@ -34,32 +34,33 @@ export interface RunOptions {
   readonly onDisabled: (lease: Leased, reason: DisabledReason) => void;
 }
 
+/** Whether an organisation's state and plan allow webhooks. */
 function isServed(organisation: Organisation): boolean {
   return STATES[organisation.state].requests && hasApiAccess(organisation);
 }
 
 /**
- * Works on an endpoint until there is nothing to do, or another endpoint's turn comes. Resolves with whether the endpoint is due again at
- * once.
- * @throws if a database does not respond
+ * Works on an endpoint until there is nothing to do, or another endpoint's turn comes, and gives its lease back. Resolves with whether the
+ * endpoint is due again at once.
+ * @throws if a database does not respond; the endpoint rests then, too
  */
 export async function runLease(leased: Leased, options: RunOptions): Promise<boolean> {
   const { databases, control } = options;
   const { webhookLeases: leases } = control;
   const { now } = databases;
-  const after = (ms: number): Rest => notBefore(now() + ms);
+  const after = (ms: number): NextWork => notBefore(now() + ms);
 
-  const { organisation, move } = (await control.moving.movesOf(leased.organisation_id)) ?? {};
+  const { organisation, move } = (await control.moving.moveOf(leased.organisation_id)) ?? {};
   if (!organisation || !isServed(organisation)) return leases.release(leased, {}, after(REST.closed));
   // nothing may be sent if its outcome could not be stored
   if (move) return leases.release(leased, {}, after(REST.moving));
   if (options.isDown(organisation.id)) return leases.release(leased, {}, after(REST.down));
-  const lease = keep(leased, leases);
+  const lease = keepEndpointLease(leased, leases);
   const sliceEnds = performance.now() + SLICE;
   const mustStop = (): boolean => lease.isLost() || options.isEnding() || performance.now() > sliceEnds;
   const data = databases.organisationData(organisation);
   try {
-    return await passes(leased, {
+    return await runPasses(leased, {
       ...{
         leases,
         feed: createFeed(data),

@@ -13,19 +13,21 @@ const OVERLAP = DAY;
 
 const MAX_CACHED = 1000;
 
-export type Shown = { readonly id: string } & object;
+/** An event as receivers get it. */
+export type ShownEvent = { readonly id: string } & object;
 
-type Signer = Pick<EndpointRow, '_id' | 'version' | 'rotated_at'>;
+/** What the current secret of an endpoint is derived from, and whether the one before is still used. */
+type SecretVersion = Pick<EndpointRow, '_id' | 'version' | 'rotated_at'>;
 
 /** Until when deliveries are also signed with the replaced secret; null if they are not. */
-export function oldSecretUntil({ version: number, rotated_at: at }: Signer, now: number): Date | null {
+export function oldSecretUntil({ version: number, rotated_at: at }: SecretVersion, now: number): Date | null {
   if (number < 2 || !at) return null;
   const until = new Date(at.getTime() + OVERLAP);
   return until.getTime() > now ? until : null;
 }
 
 /** The headers and the body of a webhook, signed at a time in milliseconds since 1970. */
-export function signedPost(event: Shown, mode: Mode, secrets: readonly Buffer[], now: number) {
+export function signedPost(event: ShownEvent, mode: Mode, secrets: readonly Buffer[], now: number) {
   const body = JSON.stringify(event);
   const message = { id: event.id, timestamp: Math.floor(now / 1000), body };
   const headers = {
@@ -47,14 +49,15 @@ export function createSender(master: string, poster: Poster, now: () => number) 
     memoMethod: (_key, _old, { context: [id, number] }) => endpointSecret(master, id, number),
   });
 
-  function secretsOf(row: Signer): Buffer[] {
+  function secretsOf(row: SecretVersion): Buffer[] {
     const numbers = oldSecretUntil(row, now()) ? [row.version, row.version - 1] : [row.version];
     return numbers.map((number) => secrets.memo(`${row._id} ${String(number)}`, { context: [row._id, number] }));
   }
 
   return {
-    secretOf: (row: Signer): string => secretText(endpointSecret(master, row._id, row.version)),
-    send(row: Signer & Pick<EndpointRow, 'url'>, event: Shown, mode: Mode): Promise<Attempt> {
+    /** The current secret of an endpoint, as people see it. */
+    secretOf: (row: SecretVersion): string => secretText(endpointSecret(master, row._id, row.version)),
+    send(row: SecretVersion & Pick<EndpointRow, 'url'>, event: ShownEvent, mode: Mode): Promise<Attempt> {
       return poster.post({ url: row.url, ...signedPost(event, mode, secretsOf(row), now()) });
     },
   };

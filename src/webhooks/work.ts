@@ -1,11 +1,15 @@
 import type { EndpointRow } from '../organisations/webhookRows';
 import { deliveryId, type DeliveryRow, type OpenRow, positionOfDelivery, withAttempt } from './deliveries';
-import type { Entry, WorkFeed } from './feed';
+import type { FeedEntry, WorkFeed } from './feed';
 import { type Health, waitAfter } from './health';
 import type { Attempt } from './post';
 
-/* One pass over an endpoint: first parked events that are due, then the next events of its feed. */
+/*
+ * One pass over an endpoint: first parked events that are due, then the next events of its feed. An event is parked, with a delivery to retry,
+ * if it failed or is behind one of the same object that did. A lane is the events of one object, which are sent in order.
+ */
 
+/** Events that are read at once. */
 const PAGE = 50;
 /** With this many parked events, the position no longer moves. */
 const MAX_PARKED = 1000;
@@ -20,7 +24,7 @@ interface WorkOptions {
   readonly endpoint: EndpointRow;
   readonly health: Health;
   /** Posts an event once there is a place; undefined if the work is over by then. */
-  readonly post: (event: Entry) => Promise<Attempt | undefined>;
+  readonly post: (event: FeedEntry) => Promise<Attempt | undefined>;
   readonly now: () => number;
   /** Whether nothing more may begin: the lease was lost or is over, or the gateway is stopping. */
   readonly mustStop: () => boolean;
@@ -29,6 +33,7 @@ interface WorkOptions {
   readonly onOutcome: (outcome: Outcome) => void;
 }
 
+/** What a pass has reached. */
 export interface Pass {
   readonly position: string;
   readonly parked: number;
@@ -38,14 +43,14 @@ export interface Pass {
 }
 
 /** Events are ordered per object; those without one, among themselves. */
-const keyOf = (object: string | null | undefined): string => object ?? '';
+const orderKeyOf = (object: string | null | undefined): string => object ?? '';
 
 /**
  * Makes one pass over an endpoint, whose organisation must be open. The returned position may be stored: every event up to it is delivered or parked.
  * Undefined, with nothing stored, if the lease was lost meanwhile.
  * @throws AppError unavailable if nothing may be stored
  */
-export async function workOnce(options: WorkOptions): Promise<Pass | undefined> {
+export async function runPass(options: WorkOptions): Promise<Pass | undefined> {
   const { feed, endpoint, health, now } = options;
   const { _id: id } = endpoint;
   const { deliveries } = feed;
@@ -61,7 +66,8 @@ export async function workOnce(options: WorkOptions): Promise<Pass | undefined> 
     health.restUntil() !== undefined ||
     (health.isFailing() && !wasFailing);
 
-  async function attempt(row: DeliveryRow, entry: Entry): Promise<boolean> {
+  /** Sends an event and notes the outcome. Resolves with whether the next event of the object may follow: it was delivered or given up. */
+  async function attempt(row: DeliveryRow, entry: FeedEntry): Promise<boolean> {
     const outcome = await options.post(entry);
     if (!outcome) {
       isInterrupted = true;
@@ -75,7 +81,7 @@ export async function workOnce(options: WorkOptions): Promise<Pass | undefined> 
       options.onOutcome('delivered');
       return true;
     }
-    health.noteFailure(keyOf(row.object_id), outcome);
+    health.noteFailure(orderKeyOf(row.object_id), outcome);
     // the event that probes a failing endpoint is not given up before the endpoint is
     const wait = health.isFailing() ? health.probeWait() : waitAfter(attempts);
     if (wait === undefined) changed.set(row._id, { ...tried, state: 'failed', next_at: null });
@@ -87,7 +93,7 @@ export async function workOnce(options: WorkOptions): Promise<Pass | undefined> 
     return wait === undefined;
   }
 
-  const rowOf = ({ position, type, object, shown }: Entry): DeliveryRow => ({
+  const rowOf = ({ position, type, object, shown }: FeedEntry): DeliveryRow => ({
     ...{ _id: deliveryId(id, position), endpoint_id: id, event_id: shown.id, type },
     ...{ object_id: object, state: 'waiting', attempts: 0, next_at: null, log: [], at: new Date(now()) },
   });
@@ -111,7 +117,7 @@ export async function workOnce(options: WorkOptions): Promise<Pass | undefined> 
   /** Sends the next events; those of objects with parked events are parked behind them. */
   async function sendNext(): Promise<Pick<Pass, 'position' | 'hasMore'>> {
     const page = await feed.next(endpoint, wasFailing ? 1 : PAGE);
-    const parkedBefore = new Set(open.map((row) => keyOf(row.object_id)));
+    const parkedBefore = new Set(open.map((row) => orderKeyOf(row.object_id)));
     const openIds = new Set(open.map((row) => row._id));
     const items = page.entries.map((event): Item => ({ event, row: rowOf(event) }));
     if (wasFailing && items.length === 0) health.forget();
@@ -120,15 +126,15 @@ export async function workOnce(options: WorkOptions): Promise<Pass | undefined> 
     await runLanes(lanes.values(), health.width, mustStop, ({ row, event }) => attempt(row, event));
     const isWhole = !mustStop();
     const last = isWhole ? items.length - 1 : items.findLastIndex(({ row }) => changed.has(row._id));
-    const blocked = parkedBefore;
+    const blockedKeys = parkedBefore;
     for (const { row } of items.slice(0, last + 1)) {
-      const key = keyOf(row.object_id);
+      const key = orderKeyOf(row.object_id);
       const state = changed.get(row._id)?.state;
       if (state === undefined && !openIds.has(row._id)) {
-        const isHead = !blocked.has(key);
+        const isHead = !blockedKeys.has(key);
         changed.set(row._id, { ...row, state: isHead ? 'waiting' : 'held', next_at: isHead ? new Date(now()) : null });
       }
-      if (state !== 'delivered' && state !== 'failed') blocked.add(key);
+      if (state !== 'delivered' && state !== 'failed') blockedKeys.add(key);
     }
     if (!isWhole) return { position: items[last]?.event.after ?? endpoint.position, hasMore: true };
     return { position: page.next, hasMore: page.hasMore };
@@ -156,14 +162,14 @@ export async function workOnce(options: WorkOptions): Promise<Pass | undefined> 
 
 interface Item {
   readonly row: DeliveryRow;
-  readonly event: Entry;
+  readonly event: FeedEntry;
 }
 
 /** Items of each object, in order. */
 function byObject<T>(items: readonly T[], objectOf: (item: T) => string | null): Map<string, T[]> {
   const lanes = new Map<string, T[]>();
   for (const item of items) {
-    const key = keyOf(objectOf(item));
+    const key = orderKeyOf(objectOf(item));
     const lane = lanes.get(key);
     if (lane) lane.push(item);
     else lanes.set(key, [item]);
@@ -174,7 +180,7 @@ function byObject<T>(items: readonly T[], objectOf: (item: T) => string | null):
 /** The parked events of each object, oldest first. */
 const parkedLanes = (open: readonly OpenRow[]): OpenRow[][] => [...byObject(open, (row) => row.object_id).values()];
 
-/** When the oldest parked event of an object is due; at once if the one before it was delivered. */
+/** When the oldest parked event of an object is due, in milliseconds since 1970; 0 if it was held behind one that is delivered or given up. */
 const dueAt = ([head]: readonly OpenRow[]): number => (head?.state === 'held' ? 0 : (head?.next_at?.getTime() ?? 0));
 
 const dueLanes = (open: readonly OpenRow[], now: number): OpenRow[][] =>

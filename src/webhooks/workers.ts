@@ -33,6 +33,7 @@ export function createWorkers({ secret, onError, onOtherSecret, ...options }: Wo
   let [waited, isFull] = [0, false];
   let checked: { readonly at: number; readonly fits: boolean } | undefined;
 
+  /** Whether WEBHOOK_SECRET is that of the endpoints, as last compared. */
   async function mayWork(): Promise<boolean> {
     if (checked && performance.now() - checked.at < CHECK_EVERY) return checked.fits;
     const fits = await secret.fits();
@@ -56,7 +57,8 @@ export function createWorkers({ secret, onError, onOtherSecret, ...options }: Wo
     }
   }
 
-  async function look(): Promise<boolean> {
+  /** Takes the endpoints that are due. Resolves with whether there may be more to take at once. */
+  async function lookForWork(): Promise<boolean> {
     const limit = WORKED_ENDPOINTS.all - running.size;
     const without = shares.full();
     isFull = limit <= 0 || without.length > 0;
@@ -78,7 +80,7 @@ export function createWorkers({ secret, onError, onOtherSecret, ...options }: Wo
     return hasTaken && dueEndpoints.length === limit;
   }
 
-  const loop = createLoop({ round: look, every: LOOK_EVERY, afterFailure: AFTER_FAILURE, onError });
+  const loop = createLoop({ round: lookForWork, every: LOOK_EVERY, afterFailure: AFTER_FAILURE, onError });
   return {
     start: loop.start,
     wake: loop.wake,

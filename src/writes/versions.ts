@@ -9,7 +9,7 @@ import { identityOf, type Kind, type Members } from './kinds';
  * its names, since a later element may know only one of them.
  */
 
-/** What an element is about: an object that is there, or what its members name. */
+/** What an element is about: a stored object, by its id alone, or else whatever its members name. */
 export interface Named {
   readonly kind: Kind;
   readonly id: string | undefined;
@@ -52,7 +52,7 @@ export function createVersions(data: OrganisationData, session: ClientSession) {
         .toArray();
       for (const row of rows) known.set(row._id, row);
     },
-    /** The highest version under which it was written; undefined if there is none. */
+    /** The highest version known of it, written or deleted; undefined if there is none. `read` must have been called for it. */
     of(named: Named): number | undefined {
       const versions = keysOf(named).flatMap((key) => known.get(key)?.version ?? []);
       return versions.length === 0 ? undefined : Math.max(...versions);
@@ -60,7 +60,7 @@ export function createVersions(data: OrganisationData, session: ClientSession) {
     noteWritten(kind: Kind, id: string, version: number): void {
       note(`${kind.name} id ${id}`, version);
     },
-    /** `members` are all names of the object that are known. */
+    /** `members` are all names of the object that are known, `id` among them: it is one of the identities, so its version is set too. */
     noteDeleted(kind: Kind, members: Members, version: number, now: Date): void {
       for (const key of keysOf({ kind, id: undefined, members })) note(key, version, now);
     },

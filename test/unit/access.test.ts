@@ -2,7 +2,7 @@ import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { addressBucket, isInRanges, parseRange, plainAddress, rangeFault } from '../../src/auth/addresses';
 import { createAuthenticator } from '../../src/auth/authenticate';
 import { type ApiKey, generateKey } from '../../src/auth/keys';
-import { createRateLimiter, failedAuthentications, secondsUntilReset } from '../../src/admission/rateLimit';
+import { createRateLimiter, createFailureCounter, secondsUntilReset } from '../../src/admission/rateLimit';
 
 const NOON = Date.parse('2026-11-21T12:00:00Z');
 const made = generateKey('svc_live_', '');
@@ -27,7 +27,7 @@ function authenticatorFor(changes: Partial<ApiKey> = {}) {
     apiKeys: { find, markUsed },
     keyPrefixes: ['svc_live_'],
     pepper: '',
-    countFailure: failedAuthentications(failures),
+    countFailure: createFailureCounter(failures),
     now: () => NOON,
   });
   return {

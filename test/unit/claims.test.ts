@@ -1,11 +1,11 @@
 import { generateKey, nameFault } from '../../src/auth/keys';
-import { toSession } from '../../src/settings/claims';
+import { sessionOf } from '../../src/settings/claims';
 
 /* Names from the identity provider, which users often choose themselves. */
 
 const CONFIG = { OIDC_ORGANISATION_CLAIM: 'org', OIDC_ROLE_CLAIM: 'role' };
 const OF = { org: '7e3143c1-62cb-491a-bcf5-b80409d22122', role: 'admin', sub: 'ada' };
-const userOf = (claims: object) => toSession({ ...OF, ...claims }, CONFIG).user;
+const userOf = (claims: object) => sessionOf({ ...OF, ...claims }, CONFIG).user;
 
 test.each([
   ['a text direction', 'Ada \u202egnp.exe'],

@@ -38,10 +38,10 @@ test('a thousand uses are written 100 at a time, one write after another, and no
     written.push(idsOf(operations));
     underWay -= 1;
   });
-  for (let at = 0; at < 1000; at += 1) writer.note(keyOf(at), '192.0.2.1');
+  for (let at = 0; at < 1000; at += 1) writer.noteUse(keyOf(at), '192.0.2.1');
   // the first write starts automatically; more uses are noted while it is in progress
   await eventually(() => underWay > 0);
-  for (let at = 1000; at < 1050; at += 1) writer.note(keyOf(at), '192.0.2.1');
+  for (let at = 1000; at < 1050; at += 1) writer.noteUse(keyOf(at), '192.0.2.1');
   await writer.settle();
   expect(mostUnderWay).toBe(1);
   expect(Math.max(...written.map((ids) => ids.length))).toBe(100);
@@ -51,7 +51,7 @@ test('a thousand uses are written 100 at a time, one write after another, and no
 test('at most 10,000 uses and hashes are queued', async () => {
   let calls = 0;
   const { writer } = writerWith(() => Promise.resolve((calls += 1)), { pepperNumber: () => 1 });
-  for (let at = 0; at < 12_000; at += 1) writer.note(keyOf(at), '192.0.2.1');
+  for (let at = 0; at < 12_000; at += 1) writer.noteUse(keyOf(at), '192.0.2.1');
   writer.rehash(keyOf(12_000), 'secret');
   await writer.settle();
   expect(calls).toBe(100);
@@ -63,10 +63,10 @@ test('a failed write does not stop the next one, but on shutdown drops the rest'
     calls += 1;
     return calls === 1 || isAway ? Promise.reject(new Error('away')) : Promise.resolve();
   });
-  for (let at = 0; at < 200; at += 1) writer.note(keyOf(at), '192.0.2.1');
+  for (let at = 0; at < 200; at += 1) writer.noteUse(keyOf(at), '192.0.2.1');
   await eventually(() => calls >= 2);
   isAway = true;
-  for (let at = 200; at < 1000; at += 1) writer.note(keyOf(at), '192.0.2.1');
+  for (let at = 200; at < 1000; at += 1) writer.noteUse(keyOf(at), '192.0.2.1');
   await writer.settle();
   await pause(400);
   expect(calls).toBe(3);
@@ -78,7 +78,7 @@ test('new hashes are written together with uses, and each key is rehashed once',
   const write: Write = (operations) => Promise.resolve(written.push(idsOf(operations)));
   const { writer } = writerWith(write, { pepperNumber: () => 1 });
   for (const _time of [1, 2]) for (let at = 0; at < 150; at += 1) writer.rehash(keyOf(at), 'secret');
-  for (let at = 0; at < 30; at += 1) writer.note(keyOf(at), '192.0.2.1');
+  for (let at = 0; at < 30; at += 1) writer.noteUse(keyOf(at), '192.0.2.1');
   await writer.settle();
   expect(written.map((ids) => ids.length)).toEqual([100, 80]);
 });

@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { lastKnownOf } from '../../src/organisations/lastKnown';
+import { createLastKnown } from '../../src/organisations/lastKnown';
 import { MINUTE } from '../../src/units';
 
 test('metrics do not wait for a count, which is at most a minute old, and stays while the database is away', async () => {
@@ -10,7 +10,7 @@ test('metrics do not wait for a count, which is at most a minute old, and stays 
     () => Promise.resolve(5),
   ];
   const count = jest.fn(() => counts.shift()!());
-  const known = lastKnownOf(0, count);
+  const known = createLastKnown(0, count);
   expect([known(), known()]).toEqual([0, 0]);
   await turn();
   expect([known(), known()]).toEqual([3, 3]);

@@ -36,7 +36,7 @@ function start(options: Partial<RequestTrackerOptions<Exchange>> = {}): RequestT
     lostAt: () => -Infinity,
     onShed: () => undefined,
     onEnd: () => undefined,
-    longest: TIMEOUTS.answer,
+    maxDuration: TIMEOUTS.answer,
     ...options,
   });
   started.push(tracker);

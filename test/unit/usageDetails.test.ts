@@ -1,9 +1,9 @@
-import { codesOf, type CountedRequest, operationsOf, pathsOf } from '../../src/organisations/usageDetails';
+import { codesOf, type FinishedRequest, operationsOf, pathsOf } from '../../src/organisations/usageDetails';
 
-const OK: CountedRequest = { outcome: 'ok', operation: 'quotes', ms: 3 };
+const OK: FinishedRequest = { outcome: 'ok', operation: 'quotes', ms: 3 };
 
 /** A row of usage as the database stores it. */
-function rowOf(requests: readonly CountedRequest[]) {
+function rowOf(requests: readonly FinishedRequest[]) {
   const row: { operations: Record<string, Record<string, number>>; codes: Record<string, number> } = {
     operations: {},
     codes: {},

@@ -42,7 +42,7 @@ export interface Counts {
 /**
  * Whether every collection has every index and its validator; `fix` creates those that are missing, with one command per collection, and drops
  * retired indexes. All complete organisations share one line. Created indexes stay, so an interrupted run can be repeated. `present` has the ids of
- * the organisations that have a database. @throws AbortError when the signal aborts
+ * the organisations that have a database; `counts` is filled with what each shard has. @throws AbortError when the signal aborts
  */
 export async function* checkIndexes(
   context: DoctorContext,
@@ -144,7 +144,8 @@ async function checkOrganisation(
     const data = store.databases.organisationData(organisation);
     const { STORED_VALIDATION: validation } = config;
     const differences = await differencesOf(data, validation);
-    const unchecked = differences.filter(({ validator }) => isToSet(validator));
+    const toSet = differences.filter(({ validator }) => isToSet(validator));
+    // if validation is off, an outdated one is to be removed
     const outdated = validation === 'off' ? [] : differences.filter(({ validator }) => validator === 'outdated');
     const foreign = differences
       .filter(({ validator }) => validator === 'foreign')
@@ -152,13 +153,12 @@ async function checkOrganisation(
     const missing = differences.flatMap(namesOf('missing'));
     const surplus = differences.flatMap(namesOf('surplus'));
     try {
-      if (fix && missing.length + surplus.length + unchecked.length > 0)
-        return await fixAll(data, differences, validation);
+      if (fix && missing.length + surplus.length + toSet.length > 0) return await fixAll(data, differences, validation);
       if (differences.some((difference) => difference.missing.length > 0 && !difference.isGrown))
         throw new Finding(`missing: ${missing.join(', ')}`, 'run scopegate doctor --fix');
       if (missing.length > 0) tally.grown += 1;
       if (surplus.length > 0) tally.surplus += 1;
-      if (unchecked.length > outdated.length) tally.unchecked += 1;
+      if (toSet.length > outdated.length) tally.unchecked += 1;
       for (const { definition: collection } of outdated)
         tally.outdated.set(collection.name, (tally.outdated.get(collection.name) ?? 0) + 1);
       if (foreign.length > 0) return { detail: `another program's validator: ${foreign.join(', ')}`, fix: FOREIGN_FIX };

@@ -55,13 +55,13 @@ interface ImportPathOptions extends ImportTarget {
   readonly organisation?: { readonly currency: string };
   /** Whether `updated_at` is the time of the import or that in the file, the default. */
   readonly stamp?: Stamp;
-  /** What to do with stored objects that a file does not have; by default, nothing. */
+  /** What to do with stored objects that a file does not have, once it was stored whole and is not empty; by default, nothing. */
   readonly missing?: 'delete' | 'count' | undefined;
 }
 
 /**
  * Imports NDJSON records, in the order of the resources. Valid lines are stored in batches; invalid ones are reported and
- * skipped. Records that are already stored stay unchanged, so running an interrupted import again completes it.
+ * skipped. Records replace what is stored under their ids, or leave it if it is equal, so running an interrupted import again completes it.
  * @throws CommandFailure if there is nothing to import at the path.
  */
 export async function importPath(options: ImportPathOptions): Promise<Record<string, FileReport>> {

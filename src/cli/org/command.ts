@@ -5,14 +5,14 @@ import { storedBytes } from '../../tenant/quota';
 import { ShardRefused } from '../../mongo/shards';
 import { interruption, notFound, usageFailure } from '../ending';
 import type { JsonOption, OrgOption } from '../help';
-import { type Listed, shownOrganisation } from '../../organisations/organisationRows';
+import { type OrganisationForOperators, shownOrganisation } from '../../organisations/organisationRows';
 import { signInUrl } from '../../organisations/sessions';
 import type { Store } from '../store';
 import { counted, note, paint, plain, print, printResult, printSlowly, say } from '../terminal';
 import { requireOrganisation, withStore } from '../withStore';
 
 /** An organisation as commands with --json print it, with its shard. */
-async function shown({ databases }: Store, organisation: Listed) {
+async function shown({ databases }: Store, organisation: OrganisationForOperators) {
   return shownOrganisation(organisation, (await databases.shardsOf([organisation.id])).get(organisation.id) ?? null);
 }
 
@@ -91,9 +91,9 @@ export async function list({ json, jsonLines, shard, ...query }: ListOptions): P
 /** Organisations with their shards, which are looked up for many at a time. */
 async function* withShards(
   { shardsOf }: Store['databases'],
-  organisations: AsyncIterable<Listed>,
+  organisations: AsyncIterable<OrganisationForOperators>,
 ): AsyncGenerator<Shown> {
-  let batch: Listed[] = [];
+  let batch: OrganisationForOperators[] = [];
   async function* shownBatch(): AsyncGenerator<Shown> {
     const shards = await shardsOf(batch.map(({ id }) => id));
     for (const organisation of batch) yield shownOrganisation(organisation, shards.get(organisation.id) ?? null);
@@ -111,7 +111,7 @@ const LOOKED_UP_AT_ONCE = 1000;
 export async function show(id: string, { json }: JsonOption): Promise<void> {
   const { organisation, move, stored } = await withStore(async (store) => {
     const { control, databases } = store;
-    const moves = await control.moving.movesOf(id);
+    const moves = await control.moving.moveOf(id);
     if (!moves) throw notFound('organisation', id);
     // a shard that is down must not hide the rest, and nothing may be read during a move
     const stored = moves.move
@@ -157,7 +157,7 @@ export async function resume(id: string, { json }: JsonOption): Promise<void> {
 /** Changes an organisation. @throws CommandFailure if it does not exist, or is being erased */
 function change(
   id: string,
-  work: (organisations: Store['control']['organisations']) => Promise<Listed | undefined>,
+  work: (organisations: Store['control']['organisations']) => Promise<OrganisationForOperators | undefined>,
 ): Promise<Shown> {
   return withStore(async (store) => {
     const changed = await work(store.control.organisations);

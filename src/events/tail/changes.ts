@@ -7,7 +7,7 @@ import { published } from '../../schema/model';
 import { ERASED_AT } from '../../schema/personal';
 import type { EventRow } from '../collection';
 
-/* Changes as the log has them, and the events they become. */
+/* Changes as the database's log (its change stream) has them, and the events they become. */
 
 /** A change as {@link stagesFor} projects it: names of members, and no values but the status. */
 export interface Change {

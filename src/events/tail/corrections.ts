@@ -13,7 +13,7 @@ import { type LoggedChange, isId } from './changes';
  * recording of events, which never waits for it.
  */
 
-/** Knows which rows lack something. */
+/** Corrects rows that lack search words or counters (resources/corrector.ts). */
 export interface Corrector {
   /** By collection: the members that search words and counters follow from, and these themselves. */
   readonly watched: ReadonlyMap<string, ReadonlySet<string>>;
@@ -29,13 +29,13 @@ interface CorrectionOptions {
 
 /** Rows that may wait, and of one organisation; what comes beyond is left to `doctor --rows --fix`. */
 const MOST_WAITING = 10_000;
-const MOST_OF_ONE = MOST_WAITING / 2;
+const MOST_WAITING_OF_ONE = MOST_WAITING / 2;
 /** Rows looked at in one go. */
 const AT_ONCE = 100;
 /** How long to wait while the database does not respond, in milliseconds. */
 const RETRY_AFTER = 1000;
 
-/** The rows that a change may have left without what follows from it: by another program, as far as the log says. */
+/** Whether a change may have left its row without what follows from it: it is by another program, as far as the log says. */
 export function mayLack(
   { change, by }: LoggedChange & { readonly by?: unknown },
   { watched }: Pick<Corrector, 'watched'>,
@@ -59,7 +59,7 @@ export function createCorrections({ corrector, databases, logger }: CorrectionOp
     const ids = idsByCollection.get(collection) ?? new Set<string>();
     if (ids.has(id)) return;
     const waits = [...idsByCollection.values()].reduce((sum, { size }) => sum + size, 0);
-    if (count >= MOST_WAITING || waits >= MOST_OF_ONE) {
+    if (count >= MOST_WAITING || waits >= MOST_WAITING_OF_ONE) {
       dropped += 1;
       return;
     }
@@ -101,7 +101,7 @@ export function createCorrections({ corrector, databases, logger }: CorrectionOp
     }
   }
 
-  function tell(): void {
+  function reportDropped(): void {
     if (dropped === 0 || performance.now() - toldAt < MINUTE) return;
     logger.warn(
       { rows: dropped },
@@ -117,7 +117,7 @@ export function createCorrections({ corrector, databases, logger }: CorrectionOp
         const id = logged.change.documentKey?._id;
         if (isId(id) && mayLack(logged, corrector)) add(organisation, logged.change.ns.coll ?? '', id);
       }
-      tell();
+      reportDropped();
       if (count > 0 && !isStopped)
         running ??= run().finally(() => {
           running = undefined;

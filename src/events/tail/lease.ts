@@ -4,7 +4,7 @@ import { type LeaseRow, createLeases } from '../../mongo/lease';
 import { SETTLED_READ } from '../../tenant/slots';
 import { TAILS } from './changes';
 
-/** Which gateway tails the database, and how far it has got: one row. */
+/** Which gateway tails the database (reads its log and stores the changes as events), and how far it has got: one row. */
 export interface TailRow extends LeaseRow {
   readonly _id: 'tail';
   /** Incremented each time that the lease is taken. */
@@ -13,15 +13,17 @@ export interface TailRow extends LeaseRow {
   readonly token?: Token;
   /** All events of changes up to this time are stored. */
   readonly at?: mongo.Timestamp;
+  /** Why the log cannot be read. */
   readonly fault?: string;
 }
 
 export type Progress = Pick<TailRow, 'token' | 'at'>;
 
-const LASTS = 10_000;
+/** How long a lease lasts, in milliseconds. */
+const LEASED_FOR = 10_000;
 
-const ONE = { _id: 'tail' } as const;
-const NEW = { holder: null, generation: 0, until: new Date(0) };
+const TAIL = { _id: 'tail' } as const;
+const NEW_ROW = { holder: null, generation: 0, until: new Date(0) };
 
 /** The row of the tail; `control` is the name of the control database. */
 export function tailRows(client: mongo.MongoClient, control: string): mongo.Collection<TailRow> {
@@ -30,7 +32,7 @@ export function tailRows(client: mongo.MongoClient, control: string): mongo.Coll
 
 /** The row as it is stored for good; null if no gateway has tailed the database yet. */
 export function readTail(rows: mongo.Collection<TailRow>): Promise<TailRow | null> {
-  return rows.findOne(ONE, SETTLED_READ);
+  return rows.findOne(TAIL, SETTLED_READ);
 }
 
 /**
@@ -38,11 +40,11 @@ export function readTail(rows: mongo.Collection<TailRow>): Promise<TailRow | nul
  * never written in a transaction: if its gateway were killed, that would keep the row locked.
  */
 export async function takeTailLease(rows: mongo.Collection<TailRow>, now: () => number) {
-  const leases = createLeases(rows, LASTS, now);
-  const take = () => leases.take(ONE, { $inc: { generation: 1 } });
+  const leases = createLeases(rows, LEASED_FOR, now);
+  const take = () => leases.take(TAIL, { $inc: { generation: 1 } });
   let row = await take();
-  if (!row && !(await rows.findOne(ONE, { projection: { _id: 1 } }))) {
-    await rows.updateOne(ONE, { $setOnInsert: NEW }, { upsert: true });
+  if (!row && !(await rows.findOne(TAIL, { projection: { _id: 1 } }))) {
+    await rows.updateOne(TAIL, { $setOnInsert: NEW_ROW }, { upsert: true });
     row = await take();
   }
   if (!row) return undefined;

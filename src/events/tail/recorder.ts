@@ -48,9 +48,9 @@ export function createRecorder({ databases, feeds, onWritten, onStored, onRecord
   const keyOfRow = (database: string, collection: string, id: unknown): string =>
     `${database} ${collection} ${idText(id)}`;
   const keyOf = (change: Change): string => keyOfRow(change.ns.db, change.ns.coll ?? '', change.documentKey?._id);
-  const keyIn = ({ ns }: Change, { of, id }: Row): string => keyOfRow(ns.db, of.collection, id);
+  const keyIn = ({ ns }: Change, { of, id }: RowRef): string => keyOfRow(ns.db, of.collection, id);
 
-  /** Notes that an organisation gets a gap event, because its events could not be stored. @throws the error if the database does not respond */
+  /** Notes that an organisation gets a gap event, which says that history was lost. @throws the error if the database does not respond */
   async function oweGap(id: string, from: Date, error: unknown): Promise<void> {
     // its erasure drops its database: nobody can read its events
     if (isDropPending(error)) return;
@@ -62,7 +62,7 @@ export function createRecorder({ databases, feeds, onWritten, onStored, onRecord
   }
 
   /** Reads one member of rows, by their keys; rows that no longer exist are left out. */
-  async function read(data: OrganisationData, member: string, wanted: readonly Row[]): Promise<Map<string, string>> {
+  async function read(data: OrganisationData, member: string, wanted: readonly RowRef[]): Promise<Map<string, string>> {
     const values = new Map<string, string>();
     for (const name of new Set(wanted.map(({ of }) => of.collection))) {
       const ids = new Set(wanted.filter(({ of }) => of.collection === name).map(({ id }) => id));
@@ -90,7 +90,7 @@ export function createRecorder({ databases, feeds, onWritten, onStored, onRecord
       for (const [key, owner] of await read(data, member, updated)) owners.set(key, owner);
     }
     /** The row with the status: for a part, the row of the object that it belongs to. */
-    const rowOf = ({ change, of, id }: (typeof changes)[number]): Row => {
+    const rowOf = ({ change, of, id }: (typeof changes)[number]): RowRef => {
       const whole =
         of.part && [...published.collections.values()].find(({ object, part }) => object === of.object && !part);
       if (!of.part || !whole) return { of, id };
@@ -98,7 +98,7 @@ export function createRecorder({ databases, feeds, onWritten, onStored, onRecord
         change.operationType === 'update' ? owners.get(keyOf(change)) : change.fullDocument?.[of.part.member];
       return { of: whole, id: owner };
     };
-    const unknownRows = changes.flatMap((entry): Row[] => {
+    const unknownRows = changes.flatMap((entry): RowRef[] => {
       const row = rowOf(entry);
       if (!row.of.hasStatus || row.id === undefined) return [];
       // the remembered status may predate the transaction
@@ -162,8 +162,8 @@ export function createRecorder({ databases, feeds, onWritten, onStored, onRecord
     onWritten(rows.length);
   }
 
-  /** Resolves with whether events may have been stored: none are for a change that nobody can see. */
-  async function record(id: string, feed: Feed, all: readonly LoggedChange[]): Promise<boolean> {
+  /** Stores the events of an organisation's changes. Resolves with whether any may have been stored: not every change has one. */
+  async function recordChanges(id: string, feed: Feed, all: readonly LoggedChange[]): Promise<boolean> {
     const data = databases.organisationData({ id });
     const changes = await withoutMoved(data, feed, all);
     const [first] = changes;
@@ -235,7 +235,7 @@ export function createRecorder({ databases, feeds, onWritten, onStored, onRecord
       }
       if (byDatabase.size === 0) return;
       const byOrganisation = new Map([...byDatabase].map(([name, changes]) => [organisationOf(name) ?? '', changes]));
-      await forEach([...byOrganisation.keys()], (id, feed) => record(id, feed, byOrganisation.get(id) ?? []));
+      await forEach([...byOrganisation.keys()], (id, feed) => recordChanges(id, feed, byOrganisation.get(id) ?? []));
     },
     /**
      * Stores a gap event for every organisation that has data, since the history between `from` and `mark` was lost, and an
@@ -274,7 +274,8 @@ export function createRecorder({ databases, feeds, onWritten, onStored, onRecord
 
 export type Recorder = ReturnType<typeof createRecorder>;
 
-interface Row {
+/** A row by its collection and id. */
+interface RowRef {
   readonly of: PublicCollection;
   readonly id: unknown;
 }

@@ -10,17 +10,18 @@ import { type Change, END, type LoggedChange, momentOf, stagesFor, TAILS } from 
 import { type Corrections, type Corrector, createCorrections } from './corrections';
 import { type Progress, type TailLease, tailRows, takeTailLease } from './lease';
 import { type Recorder, createRecorder, type RecorderOptions } from './recorder';
-import { createWriters, isOfWriter } from './writers';
+import { createTransactionWriters, isOpenWriteChange } from './writers';
 
 /** How often to renew the lease or try to take it, and how long to wait after a failure, in milliseconds. */
 const BEAT_EVERY = 2000;
 /** After this many changes the lease is renewed at once: writers wait for the progress that a renewal stores. */
 const CHANGES_PER_BEAT = 1000;
+/** How often to measure how far the log goes back, in milliseconds. */
 const MEASURE_EVERY = 60_000;
 /** A renewal of the lease that is not in the log after this long (ms) is held back, by a shard that does not respond. */
 const HELD_AFTER = 3 * BEAT_EVERY;
 /** The same failure is logged again after this long, in milliseconds. */
-const SAY_AGAIN = 60_000;
+const LOG_AGAIN_AFTER = 60_000;
 
 export interface TailState {
   /** Whether this gateway records the events, or fails to. */
@@ -46,14 +47,14 @@ function createFollower(options: FollowOptions) {
   const stages = stagesFor(control);
   let [isTailing, lag, log, toldNoLog] = [false, 0, undefined as number | undefined, false];
   /** When the tail last read a renewal of its own lease, while it holds it. */
-  let heardAt: number | undefined;
-  let [said, saidAt] = ['', -Infinity];
+  let renewalReadAt: number | undefined;
+  let [lastMessage, saidAt] = ['', -Infinity];
 
   async function round(): Promise<boolean> {
     try {
       const client = await databases.streams();
       const lease = await takeTailLease(tailRows(client, control), now);
-      if (!lease) heardAt = undefined;
+      if (!lease) renewalReadAt = undefined;
       else await follow(client, lease);
     } finally {
       isTailing = false;
@@ -62,15 +63,15 @@ function createFollower(options: FollowOptions) {
   }
 
   const onError = (error: unknown): void => {
-    if (!loop.isEnding()) sayOnce(error);
+    if (!loop.isEnding()) logOnce(error);
   };
   const loop = createLoop({ round, every: BEAT_EVERY, onError });
 
-  /** A shard that is down makes every attempt fail in the same way. */
-  function sayOnce(error: unknown): void {
+  /** Logs a failure, but not the same again for a while: a shard that is down makes every attempt fail in the same way. */
+  function logOnce(error: unknown): void {
     const { message } = error as Error;
-    if (message === said && performance.now() - saidAt < SAY_AGAIN) return;
-    [said, saidAt] = [message, performance.now()];
+    if (message === lastMessage && performance.now() - saidAt < LOG_AGAIN_AFTER) return;
+    [lastMessage, saidAt] = [message, performance.now()];
     logger.warn({ error: describeError(error) }, 'recording events failed; will retry');
   }
 
@@ -86,11 +87,11 @@ function createFollower(options: FollowOptions) {
     const { cursor, lostFrom } = opened;
     let progress: Progress = opened.progress;
     let [pendingGap, unsaved, measured] = [lostFrom, 0, -Infinity];
-    const writers = createWriters();
+    const writers = createTransactionWriters();
     let [time, ordinal, last] = ['', 0, undefined as Change | undefined];
     recorder.begin();
     isTailing = true;
-    heardAt ??= performance.now();
+    renewalReadAt ??= performance.now();
     const keptLease = keepLease({ renew, every: BEAT_EVERY, inOrder: true });
     keptLease.renewNow();
 
@@ -118,7 +119,7 @@ function createFollower(options: FollowOptions) {
           [time, ordinal] = [changeTime, 0];
         }
         last = change;
-        if (isOfWriter(change)) {
+        if (isOpenWriteChange(change)) {
           writers.note(change);
           continue;
         }
@@ -126,7 +127,7 @@ function createFollower(options: FollowOptions) {
         if (change.operationType === END) ended = { token: change._id, at: change.clusterTime };
         else if (change.ns.coll === TAILS) {
           mark ??= change;
-          heardAt = performance.now();
+          renewalReadAt = performance.now();
           ended = { token: change._id, at: change.clusterTime };
         } else changes.push({ change, time, ordinal });
       }
@@ -182,7 +183,7 @@ function createFollower(options: FollowOptions) {
       await Promise.all([loop.stop(), corrections.stop()]);
     },
     state(): TailState {
-      const heldFor = heardAt === undefined ? 0 : performance.now() - heardAt;
+      const heldFor = renewalReadAt === undefined ? 0 : performance.now() - renewalReadAt;
       const isHeld = heldFor > HELD_AFTER;
       return {
         isTailing: isTailing || isHeld,

@@ -8,7 +8,7 @@ import { type Change, END, type LoggedChange } from './changes';
  */
 
 /** Whether a change is the row of a write, and not a change of data. */
-export function isOfWriter({ operationType, ns }: Change): boolean {
+export function isOpenWriteChange({ operationType, ns }: Change): boolean {
   return operationType !== END && ns.coll === openWrites.name;
 }
 
@@ -18,7 +18,7 @@ const REMEMBERED = 1000;
 /**
  * Who wrote, by transaction. A transaction may be in several batches, and SecantusDB gives each of its changes a cluster time of its own.
  */
-export function createWriters() {
+export function createTransactionWriters() {
   const writers = new LRUCache<string, Writer>({ max: REMEMBERED });
   return {
     note(change: Change): void {

@@ -48,7 +48,10 @@ function isSame(left: Person, right: Person): boolean {
   return left.name === right.name && left.email === right.email;
 }
 
-/** The new contacts; those that match an existing contact keep its id. */
+/**
+ * The whole new list. A contact that matches a stored one keeps its id, and nothing else: members that are left out are cleared. An id that
+ * no stored contact has is ignored.
+ */
 export function mergeContacts(contacts: readonly ContactInput[], stored: unknown): Contact[] {
   const existing = (stored ?? []) as readonly Contact[];
   const people = contacts.map(({ id, name, role = null, email = null, phone = null, primary }): Sent => {

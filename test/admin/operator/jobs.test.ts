@@ -83,7 +83,7 @@ test('an open job of an earlier version is found and ended, and then another one
   const at = { created_at: new Date(), ended_at: null, open_of: id, holder: null, until: due };
   await rows.insertOne({ ...old, step: null, error: null, ...at });
   const move = { kind: 'move', organisationId: id, to: 'eu' } as const;
-  expect((await gateway.control.jobs.ask(move, BY))?._id).toBe(old._id);
+  expect((await gateway.control.jobs.findOrCreate(move, BY))?._id).toBe(old._id);
   expect((await caller().post(`/organisations/${id}/erasure`, { confirm: 'Upgraded' })).status).toBe(409);
   await rows.updateOne({ _id: old._id }, { $set: { until: new Date(0) } });
   expect(await ended(old._id)).toMatchObject({ state: 'failed', error: expect.stringContaining('replica set') });
@@ -94,7 +94,7 @@ test('an open job of an earlier version is found and ended, and then another one
 test('concurrent requests for a move get one job', async () => {
   const organisationId = await create('Moved once');
   const move = { kind: 'move', organisationId, to: 'elsewhere' } as const;
-  const all = await Promise.all(Array.from({ length: 8 }, () => gateway.control.jobs.ask(move, BY)));
+  const all = await Promise.all(Array.from({ length: 8 }, () => gateway.control.jobs.findOrCreate(move, BY)));
   expect(new Set(all.map((job) => job?._id)).size).toBe(1);
 });
 
@@ -137,7 +137,7 @@ test('an erasure is refused while someone else moves the organisation', async ()
 
 test('a job is in the audit log when it is created, and when it fails', async () => {
   const organisationId = await create('Stays');
-  const asked = await gateway.control.jobs.ask({ kind: 'move', organisationId, to: 'shard01' }, BY);
+  const asked = await gateway.control.jobs.findOrCreate({ kind: 'move', organisationId, to: 'shard01' }, BY);
   const { state, error } = await ended(asked!._id);
   expect([state, error]).toEqual(['failed', 'the database is a replica set, without shards']);
   const audit = await gateway.control.audit.list({ organisationId, limit: 10 });

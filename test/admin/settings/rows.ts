@@ -3,7 +3,7 @@ import type { Organisation } from '../../../src/auth/principal';
 import { events } from '../../../src/events/collection';
 import { eventId, positionOf, timeDigits } from '../../../src/events/position';
 import type { RequestRow } from '../../../src/organisations/requestRows';
-import { type CountedRequest, pathsOf } from '../../../src/organisations/usageDetails';
+import { type FinishedRequest, pathsOf } from '../../../src/organisations/usageDetails';
 import { createDeliveries, deliveryId, type DeliveryRow } from '../../../src/webhooks/deliveries';
 import type { TestGateway } from '../../support/gateway';
 import { type Call, officeOf } from '../../api/webhooks/office';
@@ -41,12 +41,13 @@ export async function someRequests(
 export async function someUsage(
   gateway: TestGateway,
   keyId: string,
-  counted: readonly CountedRequest[],
+  counted: readonly FinishedRequest[],
   hoursAgo = 0,
 ): Promise<void> {
   const details = new Map<string, number>();
   for (const path of counted.flatMap(pathsOf)) details.set(path, (details.get(path) ?? 0) + 1);
-  const count = (outcome: CountedRequest['outcome']): number => counted.filter((one) => one.outcome === outcome).length;
+  const count = (outcome: FinishedRequest['outcome']): number =>
+    counted.filter((one) => one.outcome === outcome).length;
   await gateway.control.usage.add([
     {
       ...{ keyId, hour: new Date(Date.now() - hoursAgo * 3_600_000), requests: counted.length, details },
@@ -57,11 +58,11 @@ export async function someUsage(
 }
 
 /** Successful requests, over MCP if they took more than a second. */
-export function successes(amount: number, ms: number): CountedRequest[] {
+export function successes(amount: number, ms: number): FinishedRequest[] {
   return Array.from({ length: amount }, () => ({ outcome: 'ok', operation: 'quotes', ms, isMcp: ms > 1000 }));
 }
 
-export function failures(amount: number): CountedRequest[] {
+export function failures(amount: number): FinishedRequest[] {
   return Array.from({ length: amount }, () => ({ outcome: 'error', operation: 'quote', code: 'not_found', ms: 7 }));
 }
 

@@ -3,7 +3,7 @@ import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:https';
 import { type AddressInfo, createServer as createNetServer, type Server } from 'node:net';
 import { createAddressPolicy } from '../../../src/webhooks/addresses';
-import { explain } from '../../../src/webhooks/failures';
+import { failureText } from '../../../src/webhooks/failures';
 import { createPoster } from '../../../src/webhooks/post';
 import { SELF_SIGNED } from './certificate';
 
@@ -56,9 +56,9 @@ test.each([
   ['ERR_SSL_UNHEARD_OF', 'the server ended the handshake'],
 ])('%s is a sentence without the text of the library', (code, sentence) => {
   const message = `805C532EC27F0000:error:0A000000:SSL routines:f:${code}:../deps/openssl/ssl/record/x.c:1601:\n`;
-  expect(explain(Object.assign(new Error(message), { code }))).toBe(`TLS failed: ${sentence}`);
+  expect(failureText(Object.assign(new Error(message), { code }))).toBe(`TLS failed: ${sentence}`);
 });
 
 test('another error of the system is named by its code', () => {
-  expect(explain(Object.assign(new Error('write EIO'), { code: 'EIO' }))).toBe('the request failed (EIO)');
+  expect(failureText(Object.assign(new Error('write EIO'), { code: 'EIO' }))).toBe('the request failed (EIO)');
 });

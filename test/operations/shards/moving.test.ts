@@ -139,7 +139,7 @@ test('a write under way is stored before MongoDB is asked to move, and one that 
   const { data, writing, goOn } = await holdWrite(organisation, caller);
   mongos.commands.length = 0;
   const { body: job } = await move();
-  await eventually(async () => (await gateway.control.moving.movesOf(organisation.id))!.move);
+  await eventually(async () => (await gateway.control.moving.moveOf(organisation.id))!.move);
   // longer than reads are waited for
   await sleep(3 * LONGEST_READ);
   expect(mongos.commands.filter((command) => 'movePrimary' in command)).toEqual([]);
@@ -241,7 +241,7 @@ test('a gateway that lost the lease of a move does not have MongoDB begin it, an
   const { writing, goOn } = await holdWrite(organisation, caller);
   mongos.commands.length = 0;
   const { body: job } = await move();
-  await eventually(async () => (await gateway.control.moving.movesOf(organisation.id))!.move);
+  await eventually(async () => (await gateway.control.moving.moveOf(organisation.id))!.move);
   const jobs = gateway.databases.control.collection<{ _id: string }>('jobs');
   const other = { holder: 'other', until: new Date(Date.now() + 3_600_000) };
   await jobs.updateOne({ _id: job.id }, { $set: other });
