@@ -109,7 +109,9 @@ export async function createApis(options: ApisOptions) {
     onError: logError('settings failed'),
   });
   const operator = config.OPERATOR_TOKENS.length > 0 ? await createOperatorApi(options, admin) : undefined;
+  const document = () => keyDocument(config.PUBLIC_URL);
   const pages = createPages({
+    document,
     ...{ demoKey, introspection: config.INTROSPECTION, base: publicPath(config), onError: logError('page failed') },
   });
 
@@ -119,7 +121,7 @@ export async function createApis(options: ApisOptions) {
   const handlers: Record<Face | 'settingsApi', (exchange: Exchange) => void | Promise<void>> = {
     rest: createRestApi({
       ...{ runner, openContext, recognise: options.recognise, publicUrl: config.PUBLIC_URL, encode: encoded },
-      document: () => keyDocument(config.PUBLIC_URL),
+      document,
     }),
     graphql: (exchange) => graphql.handle(exchange),
     mcp: createMcpApi({ runner, openContext, origins: config.CORS_ORIGINS }),

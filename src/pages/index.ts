@@ -1,30 +1,31 @@
 import express, { type Express, type RequestHandler } from 'express';
 import { AppError } from '../errors';
 import { asset, assets } from './assets';
-import { defaultHeaders, type Page, visibleDemoKey, type Visit } from './page';
+import { defaultHeaders, ownPolicy, type Page, visibleDemoKey, type Visit } from './page';
 import { errorCatalogue } from './errorCatalogue';
-import { graphiql, reference, sandbox } from './tools';
+import { graphiql, sandbox } from './tools';
 import { landing } from './landing';
+import { reference, type ReferenceOptions } from './reference';
 import { below, layout } from './html';
 import { failed, methodNotAllowed, nothingHere, sendError } from './problems';
 import { webhookGuide } from './webhooks';
 
 /** The demo's key is prefilled in the tools' Authorization header, for visitors on this machine only. */
-export interface PagesOptions extends Visit {
+export interface PagesOptions extends Visit, Pick<ReferenceOptions, 'document'> {
   /** Path of the pages, which a proxy in front removes. */
   readonly base?: string;
   /** Called with errors that are masked as `internal`. */
   readonly onError?: (error: unknown) => void;
 }
 
-const PAGES: readonly Page[] = [landing, reference, sandbox, graphiql, webhookGuide, ...errorCatalogue];
+const PAGES: readonly Page[] = [landing, sandbox, graphiql, webhookGuide, ...errorCatalogue];
 
 /**
  * The web pages and their assets, as a node:http request handler. Any other path is a 404: a page for a browser, a
  * problem for other clients. A problem's request id is the response's X-Request-Id.
  */
 export function createPages(options: PagesOptions): Express {
-  const { base = '' } = options;
+  const { base = '', demoKey, document } = options;
   const app = express();
   app.locals.base = base;
   app.disable('x-powered-by').enable('case sensitive routing').enable('strict routing').set('query parser', 'simple');
@@ -37,6 +38,12 @@ export function createPages(options: PagesOptions): Express {
     const allow = [...READS, ...(page.otherMethods ?? [])];
     app.route(page.path).get(wantsPage, page.policy, serve(page, options)).all(methodNotAllowed(allow));
   }
+  const { isThere, answer } = reference({ base, demoKey, document });
+  app
+    .route('/api/v1/docs{/:group/:operation}')
+    .all(isThere)
+    .get(wantsPage, ownPolicy, answer)
+    .all(methodNotAllowed(READS));
   app.use(nothingHere);
   app.use(failed(options.onError));
   return app;

@@ -15,7 +15,7 @@ const BROWSER = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9
 
 /** Serves the pages on a free port, with the X-Request-Id that the gateway would set. */
 async function startSite(options: Partial<PagesOptions> = {}) {
-  const pages = createPages({ introspection: 'key', ...options });
+  const pages = createPages({ introspection: 'key', document: () => document, ...options });
   const server = createServer((request, response) => {
     response.setHeader('X-Request-Id', 'req-1');
     pages(request, response);
