@@ -25,11 +25,9 @@ export function requestOf(form: HTMLFormElement): SampleRequest & { readonly isR
   return { method, url, headers, body, isRetried: retried !== undefined && !('Idempotency-Key' in headers) };
 }
 
-/** What a field has; of a list, what each line or chosen option has. */
+/** What a field has; of a list, what each line has. */
 export function valuesOf(control: Control): readonly string[] {
-  if (control instanceof HTMLSelectElement) {
-    return [...control.selectedOptions].map(({ value }) => value).filter((value) => value !== '');
-  }
+  if (control.type === 'checkbox') return 'checked' in control && control.checked ? [control.value] : [];
   const lines = control instanceof HTMLTextAreaElement ? control.value.split('\n') : [control.value];
   return lines.map((line) => line.trim()).filter((line) => line !== '');
 }

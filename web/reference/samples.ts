@@ -9,7 +9,7 @@ const LANGUAGE = 'scopegate:language';
 
 /** Keeps the samples as the form is filled in; returns the request as curl. */
 export function samples(form: HTMLFormElement): () => string {
-  const place = document.querySelector('#sample');
+  const place = document.querySelector('#language');
   const blocks = [...(place?.querySelectorAll('pre code') ?? [])];
   let fresh = newUuid();
   const request = (): SampleRequest => {

@@ -6,8 +6,7 @@ import { highlighted } from './samples';
 /* The drawer with an operation's form: sends the request with the visitor's key and shows the answer. */
 
 const UNREACHABLE = 'The gateway cannot be reached. Check your connection, then send this again.';
-const EXAMPLE =
-  'The body is still the example, and sending it changes the data of your organisation. Press again to send it.';
+const EXAMPLE = 'The body is still the example, and sending it changes the data of your organisation.';
 
 let loading: Promise<typeof import('../key.js')> | undefined;
 
@@ -27,32 +26,31 @@ export function tryIt(form: HTMLFormElement, curl: () => string): void {
   const output = form.querySelector('output');
   const answer = document.getElementById('answer');
   const body = form.querySelector<HTMLTextAreaElement>('#body');
-  if (!dialog || !open || !output || !answer) return;
+  const agree = form.querySelector<HTMLElement>('#agree');
+  if (!dialog || !open || !output || !answer || !agree) return;
   let isBusy = false;
-  let agreed: string | undefined;
-
-  async function send(): Promise<void> {
+  const send = async (isAgreed: boolean): Promise<void> => {
     const lacking = controlsOf(form).find((control) => control.required && valuesOf(control).length === 0);
-    output?.replaceChildren(lacking ? `Enter ${lacking.name} first.` : '');
+    output.replaceChildren(lacking ? `Enter ${lacking.name} first.` : '');
     lacking?.focus();
     const { knownKey, askForKey } = await keys();
     if (lacking || isBusy) return;
     const { method, url, headers, body: text, isRetried } = requestOf(form);
-    const content = JSON.stringify([url, text]);
-    if (method !== 'GET' && (body === null || isExample(body)) && agreed !== content) {
-      agreed = content;
-      output?.replaceChildren(EXAMPLE);
+    const isAsked = method !== 'GET' && (body === null || isExample(body)) && !isAgreed;
+    agree.hidden = !isAsked;
+    if (isAsked) {
+      output.replaceChildren(EXAMPLE);
       return;
     }
     let { key } = await knownKey();
     if (key === undefined) {
-      output?.replaceChildren('Waiting for your API key above.');
+      output.replaceChildren('Waiting for your API key above.');
       if (!(await askForKey())) return;
       ({ key } = await knownKey());
     }
     isBusy = true;
-    output?.replaceChildren('Sending…');
-    answer?.setAttribute('aria-busy', 'true');
+    output.replaceChildren('Sending…');
+    answer.setAttribute('aria-busy', 'true');
     const start = performance.now();
     try {
       const response = await fetch(url, {
@@ -68,19 +66,17 @@ export function tryIt(form: HTMLFormElement, curl: () => string): void {
       });
       const content = await response.text();
       const ms = Math.round(performance.now() - start);
-      output?.replaceChildren('');
-      answer?.replaceChildren(...answered(response, content, ms));
+      output.replaceChildren('');
+      answer.replaceChildren(...answered(response, content, ms));
     } catch {
-      output?.replaceChildren('');
-      answer?.replaceChildren(element('p', 'bad', UNREACHABLE));
+      output.replaceChildren('');
+      answer.replaceChildren(element('p', 'bad', UNREACHABLE));
     }
     isBusy = false;
-    agreed = undefined;
-    if (!answer) return;
     answer.removeAttribute('aria-busy');
     answer.hidden = false;
     answer.scrollIntoView();
-  }
+  };
 
   open.disabled = false;
   open.addEventListener('click', () => {
@@ -96,12 +92,12 @@ export function tryIt(form: HTMLFormElement, curl: () => string): void {
   });
   form.addEventListener('submit', (event) => {
     event.preventDefault();
-    void send();
+    void send(event.submitter === agree);
   });
   const button = form.querySelector<HTMLButtonElement>('#curl');
   button?.addEventListener('click', () => {
     const text = curl();
-    void copy(button, text, () => document.querySelector('#sample pre') ?? form);
+    void copy(button, text, () => document.querySelector('#language pre') ?? form);
   });
 }
 

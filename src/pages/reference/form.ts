@@ -42,6 +42,7 @@ ${json(example)}</textarea>
       }
       <div class="send">
         <button class="button primary" type="submit">Send request</button>
+        <button class="button" type="submit" id="agree" hidden>Send the example</button>
         <button class="button" type="button" id="curl">Copy as curl</button>
         ${LACKING} <output></output>
       </div>
@@ -56,13 +57,24 @@ function field(document: OpenApiDocument, parameter: Parameter): Html {
   const { name, in: place, required, description } = parameter;
   const id = `${place}-${name}`;
   const hint = name === IDEMPOTENCY_KEY ? 'If it is empty, each request gets a new UUID.' : firstSentence(description);
-  return html`<div class="field">
-    <label for="${id}"
-      ><code>${name}</code> ${required ? html`<span class="required">required</span>` : undefined}</label
-    >
-    ${control(document, parameter, id)}
-    <p id="${id}-hint">${withCode(hint)}</p>
-  </div>`;
+  const label = html`<code>${name}</code> ${required ? html`<span class="required">required</span>` : undefined}`;
+  const given = resolved<Schema>(document, parameter.schema);
+  const options = given.items && resolved<Schema>(document, given.items).enum;
+  const choice = (value: unknown): Html =>
+    html`<label class="choice"
+      ><input type="checkbox" name="${name}" value="${String(value)}" data-in="${place}" />${String(value)}</label
+    >`;
+  return options
+    ? html`<fieldset class="field">
+        <legend>${label}</legend>
+        ${options.map(choice)}
+        <p>${withCode(hint)}</p>
+      </fieldset>`
+    : html`<div class="field">
+        <label for="${id}">${label}</label>
+        ${control(document, parameter, id)}
+        <p id="${id}-hint">${withCode(hint)}</p>
+      </div>`;
 }
 
 const firstSentence = (text: string): string => /^.*?[.](?= |$)/s.exec(text)?.[0] ?? text;
@@ -79,14 +91,9 @@ function control(
   ${required ? html`required` : undefined}`;
   const values = inner.enum ?? (inner.type === 'boolean' ? [true, false] : undefined);
   if (values) {
-    const options = values.map((value) => html`<option>${String(value)}</option>`);
-    if (isList)
-      return html`<select ${common} multiple size="${Math.min(values.length, MOST_OPTIONS)}">
-        ${options}
-      </select>`;
     return html`<select ${common}>
       <option value=""></option>
-      ${options}
+      ${values.map((value) => html`<option>${String(value)}</option>`)}
     </select>`;
   }
   const text = example === undefined || name === IDEMPOTENCY_KEY ? '' : [example].flat().map(String).join('\n');
@@ -95,5 +102,3 @@ function control(
   const filled = required ? html`value="${text}"` : html`placeholder="${text}"`;
   return html`<input class="input" ${common} ${kind} ${filled} autocomplete="off" spellcheck="false" />`;
 }
-
-const MOST_OPTIONS = 7;

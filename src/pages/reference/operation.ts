@@ -132,29 +132,42 @@ export function statusPill(status: string): Html {
 /** The request as code, the button that opens it as a form, and the example answers. */
 export function operationSamples(document: OpenApiDocument, operation: Operation): Html {
   const request = exampleRequest(document, operation);
-  const answers = answersOf(document, operation);
+  const samples = LANGUAGES.map(({ name, write }) => ({
+    id: `language-${name}`,
+    label: html`${name}`,
+    panel: pre(`${name} sample`, write(request)),
+  }));
+  const answers = answersOf(document, operation).map(([status, answer]) => ({
+    id: `status-${status}`,
+    label: statusPill(status),
+    panel: answerExample(status, answer),
+  }));
   return html`<aside class="samples" aria-label="Samples">
-    <div class="code tabbed" id="sample">
-      ${LANGUAGES.map(({ name, write }, at) => tab('language', name, at === 0, html`${name}`, pre(`${name} sample`, write(request))))}
-      ${COPY}
-    </div>
+    ${tabs('language', samples, COPY)}
     <button class="button primary" type="button" id="open" disabled>Try it</button>
-    <div class="code tabbed statuses">
-      ${answers.map(([status, answer], at) => tab('status', status, at === 0, statusPill(status), answerExample(status, answer)))}
-    </div>
+    ${tabs('status', answers)}
   </aside>`;
 }
 
-/** A radio button, so that it works without scripts, and what is shown while it is chosen. */
-function tab(group: string, id: string, isChosen: boolean, label: Html, panel: Html): Html {
-  return html`<input
-      class="unseen"
-      type="radio"
-      name="${group}"
-      id="${group}-${id}"
-      ${isChosen ? html`checked` : undefined}
-    /><label for="${group}-${id}">${label}</label>
-    <div class="panel">${panel}</div>`;
+interface Tab {
+  readonly id: string;
+  readonly label: Html;
+  readonly panel: Html;
+}
+
+/** Radio buttons, so that they work without scripts, and below them what each shows (web/reference/samples.css). */
+function tabs(name: string, all: readonly Tab[], more?: Html): Html {
+  const radio = (id: string, isFirst: boolean): Html =>
+    html`<input class="unseen" type="radio" name="${name}" id="${id}" ${isFirst ? html`checked` : undefined} />`;
+  return html`<div class="code tabbed" id="${name}">
+    <div class="code-bar">
+      <div role="radiogroup" aria-label="${words(name)}">
+        ${all.map(({ id, label }, at) => html`<label>${radio(id, at === 0)}${label}</label>`)}
+      </div>
+      ${more}
+    </div>
+    ${all.map(({ panel }) => html`<section class="panel">${panel}</section>`)}
+  </div>`;
 }
 
 function answerExample(status: string, { description, content = {} }: Answer): Html {

@@ -1,4 +1,4 @@
-import { codeBlock, ORIGIN } from '../code';
+import { codeBlock } from '../code';
 import { html, type Html } from '../html';
 import { REFERENCE } from './document';
 
@@ -24,11 +24,7 @@ export const TOPICS: readonly Topic[] = [
         work on its data only. Keep keys on your server, never in a page or an app.
       </p>
       <p><a href="/settings/integrations">Make a key in the settings</a></p>`,
-    sample: codeBlock(
-      html`curl`,
-      'Authentication sample',
-      `curl "${ORIGIN}/api/v1/me" \\\n  -H "Authorization: Bearer $SCOPEGATE_KEY"`,
-    ),
+    sample: codeBlock(html`Header of each request`, 'Authentication sample', 'Authorization: Bearer svc_live_…'),
   },
   {
     id: 'errors',
