@@ -42,7 +42,7 @@ export function searchable(): void {
   const field = list?.querySelector<HTMLInputElement>('#search');
   const [status, none] = [list?.querySelector('[role=status]'), list?.querySelector<HTMLElement>('.none')];
   if (!list || !field || !status || !none) return;
-  const texts = new Map(operations.map(({ href, text }) => [at(href), text]));
+  const known = new Map(operations.map((operation) => [at(operation.href), operation]));
   const links = [...list.querySelectorAll<HTMLAnchorElement>('li a')];
   const groups = [...list.querySelectorAll<HTMLDetailsElement>('details')].map((group) => ({
     group,
@@ -50,12 +50,13 @@ export function searchable(): void {
   }));
   const narrow = (): void => {
     const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
-    for (const link of links) {
-      const text = `${link.textContent} ${texts.get(link.pathname + link.hash) ?? ''}`.toLowerCase();
-      const item = link.closest('li');
-      if (item) item.hidden = !words.every((word) => text.includes(word));
-    }
-    const found = links.filter((link) => !link.closest('li')?.hidden);
+    const has = (text: string): boolean => words.every((word) => text.toLowerCase().includes(word));
+    const named = links.filter((link) =>
+      has(`${link.textContent} ${link.title} ${known.get(link.pathname)?.old ?? ''}`),
+    );
+    // an error code, a header or a parameter
+    const found = named.length > 0 ? named : links.filter((link) => has(known.get(link.pathname)?.text ?? ''));
+    for (const link of links) link.closest('li')?.toggleAttribute('hidden', !found.includes(link));
     for (const { group, wasOpen } of groups) {
       group.hidden = !found.some((link) => group.contains(link));
       group.open = words.length > 0 || wasOpen;

@@ -131,7 +131,7 @@ function answered(response: Response, text: string, ms: number): readonly Node[]
   code.append(...highlighted(indented(text) || 'No body'));
   const pre = element('pre', '');
   pre.tabIndex = 0;
-  pre.setAttribute('aria-label', 'Body');
+  pre.setAttribute('aria-label', 'Answer body');
   pre.append(code);
   const block = element('div', 'code');
   block.append(pre);
@@ -139,7 +139,7 @@ function answered(response: Response, text: string, ms: number): readonly Node[]
   const lines = [...headers].map(([name, value]) => `${name}: ${value}`);
   const list = element('pre', '', lines.join('\n'));
   list.tabIndex = 0;
-  list.setAttribute('aria-label', 'Headers');
+  list.setAttribute('aria-label', 'Answer headers');
   details.append(element('summary', '', `${String(lines.length)} headers`), list);
   return [head, details, block];
 }

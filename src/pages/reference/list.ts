@@ -59,9 +59,9 @@ export function searchData(document: OpenApiDocument, operations: readonly Opera
     const answers = answersOf(document, operation).map(([, answer]) => answer);
     const codes = answers.flatMap((answer) => codesOf(answer).map(([code]) => code));
     const headers = answers.flatMap((answer) => Object.keys(answer.headers ?? {}));
-    const { href, oldLink, method, path, operationId, description, parameters } = operation;
+    const { href, oldLink, description, parameters } = operation;
     const names = parameters.map(({ name }) => name);
-    const text = [method, path, operationId, description, ...names, ...new Set([...codes, ...headers])].join(' ');
+    const text = [description, ...names, ...new Set([...codes, ...headers])].join(' ');
     return { href, old: oldLink, text };
   });
   return jsonBlock('operations', texts);
