@@ -51,11 +51,12 @@ export function searchable(): void {
   const narrow = (): void => {
     const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
     const has = (text: string): boolean => words.every((word) => text.toLowerCase().includes(word));
-    const named = links.filter((link) =>
-      has(`${link.textContent} ${link.title} ${known.get(link.pathname)?.old ?? ''}`),
-    );
+    const nameOf = (link: HTMLAnchorElement): string =>
+      `${link.textContent} ${link.title} ${known.get(link.pathname)?.old ?? ''}`;
+    const named = links.filter((link) => has(nameOf(link)));
     // an error code, a header or a parameter
-    const found = named.length > 0 ? named : links.filter((link) => has(known.get(link.pathname)?.text ?? ''));
+    const mentioned = (link: HTMLAnchorElement): boolean => has(nameOf(link) + (known.get(link.pathname)?.text ?? ''));
+    const found = named.length > 0 ? named : links.filter(mentioned);
     for (const link of links) link.closest('li')?.toggleAttribute('hidden', !found.includes(link));
     for (const { group, wasOpen } of groups) {
       group.hidden = !found.some((link) => group.contains(link));

@@ -34,6 +34,7 @@ inBrowser('the reference', () => {
       ['list ORDERS', 1],
       ['pagin', 1],
       ['GET /orders/{id}', 1],
+      ['orders placed_since', 1],
     ] as const) {
       await search.fill(words);
       await says(list(page).getByRole('status'), `${String(found)} found`);
@@ -111,23 +112,24 @@ inBrowser('the reference', () => {
   });
 
   test('is accessible and fits, light and dark, at 1440 and 390 pixels, also with the form open', async () => {
-    for (const path of [DOCS, `${DOCS}/requests/update`]) {
-      const page = await scene.visit(path);
-      for (const theme of THEMES) {
-        for (const width of [1440, 390]) {
-          await page.setViewportSize({ width, height: 844 });
-          await page.emulateMedia({ colorScheme: theme });
-          if (width === 390 && theme === 'light') await list(page).getByText('Contents').click();
-          expect(await list(page).getByRole('searchbox').isVisible()).toBe(true);
-          await expectAccessible(page);
-          if (path === DOCS) continue;
-          await press(page, 'Try it');
-          await keyForm(page).waitFor();
-          await expectAccessible(page);
-          await press(page, 'Close');
-        }
+    const page = await scene.visit(`${DOCS}/requests/update`);
+    for (const theme of THEMES) {
+      for (const width of [1440, 390]) {
+        await page.setViewportSize({ width, height: 844 });
+        await page.emulateMedia({ colorScheme: theme });
+        if (width === 390) await list(page).getByText('Contents').click();
+        expect(await list(page).getByRole('searchbox').isVisible()).toBe(true);
+        await expectAccessible(page);
+        if (width === 390) await list(page).getByText('Contents').click();
+        // the rest of the page is the same behind it
+        if (theme === 'light') continue;
+        await press(page, 'Try it');
+        await expectAccessible(page);
+        await press(page, 'Close');
       }
     }
+    await page.goto(scene.gateway.url + DOCS);
+    await expectAccessible(page);
   });
 
   test('works without scripts: pages, links, tabs, and nothing that does not work', async () => {
