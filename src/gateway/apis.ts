@@ -25,6 +25,7 @@ import { createExecutor } from '../operations/execution';
 import { createRunner } from '../operations/runner';
 import type { Control } from '../organisations/control';
 import { createPages } from '../pages';
+import { createReference } from '../reference';
 import { collections } from '../resources';
 import { customerById, customerByRef, readmitCustomer } from '../resources/customers/readmit';
 import { eraseCustomer } from '../resources/eraseCustomer';
@@ -111,7 +112,7 @@ export async function createApis(options: ApisOptions) {
   const operator = config.OPERATOR_TOKENS.length > 0 ? await createOperatorApi(options, admin) : undefined;
   const document = () => keyDocument(config.PUBLIC_URL);
   const pages = createPages({
-    document,
+    reference: createReference({ document, base: publicPath(config), demoKey }),
     ...{ demoKey, introspection: config.INTROSPECTION, base: publicPath(config), onError: logError('page failed') },
   });
 

@@ -5,13 +5,14 @@ import { defaultHeaders, ownPolicy, type Page, visibleDemoKey, type Visit } from
 import { errorCatalogue } from './errorCatalogue';
 import { graphiql, sandbox } from './tools';
 import { landing } from './landing';
-import { reference, type ReferenceOptions } from './reference';
 import { below, layout } from './html';
 import { failed, methodNotAllowed, nothingHere, sendError } from './problems';
 import { webhookGuide } from './webhooks';
 
 /** The demo's key is prefilled in the tools' Authorization header, for visitors on this machine only. */
-export interface PagesOptions extends Visit, Pick<ReferenceOptions, 'document'> {
+export interface PagesOptions extends Visit {
+  /** The pages at `/api/v1/docs`; `isThere` leaves the route if there is none at the path. */
+  readonly reference: { readonly isThere: RequestHandler; readonly answer: RequestHandler };
   /** Path of the pages, which a proxy in front removes. */
   readonly base?: string;
   /** Called with errors that are masked as `internal`. */
@@ -25,7 +26,7 @@ const PAGES: readonly Page[] = [landing, sandbox, graphiql, webhookGuide, ...err
  * problem for other clients. A problem's request id is the response's X-Request-Id.
  */
 export function createPages(options: PagesOptions): Express {
-  const { base = '', demoKey, document } = options;
+  const { base = '', reference } = options;
   const app = express();
   app.locals.base = base;
   app.disable('x-powered-by').enable('case sensitive routing').enable('strict routing').set('query parser', 'simple');
@@ -38,11 +39,10 @@ export function createPages(options: PagesOptions): Express {
     const allow = [...READS, ...(page.otherMethods ?? [])];
     app.route(page.path).get(wantsPage, page.policy, serve(page, options)).all(methodNotAllowed(allow));
   }
-  const { isThere, answer } = reference({ base, demoKey, document });
   app
     .route('/api/v1/docs{/:group/:operation}')
-    .all(isThere)
-    .get(wantsPage, ownPolicy, answer)
+    .all(reference.isThere)
+    .get(wantsPage, ownPolicy, reference.answer)
     .all(methodNotAllowed(READS));
   app.use(nothingHere);
   app.use(failed(options.onError));

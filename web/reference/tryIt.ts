@@ -1,4 +1,5 @@
 import { copy } from '../copy';
+import type * as Key from '../key.js';
 import { newUuid } from '../uuid';
 import { controlsOf, requestOf, valuesOf } from './request';
 import { highlighted } from './samples';
@@ -8,7 +9,7 @@ import { highlighted } from './samples';
 const UNREACHABLE = 'The gateway cannot be reached. Check your connection, then send this again.';
 const EXAMPLE = 'The body is still the example, and sending it changes the data of your organisation.';
 
-let loading: Promise<typeof import('../key.js')> | undefined;
+let loading: Promise<typeof Key> | undefined;
 
 /** Looks the key up when the drawer is opened first: that costs a point of its limit. */
 function keys() {

@@ -27,7 +27,7 @@ test('the landing page shows the answer that the reference has for the same requ
   expect(JSON.parse(ANSWER).data).toEqual(content['application/json'].example.data);
 });
 
-const site = late(startSite);
+const site = late(() => startSite());
 const demo = late(() => startSite({ demoKey: 'svc_live_demo<key>&"' }));
 afterAll(() => {
   site.close();

@@ -1,6 +1,5 @@
-import { codeBlock } from '../code';
-import { html, type Html } from '../html';
-import { REFERENCE } from './document';
+import { codeBlock } from '../pages/code';
+import { html, type Html } from '../pages/html';
 
 interface Topic {
   readonly id: string;

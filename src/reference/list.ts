@@ -1,5 +1,5 @@
-import { html, type Html, jsonBlock } from '../html';
-import type { OpenApiDocument } from '../../openapi';
+import { html, type Html, jsonBlock } from '../pages/html';
+import type { OpenApiDocument } from '../openapi';
 import { answersOf, codesOf, type Operation, REFERENCE, words } from './document';
 import { TOPICS } from './topics';
 

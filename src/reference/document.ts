@@ -1,4 +1,4 @@
-import type { OpenApiDocument, OpenApiOperation } from '../../openapi';
+import type { OpenApiDocument, OpenApiOperation } from '../openapi';
 
 /* The parts of an OpenAPI document that the reference shows. */
 
@@ -136,3 +136,6 @@ export function scopesOf({ security }: OpenApiOperation): readonly string[] {
 
 /** JSON text with two spaces. */
 export const json = (value: unknown): string => JSON.stringify(value, null, 2);
+
+/** A value in a path, a query or a sentence. */
+export const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));

@@ -1,9 +1,9 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import type { RequestHandler } from 'express';
-import type { OpenApiDocument } from '../../openapi';
-import { entityTag } from '../../schema/entityTags';
-import { below, html, type Html, jsonBlock, layout, withCode } from '../html';
-import { visibleDemoKey } from '../page';
+import type { OpenApiDocument } from '../openapi';
+import { entityTag } from '../schema/entityTags';
+import { below, html, type Html, jsonBlock, layout, withCode } from '../pages/html';
+import { visibleDemoKey } from '../pages/page';
 import { type Operation, operationsOf, REFERENCE, words } from './document';
 import { requestForm } from './form';
 import { list, methodPill, searchData } from './list';
@@ -13,12 +13,13 @@ import { topics } from './topics';
 export interface ReferenceOptions {
   /** Makes the document, for the first visit. */
   readonly document: () => OpenApiDocument;
-  readonly base: string;
-  readonly demoKey: string | undefined;
+  /** Path of the pages, which a proxy in front removes. */
+  readonly base?: string;
+  readonly demoKey?: string | undefined;
 }
 
 /** The REST reference: `/api/v1/docs`, and an address for each operation. Each page is made at its first visit. */
-export function reference({ document: make, base, demoKey }: ReferenceOptions) {
+export function createReference({ document: make, base = '', demoKey }: ReferenceOptions) {
   const made = new Map<string, { readonly zipped: Buffer; readonly tag: string }>();
   let source: { readonly document: OpenApiDocument; readonly operations: readonly Operation[] } | undefined;
   const read = () => {

@@ -1,8 +1,8 @@
-import { bodySchema, type OpenApiDocument } from '../../openapi';
-import { COPY, ORIGIN, pre } from '../code';
-import { html, type Html, withCode } from '../html';
-import { LANGUAGES, type SampleRequest } from '../samples';
-import { type Answer, answersOf, codesOf, json, type Operation, scopesOf, words } from './document';
+import { bodySchema, type OpenApiDocument } from '../openapi';
+import { COPY, ORIGIN, pre } from '../pages/code';
+import { html, type Html, withCode } from '../pages/html';
+import { LANGUAGES, type SampleRequest } from '../pages/samples';
+import { type Answer, answersOf, codesOf, json, type Operation, scopesOf, textOf, words } from './document';
 import { fieldList, membersOf, prose } from './fields';
 import { methodPill } from './list';
 
@@ -193,8 +193,8 @@ function exampleRequest(
   const query = new URLSearchParams();
   let filled = path;
   for (const { name, in: place, example } of required) {
-    if (place === 'path') filled = filled.replace(`{${name}}`, encodeURIComponent(String(example ?? name)));
-    if (place === 'query') query.append(name, String(example ?? ''));
+    if (place === 'path') filled = filled.replace(`{${name}}`, encodeURIComponent(textOf(example ?? name)));
+    if (place === 'query') query.append(name, textOf(example ?? ''));
   }
   const example = requestBody?.content['application/json'].example;
   return {

@@ -1,8 +1,7 @@
-import type { OpenApiDocument } from '../../openapi';
-import type { Parameter } from '../../openapi/types';
-import { html, type Html, withCode } from '../html';
-import { KEY_FORM } from '../page';
-import { json, type Operation, resolved, type Schema } from './document';
+import type { OpenApiDocument, Parameter } from '../openapi';
+import { html, type Html, withCode } from '../pages/html';
+import { KEY_FORM } from '../pages/page';
+import { json, type Operation, resolved, type Schema, textOf } from './document';
 import { methodPill } from './list';
 import { IDEMPOTENCY_KEY, LACKING } from './operation';
 
@@ -96,7 +95,7 @@ function control(
       ${values.map((value) => html`<option>${String(value)}</option>`)}
     </select>`;
   }
-  const text = example === undefined || name === IDEMPOTENCY_KEY ? '' : [example].flat().map(String).join('\n');
+  const text = example === undefined || name === IDEMPOTENCY_KEY ? '' : [example].flat().map(textOf).join('\n');
   if (isList) return html`<textarea ${common} rows="2" placeholder="One per line, such as ${text}"></textarea>`;
   const kind = inner.type === 'integer' ? html`type="number" inputmode="numeric"` : html`type="text"`;
   const filled = required ? html`value="${text}"` : html`placeholder="${text}"`;

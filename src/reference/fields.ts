@@ -1,6 +1,6 @@
-import type { OpenApiDocument } from '../../openapi';
-import { html, type Html, withCode } from '../html';
-import { resolved, type Schema } from './document';
+import type { OpenApiDocument } from '../openapi';
+import { html, type Html, withCode } from '../pages/html';
+import { resolved, type Schema, textOf } from './document';
 
 /** A member of a body or an answer, or a parameter. */
 interface Field {
@@ -141,7 +141,7 @@ function limitsOf(document: OpenApiDocument, given: Schema): string {
     between(whole(minimum), whole(maximum)),
     between(undefined, maxProperties, 'pairs'),
     pattern === undefined || pattern.length > LONGEST_PATTERN || /\\S|`/.test(pattern) ? '' : `matches \`${pattern}\``,
-    schema.default === undefined ? '' : `default ${String(schema.default)}`,
+    schema.default === undefined ? '' : `default ${textOf(schema.default)}`,
   ]
     .filter((limit) => limit !== '')
     .join(' · ');
