@@ -35,6 +35,7 @@ const ARROWS = {
   mcp: ['admission', 'http', 'mongo', 'operations', 'schema'],
   pages: ['http'],
   openapi: ['auth', 'http', 'pages', 'resources', 'rest', 'schema', 'sdl', 'writes'],
+  reference: ['openapi', 'pages', 'schema'],
   operator: [
     ...['admin', 'admission', 'auth', 'config', 'events', 'http', 'mongo', 'operations', 'organisations'],
     ...['tenant', 'writes'],

@@ -44,7 +44,7 @@ function onlyAscii({ initialOptions, onEnd }) {
 const WEB = join(ROOT, 'dist', 'web');
 /** Each becomes one file with all that it imports; src/pages/assets.ts says which page uses which. */
 const ENTRIES = [
-  ...['favicon.svg', 'prose.ts', 'sandbox.js', 'graphiql.js', 'reference.js'],
+  ...['favicon.svg', 'prose.ts', 'sandbox.js', 'graphiql.js', 'reference.ts'],
   ...['settings/settings.ts', 'settings/signIn.js'],
 ];
 /** Removes the fonts from GraphiQL's style sheet, seven eighths of its size: the pages use the system's fonts. */

@@ -29,14 +29,8 @@ const SHOTS: readonly Shot[] = [
   { name: 'landing', path: '/', prepare: (page) => page.waitForSelector('#status[data-state=ready]') },
   {
     name: 'reference',
-    path: '/api/v1/docs',
-    prepare: async (page) => {
-      await page.locator('#operations-products-list_products .opblock-summary-control').click();
-      await page.locator('#operations-products-list_products').getByRole('button', { name: 'Send request' }).click();
-      await page.locator('#operations-products-list_products .answer').waitFor();
-      await page.locator('#operations-products-list_products').scrollIntoViewIfNeeded();
-      await page.evaluate("document.querySelector('#operations-products-list_products').scrollIntoView()");
-    },
+    path: '/api/v1/docs/products/list',
+    prepare: (page) => page.getByRole('button', { name: 'Try it', disabled: false }).waitFor(),
   },
   {
     name: 'graphiql',

@@ -1,20 +1,8 @@
 import './prose.css';
-import { at, GATEWAY } from './base';
-import { copy } from './copy';
+import { at } from './base';
+import './code';
 
-/* Landing page, sign-in, error pages and guides: the copy buttons, the gateway's address in samples, and the status on the landing page. */
-
-for (const place of document.querySelectorAll('[data-origin]')) place.textContent = GATEWAY;
-
-for (const button of document.querySelectorAll<HTMLElement>('[data-copy]')) {
-  button.hidden = false;
-  button.addEventListener('click', () => {
-    const blocks = [...(button.closest('.code, .command')?.querySelectorAll('pre') ?? [])];
-    // the one of the language that is chosen
-    const shown = blocks.find((block) => block.checkVisibility());
-    if (shown) void copy(button, shown.textContent, () => shown);
-  });
-}
+/* Landing page, sign-in, error pages and guides: the status on the landing page. */
 
 const EVERY_MS = 10_000;
 const status = document.getElementById('status');

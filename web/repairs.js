@@ -1,5 +1,5 @@
 /*
- * Accessibility fixes for GraphiQL and Swagger UI, applied each time they render. Each entry has a selector and an
+ * Accessibility fixes for GraphiQL, applied each time it renders. Each entry has a selector and an
  * idempotent fix.
  */
 const REPAIRS = [
@@ -17,17 +17,6 @@ const REPAIRS = [
   ['.graphiql-history-item-label[aria-label]', without('aria-label')],
   // the editor tools, of which one is open
   ['.graphiql-editor-tools button', (button) => show(button, button.classList.contains('active'))],
-  // Swagger UI: content outside landmarks, links inside buttons, a list without a name, skipped heading levels
-  ['section.models', named('Schemas')],
-  ['.opblock-summary-control a[href]', without('href')],
-  ['h3.opblock-tag, section.models h4', attributes({ 'aria-level': '2' })],
-  ['.opblock h4', attributes({ 'aria-level': '3' })],
-  ['.opblock h5', attributes({ 'aria-level': '4' })],
-  ['tr[data-param-name] :is(input, select, textarea)', nameOfParameter],
-  ['.body-param textarea', named('Request body')],
-  ['.responses-table[role]', without('role')],
-  ['.json-schema-2020-12-accordion:not(:has(.json-schema-2020-12__title))', named('Members')],
-  ['pre.microlight', attributes({ tabindex: '0', role: 'group', 'aria-label': 'Code' })],
 ];
 
 function attributes(wanted) {
@@ -44,10 +33,6 @@ function named(name) {
 
 function without(name) {
   return (element) => element.removeAttribute(name);
-}
-
-function nameOfParameter(field) {
-  named(field.closest('tr').dataset.paramName)(field);
 }
 
 function mark(button, active) {

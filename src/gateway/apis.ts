@@ -25,6 +25,7 @@ import { createExecutor } from '../operations/execution';
 import { createRunner } from '../operations/runner';
 import type { Control } from '../organisations/control';
 import { createPages } from '../pages';
+import { createReference } from '../reference';
 import { collections } from '../resources';
 import { customerById, customerByRef, readmitCustomer } from '../resources/customers/readmit';
 import { eraseCustomer } from '../resources/eraseCustomer';
@@ -114,7 +115,9 @@ export async function createApis(options: ApisOptions) {
     onError: logError('settings failed'),
   });
   const operator = config.OPERATOR_TOKENS.length > 0 ? await createOperatorApi(options, admin) : undefined;
+  const document = () => keyDocument(config.PUBLIC_URL);
   const pages = createPages({
+    reference: createReference({ document, base: publicPath(config), demoKey }),
     demoKey,
     introspection: config.INTROSPECTION,
     base: publicPath(config),
@@ -128,7 +131,7 @@ export async function createApis(options: ApisOptions) {
   const handlers: Record<Face | 'settingsApi', (exchange: Exchange) => void | Promise<void>> = {
     rest: createRestApi({
       ...{ runner, openContext, recognise: options.recognise, publicUrl: config.PUBLIC_URL, encode: encoded },
-      document: () => keyDocument(config.PUBLIC_URL),
+      document,
     }),
     graphql: (exchange) => graphql.handle(exchange),
     mcp: createMcpApi({ runner, openContext, origins: config.CORS_ORIGINS }),

@@ -40,7 +40,7 @@ import { withWrites } from './writes';
 import { writeLines } from './writeLines';
 
 export { bodySchema } from './types';
-export type { OpenApiDocument, OpenApiOperation } from './types';
+export type { OpenApiDocument, OpenApiOperation, Parameter } from './types';
 
 /** The OpenAPI 3.1 document of the API of keys, with the server's address if known. */
 export const keyDocument = (publicUrl = ''): OpenApiDocument => buildOpenApi(published, KEY_API, publicUrl);

@@ -1,9 +1,9 @@
 import express, { type Express, type RequestHandler } from 'express';
 import { AppError } from '../errors';
 import { asset, assets } from './assets';
-import { defaultHeaders, type Page, visibleDemoKey, type Visit } from './page';
+import { defaultHeaders, ownPolicy, type Page, visibleDemoKey, type Visit } from './page';
 import { errorCatalogue } from './errorCatalogue';
-import { graphiql, reference, sandbox } from './tools';
+import { graphiql, sandbox } from './tools';
 import { landing } from './landing';
 import { below, layout } from './html';
 import { failed, methodNotAllowed, nothingHere, sendError } from './problems';
@@ -11,20 +11,22 @@ import { webhookGuide } from './webhooks';
 
 /** `demoKey` is filled in as the tools' Authorization header, for visitors on this machine only. */
 export interface PagesOptions extends Visit {
+  /** The pages at `/api/v1/docs`; `isThere` leaves the route if there is none at the path. */
+  readonly reference: { readonly isThere: RequestHandler; readonly answer: RequestHandler };
   /** Path of the pages, which a proxy in front removes. */
   readonly base?: string;
   /** Called with errors that are masked as `internal`. */
   readonly onError?: (error: unknown) => void;
 }
 
-const PAGES: readonly Page[] = [landing, reference, sandbox, graphiql, webhookGuide, ...errorCatalogue];
+const PAGES: readonly Page[] = [landing, sandbox, graphiql, webhookGuide, ...errorCatalogue];
 
 /**
  * The web pages and their assets, as a node:http request handler. Any other path is a 404: a page for a browser, a
  * problem for other clients. A problem's request id is the response's X-Request-Id.
  */
 export function createPages(options: PagesOptions): Express {
-  const { base = '' } = options;
+  const { base = '', reference } = options;
   const app = express();
   app.locals.base = base;
   app.disable('x-powered-by').enable('case sensitive routing').enable('strict routing').set('query parser', 'simple');
@@ -37,6 +39,11 @@ export function createPages(options: PagesOptions): Express {
     const allow = [...READS, ...(page.otherMethods ?? [])];
     app.route(page.path).get(wantsPage, page.policy, serve(page, options)).all(methodNotAllowed(allow));
   }
+  app
+    .route('/api/v1/docs{/:group/:operation}')
+    .all(reference.isThere)
+    .get(wantsPage, ownPolicy, reference.answer)
+    .all(methodNotAllowed(READS));
   app.use(nothingHere);
   app.use(failed(options.onError));
   return app;

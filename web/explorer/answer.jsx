@@ -1,9 +1,9 @@
 /** @jsxImportSource react */
 import { useEditorContext } from '@graphiql/react';
 import { useEffect, useRef, useState } from 'react';
+import { curlOf } from '../../src/pages/samples';
 import { GATEWAY } from '../base';
 import { copy } from '../copy';
-import { curlOf } from '../samples.js';
 import { withoutStaleName } from './send.js';
 
 /** The bar below an answer: status, duration, and the request as a curl command. */

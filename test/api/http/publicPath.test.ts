@@ -32,6 +32,7 @@ test('every address in every page leads to the gateway', async () => {
     '/errors/not_found',
     '/webhooks',
     '/api/v1/docs',
+    '/api/v1/docs/orders/list',
     '/graphql',
     '/graphiql',
     '/no-such-page',

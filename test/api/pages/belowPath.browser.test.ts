@@ -41,7 +41,11 @@ inBrowser('below a path', () => {
     await says(page.getByRole('status').first(), 'Up and ready');
     await says(page.locator('#content'), `${gateway.url}/api/v1/`);
     await page.goto(`${gateway.url}/api/v1/docs`);
+    await page.getByRole('link', { name: 'List orders' }).last().click();
+    await press(page, 'Try it');
     await enterKey(page, key.key);
+    await press(page, 'Send request');
+    await says(page.getByRole('region', { name: 'Answer' }), 'HTTP 200');
     await page.goto(`${gateway.url}/graphiql`);
     await ready(page);
     await run(page);

@@ -11,7 +11,8 @@ const PAGES: readonly { path: string; drawn: string }[] = [
   { path: '/errors/rate_limited', drawn: 'pre' },
   { path: '/nowhere', drawn: 'h1' },
   { path: '/webhooks', drawn: 'pre' },
-  { path: '/api/v1/docs', drawn: '.opblock' },
+  { path: '/api/v1/docs', drawn: 'h1' },
+  { path: '/api/v1/docs/products/upsert', drawn: 'h1' },
   { path: '/graphiql', drawn: '.graphiql-query-editor textarea[aria-label]' },
 ];
 

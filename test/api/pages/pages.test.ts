@@ -1,29 +1,11 @@
-import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingHttpHeaders } from 'node:http';
 import { ERROR_CODES } from '../../../src/errors';
-import { createPages, type PagesOptions } from '../../../src/pages';
 import { assetNames } from '../../../src/pages/assets';
 import { ANSWER } from '../../../src/pages/landing';
-import { raw, type RawRequest } from '../http/raw';
 import type { Json } from '../../support/client';
+import { BROWSER, startSite } from '../../support/fixtures/site';
 import { late } from '../../support/gateway';
 import { document } from '../../support/openapi';
-
-/** A browser's Accept header. */
-const BROWSER = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
-
-/** Serves the pages on a free port, with the X-Request-Id that the gateway would set. */
-async function startSite(options: Partial<PagesOptions> = {}) {
-  const pages = createPages({ introspection: 'key', ...options });
-  const server = createServer((request, response) => {
-    response.setHeader('X-Request-Id', 'req-1');
-    pages(request, response);
-  });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const url = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
-  return { call: (path: string, request: RawRequest = {}) => raw(url, path, request), close: () => server.close() };
-}
 
 /** Sources of each directive of the Content-Security-Policy. */
 function policyOf(headers: IncomingHttpHeaders): Map<string, string[]> {
@@ -34,7 +16,7 @@ function policyOf(headers: IncomingHttpHeaders): Map<string, string[]> {
 }
 
 const PATHS = [
-  ...['/', '/graphql', '/graphiql', '/api/v1/docs', '/webhooks', '/errors'],
+  ...['/', '/graphql', '/graphiql', '/api/v1/docs', '/api/v1/docs/orders/list', '/webhooks', '/errors'],
   ...Object.keys(ERROR_CODES).map((code) => `/errors/${code}`),
 ];
 const ASSETS = Object.values(assetNames());
@@ -45,7 +27,7 @@ test('the landing page shows the answer that the reference has for the same requ
   expect(JSON.parse(ANSWER).data).toEqual(content['application/json'].example.data);
 });
 
-const site = late(startSite);
+const site = late(() => startSite());
 const demo = late(() => startSite({ demoKey: 'svc_live_demo<key>&"' }));
 afterAll(() => {
   site.close();
@@ -187,7 +169,7 @@ test('/graphql returns 405 with Allow: POST for a query by GET', async () => {
 });
 
 describe("the demo's key", () => {
-  test.each(['/', '/graphql', '/graphiql', '/api/v1/docs'])(
+  test.each(['/', '/graphql', '/graphiql', '/api/v1/docs/orders/list'])(
     '%s shows it on localhost, escaped and not cached, but not on another host or through a proxy',
     async (path) => {
       const { headers, text } = await demo.call(path, { headers: { host: 'localhost:4000' } });

@@ -1,258 +1,163 @@
-import type { Locator, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import {
   button,
+  copied,
   expectAccessible,
-  expectFits,
-  expectInView,
   hasFocus,
   inBrowser,
   press,
   says,
-  turn,
-  VIEWS,
+  THEMES,
+  unsent,
 } from '../../support/browser';
-import { document } from '../../support/openapi';
-import { makeKey } from '../../support/factories';
 import { BROKEN, enterKey, keyForm, pagesScene } from '../../support/fixtures/pages';
+import { document } from '../../support/openapi';
 
-const OPERATIONS = Object.entries(document.paths).flatMap(([path, methods]) =>
-  Object.entries(methods).map(([method, { operationId, tags }]) => {
-    const name = `${String(tags[0])}/${operationId}`;
-    return { method, path, link: `#/${name}`, id: `operations-${name.replace('/', '-')}` };
-  }),
+const DOCS = '/api/v1/docs';
+const WRITES = Object.values(document.paths).flatMap((methods) =>
+  Object.keys(methods).filter((method) => method !== 'get'),
 );
-const WRITES = OPERATIONS.filter(({ method }) => method !== 'get');
 
-/** Opens an operation from the list, unless it is open. */
-async function open(page: Page, id: string): Promise<Locator> {
-  const operation = page.locator(`#${id}`);
-  await list(page)
-    .locator(`a[href="${OPERATIONS.find((one) => one.id === id)!.link}"]`)
-    .click();
-  await operation.locator('.documented').waitFor();
-  return operation;
-}
-
-const list = (page: Page): Locator => page.getByRole('navigation', { name: 'Operations' });
-const box = async (locator: Locator): Promise<{ x: number; y: number; width: number; height: number }> =>
-  (await locator.boundingBox())!;
+const list = (page: Page) => page.getByRole('navigation', { name: 'Reference' });
+const answer = (page: Page) => page.getByRole('region', { name: 'Answer' });
+const SAMPLE = '#language pre:visible';
 
 inBrowser('the reference', () => {
   const scene = pagesScene();
 
-  test('finds operations by name and path; each has a link that survives a reload', async () => {
-    const page = await scene.visit('/api/v1/docs');
-    const links = list(page).getByRole('link');
-    await links.first().waitFor();
-    expect(await links.count()).toBe(OPERATIONS.length);
-    const search = list(page).getByRole('searchbox', { name: 'Search operations' });
+  test('an operation is found by the search, tried with a key, and its answer is shown', async () => {
+    const page = await scene.visit(DOCS);
+    const search = list(page).getByRole('searchbox', { name: 'Search the reference' });
+    const links = list(page).getByRole('link').filter({ visible: true });
     for (const [words, found] of [
-      ['orders/{id}', ['#/orders/get_order']],
-      ['messages of', ['#/requests/list_request_messages']],
-      ['POST bulk PROD', ['#/products/upsert_products']],
-      // matches in the name come before matches in parameters
-      ['sku', ['#/products/upsert_products', '#/products/list_products']],
-      ['idempotency_key_reused', WRITES.map(({ link }) => link)],
-      ['idempotent-REPLAYED', WRITES.map(({ link }) => link)],
-      ['nothing like this', []],
+      ['idempotency_key_reused', WRITES.length],
+      ['list ORDERS', 1],
+      ['pagin', 1],
+      ['GET /orders/{id}', 1],
+      ['orders placed_since', 1],
     ] as const) {
       await search.fill(words);
-      await list(page)
-        .getByRole('status')
-        .getByText(found.length === 1 ? '1 operation' : `${String(found.length)} operations`)
-        .waitFor();
-      const shown = await links.evaluateAll((all: unknown[]) => all.map((one) => (one as { hash: string }).hash));
-      expect(shown.filter((hash) => hash !== '')).toEqual(found);
+      await says(list(page).getByRole('status'), `${String(found)} found`);
+      expect(await links.count()).toBe(found);
     }
-    await says(list(page), 'No operation matches nothing like this. Error codes are listed at /errors');
-    await press(list(page), 'Clear search');
-    await list(page).getByText('No operation matches').waitFor({ state: 'hidden' });
-    expect(await links.count()).toBe(OPERATIONS.length);
-    await page.locator('#operations-me-get_me .opblock-summary-control').focus();
-    await page.keyboard.press('/');
-    await page.keyboard.type('quotes/');
+    await search.fill('nothing like this');
+    await says(list(page), 'Nothing found for “nothing like this”');
+    await search.fill('');
+    await page.locator('body').press('/');
+    await hasFocus(search);
+    await page.keyboard.type('list orders');
     await page.keyboard.press('Enter');
-    await page.locator('#operations-quotes-get_quote .documented').waitFor();
-    expect(await search.inputValue()).toBe('quotes/');
-    await search.fill('orders/{id}');
-    await page.keyboard.press('Tab');
-    await page.keyboard.press('Enter');
-    const order = page.locator('#operations-orders-get_order');
-    await order.locator('.documented').waitFor();
-    const link = `${scene.gateway.url}/api/v1/docs#/orders/get_order`;
-    expect(page.url()).toBe(link);
-    await page.reload();
-    await order.locator('.documented').waitFor();
-    expect(page.url()).toBe(link);
-    expect(await page.evaluate("document.activeElement.closest('.opblock')?.id")).toBe('operations-orders-get_order');
-    expect((await box(order)).y).toBeLessThan(100);
-    // Back opens what was open before
-    await page.locator('#operations-me-get_me .opblock-summary-control').click();
-    await page.locator('#operations-me-get_me .documented').waitFor();
-    expect(page.url()).toBe(`${scene.gateway.url}/api/v1/docs#/me/get_me`);
-    await order.locator('.opblock-summary-control').click();
-    await order.locator('.documented').waitFor({ state: 'detached' });
-    await page.goBack();
-    await order.locator('.documented').waitFor();
-  }, 90_000);
+    await page.waitForURL(`**${DOCS}/orders/list`);
+    expect(await list(page).locator('[aria-current=page]').innerText()).toContain('List orders');
 
-  test('a link names an operation or group in any case, the list follows the reader, and unknown links are reported', async () => {
-    const docs = `${scene.gateway.url}/api/v1/docs`;
-    const page = await scene.visit('/api/v1/docs#/Requests/LIST_request_messages?x=1');
-    const current = list(page).locator('a[aria-current]');
-    const isCurrent = async (link: string): Promise<void> => {
-      await list(page).locator(`a[aria-current][href="${link}"]`).waitFor();
-      expect(await current.count()).toBe(1);
-      const [one, frame] = await Promise.all([current, list(page)].map(box));
-      expect(one!.y).toBeGreaterThanOrEqual(frame!.y);
-      expect(one!.y + one!.height).toBeLessThanOrEqual(frame!.y + frame!.height);
-    };
-    await isCurrent('#/requests/list_request_messages');
-    expect(page.url()).toBe(`${docs}#/requests/list_request_messages`);
-    await page.reload();
-    await isCurrent('#/requests/list_request_messages');
-    const go = (hash: string): Promise<unknown> => page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
-    await go('#/nope/nothing');
-    await says(list(page), 'There is no operation nope/nothing. Search for it here.');
-    await hasFocus(list(page).getByRole('searchbox'));
-    await expectAccessible(page);
-    await current.waitFor({ state: 'detached' });
-    await go('#/Orders');
-    await list(page).getByText('There is no operation').waitFor({ state: 'hidden' });
-    expect((await box(page.locator('#operations-tag-orders'))).y).toBeLessThan(100);
-    await page.locator('#operations-products-get_product').evaluate((block: unknown) => {
-      (block as { scrollIntoView(): void }).scrollIntoView();
-    });
-    await isCurrent('#/products/get_product');
-    // the current item has a border with system colours, and the list is not printed
-    await page.emulateMedia({ forcedColors: 'active' });
-    expect(await current.evaluate((link: unknown) => globalThis.getComputedStyle(link as never).outlineStyle)).toBe(
-      'solid',
-    );
-    await page.emulateMedia({ media: 'print' });
-    expect(await list(page).isVisible()).toBe(false);
-  }, 90_000);
-
-  test('shows list, text and request in three columns at 1280 pixels, the answer within the window, and each error on one line, with a link', async () => {
-    const page = await scene.visit('/api/v1/docs#/quotes/list_quotes');
-    const operation = page.locator('#operations-quotes-list_quotes');
-    await operation
-      .getByText(/^Responses/)
-      .first()
+    await press(page, 'Try it');
+    await enterKey(page, scene.key);
+    await page.getByLabel('limit', { exact: true }).fill('1');
+    await page.getByLabel('completed', { exact: true }).check();
+    await page
+      .getByLabel('shipped', { exact: true })
+      .or(page.getByLabel('confirmed', { exact: true }))
+      .check();
+    await press(page, 'Copy as curl');
+    const command = await copied(page);
+    expect(command).toContain('/api/v1/orders?status=confirmed&status=completed&limit=1');
+    expect(command).not.toContain(scene.key);
+    await press(page, 'Send request');
+    await says(answer(page), 'HTTP 200');
+    expect(await answer(page).innerText()).toMatch(/\d ms · [\d.]+ k?B[^]*\d+ headers[^]*"next_cursor"/);
+    await answer(page)
+      .getByText(/^\d+ headers/)
       .click();
-    const row = operation.locator('.response[data-code="403"]');
-    const link = row.getByRole('link', { name: 'insufficient_scope' });
-    expect(await link.getAttribute('href')).toBe('/errors/insufficient_scope');
-    const [left, text, right, error] = await Promise.all(
-      [list(page), operation.locator('.opblock-section').first(), operation.locator('.column'), row].map(box),
-    );
-    expect(error!.height).toBeLessThan(150);
-    // the success response keeps its example
-    await says(operation.locator('.response[data-code="200"]'), 'next_cursor');
-    expect(left!.x + left!.width).toBeLessThanOrEqual(text!.x);
-    expect(text!.x + text!.width).toBeLessThanOrEqual(right!.x);
-    expect(right!.x + right!.width).toBeLessThanOrEqual(1280);
-    expect(Math.min(text!.width, right!.width)).toBeGreaterThan(380);
-    await enterKey(page, scene.key);
-    await press(operation, 'Send request');
-    await says(operation, /^HTTP 200 in/);
-    for (const part of [
-      button(operation, 'Send request'),
-      operation.getByText(/^HTTP 200/),
-      operation.locator('.answer pre').first(),
-    ])
-      await expectInView(part);
+    await says(answer(page), /x-request-id: /);
+    await page.keyboard.press('Escape');
+    // the sample has the request, not the key
+    expect(await page.locator(SAMPLE).innerText()).toContain('limit=1');
+    expect(await page.locator('body').innerText()).not.toContain(scene.key);
+    // tabs by keyboard; the language is kept
+    await page.getByRole('radio', { name: 'curl' }).focus();
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('ArrowRight');
+    await page.goto(`${scene.gateway.url}${DOCS}/products/upsert`);
+    expect(await page.locator(SAMPLE).innerText()).toContain('requests.post(');
+    await page.getByRole('radio', { name: '422' }).focus();
+    await page.keyboard.press('Space');
+    await says(page.getByRole('complementary', { name: 'Samples' }), 'validation_failed');
   });
 
-  test('asks for confirmation before sending the unchanged example of a write', async () => {
-    expect(WRITES.length).toBeGreaterThan(2);
-    const page = await scene.visit({ path: '/api/v1/docs', tolerates: BROKEN });
+  test('a write asks before it sends the example; a key that is refused, lacks the scope, or a gateway that is away is said', async () => {
+    const page = await scene.visit({ path: `${DOCS}/products/upsert`, tolerates: BROKEN });
     let sent = 0;
-    page.on('request', (request) => {
-      if (request.method() !== 'GET') sent += 1;
-    });
+    page.on('request', (request) => (sent += request.method() === 'POST' ? 1 : 0));
+    await press(page, 'Try it');
+    const field = keyForm(page).getByLabel('API key');
+    await field.fill('svc_live_wrong');
+    await press(page, 'Use key');
+    await says(keyForm(page), 'The gateway refuses this key');
     await enterKey(page, scene.key);
-    for (const { id } of WRITES) {
-      const operation = await open(page, id);
-      const execute = operation.getByRole('button', { name: 'Send request' });
-      await execute.press('Enter');
-      const dialog = page.getByRole('dialog', { name: 'Send the example?' });
-      await dialog.waitFor();
-      await page.keyboard.press('Escape');
-      await dialog.waitFor({ state: 'detached' });
-      await execute.click();
-      await dialog.getByRole('button', { name: 'Cancel' }).click();
-      await dialog.waitFor({ state: 'detached' });
-      expect({ id, sent }).toEqual({ id, sent: 0 });
-      // another spelling of the same body is still the example
-      const body = operation.locator('textarea');
-      await body.fill(JSON.stringify(JSON.parse(await body.inputValue())));
-      await execute.click();
-      await dialog.getByRole('button', { name: 'Send the example' }).click();
-      await operation.locator('.answer').waitFor();
-      // nothing is sent before
-      await operation.getByText('Sending…').waitFor({ state: 'detached' });
-      expect({ id, sent }).toEqual({ id, sent: 1 });
-      // a body of the visitor's own is sent at once
-      await body.fill('{"other": 1}');
-      await execute.click();
-      await says(operation, /^HTTP 422 in/);
-      expect({ id, sent }).toEqual({ id, sent: 2 });
-      sent = 0;
-    }
-  }, 180_000);
-
-  test('shows which operations a key may not call', async () => {
-    const { key } = await makeKey(scene.gateway, scene.organisation, { scopes: ['quotes:read'] });
-    const page = await scene.visit('/api/v1/docs');
-    await enterKey(page, key);
-    await says(list(page), 'your key lacks products:write');
-    const lacks = async (link: string): Promise<string> => list(page).locator(`a[href="${link}"] small`).innerText();
-    expect(await lacks('#/quotes/list_quotes')).toBe('');
-    expect(await lacks('#/me/get_me')).toBe('');
-    // one of several is enough
-    expect(await lacks('#/events/list_events')).toBe('');
-    await expectAccessible(page);
-    await press(keyForm(page), 'Forget key');
-    await list(page).getByText('your key lacks').first().waitFor({ state: 'detached' });
+    await button(page, 'Send request').dblclick();
+    await says(page, 'The body is still the example');
+    expect(sent).toBe(0);
+    await press(page, 'Send the example');
+    await says(answer(page), 'HTTP 200');
+    expect(sent).toBe(1);
+    await page.route('**/api/v1/products/bulk', unsent);
+    await page.getByLabel('Body', { exact: true }).fill('{"products": []}');
+    await press(page, 'Send request');
+    await says(answer(page), 'The gateway cannot be reached. Check your connection, then send this again.');
+    expect(sent).toBe(2);
+    await page.unroute('**/api/v1/products/bulk');
+    await press(page, 'Send request');
+    await says(answer(page), 'HTTP 422');
+    expect(await page.getByText('Not in your key’s scopes').first().isVisible()).toBe(false);
   });
 
-  test('is accessible and not too long with operations and dialogs open, without internet', async () => {
-    const page = await scene.visit('/api/v1/docs');
-    const show = async (view: (typeof VIEWS)[number]): Promise<void> => {
-      await turn(page, view);
-      await expectFits(page);
-    };
-    const check = async (): Promise<void> => {
-      for (const view of VIEWS) {
-        await show(view);
+  test('is accessible and fits, light and dark, at 1440 and 390 pixels, also with the form open', async () => {
+    const page = await scene.visit(`${DOCS}/requests/update`);
+    for (const theme of THEMES) {
+      for (const width of [1440, 390]) {
+        await page.setViewportSize({ width, height: 844 });
+        await page.emulateMedia({ colorScheme: theme });
+        if (width === 390) await list(page).getByText('Contents').click();
+        expect(await list(page).getByRole('searchbox').isVisible()).toBe(true);
         await expectAccessible(page);
+        if (width === 390) await list(page).getByText('Contents').click();
+        // the rest of the page is the same behind it
+        if (theme === 'light') continue;
+        await press(page, 'Try it');
+        await expectAccessible(page);
+        await press(page, 'Close');
       }
-    };
-    await enterKey(page, scene.key);
-    for (const { id } of OPERATIONS) await open(page, id);
-    expect(await page.locator('main').innerText()).not.toMatch(/\$ref|Resolver error|Could not resolve/i);
-    await check();
-    for (const view of [...VIEWS].reverse()) {
-      await show(view);
-      const heights = await Promise.all(
-        OPERATIONS.map(async ({ id }) => ({ id, height: (await box(page.locator(`#${id}`))).height })),
-      );
-      expect(heights.filter(({ height }) => height > (view.width === 390 ? 4500 : 3300))).toEqual([]);
     }
-    // the folded parts of a read and a write
-    await page.goto(`${scene.gateway.url}/api/v1/docs?again#/products/list_products`);
-    const read = await open(page, 'operations-products-list_products');
-    const write = await open(page, 'operations-products-upsert_products');
-    await read.getByRole('button', { name: 'Send request' }).click();
-    await read.locator('.answer').waitFor();
-    for (const folded of await page.locator('.documented > summary, .answer summary').all()) await folded.click();
-    for (const headers of await page.locator('.answer-headers summary').all()) await headers.click();
-    for (const schema of await page.getByRole('tab', { name: 'Schema' }).all()) await schema.click();
-    await check();
-    await show(VIEWS[0]!);
-    await write.getByRole('button', { name: 'Send request' }).click();
-    await page.getByRole('dialog', { name: 'Send the example?' }).waitFor();
-    await check();
-  }, 300_000);
+    await page.goto(scene.gateway.url + DOCS);
+    await expectAccessible(page);
+  });
+
+  test('works without scripts: pages, links, tabs, and nothing that does not work', async () => {
+    const page = await scene.visit({ path: DOCS, javaScriptEnabled: false });
+    await page.getByRole('link', { name: 'List orders' }).last().click();
+    await page.waitForURL(`**${DOCS}/orders/list`);
+    expect(await page.getByRole('button', { disabled: false }).count()).toBe(0);
+    expect(await list(page).getByRole('searchbox').isDisabled()).toBe(true);
+    await page.getByText('TypeScript', { exact: true }).click();
+    expect(await page.locator(SAMPLE).innerText()).toContain('await fetch(');
+    await page.getByText(/^\d+ fields of data/).click();
+    await says(page, 'Number; unique in the organisation.');
+  });
+
+  test.each([
+    ['#/orders/list_orders', '/orders/list'],
+    ['#/Requests/LIST_request_messages?x=1', '/requests/list-messages'],
+    ['?again#/products/upsert_products', '/products/upsert'],
+  ])('a link of earlier versions, %s, leads to %s', async (old, path) => {
+    const page = await scene.visit('/errors');
+    await page.goto(`${scene.gateway.url}${DOCS}${old}`);
+    await page.waitForURL(`**${DOCS}${path}`);
+  });
+
+  test('a link of earlier versions to nothing says so, and one to a group leads to its operations', async () => {
+    const page = await scene.visit(`${DOCS}#/nope/nothing`);
+    await says(page.getByRole('alert'), 'There is no operation nope/nothing.');
+    await page.evaluate('location.hash = "#/Orders"');
+    await page.waitForFunction('document.getElementById("/orders").getBoundingClientRect().top < innerHeight');
+  });
 });

@@ -1,28 +1,25 @@
 /* A request as text to copy. It never contains a key: each language reads SCOPEGATE_KEY from its environment. */
 
+export interface SampleRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** JSON text. */
+  readonly body?: string | undefined;
+  /** An Idempotency-Key, for languages that do not make one themselves. */
+  readonly fresh?: string | undefined;
+}
+
 const FRESH = 'Idempotency-Key';
 
-/**
- * The ways to write a request `{ method, url, headers, body, fresh }`; `body` is JSON text or undefined, and `fresh` an Idempotency-Key that
- * stands where a language does not make one itself.
- */
-export const LANGUAGES = [
+/** The ways to write a request. */
+export const LANGUAGES: readonly { readonly name: string; readonly write: (request: SampleRequest) => string }[] = [
   { name: 'curl', write: curlOf },
   { name: 'TypeScript', write: typescriptOf },
   { name: 'Python', write: pythonOf },
 ];
 
-/** A UUID; `randomUUID` is undefined except on https and loopback. */
-export function newUuid() {
-  if (crypto.randomUUID) return crypto.randomUUID();
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  bytes[6] = (bytes[6] & 0x0f) | 0x40;
-  bytes[8] = (bytes[8] & 0x3f) | 0x80;
-  const hex = [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
-  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
-}
-
-export function curlOf({ method, url, headers = {}, body, fresh }) {
+export function curlOf({ method, url, headers = {}, body, fresh }: SampleRequest): string {
   const isUsual = method === (body === undefined ? 'GET' : 'POST');
   return joined(' \\\n  ', [
     `curl ${isUsual ? '' : `-X ${method} `}${quoted(url)}`,
@@ -33,7 +30,7 @@ export function curlOf({ method, url, headers = {}, body, fresh }) {
   ]);
 }
 
-function typescriptOf({ method, url, headers = {}, body, fresh }) {
+function typescriptOf({ method, url, headers = {}, body, fresh }: SampleRequest): string {
   const entries = Object.entries(typed(headers, body));
   const data = parsed(body);
   const text = data === undefined ? JSON.stringify(body) : `JSON.stringify(${indented(JSON.stringify(data, null, 2))})`;
@@ -52,7 +49,7 @@ function typescriptOf({ method, url, headers = {}, body, fresh }) {
   ]);
 }
 
-function pythonOf({ method, url, headers = {}, body, fresh }) {
+function pythonOf({ method, url, headers = {}, body, fresh }: SampleRequest): string {
   const data = parsed(body);
   // requests itself says that json= is JSON
   const entries = Object.entries(data === undefined ? typed(headers, body) : headers);
@@ -77,21 +74,21 @@ function pythonOf({ method, url, headers = {}, body, fresh }) {
   ]);
 }
 
-function joined(separator, lines) {
+function joined(separator: string, lines: readonly (string | false)[]): string {
   return lines.filter((line) => line !== false).join(separator);
 }
 
-function typed(headers, body) {
+function typed(headers: Readonly<Record<string, string>>, body: string | undefined): Readonly<Record<string, string>> {
   return body === undefined ? headers : { 'Content-Type': 'application/json', ...headers };
 }
 
 /** For a POSIX shell, in which nothing within single quotes has a meaning. */
-function quoted(text) {
+function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
 /** The value of JSON text; undefined if it is invalid, such as half-typed text. */
-function parsed(body) {
+function parsed(body: string | undefined): unknown {
   try {
     return body === undefined ? undefined : JSON.parse(body);
   } catch {
@@ -99,17 +96,17 @@ function parsed(body) {
   }
 }
 
-function indented(text) {
+function indented(text: string): string {
   return text.replaceAll('\n', '\n  ');
 }
 
-function pythonic(value, indent) {
+function pythonic(value: unknown, indent: string): string {
   if (value === null) return 'None';
   if (typeof value === 'boolean') return value ? 'True' : 'False';
   if (typeof value !== 'object') return JSON.stringify(value);
   const deeper = `${indent}    `;
   const isList = Array.isArray(value);
-  const [open, close] = isList ? '[]' : '{}';
+  const [open, close] = isList ? ['[', ']'] : ['{', '}'];
   const parts = Object.entries(value).map(
     ([name, member]) => `${deeper}${isList ? '' : `${JSON.stringify(name)}: `}${pythonic(member, deeper)},\n`,
   );

@@ -1,0 +1,169 @@
+import type { OpenApiDocument } from '../openapi';
+import { html, type Html, withCode } from '../pages/html';
+import { resolved, type Schema, textOf } from './document';
+
+/** A member of a body or an answer, or a parameter. */
+interface Field {
+  readonly name: string;
+  readonly schema: Schema;
+  readonly isRequired: boolean;
+  readonly description?: string | undefined;
+}
+
+/** Where fields are: what is required is said only of what is sent. */
+interface Place {
+  readonly document: OpenApiDocument;
+  readonly isSent: boolean;
+  /** The components that they are in, so that one within itself does not unfold forever. */
+  readonly around?: readonly string[];
+}
+
+/** Paragraphs and lists of a description, whose only other markup is `code`. */
+export function prose(text: string): readonly Html[] {
+  return text.split('\n\n').flatMap((part) => {
+    const [start = '', ...items] = part.split(/^- /m);
+    const list =
+      items.length > 0
+        ? [
+            html`<ul>
+              ${items.map((item) => html`<li>${withCode(item)}</li>`)}
+            </ul>`,
+          ]
+        : [];
+    return [...(start.trim() === '' ? [] : [html`<p>${withCode(start)}</p>`]), ...list];
+  });
+}
+
+/** A list of fields, in which those of objects unfold. */
+export function fieldList(place: Place, fields: readonly Field[]): Html {
+  return html`<ul class="fields">
+    ${fields.map((field) => fieldItem(place, field))}
+  </ul>`;
+}
+
+/** The members of the object that a schema describes, or of the objects in its list. */
+export function membersOf(document: OpenApiDocument, schema: Schema): readonly Field[] {
+  const { properties = {}, required = [] } = innermost(document, schema).schema;
+  return Object.entries(properties).map(([name, member]) => ({
+    name,
+    schema: member,
+    isRequired: required.includes(name),
+  }));
+}
+
+function fieldItem(place: Place, field: Field): Html {
+  const { document, isSent, around = [] } = place;
+  const { name, isRequired, description = field.schema.description } = field;
+  const { schema, type, component } = innermost(document, field.schema);
+  const values = schema.enum ?? schema['x-extensible-enum'] ?? [];
+  const members = component !== undefined && around.includes(component) ? [] : membersOf(document, schema);
+  const limits = limitsOf(document, field.schema);
+  return html`<li>
+    <p class="field-head">
+      <code>${name}</code>
+      <span>${type}</span> ${isSent && isRequired ? html`<span class="required">required</span>` : undefined}
+    </p>
+    ${description === undefined ? undefined : prose(description)}
+    ${limits === '' ? undefined : html`<p class="limits">${withCode(limits)}</p>`}
+    ${values.length === 0 ? undefined : chips(values, schema.description)}
+    ${
+      members.length === 0
+        ? undefined
+        : html`<details>
+            <summary>${members.length} ${members.length === 1 ? 'field' : 'fields'} of <code>${name}</code></summary>
+            ${fieldList(component === undefined ? place : { ...place, around: [...around, component] }, members)}
+          </details>`
+    }
+  </li>`;
+}
+
+/** The values of an enumeration as chips, each with its meaning as far as the description has it. */
+function chips(values: readonly unknown[], description = ''): Html {
+  const meanings = new Map(
+    [...description.matchAll(/^- `([^`]+)`: (.*)$/gm)].map(([, value = '', text]) => [value, text]),
+  );
+  return html`<ul class="chips" aria-label="Values">
+    ${values.map((value) => {
+      const meaning = meanings.get(String(value));
+      return html`<li><code>${String(value)}</code>${meaning === undefined ? undefined : html` ${meaning}`}</li>`;
+    })}
+  </ul>`;
+}
+
+interface Innermost {
+  readonly schema: Schema;
+  readonly type: string;
+  readonly component?: string | undefined;
+}
+
+/** The schema within lists and null, and its type in words. */
+function innermost(document: OpenApiDocument, given: Schema): Innermost {
+  const schema = resolved(document, given);
+  const component = given.$ref;
+  const alternatives = schema.anyOf?.filter(({ type }) => type !== 'null') ?? [];
+  if (alternatives[0]) {
+    const inner = innermost(document, alternatives[0]);
+    return { ...inner, type: `${inner.type}${alternatives.length < (schema.anyOf?.length ?? 0) ? ' or null' : ''}` };
+  }
+  const types = [schema.type ?? 'any'].flat();
+  const orNull = types.includes('null') ? ' or null' : '';
+  if (types.includes('array') && schema.items) {
+    const inner = innermost(document, schema.items);
+    return { ...inner, type: `list of ${plural(inner.type)}${orNull}` };
+  }
+  return {
+    schema,
+    component,
+    type: `${typeName(schema, types.filter((type) => type !== 'null').join(' or '))}${orNull}`,
+  };
+}
+
+const FORMATS: Readonly<Record<string, string>> = { uuid: 'UUID', 'date-time': 'time', date: 'date' };
+
+function typeName({ format = '', additionalProperties }: Schema, type: string): string {
+  if (type === 'object' && typeof additionalProperties === 'object') {
+    return `object of ${plural([additionalProperties.type ?? 'value'].flat()[0] ?? 'value')}`;
+  }
+  return FORMATS[format] ?? type;
+}
+
+const plural = (type: string): string => type.replace(/^\S+?(?=$| )/, (word) => (word === 'any' ? word : `${word}s`));
+
+/** Bounds of a value in words. */
+function limitsOf(document: OpenApiDocument, given: Schema): string {
+  const schema = resolved(document, given);
+  const { minItems, maxItems, minLength, maxLength, minimum, maximum, maxProperties, items, pattern } = schema;
+  const each = items ? limitsOf(document, items) : '';
+  return [
+    between(minItems === 1 ? undefined : minItems, maxItems, 'values'),
+    each === '' ? '' : `each ${each}`,
+    between(minLength, maxLength, 'characters'),
+    between(whole(minimum), whole(maximum)),
+    between(undefined, maxProperties, 'pairs'),
+    pattern === undefined || pattern.length > LONGEST_PATTERN || /\\S|`/.test(pattern) ? '' : `matches \`${pattern}\``,
+    schema.default === undefined ? '' : `default ${textOf(schema.default)}`,
+  ]
+    .filter((limit) => limit !== '')
+    .join(' · ');
+}
+
+const LONGEST_PATTERN = 40;
+
+/** A bound, unless it is that of all integers of 32 or 53 bits. */
+const whole = (bound: number | undefined): number | undefined =>
+  Math.abs(bound ?? 0) >= 2 ** 31 - 1 ? undefined : bound;
+
+function between(least: number | undefined, most: number | undefined, unit = ''): string {
+  const [from, to] = [least, most].map((bound) => bound?.toLocaleString('en'));
+  const range =
+    from === undefined
+      ? to === undefined
+        ? ''
+        : `at most ${to}`
+      : to === undefined
+        ? `at least ${from}`
+        : from === to
+          ? from
+          : `${from} to ${to}`;
+  return range === '' ? '' : `${range} ${unit}`.trim();
+}

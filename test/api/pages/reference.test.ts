@@ -1,0 +1,110 @@
+import type { OpenApiDocument } from '../../../src/openapi';
+import type { Json } from '../../support/client';
+import { BROWSER, startSite } from '../../support/fixtures/site';
+import { late } from '../../support/gateway';
+import { document } from '../../support/openapi';
+
+const DOCS = '/api/v1/docs';
+const OPERATIONS = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), ...operation })),
+);
+
+const site = late(() => startSite());
+afterAll(() => {
+  site.close();
+});
+const page = async (path: string) => site.call(path, { headers: BROWSER });
+
+/** Where links from the list of operations lead, in the document's order. */
+async function addresses(): Promise<string[]> {
+  const { text } = await page(DOCS);
+  const rows = [...text.matchAll(/<a href="([^"]+)" id="\/([^"]+)"/g)].map(([, href, old]) => [old, href]);
+  const found = new Map(rows as [string, string][]);
+  return OPERATIONS.map(({ tags, operationId }) => found.get(`${String(tags[0])}/${operationId}`)!);
+}
+
+const UNESCAPED: Record<string, string> = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#39;': "'" };
+const textOf = (html: string): string =>
+  html.replaceAll(/<[^>]*>/g, '').replaceAll(/&(?:amp|lt|gt|quot|#39);/g, (entity) => UNESCAPED[entity]!);
+
+test('each operation has an address of its own, short and from its group and name', async () => {
+  const all = await addresses();
+  expect(new Set(all).size).toBe(OPERATIONS.length);
+  expect(all).toEqual(
+    expect.arrayContaining(
+      ['orders/list', 'orders/get', 'me/get', 'products/update', 'products/upsert', 'requests/open']
+        .concat('requests/list', 'requests/list-messages', 'requests/add-message')
+        .map((name) => `${DOCS}/${name}`),
+    ),
+  );
+});
+
+test('the page of each operation has its parameters, scopes, fields, statuses and examples', async () => {
+  for (const [at, href] of (await addresses()).entries()) {
+    const { path, method, parameters, security, responses, requestBody } = OPERATIONS[at]!;
+    const { status, text } = await page(href);
+    expect([href, status]).toEqual([href, 200]);
+    // not the list, the form and the words of the search, which have some of it too
+    const main = text.slice(text.indexOf('<article'), text.indexOf('</aside>'));
+    const named = [...parameters.map(({ name }) => name)];
+    const examples: unknown[] = requestBody ? [requestBody.content['application/json'].example] : [];
+    for (const { $ref, ...own } of Object.values<Json>(responses)) {
+      const { content = {} }: Json = $ref ? document.components.responses![$ref.split('/').at(-1)] : own;
+      for (const { example, examples: ofCodes = {} } of Object.values<Json>(content)) {
+        if (example) named.push(...Object.keys(example));
+        examples.push(...(example ? [example] : Object.values<Json>(ofCodes).map(({ value }) => value)));
+      }
+    }
+    const shown = textOf(main);
+    const scopes = security.flatMap((one) => Object.values(one)).flat();
+    const missing = [
+      ...named.filter((name) => !main.includes(`<code>${name}</code>`)),
+      ...scopes.filter((scope) => !main.includes(`data-scope="${scope}"`)),
+      ...examples.filter((example) => !shown.includes(JSON.stringify(example, null, 2))),
+      ...[`${method} /api/v1${path}`].filter((route) => !shown.includes(route)),
+    ];
+    expect([href, missing]).toEqual([href, []]);
+    // a tab and what it shows for each status and language, of which the style sheet knows 20
+    expect(text.match(/id="status-\d+"/g)).toHaveLength(Object.keys(responses).length);
+    expect(Object.keys(responses).length).toBeLessThanOrEqual(20);
+    expect(text.match(/class="panel"/g)).toHaveLength(Object.keys(responses).length + 3);
+  }
+});
+
+test('what comes from a schema is escaped wherever it stands', async () => {
+  const MARKUP = `<img src=x onerror="alert(1)"> \`<u>\` </script><!-- 'x'`;
+  const marked = JSON.parse(JSON.stringify(document), (name, value: unknown) => {
+    if (['description', 'summary'].includes(name) && typeof value === 'string') return `${MARKUP} ${value}`;
+    if (name === 'enum') return [...(value as unknown[]), MARKUP];
+    if (['example', 'value'].includes(name) && value && typeof value === 'object')
+      return { ...value, [MARKUP]: MARKUP };
+    return value;
+  }) as OpenApiDocument;
+  const other = await startSite({}, marked);
+  for (const path of [DOCS, ...(await addresses())]) {
+    const { text } = await other.call(path, { headers: BROWSER });
+    expect(text).toContain('&lt;img src=x');
+    expect(text).toContain('<code>&lt;u&gt;</code>');
+    expect(text).not.toMatch(/<img|<u>|<!--|onerror="/);
+    expect(text.match(/<\/script>/g)).toHaveLength(path === DOCS ? 2 : 3);
+  }
+  other.close();
+});
+
+test('a page is answered with 304 while it is the same, and compressed where that is accepted', async () => {
+  const path = `${DOCS}/orders/list`;
+  const { headers, text } = await page(path);
+  expect(headers).toMatchObject({ 'cache-control': 'no-cache', vary: 'Accept, Accept-Encoding' });
+  const zipped = await site.call(path, { headers: { ...BROWSER, 'accept-encoding': 'gzip' } });
+  expect(zipped.headers).toMatchObject({ 'content-encoding': 'gzip', etag: headers.etag });
+  expect(Number(zipped.headers['content-length'])).toBeLessThan(text.length / 4);
+  const again = await site.call(path, { headers: { ...BROWSER, 'if-none-match': String(headers.etag) } });
+  expect(again).toMatchObject({ status: 304, text: '' });
+});
+
+test.each(['/orders', '/orders/nothing', '/constructor/list', '/orders/list/more', '/Orders/list'])(
+  '%s is no page of the reference',
+  async (path) => {
+    expect((await page(DOCS + path)).status).toBe(404);
+  },
+);

@@ -1,0 +1,74 @@
+import { tokensOf } from '../../src/pages/tokens';
+import { LANGUAGES, type SampleRequest } from '../../src/pages/samples';
+import { newUuid } from '../uuid';
+import { requestOf } from './request';
+
+/* The samples of an operation, which follow the form. */
+
+const LANGUAGE = 'scopegate:language';
+
+/** Keeps the samples as the form is filled in; returns the request as curl. */
+export function samples(form: HTMLFormElement): () => string {
+  const place = document.querySelector('#language');
+  const blocks = [...(place?.querySelectorAll('pre code') ?? [])];
+  let fresh = newUuid();
+  const request = (): SampleRequest => {
+    const { isRetried, ...request } = requestOf(form);
+    return { ...request, fresh: isRetried ? fresh : undefined };
+  };
+  const write = (): void => {
+    for (const [at, block] of blocks.entries())
+      block.replaceChildren(...highlighted(LANGUAGES[at]?.write(request()) ?? ''));
+  };
+  // an Idempotency-Key for another request is refused, and what is copied again is meant to run again
+  const renew = (): void => {
+    fresh = newUuid();
+    write();
+  };
+  form.addEventListener('input', renew);
+  place?.querySelector('[data-copy]')?.addEventListener('copied', renew);
+  remember();
+  write();
+  return () => {
+    const text = LANGUAGES[0]?.write(request()) ?? '';
+    renew();
+    return text;
+  };
+}
+
+/** Longer texts would need too many elements. */
+const MOST_HIGHLIGHTED = 50_000;
+
+export function highlighted(text: string): readonly (string | Node)[] {
+  if (text.length > MOST_HIGHLIGHTED) return [text];
+  return tokensOf(text).map(({ kind, text: piece }) => {
+    if (kind === undefined) return piece;
+    const span = document.createElement('span');
+    span.className = kind;
+    span.textContent = piece;
+    return span;
+  });
+}
+
+/** The language that was chosen last, for all operations. */
+function remember(): void {
+  for (const input of document.querySelectorAll<HTMLInputElement>('[name=language]')) {
+    input.addEventListener('change', () => {
+      stored((storage) => {
+        storage.setItem(LANGUAGE, input.id);
+      });
+    });
+    stored((storage) => {
+      if (storage.getItem(LANGUAGE) === input.id) input.checked = true;
+    });
+  }
+}
+
+// a browser may block storage
+function stored(work: (storage: Storage) => void): void {
+  try {
+    work(localStorage);
+  } catch {
+    // not kept
+  }
+}
