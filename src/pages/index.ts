@@ -11,8 +11,8 @@ import { webhookGuide } from './webhooks';
 
 /** `demoKey` is filled in as the tools' Authorization header, for visitors on this machine only. */
 export interface PagesOptions extends Visit {
-  /** The pages at `/api/v1/docs`; `isThere` leaves the route if there is none at the path. */
-  readonly reference: { readonly isThere: RequestHandler; readonly answer: RequestHandler };
+  /** The pages at `/api/v1/docs`; `requirePage` leaves the route if there is none at the path. */
+  readonly reference: { readonly requirePage: RequestHandler; readonly answer: RequestHandler };
   /** Path of the pages, which a proxy in front removes. */
   readonly base?: string;
   /** Called with errors that are masked as `internal`. */
@@ -41,7 +41,7 @@ export function createPages(options: PagesOptions): Express {
   }
   app
     .route('/api/v1/docs{/:group/:operation}')
-    .all(reference.isThere)
+    .all(reference.requirePage)
     .get(wantsPage, ownPolicy, reference.answer)
     .all(methodNotAllowed(READS));
   app.use(nothingHere);

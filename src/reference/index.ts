@@ -18,23 +18,31 @@ export interface ReferenceOptions {
   readonly demoKey?: string | undefined;
 }
 
+/** What all pages are made of. */
+interface Source {
+  readonly document: OpenApiDocument;
+  readonly operations: readonly Operation[];
+  /** What the search looks at, the same on each page. */
+  readonly search: Html;
+}
+
 /** The REST reference: `/api/v1/docs`, and an address for each operation. Each page is made at its first visit. */
 export function createReference({ document: make, base = '', demoKey }: ReferenceOptions) {
   const made = new Map<string, { readonly zipped: Buffer; readonly tag: string }>();
-  let source: { readonly document: OpenApiDocument; readonly operations: readonly Operation[] } | undefined;
+  let source: Source | undefined;
   const read = () => {
     if (source) return source;
     const document = make();
-    return (source = { document, operations: operationsOf(document) });
+    const operations = operationsOf(document);
+    return (source = { document, operations, search: searchData(document, operations) });
   };
 
   function pageOf(path: string, key: string | undefined) {
     const name = `${path} ${key === undefined ? '' : 'with key'}`;
     const known = made.get(name);
     if (known) return known;
-    const { document, operations } = read();
-    const operation = operations.find(({ href }) => href === path);
-    const whole = operation ? operationPage(document, operations, operation, key) : startPage(document, operations);
+    const operation = read().operations.find(({ href }) => href === path);
+    const whole = operation ? operationPage(read(), operation, key) : startPage(read());
     const bytes = Buffer.from(below(base, whole));
     const page = { zipped: gzipSync(bytes), tag: entityTag(bytes) };
     made.set(name, page);
@@ -42,7 +50,7 @@ export function createReference({ document: make, base = '', demoKey }: Referenc
   }
 
   /** Leaves the route if there is no such page. */
-  const isThere: RequestHandler = ({ path }, _response, next) => {
+  const requirePage: RequestHandler = ({ path }, _response, next) => {
     next(path === REFERENCE || read().operations.some(({ href }) => href === path) ? undefined : 'route');
   };
 
@@ -61,12 +69,12 @@ export function createReference({ document: make, base = '', demoKey }: Referenc
     response.send(isZipped ? zipped : gunzipSync(zipped));
   };
 
-  return { isThere, answer };
+  return { requirePage, answer };
 }
 
 const COMMON = { current: REFERENCE, bundle: 'reference' } as const;
 
-function startPage(document: OpenApiDocument, operations: readonly Operation[]): Html {
+function startPage({ document, operations, search }: Source): Html {
   const { description } = document.info as { readonly description: string };
   const groups = document.tags as readonly { readonly name: string; readonly description: string }[];
   return layout({
@@ -94,7 +102,7 @@ function startPage(document: OpenApiDocument, operations: readonly Operation[]):
           </section>
         </div>
       </div>
-      ${searchData(document, operations)}`,
+      ${search}`,
   });
 }
 
@@ -105,12 +113,7 @@ function row({ href, method, path, title, oldLink }: Operation): Html {
   </li>`;
 }
 
-function operationPage(
-  document: OpenApiDocument,
-  operations: readonly Operation[],
-  operation: Operation,
-  key: string | undefined,
-): Html {
+function operationPage({ document, operations, search }: Source, operation: Operation, key: string | undefined): Html {
   return layout({
     ...COMMON,
     title: `${operation.title} · REST reference · Scopegate`,
@@ -118,6 +121,6 @@ function operationPage(
     body: html`<div class="columns">
         ${list(operations, operation)} ${operationText(document, operation)} ${operationSamples(document, operation)}
       </div>
-      ${requestForm(document, operation)} ${searchData(document, operations)} ${jsonBlock('settings', { key })}`,
+      ${requestForm(document, operation)} ${search} ${jsonBlock('settings', { key })}`,
   });
 }

@@ -11,7 +11,7 @@ export type RouteHandler = (run: Run, args: Arguments, context: CallContext) => 
 /** The context of Sofa's handlers. */
 interface SofaCall {
   /** Runs what the call selects: Sofa's own document has every field, even those that need `include`. */
-  readonly resolve: (args: Arguments) => Promise<Answer>;
+  readonly resolve: (variables: Arguments) => Promise<Answer>;
   readonly name: string;
   /** What was answered: Sofa would write it in one turn of the event loop, however long it is. */
   answer?: Answer;
@@ -69,7 +69,7 @@ function handlerOf(route: SofaRoute, { name, rest }: RestOperation, field: Pick<
     // Sofa drops null, which in a PATCH clears a member; what is left out keeps its value
     const nulls =
       rest.method === 'PATCH' ? Object.fromEntries(Object.entries(args).filter(([, value]) => value === null)) : {};
-    const call: SofaCall = { name, resolve: (args) => run.resolve({ ...args, ...nulls }, context) };
+    const call: SofaCall = { name, resolve: (variables) => run.resolve({ ...variables, ...nulls }, context) };
     await route.handler({ url: '', body: null, params: { ...absentArguments, ...args } }, call);
     if (!call.answer) throw new Error(`Sofa did not run ${rest.path}`);
     return call.answer;

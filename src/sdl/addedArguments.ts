@@ -10,21 +10,9 @@ import type {
 import { Kind } from 'graphql/language/kinds';
 import { parseConstValue, parseType } from 'graphql/language/parser';
 import { visit } from 'graphql/language/visitor';
-import { nameOf, ROOTS } from './nodes';
+import { argumentText, directiveIn, nameOf, ROOTS } from './nodes';
 
 /* Arguments of built-in and the user's operations that follow from members which the user adds. */
-
-/** A node that may have directives. */
-type Directed = { readonly directives?: readonly ConstDirectiveNode[] } | undefined;
-
-const directiveIn = (node: Directed, name: string): ConstDirectiveNode | undefined =>
-  node?.directives?.find((directive) => directive.name.value === name);
-
-/** The argument of a directive that is a string or an Int, as text; undefined if there is none. */
-function textOf(directive: ConstDirectiveNode | undefined, name: string): string | undefined {
-  const value = directive?.arguments?.find((argument) => argument.name.value === name)?.value;
-  return value?.kind === Kind.STRING || value?.kind === Kind.INT ? value.value : undefined;
-}
 
 const typeName = (type: TypeNode): string => (type.kind === Kind.NAMED_TYPE ? type.name.value : typeName(type.type));
 
@@ -47,7 +35,7 @@ export function withAddedArguments(
   /** By operation: the arguments to add. */
   const added = new Map<string, InputValueDefinitionNode[]>();
   for (const node of stored.values()) {
-    const list = textOf(directiveIn(node, 'stored'), 'collection') ?? '';
+    const list = argumentText(directiveIn(node, 'stored'), 'collection') ?? '';
     const filters = (node.fields ?? []).filter((field) => directiveIn(field, 'filter'));
     added.set(
       list,
@@ -91,7 +79,7 @@ function filterArguments(
       argument(field, name, `[${type}!]`, some, [directive('constraint', 'max_items', '20'), directive('filter')]),
     ];
   }
-  const most = textOf(directiveIn(field, 'constraint'), 'max_length');
+  const most = argumentText(directiveIn(field, 'constraint'), 'max_length');
   const bounds = most === undefined ? [] : [directive('constraint', 'max_length', most)];
   return [argument(field, name, type, `Only ${what} exactly this ${name}.`, [...bounds, directive('filter')])];
 }
@@ -154,14 +142,11 @@ function changesOf(
       ),
     ),
   );
-  const changes = mutations.filter((field) => {
-    const method = directiveIn(field, 'rest')?.arguments?.find(({ name }) => name.value === 'method')?.value;
-    return method?.kind === Kind.ENUM && method.value === 'PATCH';
-  });
+  const changes = mutations.filter((field) => argumentText(directiveIn(field, 'rest'), 'method') === 'PATCH');
   return new Map(
     changes.flatMap((field) => {
       const type = stored.get(typeName(field.type));
-      const element = elements.get(textOf(directiveIn(type, 'stored'), 'collection') ?? '');
+      const element = elements.get(argumentText(directiveIn(type, 'stored'), 'collection') ?? '');
       const set = (element?.fields ?? []).filter((member) => extensions.has(member) && !directiveIn(member, 'ignored'));
       return element ? [[field.name.value, set] as const] : [];
     }),

@@ -1,7 +1,7 @@
 import type { ConstDirectiveNode, DefinitionNode, FieldDefinitionNode, InputValueDefinitionNode } from 'graphql';
 import { Kind } from 'graphql/language/kinds';
 import { visit } from 'graphql/language/visitor';
-import { nameOf } from './nodes';
+import { argumentText, directiveIn, nameOf } from './nodes';
 
 /*
  * schema/admin.graphql declares what signed-in users and operators do, in one list of operations. Each of the two schemas has a part of it, without
@@ -56,10 +56,10 @@ function forUser(field: FieldDefinitionNode): FieldDefinitionNode | undefined {
 }
 
 function forOperator(field: FieldDefinitionNode): FieldDefinitionNode | undefined {
-  if (roleOf(field) !== OPERATOR && !directiveIn(field.directives, 'rest')) return undefined;
+  if (roleOf(field) !== OPERATOR && !directiveIn(field, 'rest')) return undefined;
   return {
     ...field,
-    arguments: field.arguments?.filter(({ directives }) => !directiveIn(directives, 'users_only')) ?? [],
+    arguments: field.arguments?.filter((argument) => !directiveIn(argument, 'users_only')) ?? [],
     directives: field.directives?.map(withRole) ?? [],
   };
 }
@@ -74,24 +74,15 @@ function withRole(directive: ConstDirectiveNode): ConstDirectiveNode {
   return { ...directive, arguments: args ?? [] };
 }
 
-function roleOf({ directives }: FieldDefinitionNode): string | undefined {
-  return argumentOf(directiveIn(directives, 'access'), 'role');
+function roleOf(field: FieldDefinitionNode): string | undefined {
+  return argumentText(directiveIn(field, 'access'), 'role');
 }
 
-function namesOrganisation({ directives }: InputValueDefinitionNode): boolean {
-  return argumentOf(directiveIn(directives, 'constraint'), 'format') === 'organisation';
-}
-
-function argumentOf(directive: ConstDirectiveNode | undefined, name: string): string | undefined {
-  const value = directive?.arguments?.find((argument) => argument.name.value === name)?.value;
-  return value && 'value' in value ? String(value.value) : undefined;
+function namesOrganisation(argument: InputValueDefinitionNode): boolean {
+  return argumentText(directiveIn(argument, 'constraint'), 'format') === 'organisation';
 }
 
 type Directives = readonly ConstDirectiveNode[] | undefined;
-
-function directiveIn(directives: Directives, name: string): ConstDirectiveNode | undefined {
-  return directives?.find((directive) => directive.name.value === name);
-}
 
 function without(directives: Directives, name: string): readonly ConstDirectiveNode[] {
   return directives?.filter((directive) => directive.name.value !== name) ?? [];

@@ -1,4 +1,4 @@
-import type { DefinitionNode, NameNode } from 'graphql';
+import type { ConstDirectiveNode, DefinitionNode, NameNode } from 'graphql';
 
 /** The root types. Their extensions stay extensions, since the built-in files consist of such. */
 export const ROOTS: readonly string[] = ['Query', 'Mutation', 'Subscription'];
@@ -7,4 +7,17 @@ export const ROOTS: readonly string[] = ['Query', 'Mutation', 'Subscription'];
 export function nameOf(node: DefinitionNode): string {
   const { name } = node as { readonly name?: NameNode };
   return name?.value ?? '';
+}
+
+/** A node that may have directives. */
+type Directed = { readonly directives?: readonly ConstDirectiveNode[] | undefined } | undefined;
+
+export function directiveIn(node: Directed, name: string): ConstDirectiveNode | undefined {
+  return node?.directives?.find((directive) => directive.name.value === name);
+}
+
+/** The argument of a directive that is a string, a number or a value of an enum, as text; undefined if there is none. */
+export function argumentText(directive: ConstDirectiveNode | undefined, name: string): string | undefined {
+  const value = directive?.arguments?.find((argument) => argument.name.value === name)?.value;
+  return value && 'value' in value ? String(value.value) : undefined;
 }
