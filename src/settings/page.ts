@@ -48,9 +48,7 @@ export function renderSettings(
           <p class="organisation"><strong>${organisation.name}</strong> ${planName(organisation.plan)} plan</p>
           ${canSwitch && !(mode === 'test' && organisation.id === home) ? modeSwitch(mode, csrf) : undefined}
           <nav aria-label="Settings">
-            ${PAGES.map(
-              ([path, symbol, name]) => html`<a href="/settings/${path}">${icon(symbol)}${name}</a>`,
-            )}
+            ${PAGES.map(([path, symbol, name]) => html`<a href="/settings/${path}">${icon(symbol)}${name}</a>`)}
           </nav>
           <button class="user" type="button" popovertarget="account">
             <span class="initial" aria-hidden="true">${Array.from(user.name)[0]?.toUpperCase() ?? ''}</span>
@@ -130,13 +128,7 @@ const MEMBER_NOTICE = html`<p class="info">
 
 function modeSwitch(mode: Mode, csrf: string): Html {
   const button = (to: Mode, text: string, busy: string): Html =>
-    html`<button
-      type="submit"
-      name="mode"
-      value="${to}"
-      aria-pressed="${String(to === mode)}"
-      data-busy="${busy}"
-    >
+    html`<button type="submit" name="mode" value="${to}" aria-pressed="${String(to === mode)}" data-busy="${busy}">
       ${text}
     </button>`;
   return html`<form class="mode segments" method="post" action="/settings/mode" aria-label="Data">
