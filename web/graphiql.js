@@ -3,6 +3,7 @@ import 'graphiql/graphiql.css';
 import './key.css';
 import './tool.css';
 import './repairs.js';
+import './search';
 import { useEditorContext, useSchemaContext } from '@graphiql/react';
 import { GraphiQL } from 'graphiql';
 import { createElement, useEffect } from 'react';

@@ -25,6 +25,7 @@ import { createExecutor } from '../operations/execution';
 import { createRunner } from '../operations/runner';
 import type { Control } from '../organisations/control';
 import { createPages } from '../pages';
+import { createGuides } from '../guides';
 import { createReference } from '../reference';
 import { collections } from '../resources';
 import { customerById, customerByRef, readmitCustomer } from '../resources/customers/readmit';
@@ -116,11 +117,13 @@ export async function createApis(options: ApisOptions) {
   });
   const operator = config.OPERATOR_TOKENS.length > 0 ? await createOperatorApi(options, admin) : undefined;
   const document = () => keyDocument(config.PUBLIC_URL);
+  const [base, introspection] = [publicPath(config), config.INTROSPECTION];
   const pages = createPages({
-    reference: createReference({ document, base: publicPath(config), demoKey }),
-    demoKey,
-    introspection: config.INTROSPECTION,
-    base: publicPath(config),
+    others: [
+      createReference({ document, base, demoKey }),
+      createGuides({ document, base, introspection, publicUrl: config.PUBLIC_URL }),
+    ],
+    ...{ demoKey, introspection, base },
     onError: logError('page failed'),
   });
 
