@@ -1,7 +1,7 @@
 import { ERROR_CODES, type ErrorCode, RETRIES } from '../errors';
 import { codeBlock } from './code';
 import { type Cause, CAUSES } from './errorCauses';
-import { exampleOf, graphqlExampleOf, isRestCode, restError } from './errorExamples';
+import { exampleOf, graphqlExampleOf, isRestCode, type RestCode, restError } from './errorExamples';
 import { html, type Html, withCode } from './html';
 import { ownPolicy, type Page } from './page';
 import { sideLinks, sideList } from './sideList';
@@ -59,7 +59,7 @@ function pageOf(code: ErrorCode): Page {
     body: () =>
       html`<div class="columns">
         ${list(addressOf(code))}
-        <article class="text">
+        <article class="${causes.length > 0 ? 'start' : 'text'}">
           <section class="card">
             <p class="crumbs"><a href="${ERRORS}">Errors</a></p>
             <h1>${title}</h1>
@@ -71,9 +71,7 @@ function pageOf(code: ErrorCode): Page {
           </section>
           ${causes.map(causeCard)}
         </article>
-        <aside class="samples" aria-label="Examples">
-          ${causes.length > 0 ? causes.map(causeExample) : examples(code)}
-        </aside>
+        ${isRestCode(code) ? examples(code) : undefined}
       </div>`,
   };
 }
@@ -93,25 +91,27 @@ function list(current?: string): Html {
   );
 }
 
-function causeCard({ title, happened, todo }: Cause): Html {
-  return html`<section class="card">
-    <h2>${title}</h2>
-    <p>${withCode(happened)}</p>
-    <p><strong>What to do:</strong> ${withCode(todo)}</p>
+/** A cause beside its example. */
+function causeCard({ title, happened, todo, example: { api, body } }: Cause): Html {
+  return html`<section class="topic card">
+    <div>
+      <h2>${title}</h2>
+      <p>${withCode(happened)}</p>
+      <p><strong>What to do:</strong> ${withCode(todo)}</p>
+    </div>
+    ${codeBlock(html`${api}`, `Example: ${title}`, json(body))}
   </section>`;
 }
 
-const causeExample = ({ title, example: { api, body } }: Cause): Html =>
-  codeBlock(html`${title}<br /><small>${api}</small>`, `Example: ${title}`, JSON.stringify(body, null, 2));
-
 /** What REST and GraphQL answer. */
-function examples(code: ErrorCode): readonly Html[] {
-  if (!isRestCode(code)) return [];
+function examples(code: RestCode): Html {
   const { detail, members } = exampleOf(code);
-  const [rest, graphql] = [restError(code, detail, members), graphqlExampleOf(code)];
   const { status } = ERROR_CODES[code];
-  return [
-    codeBlock(html`REST: HTTP ${status}, application/problem+json`, 'REST example', JSON.stringify(rest, null, 2)),
-    codeBlock(html`GraphQL`, 'GraphQL example', JSON.stringify(graphql, null, 2)),
-  ];
+  const rest = restError(code, detail, members);
+  return html`<aside class="samples" aria-label="Examples">
+    ${codeBlock(html`REST: HTTP ${status}, application/problem+json`, 'REST example', json(rest))}
+    ${codeBlock(html`GraphQL`, 'GraphQL example', json(graphqlExampleOf(code)))}
+  </aside>`;
 }
+
+const json = (value: object): string => JSON.stringify(value, null, 2);

@@ -116,8 +116,7 @@ export function graphqlError(code: ErrorCode, message: string, field?: string, m
   const { status } = ERROR_CODES[code];
   const extensions = { code, status, ...members, request_id: '…' };
   if (field === undefined) return { errors: [{ message, extensions }] };
-  const locations = [{ line: 1, column: 3 }];
-  return { errors: [{ message, locations, path: [field], extensions }], data: { [field]: null } };
+  return { errors: [{ message, path: [field], extensions }], data: { [field]: null } };
 }
 
 export function restError(code: ErrorCode, detail: string, members: object = {}): object {
