@@ -119,12 +119,12 @@ const LOGO = html`<svg class="logo" viewBox="0 0 32 32" width="28" height="28" a
 </svg>`;
 
 /** Opens the search (web/search.ts), which shows it. */
-const SEARCH = html`<button class="button find" type="button" id="find" aria-label="Search" hidden>
+const SEARCH = html`<button class="button find" type="button" id="find" hidden>
   <svg viewBox="0 0 24 24" width="16" height="16" aria-hidden="true" focusable="false">
     <circle cx="11" cy="11" r="7" />
     <path d="m20 20-4-4" />
   </svg>
-  <span>Search</span> <kbd>Ctrl K</kbd>
+  <span>Search</span> <kbd aria-hidden="true">Ctrl K</kbd>
 </button>`;
 
 /** Opens the links of the bar where they have no room beside each other (web/bar.css). */
