@@ -1,4 +1,3 @@
-import { ERROR_CODES } from '../errors';
 import { BUDGET_HEADERS, SUCCESS_HEADERS } from '../http/exchange';
 import { REST_CODES, type RestCode } from '../pages/errorExamples';
 
@@ -8,7 +7,7 @@ export interface Callers {
   readonly credential: 'key' | 'token';
   /** The error codes that they can get. */
   readonly codes: readonly RestCode[];
-  /** What they can do about an error, and the detail of its example, where these differ from {@link ERROR_CODES}. */
+  /** What they can do about an error, and the detail of its example, where these differ from those of `errors/`. */
   readonly words: Partial<Record<RestCode, { readonly help: string; readonly detail?: string }>>;
   readonly headers: readonly string[];
 }

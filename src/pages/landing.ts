@@ -70,6 +70,7 @@ export const landing: Page = {
           </p>
           <p class="buttons">
             <a class="button primary" href="/settings/integrations">Get an API key</a>
+            <a class="button" href="/guides/quickstart">Quickstart</a>
             <a class="button" href="/api/v1/docs">REST reference</a>
             <a class="button" href="/graphql">GraphQL</a>
           </p>
