@@ -44,6 +44,7 @@ import { createRestApi, OPERATOR_BASE } from '../rest';
 import { published } from '../schema/model';
 import { typeChecks } from '../schema/validation';
 import { createSettings } from '../settings';
+import { PAGES as SETTINGS_PAGES } from '../settings/page';
 import type { createWebhooks } from '../webhooks';
 import { webhookSettings } from '../webhooks/settings';
 import { type Kinds, kindsOf } from '../writes';
@@ -121,7 +122,7 @@ export async function createApis(options: ApisOptions) {
   const pages = createPages({
     others: [
       createReference({ document, base, demoKey }),
-      createGuides({ document, base, introspection, publicUrl: config.PUBLIC_URL }),
+      createGuides({ document, base, introspection, publicUrl: config.PUBLIC_URL, settings: SETTINGS_PAGES }),
     ],
     ...{ demoKey, introspection, base },
     onError: logError('page failed'),

@@ -7,11 +7,12 @@ import { methodNotAllowed, READS, wantsPage } from '../pages/problems';
 import { addressOf, builtGuides, GUIDES } from './built';
 import { llmsText, markdownOf } from './markdown';
 import { guidePage, guidesStart } from './page';
-import { searchIndex } from './searchIndex';
+import { searchIndex, type SettingsPages } from './searchIndex';
 
 export interface GuidesOptions extends Pick<Visit, 'introspection'> {
   /** Makes the document, for the search. */
   readonly document: () => OpenApiDocument;
+  readonly settings: SettingsPages;
   /** The gateway's address, where it is known. */
   readonly publicUrl?: string | undefined;
   /** Path of the pages, which a proxy in front removes. */
@@ -19,7 +20,8 @@ export interface GuidesOptions extends Pick<Visit, 'introspection'> {
 }
 
 /** The guides at `/guides`, as pages and as Markdown, their programs, `/llms.txt`, and what the search of all pages looks at. */
-export function createGuides({ document, publicUrl, introspection, base = '' }: GuidesOptions): RequestHandler {
+export function createGuides(options: GuidesOptions): RequestHandler {
+  const { document, settings, publicUrl, introspection, base = '' } = options;
   const { guides, programs } = builtGuides();
   const send = createKept();
   const router = Router({ caseSensitive: true, strict: true });
@@ -43,6 +45,6 @@ export function createGuides({ document, publicUrl, introspection, base = '' }: 
   }
   for (const [path, text] of Object.entries(programs)) serve(path, { type: 'text/plain', make: () => text });
   serve('/llms.txt', { type: 'text/plain', make: () => llmsText(introspection, publicUrl) });
-  serve('/search.json', { type: 'json', make: () => JSON.stringify(searchIndex(document())) });
+  serve('/search.json', { type: 'json', make: () => JSON.stringify(searchIndex(document(), settings)) });
   return router;
 }

@@ -6,23 +6,19 @@ import { searchText } from '../reference/list';
 import { TOPICS } from '../reference/topics';
 import { addressOf, builtGuides, GUIDES } from './built';
 
-/** Pages that need no more than a name. */
-const PAGES: readonly (readonly [title: string, href: string, detail?: string])[] = [
+const PAGES: readonly (readonly [title: string, href: string])[] = [
   ['REST reference', REFERENCE],
   ['GraphQL explorer', '/graphql'],
   ['GraphiQL', '/graphiql'],
   ['Guides', GUIDES],
   ['Error codes', '/errors'],
-  ['Overview', '/settings/integrations', 'Settings'],
-  ['API keys', '/settings/keys', 'Settings'],
-  ['Webhooks', '/settings/webhooks', 'Settings'],
-  ['Requests', '/settings/requests', 'Settings'],
-  ['Members', '/settings/members', 'Settings'],
-  ['Audit log', '/settings/audit', 'Settings'],
 ];
 
+/** The pages of the settings: the end of their address, their icon and their name. */
+export type SettingsPages = readonly (readonly [name: string, icon: string, title: string])[];
+
 /** Everything that is public: operations and topics of the reference, guides and their headings, error codes, names of pages. */
-export function searchIndex(document: OpenApiDocument): readonly Found[] {
+export function searchIndex(document: OpenApiDocument, settings: SettingsPages): readonly Found[] {
   const operations = operationsOf(document).map((operation): Found => {
     const { title, href, method, path } = operation;
     return { kind: 'REST', title, href, detail: `${method} ${path}`, words: searchText(document, operation) };
@@ -45,11 +41,9 @@ export function searchIndex(document: OpenApiDocument): readonly Found[] {
     href: `/errors/${code}`,
     detail: `${String(status)} ${code}`,
   }));
-  const pages = PAGES.map(([title, href, detail]): Found => ({
-    kind: 'Page',
-    title,
-    href,
-    ...(detail !== undefined && { detail }),
+  const pages = PAGES.map(([title, href]): Found => ({ kind: 'Page', title, href }));
+  const ofSettings = settings.map(([name, , title]): Found => ({
+    ...{ kind: 'Page', title, href: `/settings/${name}`, detail: 'Settings' },
   }));
-  return [...pages, ...operations, ...topics, ...guides, ...errors];
+  return [...pages, ...ofSettings, ...operations, ...topics, ...guides, ...errors];
 }

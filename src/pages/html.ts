@@ -1,5 +1,5 @@
 import { version } from '../package';
-import { asset, type Bundle } from './assets';
+import { asset, type Bundle, iconSprite } from './assets';
 
 /** Safe HTML, created only by the `html` tag. */
 export class Html {
@@ -43,6 +43,11 @@ function render(part: Part): string {
   return String(part).replace(/[&<>"']/g, (character) => ESCAPES[character] ?? character);
 }
 
+/** One of the icons in web/icons.svg. */
+export function icon(name: string): Html {
+  return html`<svg class="icon" aria-hidden="true"><use href="#icon-${name}"></use></svg>`;
+}
+
 export interface LayoutOptions {
   readonly title: string;
   readonly description: string;
@@ -77,6 +82,7 @@ export function layout(options: LayoutOptions): Html {
         <script type="module" src="${asset(`${bundle}.js`)}"></script>
       </head>
       <body>
+        <div hidden>${new Html(iconSprite())}</div>
         <a class="skip" href="#content">Skip to content</a>
         <header class="bar">
           <a class="brand" href="/">${LOGO}<span>Scopegate</span></a>
@@ -120,18 +126,12 @@ const LOGO = html`<svg class="logo" viewBox="0 0 32 32" width="28" height="28" a
 
 /** Opens the search (web/search.ts), which shows it. */
 const SEARCH = html`<button class="button find" type="button" id="find" hidden>
-  <svg viewBox="0 0 24 24" width="16" height="16" aria-hidden="true" focusable="false">
-    <circle cx="11" cy="11" r="7" />
-    <path d="m20 20-4-4" />
-  </svg>
-  <span>Search</span> <kbd aria-hidden="true">Ctrl K</kbd>
+  ${icon('search')} <span>Search</span> <kbd aria-hidden="true">Ctrl K</kbd>
 </button>`;
 
 /** Opens the links of the bar where they have no room beside each other (web/bar.css). */
 const MENU = html`<button class="button menu-open" type="button" popovertarget="main-menu" aria-label="Menu">
-  <svg viewBox="0 0 24 24" width="18" height="18" aria-hidden="true" focusable="false">
-    <path d="M4 7h16M4 12h16M4 17h16" />
-  </svg>
+  ${icon('menu')}
 </button>`;
 
 function navigationLink({ path, label }: { path: string; label: string }, current: string | undefined): Html {
