@@ -13,6 +13,7 @@ import { membersPage } from './members';
 import { overviewPage } from './overview';
 import { requestsPage } from './requests';
 import { followAddress, go, isShown, refresh } from './route';
+import '../search';
 import './links';
 import './mode';
 import './signOut';
