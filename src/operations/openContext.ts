@@ -144,8 +144,11 @@ export function contextFactory(options: ContextOptions): OpenContext<DataContext
           return eventSource?.({
             organisationId: organisation.id,
             holder: { key: key.id, owner: organisation.sandbox_of ?? organisation.id },
-            recheck: async () => {
-              requireAccess((await authenticate(authorization, address)).organisation);
+            recheck: async ({ scopes = [] }) => {
+              const current = await authenticate(authorization, address);
+              requireAccess(current.organisation);
+              const authorise = authoriserOf(current, noteMissing);
+              for (const scope of scopes) authorise({ scope, role: undefined }, 'Receiving these events');
             },
             charge,
             waitIdle: request.waitIdle ?? ((wait) => wait(new AbortController().signal)),
