@@ -187,7 +187,7 @@ inBrowser('the page of a key', () => {
     const page = await visit({ of, role: 'member' });
     await says(page, 'You are a member');
     expect(await button(page, /New key|Actions/).count()).toBe(0);
-    await press(page, 'Usage of theirs');
+    await follow(page, 'theirs');
     await page.getByRole('img', { name: /24 hours: 1,/ }).waitFor();
     await rows(page, 'Audit log of this key').first().waitFor();
     await named(page, 'quotes').last().waitFor();

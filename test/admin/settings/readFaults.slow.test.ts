@@ -145,11 +145,11 @@ inBrowser('if the settings page cannot read something,', () => {
     const body = new RegExp(`(usage\\(|request_log|audit_events).*${first!.id}`, 's');
     await overtaken(
       page,
-      { body, count: 3 },
-      () => choose(page, 'first', 'Usage'),
+      { body, count: 4 },
+      () => follow(page, 'first'),
       async () => {
         await page.goBack();
-        await choose(page, 'second', 'Usage');
+        await follow(page, 'second');
         await used('24 hours: 222')(page);
         await says(section(page, 'Requests'), 'customers');
         await says(section(page, 'Audit log of this key'), 'second');
