@@ -159,7 +159,7 @@ inBrowser('the list of keys on the settings page', () => {
     const page = await visit(of);
     const show = page.getByLabel('Show');
     const steps = (): Promise<number> => page.evaluate('history.length');
-    await show.selectOption('revoked and expired');
+    await show.selectOption('ended');
     await on.follow(page, 'gone');
     await page.getByRole('radio', { name: '30 days' }).check();
     const chart = page.getByRole('img', { name: /gone in the last 30 days/ });
