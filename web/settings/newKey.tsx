@@ -4,7 +4,7 @@ import { GATEWAY } from '../base';
 import { LANGUAGES, mcpConfiguration } from '../../src/pages/samples';
 import { type Answer, call, type Key, settings } from './api';
 import { Copyable, Sheet } from './dialog';
-import { Ago, State } from './parts';
+import { Ago, Segments, State } from './parts';
 import { exact } from './time';
 
 /* A new key, shown once, and how to use it. */
@@ -50,18 +50,16 @@ function Samples({ of: key, value }: { of: Key; value: string }): JSX.Element {
     ['.env', `SCOPEGATE_KEY=${value}`] as const,
     ...(key.mcp === 'off' ? [] : [['MCP', mcpConfiguration(GATEWAY, value)] as const]),
   ];
-  const [chosen, choose] = useState(samples[0]?.[0]);
+  const [chosen, choose] = useState<string>(LANGUAGES[0]?.name ?? '');
   return (
     <>
-      <fieldset class="switch">
-        <legend class="unseen">Try it with</legend>
-        {samples.map(([name]) => (
-          <label key={name}>
-            <input type="radio" name="sample" checked={name === chosen} onChange={() => choose(name)} />
-            {name}
-          </label>
-        ))}
-      </fieldset>
+      <Segments
+        name="sample"
+        label="Try it with"
+        of={chosen}
+        options={samples.map(([name]) => [name, name])}
+        change={choose}
+      />
       {samples
         .filter(([name]) => name === chosen)
         .map(([name, text]) => (

@@ -60,10 +60,10 @@ inBrowser('the list of keys on the settings page', () => {
     const of = await makeOrganisation(gateway);
     for (let at = 0; at < 20; at++) await makeKey(gateway, of, { name: `key ${String(at)}` });
     const page = await visit(of);
-    await press(page, 'Actions for key 10');
+    await press(page, 'Actions for key 15');
     const gap = async (): Promise<number> => {
-      const menu = await page.getByRole('menu', { name: 'Actions for key 10' }).boundingBox();
-      return menu!.y - (await button(page, 'Actions for key 10').boundingBox())!.y;
+      const menu = await page.getByRole('menu', { name: 'Actions for key 15' }).boundingBox();
+      return menu!.y - (await button(page, 'Actions for key 15').boundingBox())!.y;
     };
     const before = await gap();
     await page.evaluate('scrollBy(0, 100)');
