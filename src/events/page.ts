@@ -1,5 +1,4 @@
 import type { mongo } from 'mongoose';
-import type { Scope } from '../auth/scopes';
 import { atMost, READ_TIMEOUT } from '../mongo/native';
 import type { OrganisationData } from '../tenant/organisationData';
 import { badCursor, cursorMark, encodeCursor, positionIn } from '../tenant/pagination';
@@ -30,8 +29,6 @@ export interface WantedEvents {
   /** Undefined for all types. */
   readonly types: ReadonlySet<string> | undefined;
   readonly objectId: string | undefined;
-  /** The scopes that a key needs for these types. */
-  readonly scopes?: readonly Scope[];
 }
 
 /** How far the events of an organisation are recorded. */

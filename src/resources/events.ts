@@ -106,12 +106,10 @@ function wantedBy(
   const refused = asked && hidden.find(({ name }) => asked.has(name));
   if (refused?.scope !== undefined)
     authorise({ scope: refused.scope, role: undefined }, `The event type ${refused.name}`);
-  const allowed = published.eventTypes.filter((type) => !hidden.includes(type));
-  const wanted = asked ? allowed.filter(({ name }) => asked.has(name)) : allowed;
+  const allowed = published.eventTypes.filter((type) => !hidden.includes(type)).map(({ name }) => name);
   return {
-    types: asked ?? (hidden.length === 0 ? undefined : new Set(allowed.map(({ name }) => name))),
+    types: asked ?? (hidden.length === 0 ? undefined : new Set(allowed)),
     objectId: id?.toLowerCase(),
-    scopes: [...new Set(wanted.flatMap(({ scope }) => scope ?? []))],
   };
 }
 

@@ -1,4 +1,4 @@
-import type { ComponentChildren, JSX } from 'preact';
+import type { JSX } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Key } from './api';
 import * as field from './keyFields';
@@ -30,15 +30,15 @@ export function KeyForm({ first, ends, isEdited = false }: KeyFormProps): JSX.El
     <div class="key-form" onInput={note} ref={place}>
       <div>
         <field.Name value={first.name} />
-        <Scopes chosen={chosen} choose={choose} others={othersOf(first.scopes)} />
         <div class="beside">
-          <field.Assistants value={first.mcp} />
           {'at' in ends ? (
             <p class="info">It was replaced, so it ends at {exact(ends.at)}.</p>
           ) : (
             <field.Expiry label="Expires" {...ends} />
           )}
+          <field.Assistants value={first.mcp} />
         </div>
+        <Scopes chosen={chosen} choose={choose} others={othersOf(first.scopes)} />
         <field.Ranges value={first.allowed_ranges.join(', ')} />
       </div>
       <div class="summary" role="group" aria-label="Summary">

@@ -23,29 +23,23 @@ interface Preset {
 const allOf = (...resources: string[]): readonly string[] =>
   resources.flatMap((resource) => ACTIONS.map((action) => `${resource}:${action}`)).filter(isOffered);
 const readable = (scopes: readonly string[]): readonly string[] => scopes.filter((scope) => scope.endsWith(':read'));
-const CATALOGUE = allOf('products');
+const catalogue = allOf('products');
 
-const PRESETS: readonly Preset[] = distinct([
+/** Those that have scopes in this schema are offered. */
+const PRESETS: readonly Preset[] = [
   { name: 'Read only', about: 'Reads everything, changes nothing.', scopes: readable(OFFERED) },
   {
     name: 'Sync a catalogue',
     about: 'Reads and writes products.',
-    scopes: CATALOGUE.includes('products:write') ? CATALOGUE : [],
+    scopes: catalogue.includes('products:write') ? catalogue : [],
   },
   {
     name: 'Dashboard',
-    about: 'Reads what figures are made of: quotes, orders, customers, products.',
+    about: 'Reads quotes, orders, customers and products.',
     scopes: readable(allOf('quotes', 'orders', 'customers', 'products')),
   },
   { name: 'Everything', about: 'Reads and writes everything.', scopes: OFFERED },
-]);
-
-/** Presets that have scopes, and not those of one before them. */
-function distinct(presets: readonly Preset[]): readonly Preset[] {
-  return presets.filter(
-    ({ scopes }, at) => scopes.length > 0 && !presets.slice(0, at).some((before) => isSame(scopes, before.scopes)),
-  );
-}
+].filter(({ scopes }) => scopes.length > 0);
 
 function isSame(left: readonly string[], right: readonly string[]): boolean {
   return left.length === right.length && left.every((scope) => right.includes(scope));
