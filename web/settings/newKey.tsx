@@ -35,7 +35,7 @@ function endOfOld({ expires_at: end }: { expires_at: string | null }, { created_
 }
 
 /** What is said about a sample, by its name. */
-const NOTES: Readonly<Record<string, JSX.Element | string>> = {
+const NOTES: Readonly<Record<string, string>> = {
   TypeScript: 'It reads the key from SCOPEGATE_KEY.',
   Python: 'It reads the key from SCOPEGATE_KEY.',
   '.env': 'Keep the file out of version control.',
@@ -65,7 +65,7 @@ function Samples({ of: key, value }: { of: Key; value: string }): JSX.Element {
         .map(([name, text]) => (
           <div key={name}>
             <Copyable name={`${name} sample`} text={text} />
-            <p class="hint">{NOTES[name]}</p>
+            {NOTES[name] !== undefined && <p class="hint">{NOTES[name]}</p>}
           </div>
         ))}
     </>
@@ -85,6 +85,9 @@ const [EVERY, AT_MOST] = [3000, 300_000];
 
 const NONE: Answer<'firstRequests'> = { data: [] };
 
+// of a caller that has left, the status alone says that it got no answer
+const isSuccess = ({ code, status }: Request): boolean => code === null && status < 400;
+
 /** The first request of a key that succeeds, and until then the newest that failed: looks for five minutes. */
 function FirstRequest({ of: id }: { of: string }): JSX.Element | null {
   const [request, setRequest] = useState<Request>();
@@ -96,7 +99,7 @@ function FirstRequest({ of: id }: { of: string }): JSX.Element | null {
     let isShown = true;
     const look = async (): Promise<void> => {
       const { data } = document.hidden ? NONE : await call('firstRequests', { key_id: id }).catch(() => NONE);
-      const success = data.findLast(({ code }) => code === null);
+      const success = data.findLast(isSuccess);
       setRequest((before) => success ?? data[0] ?? before);
       if (success || performance.now() > end) setOver(true);
       else if (isShown) timer = setTimeout(() => void look(), EVERY);
@@ -109,28 +112,34 @@ function FirstRequest({ of: id }: { of: string }): JSX.Element | null {
   }, []);
   if (!settings.storesRequests) return null;
   return (
-    <p class="first-request" role="status">
-      {request ? <Received request={request} /> : isOver ? 'No request yet.' : 'Waiting for the first request…'}
+    <p class="first-request">
+      <span role="status">
+        {request ? <Received request={request} /> : isOver ? 'No request yet.' : 'Waiting for the first request…'}
+      </span>
+      {request && (
+        <>
+          , <Ago at={request.at} />
+        </>
+      )}
     </p>
   );
 }
 
-function Received({
-  request: { at, face, method, path, operation, status, code, missing_scope: missing },
-}: {
-  request: Request;
-}): JSX.Element {
+function Received({ request }: { request: Request }): JSX.Element {
+  const { face, method, path, operation, status, code, missing_scope: missing } = request;
   // GraphQL and MCP answer most errors with 200
   const shownStatus = (status === 200 ? settings.statuses[code ?? ''] : undefined) ?? status;
   const what =
     face === 'rest'
       ? `${method} ${path.replace('/api/v1', '')}`
       : `${face === 'mcp' ? 'MCP' : 'GraphQL'} ${operation ?? ''}`;
-  return (
+  return isSuccess(request) ? (
     <>
-      {code === null ? 'First request: ' : 'Request: '}
-      <State of={code === null ? 'succeeded' : 'failed'} words={String(shownStatus)} />{' '}
-      {code === null ? <code>{what}</code> : missing === null ? code : `missing scope ${missing}`}, <Ago at={at} />
+      First request: <State of="succeeded" words={String(shownStatus)} /> <code>{what}</code>
+    </>
+  ) : (
+    <>
+      Request: <State of="failed" words={String(shownStatus)} /> {missing === null ? code : `missing scope ${missing}`}
     </>
   );
 }
