@@ -28,8 +28,9 @@ import { ATTEMPT_SECONDS, CALLBACK_PATH, type OpenId, createOpenId } from './ope
 import { UUID } from '../units';
 import { SETTINGS_PAGES } from './documents';
 import { type OpeningAnswers, openingAnswers } from './opening';
-import { renderLink, renderSettings, renderSignIn, type WebhookInfo } from './page';
+import { renderSettings, type WebhookInfo } from './page';
 import { type PrepareSandbox, createSandboxPreparer, type SandboxOptions } from './sandbox';
+import { renderLink, renderSignIn } from './signInPage';
 
 export const SETTINGS_PATH = '/settings';
 /** Where the settings page sends GraphQL; the only API endpoint that accepts its cookie. */
