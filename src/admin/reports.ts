@@ -29,8 +29,8 @@ interface UsageQuery extends Days {
 /** Days of usage in an answer, by default and at most. */
 const [USUAL_DAYS, MAX_DAYS] = [30, 100];
 
-export function createReportOperations({ organisation, home }: AdminContext, control: Control) {
-  const { apiKeys, audit, usage, requests, sessions } = control;
+export function createReportOperations({ organisation }: AdminContext, control: Control) {
+  const { apiKeys, audit, usage, requests } = control;
   const organisationId = organisation.id;
 
   return {
@@ -51,7 +51,6 @@ export function createReportOperations({ organisation, home }: AdminContext, con
     request_counts: async (query: Omit<RequestPageQuery, 'organisationId' | 'limit' | 'cursor'>) => ({
       data: await requests.countByKey({ ...query, organisationId }),
     }),
-    members: () => sessions.members(home),
   };
 }
 

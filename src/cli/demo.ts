@@ -15,7 +15,7 @@ import type { JsonOption } from './help';
 import { loadSample } from './sandbox';
 import { serveUntilStopped } from './serve/serveUntilStopped';
 import type { Store } from './store';
-import { signInUrl } from '../organisations/sessions';
+import { signInUrl } from '../organisations/signInTokens';
 import { note, paint, printJson, printPainted } from './terminal';
 
 /** Defaults of the demo; the environment overrides them. */

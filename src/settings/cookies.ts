@@ -4,7 +4,8 @@ import { fingerprint } from '../auth/keys';
 import { createAttemptLimit, type RateLimiter } from '../admission/rateLimit';
 import { type Config, publicPath } from '../config';
 import type { Exchange } from '../http/exchange';
-import { isToken, type Session, SESSION_LIMITS, type Sessions } from '../organisations/sessions';
+import { type Session, SESSION_LIMITS, type Sessions } from '../organisations/sessions';
+import { isToken } from '../organisations/signInTokens';
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { AppError } from '../errors';
 
