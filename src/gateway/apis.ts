@@ -101,6 +101,7 @@ export async function createApis(options: ApisOptions) {
   const settings = createSettings({
     config,
     control,
+    demoKey,
     organisationData: databases.organisationData,
     execute: createExecutor(schemas.graphql),
     storeSample,

@@ -179,6 +179,11 @@ export function createSessions(models: ControlModels, clock: () => number) {
   };
 }
 
+/** The admin of the organisation that `demo` creates. */
+export const demoAdmin = (organisationId: string): NewSession => ({
+  ...{ organisationId, user: { id: 'link:demo', name: 'demo' }, role: 'admin' },
+});
+
 /** A signed-in user as an actor in the audit log. */
 export function userActor(user: User, from: string): Actor {
   return { who: `user:${user.id}`, name: user.name, from };

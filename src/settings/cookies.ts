@@ -50,6 +50,8 @@ export function createBrowserSessions(
   const validIds = new LRUCache<string, true>({ max: MAX_KNOWN, ttl: SESSION_LIMITS.absolute });
   return {
     cookie: sessionCookie,
+    /** Whether the browser has the cookie of a session, which may have ended. */
+    hasToken: (request: IncomingMessage): boolean => isToken(sessionCookie.read(request) ?? ''),
     /** The session of a request and its token; undefined if nobody is signed in. @throws AppError rate_limited */
     async find({ request, address }: Pick<Exchange, 'request' | 'address'>) {
       const token = sessionCookie.read(request);

@@ -6,7 +6,7 @@ import type { RequestTracker } from '../admission/requestTracker';
 import type { CallContext } from '../operations/context';
 import type { Execute } from '../operations/execution';
 import { toAppError } from '../mongo/toAppError';
-import { defaultHeaders, settingsPolicy } from '../pages/page';
+import { defaultHeaders, settingsPolicy, visibleDemoKey } from '../pages/page';
 import { failed, methodNotAllowed, nothingHere } from '../pages/problems';
 import {
   createBrowserSessions,
@@ -22,7 +22,7 @@ import { modeOf } from '../auth/principal';
 import { createAttemptLimit, type RateLimiter, spend } from '../admission/rateLimit';
 import { type Config, publicPath } from '../config';
 import type { Control } from '../organisations/control';
-import { type Session, SESSION_LIMITS, userActor } from '../organisations/sessions';
+import { demoAdmin, type Session, SESSION_LIMITS, userActor } from '../organisations/sessions';
 import { isToken } from '../organisations/signInTokens';
 import { below, type Html } from '../pages/html';
 import { ATTEMPT_SECONDS, CALLBACK_PATH, type OpenId, createOpenId } from './openid';
@@ -31,7 +31,7 @@ import { SETTINGS_PAGES } from './documents';
 import { type OpeningAnswers, openingAnswers } from './opening';
 import { renderSettings, type WebhookInfo } from './page';
 import { type PrepareSandbox, createSandboxPreparer, type SandboxOptions } from './sandbox';
-import { renderLink, renderSignIn } from './signInPage';
+import { DEMO_SIGN_IN, renderLink, renderSignIn, type SignInOptions } from './signInPage';
 
 export const SETTINGS_PATH = '/settings';
 /** Where the settings page sends GraphQL; the only API endpoint that accepts its cookie. */
@@ -139,6 +139,8 @@ type Reply = { readonly page: Html; readonly status?: number } | { readonly to: 
 type Route = (request: Request, response: Response, exchange: Exchange) => Promise<Reply> | Reply;
 type Routes = Record<string, Partial<Record<'get' | 'post', Route>>>;
 
+/** Longer than any session, so that the sign-in page can say that the browser's has ended. */
+const COOKIE_SECONDS = (2 * SESSION_LIMITS.absolute) / 1000;
 const START_PAGE = '/settings/integrations';
 const SIGN_IN = '/settings/sign-in';
 /** The paths of pages, including those of one key or one webhook endpoint. */
@@ -165,6 +167,8 @@ interface RoutesOptions {
   readonly webhookInfo: WebhookInfo;
   /** Limits the requests of each user. */
   readonly limiter: RateLimiter;
+  /** The key of the demo; undefined if this is none. */
+  readonly demoKey: string | undefined;
   readonly prepareSandbox: PrepareSandbox;
   readonly opening: OpeningAnswers;
   readonly contextOf: (exchange: Exchange, session: Session) => Promise<CallContext>;
@@ -174,7 +178,7 @@ interface RoutesOptions {
 
 /** The routes of the settings, by path: the pages, the mode switch, sign-out, and sign-in by link or with the identity provider. */
 function settingsRoutes(options: RoutesOptions): Routes {
-  const { config, control, sessions, failures, limiter, prepareSandbox, contextOf, webhookInfo } = options;
+  const { config, control, sessions, failures, limiter, demoKey, prepareSandbox, contextOf, webhookInfo } = options;
   const parts = { webhooks: webhookInfo, storesRequests: config.REQUEST_LOG === 'on' };
   const attemptLink = createAttemptLimit(failures, 'link', 'Too many invalid sign-in links from this address');
   const tooMany = 'Too many failed sign-ins with the identity provider from this address';
@@ -183,15 +187,22 @@ function settingsRoutes(options: RoutesOptions): Routes {
   // the address of the page that somebody asked for before they signed in, as base64url
   const returnCookie = createCookie('scopegate_wanted', config.PUBLIC_URL);
   const provider = createOpenId(options);
-  const hasProvider = provider !== undefined;
   const requireProvider = (): OpenId => {
     if (!provider) throw new AppError('not_found', 'No identity provider is configured.');
     return provider;
   };
 
+  // only on the machine itself, as the demo's key is shown
+  const isDemo = (request: Request): boolean => visibleDemoKey(request, demoKey) !== undefined;
+  const signInPage = (request: Request, more: Pick<SignInOptions, 'hasEnded' | 'failure'>): Html =>
+    renderSignIn({
+      ...{ hasProvider: provider !== undefined, contactUrl: config.CONTACT_URL, isDemo: isDemo(request) },
+      ...more,
+    });
+
   /** Gives the browser a session's token, and sends it to the page that was asked for. */
   function signIn(request: Request, response: Response, token: string): Reply {
-    sessions.cookie.set(response, token, SESSION_LIMITS.absolute / 1000);
+    sessions.cookie.set(response, token, COOKIE_SECONDS);
     const address = Buffer.from(returnCookie.read(request) ?? '', 'base64url').toString();
     if (address !== '') returnCookie.clear(response);
     return { to: returnAddressOrStart(address) };
@@ -259,10 +270,11 @@ function settingsRoutes(options: RoutesOptions): Routes {
       async get(request, _response, exchange) {
         const { link } = request.query;
         const openSession = await sessions.find(exchange);
-        if (link === undefined) return openSession ? { to: START_PAGE } : { page: renderSignIn({ hasProvider }) };
+        if (link === undefined && openSession) return { to: START_PAGE };
+        if (link === undefined) return { page: signInPage(request, { hasEnded: sessions.hasToken(request) }) };
         // only the button's POST consumes a link, because mail scanners and previews follow links too
         if (typeof link === 'string' && isToken(link)) return { page: renderLink(link, openSession?.session) };
-        return { status: 400, page: renderSignIn({ hasProvider, failure: 'incomplete' }) };
+        return { status: 400, page: signInPage(request, { failure: 'incomplete' }) };
       },
       async post(request, response, { address }) {
         checkOrigin(request, config.PUBLIC_URL);
@@ -271,7 +283,16 @@ function settingsRoutes(options: RoutesOptions): Routes {
           typeof link === 'string' ? control.sessions.useLink(link, address) : undefined,
         );
         if (token !== undefined) return signIn(request, response, token);
-        return { status: 410, page: renderSignIn({ hasProvider, failure: 'used' }) };
+        return { status: 410, page: signInPage(request, { failure: 'used' }) };
+      },
+    },
+    [DEMO_SIGN_IN]: {
+      async post(request, response, { address }) {
+        checkOrigin(request, config.PUBLIC_URL);
+        const organisation = isDemo(request) ? await control.organisations.findDemo() : undefined;
+        const begun = organisation && (await control.sessions.start(demoAdmin(organisation.id), address));
+        if (begun === undefined) throw notFound('page');
+        return signIn(request, response, begun);
       },
     },
     [`${SIGN_IN}/oidc`]: {

@@ -5,51 +5,56 @@ import { html, type Html, layout } from '../pages/html';
 
 /** Why a link does not sign in. */
 const FAILURES = {
-  used: 'This link has been used or has expired. Links work once, within 15 minutes. Ask for a new one.',
+  used: 'This link has been used or revoked, or has expired: a sign-in link works once, within 15 minutes, and an invitation once, within 7 days. Ask for a new one.',
   incomplete: 'This link is incomplete. Copy it as a whole, up to its last character, or ask for a new one.',
 } as const;
 
-interface SignInOptions {
+export interface SignInOptions {
   /** Whether OpenID Connect is configured. */
   readonly hasProvider: boolean;
+  /** Whom to ask for access: a web page, or an address as mailto: URL. */
+  readonly contactUrl: string | undefined;
+  /** Whether this visitor may sign in as the demo's admin. */
+  readonly isDemo: boolean;
+  /** Whether this browser had a session that has ended. */
+  readonly hasEnded?: boolean;
   /** Why the previous attempt failed. */
   readonly failure?: keyof typeof FAILURES;
 }
 
 /** `/settings/sign-in`: the ways to sign in. */
-export function renderSignIn({ hasProvider, failure }: SignInOptions): Html {
+export function renderSignIn({ hasProvider, contactUrl, isDemo, hasEnded, failure }: SignInOptions): Html {
   return signInLayout(
     html`<h1>Sign in</h1>
+      ${hasEnded ? html`<p class="info" role="status">Your session has ended. Sign in again to go on.</p>` : undefined}
       ${failure && html`<p class="alert" role="alert">${FAILURES[failure]}</p>`}
       <p class="lead">Sign in to manage the API keys of your organisation.</p>
+      ${
+        isDemo
+          ? html`<form method="post" action="${DEMO_SIGN_IN}">
+              <button class="button primary" type="submit">Continue as demo admin</button>
+              <p class="hint">This is a demo, and only browsers on this machine see this button.</p>
+            </form>`
+          : undefined
+      }
       ${hasProvider ? html`<p><a class="button primary" href="/settings/sign-in/oidc">Sign in with your organisation</a></p>` : undefined}
-      <h2>With a one-time link</h2>
-      <p>The operator of this gateway creates it in a terminal. It works once, within 15 minutes.</p>
-      <ol class="steps">
-        <li>
-          <p>Find the id of your organisation:</p>
-          ${command('Command that lists organisations', 'npx scopegate org list')}
-        </li>
-        <li>
-          <p>
-            Create the link with that id in place of <code>ID</code>, for an <code>admin</code>, or a
-            <code>member</code>, who can only view:
-          </p>
-          ${command('Command that creates a link', 'npx scopegate org link --org ID --role admin')}
-        </li>
-        <li><p>Open the link that it prints in this browser.</p></li>
-      </ol>
-      <p class="unseen" id="said" role="status"></p>`,
+      <p>Were you sent a sign-in link${hasProvider ? '' : ' or an invitation'}? Open it in this browser.</p>
+      <h2>No access yet?</h2>
+      <p>${whomToAsk(hasProvider, contactUrl)}</p>`,
   );
 }
 
-/** A command with a copy button, which stays hidden until the script that makes it work shows it. */
-function command(name: string, text: string): Html {
-  return html`<div class="command">
-    <pre tabindex="0" aria-label="${name}"><code>${text}</code></pre>
-    <button class="button" type="button" data-copy aria-label="Copy: ${text}" hidden>Copy</button>
-  </div>`;
+function whomToAsk(hasProvider: boolean, contactUrl: string | undefined): Html {
+  const admin = hasProvider
+    ? 'Ask whoever manages your organisation’s accounts for access'
+    : 'Ask an admin of your organisation for an invitation';
+  return contactUrl === undefined
+    ? html`${admin}, or the operator of this gateway for a link.`
+    : html`${admin}, or <a href="${contactUrl}">contact the operator of this gateway</a>.`;
 }
+
+/** Where the button of a demo signs in. */
+export const DEMO_SIGN_IN = '/settings/sign-in/demo';
 
 /** The page of a one-time link. Viewing it does not consume the link. `current` is the session of this browser, which the link would replace. */
 export function renderLink(link: string, current: Session | undefined): Html {
@@ -63,7 +68,7 @@ export function renderLink(link: string, current: Session | undefined): Html {
           link instead.
         </p>`
       }
-      <form id="link" method="post" action="/settings/sign-in">
+      <form method="post" action="/settings/sign-in">
         <input type="hidden" name="link" value="${link}" />
         <button class="button primary" type="submit" autofocus>Continue</button>
       </form>`,
