@@ -3,6 +3,10 @@ import { html, type Html, layout } from '../pages/html';
 
 /* The pages of somebody who signs in. They need no script. */
 
+export const SIGN_IN = '/settings/sign-in';
+/** Where the button of a demo signs in. */
+export const DEMO_SIGN_IN = `${SIGN_IN}/demo`;
+
 /** Why a link does not sign in. */
 const FAILURES = {
   used: 'This link has been used or revoked, or has expired: a sign-in link works once, within 15 minutes, and an invitation once, within 7 days. Ask for a new one.',
@@ -53,9 +57,6 @@ function whomToAsk(hasProvider: boolean, contactUrl: string | undefined): Html {
     : html`${admin}, or <a href="${contactUrl}">contact the operator of this gateway</a>.`;
 }
 
-/** Where the button of a demo signs in. */
-export const DEMO_SIGN_IN = '/settings/sign-in/demo';
-
 /** The page of a one-time link. Viewing it does not consume the link. `current` is the session of this browser, which the link would replace. */
 export function renderLink(link: string, current: Session | undefined): Html {
   return signInLayout(
@@ -68,7 +69,7 @@ export function renderLink(link: string, current: Session | undefined): Html {
           link instead.
         </p>`
       }
-      <form method="post" action="/settings/sign-in">
+      <form method="post" action="${SIGN_IN}">
         <input type="hidden" name="link" value="${link}" />
         <button class="button primary" type="submit" autofocus>Continue</button>
       </form>`,

@@ -22,7 +22,8 @@ const stored = (collection: string) =>
 /** Stores rows in every collection. */
 async function writeAll(): Promise<void> {
   await using other = await startGateway({ CONTROL_DATABASE });
-  const { apiKeys, creations, feeds, invitations, jobs, moving, organisations, sandboxes, sessions, webhooks } = other.control;
+  const { apiKeys, creations, feeds, invitations, jobs, moving, organisations, sandboxes, sessions, webhooks } =
+    other.control;
   const organisation = await organisations.create({ ...NEW, external_ref: 'a ref', demo: true });
   const { id } = organisation;
   const { id: keyId, key } = await makeKey(other, organisation, { allowedRanges: ['127.0.0.0/8'] });

@@ -50,13 +50,11 @@ export async function startGateway(
   const logger = pino({ level: config.LOG_LEVEL, base: null }, sink);
   // idle connections here were left by tests, and need no grace period
   const options = { config, ...store, ...demo, logger, timeouts: { idle: 20, ...timeouts } };
-  const server = await startServer(options).catch(
-    async (error: unknown) => {
-      // its connections would keep Jest from ending
-      await store.close();
-      throw error;
-    },
-  );
+  const server = await startServer(options).catch(async (error: unknown) => {
+    // its connections would keep Jest from ending
+    await store.close();
+    throw error;
+  });
   if (config.EVENTS === 'on') await untilRecorded(store);
   const { url, adminUrl } = server;
   const drain = (): Promise<void> => server.drain();

@@ -49,13 +49,7 @@ test('sign-ins: 200 of each user', async () => {
   expect(error).toMatchObject({ code: 'rate_limited' });
 });
 
-test.each<AuditAction>([
-  'key.revoked',
-  'webhook.disabled',
-  'webhook.deleted',
-  'invitation.revoked',
-  'user.signed_out',
-])(
+test.each<AuditAction>(['key.revoked', 'webhook.disabled', 'webhook.deleted', 'invitation.revoked', 'user.signed_out'])(
   '%s, which ends access, is never counted',
   async (action) => {
     expect(await record(action, true)).toEqual({ asked: [], error: undefined });
