@@ -29,7 +29,7 @@ interface UsageQuery extends Days {
 /** Days of usage in an answer, by default and at most. */
 const [USUAL_DAYS, MAX_DAYS] = [30, 100];
 
-export function createReportOperations({ organisation }: AdminContext, control: Control) {
+export function createReportOperations({ organisation, isOperator }: AdminContext, control: Control) {
   const { apiKeys, audit, usage, requests } = control;
   const organisationId = organisation.id;
 
@@ -44,8 +44,8 @@ export function createReportOperations({ organisation }: AdminContext, control: 
       if (days.from != null || days.to != null) refuse('period', 'not_allowed', 'cannot be combined with days');
       return withSums(await usage.read(id, period));
     },
-    audit_events: async (query: Omit<AuditPageQuery, 'organisationId'>) =>
-      mapPage(await audit.page({ ...query, organisationId }), auditEvent),
+    audit_events: async (query: Omit<AuditPageQuery, 'organisationId' | 'isOperator'>) =>
+      mapPage(await audit.page({ ...query, organisationId, isOperator }), auditEvent),
     request_log: async (query: Omit<RequestPageQuery, 'organisationId'>) =>
       mapPage(await requests.page({ ...query, organisationId }), loggedRequest),
     request_counts: async (query: Omit<RequestPageQuery, 'organisationId' | 'limit' | 'cursor'>) => ({

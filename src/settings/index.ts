@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import express, { type Express, type Request, type RequestHandler, type Response } from 'express';
+import express, { type Express, type Request, type RequestHandler } from 'express';
 import { AppError, notFound } from '../errors';
 import { type Exchange, noteUnavailable } from '../http/exchange';
 import type { RequestTracker } from '../admission/requestTracker';
@@ -8,20 +8,12 @@ import type { Execute } from '../operations/execution';
 import { toAppError } from '../mongo/toAppError';
 import { defaultHeaders, settingsPolicy } from '../pages/page';
 import { failed, methodNotAllowed, nothingHere } from '../pages/problems';
-import {
-  createBrowserSessions,
-  type BrowserSessions,
-  checkCsrf,
-  checkOrigin,
-  createCookie,
-  csrfToken,
-} from './cookies';
+import { createBrowserSessions, checkCsrf, checkOrigin, createCookie, csrfToken } from './cookies';
 import { userBudget, createUserContexts, type UserContextOptions } from './userContext';
 import { requireState } from '../auth/authenticate';
 import { modeOf } from '../auth/principal';
 import { type RateLimiter, spend } from '../admission/rateLimit';
-import { type Config, publicPath } from '../config';
-import type { Control } from '../organisations/control';
+import { publicPath } from '../config';
 import { type Session, SESSION_LIMITS, userActor } from '../organisations/sessions';
 import { below } from '../pages/html';
 import { ATTEMPT_SECONDS } from './openid';
