@@ -157,7 +157,11 @@ interface RoutesOptions extends SignInRoutesOptions {
 /** The routes of the settings, by path: the pages, the mode switch, sign-out, and sign-in by link or with the identity provider. */
 function settingsRoutes(options: RoutesOptions): Routes {
   const { config, control, sessions, limiter, prepareSandbox, contextOf, webhookInfo } = options;
-  const parts = { webhooks: webhookInfo, storesRequests: config.REQUEST_LOG === 'on' };
+  const parts = {
+    webhooks: webhookInfo,
+    canInvite: config.OIDC_ISSUER === undefined,
+    storesRequests: config.REQUEST_LOG === 'on',
+  };
   // the address of the page that somebody asked for before they signed in, as base64url
   const returnCookie = createCookie('scopegate_wanted', config.PUBLIC_URL);
 

@@ -18,6 +18,8 @@ export interface PageInfo {
   /** Whether there is a sandbox to switch to, or the user may make one. */
   readonly canSwitch: boolean;
   readonly webhooks: WebhookInfo;
+  /** Whether people can be invited: not if an identity provider decides who signs in. */
+  readonly canInvite: boolean;
   /** Whether this gateway stores requests (REQUEST_LOG). */
   readonly storesRequests: boolean;
   /** The answers to the first calls of the page (opening.ts). */
@@ -28,7 +30,7 @@ export interface PageInfo {
 export function renderSettings(
   session: Session,
   csrf: string,
-  { webhooks, storesRequests, canSwitch, opening }: PageInfo,
+  { webhooks, canInvite, storesRequests, canSwitch, opening }: PageInfo,
 ): Html {
   const { organisation, home, user, role } = session;
   const mode = modeOf(organisation);
@@ -77,8 +79,9 @@ export function renderSettings(
       <div id="dialogs"></div>
       ${operationNames()}
       ${jsonBlock('settings', {
-        ...{ csrf, mayChange, hasPlan, canMakeWebhooks: webhooks.canMake, storesRequests, opening, now: Date.now() },
+        ...{ csrf, mayChange, hasPlan, canMakeWebhooks: webhooks.canMake, canInvite, storesRequests },
         ...{ scopes: offeredScopes(), eventTypes: webhooks.types, timeBounds: LATENCY_BOUNDS, statuses: STATUSES },
+        ...{ opening, now: Date.now() },
         // so that the page is never used for an organisation or user other than it was opened for
         ...{ organisation: organisation.id, user: user.id },
       })}`,

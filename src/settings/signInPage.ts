@@ -82,6 +82,6 @@ function signInLayout(body: Html): Html {
     description: 'Sign in to manage API keys.',
     current: '/settings/integrations',
     bundle: 'signIn',
-    body,
+    body: html`<div class="sign-in"><div class="card">${body}</div></div>`,
   });
 }

@@ -1,5 +1,6 @@
 import '../prose';
 import '../settings.css';
+import './signIn.css';
 
 /* Makes sure that a form, such as that of a link, is sent only once. The page also works without this. */
 
