@@ -32,7 +32,6 @@ inBrowser('the members on the settings page', () => {
     await says(row('Grace Hopper'), 'Signed in');
     for (const view of VIEWS) {
       await turn(page, view);
-      await page.screenshot({ path: `/tmp/people/members-${String(view.width)}.png`, fullPage: true });
       await expectAccessible(page);
     }
 
