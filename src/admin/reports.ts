@@ -29,8 +29,8 @@ interface UsageQuery extends Days {
 /** Days of usage in an answer, by default and at most. */
 const [USUAL_DAYS, MAX_DAYS] = [30, 100];
 
-export function createReportOperations({ organisation, home }: AdminContext, control: Control) {
-  const { apiKeys, audit, usage, requests, sessions } = control;
+export function createReportOperations({ organisation, isOperator }: AdminContext, control: Control) {
+  const { apiKeys, audit, usage, requests } = control;
   const organisationId = organisation.id;
 
   return {
@@ -44,14 +44,13 @@ export function createReportOperations({ organisation, home }: AdminContext, con
       if (days.from != null || days.to != null) refuse('period', 'not_allowed', 'cannot be combined with days');
       return withSums(await usage.read(id, period));
     },
-    audit_events: async (query: Omit<AuditPageQuery, 'organisationId'>) =>
-      mapPage(await audit.page({ ...query, organisationId }), auditEvent),
+    audit_events: async (query: Omit<AuditPageQuery, 'organisationId' | 'isOperator'>) =>
+      mapPage(await audit.page({ ...query, organisationId, isOperator }), auditEvent),
     request_log: async (query: Omit<RequestPageQuery, 'organisationId'>) =>
       mapPage(await requests.page({ ...query, organisationId }), loggedRequest),
     request_counts: async (query: Omit<RequestPageQuery, 'organisationId' | 'limit' | 'cursor'>) => ({
       data: await requests.countByKey({ ...query, organisationId }),
     }),
-    members: () => sessions.members(home),
   };
 }
 

@@ -8,6 +8,8 @@ const KEY = `id name prefix last_four scopes created_by created_at expires_at re
 const ENDPOINT = `id url types state disabled_reason disabled_at failing_since next_attempt_at last_success_at waiting
   lag_seconds old_secret_until created_by created_at`;
 
+const INVITATION = 'id name role created_by created_at expires_at';
+
 const ATTEMPT = 'at ok status error answer ms';
 
 /** A mutation of a webhook endpoint whose only argument is the endpoint's id; `fields` are selected of its result. */
@@ -38,8 +40,18 @@ export const DOCUMENTS = {
       requests errors rate_limited buckets { start requests errors rate_limited }
       operations { operation requests errors rate_limited p50_ms p95_ms } codes { code requests } } }`,
   members: `{ value: members { data { id name role last_sign_in_at from signed_in } has_more } }`,
-  events: `query($action: String, $key_id: ID, $limit: Int, $cursor: String) {
-    value: audit_events(action: $action, key_id: $key_id, limit: $limit, cursor: $cursor) {
+  invitations: `{ value: invitations { data { ${INVITATION} } } }`,
+  invite: `mutation($name: String!, $role: MemberRole!) {
+    value: create_invitation(name: $name, role: $role) { url invitation { ${INVITATION} } } }`,
+  revokeInvitation: `mutation($invitation_id: ID!) {
+    value: revoke_invitation(invitation_id: $invitation_id) { id } }`,
+  signOut: `mutation($user_id: String) { value: sign_out(user_id: $user_id) { sessions } }`,
+  events: `query(
+    $action: String, $key_id: ID, $actor: String, $since: DateTime, $until: DateTime, $limit: Int, $cursor: String
+  ) {
+    value: audit_events(
+      action: $action, key_id: $key_id, actor: $actor, since: $since, until: $until, limit: $limit, cursor: $cursor
+    ) {
       data { id at times last_at action actor actor_name from key_id details } next_cursor } }`,
   requests: `query(
     $key_id: ID, $failed: Boolean, $status: String, $code: String, $face: RequestFace, $operation: String,
@@ -105,8 +117,8 @@ export const firstCalls = (now: number) => ({
   keys: { keys: { state: 'active' } },
   webhooks: { endpoints: {} },
   requests: { requests: {}, newestKeys: {} },
-  members: { members: {} },
-  audit: { events: { limit: 20 }, newestKeys: {} },
+  members: { members: {}, invitations: {} },
+  audit: { events: { limit: 20 }, newestKeys: {}, members: {} },
 });
 
 export type PageName = keyof ReturnType<typeof firstCalls>;

@@ -70,6 +70,8 @@ export function userArguments({ name }: Operation, id: string): Arguments {
     key: { key_id: id },
     usage: { key_id: id, period: 'last_24h' },
     request_counts: { code: 'not_found' },
+    create_invitation: { name: 'Ann', role: 'member' },
+    revoke_invitation: { invitation_id: id },
     webhook_deliveries: { webhook_id: id },
     create_webhook: { url: 'https://hooks.example.com/scopegate' },
     update_webhook: { webhook_id: id, types: ['order.created'] },

@@ -28,9 +28,13 @@ export interface Visitor extends Look {
 /** For tests that make requests fail: what the browser logs about them. */
 export const BROKEN: Partial<Visitor> = { tolerates: /Failed to load resource/ };
 
-/** A gateway and a browser for the tests of a file. `usual` applies to every visit, `environment` to the gateway. */
-export function pageScene(usual: Partial<Visitor> = {}, environment: Record<string, string> = {}) {
-  const gateway = served(environment);
+/** A gateway and a browser for the tests of a file. `usual` applies to every visit, the rest to the gateway. */
+export function pageScene(
+  usual: Partial<Visitor> = {},
+  environment: Record<string, string> = {},
+  demo: Parameters<typeof served>[2] = {},
+) {
+  const gateway = served(environment, {}, demo);
   const open = useBrowser();
   return {
     gateway,

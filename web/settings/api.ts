@@ -10,6 +10,7 @@ interface Settings {
   readonly mayChange: boolean;
   readonly hasPlan: boolean;
   readonly canMakeWebhooks: boolean;
+  readonly canInvite: boolean;
   readonly storesRequests: boolean;
   readonly organisation: string;
   readonly user: string;

@@ -123,6 +123,32 @@ interface MemberList {
   readonly has_more: boolean;
 }
 
+interface Invitation {
+  readonly id: string;
+  readonly name: string;
+  readonly role: 'member' | 'admin';
+  readonly created_by: string;
+  readonly created_at: string;
+  readonly expires_at: string;
+}
+
+interface InvitationList {
+  readonly data: readonly Invitation[];
+}
+
+interface NewInvitation {
+  readonly url: string;
+  readonly invitation: Invitation;
+}
+
+interface Invitation2 {
+  readonly id: string;
+}
+
+interface SignedOut {
+  readonly sessions: number;
+}
+
 interface AuditEvent {
   readonly id: string;
   readonly at: string;
@@ -187,10 +213,6 @@ interface RotatedApiKey {
   readonly key: string;
   readonly api_key: ApiKey;
   readonly old: ApiKey3;
-}
-
-interface ApiKey4 {
-  readonly id: string;
 }
 
 interface WebhookEndpoint {
@@ -260,8 +282,20 @@ export interface Calls {
   expiringKeys: { variables: { expires_before: string; cursor?: string | null }; answer: ApiKeyPage4 };
   allUsage: { variables: { period: 'last_24h' | 'last_30d' }; answer: KeyUsage2 };
   members: { variables: {}; answer: MemberList };
+  invitations: { variables: {}; answer: InvitationList };
+  invite: { variables: { name: string; role: 'member' | 'admin' }; answer: NewInvitation };
+  revokeInvitation: { variables: { invitation_id: string }; answer: Invitation2 };
+  signOut: { variables: { user_id?: string | null }; answer: SignedOut };
   events: {
-    variables: { action?: string | null; key_id?: string | null; limit?: number | null; cursor?: string | null };
+    variables: {
+      action?: string | null;
+      key_id?: string | null;
+      actor?: string | null;
+      since?: string | null;
+      until?: string | null;
+      limit?: number | null;
+      cursor?: string | null;
+    };
     answer: AuditEventPage;
   };
   requests: {
@@ -302,7 +336,7 @@ export interface Calls {
       allowed_ranges?: readonly string[] | null;
       mcp?: 'off' | 'read' | 'write' | null;
     };
-    answer: ApiKey4;
+    answer: Invitation2;
   };
   revoke: { variables: { key_id: string }; answer: ApiKey };
   endpoints: { variables: {}; answer: WebhookEndpointList };

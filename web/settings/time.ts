@@ -35,6 +35,28 @@ export function exact(iso: string): string {
   return `${iso.slice(0, 19).replace('T', ' ')} UTC`;
 }
 
+const DAY = new Intl.DateTimeFormat('en-GB', { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' });
+const CLOCK = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
+
+/** The day of a time, where the browser is: `Today`, `Yesterday`, `Friday 27 November 2026`. */
+export function dayOf(iso: string): string {
+  const date = new Date(iso).toDateString();
+  const today = new Date(now());
+  if (date === today.toDateString()) return 'Today';
+  today.setDate(today.getDate() - 1);
+  return date === today.toDateString() ? 'Yesterday' : DAY.format(new Date(iso)).replace(',', '');
+}
+
+/** The beginning of a day (YYYY-MM-DD) where the browser is, or of another one some days later. */
+export function startOf(day: string, later = 0): Date {
+  const date = new Date(`${day}T00:00`);
+  date.setDate(date.getDate() + later);
+  return date;
+}
+
+/** The time of day, where the browser is: `14:03`. */
+export const clock = (iso: string): string => CLOCK.format(new Date(iso));
+
 /** `7.5 ms`, `1.2 s` */
 export function length(ms: number): string {
   const [value, unit] = ms < 1000 ? [ms, 'ms'] : [Math.round(ms / 100) / 10, 's'];
