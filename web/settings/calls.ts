@@ -126,6 +126,8 @@ interface LoggedRequest {
   readonly method: string;
   readonly path: string;
   readonly operation: string | null;
+  readonly operation_type: 'query' | 'mutation' | 'subscription' | null;
+  readonly operation_name: string | null;
   readonly status: number;
   readonly code: string | null;
   readonly reason: 'revoked' | 'expired' | 'address' | null;
@@ -137,6 +139,17 @@ interface LoggedRequest {
 interface LoggedRequestPage {
   readonly data: readonly LoggedRequest[];
   readonly next_cursor: string | null;
+}
+
+interface RequestInterval {
+  readonly start: string;
+  readonly successful: number;
+  readonly failed: number;
+}
+
+interface RequestHistogram {
+  readonly interval_seconds: number;
+  readonly intervals: readonly RequestInterval[];
 }
 
 interface RequestCount {
@@ -240,19 +253,34 @@ export interface Calls {
   };
   requests: {
     variables: {
+      cursor?: string | null;
       key_id?: string | null;
       failed?: boolean | null;
       status?: string | null;
-      code?: string | null;
       face?: 'rest' | 'graphql' | 'mcp' | null;
-      operation?: string | null;
-      request_id?: string | null;
+      search?: string | null;
       since?: string | null;
-      cursor?: string | null;
+      until?: string | null;
     };
     answer: LoggedRequestPage;
   };
-  requestCounts: { variables: { code: string; since?: string | null }; answer: RequestCountList };
+  request: { variables: { id: string }; answer: LoggedRequest };
+  requestHistogram: {
+    variables: {
+      key_id?: string | null;
+      failed?: boolean | null;
+      status?: string | null;
+      face?: 'rest' | 'graphql' | 'mcp' | null;
+      search?: string | null;
+      since?: string | null;
+      until?: string | null;
+    };
+    answer: RequestHistogram;
+  };
+  requestCounts: {
+    variables: { code: string; since?: string | null; until?: string | null };
+    answer: RequestCountList;
+  };
   make: {
     variables: {
       name: string;

@@ -1,17 +1,19 @@
 import type { ComponentChildren, JSX } from 'preact';
+import { requestName } from '../../src/organisations/requestName';
 import { type Answer, call, settings } from './api';
 import { close, Copyable, Sheet } from './dialog';
 import { makeKey, mayMake } from './keyDialogs';
 import { isOffered } from './keyFields';
 import { KeyLink } from './keyNames';
-import { Ago, Button, Cell, Facts, Head, HeadRow, State } from './parts';
+import type { Reading } from './list';
+import { Ago, Button, Cell, Facts, Head, HeadRow, Problem, State } from './parts';
+import { APIS } from './requestFilters';
 import { exact, length } from './time';
 
 /* The details of a logged request. */
 
 export type Request = Answer<'requests'>['data'][number];
 
-export const APIS: Readonly<Record<Request['face'], string>> = { rest: 'REST', graphql: 'GraphQL', mcp: 'MCP' };
 /** The status of a request whose caller disconnected before the answer. */
 const LEFT = 499;
 
@@ -19,35 +21,54 @@ const LEFT = 499;
 const statusOf = ({ status, code }: Request): number =>
   (status === 200 ? settings.statuses[code ?? ''] : undefined) ?? status;
 
-/** The status in one line. */
 export function Status({ of: request }: { of: Request }): JSX.Element {
-  const { code, missing_scope: missing } = request;
   const status = statusOf(request);
-  const state = code !== null || (status >= 400 && status !== LEFT) ? 'failed' : status === LEFT ? '' : 'succeeded';
-  return (
-    <>
-      <State of={state} words={String(status)} /> {missing === null ? code : `lacks ${missing}`}
-      {status === LEFT && 'caller disconnected'}
-    </>
-  );
+  const isFailed = request.code !== null || (status >= 400 && status !== LEFT);
+  return <State of={isFailed ? 'failed' : status === LEFT ? '' : 'succeeded'} words={String(status)} />;
+}
+
+/** What went wrong, in a few words. */
+export function Outcome({ of: request }: { of: Request }): JSX.Element | null {
+  const { code, missing_scope: missing, status } = request;
+  if (missing !== null) return <span class="outcome">Missing scope {missing}</span>;
+  const words = status === LEFT ? 'Caller disconnected' : code;
+  return words === null ? null : <span class="outcome">{words}</span>;
 }
 
 /** Why a key was refused. */
 const REFUSALS = {
-  revoked: 'the key is revoked',
-  expired: 'the key has expired',
-  address: 'the key does not allow this address',
+  revoked: 'The key is revoked',
+  expired: 'The key has expired',
+  address: 'The key does not allow this address',
 };
 
-export function Details({ of: request }: { of: Request }): JSX.Element {
+/** A request that is being read, was read, or is not stored. */
+export function Drawer({ of: { value: request, failure, again } }: { of: Reading<Request> }): JSX.Element {
+  return (
+    <Sheet title={request ? <code>{requestName(request)}</code> : 'Request'} button="Close">
+      {!request && !failure && <p role="status">Loading…</p>}
+      <Problem failure={failure} again={again} />
+      {request && <Details of={request} />}
+    </Sheet>
+  );
+}
+
+function Details({ of: request }: { of: Request }): JSX.Element {
   const { at, key_id: key, method, path, operation, face, code, reason, status, ms, address } = request;
   const { missing_scope: missing } = request;
+  const own = statusOf(request);
   const facts: (readonly [string, ComponentChildren])[] = [
-    ['When', exact(at)],
+    ['Status', status === LEFT ? `${LEFT}: the caller disconnected before the answer` : `HTTP ${own}`],
     ['Request', <code>{`${method} ${path}`}</code>],
-    ['Operation', operation === null ? 'not known: it failed before' : <code>{operation}</code>],
+    ['Operation', operation === null ? 'Not known: it failed before' : <code>{operation}</code>],
     ['API', APIS[face]],
-    ['Status', status === LEFT ? `${LEFT}: the caller disconnected before the answer` : statusOf(request)],
+    [
+      'Time',
+      <>
+        <Ago at={at} /> <span class="quiet">{exact(at)}</span>
+      </>,
+    ],
+    ['Duration', length(ms)],
   ];
   if (code !== null)
     facts.push([
@@ -56,16 +77,16 @@ export function Details({ of: request }: { of: Request }): JSX.Element {
         <code>{code}</code>
       </a>,
     ]);
-  if (statusOf(request) !== status) facts.push(['Answered with', `HTTP ${status}, as ${APIS[face]} answers errors`]);
-  if (missing !== null) facts.push(['Lacks the scope', <Missing of={missing} by={key} />]);
-  if (reason !== null) facts.push(['Refused because', REFUSALS[reason]]);
-  facts.push(['Took', length(ms)], ['From', address], ['Key', <KeyLink id={key} hasLastFour />]);
+  if (own !== status) facts.push(['Answered with', `HTTP ${status}, as ${APIS[face]} answers errors`]);
+  if (missing !== null) facts.push(['Missing scope', <Missing of={missing} by={key} />]);
+  if (reason !== null) facts.push(['Key refused', REFUSALS[reason]]);
+  facts.push(['IP address', address], ['Key', <KeyLink id={key} hasLastFour />]);
   return (
-    <Sheet title={operation ?? path} button="Close">
+    <>
       <Copyable name="Request id" text={request.request_id} />
       <p class="hint">The request id, as in the answer’s header X-Request-Id and in the gateway’s log.</p>
       <Facts of={facts} />
-    </Sheet>
+    </>
   );
 }
 
@@ -97,15 +118,15 @@ export function CountsByKey({ of: { data }, code }: { of: Answer<'requestCounts'
   const hasScopes = data.some(({ missing_scopes: scopes }) => scopes.length > 0);
   return (
     <table class="rows" aria-label={`${code} by key`}>
-      <HeadRow columns={['Key', 'Requests', ...(hasScopes ? ['Lacks'] : []), 'Last']} />
+      <HeadRow columns={['Key', 'Requests', ...(hasScopes ? ['Missing scopes'] : []), 'Last']} />
       <tbody>
         {data.map(({ key_id: id, requests, missing_scopes: scopes, last_at: last }) => (
           <tr key={id}>
             <Head label="Key">
-              <KeyLink id={id} search={`?code=${code}`} hasLastFour />
+              <KeyLink id={id} search={`?search=${code}`} hasLastFour />
             </Head>
             <Cell label="Requests">{requests.toLocaleString('en')}</Cell>
-            {hasScopes && <Cell label="Lacks">{scopes.join(', ')}</Cell>}
+            {hasScopes && <Cell label="Missing scopes">{scopes.join(', ')}</Cell>}
             <Cell label="Last">
               <Ago at={last} />
             </Cell>
