@@ -53,7 +53,8 @@ export function createReportOperations({ organisation, home }: AdminContext, con
       if (!row) throw notFound('request in the log');
       return shownRequest(row);
     },
-    request_histogram: (query: Omit<RequestQuery, 'organisationId'>) => requests.histogram({ ...query, organisationId }),
+    request_histogram: (query: Omit<RequestQuery, 'organisationId'>) =>
+      requests.histogram({ ...query, organisationId }),
     request_counts: async (query: Omit<RequestQuery, 'organisationId'>) => ({
       data: await requests.countByKey({ ...query, organisationId }),
     }),

@@ -29,7 +29,11 @@ export interface IntervalCount {
 }
 
 /** Divides a period, as far as rows of it are kept, into intervals as short as their number allows: at most one more than {@link MOST}, as it begins within one. */
-export function intervalsOf(since: string | null | undefined, until: string | null | undefined, now: number): Intervals {
+export function intervalsOf(
+  since: string | null | undefined,
+  until: string | null | undefined,
+  now: number,
+): Intervals {
   const from = Math.max(since == null ? 0 : Date.parse(since), now - KEPT);
   const to = Math.min(until == null ? now : Date.parse(until), now);
   const length = LENGTHS.find((one) => (to - from) / one < MOST) ?? KEPT;

@@ -82,9 +82,7 @@ export function createRequestLog(models: Pick<ControlModels, 'requests' | 'organ
         ...{ _id: '$key_id', requests: { $sum: 1 } },
         ...{ last_at: { $max: '$at' }, scopes: { $addToSet: '$missing_scope' } },
       };
-      const rows = await native
-        .aggregate<CountedRow>([{ $match: filterOf(query) }, { $group }])
-        .toArray();
+      const rows = await native.aggregate<CountedRow>([{ $match: filterOf(query) }, { $group }]).toArray();
       return rows
         .map(({ _id: key_id, scopes, ...counted }) => ({
           ...{ key_id, ...counted },

@@ -11,7 +11,8 @@ const TYPE_AND_NAME = /^(query|mutation|subscription) +(\w+)$/;
 export function searchCondition(search: string): Record<string, unknown> {
   const text = search.trim();
   const [, method, path] = METHOD_AND_PATH.exec(text) ?? [];
-  if (path !== undefined) return { path: pathPattern(path), ...(method !== undefined && { method: method.toUpperCase() }) };
+  if (path !== undefined)
+    return { path: pathPattern(path), ...(method !== undefined && { method: method.toUpperCase() }) };
   if (UUID.test(text)) return { request_id: text };
   // the index with `failed` serves it
   if (Object.hasOwn(ERROR_CODES, text)) return { code: text, failed: true };

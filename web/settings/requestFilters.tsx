@@ -107,12 +107,7 @@ export function FilterBar({ of: filters, isOfKey, change, clear }: FilterBarProp
         Filters{count > 0 && ` (${count})`}
       </button>
       <div class={`request-choices ${isOpen ? 'open' : ''}`} id={id}>
-        <Segments
-          label="Result"
-          options={RESULTS}
-          of={result}
-          change={(to) => change({ result: to })}
-        />
+        <Segments label="Result" options={RESULTS} of={result} change={(to) => change({ result: to })} />
         <Segments
           label="Period"
           options={HOURS}
@@ -120,12 +115,7 @@ export function FilterBar({ of: filters, isOfKey, change, clear }: FilterBarProp
           change={(to) => change({ since: to, until: '' })}
         />
         <Filter label="Status" of={status} options={STATUS_OPTIONS} change={(to) => change({ status: to })} />
-        <Filter
-          label="API"
-          of={api}
-          options={[ANY, ...Object.entries(APIS)]}
-          change={(to) => change({ api: to })}
-        />
+        <Filter label="API" of={api} options={[ANY, ...Object.entries(APIS)]} change={(to) => change({ api: to })} />
         {!isOfKey && <KeyChoice of={key || null} change={(to) => change({ key: to ?? '' })} />}
       </div>
       {isRange && (

@@ -9,7 +9,15 @@ import { List, Reading } from './list';
 import { say } from './page';
 import { Ago, Button, Cell, Head, Table } from './parts';
 import { CountsByKey, Drawer, Outcome, type Request, Status } from './requestDetails';
-import { APIS, argumentsOf, FilterBar, type Filters, filtersInAddress, isFiltered, parametersOf } from './requestFilters';
+import {
+  APIS,
+  argumentsOf,
+  FilterBar,
+  type Filters,
+  filtersInAddress,
+  isFiltered,
+  parametersOf,
+} from './requestFilters';
 import { choose, isPlain, isShown, notFound, type PageOf, placeOf, readdress } from './route';
 import { length } from './time';
 
@@ -213,12 +221,7 @@ export class Requests {
           more="Show older requests"
         >
           {this.list.rows.map((request) => (
-            <Row
-              key={request.id}
-              of={request}
-              isOfKey={this.isOfKey}
-              show={() => this.#show(request.id, request)}
-            />
+            <Row key={request.id} of={request} isOfKey={this.isOfKey} show={() => this.#show(request.id, request)} />
           ))}
         </Table>
         {isEmpty && this.#none()}
