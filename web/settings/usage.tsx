@@ -34,7 +34,7 @@ export function Periods(props: { name: string; label: string; of: Period; change
     </label>
   );
   return (
-    <fieldset class="switch">
+    <fieldset class="segments">
       <legend class="unseen">{props.label}</legend>
       {choice('last_24h', '24 hours')}
       {choice('last_30d', '30 days')}
