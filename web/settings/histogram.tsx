@@ -80,7 +80,7 @@ export function Histogram({ of: histogram, narrow }: HistogramProps): JSX.Elemen
 
   if (histogram && intervals.length === 0) return <></>;
   return (
-    <div class="histogram">
+    <div class="card histogram">
       <p class="histogram-legend">
         <span>{marked && histogram ? periodInWords(...spanOf(from, to)) : 'Listed requests'}</span>
         {histogram && (

@@ -4,7 +4,7 @@ import { now } from './api';
 import type { Calls } from './calls';
 import { periodInWords } from './histogram';
 import { KeyChoice } from './keyNames';
-import { Button, Filter, type Options } from './parts';
+import { Button, Filter, Icon, type Options, Segments } from './parts';
 import { chosen } from './route';
 
 /* The filters of a list of requests. They are in the address. */
@@ -14,7 +14,7 @@ export type Filters = Readonly<Record<(typeof NAMES)[number], string>>;
 type Variables = NonNullable<Calls['requestHistogram']['variables']>;
 
 const HOUR = 3_600_000;
-const HOURS: Options = [
+const PERIODS: Options = [
   ['1', '1 hour'],
   ['24', '24 hours'],
   ['', '7 days'],
@@ -28,6 +28,7 @@ const ANY = ['', 'any'] as const;
 export const APIS: Readonly<Record<NonNullable<Variables['face']>, string>> = {
   ...{ rest: 'REST', graphql: 'GraphQL', mcp: 'MCP' },
 };
+const API_OPTIONS: Options = [ANY, ...Object.entries(APIS)];
 const STATUSES = [
   ...['2xx', '4xx', '5xx', '200', '201', '304', '400', '401', '403', '404', '405', '406', '409', '412'],
   ...['413', '415', '422', '429', '499', '500', '503'],
@@ -56,7 +57,7 @@ export const isFiltered = (filters: Filters): boolean => NAMES.some((name) => fi
 
 /** The filters as arguments of the log's operations, for a list whose first page is read now. */
 export function argumentsOf({ search, result, status, api, key, since, until }: Filters): Variables {
-  const isAge = HOURS.some(([hours]) => hours === since);
+  const isAge = PERIODS.some(([hours]) => hours === since);
   return {
     search: search.trim() || null,
     failed: result === '' ? null : result === 'failed',
@@ -81,22 +82,24 @@ export function FilterBar({ of: filters, isOfKey, change, clear }: FilterBarProp
   const id = useId();
   const { search, result, status, api, key, since, until } = filters;
   const count = setFilters(filters).length;
-  const isRange = until !== '' || !HOURS.some(([hours]) => hours === since);
+  const isRange = until !== '' || !PERIODS.some(([hours]) => hours === since);
   return (
     <div class="request-filters" role="group" aria-label="Filter requests">
-      <input
-        type="search"
-        class="request-search"
-        aria-label="Search requests"
-        placeholder="Path, operation, request id or error code"
-        list="operations"
-        autoComplete="off"
-        autocapitalize="none"
-        spellcheck={false}
-        maxLength={200}
-        value={search}
-        onInput={({ currentTarget }) => change({ search: currentTarget.value })}
-      />
+      <div class="request-search">
+        <Icon name="search" />
+        <input
+          type="search"
+          aria-label="Search requests"
+          placeholder="Path, operation, request id or error code"
+          list="operations"
+          autoComplete="off"
+          autocapitalize="none"
+          spellcheck={false}
+          maxLength={200}
+          value={search}
+          onInput={({ currentTarget }) => change({ search: currentTarget.value })}
+        />
+      </div>
       <button
         class="button request-filters-open"
         type="button"
@@ -104,23 +107,30 @@ export function FilterBar({ of: filters, isOfKey, change, clear }: FilterBarProp
         aria-controls={id}
         onClick={() => setOpen(!isOpen)}
       >
-        Filters{count > 0 && ` (${count})`}
+        <Icon name="funnel" /> Filters{count > 0 && ` (${count})`}
       </button>
       <div class={`request-choices ${isOpen ? 'open' : ''}`} id={id}>
-        <Segments label="Result" options={RESULTS} of={result} change={(to) => change({ result: to })} />
         <Segments
+          name={`${id}-result`}
+          label="Result"
+          options={RESULTS}
+          of={result}
+          change={(to) => change({ result: to })}
+        />
+        <Segments
+          name={`${id}-period`}
           label="Period"
-          options={HOURS}
-          of={isRange ? undefined : since}
+          options={PERIODS}
+          of={isRange ? 'range' : since}
           change={(to) => change({ since: to, until: '' })}
         />
         <Filter label="Status" of={status} options={STATUS_OPTIONS} change={(to) => change({ status: to })} />
-        <Filter label="API" of={api} options={[ANY, ...Object.entries(APIS)]} change={(to) => change({ api: to })} />
+        <Filter label="API" of={api} options={API_OPTIONS} change={(to) => change({ api: to })} />
         {!isOfKey && <KeyChoice of={key || null} change={(to) => change({ key: to ?? '' })} />}
       </div>
       {isRange && (
-        <Button class="request-range" label="Show all of the last 7 days" does={() => change({ since: '', until: '' })}>
-          {rangeInWords(since, until)} <span aria-hidden="true">×</span>
+        <Button class="request-range" label="Show all 7 days" does={() => change({ since: '', until: '' })}>
+          {rangeInWords(since, until)} <Icon name="x" />
         </Button>
       )}
       {isFiltered(filters) && (
@@ -137,27 +147,4 @@ function rangeInWords(since: string, until: string): string {
   if (isTime(since) && isTime(until)) return periodInWords(since, until);
   if (isTime(since)) return `since ${new Date(since).toLocaleString('en')}`;
   return isTime(until) ? `until ${new Date(until).toLocaleString('en')}` : 'a period';
-}
-
-interface SegmentsProps {
-  readonly label: string;
-  readonly options: Options;
-  /** The chosen value; undefined if it is none of them. */
-  readonly of: string | undefined;
-  readonly change: (to: string) => void;
-}
-
-function Segments({ label, options, of: value, change }: SegmentsProps): JSX.Element {
-  const name = useId();
-  return (
-    <fieldset class="switch">
-      <legend class="unseen">{label}</legend>
-      {options.map(([option, words]) => (
-        <label key={option}>
-          <input type="radio" name={name} checked={option === value} onChange={() => change(option)} />
-          {words}
-        </label>
-      ))}
-    </fieldset>
-  );
 }

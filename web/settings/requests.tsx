@@ -7,7 +7,7 @@ import { Histogram } from './histogram';
 import { KeyLink, readChoice, readNames } from './keyNames';
 import { List, Reading } from './list';
 import { say } from './page';
-import { Ago, Button, Cell, Head, Table } from './parts';
+import { Ago, Button, Cell, Head, Icon, Table } from './parts';
 import { CountsByKey, Drawer, Outcome, type Request, Status } from './requestDetails';
 import {
   APIS,
@@ -129,7 +129,7 @@ export class Requests {
     choose(parametersOf(this.#filters));
     void this.#load();
     // the button that was pressed is gone
-    document.querySelector<HTMLElement>('[data-page]:not([hidden]) .request-search')?.focus();
+    document.querySelector<HTMLElement>('[data-page]:not([hidden]) .request-search input')?.focus();
   };
 
   /** Opens a request beside the list. It has an address of its own, which can be shared. */
@@ -155,13 +155,13 @@ export class Requests {
   #none(): JSX.Element {
     if (isFiltered(this.#filters))
       return (
-        <div class="empty">
+        <>
           <p>No matching requests. They may be too old, or some of many that were alike.</p>
           <Button does={this.#clear}>Clear filters</Button>
-        </div>
+        </>
       );
     return (
-      <div class="empty">
+      <>
         <p>
           {settings.storesRequests
             ? `No requests ${this.isOfKey ? 'with this key ' : ''}in the last 7 days. A new one appears within seconds.`
@@ -172,7 +172,7 @@ export class Requests {
             Open the reference
           </a>
         )}
-      </div>
+      </>
     );
   }
 
@@ -191,7 +191,7 @@ export class Requests {
             Requests
           </Heading>
           <Button does={refresh} isBusy={this.list.isBusy}>
-            Refresh
+            <Icon name="refresh-cw" /> Refresh
           </Button>
         </div>
         {!settings.storesRequests && (
@@ -217,14 +217,13 @@ export class Requests {
           class="request-list"
           name={title}
           columns={['Status', 'Request', ...(this.isOfKey ? [] : ['Key']), 'Duration', 'Time']}
-          none=""
+          none={this.#none()}
           more="Show older requests"
         >
           {this.list.rows.map((request) => (
             <Row key={request.id} of={request} isOfKey={this.isOfKey} show={() => this.#show(request.id, request)} />
           ))}
         </Table>
-        {isEmpty && this.#none()}
         <details class="kept">
           <summary>Which requests are kept?</summary>
           <p>{KEPT}</p>
