@@ -14,19 +14,19 @@ interface HistogramProps {
   readonly narrow: (since: string, until: string) => void;
 }
 
-const CLOCK = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
-const DAY_OF = new Intl.DateTimeFormat('en', { weekday: 'short', month: 'short', day: 'numeric' });
-const MINUTES = new Intl.DateTimeFormat('en', CLOCK);
-const SECONDS = new Intl.DateTimeFormat('en', { ...CLOCK, second: '2-digit' });
+const CLOCK = { hour: '2-digit', minute: '2-digit' } as const;
+const DAY = new Intl.DateTimeFormat('en-GB', { weekday: 'short', day: 'numeric', month: 'short' });
+const MINUTES = new Intl.DateTimeFormat('en-GB', CLOCK);
+const SECONDS = new Intl.DateTimeFormat('en-GB', { ...CLOCK, second: '2-digit' });
 /** The least length of a part of a bar, in percent. */
 const LEAST = 3;
 
-/** `Sat, Nov 28, 10:00 – 13:00`, in local time. */
+/** `Sat 28 Nov, 10:00 – 13:00`, in local time. */
 export function periodInWords(since: string, until: string): string {
   const [from, to] = [new Date(since), new Date(until)];
   const clock = [from, to].every((time) => time.getTime() % 60_000 === 0) ? MINUTES : SECONDS;
-  const day = DAY_OF.format(from);
-  const endDay = DAY_OF.format(to) === day ? '' : `${DAY_OF.format(to)}, `;
+  const day = DAY.format(from);
+  const endDay = DAY.format(to) === day ? '' : `${DAY.format(to)}, `;
   return `${day}, ${clock.format(from)} – ${endDay}${clock.format(to)}`;
 }
 

@@ -30,9 +30,8 @@ export function Status({ of: request }: { of: Request }): JSX.Element {
 /** What went wrong, in a few words. */
 export function Outcome({ of: request }: { of: Request }): JSX.Element | null {
   const { code, missing_scope: missing, status } = request;
-  if (missing !== null) return <span class="request-outcome">Missing scope {missing}</span>;
-  const words = status === LEFT ? 'Caller disconnected' : code;
-  return words === null ? null : <span class="request-outcome">{words}</span>;
+  if (status === LEFT) return <span class="quiet">Caller disconnected</span>;
+  return code === null ? null : <span class="bad">{missing === null ? code : `Missing scope ${missing}`}</span>;
 }
 
 /** Why a key was refused. */

@@ -145,6 +145,6 @@ export function FilterBar({ of: filters, isOfKey, change, clear }: FilterBarProp
 function rangeInWords(since: string, until: string): string {
   const isTime = (text: string): boolean => !Number.isNaN(Date.parse(text));
   if (isTime(since) && isTime(until)) return periodInWords(since, until);
-  if (isTime(since)) return `since ${new Date(since).toLocaleString('en')}`;
-  return isTime(until) ? `until ${new Date(until).toLocaleString('en')}` : 'a period';
+  if (isTime(since)) return `since ${new Date(since).toLocaleString('en-GB')}`;
+  return isTime(until) ? `until ${new Date(until).toLocaleString('en-GB')}` : 'a period';
 }

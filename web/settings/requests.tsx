@@ -18,7 +18,7 @@ import {
   isFiltered,
   parametersOf,
 } from './requestFilters';
-import { choose, isPlain, isShown, notFound, type PageOf, placeOf, readdress } from './route';
+import { choose, isPlain, isShown, notFound, type PageOf, placeOf, readdress, returnTo } from './route';
 import { length } from './time';
 
 /* The request log of the organisation or of one key. The filters are in the address while the list is shown, and so is an open request. */
@@ -138,7 +138,7 @@ export class Requests {
     const reading = new Reading<Request>(() => readRequest(id), redraw);
     const closed = (): void => {
       reading.clear();
-      readdress(list);
+      returnTo(list);
       const link = document.querySelector<HTMLElement>(`[data-page]:not([hidden]) a[href$="${id}"]`);
       // as it was opened by its address
       if (document.activeElement === document.body)
