@@ -116,22 +116,24 @@ function Missing({ of: scopes, by }: { of: string; by: string }): JSX.Element {
 export function CountsByKey({ of: { data }, code }: { of: Answer<'requestCounts'>; code: string }): JSX.Element {
   const hasScopes = data.some(({ missing_scopes: scopes }) => scopes.length > 0);
   return (
-    <table class="rows" aria-label={`${code} by key`}>
-      <HeadRow columns={['Key', 'Requests', ...(hasScopes ? ['Missing scopes'] : []), 'Last']} />
-      <tbody>
-        {data.map(({ key_id: id, requests, missing_scopes: scopes, last_at: last }) => (
-          <tr key={id}>
-            <Head label="Key">
-              <KeyLink id={id} search={`?search=${code}`} hasLastFour />
-            </Head>
-            <Cell label="Requests">{requests.toLocaleString('en')}</Cell>
-            {hasScopes && <Cell label="Missing scopes">{scopes.join(', ')}</Cell>}
-            <Cell label="Last">
-              <Ago at={last} />
-            </Cell>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <div class="card counts-by-key">
+      <table class="rows" aria-label={`${code} by key`}>
+        <HeadRow columns={['Key', 'Requests', ...(hasScopes ? ['Missing scopes'] : []), 'Last']} />
+        <tbody>
+          {data.map(({ key_id: id, requests, missing_scopes: scopes, last_at: last }) => (
+            <tr key={id}>
+              <Head label="Key">
+                <KeyLink id={id} search={`?search=${code}`} hasLastFour />
+              </Head>
+              <Cell label="Requests">{requests.toLocaleString('en')}</Cell>
+              {hasScopes && <Cell label="Missing scopes">{scopes.join(', ')}</Cell>}
+              <Cell label="Last">
+                <Ago at={last} />
+              </Cell>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
   );
 }

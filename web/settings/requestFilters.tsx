@@ -74,7 +74,8 @@ interface FilterBarProps {
   /** Whether the requests are those of one key. */
   readonly isOfKey: boolean;
   readonly change: (changes: Partial<Filters>) => void;
-  readonly clear: () => void;
+  /** Undefined where another button does it. */
+  readonly clear: (() => void) | undefined;
 }
 
 export function FilterBar({ of: filters, isOfKey, change, clear }: FilterBarProps): JSX.Element {
@@ -133,7 +134,7 @@ export function FilterBar({ of: filters, isOfKey, change, clear }: FilterBarProp
           {rangeInWords(since, until)} <Icon name="x" />
         </Button>
       )}
-      {isFiltered(filters) && (
+      {clear && isFiltered(filters) && (
         <Button class="request-clear" does={clear}>
           Clear filters
         </Button>

@@ -204,7 +204,7 @@ export class Requests {
           of={this.#filters}
           isOfKey={this.isOfKey}
           change={(changes) => this.#change(changes)}
-          clear={this.#clear}
+          clear={isEmpty ? undefined : this.#clear}
         />
         {!this.isOfKey && !isEmpty && (
           <Histogram of={histogram} narrow={(since, until) => this.#change({ since, until })} />

@@ -140,7 +140,7 @@ inBrowser('requests on the settings page', () => {
       ],
     ] as const;
     const all = [one, list, old, named, fields, left, tool];
-    await listed(page, all as string[]);
+    await listed(page, all);
     for (const [index, text] of [
       [2, /^400\s+quotes, me\s*GraphQL\s*invalid_request/],
       [5, /^499\s+GET \/orders\s*Caller disconnected/],
@@ -157,27 +157,27 @@ inBrowser('requests on the settings page', () => {
       ['rate_limited', [tool]],
     ] as const) {
       await field(page).fill(text);
-      await listed(page, expected as unknown as string[]);
+      await listed(page, expected);
       expect(search(page)).toBe(`?${new URLSearchParams({ search: text }).toString()}`);
     }
     await button(requests(page), 'Clear filters').click();
     await hasFocus(field(page));
-    await listed(page, all as string[]);
+    await listed(page, all);
     for (const [label, name, value, expected] of [
       ['Status', 'status', '4xx', [one, old, left, tool]],
       ['Key', 'key', bot.id, [tool]],
       ['API', 'api', 'mcp', [tool]],
     ] as const) {
       await requests(page).getByRole('group', { name: 'Filter requests' }).getByLabel(label).selectOption(value);
-      await listed(page, expected as unknown as string[]);
+      await listed(page, expected);
       expect(search(page)).toBe(`?${name}=${value}`);
       await button(requests(page), 'Clear filters').click();
-      await listed(page, all as string[]);
+      await listed(page, all);
     }
     await choose(page, '1 hour');
-    await listed(page, all.slice(0, 6) as string[]);
+    await listed(page, all.slice(0, 6));
     await choose(page, 'Successful');
-    await listed(page, [list, named, fields, left] as string[]);
+    await listed(page, [list, named, fields, left]);
     expect(search(page).slice(1).split('&').sort()).toEqual(['result=successful', 'since=1']);
     expect(await steps()).toBe(before);
     await field(page).fill('no such');
@@ -186,12 +186,12 @@ inBrowser('requests on the settings page', () => {
     await says(requests(page), 'No matching requests.');
     expect(await field(page).inputValue()).toBe('no such');
     await requests(page).locator('.empty').getByRole('button', { name: 'Clear filters' }).click();
-    await listed(page, all as string[]);
+    await listed(page, all);
     expect(search(page)).toBe('');
 
     await choose(page, 'Failed');
     await rows(page).first().getByRole('link', { name: 'shop' }).click();
-    await listed(page, all.slice(0, 6) as string[]);
+    await listed(page, all.slice(0, 6));
     expect([path(page), search(page)]).toEqual([`/settings/keys/${shop.id}`, '']);
     await rows(page).last().click();
     await says(dialog(page), '499: the caller disconnected');
@@ -199,9 +199,9 @@ inBrowser('requests on the settings page', () => {
     await on.closeDetails(page);
     await page.waitForURL(`**/settings/keys/${shop.id}`);
     await requests(page).getByLabel('Status').selectOption('499');
-    await listed(page, [left as string]);
+    await listed(page, [left]);
     await page.goBack();
-    await listed(page, [one, old, tool] as string[]);
+    await listed(page, [one, old, tool]);
 
     await on.calls(page, /request_log/, unsent);
     await press(requests(page), 'Refresh');
