@@ -1,12 +1,12 @@
 import type { Page } from '../tenant/pagination';
-import { invalidRequest } from '../errors';
+import { invalidRequest, notFound } from '../errors';
 import type { AuditPageQuery } from '../organisations/audit';
 import type { AuditEvent } from '../organisations/auditRows';
 import type { Control } from '../organisations/control';
 import { DAYS_KEPT, organisationUsageId, type UsagePeriod, type UsageReport } from '../organisations/keyUsage';
 import type { UsageCounts } from '../organisations/usageRows';
-import type { RequestPageQuery } from '../organisations/requestLog';
-import type { RequestRow } from '../organisations/requestRows';
+import type { RequestPageQuery, RequestQuery } from '../organisations/requestLog';
+import { shownRequest } from '../organisations/requestName';
 import { DAY } from '../units';
 import type { AdminContext } from './acting';
 import { keyOf } from './keys';
@@ -47,8 +47,15 @@ export function createReportOperations({ organisation, isOperator }: AdminContex
     audit_events: async (query: Omit<AuditPageQuery, 'organisationId' | 'isOperator'>) =>
       mapPage(await audit.page({ ...query, organisationId, isOperator }), auditEvent),
     request_log: async (query: Omit<RequestPageQuery, 'organisationId'>) =>
-      mapPage(await requests.page({ ...query, organisationId }), loggedRequest),
-    request_counts: async (query: Omit<RequestPageQuery, 'organisationId' | 'limit' | 'cursor'>) => ({
+      mapPage(await requests.page({ ...query, organisationId }), shownRequest),
+    async logged_request({ id }: { readonly id: string }) {
+      const row = await requests.find(organisationId, id.toLowerCase());
+      if (!row) throw notFound('request in the log');
+      return shownRequest(row);
+    },
+    request_histogram: (query: Omit<RequestQuery, 'organisationId'>) =>
+      requests.histogram({ ...query, organisationId }),
+    request_counts: async (query: Omit<RequestQuery, 'organisationId'>) => ({
       data: await requests.countByKey({ ...query, organisationId }),
     }),
   };
@@ -83,10 +90,6 @@ function withSums(report: UsageReport) {
   const sum = (count: keyof UsageCounts): number => report.buckets.reduce((total, bucket) => total + bucket[count], 0);
   const sums = { requests: sum('requests'), errors: sum('errors'), rate_limited: sum('rate_limited'), mcp: sum('mcp') };
   return { ...sums, ...report };
-}
-
-function loggedRequest({ _id: id, organisation_id: _, failed: __, ...row }: RequestRow) {
-  return { id, ...row };
 }
 
 /** An event as an answer has it: `details` as JSON text. */

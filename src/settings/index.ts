@@ -130,8 +130,8 @@ function errorToShow(error: unknown, onError: SettingsOptions['onError']): unkno
 /** Longer than any session, so that the sign-in page can say that the browser's has ended. */
 const COOKIE_SECONDS = (2 * SESSION_LIMITS.absolute) / 1000;
 const START_PAGE = '/settings/integrations';
-/** The paths of pages, including those of one key or one webhook endpoint. */
-const PAGE_PATHS = [...SETTINGS_PAGES, 'keys/:id', 'webhooks/:id'].map((name) => `/settings/${name}`);
+/** The paths of pages, including those of one key, webhook endpoint or request. */
+const PAGE_PATHS = [...SETTINGS_PAGES, 'keys/:id', 'webhooks/:id', 'requests/:id'].map((name) => `/settings/${name}`);
 /**
  * The path and query of a page to return to after signing in or switching the mode. Only paths on this host match, even if the cookie was
  * forged, and none so long that the cookie would have over 1 kB.

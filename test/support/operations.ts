@@ -69,6 +69,7 @@ export function userArguments({ name }: Operation, id: string): Arguments {
     revoke_key: { key_id: id },
     key: { key_id: id },
     usage: { key_id: id, period: 'last_24h' },
+    logged_request: { id },
     request_counts: { code: 'not_found' },
     create_invitation: { name: 'Ann', role: 'member' },
     revoke_invitation: { invitation_id: id },

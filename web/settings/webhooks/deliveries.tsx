@@ -23,7 +23,8 @@ const CHOICES: Options = [['', 'all'], ...Object.entries(STATES).map(([state, { 
 
 interface DeliveriesOptions {
   readonly draw: () => void;
-  readonly refresh: () => Promise<unknown>;
+  /** Resolves with whether all was read. */
+  readonly refresh: () => Promise<boolean>;
   /** Called after a resend was accepted. */
   readonly accepted: () => void;
   /** Called if the endpoint no longer exists. */
@@ -41,15 +42,15 @@ export class Deliveries {
     this.list = new List((cursor) => this.#read(cursor), options.draw);
   }
 
-  /** Reads and shows the newest deliveries to an endpoint; pass undefined when its page is left. */
-  async show(endpoint: Endpoint | undefined): Promise<void> {
+  /** Reads and shows the newest deliveries to an endpoint, and resolves with whether they were read; pass undefined when its page is left. */
+  async show(endpoint: Endpoint | undefined): Promise<boolean> {
     if (endpoint?.id !== this.endpoint?.id) {
       this.#outcomes.clear();
       this.#state = '';
       this.list.clear();
     }
     this.endpoint = endpoint;
-    if (endpoint) await this.list.load();
+    return endpoint !== undefined && this.list.load();
   }
 
   async #read(cursor: string | null): Promise<Answer<'deliveries'>> {
@@ -111,8 +112,7 @@ export class Deliveries {
   view(endpoint: Endpoint): JSX.Element {
     const oldest = this.#oldest(endpoint);
     const refresh = async (): Promise<void> => {
-      await this.options.refresh();
-      say('Refreshed.');
+      if (await this.options.refresh()) say('Refreshed.');
     };
     return (
       <section aria-labelledby="deliveries-title">

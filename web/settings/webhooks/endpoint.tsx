@@ -39,11 +39,12 @@ export function endpointPage(onChange: () => void): PageOf {
     return data.find(({ id }) => id === shownId()) ?? null;
   }
 
-  async function load(): Promise<void> {
+  /** Resolves with whether all was read. */
+  async function load(): Promise<boolean> {
     const before = reading.value;
-    await reading.load();
+    const isRead = await reading.load();
     if (reading.failure?.code === 'not_found' && before) gone(before);
-    else if (reading.value && !reading.failure) await deliveries.show(reading.value);
+    return isRead && (await deliveries.show(reading.value));
   }
 
   function close(): void {
