@@ -8,6 +8,10 @@ const KEY = `id name prefix last_four scopes created_by created_at expires_at re
 const ENDPOINT = `id url types state disabled_reason disabled_at failing_since next_attempt_at last_success_at waiting
   lag_seconds old_secret_until created_by created_at`;
 
+const USAGE = `requests errors rate_limited p95_ms previous { requests errors rate_limited p95_ms }
+  buckets { start requests errors rate_limited p50_ms p95_ms }
+  operations { operation requests errors rate_limited p50_ms p95_ms } codes { code requests }`;
+
 const ATTEMPT = 'at ok status error answer ms';
 
 /** A mutation of a webhook endpoint whose only argument is the endpoint's id; `fields` are selected of its result. */
@@ -20,18 +24,16 @@ export const DOCUMENTS = {
       data { ${KEY} } replaced { ${KEY} } next_cursor } }`,
   key: `query($key_id: ID!) { value: key(key_id: $key_id) { ${KEY} } }`,
   replacedKeys: `query($replaced_by: ID!) { value: keys(replaced_by: $replaced_by, limit: 1) { data { ${KEY} } } }`,
-  usage: `query($key_id: ID!, $period: UsagePeriod!) {
-    value: usage(key_id: $key_id, period: $period) {
-      requests errors rate_limited mcp buckets { start requests errors rate_limited }
-      operations { operation requests errors rate_limited p50_ms p95_ms } codes { code requests } } }`,
+  usage: `query($key_id: ID!, $period: UsagePeriod!) { value: usage(key_id: $key_id, period: $period) { mcp ${USAGE} } }`,
   newestKeys: `{ value: keys(limit: 100) { data { id name prefix last_four } has_more } }`,
   expiringKeys: `query($expires_before: DateTime!, $cursor: String) {
     value: keys(state: "active", expires_before: $expires_before, limit: 100, cursor: $cursor) {
       data { ${KEY} } next_cursor } }`,
-  allUsage: `query($period: UsagePeriod!) {
-    value: usage(period: $period) {
-      requests errors rate_limited buckets { start requests errors rate_limited }
-      operations { operation requests errors rate_limited p50_ms p95_ms } codes { code requests } } }`,
+  unusedKeys: `query($unused_since: DateTime!) {
+    value: keys(state: "active", unused_since: $unused_since, limit: 20) { data { ${KEY} } has_more } }`,
+  allUsage: `query($period: UsagePeriod!) { value: usage(period: $period) { ${USAGE} } }`,
+  usageByKey: `query($period: UsagePeriod!) {
+    value: usage_by_key(period: $period) { data { key_id requests errors rate_limited } } }`,
   members: `{ value: members { data { id name role last_sign_in_at from signed_in } has_more } }`,
   events: `query($action: String, $key_id: ID, $limit: Int, $cursor: String) {
     value: audit_events(action: $action, key_id: $key_id, limit: $limit, cursor: $cursor) {
@@ -90,7 +92,9 @@ export const firstCalls = (now: number) => ({
   integrations: {
     newestKeys: {},
     expiringKeys: { expires_before: new Date(now + 7 * DAY).toISOString() },
+    unusedKeys: { unused_since: new Date(now - 90 * DAY).toISOString() },
     allUsage: { period: 'last_24h' as const },
+    usageByKey: { period: 'last_24h' as const },
   },
   keys: { keys: { state: 'active' } },
   webhooks: { endpoints: {} },

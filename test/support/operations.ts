@@ -69,6 +69,7 @@ export function userArguments({ name }: Operation, id: string): Arguments {
     revoke_key: { key_id: id },
     key: { key_id: id },
     usage: { key_id: id, period: 'last_24h' },
+    usage_by_key: { period: 'last_24h' },
     request_counts: { code: 'not_found' },
     webhook_deliveries: { webhook_id: id },
     create_webhook: { url: 'https://hooks.example.com/scopegate' },

@@ -28,11 +28,20 @@ interface ApiKeyPage2 {
   readonly data: readonly ApiKey[];
 }
 
+interface UsageTotals {
+  readonly requests: number;
+  readonly errors: number;
+  readonly rate_limited: number;
+  readonly p95_ms: number | null;
+}
+
 interface UsageBucket {
   readonly start: string;
   readonly requests: number;
   readonly errors: number;
   readonly rate_limited: number;
+  readonly p50_ms: number | null;
+  readonly p95_ms: number | null;
 }
 
 interface OperationUsage {
@@ -50,10 +59,12 @@ interface CodeUsage {
 }
 
 interface KeyUsage {
+  readonly mcp: number;
   readonly requests: number;
   readonly errors: number;
   readonly rate_limited: number;
-  readonly mcp: number;
+  readonly p95_ms: number | null;
+  readonly previous: UsageTotals | null;
   readonly buckets: readonly UsageBucket[];
   readonly operations: readonly OperationUsage[];
   readonly codes: readonly CodeUsage[];
@@ -76,13 +87,31 @@ interface ApiKeyPage4 {
   readonly next_cursor: string | null;
 }
 
+interface ApiKeyPage5 {
+  readonly data: readonly ApiKey[];
+  readonly has_more: boolean;
+}
+
 interface KeyUsage2 {
   readonly requests: number;
   readonly errors: number;
   readonly rate_limited: number;
+  readonly p95_ms: number | null;
+  readonly previous: UsageTotals | null;
   readonly buckets: readonly UsageBucket[];
   readonly operations: readonly OperationUsage[];
   readonly codes: readonly CodeUsage[];
+}
+
+interface UsageByKey {
+  readonly key_id: string;
+  readonly requests: number;
+  readonly errors: number;
+  readonly rate_limited: number;
+}
+
+interface UsageByKeyList {
+  readonly data: readonly UsageByKey[];
 }
 
 interface Member {
@@ -229,10 +258,12 @@ export interface Calls {
   keys: { variables: { state?: string | null; search?: string | null; cursor?: string | null }; answer: ApiKeyPage };
   key: { variables: { key_id: string }; answer: ApiKey };
   replacedKeys: { variables: { replaced_by: string }; answer: ApiKeyPage2 };
-  usage: { variables: { key_id: string; period: 'last_24h' | 'last_30d' }; answer: KeyUsage };
+  usage: { variables: { key_id: string; period: 'last_1h' | 'last_24h' | 'last_7d' | 'last_30d' }; answer: KeyUsage };
   newestKeys: { variables: {}; answer: ApiKeyPage3 };
   expiringKeys: { variables: { expires_before: string; cursor?: string | null }; answer: ApiKeyPage4 };
-  allUsage: { variables: { period: 'last_24h' | 'last_30d' }; answer: KeyUsage2 };
+  unusedKeys: { variables: { unused_since: string }; answer: ApiKeyPage5 };
+  allUsage: { variables: { period: 'last_1h' | 'last_24h' | 'last_7d' | 'last_30d' }; answer: KeyUsage2 };
+  usageByKey: { variables: { period: 'last_1h' | 'last_24h' | 'last_7d' | 'last_30d' }; answer: UsageByKeyList };
   members: { variables: {}; answer: MemberList };
   events: {
     variables: { action?: string | null; key_id?: string | null; limit?: number | null; cursor?: string | null };

@@ -35,6 +35,22 @@ export function exact(iso: string): string {
   return `${iso.slice(0, 19).replace('T', ' ')} UTC`;
 }
 
+const CLOCK = { hour: '2-digit', minute: '2-digit' } as const;
+const DAY = { day: 'numeric', month: 'short' } as const;
+const local = new Intl.DateTimeFormat('en-GB', { ...DAY, year: 'numeric', ...CLOCK });
+const localClock = new Intl.DateTimeFormat('en-GB', CLOCK);
+const localDay = new Intl.DateTimeFormat('en-GB', DAY);
+const utcDay = new Intl.DateTimeFormat('en-GB', { ...DAY, timeZone: 'UTC' });
+
+/** `28 Nov 2026, 14:05`, in the visitor's time zone. */
+export const localTime = (iso: string): string => local.format(new Date(iso));
+/** `14:05`, in the visitor's time zone. */
+export const clockOf = (iso: string): string => localClock.format(new Date(iso));
+/** `28 Nov`, in the visitor's time zone. */
+export const dayOf = (iso: string): string => localDay.format(new Date(iso));
+/** `28 Nov`: the day in UTC. */
+export const utcDayOf = (iso: string): string => utcDay.format(new Date(iso));
+
 /** `7.5 ms`, `1.2 s` */
 export function length(ms: number): string {
   const [value, unit] = ms < 1000 ? [ms, 'ms'] : [Math.round(ms / 100) / 10, 's'];

@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { organisationUsageId } from '../../../src/organisations/keyUsage';
+import { organisationUsageId } from '../../../src/organisations/usageUnits';
 import { DAY } from '../../../src/units';
 import { button, enter, expectAccessible, expectInView, hasFocus, inBrowser, says } from '../../support/browser';
 import { makeKey, makeOrganisation } from '../../support/factories';
@@ -52,8 +52,8 @@ inBrowser('the overview and members of the settings page', () => {
       ['codes.not_found', 30],
     ]);
     await gateway.control.usage.add([
-      { ...counted, hour: new Date(), details },
-      { ...counted, hour: inDays(-20), requests: 5000, errors: 0, rate_limited: 0 },
+      { ...counted, at: new Date(), details },
+      { ...counted, at: inDays(-20), requests: 5000, errors: 0, rate_limited: 0 },
     ]);
     const page = await visit({ of, theme: 'dark' });
     await chart(page, /all keys in the last 24 hours: 1,200, including 30 errors/);
@@ -132,7 +132,7 @@ inBrowser('the overview and members of the settings page', () => {
     await row('three').getByText('2 days ago').waitFor();
     await on.goTo(page, 'Overview');
     await says(page, 'No requests in the last 24 hours. Figures are up to a minute old.');
-    const counted = { hour: new Date(), keyId: organisationUsageId(of.id), errors: 0, rate_limited: 0 };
+    const counted = { at: new Date(), keyId: organisationUsageId(of.id), errors: 0, rate_limited: 0 };
     const drawn = page.getByRole('img', { name: /all keys/ });
     for (const requests of [100_000, 999_900_000]) {
       await gateway.control.usage.add([{ ...counted, requests }]);

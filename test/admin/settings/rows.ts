@@ -50,7 +50,7 @@ export async function someUsage(
     counted.filter((one) => one.outcome === outcome).length;
   await gateway.control.usage.add([
     {
-      ...{ keyId, hour: new Date(Date.now() - hoursAgo * 3_600_000), requests: counted.length, details },
+      ...{ keyId, at: new Date(Date.now() - hoursAgo * 3_600_000), requests: counted.length, details },
       ...{ errors: count('error'), rate_limited: count('rate_limited') },
       mcp: counted.filter(({ isMcp }) => isMcp).length,
     },

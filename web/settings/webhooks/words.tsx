@@ -95,6 +95,11 @@ export function Behind({ of: { lag_seconds: lag, waiting } }: { of: Endpoint }):
 /** `one event`, `3 events` */
 export const events = (count: number): string => (count === 1 ? 'one event' : `${count.toLocaleString('en')} events`);
 
+/** What went wrong with an attempt: `HTTP 500`, or why there was no answer. */
+export function attemptError({ status, error }: Attempt): string {
+  return status === null ? (error ?? '') : `HTTP ${status}`;
+}
+
 export function Outcome({ of: { ok, status, error, ms } }: { of: Attempt }): JSX.Element {
   return (
     <>{ok ? `Accepted: the answer was ${status}, after ${length(ms)}.` : `Failed: ${error}, after ${length(ms)}.`}</>
