@@ -23,8 +23,12 @@ export interface Attention {
   readonly failing: readonly Failing[];
 }
 
-export async function readAttention(): Promise<Attention> {
-  const [expiring, unused, failing] = await Promise.all([readExpiring(), first('unusedKeys'), readFailing()]);
+export async function readAttention(endpoints: () => Promise<readonly Endpoint[]>): Promise<Attention> {
+  const [expiring, unused, failing] = await Promise.all([
+    readExpiring(),
+    first('unusedKeys'),
+    endpoints().then(readFailing),
+  ]);
   noteNames([...expiring, ...unused.data]);
   return { expiring, unused, failing };
 }
@@ -44,9 +48,8 @@ async function readExpiring(): Promise<readonly Key[]> {
 }
 
 /** Endpoints that fail or were disabled for it, each with the last attempt of the newest event that it did not accept. */
-async function readFailing(): Promise<readonly Failing[]> {
-  const { data } = await call('endpoints');
-  const failing = data.filter(
+async function readFailing(endpoints: readonly Endpoint[]): Promise<readonly Failing[]> {
+  const failing = endpoints.filter(
     ({ state, disabled_reason: why }) => state === 'failing' || (state === 'disabled' && why !== 'by_hand'),
   );
   return Promise.all(

@@ -139,7 +139,7 @@ function Plot({ kind, width, count: buckets, labels, highest, description, child
   );
 }
 
-const PARTS = ['fine', 'errors', 'limited'] as const;
+const PARTS = ['fine', 'faults', 'limited'] as const;
 
 function Bars({ of: buckets, x, scale }: Scales & { of: readonly Bucket[] }): JSX.Element {
   const width = Math.min(x.step * 0.7, WIDEST);
@@ -147,16 +147,19 @@ function Bars({ of: buckets, x, scale }: Scales & { of: readonly Bucket[] }): JS
     <>
       {buckets.map(({ start, requests, errors, rate_limited: limited }, index) => {
         const lengths = lengthsOf([Math.max(0, requests - errors - limited), errors, limited], scale);
-        return PARTS.map((kind, part) => (
-          <rect
-            key={start + kind}
-            class={kind}
-            x={x.at(index) - width / 2}
-            y={-sum(lengths.slice(0, part + 1))}
-            width={width}
-            height={lengths[part]}
-          />
-        ));
+        return PARTS.map(
+          (kind, part) =>
+            lengths[part] !== 0 && (
+              <rect
+                key={start + kind}
+                class={kind}
+                x={x.at(index) - width / 2}
+                y={-sum(lengths.slice(0, part + 1))}
+                width={width}
+                height={lengths[part]}
+              />
+            ),
+        );
       })}
     </>
   );
@@ -256,7 +259,7 @@ function Tip({
   if (!bucket || !span) return null;
   const rows = [
     ['fine', 'Successful', count(Math.max(0, bucket.requests - bucket.errors - bucket.rate_limited))],
-    ['errors', 'Errors', count(bucket.errors)],
+    ['faults', 'Errors', count(bucket.errors)],
     ['limited', 'Rate limited', count(bucket.rate_limited)],
     ['p50_ms', 'Median', answerTime(bucket.p50_ms)],
     ['p95_ms', '95th percentile', answerTime(bucket.p95_ms)],

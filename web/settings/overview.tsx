@@ -8,13 +8,15 @@ import { Button, KeepsFocus, Problem } from './parts';
 import { type Period, periodInAddress, Periods, spanOf } from './periods';
 import { placeOf } from './route';
 import { AGE, Codes, Figures, Operations, TopKeys } from './usage';
+import type { Endpoint } from './webhooks/words';
 
 /* What to do first, and the requests of all keys. */
 
 const call = callOf('integrations');
 const REQUESTS = '/settings/requests';
 
-export function overviewPage({ make, rotate }: KeyActions) {
+/** `endpoints` reads the webhook endpoints. */
+export function overviewPage({ make, rotate }: KeyActions, endpoints: () => Promise<readonly Endpoint[]>) {
   const place = placeOf('integrations');
   let period: Period = 'last_24h';
   const keys = new Reading<Answer<'newestKeys'>>(async () => {
@@ -28,7 +30,7 @@ export function overviewPage({ make, rotate }: KeyActions) {
     void readNames(answer.data.map(({ key_id: id }) => id)).then(draw);
     return answer;
   }, draw);
-  const attention = new Reading<Attention>(readAttention, draw);
+  const attention = new Reading<Attention>(() => readAttention(endpoints), draw);
 
   const loadUsage = (): Promise<unknown> => Promise.all([usage.load(), byKey.load()]);
   async function load(): Promise<void> {

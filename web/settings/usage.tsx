@@ -51,7 +51,7 @@ export function Figures({ of: usage, period, at, whose }: UsageProps & { whose: 
 
 const LEGEND = [
   ['fine', 'Successful'],
-  ['errors', 'Errors'],
+  ['faults', 'Errors'],
   ['limited', 'Rate limited'],
   ['p50_ms', 'Median time to answer'],
   ['p95_ms', '95th percentile'],

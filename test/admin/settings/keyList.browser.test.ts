@@ -120,7 +120,7 @@ inBrowser('the list of keys on the settings page', () => {
     ]);
     const page = await visit(of);
     await choose(page, 'busy', 'Usage');
-    const chart = page.getByRole('img', { name: /including 5 errors and 1 with status 429/ });
+    const chart = page.getByRole('img', { name: /including 5 errors and 1 rate limited/ });
     const lengths = async (): Promise<number[]> => {
       await chart.locator('rect').first().waitFor();
       return chart.locator('rect').evaluateAll((bars) => bars.map((bar) => bar.getBoundingClientRect().height));

@@ -166,7 +166,6 @@ inBrowser('requests on the settings page', () => {
     const counts = { at: new Date(), requests: 4, errors: 3, rate_limited: 0 };
     await gateway.control.usage.add([{ ...counts, keyId: organisationUsageId(of.id), details }]);
     const page = await visit({ of, on: 'Overview' });
-    await page.getByText('By error code').click();
     await page.getByRole('link', { name: 'insufficient_scope' }).click();
     await counted(found(page), 3 + 2);
     expect(search(page)).toBe('?code=insufficient_scope&since=24');

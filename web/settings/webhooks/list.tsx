@@ -12,8 +12,13 @@ import { Behind, type Endpoint, EndpointState, StateNote, Types, Url } from './w
 /** Ids of endpoints whose secret never reached this page. */
 export const lost = new Set<string>();
 
+interface WebhooksPage extends PageOf {
+  /** Reads the endpoints, here and for the overview. */
+  readonly read: () => Promise<readonly Endpoint[]>;
+}
+
 /** `changed` is called after each endpoint that is added. */
-export function webhooksPage(changed: () => void): PageOf {
+export function webhooksPage(changed: () => void): WebhooksPage {
   const place = placeOf('webhooks');
   const list = new List<Answer<'endpoints'>>(() => callOf('webhooks')('endpoints'), draw);
   const { mayChange, hasPlan, canMakeWebhooks } = settings;
@@ -76,7 +81,11 @@ export function webhooksPage(changed: () => void): PageOf {
   }
 
   draw();
-  return { open: list.load, refresh: list.load };
+  const read = async (): Promise<readonly Endpoint[]> => {
+    await list.load();
+    return list.rows;
+  };
+  return { open: list.load, refresh: list.load, read };
 }
 
 function Row({ of: endpoint }: { of: Endpoint }): JSX.Element {
