@@ -14,6 +14,8 @@ const USAGE = `requests errors rate_limited p95_ms previous { requests errors ra
 
 const ATTEMPT = 'at ok status error answer ms';
 
+const DELIVERY = `id event_id type object_id state attempts next_attempt_at at log { ${ATTEMPT} }`;
+
 /** A mutation of a webhook endpoint whose only argument is the endpoint's id; `fields` are selected of its result. */
 const endpointMutation = (name: string, fields = ENDPOINT): string =>
   `mutation($webhook_id: ID!) { value: ${name}(webhook_id: $webhook_id) { ${fields} } }`;
@@ -67,7 +69,14 @@ export const DOCUMENTS = {
   endpoints: `{ value: webhooks { data { ${ENDPOINT} } } }`,
   deliveries: `query($webhook_id: ID!, $state: WebhookDeliveryState, $cursor: String) {
     value: webhook_deliveries(webhook_id: $webhook_id, state: $state, limit: 20, cursor: $cursor) {
-      data { id event_id type object_id state attempts next_attempt_at at log { ${ATTEMPT} } } next_cursor } }`,
+      data { ${DELIVERY} } next_cursor } }`,
+  delivery: `query($webhook_id: ID!, $delivery: String!) {
+    value: webhook_delivery(webhook_id: $webhook_id, delivery: $delivery) { ${DELIVERY} } }`,
+  deliveryStatistics: `query($webhook_id: ID, $period: UsagePeriod!) {
+    value: webhook_statistics(webhook_id: $webhook_id, period: $period) {
+      data {
+        webhook_id delivered failed counted_since p50_ms buckets { start delivered failed }
+        errors { status error deliveries last_at } } } }`,
   message: `query($webhook_id: ID!, $delivery: String!) {
     value: webhook_message(webhook_id: $webhook_id, delivery: $delivery) { body } }`,
   createEndpoint: `mutation($url: String!, $types: [String!]) {

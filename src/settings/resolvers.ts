@@ -9,7 +9,7 @@ const MANUAL_DELIVERY_POINTS = 9;
 export const settingsResolvers = {
   Query: {
     ...resolversOf('keys', 'key', 'usage', 'usage_by_key', 'members', 'audit_events', 'request_log', 'request_counts'),
-    ...resolversOf('webhooks', 'webhook_deliveries', 'webhook_message'),
+    ...resolversOf('webhooks', 'webhook_deliveries', 'webhook_delivery', 'webhook_statistics', 'webhook_message'),
   },
   Mutation: {
     ...resolversOf('create_key', 'update_key', 'rotate_key', 'revoke_key'),

@@ -80,6 +80,8 @@ export function userArguments({ name }: Operation, id: string): Arguments {
     delete_webhook: { webhook_id: id },
     send_test_event: { webhook_id: id },
     resend_event: { webhook_id: id, delivery: `${id}.0` },
+    webhook_delivery: { webhook_id: id, delivery: `${id}.0` },
+    webhook_statistics: { period: 'last_24h' },
     webhook_message: { webhook_id: id, delivery: `${id}.0` },
   };
   return all[name] ?? {};

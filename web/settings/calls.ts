@@ -245,6 +245,33 @@ interface WebhookDeliveryPage {
   readonly next_cursor: string | null;
 }
 
+interface WebhookBucket {
+  readonly start: string;
+  readonly delivered: number;
+  readonly failed: number;
+}
+
+interface WebhookErrorCount {
+  readonly status: number | null;
+  readonly error: string;
+  readonly deliveries: number;
+  readonly last_at: string;
+}
+
+interface WebhookStatistics {
+  readonly webhook_id: string;
+  readonly delivered: number;
+  readonly failed: number;
+  readonly counted_since: string | null;
+  readonly p50_ms: number | null;
+  readonly buckets: readonly WebhookBucket[];
+  readonly errors: readonly WebhookErrorCount[];
+}
+
+interface WebhookStatisticsList {
+  readonly data: readonly WebhookStatistics[];
+}
+
 interface WebhookMessage {
   readonly body: string;
 }
@@ -317,6 +344,11 @@ export interface Calls {
       cursor?: string | null;
     };
     answer: WebhookDeliveryPage;
+  };
+  delivery: { variables: { webhook_id: string; delivery: string }; answer: WebhookDelivery };
+  deliveryStatistics: {
+    variables: { webhook_id?: string | null; period: 'last_1h' | 'last_24h' | 'last_7d' | 'last_30d' };
+    answer: WebhookStatisticsList;
   };
   message: { variables: { webhook_id: string; delivery: string }; answer: WebhookMessage };
   createEndpoint: { variables: { url: string; types?: readonly string[] | null }; answer: NewWebhookEndpoint };

@@ -76,11 +76,11 @@ inBrowser('webhooks on the settings page', () => {
     await follow(page, receiver.url);
     await says(page, 'No event was sent yet');
     await press(page, 'Send test event');
-    await says(page, 'Accepted: the answer was 204');
+    await says(page, 'Accepted: HTTP 204');
     expect(verified(secret)).toMatchObject({ type: 'webhook.test' });
     answering(500, 'the disk is <b>full</b>');
     await press(page, 'Send test event');
-    await says(page, /Failed: the answer was 500, after \d+ ms/);
+    await says(page, /Failed: HTTP 500 after \d+ ms/);
     await says(page, 'the disk is <b>full</b>');
     await page.goBack();
     await heading(page, 'Webhooks').waitFor();
@@ -158,7 +158,7 @@ inBrowser('webhooks on the settings page', () => {
     const errors = Array.from({ length: 40 }, (_, at) => `No quote has the id ${String(at)}.`);
     answering(200, JSON.stringify({ errors }));
     await press(page, 'Send again: quote.created');
-    await says(page, 'Sent again: Accepted: the answer was 200');
+    await says(page, 'Sent again: Accepted: HTTP 200');
     expect(await attempts.count()).toBe(1 + 3);
     expect(verified(secret)).toMatchObject({ id: event.id, type: 'quote.created' });
     await page.getByText('What each attempt sent').click();
@@ -174,7 +174,7 @@ inBrowser('webhooks on the settings page', () => {
     await become(id, { state: 'failing', failing_since: new Date(Date.now() - 2.5 * HOUR), parked: 12 });
     const { position } = await someDeliveries(gateway, of, id, 4, ['waiting']);
     await become(id, { position });
-    const failed = { at: new Date(), ok: false, status: 503, error: 'the answer was 503', answer: null, ms: 12 };
+    const failed = { at: new Date(), ok: false, status: 503, error: 'HTTP 503', answer: null, ms: 12 };
     const deliveries = gateway.databases.organisationData(of).collection(webhookDeliveries);
     await deliveries.updateMany({ state: 'waiting' }, { $set: { log: [failed] } });
     const started = async (): Promise<Json[]> => {
@@ -188,7 +188,7 @@ inBrowser('webhooks on the settings page', () => {
     await follow(page, receiver.url);
     const FAILING = 'The last events of ten different objects failed';
     await says(page, FAILING);
-    await says(page, /^Last failure: the answer was 503, (just now|1 minute ago)/);
+    await says(page, /^Last failure: HTTP 503, (just now|1 minute ago)/);
     const attempts = async (...expected: string[]): Promise<unknown> =>
       eventually(async () => {
         const places = await sent(page).locator('xpath=../td[4]').allInnerTexts();
