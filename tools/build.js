@@ -44,7 +44,7 @@ function onlyAscii({ initialOptions, onEnd }) {
 const WEB = join(ROOT, 'dist', 'web');
 /** Each becomes one file with all that it imports; src/pages/assets.ts says which page uses which. */
 const ENTRIES = [
-  ...['favicon.svg', 'prose.ts', 'sandbox.js', 'graphiql.js', 'reference.ts'],
+  ...['favicon.svg', 'icons.svg', 'prose.ts', 'sandbox.js', 'graphiql.js', 'reference.ts'],
   ...['settings/settings.ts', 'settings/signIn.js'],
 ];
 /** Removes the fonts from GraphiQL's style sheet, seven eighths of its size: the pages use the system's fonts. */
@@ -67,7 +67,8 @@ const PAGES = {
   legalComments: 'none',
   banner: { js: LICENCES, css: LICENCES },
   define: { 'process.env.NODE_ENV': '"production"' },
-  loader: { '.svg': 'copy' },
+  loader: { '.svg': 'copy', '.woff2': 'file' },
+  assetNames: '[name]-[hash]',
   metafile: true,
   plugins: [
     { name: 'fonts', setup: withoutFonts },
@@ -99,7 +100,7 @@ function finish({ inputs, outputs }) {
   writeFileSync(join(WEB, 'names.json'), JSON.stringify(names));
 }
 
-/** The licences of the packages that a build contains. */
+/** The licences of the packages that a build contains, and of the font and the icons in web/. */
 function licences(inputs) {
   const folders = new Set(inputs.flatMap((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path) ?? []));
   const texts = [...folders].sort().flatMap((folder) => {
@@ -109,6 +110,8 @@ function licences(inputs) {
       ...files.map((name) => readFileSync(join(ROOT, folder, name), 'utf8')),
     ];
   });
+  const own = join(ROOT, 'web', 'licences');
+  for (const name of readdirSync(own)) texts.push(`= ${basename(name, '.txt')}`, readFileSync(join(own, name), 'utf8'));
   return texts.join('\n\n');
 }
 

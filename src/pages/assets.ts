@@ -30,6 +30,14 @@ export function asset(name: string): string {
   return `/assets/${hashed}`;
 }
 
+let icons: string | undefined;
+
+/** The SVG whose symbols are the icons of the pages, `icon-NAME` (web/icons.svg). It goes into each document, so that icons need no request. */
+export function iconSprite(): string {
+  icons ??= readFileSync(join(FOLDER, assetNames()['icons.svg'] ?? ''), 'utf8').replaceAll(/\n\s*/g, '');
+  return icons;
+}
+
 /** Serves the built files, compressed as the browser accepts them. Their names change with their contents, so browsers may keep them. */
 export function assets(): Router {
   const router = express.Router({ caseSensitive: true });

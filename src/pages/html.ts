@@ -1,5 +1,5 @@
 import { version } from '../package';
-import { asset, type Bundle } from './assets';
+import { asset, type Bundle, iconSprite } from './assets';
 
 /** Safe HTML, created only by the `html` tag. */
 export class Html {
@@ -43,6 +43,11 @@ function render(part: Part): string {
   return String(part).replace(/[&<>"']/g, (character) => ESCAPES[character] ?? character);
 }
 
+/** One of the icons in web/icons.svg. */
+export function icon(name: string): Html {
+  return html`<svg class="icon" aria-hidden="true"><use href="#icon-${name}"></use></svg>`;
+}
+
 export interface LayoutOptions {
   readonly title: string;
   readonly description: string;
@@ -76,6 +81,7 @@ export function layout(options: LayoutOptions): Html {
         <script type="module" src="${asset(`${bundle}.js`)}"></script>
       </head>
       <body>
+        <div hidden>${new Html(iconSprite())}</div>
         <a class="skip" href="#content">Skip to content</a>
         <header class="bar">
           <a class="brand" href="/">${LOGO}<span>Scopegate</span></a>

@@ -2,7 +2,7 @@ import { hasApiAccess, type Mode, modeOf } from '../auth/principal';
 import { LATENCY_BOUNDS } from '../organisations/usageDetails';
 import type { Session } from '../organisations/sessions';
 import { ERROR_CODES } from '../errors';
-import { html, type Html, jsonBlock, layout } from '../pages/html';
+import { html, type Html, icon, jsonBlock, layout } from '../pages/html';
 import { published } from '../schema/model';
 
 /** What the page needs to know about webhooks. */
@@ -40,22 +40,25 @@ export function renderSettings(
     current: '/settings/integrations',
     bundle: 'settings',
     body: html`<div class="app">
-        <aside class="side" aria-label="Settings">
+        <div class="strip">
+          <button class="button" type="button" popovertarget="side" aria-label="Settings menu">${icon('menu')}</button>
+          <p class="organisation"><strong>${organisation.name}</strong>${mode === 'test' ? 'Sandbox' : undefined}</p>
+        </div>
+        <aside class="side" id="side" popover aria-label="Settings">
           <p class="organisation"><strong>${organisation.name}</strong> ${planName(organisation.plan)} plan</p>
           ${canSwitch && !(mode === 'test' && organisation.id === home) ? modeSwitch(mode, csrf) : undefined}
           <nav aria-label="Settings">
-            <a href="/settings/integrations">Overview</a>
-            <a href="/settings/keys">API keys</a>
-            <a href="/settings/webhooks">Webhooks <span class="tag failing" id="failing" hidden></span></a>
-            <a href="/settings/requests">Requests</a>
-            <a href="/settings/members">Members</a>
-            <a href="/settings/audit">Audit log</a>
+            ${PAGES.map(([path, symbol, name]) => html`<a href="/settings/${path}">${icon(symbol)}${name}</a>`)}
           </nav>
-          <form class="account" method="post" action="/settings/sign-out">
-            <p>${user.name} <span class="tag">${role}</span></p>
+          <button class="user" type="button" popovertarget="account">
+            <span class="initial" aria-hidden="true">${Array.from(user.name)[0]?.toUpperCase() ?? ''}</span>
+            <span><strong>${user.name}</strong> <small>${role}</small><span class="unseen">, your account</span></span>
+            ${icon('chevrons-up-down')}
+          </button>
+          <form class="menu account" id="account" popover method="post" action="/settings/sign-out">
             <input type="hidden" name="csrf" value="${csrf}" />
-            <button class="button" type="submit">Sign out</button>
-            <button class="button" type="submit" name="everywhere" value="1">Sign out everywhere</button>
+            <button type="submit">Sign out</button>
+            <button type="submit" name="everywhere" value="1">Sign out everywhere</button>
           </form>
         </aside>
         <div class="pages">
@@ -81,6 +84,16 @@ export function renderSettings(
       })}`,
   });
 }
+
+/** The pages in the side bar: path, icon and name. */
+const PAGES = [
+  ['integrations', 'layout-dashboard', 'Overview'],
+  ['keys', 'key-round', 'API keys'],
+  ['webhooks', 'webhook', html`Webhooks <span class="tag failing" id="failing" hidden></span>`],
+  ['requests', 'scroll-text', 'Requests'],
+  ['members', 'users', 'Members'],
+  ['audit', 'history', 'Audit log'],
+] as const;
 
 /** The empty section of a page, which the script fills and shows. */
 function pageSection(name: string): Html {
@@ -115,17 +128,10 @@ const MEMBER_NOTICE = html`<p class="info">
 
 function modeSwitch(mode: Mode, csrf: string): Html {
   const button = (to: Mode, text: string, busy: string): Html =>
-    html`<button
-      class="button"
-      type="submit"
-      name="mode"
-      value="${to}"
-      aria-pressed="${String(to === mode)}"
-      data-busy="${busy}"
-    >
+    html`<button type="submit" name="mode" value="${to}" aria-pressed="${String(to === mode)}" data-busy="${busy}">
       ${text}
     </button>`;
-  return html`<form class="mode" method="post" action="/settings/mode" aria-label="Data">
+  return html`<form class="mode segments" method="post" action="/settings/mode" aria-label="Data">
     <input type="hidden" name="csrf" value="${csrf}" /> <input type="hidden" name="page" />
     ${button('live', 'Live', 'Opening…')} ${button('test', 'Sandbox', 'Opening the sandbox…')}
   </form>`;

@@ -71,7 +71,7 @@ export async function signIn(page: Page, gateway: TestGateway, link: string): Pr
 export async function signOutElsewhere(page: Page): Promise<void> {
   const other = await page.context().newPage();
   await other.goto(new URL(PAGE, page.url()).href);
-  await press(other, 'Sign out');
+  await signOut(other);
   await other.waitForURL('**/settings/sign-in');
   await other.close();
 }
@@ -108,8 +108,22 @@ export const asksBeforeLeaving = (page: Page): Promise<boolean> =>
 
 /* What people do. */
 
-/** Opens a page from the list beside all. */
+/** Opens the side bar, where a button does. */
+async function openSideBar(page: Page): Promise<void> {
+  const opener = button(page, 'Settings menu');
+  if (await opener.isVisible()) await opener.click();
+}
+
+/** Signs out by the menu of the account. */
+export async function signOut(page: Page, how: 'Sign out' | 'Sign out everywhere' = 'Sign out'): Promise<void> {
+  await openSideBar(page);
+  await button(page, /your account/).click();
+  await press(page, how);
+}
+
+/** Opens a page from the side bar. */
 export async function goTo(page: Page, name: PageName): Promise<void> {
+  await openSideBar(page);
   const list = page.getByRole('navigation', { name: 'Settings' });
   await list.getByRole('link', { name: new RegExp(`^${name}`) }).click();
   await heading(page, name).waitFor();

@@ -36,7 +36,16 @@ export function Ago(props: { at: string | null; otherwise?: string; past?: strin
   );
 }
 
-/** A state as a dot and a word; style sheets colour it by its name. */
+/** An icon of web/icons.svg. */
+export function Icon({ name }: { name: string }): JSX.Element {
+  return (
+    <svg class="icon" aria-hidden="true">
+      <use href={`#icon-${name}`} />
+    </svg>
+  );
+}
+
+/** A state as a pill; style sheets colour it by its name. */
 export function State({ of: state, words = state }: { of: string; words?: string }): JSX.Element {
   return <span class={`state ${state}`}>{words}</span>;
 }
@@ -151,6 +160,31 @@ export function Filter({ label, of: chosen, options, change, children }: FilterP
   );
 }
 
+interface SegmentsProps {
+  /** Name of the group of radio buttons, unique in the document. */
+  readonly name: string;
+  readonly label: string;
+  /** The chosen value. */
+  readonly of: string;
+  readonly options: Options;
+  readonly change: (to: string) => void;
+}
+
+/** A choice among a few, all of which are in sight. */
+export function Segments({ name, label, of: chosen, options, change }: SegmentsProps): JSX.Element {
+  return (
+    <fieldset class="segments">
+      <legend class="unseen">{label}</legend>
+      {options.map(([value, words]) => (
+        <label key={value}>
+          <input type="radio" name={name} value={value} checked={value === chosen} onChange={() => change(value)} />
+          {words}
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
 /** `first` is preselected. */
 export function OptionList({ of: options, first }: { of: Options; first?: string | undefined }): JSX.Element {
   return (
@@ -170,8 +204,8 @@ interface TableProps {
   /** Id of the heading. */
   readonly name: string;
   readonly columns: readonly string[];
-  /** Shown instead of an empty list. */
-  readonly none: string;
+  /** Shown instead of an empty list: what there would be, or how to find it. */
+  readonly none: ComponentChildren;
   /** Label of the button that reads more. */
   readonly more?: string;
   readonly children: ComponentChildren;
@@ -190,28 +224,31 @@ export function Table({ of: list, columns, ...props }: TableProps): JSX.Element 
   return (
     <>
       <Problem failure={list.failure} again={list.again} />
-      <KeepsFocus>
-        <table
-          class={`rows ${props.class}`}
-          aria-labelledby={props.name}
-          aria-busy={list.isBusy}
-          hidden={!isComing && list.rows.length === 0}
-        >
+      <KeepsFocus class="card" isHidden={!isComing && list.rows.length === 0}>
+        <table class={`rows ${props.class}`} aria-labelledby={props.name} aria-busy={list.isBusy}>
           <HeadRow columns={columns} />
           <tbody ref={place}>
             {isComing ? SKELETON.map((at) => <SkeletonRow key={at} width={columns.length} />) : props.children}
           </tbody>
         </table>
       </KeepsFocus>
-      <p class="hint" hidden={!isEmpty}>
-        {isEmpty && props.none}
-      </p>
+      {isEmpty && <Empty>{props.none}</Empty>}
       {list.cursor !== null && (
         <Button class="more" does={more} isBusy={list.isBusy}>
           {props.more}
         </Button>
       )}
     </>
+  );
+}
+
+/** What is shown where there is nothing yet: sentences, and a button that leads on. */
+export function Empty({ icon, children }: { icon?: string; children: ComponentChildren }): JSX.Element {
+  return (
+    <div class="card empty">
+      {icon !== undefined && <Icon name={icon} />}
+      {typeof children === 'string' ? <p>{children}</p> : children}
+    </div>
   );
 }
 
@@ -244,7 +281,7 @@ interface Before {
 }
 
 /** Moves the focus of an element that disappears to the row in its place, or to the heading: now, or when the dialog closes. */
-export class KeepsFocus extends Component<{ children: ComponentChildren }> {
+export class KeepsFocus extends Component<{ class?: string; isHidden?: boolean; children: ComponentChildren }> {
   place = createRef<HTMLDivElement>();
 
   override getSnapshotBeforeUpdate(): Before | null {
@@ -262,7 +299,12 @@ export class KeepsFocus extends Component<{ children: ComponentChildren }> {
   }
 
   override render(): JSX.Element {
-    return <div ref={this.place}>{this.props.children}</div>;
+    const { class: name, isHidden, children } = this.props;
+    return (
+      <div class={name} hidden={isHidden} ref={this.place}>
+        {children}
+      </div>
+    );
   }
 }
 

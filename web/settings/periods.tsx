@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 import type { Calls } from './calls';
+import { Segments } from './parts';
 import { choose, chosen } from './route';
 import { clockOf, dayOf, utcDayOf } from './time';
 
@@ -24,6 +25,7 @@ const PERIODS: Readonly<Record<Period, Words>> = {
   last_30d: { name: '30 days', span: 'the last 30 days', step: 24 * HOUR },
 };
 const USUAL = 'last_24h';
+const OPTIONS = Object.entries(PERIODS).map(([period, { name }]) => [period, name] as const);
 
 export function periodInAddress(): Period {
   const period = chosen('period') ?? '';
@@ -42,23 +44,16 @@ export const sinceOf = (period: Period): string => {
 /** `change` is called once the address has the chosen period. */
 export function Periods(props: { name: string; label: string; of: Period; change: (to: Period) => void }): JSX.Element {
   return (
-    <fieldset class="segments">
-      <legend class="unseen">{props.label}</legend>
-      {Object.entries(PERIODS).map(([period, { name }]) => (
-        <label key={period}>
-          <input
-            type="radio"
-            name={props.name}
-            checked={props.of === period}
-            onChange={() => {
-              choose({ period: period === USUAL ? null : period });
-              props.change(period as Period);
-            }}
-          />
-          {name}
-        </label>
-      ))}
-    </fieldset>
+    <Segments
+      name={props.name}
+      label={props.label}
+      of={props.of}
+      options={OPTIONS}
+      change={(to) => {
+        choose({ period: to === USUAL ? null : to });
+        props.change(to as Period);
+      }}
+    />
   );
 }
 

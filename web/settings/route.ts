@@ -113,6 +113,7 @@ function follow(isBack: boolean): void {
   const list = LISTS[next.name] ?? next.name;
   document.querySelector(`.side a[href$="/settings/${list}"]`)?.setAttribute('aria-current', 'page');
   if (!isSame) tell('page');
+  document.querySelector<HTMLElement>('.side:popover-open')?.hidePopover();
   placeOf(next.name).hidden = false;
   const heading = headingOf(next.name);
   entitle(heading?.textContent ?? '');

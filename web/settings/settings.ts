@@ -1,5 +1,7 @@
 import '../prose.css';
 import '../settings.css';
+import './frame.css';
+import './tables.css';
 import './pages.css';
 import './dialogs.css';
 import { auditPage } from './audit';

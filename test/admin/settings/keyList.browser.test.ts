@@ -61,17 +61,17 @@ inBrowser('the list of keys on the settings page', () => {
     const of = await makeOrganisation(gateway);
     for (let at = 0; at < 20; at++) await makeKey(gateway, of, { name: `key ${String(at)}` });
     const page = await visit(of);
-    await press(page, 'Actions for key 10');
+    await press(page, 'Actions for key 15');
     const gap = async (): Promise<number> => {
-      const menu = await page.getByRole('menu', { name: 'Actions for key 10' }).boundingBox();
-      return menu!.y - (await button(page, 'Actions for key 10').boundingBox())!.y;
+      const menu = await page.getByRole('menu', { name: 'Actions for key 15' }).boundingBox();
+      return menu!.y - (await button(page, 'Actions for key 15').boundingBox())!.y;
     };
     const before = await gap();
     await page.evaluate('scrollBy(0, 100)');
     await eventually(() => page.evaluate('scrollY === 100'));
     await eventually(async () => (await gap()) === before);
     await page.getByRole('menuitem', { name: 'Usage' }).click();
-    await heading(page, 'key 10').waitFor();
+    await heading(page, 'key 15').waitFor();
   });
 
   test('the focus stays in the list when rows change, even behind a dialog', async () => {

@@ -3,7 +3,7 @@ import { inBrowser, press, says, useBrowser } from '../../support/browser';
 import { makeKey, makeNorthwind } from '../../support/factories';
 import { late } from '../../support/gateway';
 import { BASE, startBelowPath } from '../../support/pathProxy';
-import { counted, goTo, leave, heading, path, rows, signIn } from '../../support/settingsPage';
+import { counted, goTo, leave, heading, path, rows, signIn, signOut } from '../../support/settingsPage';
 import { ready, run } from './graphiqlPage';
 import { enterKey } from '../../support/fixtures/pages';
 
@@ -31,7 +31,7 @@ inBrowser('below a path', () => {
     await heading(page, 'ERP').waitFor();
     await leave(page);
     await heading(page, 'API keys').waitFor();
-    await press(page, 'Sign out');
+    await signOut(page);
     await page.waitForURL(`**${BASE}/settings/sign-in`);
   });
 
