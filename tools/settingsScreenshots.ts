@@ -104,7 +104,7 @@ async function makeWebhooks(gateway: TestGateway, organisation: Organisation): P
   // the newest deliveries failed
   const sent = gateway.databases.organisationData(organisation).collection(webhookDeliveries);
   const newest = await sent.find({ endpoint_id: failing }).sort({ _id: -1 }).limit(4).toArray();
-  const attempt = { ok: false, status: 503, error: 'the answer was 503', ms: 12 };
+  const attempt = { ok: false, status: 503, error: 'HTTP 503', ms: 12 };
   const log = [
     { ...attempt, at: ago(3), answer: null },
     { ...attempt, at: ago(2.9), answer: '{"error":"no space left on device"}' },

@@ -139,14 +139,16 @@ type Routes = Record<string, Partial<Record<'get' | 'post', Route>>>;
 
 const START_PAGE = '/settings/integrations';
 const SIGN_IN = '/settings/sign-in';
-/** The paths of pages, including those of one key or one webhook endpoint. */
-const PAGE_PATHS = [...SETTINGS_PAGES, 'keys/:id', 'webhooks/:id'].map((name) => `/settings/${name}`);
+/** The paths of pages, including those of one key, webhook endpoint or delivery. */
+const PAGE_PATHS = [...SETTINGS_PAGES, 'keys/:id', 'webhooks/:id', 'webhooks/:id/deliveries/:delivery'].map(
+  (name) => `/settings/${name}`,
+);
 /**
  * The path and query of a page to return to after signing in or switching the mode. Only paths on this host match, even if the cookie was
  * forged, and none so long that the cookie would have over 1 kB.
  */
 const RETURN_ADDRESS = new RegExp(
-  `^/settings/(${SETTINGS_PAGES.join('|')})(/[0-9a-f-]{36})?(\\?[\\w.~%!$&'()*+,;=:@/?-]{0,680})?$`,
+  `^/settings/(${SETTINGS_PAGES.join('|')})(/[0-9a-f-]{36}(/deliveries/[0-9a-f.-]{1,100})?)?(\\?[\\w.~%!$&'()*+,;=:@/?-]{0,680})?$`,
   'i',
 );
 

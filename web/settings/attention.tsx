@@ -4,7 +4,7 @@ import { firstCalls } from '../../src/settings/documents';
 import type { KeyActions } from './keys';
 import { KeyLink, keyText, noteNames, shownName } from './keyNames';
 import { Ago, Button } from './parts';
-import { type Attempt, attemptError, type Endpoint, EndpointState, Url } from './webhooks/words';
+import { type Attempt, errorText, type Endpoint, EndpointState, Url } from './webhooks/words';
 
 /* What somebody should look at: keys that expire soon, keys that nobody uses, and webhook endpoints that fail. */
 
@@ -115,7 +115,7 @@ export function NeedsAttention({ of: { expiring, unused, failing }, rotate }: At
             <EndpointState of={endpoint} />{' '}
             {last && (
               <>
-                {attemptError(last)}, <Ago at={last.at} />
+                {errorText(last)}, <Ago at={last.at} />
               </>
             )}
           </li>

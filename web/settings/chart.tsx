@@ -1,13 +1,10 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import type { Answer } from './api';
 import { answerTime, count } from './numbers';
 import { type Period, type Span, spanAt } from './periods';
 import { length } from './time';
 
-/* The requests of a period as stacked bars and their times to answer as lines: SVG, coloured by the style sheet. */
-
-type Bucket = Answer<'usage'>['buckets'][number];
+/* What is counted in a period as stacked bars, and times as lines: SVG, coloured by the style sheet. */
 
 const [LEFT, RIGHT, TOP, BOTTOM] = [52, 8, 10, 26];
 const HEIGHTS = { bars: 200, lines: 120 };
@@ -45,45 +42,73 @@ function useWidth() {
   return { place, width };
 }
 
-interface ChartProps {
+/** A part of a bar, or a line. */
+export interface Series<Bucket> {
+  /** Its colour, by a class of the style sheet. */
+  readonly kind: string;
+  readonly name: string;
+  readonly of: (bucket: Bucket) => number | null;
+}
+
+interface ChartProps<Bucket> {
   readonly of: readonly Bucket[];
   readonly period: Period;
   /** The chart's text alternative. */
   readonly description: string;
-  /** The page that lists the requests. */
-  readonly at: string;
+  /** The parts of each bar, from the bottom up. */
+  readonly bars: readonly Series<Bucket>[];
+  /** Times in milliseconds, below the bars. */
+  readonly lines?: readonly Series<Bucket>[];
+  /** The address of what a bucket counts. */
+  readonly open?: (span: Span) => string | undefined;
 }
 
-/** Both charts, one above the other. A bucket under the pointer or with the focus shows its numbers, and opens its requests. */
-export function Chart({ of: buckets, period, description, at: page }: ChartProps): JSX.Element {
+/** Bars and, below them, lines. A bucket under the pointer or with the focus shows its numbers, and opens what it counts. */
+export function Chart<Bucket extends { readonly start: string }>(props: ChartProps<Bucket>): JSX.Element {
+  const { of: buckets, period, description, bars, lines = [], open } = props;
   const { place, width } = useWidth();
   const [shown, setShown] = useState<number>();
-  const spans = buckets.map(({ start }) => spanAt(start, period));
-  const slowest = Math.max(...buckets.map(({ p95_ms: ms }) => ms ?? 0));
-  const plot = { width, count: buckets.length, labels: spans.map(({ label }) => label) };
+  const stacks = buckets.map((bucket) => bars.map(({ of }) => of(bucket) ?? 0));
+  const courses = lines.map(({ kind, of }) => ({ kind, values: buckets.map(of) }));
+  const slowest = Math.max(...courses.flatMap(({ values }) => values.map((value) => value ?? 0)));
+  const marks = buckets.map((bucket): Mark => {
+    const span = spanAt(bucket.start, period);
+    return {
+      span,
+      href: open?.(span),
+      numbers: [
+        ...bars.map(({ kind, name, of }) => ({ kind, name, text: count(of(bucket)) })),
+        ...lines.map(({ kind, name, of }) => ({ kind, name, text: answerTime(of(bucket)) })),
+      ],
+    };
+  });
+  const plot = { width, labels: marks.map(({ span }) => span.label) };
+  const [tip] = shown === undefined ? [] : marks.slice(shown);
   return (
     <div class="charts" ref={place} onMouseLeave={() => setShown(undefined)}>
       {width > 0 && (
         <>
-          <Plot
-            {...plot}
-            kind="bars"
-            description={description}
-            highest={Math.max(...buckets.map((one) => one.requests))}
-          >
-            {(x, scale) => <Bars of={buckets} x={x} scale={scale} />}
+          <Plot {...plot} kind="bars" description={description} highest={Math.max(...stacks.map(sum))}>
+            {(x, scale) => <Bars of={stacks} kinds={bars.map(({ kind }) => kind)} x={x} scale={scale} />}
           </Plot>
           {slowest > 0 && (
             <Plot {...plot} kind="lines" description="Times to answer, in the same period" highest={slowest}>
-              {(x, scale) => <Lines of={buckets} x={x} scale={scale} />}
+              {(x, scale) => courses.map((course) => <Line key={course.kind} {...course} x={x} scale={scale} />)}
             </Plot>
           )}
-          <Marks of={buckets} spans={spans} page={page} shown={shown} show={setShown} />
-          {shown !== undefined && <Tip of={buckets[shown]} span={spans[shown]} place={shown / buckets.length} />}
+          <Marks of={marks} shown={shown} show={setShown} />
+          {tip && <Tip of={tip} place={(shown ?? 0) / buckets.length} />}
         </>
       )}
     </div>
   );
+}
+
+/** What is said of a bucket. */
+interface Mark {
+  readonly span: Span;
+  readonly href: string | undefined;
+  readonly numbers: readonly { readonly kind: string; readonly name: string; readonly text: string }[];
 }
 
 interface Scales {
@@ -96,7 +121,7 @@ interface Scales {
 interface PlotProps {
   readonly kind: keyof typeof HEIGHTS;
   readonly width: number;
-  readonly count: number;
+  /** Those of the buckets. */
   readonly labels: readonly string[];
   readonly highest: number;
   readonly description: string;
@@ -104,11 +129,11 @@ interface PlotProps {
 }
 
 /** The axes of a chart; what it draws stands on the line of 0. */
-function Plot({ kind, width, count: buckets, labels, highest, description, children }: PlotProps): JSX.Element {
+function Plot({ kind, width, labels, highest, description, children }: PlotProps): JSX.Element {
   const height = HEIGHTS[kind];
   const top = axisTop(highest);
   const scale = (number: number): number => (number / top) * (height - TOP - BOTTOM);
-  const step = (width - LEFT - RIGHT) / buckets;
+  const step = (width - LEFT - RIGHT) / labels.length;
   const x = { at: (index: number) => LEFT + (index + 0.5) * step, step };
   const numbers = new Intl.NumberFormat('en', { notation: top < 10_000 ? 'standard' : 'compact' });
   const words = kind === 'lines' ? length : numbers.format;
@@ -139,19 +164,22 @@ function Plot({ kind, width, count: buckets, labels, highest, description, child
   );
 }
 
-const PARTS = ['fine', 'faults', 'limited'] as const;
+interface BarsProps extends Scales {
+  readonly of: readonly (readonly number[])[];
+  readonly kinds: readonly string[];
+}
 
-function Bars({ of: buckets, x, scale }: Scales & { of: readonly Bucket[] }): JSX.Element {
+function Bars({ of: stacks, kinds, x, scale }: BarsProps): JSX.Element {
   const width = Math.min(x.step * 0.7, WIDEST);
   return (
     <>
-      {buckets.map(({ start, requests, errors, rate_limited: limited }, index) => {
-        const lengths = lengthsOf([Math.max(0, requests - errors - limited), errors, limited], scale);
-        return PARTS.map(
+      {stacks.map((stack, index) => {
+        const lengths = lengthsOf(stack, scale);
+        return kinds.map(
           (kind, part) =>
             lengths[part] !== 0 && (
               <rect
-                key={start + kind}
+                key={`${index} ${kind}`}
                 class={kind}
                 x={x.at(index) - width / 2}
                 y={-sum(lengths.slice(0, part + 1))}
@@ -165,50 +193,43 @@ function Bars({ of: buckets, x, scale }: Scales & { of: readonly Bucket[] }): JS
   );
 }
 
-const LINES = ['p50_ms', 'p95_ms'] as const;
+interface LineProps extends Scales {
+  readonly kind: string;
+  readonly values: readonly (number | null)[];
+}
 
-/** Lines with a gap where nothing was answered. */
-function Lines({ of: buckets, x, scale }: Scales & { of: readonly Bucket[] }): JSX.Element {
+/** A line with a gap where there is no value; a value between two gaps is a point. */
+function Line({ kind, values, x, scale }: LineProps): JSX.Element {
+  const isThere = (index: number): boolean => typeof values[index] === 'number';
+  const path = values.map((value, index) =>
+    value === null ? '' : `${isThere(index - 1) ? 'L' : 'M'}${x.at(index)} ${-scale(value)}`,
+  );
   return (
-    <>
-      {LINES.map((line) => {
-        const points = buckets.map(({ [line]: ms }, index) => (ms === null ? null : `${x.at(index)} ${-scale(ms)}`));
-        const path = points
-          .map((point, at) => (point === null ? '' : `${points[at - 1] ? 'L' : 'M'}${point}`))
-          .join('');
-        return (
-          <g key={line} class={line}>
-            <path d={path} />
-            {points.map((point, at) =>
-              // a time between two gaps has no line
-              point !== null && !points[at - 1] && !points[at + 1] ? (
-                <circle key={at} cx={x.at(at)} cy={-scale(buckets[at]?.[line] ?? 0)} r={2} />
-              ) : null,
-            )}
-          </g>
-        );
-      })}
-    </>
+    <g class={kind}>
+      <path d={path.join('')} />
+      {values.map(
+        (value, index) =>
+          value !== null &&
+          !isThere(index - 1) &&
+          !isThere(index + 1) && <circle key={index} cx={x.at(index)} cy={-scale(value)} r={2} />,
+      )}
+    </g>
   );
 }
 
-/** How long requests are kept, in milliseconds; before that a bucket opens nothing. */
-const KEPT = 7 * 86_400_000;
-
 interface MarksProps {
-  readonly of: readonly Bucket[];
-  readonly spans: readonly Span[];
-  readonly page: string;
+  readonly of: readonly Mark[];
   readonly shown: number | undefined;
   readonly show: (index: number | undefined) => void;
 }
 
 /** A link over each bucket. The tab key stops at one of them, from which the arrow keys lead to the others. */
-function Marks({ of: buckets, spans, page, shown, show }: MarksProps): JSX.Element {
+function Marks({ of: marks, shown, show }: MarksProps): JSX.Element {
   const list = useRef<HTMLUListElement>(null);
-  const [stop, setStop] = useState(buckets.length - 1);
+  const last = marks.length - 1;
+  const [stop, setStop] = useState(last);
   const move = (event: KeyboardEvent, index: number): void => {
-    const to = { ArrowLeft: index - 1, ArrowRight: index + 1, Home: 0, End: buckets.length - 1 }[event.key];
+    const to = { ArrowLeft: index - 1, ArrowRight: index + 1, Home: 0, End: last }[event.key];
     if (event.key === 'Escape') show(undefined);
     if (to === undefined) return;
     event.preventDefault();
@@ -216,54 +237,29 @@ function Marks({ of: buckets, spans, page, shown, show }: MarksProps): JSX.Eleme
   };
   return (
     <ul class="marks" ref={list} style={{ left: `${LEFT}px`, right: `${RIGHT}px` }}>
-      {buckets.map((bucket, index) => {
-        const { since = '', until = '', local = '' } = spans[index] ?? {};
-        const isStored = Date.parse(until) > Date.now() - KEPT;
-        return (
-          <li key={bucket.start}>
-            <a
-              class={index === shown ? 'shown' : undefined}
-              {...(isStored ? { href: `${page}?since=${since}&until=${until}` } : { role: 'img' as const })}
-              aria-label={`${local}: ${wordsOf(bucket)}`}
-              tabIndex={index === Math.min(stop, buckets.length - 1) ? 0 : -1}
-              onMouseEnter={() => show(index)}
-              onFocus={() => {
-                setStop(index);
-                show(index);
-              }}
-              onBlur={() => show(undefined)}
-              onKeyDown={(event) => move(event, index)}
-            />
-          </li>
-        );
-      })}
+      {marks.map(({ span, href, numbers }, index) => (
+        <li key={span.since}>
+          <a
+            class={index === shown ? 'shown' : undefined}
+            {...(href === undefined ? { role: 'img' as const } : { href })}
+            aria-label={`${span.local}: ${numbers.map(({ name, text }) => `${name} ${text}`).join(', ')}`}
+            tabIndex={index === Math.min(stop, last) ? 0 : -1}
+            onMouseEnter={() => show(index)}
+            onFocus={() => {
+              setStop(index);
+              show(index);
+            }}
+            onBlur={() => show(undefined)}
+            onKeyDown={(event) => move(event, index)}
+          />
+        </li>
+      ))}
     </ul>
   );
 }
 
-function wordsOf({ requests, errors, rate_limited: limited, p95_ms: ms }: Bucket): string {
-  const time = ms === null ? '' : `, 95th percentile ${answerTime(ms)}`;
-  return `${count(requests)} requests, ${count(errors)} errors, ${count(limited)} rate limited${time}`;
-}
-
 /** The exact numbers of a bucket; the label of its link says the same. `place` is where it begins, from 0 to 1. */
-function Tip({
-  of: bucket,
-  span,
-  place,
-}: {
-  of: Bucket | undefined;
-  span: Span | undefined;
-  place: number;
-}): JSX.Element | null {
-  if (!bucket || !span) return null;
-  const rows = [
-    ['fine', 'Successful', count(Math.max(0, bucket.requests - bucket.errors - bucket.rate_limited))],
-    ['faults', 'Errors', count(bucket.errors)],
-    ['limited', 'Rate limited', count(bucket.rate_limited)],
-    ['p50_ms', 'Median', answerTime(bucket.p50_ms)],
-    ['p95_ms', '95th percentile', answerTime(bucket.p95_ms)],
-  ] as const;
+function Tip({ of: { span, numbers }, place }: { of: Mark; place: number }): JSX.Element {
   const side =
     place < 0.5 ? { left: `calc(${LEFT + 16}px + ${place * 90}%)` } : { right: `calc(${90 - place * 90}% + 16px)` };
   return (
@@ -271,15 +267,27 @@ function Tip({
       <strong>{span.local}</strong>
       <small>{span.utc}</small>
       <dl>
-        {rows.map(([kind, name, value]) => (
+        {numbers.map(({ kind, name, text }) => (
           <div key={kind}>
             <dt>
               <span class={`swatch ${kind}`} /> {name}
             </dt>
-            <dd>{value}</dd>
+            <dd>{text}</dd>
           </div>
         ))}
       </dl>
     </div>
+  );
+}
+
+export function Legend({ of: series }: { of: readonly Pick<Series<never>, 'kind' | 'name'>[] }): JSX.Element {
+  return (
+    <p class="legend">
+      {series.map(({ kind, name }) => (
+        <span key={kind}>
+          <span class={`swatch ${kind}`} /> {name}
+        </span>
+      ))}
+    </p>
   );
 }

@@ -84,16 +84,24 @@ function Change({ of: { words, isRelative, isFault }, now, before, period }: Cha
 
 const [WIDTH, HEIGHT] = [120, 28];
 
+interface CourseProps {
+  readonly of: readonly (number | null)[];
+  /** Part of these, drawn as faults. */
+  readonly faults?: readonly number[];
+}
+
 /** A spark line. */
-function Course({ of: values }: { of: readonly (number | null)[] }): JSX.Element {
+export function Course({ of: values, faults }: CourseProps): JSX.Element {
   const top = Math.max(...values.map((value) => value ?? 0)) || 1;
   const step = WIDTH / Math.max(values.length - 1, 1);
-  const points = values.flatMap((value, at) =>
-    value === null ? [] : [`${at * step},${HEIGHT - 1 - (value / top) * (HEIGHT - 2)}`],
-  );
+  const pointsOf = (numbers: readonly (number | null)[]): string =>
+    numbers
+      .flatMap((value, at) => (value === null ? [] : [`${at * step},${HEIGHT - 1 - (value / top) * (HEIGHT - 2)}`]))
+      .join(' ');
   return (
-    <svg class="course" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none">
-      <polyline points={points.join(' ')} />
+    <svg class="course" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
+      <polyline points={pointsOf(values)} />
+      {faults?.some((count) => count > 0) && <polyline class="faults" points={pointsOf(faults)} />}
     </svg>
   );
 }

@@ -1,12 +1,12 @@
 import type { ComponentChildren, JSX } from 'preact';
 import './usage.css';
-import type { Answer, Key } from './api';
-import { Chart } from './chart';
+import { type Answer, type Key, now } from './api';
+import { Chart, Legend, type Series } from './chart';
 import { KeyLink } from './keyNames';
 import type { Reading } from './list';
 import { answerTime, count } from './numbers';
 import { Ago, Cell, Head, HeadRow, Problem } from './parts';
-import { type Period, Periods, sinceOf, spanAt, spanOf } from './periods';
+import { type Period, Periods, sinceOf, type Span, spanAt, spanOf } from './periods';
 import { Tiles } from './tiles';
 
 /* Usage in a period: that of one key on its page, and that of all keys on the overview. */
@@ -15,6 +15,23 @@ type Usage = Omit<Answer<'usage'>, 'mcp'>;
 
 /** Shown with every empty count, since the latest requests are not counted yet. */
 export const AGE = 'Figures are up to a minute old.';
+
+/** How long requests are kept, in milliseconds; before that a bar opens nothing. */
+const REQUESTS_KEPT = 7 * 86_400_000;
+type Bucket = Usage['buckets'][number];
+const BARS: readonly Series<Bucket>[] = [
+  {
+    kind: 'fine',
+    name: 'Successful',
+    of: ({ requests, errors, rate_limited: limited }) => Math.max(0, requests - errors - limited),
+  },
+  { kind: 'faults', name: 'Errors', of: ({ errors }) => errors },
+  { kind: 'limited', name: 'Rate limited', of: ({ rate_limited: limited }) => limited },
+];
+const LINES: readonly Series<Bucket>[] = [
+  { kind: 'p50_ms', name: 'Median', of: ({ p50_ms: ms }) => ms },
+  { kind: 'p95_ms', name: '95th percentile', of: ({ p95_ms: ms }) => ms },
+];
 
 interface UsageProps {
   readonly of: Usage;
@@ -27,19 +44,15 @@ interface UsageProps {
 export function Figures({ of: usage, period, at, whose }: UsageProps & { whose: string }): JSX.Element {
   const { requests, errors, rate_limited: limited } = usage;
   const counts = `${count(requests)}, including ${count(errors)} errors and ${count(limited)} rate limited.`;
+  const open = ({ since, until }: Span): string | undefined =>
+    Date.parse(until) > now() - REQUESTS_KEPT ? `${at}?since=${since}&until=${until}` : undefined;
   const description = `Requests with ${whose} in ${spanOf(period)}: ${counts}`;
   return (
     <>
       <Tiles of={usage} period={period} failed={<FailedLink of={errors} at={at} period={period} />} />
       <div class="card">
-        <p class="legend">
-          {LEGEND.map(([kind, name]) => (
-            <span key={kind}>
-              <span class={`swatch ${kind}`} /> {name}
-            </span>
-          ))}
-        </p>
-        <Chart of={usage.buckets} period={period} description={description} at={at} />
+        <Legend of={[...BARS, ...LINES]} />
+        <Chart of={usage.buckets} period={period} description={description} bars={BARS} lines={LINES} open={open} />
         <details class="as-table">
           <summary>As a table</summary>
           <Buckets of={usage.buckets} period={period} />
@@ -48,14 +61,6 @@ export function Figures({ of: usage, period, at, whose }: UsageProps & { whose: 
     </>
   );
 }
-
-const LEGEND = [
-  ['fine', 'Successful'],
-  ['faults', 'Errors'],
-  ['limited', 'Rate limited'],
-  ['p50_ms', 'Median time to answer'],
-  ['p95_ms', '95th percentile'],
-] as const;
 
 /** A count of errors that links to the failed requests. */
 function FailedLink({ of: errors, at, period }: { of: number; at: string; period: Period }): JSX.Element | null {

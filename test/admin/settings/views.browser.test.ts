@@ -66,7 +66,7 @@ inBrowser('the settings page with the longest values', () => {
         }
       };
       const checkDetails = async (place: string, count: number): Promise<void> => {
-        const details = section(page, place).getByRole('button', { name: /^Details/ });
+        const details = section(page, place).getByRole('rowheader').locator('a, button');
         await details.nth(count - 1).waitFor();
         for (const one of await details.all()) {
           await one.click();
