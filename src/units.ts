@@ -52,3 +52,5 @@ export function idText(id: unknown): string {
     return JSON.stringify(id);
   }
 }
+/** Memory of a decoded row as a multiple of its bytes: as much for long texts, two to three times as much for many short ones. */
+export const DECODED = 2;

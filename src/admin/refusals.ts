@@ -19,14 +19,18 @@ export function beingErased(): AppError {
   return conflict('', 'the organisation is being erased');
 }
 
-/** Throws a refusal as an error for the caller, and any other error unchanged. `shardPointer` is where the request names the shard. */
+/**
+ * Throws a refusal as an error for the caller, and any other error unchanged. A value that is never possible is a 422, one that only the
+ * state of an organisation forbids a 409 (contract, "Operator API"); the fault is `not_allowed` if the organisation must change first, and
+ * `conflict` if something else has the name or the turn. `shardPointer` is where the request names the shard.
+ */
 export function rethrowForCaller(error: unknown, shardPointer = '/shard'): never {
   if (error instanceof ShardRefused) throw notAllowed(shardPointer, error.message);
   if (error instanceof NotImportedError) throw conflict('/state', error.message, 'not_allowed');
   if (error instanceof SharedByOwnerError) throw conflict('', error.message, 'not_allowed');
   if (error instanceof RefTakenError) throw conflict('/external_ref', error.message);
   if (error instanceof JobRefused) throw conflict('', error.message);
-  // no fault: the organisation will be gone in a moment, and a retry succeeds
+  // without faults, clients retry: the organisation will be gone in a moment
   if (error instanceof StillErasingError) throw new AppError('conflict', `${error.message}.`);
   throw error;
 }

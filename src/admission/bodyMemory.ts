@@ -3,7 +3,7 @@ import { AppError } from '../errors';
 import type { Caller } from '../auth/principal';
 import { bodyMemoryLimits } from '../limits';
 import { createShares, type Owner, type Whose } from '../async/shares';
-import { MAX_ANSWER, MEBIBYTE } from '../units';
+import { DECODED, MAX_ANSWER, MEBIBYTE } from '../units';
 
 /*
  * Counts the memory of request bodies (received bytes and parsed values) and of rows read from the database until their requests are done,
@@ -13,10 +13,9 @@ import { MAX_ANSWER, MEBIBYTE } from '../units';
 /** Answers up to this many bytes are not counted: the kernel buffers most of them, and counting would slow every request by a percent. */
 const SMALL_ANSWER = 64 * 1024;
 
-/** Maximum bytes, as stored, of the rows that one request keeps. */
+/** Maximum bytes, as stored, of the rows that one request keeps (contract, "Answers"): those of a few answers, since GraphQL reads more than it answers. */
 const MAX_STORED_ROWS = 4 * MAX_ANSWER;
-/** The same in memory, where rows take twice as much. */
-const MAX_ROWS = 2 * MAX_STORED_ROWS;
+const MAX_ROWS = DECODED * MAX_STORED_ROWS;
 
 const REFUSALS = {
   all: 'Too much data is being sent, read, or answered and not taken, at the moment.',
@@ -89,7 +88,7 @@ export function createBodyMemory(limit: number, onRefused: () => void) {
       if (holdings.has(exchange)) set(exchange, 'body', 0);
     },
     /**
-     * Counts more bytes of rows that a request keeps, or fewer if negative.
+     * Counts more bytes of rows in memory (DECODED) that a request keeps, or fewer if negative.
      * @throws AppError invalid_request if the request alone keeps too many; unavailable if its caller does. Then none of it counts any more
      */
     holdRows(exchange: CountedExchange, more: number): void {

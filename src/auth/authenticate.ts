@@ -50,7 +50,7 @@ interface AuthenticatorOptions {
   readonly onFound?: (storedKey: ApiKey | null | undefined) => void;
 }
 
-/** Called while a key is being looked up, if it was accepted a moment ago (seenKeys.ts), with the caller that it would identify. */
+/** Called while a key is being looked up, if it was accepted a moment ago (seenKeys.ts), with the caller that it would identify. Must not throw. */
 export type OnExpected = (caller: KeyPrincipal) => void;
 
 export type Authenticate = ReturnType<typeof createAuthenticator>['authenticate'];
@@ -102,7 +102,10 @@ export function createAuthenticator(options: AuthenticatorOptions) {
 
 /** Size and TTL (ms) of the cache of rejected keys. */
 const REFUSALS_KEPT = { max: 5000, ttl: 10_000 };
-/** After this many rejections within the TTL a key is rejected from the cache, so that hammering costs no database calls. */
+/**
+ * After this many rejections within the TTL a key is rejected from the cache, so that hammering costs no database calls. Callers that ask less
+ * often are looked up each time: after a restore of the database their keys work at once.
+ */
 const REPEATED_FROM = 100;
 
 /**

@@ -36,7 +36,8 @@ const LAPSED = 5000;
 /**
  * Has MongoDB move an organisation's database to another shard, while its requests are refused (docs/decisions/shards.md). If the process is
  * killed or interrupted, MongoDB goes on, and a gateway ends the move.
- * @throws JobRefused if it cannot be moved, or another process has taken over; the error if it is not known whether MongoDB goes on
+ * @throws JobRefused if it cannot be moved, or another process has taken over; AbortError if `signal` came before MongoDB was asked, and the
+ * organisation stays where it was; the error if it is not known whether MongoDB goes on
  */
 export async function moveOrganisation(stores: Stores, { id, to, signal, onStep }: MoveRequest): Promise<MoveResult> {
   const { databases, control } = stores;
@@ -71,6 +72,7 @@ export async function moveOrganisation(stores: Stores, { id, to, signal, onStep 
     if (hasMoveBegun && isUnanswered(error)) throw error;
     if (hasMoveBegun && (await shardOf(shards, id)) === to) return await finish();
     if (!(await control.moving.undo(self, { to }))) throw takenOver();
+    if (!hasMoveBegun) signal.throwIfAborted();
     throw new JobRefused(`${(error as Error).message}; the organisation stays where it was`, { cause: error });
   } finally {
     await heartbeat.stop();

@@ -1,5 +1,5 @@
 import mongoose, { type mongo } from 'mongoose';
-import { MEBIBYTE } from '../units';
+import { DECODED, MEBIBYTE } from '../units';
 import type { Budget } from '../async/yield';
 import { findRaw, type RawFind, type RawRows } from './rawRows';
 
@@ -12,8 +12,6 @@ import { findRaw, type RawFind, type RawRows } from './rawRows';
 const PIECE = 2 * MEBIBYTE;
 /** Bytes of a row whose size is unknown: all that a call can name fit into a piece. */
 const UNKNOWN = 2 * 1024;
-/** Memory of a decoded row as a multiple of its bytes: as much for long texts, two to three times as much for many short ones. */
-const DECODED = 2;
 /** How many rows tell a size: one very large row among many small ones must not make lists take many commands. */
 const TELLING = 8;
 /** How long a size is remembered after rows of that size were read, in milliseconds. */

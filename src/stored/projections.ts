@@ -77,7 +77,10 @@ function fragmentsOf({ fragments }: GraphQLResolveInfo): Fragments {
   return (name) => fragments[name];
 }
 
-/** The nodes of an operation's fields that lead from a row to one of a type. Visits each fragment once. */
+/**
+ * The nodes of an operation's fields that lead from a row to one of a type. Visits each fragment once. The SDL has no interfaces or unions, and
+ * folders may not add any, so the type condition of a fragment changes nothing.
+ */
 function referencesTo(type: string, info: GraphQLResolveInfo): FieldNode[] {
   const { schema, operation } = info;
   const roots = [schema.getQueryType(), schema.getMutationType()];

@@ -14,17 +14,24 @@ const STEPS = {
   moving: 'MongoDB moves the database',
 };
 
+/** What an interrupted move leaves, by the step that it was at. */
+const LEFT = {
+  waiting: 'the organisation stays where it was',
+  moving: 'MongoDB goes on with a move that it has begun, and a gateway ends it',
+};
+
 /** `scopegate org move`. */
 export async function moveCommand(id: string, { to, json }: MoveOptions): Promise<void> {
   const signal = interruption();
   const moved = await withStore(async (store) => {
+    let begun: keyof typeof STEPS = 'waiting';
     const onStep = (step: keyof typeof STEPS): void => {
+      begun = step;
       note(STEPS[step]);
     };
     return moveOrganisation(store, { id, to, signal, onStep }).catch((error: unknown) => {
       if (!isAbort(error)) throw error;
-      const left = 'interrupted; MongoDB goes on with a move that it has begun, and a gateway ends it';
-      throw new CommandFailure(left, EXIT.interrupted);
+      throw new CommandFailure(`interrupted; ${LEFT[begun]}`, EXIT.interrupted);
     });
   }, signal);
   const refused = `Its requests were refused for ${(moved.refused / 1000).toFixed(1)} s.`;

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { mongo } from 'mongoose';
 import type { Organisation } from '../../../src/auth/principal';
 import { databaseName } from '../../../src/mongo/databaseNames';
+import { moveOrganisation } from '../../../src/jobs/moveOrganisation';
 import { resourceOf } from '../../../src/resources';
 import { commandLine } from '../../cli/commandLine';
 import { eventually } from '../../api/http/eventually';
@@ -159,6 +160,19 @@ test('a move that MongoDB refuses leaves the organisation where it was, and its 
   expect(error).toContain('stays where it was');
   expect(await shard()).toBe('shard01');
   expect((await caller.post('/products/bulk', PRODUCTS)).status).toBe(200);
+});
+
+test('a move that is interrupted before MongoDB is asked ends at once, and requests go on', async () => {
+  const { organisation, caller, shard } = await stored();
+  const { databases, control } = gateway;
+  const interrupt = new AbortController();
+  const onStep = () => interrupt.abort();
+  const stores = { databases, control };
+  const moving = moveOrganisation(stores, { id: organisation.id, to: 'shard02', signal: interrupt.signal, onStep });
+  // the command line ends with 130 for this error
+  await expect(moving).rejects.toThrow(expect.objectContaining({ name: 'AbortError' }));
+  expect(await shard()).toBe('shard01');
+  expect((await caller.get('/products')).status).toBe(200);
 });
 
 test('a move is refused to an unknown or draining shard and to its own', async () => {
