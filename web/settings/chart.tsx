@@ -136,7 +136,7 @@ function Plot({ kind, width, labels, highest, description, children }: PlotProps
   const step = (width - LEFT - RIGHT) / labels.length;
   const x = { at: (index: number) => LEFT + (index + 0.5) * step, step };
   const numbers = new Intl.NumberFormat('en', { notation: top < 10_000 ? 'standard' : 'compact' });
-  const words = kind === 'lines' ? length : numbers.format;
+  const words = (number: number): string => (kind === 'lines' ? length(number) : numbers.format(number));
   // as many labels as there is room for
   const every = Math.ceil(64 / step);
   return (

@@ -53,7 +53,9 @@ export class EndpointStatistics {
   constructor(draw: () => void) {
     this.reading = new Reading(async () => {
       const { data } = await call('deliveryStatistics', { webhook_id: this.#endpoint, period: this.#period });
-      return data[0] as Statistics;
+      const [statistics] = data;
+      if (!statistics) throw new Error('no statistics of an endpoint');
+      return statistics;
     }, draw);
   }
 
