@@ -38,8 +38,8 @@ test('is dropped if the organisation has been erased', async () => {
   await erase(organisation);
   await gateway.stop();
   expect(await rowsOf(organisation, id)).toEqual([0, 0]);
-  // by hour and by day, of the key and of the organisation
-  expect(await rowsOf(stays, other.id)).toEqual([1, 4]);
+  // by five minutes, hour and day, of the key and of the organisation
+  expect(await rowsOf(stays, other.id)).toEqual([1, 6]);
 });
 
 test.each(['the request log', 'usage'])('is deleted again if erased while it was written: %s', async (what) => {
