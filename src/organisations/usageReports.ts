@@ -1,5 +1,5 @@
 import { trusted } from 'mongoose';
-import { nativeCollection } from '../mongo/native';
+import { atMost, nativeCollection } from '../mongo/native';
 import { DAY, MINUTE } from '../units';
 import type { ControlModels } from './models';
 import { codesOf, type CodeUsage, operationsOf, type OperationUsage, totalsOf, type UsageTotals } from './usageDetails';
@@ -69,7 +69,7 @@ export function createUsageReports({ usage, apiKeys }: Pick<ControlModels, 'usag
       const keys = await apiKeys
         .find({ 'organisation.id': organisationId, last_used_at: used }, { _id: 1 })
         .sort({ last_used_at: -1 })
-        .limit(AMONG_KEYS)
+        .setOptions(atMost(AMONG_KEYS))
         .lean();
       const { unit } = USAGE_PERIODS[period];
       const $match = { key_id: { $in: keys.map(({ _id }) => _id) }, unit, start: { $gte: first } };
