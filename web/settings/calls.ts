@@ -70,6 +70,30 @@ interface KeyUsage {
   readonly codes: readonly CodeUsage[];
 }
 
+interface LoggedRequest {
+  readonly missing_scope: string | null;
+  readonly at: string;
+}
+
+interface LoggedRequestPage {
+  readonly data: readonly LoggedRequest[];
+}
+
+interface LoggedRequest2 {
+  readonly at: string;
+  readonly face: 'rest' | 'graphql' | 'mcp';
+  readonly method: string;
+  readonly path: string;
+  readonly operation: string | null;
+  readonly status: number;
+  readonly code: string | null;
+  readonly missing_scope: string | null;
+}
+
+interface LoggedRequestPage2 {
+  readonly data: readonly LoggedRequest2[];
+}
+
 interface ApiKey2 {
   readonly id: string;
   readonly name: string;
@@ -146,7 +170,7 @@ interface AuditEventPage {
   readonly next_cursor: string | null;
 }
 
-interface LoggedRequest {
+interface LoggedRequest3 {
   readonly id: string;
   readonly at: string;
   readonly request_id: string;
@@ -163,8 +187,8 @@ interface LoggedRequest {
   readonly address: string;
 }
 
-interface LoggedRequestPage {
-  readonly data: readonly LoggedRequest[];
+interface LoggedRequestPage3 {
+  readonly data: readonly LoggedRequest3[];
   readonly next_cursor: string | null;
 }
 
@@ -286,6 +310,8 @@ export interface Calls {
   key: { variables: { key_id: string }; answer: ApiKey };
   replacedKeys: { variables: { replaced_by: string }; answer: ApiKeyPage2 };
   usage: { variables: { key_id: string; period: 'last_1h' | 'last_24h' | 'last_7d' | 'last_30d' }; answer: KeyUsage };
+  missingScopes: { variables: { key_id: string }; answer: LoggedRequestPage };
+  firstRequests: { variables: { key_id: string }; answer: LoggedRequestPage2 };
   newestKeys: { variables: {}; answer: ApiKeyPage3 };
   expiringKeys: { variables: { expires_before: string; cursor?: string | null }; answer: ApiKeyPage4 };
   unusedKeys: { variables: { unused_since: string }; answer: ApiKeyPage5 };
@@ -308,7 +334,7 @@ export interface Calls {
       since?: string | null;
       cursor?: string | null;
     };
-    answer: LoggedRequestPage;
+    answer: LoggedRequestPage3;
   };
   requestCounts: { variables: { code: string; since?: string | null }; answer: RequestCountList };
   make: {
@@ -329,6 +355,7 @@ export interface Calls {
     variables: {
       key_id: string;
       name?: string | null;
+      scopes?: readonly string[] | null;
       expires_at?: string | null;
       allowed_ranges?: readonly string[] | null;
       mcp?: 'off' | 'read' | 'write' | null;
