@@ -130,14 +130,17 @@ function errorToShow(error: unknown, onError: SettingsOptions['onError']): unkno
 /** Longer than any session, so that the sign-in page can say that the browser's has ended. */
 const COOKIE_SECONDS = (2 * SESSION_LIMITS.absolute) / 1000;
 const START_PAGE = '/settings/integrations';
-/** The paths of pages, including those of one key, webhook endpoint or request. */
-const PAGE_PATHS = [...SETTINGS_PAGES, 'keys/:id', 'webhooks/:id', 'requests/:id'].map((name) => `/settings/${name}`);
+/** The paths of pages, including those of one key, webhook endpoint, delivery or request. */
+const PAGE_PATHS = [
+  ...SETTINGS_PAGES,
+  ...['keys/:id', 'webhooks/:id', 'webhooks/:id/deliveries/:delivery', 'requests/:id'],
+].map((name) => `/settings/${name}`);
 /**
  * The path and query of a page to return to after signing in or switching the mode. Only paths on this host match, even if the cookie was
  * forged, and none so long that the cookie would have over 1 kB.
  */
 const RETURN_ADDRESS = new RegExp(
-  `^/settings/(${SETTINGS_PAGES.join('|')})(/[0-9a-f-]{36})?(\\?[\\w.~%!$&'()*+,;=:@/?-]{0,680})?$`,
+  `^/settings/(${SETTINGS_PAGES.join('|')})(/[0-9a-f-]{36}(/deliveries/[0-9a-f.-]{1,100})?)?(\\?[\\w.~%!$&'()*+,;=:@/?-]{0,680})?$`,
   'i',
 );
 

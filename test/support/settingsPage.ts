@@ -161,6 +161,10 @@ export const openDetails = (page: Page): Promise<void> =>
     .first()
     .click();
 
+/** Opens what the first row of a list leads to, beside the list. */
+export const openFirst = (page: Page, list: string): Promise<void> =>
+  section(page, list).getByRole('rowheader').first().getByRole('link').click();
+
 export async function closeDetails(page: Page): Promise<void> {
   await press(dialog(page), 'Close');
   await dialog(page).waitFor({ state: 'hidden' });

@@ -28,6 +28,48 @@ interface ApiKeyPage2 {
   readonly data: readonly ApiKey[];
 }
 
+interface UsageTotals {
+  readonly requests: number;
+  readonly errors: number;
+  readonly rate_limited: number;
+  readonly p95_ms: number | null;
+}
+
+interface UsageBucket {
+  readonly start: string;
+  readonly requests: number;
+  readonly errors: number;
+  readonly rate_limited: number;
+  readonly p50_ms: number | null;
+  readonly p95_ms: number | null;
+}
+
+interface OperationUsage {
+  readonly operation: string;
+  readonly requests: number;
+  readonly errors: number;
+  readonly rate_limited: number;
+  readonly p50_ms: number | null;
+  readonly p95_ms: number | null;
+}
+
+interface CodeUsage {
+  readonly code: string;
+  readonly requests: number;
+}
+
+interface KeyUsage {
+  readonly mcp: number;
+  readonly requests: number;
+  readonly errors: number;
+  readonly rate_limited: number;
+  readonly p95_ms: number | null;
+  readonly previous: UsageTotals | null;
+  readonly buckets: readonly UsageBucket[];
+  readonly operations: readonly OperationUsage[];
+  readonly codes: readonly CodeUsage[];
+}
+
 interface LoggedRequest {
   readonly missing_scope: string | null;
   readonly at: string;
@@ -52,37 +94,6 @@ interface LoggedRequestPage2 {
   readonly data: readonly LoggedRequest2[];
 }
 
-interface UsageBucket {
-  readonly start: string;
-  readonly requests: number;
-  readonly errors: number;
-  readonly rate_limited: number;
-}
-
-interface OperationUsage {
-  readonly operation: string;
-  readonly requests: number;
-  readonly errors: number;
-  readonly rate_limited: number;
-  readonly p50_ms: number | null;
-  readonly p95_ms: number | null;
-}
-
-interface CodeUsage {
-  readonly code: string;
-  readonly requests: number;
-}
-
-interface KeyUsage {
-  readonly requests: number;
-  readonly errors: number;
-  readonly rate_limited: number;
-  readonly mcp: number;
-  readonly buckets: readonly UsageBucket[];
-  readonly operations: readonly OperationUsage[];
-  readonly codes: readonly CodeUsage[];
-}
-
 interface ApiKey2 {
   readonly id: string;
   readonly name: string;
@@ -100,13 +111,31 @@ interface ApiKeyPage4 {
   readonly next_cursor: string | null;
 }
 
+interface ApiKeyPage5 {
+  readonly data: readonly ApiKey[];
+  readonly has_more: boolean;
+}
+
 interface KeyUsage2 {
   readonly requests: number;
   readonly errors: number;
   readonly rate_limited: number;
+  readonly p95_ms: number | null;
+  readonly previous: UsageTotals | null;
   readonly buckets: readonly UsageBucket[];
   readonly operations: readonly OperationUsage[];
   readonly codes: readonly CodeUsage[];
+}
+
+interface UsageByKey {
+  readonly key_id: string;
+  readonly requests: number;
+  readonly errors: number;
+  readonly rate_limited: number;
+}
+
+interface UsageByKeyList {
+  readonly data: readonly UsageByKey[];
 }
 
 interface Member {
@@ -275,6 +304,33 @@ interface WebhookDeliveryPage {
   readonly next_cursor: string | null;
 }
 
+interface WebhookBucket {
+  readonly start: string;
+  readonly delivered: number;
+  readonly failed: number;
+}
+
+interface WebhookErrorCount {
+  readonly status: number | null;
+  readonly error: string;
+  readonly deliveries: number;
+  readonly last_at: string;
+}
+
+interface WebhookStatistics {
+  readonly webhook_id: string;
+  readonly delivered: number;
+  readonly failed: number;
+  readonly counted_since: string | null;
+  readonly p50_ms: number | null;
+  readonly buckets: readonly WebhookBucket[];
+  readonly errors: readonly WebhookErrorCount[];
+}
+
+interface WebhookStatisticsList {
+  readonly data: readonly WebhookStatistics[];
+}
+
 interface WebhookMessage {
   readonly body: string;
 }
@@ -288,12 +344,14 @@ export interface Calls {
   keys: { variables: { state?: string | null; search?: string | null; cursor?: string | null }; answer: ApiKeyPage };
   key: { variables: { key_id: string }; answer: ApiKey };
   replacedKeys: { variables: { replaced_by: string }; answer: ApiKeyPage2 };
+  usage: { variables: { key_id: string; period: 'last_1h' | 'last_24h' | 'last_7d' | 'last_30d' }; answer: KeyUsage };
   missingScopes: { variables: { key_id: string }; answer: LoggedRequestPage };
   firstRequests: { variables: { key_id: string }; answer: LoggedRequestPage2 };
-  usage: { variables: { key_id: string; period: 'last_24h' | 'last_30d' }; answer: KeyUsage };
   newestKeys: { variables: {}; answer: ApiKeyPage3 };
   expiringKeys: { variables: { expires_before: string; cursor?: string | null }; answer: ApiKeyPage4 };
-  allUsage: { variables: { period: 'last_24h' | 'last_30d' }; answer: KeyUsage2 };
+  unusedKeys: { variables: { unused_since: string }; answer: ApiKeyPage5 };
+  allUsage: { variables: { period: 'last_1h' | 'last_24h' | 'last_7d' | 'last_30d' }; answer: KeyUsage2 };
+  usageByKey: { variables: { period: 'last_1h' | 'last_24h' | 'last_7d' | 'last_30d' }; answer: UsageByKeyList };
   members: { variables: {}; answer: MemberList };
   invitations: { variables: {}; answer: InvitationList };
   invite: { variables: { name: string; role: 'member' | 'admin' }; answer: NewInvitation };
@@ -375,6 +433,11 @@ export interface Calls {
       cursor?: string | null;
     };
     answer: WebhookDeliveryPage;
+  };
+  delivery: { variables: { webhook_id: string; delivery: string }; answer: WebhookDelivery };
+  deliveryStatistics: {
+    variables: { webhook_id?: string | null; period: 'last_1h' | 'last_24h' | 'last_7d' | 'last_30d' };
+    answer: WebhookStatisticsList;
   };
   message: { variables: { webhook_id: string; delivery: string }; answer: WebhookMessage };
   createEndpoint: { variables: { url: string; types?: readonly string[] | null }; answer: NewWebhookEndpoint };

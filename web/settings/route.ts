@@ -20,11 +20,14 @@ type Name = PageName | 'key' | 'endpoint';
 interface Shown {
   readonly name: Name;
   readonly id?: string | undefined;
-  /** Id of what is shown beside the list. */
+  /** Id of what is shown beside the list, or of the delivery that is shown beside an endpoint. */
   readonly beside?: string | undefined;
 }
 
-const PAGE = new RegExp(`^${at('/settings')}/(${SETTINGS_PAGES.join('|')})(?:/([0-9a-f-]{36}))?$`, 'i');
+const PAGE = new RegExp(
+  `^${at('/settings')}/(${SETTINGS_PAGES.join('|')})(?:/([0-9a-f-]{36})(?:/deliveries/([0-9a-f.-]{1,100}))?)?$`,
+  'i',
+);
 /** The page of one key or endpoint. */
 const ONE: Readonly<Record<string, Name>> = { keys: 'key', webhooks: 'endpoint' };
 const LISTS: Readonly<Partial<Record<Name, Name>>> = { key: 'keys', endpoint: 'webhooks' };
@@ -38,10 +41,10 @@ let shown: Shown | undefined;
 
 /** The page that an address names. */
 function named(address: string): Shown {
-  const [, list = 'integrations', id] = PAGE.exec(new URL(address).pathname) ?? [];
+  const [, list = 'integrations', id, delivery] = PAGE.exec(new URL(address).pathname) ?? [];
   if (id === undefined) return { name: list as Name };
   if (BESIDE.includes(list)) return { name: list as Name, beside: id.toLowerCase() };
-  return { name: ONE[list] ?? 'integrations', id: id.toLowerCase() };
+  return { name: ONE[list] ?? 'integrations', id: id.toLowerCase(), beside: delivery?.toLowerCase() };
 }
 
 /** @throws Error if there is no such page */
@@ -64,6 +67,7 @@ export function notFound(text: string, list: string, others: string, href = list
 
 /** The id in the address of the shown page. */
 export const shownId = (): string => shown?.id ?? '';
+export const besideId = (): string => shown?.beside ?? '';
 export const isShown = (name: string): boolean => shown?.name === name;
 const headingOf = (name: string): HTMLElement | null => placeOf(name).querySelector('h1');
 

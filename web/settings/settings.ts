@@ -27,7 +27,7 @@ const actions = { revoke: revokeKey, rotate: rotateKey, make: mayMake ? makeKey 
 const webhooksChanged = (): void => refresh('webhooks', 'audit');
 const webhooks = webhooksPage(webhooksChanged);
 followAddress({
-  integrations: overviewPage(actions),
+  integrations: overviewPage(actions, webhooks.read),
   keys: keysPage(actions),
   key: keyPage(),
   webhooks,
@@ -37,4 +37,4 @@ followAddress({
   audit: auditPage(),
 });
 // the list of pages shows how many endpoints fail
-if (!isShown('webhooks')) void webhooks.refresh();
+if (!isShown('webhooks') && !isShown('integrations')) void webhooks.refresh();
