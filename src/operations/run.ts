@@ -72,10 +72,7 @@ export function guardFields(schema: GraphQLSchema, options: GuardOptions): void 
     const check =
       isRoot && rootsAreChecked
         ? undefined
-        : checkOf(
-            directiveOf(field.astNode, 'access') && accessTo(type, field.astNode),
-            checksOf({ type, field }).all,
-          );
+        : checkOf(directiveOf(field.astNode, 'access') && accessTo(type, field.astNode), checksOf({ type, field }).all);
     // checked once for all events of the stream
     if (field.subscribe) {
       field.subscribe = guard(field.subscribe as Guarded, check);
@@ -87,7 +84,10 @@ export function guardFields(schema: GraphQLSchema, options: GuardOptions): void 
       continue;
     }
     const operation = check && operations.find(({ name }) => name === field.name);
-    field.resolve = guard(withSelectionCheck(operation, type === 'Mutation' ? whileAwaited(once(resolve)) : resolve), check);
+    field.resolve = guard(
+      withSelectionCheck(operation, type === 'Mutation' ? whileAwaited(once(resolve)) : resolve),
+      check,
+    );
     // from the definition of the resolver, since the schema has a bound copy of the function
     const fastReadOf = resolvers[type]?.[field.name]?.fastReadOf;
     if (!fastReadOf) continue;

@@ -27,6 +27,7 @@ import { below, type Html } from '../pages/html';
 import { ATTEMPT_SECONDS, CALLBACK_PATH, type OpenId, createOpenId } from './openid';
 import { UUID } from '../units';
 import { SETTINGS_PAGES } from './documents';
+import { whyNoInsights } from './insights';
 import { type OpeningAnswers, openingAnswers } from './opening';
 import { renderLink, renderSettings, renderSignIn, type WebhookInfo } from './page';
 import { type PrepareSandbox, createSandboxPreparer, type SandboxOptions } from './sandbox';
@@ -205,6 +206,7 @@ function settingsRoutes(options: RoutesOptions): Routes {
     }
     const { session } = openSession;
     const { organisation, user, role } = session;
+    const whyNot = whyNoInsights(config.INSIGHTS, role);
     exchange.log.principal = { kind: 'user', organisation, user, role };
     requireState(organisation);
     const canSwitch =
@@ -214,7 +216,9 @@ function settingsRoutes(options: RoutesOptions): Routes {
       .then((context) => options.opening(originalUrl, context))
       .catch(() => ({}));
     return {
-      page: renderSettings(session, csrfToken(openSession), { ...parts, opening, canSwitch: Boolean(canSwitch) }),
+      page: renderSettings(session, csrfToken(openSession), {
+        ...{ ...parts, whyNoInsights: whyNot, opening, canSwitch: Boolean(canSwitch) },
+      }),
     };
   };
 

@@ -20,6 +20,8 @@ export interface PageInfo {
   readonly webhooks: WebhookInfo;
   /** Whether this gateway stores requests (REQUEST_LOG). */
   readonly storesRequests: boolean;
+  /** Why the user sees no figures; undefined for those who see them. */
+  readonly whyNoInsights: string | undefined;
   /** The answers to the first calls of the page (opening.ts). */
   readonly opening: object;
 }
@@ -28,7 +30,7 @@ export interface PageInfo {
 export function renderSettings(
   session: Session,
   csrf: string,
-  { webhooks, storesRequests, canSwitch, opening }: PageInfo,
+  { webhooks, storesRequests, whyNoInsights, canSwitch, opening }: PageInfo,
 ): Html {
   const { organisation, home, user, role } = session;
   const mode = modeOf(organisation);
@@ -48,7 +50,9 @@ export function renderSettings(
           <p class="organisation"><strong>${organisation.name}</strong> ${planName(organisation.plan)} plan</p>
           ${canSwitch && !(mode === 'test' && organisation.id === home) ? modeSwitch(mode, csrf) : undefined}
           <nav aria-label="Settings">
-            ${PAGES.map(([path, symbol, name]) => html`<a href="/settings/${path}">${icon(symbol)}${name}</a>`)}
+            ${PAGES.filter(([path]) => path !== 'insights' || whyNoInsights === undefined).map(
+              ([path, symbol, name]) => html`<a href="/settings/${path}">${icon(symbol)}${name}</a>`,
+            )}
           </nav>
           <button class="user" type="button" popovertarget="account">
             <span class="initial" aria-hidden="true">${Array.from(user.name)[0]?.toUpperCase() ?? ''}</span>
@@ -71,7 +75,7 @@ export function renderSettings(
             </p></noscript
           >
           ${mayChange ? undefined : MEMBER_NOTICE}
-          ${['integrations', 'keys', 'key', 'webhooks', 'endpoint', 'requests', 'members', 'audit'].map(pageSection)}
+          ${['integrations', 'insights', 'keys', 'key', 'webhooks', 'endpoint', 'requests', 'members', 'audit'].map(pageSection)}
         </div>
       </div>
       <div id="dialogs"></div>
@@ -79,6 +83,7 @@ export function renderSettings(
       ${jsonBlock('settings', {
         ...{ csrf, mayChange, hasPlan, canMakeWebhooks: webhooks.canMake, storesRequests, opening, now: Date.now() },
         ...{ scopes: offeredScopes(), eventTypes: webhooks.types, timeBounds: LATENCY_BOUNDS, statuses: STATUSES },
+        ...{ whyNoInsights, currency: organisation.currency, ...STAGES },
         // so that the page is never used for an organisation or user other than it was opened for
         ...{ organisation: organisation.id, user: user.id },
       })}`,
@@ -88,6 +93,7 @@ export function renderSettings(
 /** The pages in the side bar: path, icon and name. */
 const PAGES = [
   ['integrations', 'layout-dashboard', 'Overview'],
+  ['insights', 'chart-column', 'Insights'],
   ['keys', 'key-round', 'API keys'],
   ['webhooks', 'webhook', html`Webhooks <span class="tag failing" id="failing" hidden></span>`],
   ['requests', 'scroll-text', 'Requests'],
@@ -113,6 +119,10 @@ function offeredScopes(): Readonly<Record<string, Readonly<Record<string, string
 
 /** HTTP statuses by error code. */
 const STATUSES = Object.fromEntries(Object.entries(ERROR_CODES).map(([code, { status }]) => [code, status]));
+
+const valuesOf = (type: string): string[] => published.enumValuesOf(type).map(({ name }) => name.value);
+/** The statuses of orders and quotes, in the order of the SDL. */
+const STAGES = { orderStatuses: valuesOf('OrderStatus'), quoteStatuses: valuesOf('QuoteStatus') };
 
 /** The operation names that the filters of requests and of usage suggest. */
 function operationNames(): Html {

@@ -7,6 +7,7 @@ import './dialogs.css';
 import { auditPage } from './audit';
 import { makeKey, mayMake, rotateKey } from './keyDialogs';
 import { revokeKey } from './keyChanges';
+import { insightsPage } from './insights';
 import { keyPage } from './keyPage';
 import { keysPage } from './keys';
 import { membersPage } from './members';
@@ -30,6 +31,7 @@ const webhooksChanged = (): void => refresh('webhooks', 'audit');
 const webhooks = webhooksPage(webhooksChanged);
 followAddress({
   integrations: overviewPage(actions),
+  insights: insightsPage(),
   keys: keysPage(actions),
   key: keyPage(),
   webhooks,
