@@ -1,6 +1,7 @@
 import { type JSX, render } from 'preact';
 import { type Answer, call, settings } from './api';
-import { Columns, number, type Rank, Ranking, type Thing } from './figures';
+import { Columns, type Things } from './columns';
+import { number, type Rank, Ranking } from './figures';
 import { Reading } from './list';
 import { bucketsOf, INSIGHT_PERIODS, type InsightPeriod, spanOf } from './months';
 import { Button, Empty, Filter, KeepsFocus, Problem, Segments } from './parts';
@@ -17,8 +18,8 @@ const MOST_SEGMENTS = 4;
 const SOLD = settings.orderStatuses.filter((status) => status !== 'cancelled');
 const USUAL: InsightPeriod = 'last_12_months';
 
-const ORDERS: Thing = ['order', 'orders'];
-const QUOTES: Thing = ['quote', 'quotes'];
+const ORDERS: Things = ['order', 'orders'];
+const QUOTES: Things = ['quote', 'quotes'];
 
 interface Insights {
   readonly period: InsightPeriod;
@@ -63,7 +64,7 @@ export function insightsPage(): PageOf {
           </h1>
           {settings.whyNoInsights === undefined && (
             <>
-              <Currencies of={value} change={change} />
+              <Currencies of={value} wanted={currency} change={change} />
               <Segments
                 name="insights-period"
                 label="Period of the figures"
@@ -123,9 +124,17 @@ function currenciesIn({ orders, quotes }: Answer<'figures'>): readonly string[] 
 
 type Change = (choice: Readonly<Record<string, string>>) => void;
 
-function Currencies({ of: insights, change }: { of: Insights | undefined; change: Change }): JSX.Element | null {
-  const { currencies = [], currency = '' } = insights ?? {};
+interface CurrenciesProps {
+  readonly of: Insights | undefined;
+  /** The chosen currency, which may have no figures in the period. */
+  readonly wanted: string;
+  readonly change: Change;
+}
+
+function Currencies({ of: insights, wanted, change }: CurrenciesProps): JSX.Element | null {
+  const { currencies = [], currency: shown = '' } = insights ?? {};
   if (currencies.length < 2) return null;
+  const currency = currencies.includes(wanted) ? wanted : shown;
   const options = currencies.toSorted().map((code) => [code, code] as const);
   const props = { of: currency, options, change: (to: string) => change({ currency: to }) };
   if (currencies.length > MOST_SEGMENTS) return <Filter label="Currency" {...props} />;
@@ -152,13 +161,7 @@ function Pictures({ of: { period, currency, figures } }: { of: Insights }): JSX.
   return (
     <>
       {isCut && <p class="info warning">Only the first 1,000 groups are counted. Choose a shorter period.</p>}
-      <Columns
-        id="order-months"
-        title="Orders over time"
-        of={bucketsOf(orderMonths.data, period)}
-        currency={currency}
-        thing={ORDERS}
-      />
+      <Columns id="order-months" of={bucketsOf(orderMonths.data, period)} currency={currency} things={ORDERS} />
       <div class="pair">
         <Ranking
           {...{ id: 'order-statuses', title: 'Orders by status', currency }}
@@ -172,6 +175,9 @@ function Pictures({ of: { period, currency, figures } }: { of: Insights }): JSX.
           of={byStatus(quotes.data, currency, settings.quoteStatuses)}
           none="No quotes in this period."
         />
+      </div>
+      <Columns id="quote-months" of={bucketsOf(quoteMonths.data, period)} currency={currency} things={QUOTES} />
+      <div class="pair">
         <Ranking
           {...{ id: 'customers', title: 'Top customers', currency }}
           columns={['Customer', 'Orders', 'Total']}
@@ -195,16 +201,7 @@ function Pictures({ of: { period, currency, figures } }: { of: Insights }): JSX.
           none="No products in this period."
         />
       </div>
-      <Columns
-        id="quote-months"
-        title="Quotes over time"
-        of={bucketsOf(quoteMonths.data, period)}
-        currency={currency}
-        thing={QUOTES}
-      />
-      <p class="hint">
-        Months are in UTC. Cancelled orders count under Orders by status alone. Figures are read again every minute.
-      </p>
+      <p class="hint">Months are in UTC. Cancelled orders count only under Orders by status.</p>
     </>
   );
 }

@@ -105,3 +105,16 @@ function monthBucket(month: number, sums: Pick<Bucket, 'count' | 'minor'>): Buck
   const start = startOf(month);
   return { name: LONG.format(start), label: SHORT.format(start), year: String(yearOf(month)), ...sums };
 }
+
+/** The names below columns: those of at most `most` of them, with the year where it begins. */
+export function labelsOf(buckets: readonly Bucket[], most: number): readonly (readonly string[])[] {
+  const every = Math.ceil(buckets.length / most);
+  return buckets.map(({ label, year }, index) => {
+    if (index % every !== 0) return [];
+    const { year: before } = buckets[index - every] ?? {};
+    const { year: after = year } = buckets[index + every] ?? {};
+    // where the next year begins at once, there is no room for the first
+    const begins = before === undefined ? year === after : year !== before;
+    return begins && year !== undefined ? [label, year] : [label];
+  });
+}
