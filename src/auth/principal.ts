@@ -10,7 +10,7 @@ export const PLANS = {
 
 export type Plan = keyof typeof PLANS;
 
-/** All states of an organisation, and what each allows: requests of its keys and users, and checks of its data by `doctor`. */
+/** All states of an organisation, and what each allows: requests of its keys and users, and writes and checks (`doctor`) of its data. */
 export const STATES = {
   active: { requests: true, data: true },
   suspended: { requests: false, data: true },

@@ -35,7 +35,7 @@ export function createSeenKeys(peppers: readonly string[]) {
 
 /** Whether to read ahead: as far as is known, the key will be accepted from this address. */
 export function mayReadAhead({ key, isReadingAhead }: SeenKey, token: string, address: string, now: Date): boolean {
-  // while MongoDB moves the organisation's data, nothing may read them
+  // MongoDB's manual forbids reads during a move; a key remembered from before it may still cause one, whose result is dropped
   if (isReadingAhead || key.organisation.moving || !token.startsWith(key.prefix)) return false;
   return keyState(key, now) === 'active' && isInRanges(address, key.allowed_ranges);
 }

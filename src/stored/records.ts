@@ -32,6 +32,7 @@ export interface RecordKind extends Required<Pick<RecordRules, 'rules'>>, Pick<R
   readonly omit?: readonly string[];
   /** Additional list members of a record, with the SDL type of their items. */
   readonly lists?: Readonly<Record<string, { readonly type: string; readonly omit: readonly string[] }>>;
+  /** The collections that it writes; the first has the objects, whose ids are those of the records. */
   readonly writes: OrganisationData['collections'];
   /**
    * Stores records that are new or changed; with `now` that is their time of change instead of the records' own. @throws a duplicate key error

@@ -103,6 +103,7 @@ export function openRows(
       group.own.push(openRow);
       groups.set(name, group);
     }
+    // within a turn in any order that is always the same
     for (const [, { kind, own }] of [...groups].sort(([left], [right]) => left.localeCompare(right))) {
       for (const openRow of own) if (openRow.isOutdated && openRow.row) openRow.row = await renewed(kind, openRow.row);
       const changes = own.flatMap(({ row, stored }): RowChange<Row>[] => {
@@ -115,6 +116,7 @@ export function openRows(
     changed.clear();
   }
 
+  /** The row with what it sums up of its parts, which are of one kind: no type but requests has a summary. */
   async function renewed({ resource: { summary }, parts }: Kind, row: Row): Promise<Row> {
     const [part] = parts;
     if (!summary || !part) return row;
@@ -125,8 +127,11 @@ export function openRows(
     for (const part of kind.parts) {
       const member = String(part.owner?.member);
       if (isStoring()) await data.collection(part.resource).deleteMany({ [member]: id }, { session });
-      for (const openRow of rowsOf(part).values())
-        if (valueIn(openRow.row, member) === id) openRow.row = openRow.stored = undefined;
+      for (const [partId, openRow] of rowsOf(part)) {
+        if (valueIn(openRow.row, member) !== id) continue;
+        openRow.row = openRow.stored = undefined;
+        names.set(part, partId, undefined);
+      }
     }
   }
 
@@ -144,7 +149,7 @@ export function openRows(
     async set(kind, id, row) {
       const openRow = rowsOf(kind).get(id) ?? { kind, stored: undefined, row: undefined, isOutdated: false };
       const changesUnique = kind.unique.some((member) => valueIn(openRow.row, member) !== valueIn(row, member));
-      // unique values are written in the order in which the elements move them
+      // unique values are written in the order in which the elements move them, and changes before their object is deleted, so that each has its event
       if ((changesUnique && changed.has(openRow)) || (!row && kind.parts.length > 0)) await write();
       if (!row) await removeParts(kind, id);
       openRow.row = row;

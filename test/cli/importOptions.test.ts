@@ -111,7 +111,7 @@ describe('import --delete-missing', () => {
     expect(await database.collection('messages').countDocuments({ request_id: { $nin: ids } })).toBe(0);
   });
 
-  test('leaves what was created while the file was read', async () => {
+  test('leaves what was created while the file was read, and what is erased', async () => {
     const { id: org } = await makeOrganisation(cli, 'Meanwhile');
     const lines = await northwindLines('products.ndjson', 2);
     const first = join(await newFolder(), 'products.ndjson');
@@ -120,11 +120,13 @@ describe('import --delete-missing', () => {
     const rows = bare.db(databaseName(org)).collection('products');
     const [row] = await rows.find().toArray();
     await rows.insertOne({ ...row, _id: randomUUID() as never, sku: 'NEW', created_at: new Date(Date.now() + 60_000) });
+    // as an erased customer is, whose row refuses that it is written again
+    await rows.insertOne({ ...row, _id: randomUUID() as never, sku: 'ERASED', erased_at: new Date() });
     const path = join(await newFolder(), 'products.ndjson');
     await writeFile(path, lines[0] ?? '');
     const { files } = await cli.json<ImportAnswer>('import', '--org', org, path, '--delete-missing', '--yes');
     expect(files.products).toMatchObject({ created: 1, deleted: 1 });
-    expect((await rows.find().toArray()).map(({ sku }) => sku as string).sort()).toEqual(['NEW', 'NW-001']);
+    expect((await rows.find().toArray()).map(({ sku }) => sku as string).sort()).toEqual(['ERASED', 'NEW', 'NW-001']);
   });
 });
 

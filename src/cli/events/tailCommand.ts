@@ -58,6 +58,7 @@ async function follow(store: Store, org: string, { wanted, startingPosition, sig
   try {
     for (;;) {
       try {
+        // read each time, since it may have been moved or erased meanwhile, which ends this
         const data = store.databases.organisationData(await requireData(store, org));
         if (position === undefined) {
           position = await startingPosition(data);
@@ -103,7 +104,7 @@ function createSource({ databases }: Store) {
   return { ...source, problem: () => problem };
 }
 
-/** Whether an error goes away once the database can be reached again, or the organisation can be written again. */
+/** Whether an error goes away once the database can be reached, or is not overloaded, again. */
 function isTemporary(error: unknown): boolean {
   return isUnavailable(error) || (error instanceof AppError && error.code === 'unavailable');
 }

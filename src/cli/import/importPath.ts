@@ -3,6 +3,7 @@ import { basename, join } from 'node:path';
 import type { OrganisationData } from '../../tenant/organisationData';
 import type { Fault } from '../../errors';
 import { recordKinds } from '../../resources';
+import { ERASED_AT } from '../../schema/personal';
 import { stampedWrite } from '../../tenant/openWrites';
 import { type ImportRecord, type RecordKind, type Stamp, type StoredRecord, storeRecords } from '../../stored/records';
 import { CommandFailure, isAbort, usageFailure } from '../ending';
@@ -87,7 +88,10 @@ export async function importPath(options: ImportPathOptions): Promise<Record<str
   return reports;
 }
 
-/** The ids of the objects that a file does not have, other than those created since the import began. */
+/**
+ * The ids of the objects that a file does not have, other than those created since the import began, and than erased customers: without their
+ * rows, nothing would refuse that they are written again.
+ */
 async function findMissing(
   data: OrganisationData,
   kind: RecordKind,
@@ -96,7 +100,7 @@ async function findMissing(
   const [resource] = kind.writes;
   const missing: string[] = [];
   if (!resource) return missing;
-  const before = { created_at: { $lt: began } } as object;
+  const before = { created_at: { $lt: began }, [ERASED_AT]: null } as object;
   for await (const { _id } of data.collection(resource).find(before, { projection: { _id: 1 } }))
     if (!ids.has(_id)) missing.push(_id);
   return missing;

@@ -167,7 +167,7 @@ export function addOrg(program: ExplainedCommand): void {
       "end all sessions and sign-in links of an organisation's users immediately, on every instance",
     )
     .org()
-    .option('--user <id>', 'only this user, by the id in the audit log: oidc:<subject> or link:<name>')
+    .option('--user <id>', 'only this user, by the id in the audit log: oidc:<subject>, link:<name> or app:<id>')
     .json('{ended}')
     .examples([
       `scopegate org sign-out --org ${ORG_ID}`,

@@ -66,6 +66,18 @@ test('a message belongs to its thread, which counts it and is found by its words
     'deleted',
   ]);
   expect([await rows('requests'), await rows('messages')]).toEqual([[], []]);
+  // what a deleted thread leaves free may be taken in the same call
+  const again = { ...message, id: randomUUID() };
+  await outcomes(put('request', { external_ref: 't-1', subject: 'Hello' }), put('message', message));
+  expect(
+    await outcomes(
+      patch('message', { external_ref: 'm-1', body: 'tiger' }),
+      remove('request', { external_ref: 't-1' }),
+      put('request', { external_ref: 't-1', subject: 'Hello' }),
+      put('message', again),
+    ),
+  ).toEqual(['updated', 'deleted', 'created', 'created']);
+  await outcomes(remove('request', { external_ref: 't-1' }));
   expect(await database.collection('write_versions').countDocuments()).toBe(0);
 });
 
