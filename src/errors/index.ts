@@ -47,7 +47,7 @@ export const ERROR_CODES = {
     status: 403,
     retry: 'no',
     title: 'Forbidden',
-    help: 'API keys are managed by signed-in users at `/settings/integrations`, and only admins can change them; an API key cannot. Organisation data is read with an API key, not as a signed-in user. Over MCP, the `mcp` setting of the key does not allow the call, or the page that calls is not in `CORS_ORIGINS`.',
+    help: 'API keys are managed by signed-in users at `/settings/integrations`, and only admins can change them; an API key cannot. Organisation data is read with an API key; signed-in users see only its figures, on the page Insights, unless `INSIGHTS` says otherwise. Over MCP, the `mcp` setting of the key does not allow the call, or the page that calls is not in `CORS_ORIGINS`.',
   },
   organisation_suspended: {
     status: 403,
