@@ -1,6 +1,9 @@
 import { DAY } from '../units';
 
-/* The operations that the settings pages call, each with its result as `value`; shared by the gateway and the pages' script. */
+/*
+ * The operations that the settings pages call, each with its result as `value`, or several results by name; shared by the gateway and the
+ * pages' script.
+ */
 
 const KEY = `id name prefix last_four scopes created_by created_at expires_at revoked_at last_used_at last_used_from
   allowed_ranges rotated_to mcp state`;
@@ -70,6 +73,22 @@ export const DOCUMENTS = {
   requestCounts: `query($code: String!, $since: DateTime, $until: DateTime) {
     value: request_counts(code: $code, since: $since, until: $until) {
       data { key_id requests missing_scopes last_at } } }`,
+  // one request, so that it takes one turn among the organisation's large queries; amounts of two currencies are never added
+  figures: `query($currency: String!, $from: DateTime, $to: DateTime, $sold: [OrderStatus!]) {
+    orders: order_totals(group_by: [STATUS], from: $from, to: $to) {
+      data { currency status count total_minor } has_more }
+    order_months: order_totals(group_by: [MONTH], currency: $currency, status: $sold, from: $from, to: $to) {
+      data { month count total_minor } has_more }
+    quotes: quote_totals(group_by: [STATUS], from: $from, to: $to) {
+      data { currency status count total_minor } has_more }
+    quote_months: quote_totals(group_by: [MONTH], currency: $currency, from: $from, to: $to) {
+      data { month count total_minor } has_more }
+    customers: order_totals(
+      group_by: [CUSTOMER], currency: $currency, status: $sold, from: $from, to: $to, sort: "-total_minor", limit: 10
+    ) {
+      data { customer_id customer { name } count total_minor } }
+    products: product_sales(status: $sold, from: $from, to: $to, limit: 10) {
+      data { sku description currency uom qty net_minor } } }`,
   make: `mutation(
     $name: String!, $scopes: [String!]!, $expires_at: DateTime, $allowed_ranges: [String!], $mcp: McpAccess
   ) {
@@ -128,6 +147,8 @@ export const firstCalls = (now: number) => ({
     allUsage: { period: 'last_24h' as const },
     usageByKey: { period: 'last_24h' as const },
   },
+  // its figures wait for their turn, and the page must not
+  insights: {},
   keys: { keys: { state: 'active' } },
   webhooks: { endpoints: {} },
   requests: { requests: {}, requestHistogram: {}, newestKeys: {} },

@@ -19,6 +19,7 @@ import { below } from '../pages/html';
 import { ATTEMPT_SECONDS } from './openid';
 import { UUID } from '../units';
 import { SETTINGS_PAGES } from './documents';
+import { whyNoInsights } from './insights';
 import { type OpeningAnswers, openingAnswers } from './opening';
 import { renderSettings, type WebhookInfo } from './page';
 import type { Route, Routes } from './route';
@@ -186,6 +187,7 @@ function settingsRoutes(options: RoutesOptions): Routes {
     }
     const { session } = openSession;
     const { organisation, user, role } = session;
+    const whyNot = whyNoInsights(config.INSIGHTS, role);
     exchange.log.principal = { kind: 'user', organisation, user, role };
     requireState(organisation);
     const canSwitch =
@@ -195,7 +197,9 @@ function settingsRoutes(options: RoutesOptions): Routes {
       .then((context) => options.opening(originalUrl, context))
       .catch(() => ({}));
     return {
-      page: renderSettings(session, csrfToken(openSession), { ...parts, opening, canSwitch: Boolean(canSwitch) }),
+      page: renderSettings(session, csrfToken(openSession), {
+        ...{ ...parts, whyNoInsights: whyNot, opening, canSwitch: Boolean(canSwitch) },
+      }),
     };
   };
 

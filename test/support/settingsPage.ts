@@ -13,7 +13,7 @@ export * from './browser';
 export const PAGE = '/settings/integrations';
 const CALLS = '**/settings/graphql';
 
-export type PageName = 'Overview' | 'API keys' | 'Webhooks' | 'Requests' | 'Members' | 'Audit log';
+export type PageName = 'Overview' | 'Insights' | 'API keys' | 'Webhooks' | 'Requests' | 'Members' | 'Audit log';
 
 export interface Visitor extends Look {
   readonly of: Organisation;

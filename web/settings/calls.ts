@@ -242,6 +242,70 @@ interface RequestCountList {
   readonly data: readonly RequestCount[];
 }
 
+interface OrderTotal {
+  readonly currency: string;
+  readonly status:
+    'placed' | 'confirmed' | 'in_production' | 'dispatched' | 'delivered' | 'completed' | 'cancelled' | null;
+  readonly count: number;
+  readonly total_minor: number;
+}
+
+interface OrderTotals {
+  readonly data: readonly OrderTotal[];
+  readonly has_more: boolean;
+}
+
+interface OrderTotal2 {
+  readonly month: string | null;
+  readonly count: number;
+  readonly total_minor: number;
+}
+
+interface OrderTotals2 {
+  readonly data: readonly OrderTotal2[];
+  readonly has_more: boolean;
+}
+
+interface QuoteTotal {
+  readonly currency: string;
+  readonly status: 'draft' | 'sent' | 'accepted' | 'declined' | 'expired' | 'withdrawn' | null;
+  readonly count: number;
+  readonly total_minor: number;
+}
+
+interface QuoteTotals {
+  readonly data: readonly QuoteTotal[];
+  readonly has_more: boolean;
+}
+
+interface Customer {
+  readonly name: string;
+}
+
+interface OrderTotal3 {
+  readonly customer_id: string | null;
+  readonly customer: Customer | null;
+  readonly count: number;
+  readonly total_minor: number;
+}
+
+interface OrderTotals3 {
+  readonly data: readonly OrderTotal3[];
+}
+
+interface ProductSale {
+  readonly sku: string;
+  readonly description: string;
+  readonly currency: string;
+  readonly uom: string;
+  readonly qty: number;
+  readonly net_minor: number;
+}
+
+interface ProductSales {
+  readonly data: readonly ProductSale[];
+}
+
 interface NewApiKey {
   readonly key: string;
   readonly api_key: ApiKey;
@@ -398,6 +462,24 @@ export interface Calls {
   requestCounts: {
     variables: { code: string; since?: string | null; until?: string | null };
     answer: RequestCountList;
+  };
+  figures: {
+    variables: {
+      currency: string;
+      from?: string | null;
+      to?: string | null;
+      sold?:
+        | readonly ('placed' | 'confirmed' | 'in_production' | 'dispatched' | 'delivered' | 'completed' | 'cancelled')[]
+        | null;
+    };
+    answer: {
+      readonly orders: OrderTotals;
+      readonly order_months: OrderTotals2;
+      readonly quotes: QuoteTotals;
+      readonly quote_months: OrderTotals2;
+      readonly customers: OrderTotals3;
+      readonly products: ProductSales;
+    };
   };
   make: {
     variables: {
