@@ -68,7 +68,7 @@ export function webhooksPage(changed: () => void): PageOf {
           ))}
         </Table>
         <p class="hint">
-          <a href="/webhooks">How to receive webhooks</a>
+          <a href="/guides/webhooks">How to receive webhooks</a>
         </p>
       </>,
       place,
