@@ -41,7 +41,7 @@ export const ERROR_CODES = {
     status: 403,
     retry: 'no',
     title: 'Insufficient scope',
-    help: 'The key is valid but lacks the scope named in `required_scope`. Ask an admin of the organisation for a key that has it.',
+    help: 'The key is valid but lacks the scope named in `required_scope`. Ask an admin of the organisation to add it to the key.',
   },
   forbidden: {
     status: 403,

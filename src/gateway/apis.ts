@@ -112,7 +112,7 @@ export async function createApis(options: ApisOptions) {
     failures: metrics.counted('address', limiters.failures),
     webhookInfo: {
       types: published.eventTypes.map(({ name }) => name),
-      canMake: webhookSettings(config).master !== undefined,
+      canMake: webhookSettings(config).masters !== undefined,
     },
     onError: logError('settings failed'),
   });
