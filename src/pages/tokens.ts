@@ -4,16 +4,16 @@ export interface Token {
   readonly text: string;
 }
 
-/** Enough for JSON, curl, TypeScript, Python and GraphQL. A comment can only begin outside a string. */
+/** Enough for JSON, curl, TypeScript, Python and GraphQL. A comment begins outside a string and after white space, unlike what follows `https:`. */
 const TOKEN = new RegExp(
   [
-    String.raw`(?<comment>(?:\/\/|#)[^\n]*)`,
+    String.raw`(?<comment>(?<=^|\s)(?:\/\/|#)[^\n]*)`,
     String.raw`(?<member>"(?:\\.|[^"\\\n])*"(?=:))`,
     String.raw`(?<string>"(?:\\.|[^"\\])*"|'[^']*'|\x60[^\x60]*\x60)`,
     String.raw`(?<keyword>\b(?:as|async|await|catch|const|curl|for|from|if|import|let|new|of|print|return|throw|try)\b)`,
     String.raw`(?<value>\b(?:true|false|null|True|False|None|\d+(?:\.\d+)?)\b)`,
   ].join('|'),
-  'g',
+  'gm',
 );
 
 /** The tokens of a piece of code in order, for highlighting. */
