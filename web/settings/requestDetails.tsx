@@ -1,10 +1,9 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { type Answer, call, settings } from './api';
-import { close, Copyable, Sheet } from './dialog';
-import { makeKey, mayMake } from './keyDialogs';
-import { isOffered } from './keyFields';
+import { AddScope } from './addScope';
+import { type Answer, settings } from './api';
+import { Copyable, Sheet } from './dialog';
 import { KeyLink } from './keyNames';
-import { Ago, Button, Cell, Facts, Head, HeadRow, State } from './parts';
+import { Ago, Cell, Facts, Head, HeadRow, State } from './parts';
 import { exact, length } from './time';
 
 /* The details of a logged request. */
@@ -57,7 +56,13 @@ export function Details({ of: request }: { of: Request }): JSX.Element {
       </a>,
     ]);
   if (statusOf(request) !== status) facts.push(['Answered with', `HTTP ${status}, as ${APIS[face]} answers errors`]);
-  if (missing !== null) facts.push(['Lacks the scope', <Missing of={missing} by={key} />]);
+  if (missing !== null)
+    facts.push([
+      'Lacks the scope',
+      <>
+        {missing} <AddScope keyId={key} scope={missing} />
+      </>,
+    ]);
   if (reason !== null) facts.push(['Refused because', REFUSALS[reason]]);
   facts.push(['Took', length(ms)], ['From', address], ['Key', <KeyLink id={key} hasLastFour />]);
   return (
@@ -66,29 +71,6 @@ export function Details({ of: request }: { of: Request }): JSX.Element {
       <p class="hint">The request id, as in the answer’s header X-Request-Id and in the gateway’s log.</p>
       <Facts of={facts} />
     </Sheet>
-  );
-}
-
-/**
- * The scopes, any of which would have been enough. Since a key's scopes cannot change, offers a new key with those of the key `by` and the
- * missing one.
- */
-function Missing({ of: scopes, by }: { of: string; by: string }): JSX.Element {
-  const scope = scopes.split(' or ').find(isOffered);
-  const make = async (): Promise<void> => {
-    const before = await call('key', { key_id: by }).catch(() => undefined);
-    close();
-    makeKey([...(before?.scopes ?? []), ...(scope === undefined ? [] : [scope])]);
-  };
-  return (
-    <>
-      {scopes}{' '}
-      {mayMake && scope !== undefined && (
-        <Button class="link" does={make}>
-          New key with its scopes and {scope}
-        </Button>
-      )}
-    </>
   );
 }
 
@@ -105,7 +87,15 @@ export function CountsByKey({ of: { data }, code }: { of: Answer<'requestCounts'
               <KeyLink id={id} search={`?code=${code}`} hasLastFour />
             </Head>
             <Cell label="Requests">{requests.toLocaleString('en')}</Cell>
-            {hasScopes && <Cell label="Lacks">{scopes.join(', ')}</Cell>}
+            {hasScopes && (
+              <Cell label="Lacks">
+                {scopes.map((scope) => (
+                  <div key={scope}>
+                    {scope} <AddScope keyId={id} scope={scope} />
+                  </div>
+                ))}
+              </Cell>
+            )}
             <Cell label="Last">
               <Ago at={last} />
             </Cell>
