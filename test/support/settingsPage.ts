@@ -113,7 +113,7 @@ export const asksBeforeLeaving = (page: Page): Promise<boolean> =>
 /* What people do. */
 
 /** Opens the side bar, where a button does. */
-async function openSideBar(page: Page): Promise<void> {
+export async function openSideBar(page: Page): Promise<void> {
   const opener = button(page, 'Settings menu');
   if (await opener.isVisible()) await opener.click();
 }

@@ -52,6 +52,8 @@ export class Failure extends Error {
   readonly faults: readonly Fault[];
   /** Where the user can fix it. */
   link: Link | undefined;
+  /** What else can be done about it. */
+  button: { readonly text: string; readonly does: () => void } | undefined;
 
   constructor(
     message: string,

@@ -2,7 +2,7 @@ import { type JSX, render } from 'preact';
 import { AUDIT_GROUPS } from '../../src/organisations/auditEvents';
 import { type Answer, callOf } from './api';
 import { Csv, type EventFilters } from './csv';
-import { EventTable } from './events';
+import { EventTable, OTHERS } from './events';
 import { KeyChoice, readChoice } from './keyNames';
 import { List, Reading } from './list';
 import { Button, Filter, OptionList, type Options } from './parts';
@@ -25,13 +25,6 @@ const GROUPS = [
   ['organisation', 'Organisation', 'All about the organisation'],
 ] as const satisfies readonly (readonly [keyof typeof AUDIT_GROUPS, string, string])[];
 const ACTIONS: ReadonlySet<string> = new Set([...Object.keys(AUDIT_GROUPS), ...Object.keys(EVENTS)]);
-
-/** Who acts, beside the members. */
-const OTHERS: Options = [
-  ['operator', 'Operator'],
-  ['cli', 'Command line'],
-  ['system', 'The gateway itself'],
-];
 
 /** The filters as the address has them. */
 const NAMES = ['action', 'actor', 'key', 'since', 'until'] as const;
@@ -180,7 +173,12 @@ function DateFilter({ label, of: day, change }: DateFilterProps): JSX.Element {
   return (
     <label class="filter">
       {label}
-      <input type="date" value={day ?? ''} onChange={({ currentTarget }) => change(currentTarget.value || null)} />
+      <input
+        class="input"
+        type="date"
+        value={day ?? ''}
+        onChange={({ currentTarget }) => change(currentTarget.value || null)}
+      />
     </label>
   );
 }

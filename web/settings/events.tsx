@@ -2,7 +2,7 @@ import './events.css';
 import { Fragment, type JSX } from 'preact';
 import type { Event } from './csv';
 import type { List, Page } from './list';
-import { Cell, Head, Table } from './parts';
+import { Cell, Head, type Options, Table } from './parts';
 import { type Change, changesOf, partsOf } from './sentences';
 import { clockOf, dayInWords, exact } from './time';
 
@@ -14,6 +14,13 @@ interface EventTableProps {
   readonly name: string;
   readonly none: string | JSX.Element;
 }
+
+/** Who acts, beside people. */
+export const OTHERS: Options = [
+  ['operator', 'Operator'],
+  ['cli', 'Command line'],
+  ['system', 'Gateway'],
+];
 
 const COLUMNS = ['Time', 'What', 'Who', 'IP address'];
 
@@ -59,11 +66,17 @@ function Row({ of: event }: { of: Event }): JSX.Element {
         <Changes of={changesOf(event)} />
       </Head>
       <Cell label="Who">
-        <span title={actor}>{name ?? actor}</span>
+        <span title={actor}>{name ?? kindOf(actor)}</span>
       </Cell>
       <Cell label="IP address">{from}</Cell>
     </tr>
   );
+}
+
+/** Who acts if it is not one of the organisation's people: their names are the operator's own. */
+function kindOf(actor: string): string {
+  const [kind = ''] = actor.split(':');
+  return OTHERS.find(([value]) => value === kind)?.[1] ?? actor;
 }
 
 function Changes({ of: changes }: { of: readonly Change[] }): JSX.Element | null {

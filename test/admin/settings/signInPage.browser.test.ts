@@ -3,7 +3,7 @@ import { makeOrganisation } from '../../support/factories';
 import * as on from '../../support/settingsPage';
 import { makeLink } from './people';
 
-const { button, enter, expectAccessible, hasFocus, hold, passed, press, says, VIEWS } = on;
+const { button, expectAccessible, hasFocus, hold, passed, press, says, VIEWS } = on;
 
 on.inBrowser('signing in and out', () => {
   const scene = on.pageScene(on.BROKEN, {}, { demoKey: 'svc_live_demo' });
