@@ -1,6 +1,7 @@
 import './style.css';
 import './key.css';
 import './tool.css';
+import './search';
 import { ApolloSandbox } from '@apollo/sandbox';
 import { at, GATEWAY } from './base';
 import { forKeys } from './explorer/schema.js';

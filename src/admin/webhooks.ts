@@ -77,10 +77,10 @@ export function createWebhooks({ databases, control, policy, resolve, signing }:
   }
 
   /** The sender, once WEBHOOK_SECRET is known to be that of all endpoints. @throws AppError unavailable without it, or if it is another */
-  async function requireSecret(): Promise<Sender> {
+  async function requireSecret(): Promise<NonNullable<typeof signing>> {
     const { secret, sender } = requireSigning();
     await secret.adopt().catch(rethrowWrongSecret);
-    return sender;
+    return { secret, sender };
   }
 
   /** The given members as stored. @throws AppError validation_failed with every fault */
@@ -178,12 +178,13 @@ export function createWebhooks({ databases, control, policy, resolve, signing }:
           async (noteId) => {
             requirePlan(organisation);
             const { url = '', types = [] } = await checkInput(args);
-            const sender = await requireSecret();
+            const { sender, secret } = await requireSecret();
             const position = await lastPosition(openData());
-            const input = { organisation_id: organisation.id, url, types, position, created_by: createdBy };
+            const to = { organisation_id: organisation.id, url, types, position };
+            const input = { ...to, created_by: createdBy, master: secret.check };
             const row = await webhooks.create(input, by, noteId);
             if (!row) throw notFound('organisation');
-            return { secret: sender.secretOf(row), endpoint: shown(row, position) };
+            return { secret: await sender.secretOf(row), endpoint: shown(row, position) };
           },
           (id) => Promise.reject(shownOnce('webhook endpoint', id, 'delete')),
         );
@@ -201,9 +202,9 @@ export function createWebhooks({ databases, control, policy, resolve, signing }:
           async (noteId) => {
             requirePlan(organisation);
             await requireEndpoint(webhook_id);
-            const sender = await requireSecret();
-            const row = requireFound(await webhooks.rotate(webhook_id, by, noteId));
-            return { secret: sender.secretOf(row), endpoint: await withLag(row) };
+            const { sender, secret } = await requireSecret();
+            const row = requireFound(await webhooks.rotate(webhook_id, secret.check, by, noteId));
+            return { secret: await sender.secretOf(row), endpoint: await withLag(row) };
           },
           (id) => Promise.reject(shownOnce('secret of webhook endpoint', id, 'rotate')),
         );

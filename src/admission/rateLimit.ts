@@ -43,7 +43,7 @@ export interface KeyRateState extends RateState {
 }
 
 export interface KeyRateLimiter {
-  /** Takes points from the budget of a key and from that of its organisation, even if either has too few: `allowed` is false then. */
+  /** Takes points from the budget of a key and then, unless that had too few, of its organisation, even if that has; `allowed` is false if either had. */
   consume(caller: Pick<KeyPrincipal, 'key' | 'organisation'>, points?: number): Promise<KeyRateState>;
 }
 

@@ -14,6 +14,7 @@ export function within<T>(timeout: number, answer: Promise<T>): Promise<T> {
     const wait = (parts: number): void => {
       timer = setTimeout(() => {
         if (parts > 1) wait(parts - 1);
+        // two turns, since a large answer takes several reads
         else
           setImmediate(() =>
             setImmediate(() => {

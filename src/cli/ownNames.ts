@@ -40,6 +40,7 @@ function namesIn(node: DefinitionNode): string[] {
     case Kind.OBJECT_TYPE_EXTENSION:
       return (node.fields ?? []).filter((field) => isStored(name, field)).map((field) => `${name}.${field.name.value}`);
     case Kind.ENUM_TYPE_EXTENSION:
+      // a scope stands for what needs it, which is listed
       return name === 'Scope' ? [] : (node.values ?? []).map((value) => `${name}.${value.name.value}`);
     default:
       return [];
@@ -50,7 +51,7 @@ function namesIn(node: DefinitionNode): string[] {
 function isStored(type: string, { name, arguments: args }: FieldDefinitionNode): boolean {
   const isRelation =
     published.stored.get(type)?.relations.some(({ field }) => field.name.value === name.value) ?? false;
-  return !isRelation && (args ?? []).length === 0 && !['Query', 'Mutation'].includes(type);
+  return !isRelation && (args ?? []).length === 0 && !['Query', 'Mutation', 'Subscription'].includes(type);
 }
 
 /** The recorded names that the folder of this process lacks. @throws FolderMissingError if there is no folder, and SCHEMA_DIR is not `none` */

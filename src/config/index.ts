@@ -88,6 +88,11 @@ function contradictionsOf(config: Config): VariableError[] {
   const [live, test] = [config.KEY_PREFIX, config.KEY_PREFIX_TEST];
   if (live.startsWith(test) || test.startsWith(live))
     errors.push(['KEY_PREFIX_TEST', 'must not begin with KEY_PREFIX, and KEY_PREFIX must not begin with it']);
+  const { WEBHOOK_SECRET, WEBHOOK_SECRET_PREVIOUS } = config;
+  if (WEBHOOK_SECRET_PREVIOUS !== undefined && WEBHOOK_SECRET === undefined)
+    errors.push(['WEBHOOK_SECRET', 'must be set if WEBHOOK_SECRET_PREVIOUS is: it is the secret that replaces it']);
+  else if (WEBHOOK_SECRET_PREVIOUS !== undefined && WEBHOOK_SECRET_PREVIOUS === WEBHOOK_SECRET)
+    errors.push(['WEBHOOK_SECRET_PREVIOUS', 'is the same as WEBHOOK_SECRET; set it to the previous one, or unset it']);
   const { OPERATOR_WEBHOOK_URL: url, OPERATOR_WEBHOOK_SECRET: secret } = config;
   if (url !== undefined && secret === undefined)
     errors.push(['OPERATOR_WEBHOOK_SECRET', 'must be set if OPERATOR_WEBHOOK_URL is']);

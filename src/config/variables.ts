@@ -215,6 +215,13 @@ export const VARIABLES = {
       .optional(),
     help: 'master secret that the secrets of webhook endpoints are derived from; without it there are no webhooks, except with the embedded database',
   },
+  WEBHOOK_SECRET_PREVIOUS: {
+    schema: z
+      .string()
+      .min(MIN_SECRET, `must have at least ${String(MIN_SECRET)} characters`)
+      .optional(),
+    help: 'the old WEBHOOK_SECRET while the new one replaces it: endpoints whose secret was not rotated since are signed with it',
+  },
   WEBHOOK_ALLOWED_RANGES: {
     schema: list.transform(readRanges).optional(),
     help: 'CIDR ranges, comma-separated, that webhooks may be sent to although they are not public, and also over http (default none; loopback with the embedded database)',
@@ -277,6 +284,7 @@ export const SECRETS = [
   'OIDC_CLIENT_SECRET',
   'OTEL_EXPORTER_OTLP_HEADERS',
   'WEBHOOK_SECRET',
+  'WEBHOOK_SECRET_PREVIOUS',
   'OPERATOR_TOKENS',
   'OPERATOR_WEBHOOK_SECRET',
 ] as const satisfies readonly (keyof typeof VARIABLES)[];

@@ -25,6 +25,7 @@ import { createExecutor } from '../operations/execution';
 import { createRunner } from '../operations/runner';
 import type { Control } from '../organisations/control';
 import { createPages } from '../pages';
+import { createGuides } from '../guides';
 import { createReference } from '../reference';
 import { collections } from '../resources';
 import { customerById, customerByRef, readmitCustomer } from '../resources/customers/readmit';
@@ -43,6 +44,7 @@ import { createRestApi, OPERATOR_BASE } from '../rest';
 import { published } from '../schema/model';
 import { typeChecks } from '../schema/validation';
 import { createSettings } from '../settings';
+import { PAGES as SETTINGS_PAGES } from '../settings/page';
 import type { createWebhooks } from '../webhooks';
 import { webhookSettings } from '../webhooks/settings';
 import { type Kinds, kindsOf } from '../writes';
@@ -110,17 +112,19 @@ export async function createApis(options: ApisOptions) {
     failures: metrics.counted('address', limiters.failures),
     webhookInfo: {
       types: published.eventTypes.map(({ name }) => name),
-      canMake: webhookSettings(config).master !== undefined,
+      canMake: webhookSettings(config).masters !== undefined,
     },
     onError: logError('settings failed'),
   });
   const operator = config.OPERATOR_TOKENS.length > 0 ? await createOperatorApi(options, admin) : undefined;
   const document = () => keyDocument(config.PUBLIC_URL);
+  const [base, introspection] = [publicPath(config), config.INTROSPECTION];
   const pages = createPages({
-    reference: createReference({ document, base: publicPath(config), demoKey }),
-    demoKey,
-    introspection: config.INTROSPECTION,
-    base: publicPath(config),
+    others: [
+      createReference({ document, base, demoKey }),
+      createGuides({ document, base, introspection, publicUrl: config.PUBLIC_URL, settings: SETTINGS_PAGES }),
+    ],
+    ...{ demoKey, introspection, base },
     onError: logError('page failed'),
   });
 

@@ -16,6 +16,7 @@ import {
   type KeyUpdate,
   type NewApiKey,
   ownKeys,
+  sameLifetime,
   searchCondition,
   stateCondition,
   successorOf,
@@ -201,7 +202,8 @@ export function createApiKeys(models: ControlModels, { config, actor, onError, n
           throw new KeyRefused({ pointer: '/key_id', code: 'replaced', detail }, `key ${id} ${detail}`);
         }
         // a replaced key's expiry is the end of its overlap, so the original lifetime is taken from its replacement
-        const document = await insertKey(successorOf(successor ?? old, at, expiresAt, by.actor), newKey, session);
+        const end = expiresAt === undefined ? sameLifetime(successor ?? old, at) : expiresAt;
+        const document = await insertKey(successorOf(old, end, by.actor), newKey, session);
         if (!document) return undefined;
         const ends = new Date(Math.min(at.getTime() + overlap, old.expires_at?.getTime() ?? Infinity));
         const change = { expires_at: ends, rotated_to: document._id };

@@ -15,7 +15,7 @@ import { type DisabledReason, ENDPOINT_STATES, type EndpointRow, type EndpointSt
 
 const MAX_ENDPOINTS = 20;
 
-type NewEndpoint = Pick<EndpointRow, 'organisation_id' | 'url' | 'types' | 'position' | 'created_by'>;
+type NewEndpoint = Pick<EndpointRow, 'organisation_id' | 'url' | 'types' | 'position' | 'created_by' | 'master'>;
 
 interface Change {
   readonly update: mongo.UpdateFilter<EndpointRow>;
@@ -35,6 +35,10 @@ function withoutHolder({ holder, state, until }: EndpointRow, now: number): Pick
   const isLeased = holder !== null || state === 'disabled';
   return isLeased ? { holder: null, until: new Date(Math.min(until.getTime(), now + POSTS_AFTER_LOSS)) } : NO_LEASE;
 }
+
+const otherMasters = (masters: readonly (string | null)[]): mongo.Filter<EndpointRow> =>
+  // null also stands for a member that is missing
+  ({ master: { $nin: masters as string[] } });
 
 export function createWebhookEndpoints(models: ControlModels, now: () => number) {
   const rows = nativeCollection(models.webhookEndpoints);
@@ -106,12 +110,16 @@ export function createWebhookEndpoints(models: ControlModels, now: () => number)
           ? undefined
           : { update: { $set: set }, action: 'webhook.updated', details: set },
       ),
-    rotate: (id: string, by: Authority, noteId?: NoteId) =>
+    /** Replaces its secret by one that is derived from the master secret with this fingerprint. */
+    rotate: (id: string, master: string, by: Authority, noteId?: NoteId) =>
       change(
         id,
         by,
-        () => ({
-          update: { $set: { rotated_at: new Date(now()) }, $inc: { version: 1 } },
+        ({ master: former }) => ({
+          update: {
+            $set: { rotated_at: new Date(now()), master, ...(former !== undefined && { former_master: former }) },
+            $inc: { version: 1 },
+          },
           action: 'webhook.rotated',
         }),
         noteId,
@@ -152,8 +160,10 @@ export function createWebhookEndpoints(models: ControlModels, now: () => number)
         await record(by.actor, 'webhook.deleted', endpoint.organisation_id, { endpoint: id, url: endpoint.url });
         return endpoint;
       }),
-    /** Whether any organisation has an endpoint. */
-    any: async (): Promise<boolean> => (await rows.findOne({}, { projection: { _id: 1 } })) !== null,
+    /** Whether any organisation has an endpoint, or one with a master secret other than these; null is that of those that name none. */
+    any: async ({ except = [] }: { readonly except?: readonly (string | null)[] } = {}): Promise<boolean> =>
+      (await rows.findOne(otherMasters(except), { projection: { _id: 1 } })) !== null,
+    countExcept: (masters: readonly (string | null)[]): Promise<number> => rows.countDocuments(otherMasters(masters)),
     counts,
     lastCounts: createLastKnown<ReadonlyMap<EndpointState, number>>(new Map(), counts),
   };

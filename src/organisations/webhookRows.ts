@@ -24,6 +24,10 @@ export const endpointSchema = Schema.create(
     disabled: nullable.part(disabled),
     /** Number of its current secret, from 1. */
     version: required.number,
+    /** Fingerprint of the master secret that its current secret is derived from; missing if `deployment` has it. */
+    master: optional.text,
+    /** The same of the secret before. */
+    former_master: optional.text,
     /** When its secret replaced another one. */
     rotated_at: nullable.time,
     /** Position in its organisation's feed; everything up to it was delivered, parked (kept to be retried), given up or filtered out. */

@@ -9,7 +9,7 @@ const FOLDER = join(ROOT, 'dist', 'web');
 const YEAR = 31_536_000;
 
 /** A page's script and style sheet, built by tools/build.js. */
-export type Bundle = 'prose' | 'sandbox' | 'graphiql' | 'reference' | 'settings' | 'signIn';
+export type Bundle = 'prose' | 'sandbox' | 'graphiql' | 'reference' | 'guides' | 'settings' | 'signIn';
 
 let names: Readonly<Record<string, string>> | undefined;
 

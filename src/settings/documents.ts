@@ -26,6 +26,11 @@ export const DOCUMENTS = {
       data { ${KEY} } replaced { ${KEY} } next_cursor } }`,
   key: `query($key_id: ID!) { value: key(key_id: $key_id) { ${KEY} } }`,
   replacedKeys: `query($replaced_by: ID!) { value: keys(replaced_by: $replaced_by, limit: 1) { data { ${KEY} } } }`,
+  missingScopes: `query($key_id: ID!) {
+    value: request_log(key_id: $key_id, code: "insufficient_scope", limit: 20) { data { missing_scope at } } }`,
+  firstRequests: `query($key_id: ID!) {
+    value: request_log(key_id: $key_id, limit: 20) {
+      data { at face method path operation status code missing_scope } } }`,
   usage: `query($key_id: ID!, $period: UsagePeriod!) {
     value: usage(key_id: $key_id, period: $period) {
       requests errors rate_limited mcp buckets { start requests errors rate_limited }
@@ -60,8 +65,13 @@ export const DOCUMENTS = {
   rotate: `mutation($key_id: ID!, $overlap_hours: Int, $expires_at: DateTime) {
     value: rotate_key(key_id: $key_id, overlap_hours: $overlap_hours, expires_at: $expires_at) {
       key api_key { ${KEY} } old { expires_at } } }`,
-  update: `mutation($key_id: ID!, $name: String, $expires_at: DateTime, $allowed_ranges: [String!], $mcp: McpAccess) {
-    value: update_key(key_id: $key_id, name: $name, expires_at: $expires_at, allowed_ranges: $allowed_ranges, mcp: $mcp) { id } }`,
+  update: `mutation(
+    $key_id: ID!, $name: String, $scopes: [String!], $expires_at: DateTime, $allowed_ranges: [String!],
+    $mcp: McpAccess
+  ) {
+    value: update_key(
+      key_id: $key_id, name: $name, scopes: $scopes, expires_at: $expires_at, allowed_ranges: $allowed_ranges, mcp: $mcp
+    ) { id } }`,
   revoke: `mutation($key_id: ID!) { value: revoke_key(key_id: $key_id) { ${KEY} } }`,
 
   endpoints: `{ value: webhooks { data { ${ENDPOINT} } } }`,

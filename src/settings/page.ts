@@ -48,7 +48,7 @@ export function renderSettings(
           <p class="organisation"><strong>${organisation.name}</strong> ${planName(organisation.plan)} plan</p>
           ${canSwitch && !(mode === 'test' && organisation.id === home) ? modeSwitch(mode, csrf) : undefined}
           <nav aria-label="Settings">
-            ${PAGES.map(([path, symbol, name]) => html`<a href="/settings/${path}">${icon(symbol)}${name}</a>`)}
+            ${PAGES.map(([path, symbol, name]) => html`<a href="/settings/${path}">${icon(symbol)}${name} ${path === 'webhooks' ? FAILING : undefined}</a>`)}
           </nav>
           <button class="user" type="button" popovertarget="account">
             <span class="initial" aria-hidden="true">${Array.from(user.name)[0]?.toUpperCase() ?? ''}</span>
@@ -86,14 +86,16 @@ export function renderSettings(
 }
 
 /** The pages in the side bar: path, icon and name. */
-const PAGES = [
+export const PAGES = [
   ['integrations', 'layout-dashboard', 'Overview'],
   ['keys', 'key-round', 'API keys'],
-  ['webhooks', 'webhook', html`Webhooks <span class="tag failing" id="failing" hidden></span>`],
+  ['webhooks', 'webhook', 'Webhooks'],
   ['requests', 'scroll-text', 'Requests'],
   ['members', 'users', 'Members'],
   ['audit', 'history', 'Audit log'],
 ] as const;
+
+const FAILING = html`<span class="tag failing" id="failing" hidden></span>`;
 
 /** The empty section of a page, which the script fills and shows. */
 function pageSection(name: string): Html {

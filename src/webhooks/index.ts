@@ -8,30 +8,24 @@ import { createMasterSecret, OTHER_SECRET, RESTORE_SECRET } from './masterSecret
 import { createOperatorWebhook } from './operatorWebhook';
 import { createPoster } from './post';
 import { createSender } from './sending';
-import { webhookSettings } from './settings';
+import { type WebhookConfig, webhookSettings } from './settings';
 import type { Outcome } from './work';
 import { createWorkers } from './workers';
 
 interface WebhooksOptions {
-  readonly config: Pick<Config, 'MONGODB_URI' | 'WEBHOOK_SECRET' | 'WEBHOOK_ALLOWED_RANGES'> &
-    Partial<Pick<Config, 'OPERATOR_WEBHOOK_URL' | 'OPERATOR_WEBHOOK_SECRET'>>;
+  readonly config: WebhookConfig & Partial<Pick<Config, 'OPERATOR_WEBHOOK_URL' | 'OPERATOR_WEBHOOK_SECRET'>>;
   readonly databases: Databases;
   readonly control: Control;
 }
 
 /** The parts of webhooks that both the gateway and the command line need. */
 export function webhookParts({ config, databases, control }: WebhooksOptions) {
-  const { master, ranges } = webhookSettings(config);
+  const { masters, ranges } = webhookSettings(config);
   const policy = createAddressPolicy(ranges);
   const resolve = dnsNames();
   const poster = createPoster({ policy, resolve });
-  const signing =
-    master === undefined
-      ? undefined
-      : {
-          sender: createSender(master, poster, databases.now),
-          secret: createMasterSecret({ databases, control }, master),
-        };
+  const secret = masters && createMasterSecret({ databases, control }, masters);
+  const signing = secret && { secret, sender: createSender(secret, poster, databases.now) };
   return {
     poster,
     /** What people need to manage endpoints: where they may post, and what signs and sends; without a master secret nothing does. */

@@ -2,17 +2,27 @@ import { hkdfSync } from 'node:crypto';
 import type { Databases } from '../tenant/databases';
 import type { Control } from '../organisations/control';
 
-/* Detects a changed WEBHOOK_SECRET: endpoints' secrets are derived from it, so receivers would reject every delivery. */
+/*
+ * The master secrets, from which the secrets of endpoints are derived (docs/decisions/webhooks.md). Each endpoint says by a fingerprint from
+ * which one; those made before they did, or while only one was in use, are told by the fingerprint in `deployment`.
+ */
 
 interface Fingerprint {
   readonly _id: 'webhook_secret';
-  /** Derived from the secret, base64. Reveals nothing about it, since the secret cannot be guessed. */
+  /** Of the master secret of the endpoints that name none. */
   readonly check: string;
+}
+
+/** WEBHOOK_SECRET, from which new secrets are derived, and WEBHOOK_SECRET_PREVIOUS. */
+export interface Masters {
+  readonly current: string;
+  readonly previous?: string | undefined;
 }
 
 export const OTHER_SECRET =
   'WEBHOOK_SECRET does not match the existing webhook endpoints, so receivers would reject what is sent';
-export const RESTORE_SECRET = 'set it to its former value, or delete all webhook endpoints first';
+export const RESTORE_SECRET =
+  'set it to its former value; to replace it, set WEBHOOK_SECRET_PREVIOUS to the former value, or delete all webhook endpoints first';
 
 export class WrongSecretError extends Error {
   override readonly name = 'WrongSecretError';
@@ -20,6 +30,11 @@ export class WrongSecretError extends Error {
   constructor() {
     super(`${OTHER_SECRET}; ${RESTORE_SECRET}`);
   }
+}
+
+/** Identifies a master secret, in base64. Reveals nothing about it, since the secret cannot be guessed. */
+export function fingerprintOf(master: string): string {
+  return Buffer.from(hkdfSync('sha256', master, 'scopegate webhooks', 'fingerprint', 16)).toString('base64');
 }
 
 interface MasterSecretStores {
@@ -31,28 +46,50 @@ export type MasterSecret = ReturnType<typeof createMasterSecret>;
 
 export function createMasterSecret(
   { databases: { control }, control: { webhooks } }: MasterSecretStores,
-  master: string,
+  { current, previous }: Masters,
 ) {
   const rows = control.getClient().db(control.name).collection<Fingerprint>('deployment');
-  const check = Buffer.from(hkdfSync('sha256', master, 'scopegate webhooks', 'fingerprint', 16)).toString('base64');
+  const check = fingerprintOf(current);
+  const known = previous === undefined ? [check] : [check, fingerprintOf(previous)];
+
+  /** These fingerprints, and null if one is that of the endpoints that name none. */
+  async function namesOf(fingerprints: readonly string[]): Promise<(string | null)[]> {
+    const row = await rows.findOne({ _id: 'webhook_secret' });
+    return !row || fingerprints.includes(row.check) ? [...fingerprints, null] : [...fingerprints];
+  }
+
+  let unnamed: string | undefined;
+
+  /** Whether the secrets of all existing endpoints are derived from one of these master secrets. */
+  const fits = async (): Promise<boolean> => !(await webhooks.any({ except: await namesOf(known) }));
+
   return {
-    /** Whether the secrets of existing endpoints are derived from this master secret. */
-    async fits(): Promise<boolean> {
-      const row = await rows.findOne({ _id: 'webhook_secret' });
-      return !row || row.check === check || !(await webhooks.any());
+    fits,
+    /** The fingerprint that new secrets are stored with. */
+    check,
+    /** The master secret with a fingerprint, or that of the endpoints that name none; undefined if it is not one of these. */
+    async masterOf(fingerprint: string | undefined): Promise<string | undefined> {
+      // kept, since it changes only while there are no endpoints
+      const wanted = fingerprint ?? (unnamed ??= (await rows.findOne({ _id: 'webhook_secret' }))?.check) ?? check;
+      if (wanted === check) return current;
+      return known.includes(wanted) ? previous : undefined;
     },
-    /** Stores the master secret's fingerprint, unless there are endpoints with another: call it before an endpoint is created. @throws WrongSecretError */
+    /** How many endpoints still have a secret that is derived from another than the current master secret. */
+    outdated: async (): Promise<number> => webhooks.countExcept(await namesOf([check])),
+    /**
+     * Call it before an endpoint is created or its secret replaced: without endpoints, it stores the fingerprint of the current master secret,
+     * so that gateways with different ones do not both create some. @throws WrongSecretError if a secret is derived from none of these
+     */
     async adopt(): Promise<void> {
-      for (;;) {
-        const row = await rows.findOneAndUpdate(
-          { _id: 'webhook_secret' },
-          { $setOnInsert: { check } },
-          { upsert: true, returnDocument: 'after' },
-        );
-        if (!row || row.check === check) return;
-        if (await webhooks.any()) throw new WrongSecretError();
+      const row = await rows.findOneAndUpdate(
+        { _id: 'webhook_secret' },
+        { $setOnInsert: { check } },
+        { upsert: true, returnDocument: 'after' },
+      );
+      if (!row || row.check === check) return;
+      if (!(await fits())) throw new WrongSecretError();
+      if (!(await webhooks.any()))
         await rows.updateOne({ _id: 'webhook_secret', check: row.check }, { $set: { check } });
-      }
     },
   };
 }

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { type MasterSecret, WrongSecretError } from './masterSecret';
 import { secretText, endpointSecret, signedHeaders } from './signing';
 import type { Mode } from '../auth/principal';
 import type { EndpointRow } from '../organisations/webhookRows';
@@ -17,7 +18,7 @@ const MAX_CACHED = 1000;
 export type ShownEvent = { readonly id: string } & object;
 
 /** What the current secret of an endpoint is derived from, and whether the one before is still used. */
-type SecretVersion = Pick<EndpointRow, '_id' | 'version' | 'rotated_at'>;
+type SecretVersion = Pick<EndpointRow, '_id' | 'version' | 'rotated_at' | 'master' | 'former_master'>;
 
 /** Until when deliveries are also signed with the replaced secret; null if they are not. */
 export function oldSecretUntil({ version: number, rotated_at: at }: SecretVersion, now: number): Date | null {
@@ -42,23 +43,39 @@ export function signedPost(event: ShownEvent, mode: Mode, secrets: readonly Buff
 export type Sender = ReturnType<typeof createSender>;
 
 /** `now` gives the time that is signed, in milliseconds since 1970. */
-export function createSender(master: string, poster: Poster, now: () => number) {
+export function createSender({ masterOf }: Pick<MasterSecret, 'masterOf'>, poster: Poster, now: () => number) {
   // deriving a secret takes as long as everything else before a post is sent
-  const secrets = new LRUCache<string, Buffer, readonly [id: string, version: number]>({
+  const secrets = new LRUCache<string, Buffer, readonly [master: string, id: string, version: number]>({
     max: MAX_CACHED,
-    memoMethod: (_key, _old, { context: [id, number] }) => endpointSecret(master, id, number),
+    memoMethod: (_key, _old, { context }) => endpointSecret(...context),
   });
 
-  function secretsOf(row: SecretVersion): Buffer[] {
-    const numbers = oldSecretUntil(row, now()) ? [row.version, row.version - 1] : [row.version];
-    return numbers.map((number) => secrets.memo(`${row._id} ${String(number)}`, { context: [row._id, number] }));
+  /** A version of an endpoint's secret; undefined if it is derived from a master secret that this gateway does not have. */
+  async function secretOf(id: string, version: number, fingerprint: string | undefined): Promise<Buffer | undefined> {
+    const master = await masterOf(fingerprint);
+    return master === undefined
+      ? undefined
+      : secrets.memo(`${id} ${String(version)}`, { context: [master, id, version] });
+  }
+
+  async function currentSecret({ _id: id, version: number, master }: SecretVersion): Promise<Buffer> {
+    const secret = await secretOf(id, number, master);
+    if (!secret) throw new WrongSecretError();
+    return secret;
+  }
+
+  async function secretsOf(row: SecretVersion): Promise<Buffer[]> {
+    const current = await currentSecret(row);
+    const former = oldSecretUntil(row, now()) && (await secretOf(row._id, row.version - 1, row.former_master));
+    return former ? [current, former] : [current];
   }
 
   return {
-    /** The current secret of an endpoint, as people see it. */
-    secretOf: (row: SecretVersion): string => secretText(endpointSecret(master, row._id, row.version)),
-    send(row: SecretVersion & Pick<EndpointRow, 'url'>, event: ShownEvent, mode: Mode): Promise<Attempt> {
-      return poster.post({ url: row.url, ...signedPost(event, mode, secretsOf(row), now()) });
+    /** The current secret of an endpoint, as people see it. @throws WrongSecretError */
+    secretOf: async (row: SecretVersion): Promise<string> => secretText(await currentSecret(row)),
+    /** @throws WrongSecretError */
+    async send(row: SecretVersion & Pick<EndpointRow, 'url'>, event: ShownEvent, mode: Mode): Promise<Attempt> {
+      return poster.post({ url: row.url, ...signedPost(event, mode, await secretsOf(row), now()) });
     },
   };
 }

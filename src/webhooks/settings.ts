@@ -12,11 +12,17 @@ const EMBEDDED = {
 export const NO_SECRET =
   'WEBHOOK_SECRET is not set, so webhook endpoints cannot be created; set it to the same value for every gateway and command (openssl rand -hex 32 generates one)';
 
-/** The master secret, without which no endpoint can be created, and ranges that are allowed even if they are not public. */
-export function webhookSettings(config: Pick<Config, 'MONGODB_URI' | 'WEBHOOK_SECRET' | 'WEBHOOK_ALLOWED_RANGES'>) {
+export type WebhookConfig = Pick<
+  Config,
+  'MONGODB_URI' | 'WEBHOOK_SECRET' | 'WEBHOOK_SECRET_PREVIOUS' | 'WEBHOOK_ALLOWED_RANGES'
+>;
+
+/** The master secrets, without which no endpoint can be created, and ranges that are allowed even if they are not public. */
+export function webhookSettings(config: WebhookConfig) {
   const defaults = config.MONGODB_URI === undefined ? EMBEDDED : { master: undefined, ranges: [] };
+  const current = config.WEBHOOK_SECRET ?? defaults.master;
   return {
-    master: config.WEBHOOK_SECRET ?? defaults.master,
+    masters: current === undefined ? undefined : { current, previous: config.WEBHOOK_SECRET_PREVIOUS },
     ranges: config.WEBHOOK_ALLOWED_RANGES ?? defaults.ranges,
   };
 }

@@ -28,6 +28,30 @@ interface ApiKeyPage2 {
   readonly data: readonly ApiKey[];
 }
 
+interface LoggedRequest {
+  readonly missing_scope: string | null;
+  readonly at: string;
+}
+
+interface LoggedRequestPage {
+  readonly data: readonly LoggedRequest[];
+}
+
+interface LoggedRequest2 {
+  readonly at: string;
+  readonly face: 'rest' | 'graphql' | 'mcp';
+  readonly method: string;
+  readonly path: string;
+  readonly operation: string | null;
+  readonly status: number;
+  readonly code: string | null;
+  readonly missing_scope: string | null;
+}
+
+interface LoggedRequestPage2 {
+  readonly data: readonly LoggedRequest2[];
+}
+
 interface UsageBucket {
   readonly start: string;
   readonly requests: number;
@@ -117,7 +141,7 @@ interface AuditEventPage {
   readonly next_cursor: string | null;
 }
 
-interface LoggedRequest {
+interface LoggedRequest3 {
   readonly id: string;
   readonly at: string;
   readonly request_id: string;
@@ -136,8 +160,8 @@ interface LoggedRequest {
   readonly address: string;
 }
 
-interface LoggedRequestPage {
-  readonly data: readonly LoggedRequest[];
+interface LoggedRequestPage3 {
+  readonly data: readonly LoggedRequest3[];
   readonly next_cursor: string | null;
 }
 
@@ -242,6 +266,8 @@ export interface Calls {
   keys: { variables: { state?: string | null; search?: string | null; cursor?: string | null }; answer: ApiKeyPage };
   key: { variables: { key_id: string }; answer: ApiKey };
   replacedKeys: { variables: { replaced_by: string }; answer: ApiKeyPage2 };
+  missingScopes: { variables: { key_id: string }; answer: LoggedRequestPage };
+  firstRequests: { variables: { key_id: string }; answer: LoggedRequestPage2 };
   usage: { variables: { key_id: string; period: 'last_24h' | 'last_30d' }; answer: KeyUsage };
   newestKeys: { variables: {}; answer: ApiKeyPage3 };
   expiringKeys: { variables: { expires_before: string; cursor?: string | null }; answer: ApiKeyPage4 };
@@ -262,9 +288,9 @@ export interface Calls {
       since?: string | null;
       until?: string | null;
     };
-    answer: LoggedRequestPage;
+    answer: LoggedRequestPage3;
   };
-  request: { variables: { id: string }; answer: LoggedRequest };
+  request: { variables: { id: string }; answer: LoggedRequest3 };
   requestHistogram: {
     variables: {
       key_id?: string | null;
@@ -299,6 +325,7 @@ export interface Calls {
     variables: {
       key_id: string;
       name?: string | null;
+      scopes?: readonly string[] | null;
       expires_at?: string | null;
       allowed_ranges?: readonly string[] | null;
       mcp?: 'off' | 'read' | 'write' | null;

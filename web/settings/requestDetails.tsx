@@ -1,12 +1,11 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { requestName } from '../../src/organisations/requestName';
-import { type Answer, call, settings } from './api';
-import { close, Copyable, Sheet } from './dialog';
-import { makeKey, mayMake } from './keyDialogs';
-import { isOffered } from './keyFields';
+import { AddScope } from './addScope';
+import { type Answer, settings } from './api';
+import { Copyable, Sheet } from './dialog';
 import { KeyLink } from './keyNames';
 import type { Reading } from './list';
-import { Ago, Button, Cell, Facts, Head, HeadRow, Problem, State } from './parts';
+import { Ago, Cell, Facts, Head, HeadRow, Problem, State } from './parts';
 import { APIS } from './requestFilters';
 import { exact, length } from './time';
 
@@ -77,7 +76,13 @@ function Details({ of: request }: { of: Request }): JSX.Element {
       </a>,
     ]);
   if (own !== status) facts.push(['Answered with', `HTTP ${status}, as ${APIS[face]} answers errors`]);
-  if (missing !== null) facts.push(['Missing scope', <Missing of={missing} by={key} />]);
+  if (missing !== null)
+    facts.push([
+      'Missing scope',
+      <>
+        {missing} <AddScope keyId={key} scope={missing} />
+      </>,
+    ]);
   if (reason !== null) facts.push(['Key refused', REFUSALS[reason]]);
   facts.push(['IP address', address], ['Key', <KeyLink id={key} hasLastFour />]);
   return (
@@ -85,29 +90,6 @@ function Details({ of: request }: { of: Request }): JSX.Element {
       <Copyable name="Request id" text={request.request_id} />
       <p class="hint">The request id, as in the answer’s header X-Request-Id and in the gateway’s log.</p>
       <Facts of={facts} />
-    </>
-  );
-}
-
-/**
- * The scopes, any of which would have been enough. Since a key's scopes cannot change, offers a new key with those of the key `by` and the
- * missing one.
- */
-function Missing({ of: scopes, by }: { of: string; by: string }): JSX.Element {
-  const scope = scopes.split(' or ').find(isOffered);
-  const make = async (): Promise<void> => {
-    const before = await call('key', { key_id: by }).catch(() => undefined);
-    close();
-    makeKey([...(before?.scopes ?? []), ...(scope === undefined ? [] : [scope])]);
-  };
-  return (
-    <>
-      {scopes}{' '}
-      {mayMake && scope !== undefined && (
-        <Button class="link" does={make}>
-          New key with its scopes and {scope}
-        </Button>
-      )}
     </>
   );
 }
@@ -126,7 +108,15 @@ export function CountsByKey({ of: { data }, code }: { of: Answer<'requestCounts'
                 <KeyLink id={id} search={`?search=${code}`} hasLastFour />
               </Head>
               <Cell label="Requests">{requests.toLocaleString('en')}</Cell>
-              {hasScopes && <Cell label="Missing scopes">{scopes.join(', ')}</Cell>}
+              {hasScopes && (
+                <Cell label="Missing scopes">
+                  {scopes.map((scope) => (
+                    <div key={scope}>
+                      {scope} <AddScope keyId={id} scope={scope} />
+                    </div>
+                  ))}
+                </Cell>
+              )}
               <Cell label="Last">
                 <Ago at={last} />
               </Cell>

@@ -119,18 +119,24 @@ export async function checkOperatorWebhook({ store, config }: DoctorContext): Pr
 /** Whether webhooks can be sent: if there are endpoints, whether WEBHOOK_SECRET is the one they were created with. */
 export function checkWebhooks({ store, config }: DoctorContext): Promise<Check> {
   return examine('webhooks', RESTORE_SECRET, async () => {
-    const { master } = webhookSettings(config);
+    const { masters } = webhookSettings(config);
     const counts = await store.control.webhooks.counts();
     const all = [...counts.values()].reduce((sum, count) => sum + count, 0);
     const endpoints = counted(all, 'endpoint');
-    if (master === undefined) {
+    if (masters === undefined) {
       if (all === 0) return NO_SECRET;
       const fix = 'set WEBHOOK_SECRET to its former value for every gateway and command';
       throw new Finding(`WEBHOOK_SECRET is not set, so nothing is sent to ${endpoints}`, fix);
     }
-    if (!(await createMasterSecret(store, master).fits())) throw new Error(OTHER_SECRET);
+    const secret = createMasterSecret(store, masters);
+    if (!(await secret.fits())) throw new Error(OTHER_SECRET);
     if (all === 0) return 'no endpoints yet';
     const states = [...counts].filter(([, count]) => count > 0).map(([state, count]) => `${String(count)} ${state}`);
-    return `${endpoints}: ${states.join(', ')}`;
+    const found = `${endpoints}: ${states.join(', ')}`;
+    if (masters.previous === undefined) return found;
+    const outdated = await secret.outdated();
+    if (outdated === 0)
+      return `${found}; none needs WEBHOOK_SECRET_PREVIOUS, so unset it on every gateway unless it is the next secret`;
+    return `${found}; ${counted(outdated, 'endpoint')} ${outdated === 1 ? 'needs' : 'need'} WEBHOOK_SECRET_PREVIOUS until the secret is rotated, so keep it`;
   });
 }

@@ -37,7 +37,7 @@ export async function importCommand(path: string, options: ImportOptions): Promi
   const signal = interruption();
   const { jsonFaults: errors, ...reporter } = createFaultReporter(json === true);
   const target = { ...reporter, signal };
-  // everything that can reject the import as a whole is checked before records are stored
+  // what can reject the import as a whole is checked before records are stored; the pepper and the organisation may be stored by then, and again
   const files: Record<string, FileReport> = await withStore(async (store, config) => {
     const organisation = await requireData(store, org);
     const data = store.databases.organisationData(organisation);
@@ -58,6 +58,7 @@ export async function importCommand(path: string, options: ImportOptions): Promi
       missing,
       ...target,
     });
+    // lets an organisation that an earlier version kept in another cluster be resumed; an export has no files for what is empty
     const isWhole = isFolder && !signal.aborted && Object.values(imported).every(({ failed }) => failed === 0);
     if (isWhole) await store.control.organisations.noteImported(org);
     if (!keys || signal.aborted) return imported;

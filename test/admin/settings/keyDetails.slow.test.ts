@@ -181,16 +181,18 @@ inBrowser('the page of a key', () => {
 
   test('a member sees all of it, without buttons to change it', async () => {
     const of = await makeOrganisation(gateway);
-    const { id } = await makeKey(gateway, of, { name: 'theirs' });
+    const { id } = await makeKey(gateway, of, { name: 'theirs', scopes: ['quotes:read'] });
     await someUsage(gateway, id, failures(1));
-    await someRequests(gateway, of, id, [{}]);
+    const refused = { status: 403, code: 'insufficient_scope', missing_scope: 'orders:read', operation: 'orders' };
+    await someRequests(gateway, of, id, [{}, refused]);
     const page = await visit({ of, role: 'member' });
     await says(page, 'You are a member');
     expect(await button(page, /New key|Actions/).count()).toBe(0);
-    await press(page, 'Usage of theirs');
+    await follow(page, 'theirs');
     await page.getByRole('img', { name: /24 hours: 1,/ }).waitFor();
     await rows(page, 'Audit log of this key').first().waitFor();
     await named(page, 'GET /quotes').waitFor();
+    await says(page, /^Requests got 403 for the missing scope orders:read/);
     expect(await section(page, 'theirs').getByRole('button').allTextContents()).toEqual([' Refresh']);
     expect(await page.locator('dialog').count()).toBe(0);
   });

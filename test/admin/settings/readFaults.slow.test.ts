@@ -148,11 +148,11 @@ inBrowser('if the settings page cannot read something,', () => {
     const body = new RegExp(`(usage\\(|request_log|audit_events).*${first!.id}`, 's');
     await overtaken(
       page,
-      { body, count: 3 },
-      () => choose(page, 'first', 'Usage'),
+      { body, count: 4 },
+      () => follow(page, 'first'),
       async () => {
         await page.goBack();
-        await choose(page, 'second', 'Usage');
+        await follow(page, 'second');
         await used('24 hours: 222')(page);
         await says(section(page, 'Requests'), 'GET /customers');
         await says(section(page, 'Audit log of this key'), 'second');
@@ -172,7 +172,7 @@ inBrowser('if the settings page cannot read something,', () => {
     await on.leave(page);
 
     const show = (state: string) => () => page.getByLabel('Show').selectOption(state);
-    await overtaken(page, { body: /"ended"/ }, show('revoked and expired'), async () => {
+    await overtaken(page, { body: /"ended"/ }, show('ended'), async () => {
       await show('all')();
       await named(page, 'gone').waitFor();
     });
@@ -251,7 +251,7 @@ inBrowser('if the settings page cannot read something,', () => {
     await heading(page, 'API keys').waitFor();
 
     await scene.signInElsewhere(page, of, 'member', 'Eve');
-    await page.getByLabel('Show').selectOption('revoked and expired');
+    await page.getByLabel('Show').selectOption('ended');
     await says(alert('API keys'), 'Somebody else has signed in, in another tab.');
     expect(await alert('API keys').getByRole('button').allTextContents()).toEqual(['Reload']);
     await press(alert('API keys'), 'Reload');

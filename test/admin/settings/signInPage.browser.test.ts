@@ -63,7 +63,7 @@ on.inBrowser('signing in and out', () => {
     const of = await makeOrganisation(gateway);
     const page = await visit(of);
     await on.signOutElsewhere(page);
-    await page.getByLabel('Show').selectOption('revoked and expired');
+    await page.getByLabel('Show').selectOption('ended');
     await page.waitForURL(SIGN_IN);
     // and from there back
     await openLink(page, await makeLink(gateway, of));

@@ -99,7 +99,7 @@ inBrowser('the settings page with the longest values', () => {
       await checkDialogs({ 'Add endpoint': 'Only these' });
 
       await on.goTo(page, 'API keys');
-      await on.choose(page, NAME, 'Usage');
+      await on.follow(page, NAME);
       await gateway.control.apiKeys.rotate(id, { overlap: HOUR });
       await page.reload();
       await page.getByRole('img', { name: /24 hours: 5,/ }).waitFor();

@@ -91,6 +91,10 @@ inBrowser('GraphiQL', () => {
           expect(high).toBeGreaterThan(240);
         }
         expect((await box(headers(page))).height).toBeGreaterThan(70);
+        // long lines are wrapped where they would be cut
+        const lines = query(page).locator('.CodeMirror-scroll');
+        if (width === 390)
+          expect(await lines.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBeLessThan(50);
       };
       await expectRoom();
       const docs = await openDocs(page);

@@ -16,7 +16,8 @@ function policyOf(headers: IncomingHttpHeaders): Map<string, string[]> {
 }
 
 const PATHS = [
-  ...['/', '/graphql', '/graphiql', '/api/v1/docs', '/api/v1/docs/orders/list', '/webhooks', '/errors'],
+  ...['/', '/graphql', '/graphiql', '/api/v1/docs', '/api/v1/docs/orders/list', '/errors'],
+  ...['/guides', '/guides/quickstart', '/guides/jobs/catalogue'],
   ...Object.keys(ERROR_CODES).map((code) => `/errors/${code}`),
 ];
 const ASSETS = Object.values(assetNames());
@@ -129,7 +130,7 @@ test.each(Object.entries(ERROR_CODES))(
   async (code, { status, title }) => {
     const { text } = await site.call(`/errors/${code}`);
     expect(text).toContain(`<h1>${title}</h1>`);
-    expect(text).toContain(`<span class="badge">${String(status)}</span> <code>${code}</code>`);
+    expect(text).toMatch(new RegExp(`<b class="pill \\w+">${String(status)}</b> <code>${code}</code>`));
     expect(text.replaceAll(/<\/?span[^>]*>/g, '')).toContain(`&quot;code&quot;: &quot;${code}`);
     expect((await site.call('/errors')).text).toContain(`href="/errors/${code}"`);
   },

@@ -40,12 +40,14 @@ export const KEYS: States = {
   ),
 };
 
+const FIRST = 'the first secret that endpoints were made with';
+
 /** Runs doctor with another environment than the one in which an endpoint was created. */
 function askedOfWebhooks(environment: Record<string, string>): Make {
   return async (scene) => {
     const { cli } = at(scene);
     const { id } = await makeOrganisation(cli);
-    const first = changed(cli, { WEBHOOK_SECRET: 'the first secret that endpoints were made with' });
+    const first = changed(cli, { WEBHOOK_SECRET: FIRST });
     await first.json('webhook', 'create', '--org', id, '--url', 'https://example.com/hook');
     return { cli: changed(cli, environment) };
   };
@@ -59,6 +61,10 @@ const OF_OPERATOR = {
 export const WEBHOOKS: States = {
   '`WEBHOOK_SECRET` does not match the endpoints': askedOfWebhooks({
     WEBHOOK_SECRET: 'another secret than the endpoints were made with',
+  }),
+  "`WEBHOOK_SECRET` was replaced, and an endpoint's secret was not rotated since": askedOfWebhooks({
+    WEBHOOK_SECRET: 'another secret than the endpoints were made with',
+    WEBHOOK_SECRET_PREVIOUS: FIRST,
   }),
   '`WEBHOOK_SECRET` is not set, and there are endpoints': askedOfWebhooks({}),
   '`OPERATOR_WEBHOOK_URL` is set where nothing is sent': (scene) =>
