@@ -1,11 +1,11 @@
 import type { Page } from '../tenant/pagination';
-import { invalidRequest } from '../errors';
+import { invalidRequest, notFound } from '../errors';
 import type { AuditPageQuery } from '../organisations/audit';
 import type { AuditEvent } from '../organisations/auditRows';
 import type { Control } from '../organisations/control';
 import { DAYS_KEPT, organisationUsageId, type UsagePeriod } from '../organisations/usageUnits';
-import type { RequestPageQuery } from '../organisations/requestLog';
-import type { RequestRow } from '../organisations/requestRows';
+import type { RequestPageQuery, RequestQuery } from '../organisations/requestLog';
+import { shownRequest } from '../organisations/requestName';
 import { DAY } from '../units';
 import type { AdminContext } from './acting';
 import { keyOf } from './keys';
@@ -49,8 +49,15 @@ export function createReportOperations({ organisation, home }: AdminContext, con
     audit_events: async (query: Omit<AuditPageQuery, 'organisationId'>) =>
       mapPage(await audit.page({ ...query, organisationId }), auditEvent),
     request_log: async (query: Omit<RequestPageQuery, 'organisationId'>) =>
-      mapPage(await requests.page({ ...query, organisationId }), loggedRequest),
-    request_counts: async (query: Omit<RequestPageQuery, 'organisationId' | 'limit' | 'cursor'>) => ({
+      mapPage(await requests.page({ ...query, organisationId }), shownRequest),
+    async logged_request({ id }: { readonly id: string }) {
+      const row = await requests.find(organisationId, id.toLowerCase());
+      if (!row) throw notFound('request in the log');
+      return shownRequest(row);
+    },
+    request_histogram: (query: Omit<RequestQuery, 'organisationId'>) =>
+      requests.histogram({ ...query, organisationId }),
+    request_counts: async (query: Omit<RequestQuery, 'organisationId'>) => ({
       data: await requests.countByKey({ ...query, organisationId }),
     }),
     members: () => sessions.members(home),
@@ -79,10 +86,6 @@ const dayOf = (time: number): string => new Date(time).toISOString().slice(0, 10
 
 function mapPage<From, To>(page: Page<From>, map: (row: From) => To): Page<To> {
   return { ...page, data: page.data.map(map) };
-}
-
-function loggedRequest({ _id: id, organisation_id: _, failed: __, ...row }: RequestRow) {
-  return { id, ...row };
 }
 
 /** An event as an answer has it: `details` as JSON text. */

@@ -8,7 +8,7 @@ import type { Control } from '../organisations/control';
 import { organisationUsageId } from '../organisations/usageUnits';
 import { createRequestRecorder } from '../organisations/requestRecorder';
 import { KEY_FACES } from '../organisations/requestFilters';
-import { KEY_REFUSALS } from '../organisations/requestRows';
+import { KEY_REFUSALS, OPERATION_TYPES } from '../organisations/requestRows';
 import { createUsageCounter } from '../organisations/usageCounter';
 import type { Tracing } from '../tracing';
 import { HOUR, SECOND } from '../units';
@@ -44,6 +44,10 @@ const MAX_LINES = 100;
 const LAST_WRITES_WITHIN = 3000;
 /** How many invalid rows are remembered, so that each is logged once an hour. */
 const MAX_NAMED = 10_000;
+/** The header, and its value, by which our own pages mark what they ask by themselves. */
+const [PURPOSE, OF_PAGE] = ['scopegate-purpose', 'page'];
+/** What they ask so: what a key may do, and the schema. */
+const PAGE_OPERATIONS: readonly (string | undefined)[] = ['me', 'introspection'];
 /** Longest path that is stored. */
 const PATH_LENGTH = 200;
 
@@ -75,11 +79,23 @@ export function createRecording({ control, logger, metrics, operations, logs }: 
 
   /** Counts a request in the usage of its key and organisation, and adds it to the request log. */
   function recordUsage(exchange: Exchange, face: Face, { ms, opened }: Durations, status: number): void {
-    const { principal, refusal, operation, code, missingScope, waited = 0 } = exchange.log;
+    const {
+      principal,
+      refusal,
+      operation,
+      operationType,
+      operationName,
+      code,
+      missingScope,
+      waited = 0,
+    } = exchange.log;
     const isKey = principal?.kind === 'key';
     const owner = isKey ? { key: principal.key.id, organisation: principal.organisation.id } : refusal?.owner;
     if (!owner) return;
     const failed = code !== undefined || (status >= 400 && status !== CALLER_LEFT);
+    // only of these, so that nobody hides more than they tell
+    const isOfPage = exchange.request.headers[PURPOSE] === OF_PAGE && PAGE_OPERATIONS.includes(operation);
+    if (isOfPage && !failed) return;
     if (isKey) {
       usage.count([owner.key, organisationUsageId(owner.organisation)], {
         outcome: status === 429 ? 'rate_limited' : failed ? 'error' : 'ok',
@@ -101,6 +117,8 @@ export function createRecording({ control, logger, metrics, operations, logs }: 
       ms: Math.round(ms * 10) / 10,
       address: exchange.address,
       missing_scope: code === 'insufficient_scope' ? (missingScope ?? null) : null,
+      operation_type: OPERATION_TYPES.find((type) => type === operationType) ?? null,
+      operation_name: operationName ?? null,
       reason: KEY_REFUSALS.find((reason) => reason === refusal?.reason) ?? null,
     }));
   }

@@ -46,6 +46,9 @@ export interface Exchange {
 interface ExchangeLog {
   /** The requested root fields. */
   operation?: string;
+  /** Of GraphQL: the type of the operation, and the name that its caller gave it. */
+  operationType?: string;
+  operationName?: string | undefined;
   code?: string;
   principal?: Caller;
   /** The scope that its key lacks, or the alternatives joined by `or`. */

@@ -16,6 +16,12 @@ const ATTEMPT = 'at ok status error answer ms';
 
 const DELIVERY = `id event_id type object_id state attempts next_attempt_at at log { ${ATTEMPT} }`;
 
+const REQUEST = `id at request_id key_id face method path operation operation_type operation_name status code reason
+  missing_scope ms address`;
+const REQUEST_VARIABLES = `$key_id: ID, $failed: Boolean, $status: String, $face: RequestFace, $search: String,
+  $since: DateTime, $until: DateTime`;
+const REQUEST_FILTERS = REQUEST_VARIABLES.replaceAll(/\$(\w+): \w+/g, '$1: $$$1');
+
 /** A mutation of a webhook endpoint whose only argument is the endpoint's id; `fields` are selected of its result. */
 const endpointMutation = (name: string, fields = ENDPOINT): string =>
   `mutation($webhook_id: ID!) { value: ${name}(webhook_id: $webhook_id) { ${fields} } }`;
@@ -45,18 +51,14 @@ export const DOCUMENTS = {
   events: `query($action: String, $key_id: ID, $limit: Int, $cursor: String) {
     value: audit_events(action: $action, key_id: $key_id, limit: $limit, cursor: $cursor) {
       data { id at times last_at action actor actor_name from key_id details } next_cursor } }`,
-  requests: `query(
-    $key_id: ID, $failed: Boolean, $status: String, $code: String, $face: RequestFace, $operation: String,
-    $request_id: String, $since: DateTime, $cursor: String
-  ) {
-    value: request_log(
-      key_id: $key_id, failed: $failed, status: $status, code: $code, face: $face, operation: $operation,
-      request_id: $request_id, since: $since, limit: 20, cursor: $cursor
-    ) {
-      data { id at request_id key_id face method path operation status code reason missing_scope ms address }
-      next_cursor } }`,
-  requestCounts: `query($code: String!, $since: DateTime) {
-    value: request_counts(code: $code, since: $since) { data { key_id requests missing_scopes last_at } } }`,
+  requests: `query($cursor: String, ${REQUEST_VARIABLES}) {
+    value: request_log(limit: 20, cursor: $cursor, ${REQUEST_FILTERS}) { data { ${REQUEST} } next_cursor } }`,
+  request: `query($id: ID!) { value: logged_request(id: $id) { ${REQUEST} } }`,
+  requestHistogram: `query(${REQUEST_VARIABLES}) {
+    value: request_histogram(${REQUEST_FILTERS}) { interval_seconds intervals { start successful failed } } }`,
+  requestCounts: `query($code: String!, $since: DateTime, $until: DateTime) {
+    value: request_counts(code: $code, since: $since, until: $until) {
+      data { key_id requests missing_scopes last_at } } }`,
   make: `mutation(
     $name: String!, $scopes: [String!]!, $expires_at: DateTime, $allowed_ranges: [String!], $mcp: McpAccess
   ) {
@@ -117,7 +119,7 @@ export const firstCalls = (now: number) => ({
   },
   keys: { keys: { state: 'active' } },
   webhooks: { endpoints: {} },
-  requests: { requests: {}, newestKeys: {} },
+  requests: { requests: {}, requestHistogram: {}, newestKeys: {} },
   members: { members: {} },
   audit: { events: { limit: 20 }, newestKeys: {} },
 });

@@ -139,10 +139,9 @@ type Routes = Record<string, Partial<Record<'get' | 'post', Route>>>;
 
 const START_PAGE = '/settings/integrations';
 const SIGN_IN = '/settings/sign-in';
-/** The paths of pages, including those of one key, webhook endpoint or delivery. */
-const PAGE_PATHS = [...SETTINGS_PAGES, 'keys/:id', 'webhooks/:id', 'webhooks/:id/deliveries/:delivery'].map(
-  (name) => `/settings/${name}`,
-);
+/** The paths of pages, including those of one key, webhook endpoint, delivery or request. */
+const ONE_OF_MANY = ['keys/:id', 'webhooks/:id', 'webhooks/:id/deliveries/:delivery', 'requests/:id'];
+const PAGE_PATHS = [...SETTINGS_PAGES, ...ONE_OF_MANY].map((name) => `/settings/${name}`);
 /**
  * The path and query of a page to return to after signing in or switching the mode. Only paths on this host match, even if the cookie was
  * forged, and none so long that the cookie would have over 1 kB.

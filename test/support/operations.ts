@@ -70,6 +70,7 @@ export function userArguments({ name }: Operation, id: string): Arguments {
     key: { key_id: id },
     usage: { key_id: id, period: 'last_24h' },
     usage_by_key: { period: 'last_24h' },
+    logged_request: { id },
     request_counts: { code: 'not_found' },
     webhook_deliveries: { webhook_id: id },
     create_webhook: { url: 'https://hooks.example.com/scopegate' },

@@ -179,6 +179,8 @@ interface LoggedRequest3 {
   readonly method: string;
   readonly path: string;
   readonly operation: string | null;
+  readonly operation_type: 'query' | 'mutation' | 'subscription' | null;
+  readonly operation_name: string | null;
   readonly status: number;
   readonly code: string | null;
   readonly reason: 'revoked' | 'expired' | 'address' | null;
@@ -190,6 +192,17 @@ interface LoggedRequest3 {
 interface LoggedRequestPage3 {
   readonly data: readonly LoggedRequest3[];
   readonly next_cursor: string | null;
+}
+
+interface RequestInterval {
+  readonly start: string;
+  readonly successful: number;
+  readonly failed: number;
+}
+
+interface RequestHistogram {
+  readonly interval_seconds: number;
+  readonly intervals: readonly RequestInterval[];
 }
 
 interface RequestCount {
@@ -324,19 +337,34 @@ export interface Calls {
   };
   requests: {
     variables: {
+      cursor?: string | null;
       key_id?: string | null;
       failed?: boolean | null;
       status?: string | null;
-      code?: string | null;
       face?: 'rest' | 'graphql' | 'mcp' | null;
-      operation?: string | null;
-      request_id?: string | null;
+      search?: string | null;
       since?: string | null;
-      cursor?: string | null;
+      until?: string | null;
     };
     answer: LoggedRequestPage3;
   };
-  requestCounts: { variables: { code: string; since?: string | null }; answer: RequestCountList };
+  request: { variables: { id: string }; answer: LoggedRequest3 };
+  requestHistogram: {
+    variables: {
+      key_id?: string | null;
+      failed?: boolean | null;
+      status?: string | null;
+      face?: 'rest' | 'graphql' | 'mcp' | null;
+      search?: string | null;
+      since?: string | null;
+      until?: string | null;
+    };
+    answer: RequestHistogram;
+  };
+  requestCounts: {
+    variables: { code: string; since?: string | null; until?: string | null };
+    answer: RequestCountList;
+  };
   make: {
     variables: {
       name: string;

@@ -37,7 +37,7 @@ export function keyPage(): PageOf {
     await reading.load();
     const { value } = reading;
     if (!value || reading.failure) return;
-    await Promise.all([refused.load(), usage.load(), requests.open(value.key.id), events.load()]);
+    await Promise.all([refused.load(), usage.load(), requests.open({ keyId: value.key.id }), events.load()]);
   }
 
   function close(): void {

@@ -1,5 +1,6 @@
 import { at } from '../base';
 import { Failure } from './api';
+import { close } from './dialog';
 import { type PageName, SETTINGS_PAGES } from '../../src/settings/documents';
 import { tell } from './notices';
 
@@ -107,7 +108,10 @@ function followLink(event: MouseEvent): void {
   if (!link || event.defaultPrevented || !isPlain(event)) return;
   if (link.target || link.origin !== location.origin || !PAGE.test(link.pathname)) return;
   event.preventDefault();
-  go(link.href);
+  const { href } = link;
+  // a link in a dialog leads away from it, unless what it shows would be lost
+  if (link.closest('dialog:not([data-kept="true"])')) close();
+  go(href);
 }
 
 function follow(isBack: boolean): void {
@@ -161,6 +165,11 @@ export function choose(changes: Readonly<Record<string, string | null>>): void {
     else url.searchParams.set(name, value);
   }
   readdress(url.href);
+}
+
+/** Says at which address the shown page is once its dialog is closed, whose entry in the history keeps its own. */
+export function returnTo(address: string): void {
+  if (shown) addresses.set(shown.name, address);
 }
 
 /** Gives the shown page another address. The history has no entry for it. */

@@ -51,8 +51,9 @@ export const dayOf = (iso: string): string => localDay.format(new Date(iso));
 /** `28 Nov`: the day in UTC. */
 export const utcDayOf = (iso: string): string => utcDay.format(new Date(iso));
 
-/** `7.5 ms`, `1.2 s` */
+/** `8 ms`, `1.2 s` */
 export function length(ms: number): string {
-  const [value, unit] = ms < 1000 ? [ms, 'ms'] : [Math.round(ms / 100) / 10, 's'];
+  if (ms < 1) return '<1 ms';
+  const [value, unit] = ms < 999.5 ? [Math.round(ms), 'ms'] : [Math.round(ms / 100) / 10, 's'];
   return `${value.toLocaleString('en')} ${unit}`;
 }

@@ -227,9 +227,9 @@ inBrowser('making, rotating and revoking keys on the settings page', () => {
     const page = await visit({ of, on: 'Requests' });
     await eventually(async () => {
       await press(on.section(page, 'Requests'), 'Refresh');
-      return (await named(page, 'orders').count()) === 1;
+      return (await named(page, 'GET /orders').count()) === 1;
     });
-    await on.openDetails(page);
+    await named(page, 'GET /orders').getByRole('link').click();
     await press(dialog(page), add);
     await says(dialog(page), /\+ orders:read/);
     await press(page, 'Cancel');
