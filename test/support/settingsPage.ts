@@ -155,12 +155,6 @@ export async function act(page: Page, action: string): Promise<void> {
   await page.getByRole('menuitem', { name: action, exact: true }).click();
 }
 
-/** Opens the details of the first row that has some. */
-export const openDetails = (page: Page): Promise<void> =>
-  button(page, /^Details/)
-    .first()
-    .click();
-
 /** Opens what the first row of a list leads to, beside the list. */
 export const openFirst = (page: Page, list: string): Promise<void> =>
   section(page, list).getByRole('rowheader').first().getByRole('link').click();

@@ -1,11 +1,12 @@
 import './webhooks.css';
 import type { JSX } from 'preact';
 import { type Answer, call, Failure, failureOf, settings } from '../api';
-import { open, redraw } from '../dialog';
+import { openBeside } from '../beside';
+import { redraw } from '../dialog';
 import { List, Reading } from '../list';
 import { say } from '../page';
 import { Ago, Button, Cell, Filter, Head, type Options, Problem, State, Table } from '../parts';
-import { isPlain, readdress } from '../route';
+import { isPlain } from '../route';
 import { length } from '../time';
 import { Drawer, STATES } from './delivery';
 import { MOST_AT_ONCE, Resending } from './resending';
@@ -83,24 +84,13 @@ export class Deliveries {
     void this.list.load();
   }
 
-  /** Opens a delivery beside the list. It has an address of its own, which can be shared. */
+  /** Opens a delivery beside the list. */
   open(endpoint: string, id: string, delivery?: Delivery): void {
-    const back = location.href;
     const reading = new Reading<Delivery>(() => readDelivery(endpoint, id), redraw);
     this.#opened = reading;
-    const closed = (): void => {
-      reading.clear();
-      readdress(back);
-      // as it was opened by its address
-      const link = document.querySelector<HTMLElement>(`[data-page]:not([hidden]) a[href$="${id}"]`);
-      if (document.activeElement === document.body)
-        (link ?? document.querySelector<HTMLElement>('[data-page]:not([hidden]) h1'))?.focus();
-    };
-    open({ isAside: true, Content: () => <Drawer of={reading} endpoint={endpoint} by={this} />, closed });
-    readdress(`${pathOf(endpoint)}/deliveries/${id}${location.search}`);
-    if (delivery) reading.value = delivery;
-    else void reading.load();
-    redraw();
+    const address = `${pathOf(endpoint)}/deliveries/${id}${location.search}`;
+    const Content = (): JSX.Element => <Drawer of={reading} endpoint={endpoint} by={this} />;
+    openBeside({ id, address, reading, value: delivery, Content });
   }
 
   outcomeOf = (id: string): Attempt | Failure | undefined => this.#outcomes.get(id);
