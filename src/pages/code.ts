@@ -21,8 +21,8 @@ export function pre(label: string, text: string): Html {
 }
 
 function highlighted(text: string): readonly Html[] {
-  return tokensOf(text).map(({ kind, text: piece }) =>
-    kind === undefined ? html`${withOrigin(piece)}` : html`<span class="${kind}">${withOrigin(piece)}</span>`,
+  return tokensOf(text).map((token) =>
+    token.kind === undefined ? html`${token.text}` : html`<span class="${token.kind}">${withOrigin(token.text)}</span>`,
   );
 }
 

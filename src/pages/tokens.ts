@@ -4,16 +4,17 @@ export interface Token {
   readonly text: string;
 }
 
-/** Enough for JSON, curl, TypeScript, Python and GraphQL. A comment begins outside a string and after white space, unlike what follows `https:`. */
+/** Enough for JSON, curl, TypeScript, Python and GraphQL. A comment can only begin outside a string and an address. */
 const TOKEN = new RegExp(
   [
-    String.raw`(?<comment>(?<=^|\s)(?:\/\/|#)[^\n]*)`,
+    String.raw`(?<address>\bhttps?:\/\/[^\s"'\x60]+)`,
+    String.raw`(?<comment>(?:\/\/|#)[^\n]*)`,
     String.raw`(?<member>"(?:\\.|[^"\\\n])*"(?=:))`,
     String.raw`(?<string>"(?:\\.|[^"\\])*"|'[^']*'|\x60[^\x60]*\x60)`,
     String.raw`(?<keyword>\b(?:as|async|await|catch|const|curl|for|from|if|import|let|new|of|print|return|throw|try)\b)`,
     String.raw`(?<value>\b(?:true|false|null|True|False|None|\d+(?:\.\d+)?)\b)`,
   ].join('|'),
-  'gm',
+  'g',
 );
 
 /** The tokens of a piece of code in order, for highlighting. */
