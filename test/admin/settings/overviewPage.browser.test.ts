@@ -6,7 +6,6 @@ import { ENVIRONMENT } from '../../api/webhooks/office';
 import { button, enter, expectAccessible, expectInView, hasFocus, inBrowser, says } from '../../support/browser';
 import { makeKey, makeOrganisation } from '../../support/factories';
 import * as on from '../../support/settingsPage';
-import { signIn } from './people';
 import { someDeliveries, withEndpoints } from './rows';
 
 const { dialog, follow, heading, rows, saved, search, section } = on;
