@@ -4,7 +4,6 @@ import { DAY } from '../../../src/units';
 import { button, enter, expectAccessible, expectInView, hasFocus, inBrowser, says } from '../../support/browser';
 import { makeKey, makeOrganisation } from '../../support/factories';
 import * as on from '../../support/settingsPage';
-import { signIn } from './people';
 
 const { dialog, follow, heading, rows, saved, search, section } = on;
 

@@ -83,7 +83,7 @@ describe('every page', () => {
 
   test.each(PATHS)('all links and assets of %s exist, and with a trailing slash it gets 404', async (path) => {
     const { text } = await site.call(path);
-    const elsewhere = ['/api/v1/openapi.json', '/settings/integrations', '/settings/webhooks'];
+    const elsewhere = ['/api/v1/openapi.json', '/settings/integrations', '/settings/keys', '/settings/webhooks'];
     const links = [...text.matchAll(/(?:href|src)="(\/[^"]*)"/g)].map(([, link = '']) => link);
     expect(links.length).toBeGreaterThan(4);
     for (const link of new Set(links.filter((link) => !elsewhere.includes(link))))
