@@ -33,8 +33,6 @@ export interface NewInvitation {
   readonly created_by: string;
 }
 
-export type Invitations = ReturnType<typeof createInvitations>;
-
 export function createInvitations(models: ControlModels, clock: () => number) {
   const { links } = models;
 

@@ -43,7 +43,7 @@ const asBrowser = (path: string, method = 'GET') => site.call(path, { method, he
 
 describe('every page', () => {
   /** Links that were followed, and those that something else answers. */
-  const seen = new Set(['/api/v1/openapi.json', '/settings/integrations', '/settings/webhooks']);
+  const seen = new Set(['/api/v1/openapi.json', '/settings/integrations', '/settings/keys', '/settings/webhooks']);
 
   test.each(PATHS)(
     '%s is HTML that cannot be framed, and allows no inline scripts and no other host but that of the frame of Sandbox',
