@@ -5,7 +5,9 @@ WORKDIR /app
 COPY package.json package-lock.json ./
 # before the source, so that a change of it installs nothing; what installing would build needs the source
 RUN npm ci --ignore-scripts
-COPY tools/build.js tools/
+COPY tools/build.js tools/guides.js tools/
+COPY docs/guides docs/guides
+COPY examples examples
 COPY web web
 COPY clients/typescript/src clients/typescript/src
 COPY src src

@@ -33,9 +33,10 @@ const ARROWS = {
   rest: ['admission', 'auth', 'http', 'operations', 'schema'],
   graphql: ['admission', 'auth', 'config', 'http', 'log', 'mongo', 'operations', 'schema'],
   mcp: ['admission', 'http', 'mongo', 'operations', 'schema'],
-  pages: ['http'],
+  pages: ['http', 'schema'],
   openapi: ['auth', 'http', 'pages', 'resources', 'rest', 'schema', 'sdl', 'writes'],
-  reference: ['openapi', 'pages', 'schema'],
+  reference: ['openapi', 'pages'],
+  guides: ['openapi', 'pages', 'reference'],
   operator: [
     ...['admin', 'admission', 'auth', 'config', 'events', 'http', 'mongo', 'operations', 'organisations'],
     ...['tenant', 'writes'],

@@ -3,15 +3,17 @@ const { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writ
 const { basename, dirname, join } = require('node:path');
 const { brotliCompressSync, gzipSync } = require('node:zlib');
 const { build, context } = require('esbuild');
+const { buildGuides } = require('./guides.js');
 
 const ROOT = join(__dirname, '..');
 const COMMON = { absWorkingDir: ROOT, bundle: true, logLevel: 'error' };
 
 /**
- * Writes the scripts and styles of the pages to dist/web, and bundles a file of src, with all that it imports from src, into main.js in a
+ * Writes the guides, and the scripts and styles of the pages, to dist, and bundles a file of src, with all that it imports from src, into main.js in a
  * folder: in separate modules, calls between them took a twentieth of the time of a list of 50. `npm run types` checks the types.
  */
 async function bundle(folder, entry = 'main.ts') {
+  buildGuides();
   await build(PAGES);
   await build({
     ...COMMON,
@@ -44,7 +46,7 @@ function onlyAscii({ initialOptions, onEnd }) {
 const WEB = join(ROOT, 'dist', 'web');
 /** Each becomes one file with all that it imports; src/pages/assets.ts says which page uses which. */
 const ENTRIES = [
-  ...['favicon.svg', 'icons.svg', 'prose.ts', 'sandbox.js', 'graphiql.js', 'reference.ts'],
+  ...['favicon.svg', 'icons.svg', 'prose.ts', 'sandbox.js', 'graphiql.js', 'reference.ts', 'guides.ts'],
   ...['settings/settings.ts', 'settings/signIn.js'],
 ];
 /** Removes the fonts from GraphiQL's style sheet, seven eighths of its size: the pages use the system's fonts. */
@@ -117,6 +119,7 @@ function licences(inputs) {
 
 /** Serves from source, and restarts after each change. */
 async function watch() {
+  buildGuides();
   await build(PAGES);
   await (await context(PAGES)).watch();
   const tsx = join(dirname(require.resolve('tsx/package.json')), 'dist', 'cli.mjs');

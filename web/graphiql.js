@@ -3,6 +3,7 @@ import 'graphiql/graphiql.css';
 import './key.css';
 import './tool.css';
 import './repairs.js';
+import './search';
 import { useEditorContext, useSchemaContext } from '@graphiql/react';
 import { GraphiQL } from 'graphiql';
 import { createElement, useEffect } from 'react';
@@ -18,6 +19,7 @@ const settings = JSON.parse(document.getElementById('settings').textContent);
 const headers = JSON.stringify({ Authorization: settings.authorization }, null, 2);
 const answers = new EventTarget();
 const opening = openingTabs(settings.tabs, headers);
+const narrow = matchMedia('(max-width: 45rem)');
 
 /** Loads the schema again when the key changes, and reopens the tab that was open. Shows nothing. */
 function Follower() {
@@ -38,13 +40,23 @@ function Follower() {
   useEffect(() => {
     if (isReady && opening.active > 0) changeTab(opening.active);
   }, [isReady]);
+  useEffect(() => {
+    if (!isReady) return undefined;
+    // long lines would be cut
+    const wrap = () => {
+      for (const editor of [queryEditor, variableEditor, headerEditor, responseEditor])
+        editor.setOption('lineWrapping', narrow.matches);
+    };
+    wrap();
+    narrow.addEventListener('change', wrap);
+    return () => narrow.removeEventListener('change', wrap);
+  }, [isReady]);
   return null;
 }
 
 // on a narrow screen the answer is below the query
 answers.addEventListener('answer', () => {
-  if (matchMedia('(max-width: 45rem)').matches)
-    document.querySelector('.graphiql-response').scrollIntoView({ block: 'nearest' });
+  if (narrow.matches) document.querySelector('.graphiql-response').scrollIntoView({ block: 'nearest' });
 });
 
 createRoot(document.getElementById('graphiql')).render(

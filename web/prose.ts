@@ -1,6 +1,7 @@
 import './prose.css';
 import { at } from './base';
 import './code';
+import './search';
 
 /* Landing page, sign-in, error pages and guides: the status on the landing page. */
 

@@ -1,5 +1,6 @@
 import './reference.css';
 import './code';
+import './search';
 import { follow, searchable } from './reference/list';
 import { samples } from './reference/samples';
 import { tryIt } from './reference/tryIt';

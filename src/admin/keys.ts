@@ -33,7 +33,7 @@ interface RotateArgs extends KeyId {
 }
 
 /** Undefined members stay as they are. */
-type UpdateArgs = KeyId & Partial<Omit<NewKeyArgs, 'scopes'>>;
+type UpdateArgs = KeyId & Partial<NewKeyArgs>;
 
 const DEFAULT_OVERLAP_HOURS = 24;
 
@@ -80,9 +80,15 @@ export function createKeyOperations(
       return once(
         { organisationId, operation: 'create_key', args },
         async (noteId) => {
-          const { name = '', ...read } = readArguments(args);
+          const { name = '', scopes = [], ...read } = readArguments(args);
           requirePlan(organisation);
-          const more = { name, organisationId, created_by: createdBy, expires_at: expiryOf(args.expires_at) ?? null };
+          const more = {
+            name,
+            scopes,
+            organisationId,
+            created_by: createdBy,
+            expires_at: expiryOf(args.expires_at) ?? null,
+          };
           const created = await apiKeys.create({ ...read, ...more }, by, noteId).catch(rethrowKeyRefused);
           if (!created) throw notFound('organisation');
           return withSecret(created);
@@ -99,10 +105,10 @@ export function createKeyOperations(
       return { ...withSecret(rotated), old: shown(rotated.old) };
     },
     async update_key({ key_id, ...args }: UpdateArgs) {
-      const { name, allowed_ranges, mcp } = readArguments(args);
+      const read = readArguments(args);
       // only the expiry can be null, which means never
       const updated = await change(key_id, ({ _id }) =>
-        apiKeys.update(_id, { name, allowed_ranges, mcp, expires_at: expiryOf(args.expires_at) }, by),
+        apiKeys.update(_id, { ...read, expires_at: expiryOf(args.expires_at) }, by),
       );
       return shown(updated);
     },
@@ -127,12 +133,12 @@ function rethrowKeyRefused(error: unknown): never {
 }
 
 /** The arguments as stored; null and missing ones are undefined. @throws AppError validation_failed with every fault */
-function readArguments({ name, scopes = [], allowed_ranges, mcp }: Partial<NewKeyArgs>) {
+function readArguments({ name, scopes, allowed_ranges, mcp }: Partial<NewKeyArgs>) {
   const faults: Fault[] = [];
   const plainName = name?.trim();
   const detail = plainName === undefined ? undefined : nameFault(plainName);
   if (detail !== undefined) faults.push({ pointer: '/name', code: 'format', detail });
-  const granted = scopes.filter((scope, at): scope is Scope => {
+  const granted = scopes?.filter((scope, at): scope is Scope => {
     if (isScope(scope)) return true;
     const mustBe = `must be one of ${allScopes().join(', ')}`;
     faults.push({ pointer: `/scopes/${String(at)}`, code: 'not_allowed', detail: mustBe });

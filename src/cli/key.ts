@@ -57,12 +57,10 @@ export function addKey(program: ExplainedCommand): void {
     .action(show);
 
   key
-    .subcommand(
-      'update',
-      'change an active key, from its next request on; options that are not given stay as they are, and so do its scopes',
-    )
+    .subcommand('update', 'change an active key, from its next request on; options that are not given stay as they are')
     .id(KEY_ID, keyId)
     .option('--name <name>', 'another name', name)
+    .option('--scopes <list>', 'all its scopes from now on, comma-separated, or all', scopes)
     .addOption(
       new Option('--expires-in <time>', 'when it expires, from now: 30m, 12h, 90d, 1y')
         .argParser(lifetime('For a key that never expires: --never-expires'))
@@ -71,11 +69,12 @@ export function addKey(program: ExplainedCommand): void {
     .option('--never-expires', 'keep it until it is revoked')
     .option('--allow <ranges>', 'comma-separated CIDR ranges it may be used from, or anywhere', rangesOrAnywhere)
     .option('--mcp <access>', MCP, mcpAccess)
-    .json('{id, name, expires_at, allowed_ranges, mcp}')
+    .json('{id, name, scopes, expires_at, allowed_ranges, mcp}')
     .examples([
       `scopegate key update ${ID} --expires-in 90d`,
       `scopegate key update ${ID} --never-expires --allow 203.0.113.0/24,2001:db8::/32`,
       `scopegate key update ${ID} --name nightly --allow anywhere --mcp off --json`,
+      `scopegate key update ${ID} --scopes quotes:read,orders:read`,
     ])
     .action(update);
 
@@ -192,6 +191,7 @@ async function show(id: string, { json }: JsonOption): Promise<void> {
 
 interface UpdateOptions extends Given {
   readonly name?: string;
+  readonly scopes?: readonly Scope[];
   readonly neverExpires?: true;
   readonly mcp?: McpAccess;
 }
@@ -199,16 +199,17 @@ interface UpdateOptions extends Given {
 async function update(id: string, options: UpdateOptions): Promise<void> {
   const { json, expiresIn, neverExpires, allow, ...input } = options;
   if (Object.keys(options).every((option) => option === 'json')) {
-    throw usageFailure('nothing to change: give --name, --expires-in, --never-expires, --allow or --mcp');
+    throw usageFailure('nothing to change: give --name, --scopes, --expires-in, --never-expires, --allow or --mcp');
   }
   const changed = await withStore(async (store) => {
     const expires_at = neverExpires ? null : endOf(expiresIn, store.databases.now());
     const updated = await store.control.apiKeys.update(id, { ...input, expires_at, allowed_ranges: allow });
     return updated ?? (await notActive(store, id, 'changed'));
   });
-  const { name, expires_at, allowed_ranges, mcp = DEFAULT_MCP } = changed;
-  const shown = { id, name, expires: momentOf(expires_at), from: placesOf(allowed_ranges), mcp };
-  printResult(json, { id, name, expires_at, allowed_ranges, mcp }, shown);
+  const { name, scopes, expires_at, allowed_ranges, mcp = DEFAULT_MCP } = changed;
+  const expires = momentOf(expires_at);
+  const shown = { id, name, scopes: scopes.join(', '), expires, from: placesOf(allowed_ranges), mcp };
+  printResult(json, { id, name, scopes, expires_at, allowed_ranges, mcp }, shown);
 }
 
 async function revoke(id: string, { json }: JsonOption): Promise<void> {

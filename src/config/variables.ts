@@ -58,6 +58,11 @@ function isWebhookUrl(text: string): boolean {
   return /^https?:$/.test(protocol) && username === '' && password === '';
 }
 
+/** Where people ask for access: a page over https, or an email address. */
+function isContactUrl(text: string): boolean {
+  return URL.canParse(text) && /^(https:|mailto:[^@\s]+@[^@\s]+$)/i.test(text) && !/\s/.test(text);
+}
+
 /** An http or https URL of a collector, to which the exporter appends /v1/traces. */
 function isCollectorUrl(text: string): boolean {
   return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && !text.endsWith('/v1/traces');
@@ -165,6 +170,10 @@ export const VARIABLES = {
       .refine(isPublicUrl, 'must be https://host[:port], or that with a path, without a slash at the end')
       .optional(),
     help: 'public URL of this gateway, https://host[:port], with the path that a proxy in front removes, if any; for sign-in links, links to pages, the OpenAPI document, OpenID Connect and secure cookies',
+  },
+  CONTACT_URL: {
+    schema: z.string().refine(isContactUrl, 'must be an https URL, or mailto: and an email address').optional(),
+    help: 'where people ask for access, https://… or mailto:…: a link on the sign-in page of the settings',
   },
   OIDC_ISSUER: {
     schema: z.string().refine(isSecureOrLocal, 'must be an https URL').optional(),

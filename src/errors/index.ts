@@ -41,13 +41,13 @@ export const ERROR_CODES = {
     status: 403,
     retry: 'no',
     title: 'Insufficient scope',
-    help: 'The key is valid but lacks the scope named in `required_scope`. Ask an admin of the organisation for a key that has it.',
+    help: 'The key is valid but lacks the scope named in `required_scope`. Ask an admin of the organisation to add it to the key.',
   },
   forbidden: {
     status: 403,
     retry: 'no',
     title: 'Forbidden',
-    help: 'API keys are managed by signed-in users at `/settings/integrations`, and only admins can change them; an API key cannot. Organisation data is read with an API key; signed-in users see only its figures, on the page Insights, unless `INSIGHTS` says otherwise. Over MCP, the `mcp` setting of the key does not allow the call, or the page that calls is not in `CORS_ORIGINS`.',
+    help: 'Whoever calls may not do this at all: not this key, whatever its scopes, or not this user. A key never gets it from REST, which has no such operations.',
   },
   organisation_suspended: {
     status: 403,

@@ -37,8 +37,8 @@ export interface WaitingCaller {
   /** Whose events it gets; undefined for those of all organisations. */
   readonly organisationId: string | undefined;
   readonly holder: Holder;
-  /** Authenticates the caller again. @throws AppError if it may no longer call */
-  readonly recheck: () => Promise<unknown>;
+  /** Authenticates the caller again. @throws AppError if it may no longer call, or get what it waits for */
+  readonly recheck: (wanted: WantedEvents) => Promise<unknown>;
   /** Takes points of the caller's rate limit. @throws AppError rate_limited if there are not enough */
   readonly charge: (points: number) => Promise<void>;
   readonly waitIdle: WaitIdle;
@@ -167,12 +167,12 @@ export function createWaiting({ streams, logger, payEvery }: WaitingOptions) {
     timer = undefined;
   }
 
-  /** Reads the key of a waiter again, and ends the wait if it may no longer call. */
+  /** Reads the key of a waiter again, and ends the wait if it may no longer call, or lacks a scope by now. */
   async function check(waiter: Waiter): Promise<void> {
-    const { caller, fail } = waiter;
+    const { caller, wanted, fail } = waiter;
     waiter.isChecking = true;
     try {
-      await caller.recheck();
+      await caller.recheck(wanted);
       waiter.knownAt = performance.now();
     } catch (error) {
       // while the database does not respond, the key may still be valid

@@ -25,6 +25,7 @@ import { createExecutor } from '../operations/execution';
 import { createRunner } from '../operations/runner';
 import type { Control } from '../organisations/control';
 import { createPages } from '../pages';
+import { createGuides } from '../guides';
 import { createReference } from '../reference';
 import { collections } from '../resources';
 import { customerById, customerByRef, readmitCustomer } from '../resources/customers/readmit';
@@ -43,6 +44,7 @@ import { createRestApi, OPERATOR_BASE } from '../rest';
 import { published } from '../schema/model';
 import { typeChecks } from '../schema/validation';
 import { createSettings } from '../settings';
+import { PAGES as SETTINGS_PAGES } from '../settings/page';
 import type { createWebhooks } from '../webhooks';
 import { webhookSettings } from '../webhooks/settings';
 import { type Kinds, kindsOf } from '../writes';
@@ -97,10 +99,11 @@ export async function createApis(options: ApisOptions) {
     commentEvery: options.commentEvery,
     encode: encoded,
   });
-  const admin = createAdmin({ control, databases, ...options.webhooks.management });
+  const admin = createAdmin({ config, control, databases, ...options.webhooks.management });
   const settings = createSettings({
     config,
     control,
+    demoKey,
     organisationData: databases.organisationData,
     execute: createExecutor(schemas.graphql),
     storeSample,
@@ -116,11 +119,13 @@ export async function createApis(options: ApisOptions) {
   });
   const operator = config.OPERATOR_TOKENS.length > 0 ? await createOperatorApi(options, admin) : undefined;
   const document = () => keyDocument(config.PUBLIC_URL);
+  const [base, introspection] = [publicPath(config), config.INTROSPECTION];
   const pages = createPages({
-    reference: createReference({ document, base: publicPath(config), demoKey }),
-    demoKey,
-    introspection: config.INTROSPECTION,
-    base: publicPath(config),
+    others: [
+      createReference({ document, base, demoKey }),
+      createGuides({ document, base, introspection, publicUrl: config.PUBLIC_URL, settings: SETTINGS_PAGES }),
+    ],
+    ...{ demoKey, introspection, base },
     onError: logError('page failed'),
   });
 

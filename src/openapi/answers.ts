@@ -1,5 +1,5 @@
-import { ERROR_CODES, type ErrorCode, RETRIES } from '../errors';
-import { exampleOf } from '../pages/errorExamples';
+import { ERROR_CODES, RETRIES } from '../errors';
+import { exampleOf, type RestCode } from '../pages/errorExamples';
 import { BODY_HEADERS } from '../http/body';
 import { BUDGET_HEADERS, OMITTED, type SUCCESS_HEADERS } from '../http/exchange';
 import { METHODS } from '../schema/declaredOperations';
@@ -64,7 +64,7 @@ export function responseRefs(statuses: readonly number[], callers: Callers): Rec
   );
 }
 
-function codesOf(status: number, { codes }: Callers): ErrorCode[] {
+function codesOf(status: number, { codes }: Callers): RestCode[] {
   return codes.filter((code) => ERROR_CODES[code].status === status);
 }
 
@@ -83,8 +83,8 @@ export function sharedResponses(used: ReadonlySet<number>, callers: Callers): Re
 
 function response(status: number, callers: Callers): object {
   const codes = codesOf(status, callers);
-  const helpOf = (code: ErrorCode): string => callers.words[code]?.help ?? ERROR_CODES[code].help;
-  const retryOf = (code: ErrorCode): string =>
+  const helpOf = (code: RestCode): string => callers.words[code]?.help ?? ERROR_CODES[code].help;
+  const retryOf = (code: RestCode): string =>
     RETRIES[ERROR_CODES[code].retry].replace('or the key', `or the ${callers.credential}`);
   return {
     description: codes.map((code) => `\`${code}\`: ${helpOf(code)} ${retryOf(code)}`).join('\n\n'),
@@ -98,7 +98,7 @@ function response(status: number, callers: Callers): object {
   };
 }
 
-function problemOf(code: ErrorCode, { words }: Callers): object {
+function problemOf(code: RestCode, { words }: Callers): object {
   const { status, title } = ERROR_CODES[code];
   const { detail: usual, members } = exampleOf(code);
   const detail = words[code]?.detail ?? usual;

@@ -1,26 +1,22 @@
-import { ERROR_CODES, type ErrorCode } from '../errors';
 import { BUDGET_HEADERS, SUCCESS_HEADERS } from '../http/exchange';
+import { REST_CODES, type RestCode } from '../pages/errorExamples';
 
 /* Who calls an API, and what its document tells them about errors and headers. */
 
 export interface Callers {
   readonly credential: 'key' | 'token';
   /** The error codes that they can get. */
-  readonly codes: readonly ErrorCode[];
-  /** What they can do about an error, and the detail of its example, where these differ from {@link ERROR_CODES}. */
-  readonly words: Partial<Record<ErrorCode, { readonly help: string; readonly detail?: string }>>;
+  readonly codes: readonly RestCode[];
+  /** What they can do about an error, and the detail of its example, where these differ from those of `errors/`. */
+  readonly words: Partial<Record<RestCode, { readonly help: string; readonly detail?: string }>>;
   readonly headers: readonly string[];
 }
 
-/** All codes but these and `forbidden`, which is for operations of signed-in users, on GraphQL alone. */
-const codesWithout = (...never: readonly ErrorCode[]): ErrorCode[] =>
-  (Object.keys(ERROR_CODES) as ErrorCode[]).filter((code) => code !== 'forbidden' && !never.includes(code));
-
-export const KEYS: Callers = { credential: 'key', codes: codesWithout(), words: {}, headers: SUCCESS_HEADERS };
+export const KEYS: Callers = { credential: 'key', codes: REST_CODES, words: {}, headers: SUCCESS_HEADERS };
 
 export const OPERATORS: Callers = {
   credential: 'token',
-  codes: codesWithout('insufficient_scope', 'organisation_suspended'),
+  codes: REST_CODES.filter((code) => code !== 'insufficient_scope' && code !== 'organisation_suspended'),
   words: {
     unauthenticated: {
       help: 'Send the secret of a token of `OPERATOR_TOKENS` as `Authorization: Bearer <secret>`. The response is the same for a missing or wrong one, and from an address outside `OPERATOR_ALLOW`.',

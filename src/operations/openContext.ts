@@ -10,6 +10,7 @@ import type { OrganisationDataCache } from '../tenant/organisationData';
 import { AppError } from '../errors';
 import type { EventSource } from '../events/source';
 import type { WaitingCaller } from '../events/waiting';
+import { published } from '../schema/model';
 import type { DataContext, OpenContext } from './context';
 
 interface ContextOptions {
@@ -144,8 +145,13 @@ export function contextFactory(options: ContextOptions): OpenContext<DataContext
           return eventSource?.({
             organisationId: organisation.id,
             holder: { key: key.id, owner: organisation.sandbox_of ?? organisation.id },
-            recheck: async () => {
-              requireAccess((await authenticate(authorization, address)).organisation);
+            recheck: async ({ types }) => {
+              const current = await authenticate(authorization, address);
+              requireAccess(current.organisation);
+              const authorise = authoriserOf(current, noteMissing);
+              for (const { name, scope } of published.eventTypes) {
+                if (types?.has(name) ?? true) authorise({ scope, role: undefined }, `The event type ${name}`);
+              }
             },
             charge,
             waitIdle: request.waitIdle ?? ((wait) => wait(new AbortController().signal)),

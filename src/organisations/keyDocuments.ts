@@ -1,6 +1,7 @@
 import { trusted } from 'mongoose';
 import type { ApiKey, NewKey } from '../auth/keys';
 import { DEFAULT_MCP } from '../auth/principal';
+import type { Scope } from '../auth/scopes';
 import type { Fault } from '../errors';
 import type { Actor, Authority } from './auditEvents';
 
@@ -8,7 +9,7 @@ import type { Actor, Authority } from './auditEvents';
 
 /** What can be changed in a key. Undefined members stay as they are; a new key gets their defaults: any address, {@link DEFAULT_MCP}. */
 export type KeyUpdate = {
-  readonly [Name in 'name' | 'expires_at' | 'allowed_ranges' | 'mcp']?: ApiKey[Name] | undefined;
+  readonly [Name in 'name' | 'scopes' | 'expires_at' | 'allowed_ranges' | 'mcp']?: ApiKey[Name] | undefined;
 };
 
 export type NewApiKey = KeyUpdate &
@@ -39,12 +40,16 @@ export function toDocument(
   };
 }
 
-/** The replacement of a key: the same settings and, if `end` is undefined, the same lifetime. */
-export function successorOf(old: ApiKey, now: Date, end: Date | null | undefined, by: Actor): NewApiKey {
-  const { organisation, name, scopes, allowed_ranges, mcp, created_at, expires_at } = old;
-  const sameLifetime = expires_at && new Date(now.getTime() + expires_at.getTime() - created_at.getTime());
-  const more = { created_by: by.name ?? by.who, expires_at: end === undefined ? sameLifetime : end };
+/** The replacement of a key, with the same settings, that expires at `end`. */
+export function successorOf(old: ApiKey, end: Date | null, by: Actor): NewApiKey {
+  const { organisation, name, scopes, allowed_ranges, mcp } = old;
+  const more = { created_by: by.name ?? by.who, expires_at: end };
   return { organisationId: organisation.id, name, scopes, allowed_ranges, mcp, ...more };
+}
+
+/** When a key expires that has the lifetime of another, from `now` on; null for never. */
+export function sameLifetime({ created_at, expires_at }: ApiKey, now: Date): Date | null {
+  return expires_at && new Date(now.getTime() + expires_at.getTime() - created_at.getTime());
 }
 
 /** Identifies a key in audit details, with no more of its text than lists show. */
@@ -73,17 +78,31 @@ export function searchCondition(text: string): Record<string, unknown> {
   return { $or: [{ name }, { prefix: trusted({ $regex: `^${escapeRegExp(text)}` }) }, { last_four: text }] };
 }
 
+/** Matches keys that were created before a time and not used since. */
+export function unusedConditions(since: Date): Record<string, unknown>[] {
+  return [
+    { created_at: trusted({ $lt: since }) },
+    { $or: [{ last_used_at: null }, { last_used_at: trusted({ $lt: since }) }] },
+  ];
+}
+
 /** Escapes a string, so that a regular expression matches it literally. */
 export const escapeRegExp = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
 
 /** The members that an update changes, with their old and new values. */
 export function changesOf(key: ApiKey, update: KeyUpdate): { from: KeyUpdate; to: Partial<ApiKey> } {
-  const { name, expires_at, allowed_ranges, mcp = DEFAULT_MCP } = key;
-  const before: KeyUpdate = { name, expires_at, allowed_ranges, mcp };
+  const { name, scopes, expires_at, allowed_ranges, mcp = DEFAULT_MCP } = key;
+  const before: KeyUpdate = { name, scopes, expires_at, allowed_ranges, mcp };
+  const after: KeyUpdate = { ...update, scopes: update.scopes && inOrderOf(scopes, update.scopes) };
   const members = (Object.keys(before) as (keyof KeyUpdate)[]).filter(
     // compares dates and lists by value
-    (member) => update[member] !== undefined && JSON.stringify(before[member]) !== JSON.stringify(update[member]),
+    (member) => after[member] !== undefined && JSON.stringify(before[member]) !== JSON.stringify(after[member]),
   );
   const only = (all: KeyUpdate): object => Object.fromEntries(members.map((member) => [member, all[member]]));
-  return { from: only(before), to: only(update) };
+  return { from: only(before), to: only(after) };
+}
+
+/** A set of scopes in the order of the one before, new ones last, so that the same set is no change. */
+function inOrderOf(before: readonly Scope[], after: readonly Scope[]): readonly Scope[] {
+  return [...new Set([...before.filter((scope) => after.includes(scope)), ...after])];
 }

@@ -9,7 +9,7 @@ const FOLDER = join(ROOT, 'dist', 'web');
 const YEAR = 31_536_000;
 
 /** A page's script and style sheet, built by tools/build.js. */
-export type Bundle = 'prose' | 'sandbox' | 'graphiql' | 'reference' | 'settings' | 'signIn';
+export type Bundle = 'prose' | 'sandbox' | 'graphiql' | 'reference' | 'guides' | 'settings' | 'signIn';
 
 let names: Readonly<Record<string, string>> | undefined;
 
@@ -34,7 +34,8 @@ let icons: string | undefined;
 
 /** The SVG whose symbols are the icons of the pages, `icon-NAME` (web/icons.svg). It goes into each document, so that icons need no request. */
 export function iconSprite(): string {
-  icons ??= readFileSync(join(FOLDER, assetNames()['icons.svg'] ?? ''), 'utf8').replaceAll(/\n\s*/g, '');
+  // HTML knows the namespace of svg by itself
+  icons ??= readFileSync(join(FOLDER, assetNames()['icons.svg'] ?? ''), 'utf8').replaceAll(/\n\s*| xmlns="[^"]*"/g, '');
   return icons;
 }
 

@@ -1,87 +1,117 @@
 import { ERROR_CODES, type ErrorCode, RETRIES } from '../errors';
-import { exampleOf } from './errorExamples';
-import { ownPolicy, type Page } from './page';
 import { codeBlock } from './code';
-import { html, withCode } from './html';
+import { type Cause, CAUSES } from './errorCauses';
+import { exampleOf, graphqlExampleOf, isRestCode, type RestCode, restError } from './errorExamples';
+import { html, type Html, withCode } from './html';
+import { ownPolicy, type Page } from './page';
+import { sideLinks, sideList } from './sideList';
 
 const CODES = Object.keys(ERROR_CODES) as ErrorCode[];
+const ERRORS = '/errors';
+const COMMON = { policy: ownPolicy, current: ERRORS, bundle: 'guides' } as const;
+
+const addressOf = (code: ErrorCode): string => `${ERRORS}/${code}`;
 
 /** `/errors`, and a page for each code, which a problem's `type` links to. */
 export const errorCatalogue: readonly Page[] = [
   {
-    path: '/errors',
-    policy: ownPolicy,
+    ...COMMON,
+    path: ERRORS,
     title: 'Errors · Scopegate',
     description: 'Every error code of the API.',
-    current: '/errors',
     body: () =>
-      html`<article>
-        <h1>Errors</h1>
-        <p class="lead">
-          REST errors are <code>application/problem+json</code> (RFC 9457). GraphQL errors have the same
-          <code>code</code>, <code>status</code> and <code>request_id</code> in <code>extensions</code>. Handle errors
-          by <code>code</code>, and include <code>request_id</code> when you contact support.
-        </p>
-        <ul class="errors">
-          ${CODES.map((code) => {
-            const { status, title, help } = ERROR_CODES[code];
-            return html`<li>
-              <p><span class="badge">${status}</span> <a href="/errors/${code}">${title}</a> <code>${code}</code></p>
-              <p>${withCode(help)}</p>
-            </li> `;
-          })}
-        </ul>
-      </article>`,
+      html`<div class="columns">
+        ${list()}
+        <div class="start">
+          <section class="card">
+            <h1>Errors</h1>
+            <p class="lead">
+              REST errors are <code>application/problem+json</code> (RFC 9457). GraphQL errors have the same
+              <code>code</code>, <code>status</code> and <code>request_id</code> in <code>extensions</code>. Handle
+              errors by <code>code</code>, and include <code>request_id</code> when you contact support.
+            </p>
+          </section>
+          <section class="card" aria-label="Codes">
+            <ul class="about errors">
+              ${CODES.map((code) => {
+                const { title, help } = ERROR_CODES[code];
+                return html`<li>
+                  <p>${statusPill(code)} <a href="${addressOf(code)}">${title}</a><br /><code>${code}</code></p>
+                  <p>${withCode(help)}</p>
+                </li> `;
+              })}
+            </ul>
+          </section>
+        </div>
+      </div>`,
   },
   ...CODES.map(pageOf),
 ];
 
 function pageOf(code: ErrorCode): Page {
-  const { status, title, help, retry } = ERROR_CODES[code];
+  const { title, help, retry } = ERROR_CODES[code];
+  const causes = CAUSES[code] ?? [];
   return {
-    path: `/errors/${code}`,
-    policy: ownPolicy,
+    ...COMMON,
+    path: addressOf(code),
     title: `${title} · Scopegate`,
     description: `The error code ${code}: what it means and what to do.`,
-    current: '/errors',
     body: () =>
-      html`<article>
-        <p class="crumbs"><a href="/errors">Errors</a></p>
-        <h1>${title}</h1>
-        <p><span class="badge">${status}</span> <code>${code}</code></p>
-        <h2>What it means and what to do</h2>
-        <p>${withCode(help)}</p>
-        <h2>Retries</h2>
-        <p>${withCode(RETRIES[retry])}</p>
-        <h2>Example</h2>
-        ${codeBlock(html`REST: HTTP ${status}, application/problem+json`, 'REST example', restExample(code))}
-        ${codeBlock(html`GraphQL`, 'GraphQL example', graphqlExample(code))}
-      </article>`,
+      html`<div class="columns">
+        ${list(addressOf(code))}
+        <article class="${causes.length > 0 ? 'start' : 'text'}">
+          <section class="card">
+            <p class="crumbs"><a href="${ERRORS}">Errors</a></p>
+            <h1>${title}</h1>
+            <p>${statusPill(code)} <code>${code}</code></p>
+            <h2>What it means and what to do</h2>
+            <p>${withCode(help)}</p>
+            <h2>Retries</h2>
+            <p>${withCode(RETRIES[retry])}</p>
+          </section>
+          ${causes.map(causeCard)}
+        </article>
+        ${isRestCode(code) ? examples(code) : undefined}
+      </div>`,
   };
 }
 
-function restExample(code: ErrorCode): string {
-  const { status, title } = ERROR_CODES[code];
-  const { detail, members } = exampleOf(code);
-  return JSON.stringify({ type: `/errors/${code}`, title, status, detail, code, request_id: '…', ...members }, null, 2);
-}
-
-/** Codes of requests that are refused before an operation runs, so their GraphQL errors have no path. */
-const BEFORE_OPERATIONS: readonly ErrorCode[] = [
-  'unauthenticated',
-  'organisation_suspended',
-  'plan_required',
-  'method_not_allowed',
-  'not_acceptable',
-  'payload_too_large',
-  'unsupported_media_type',
-  'rate_limited',
-];
-
-function graphqlExample(code: ErrorCode): string {
+function statusPill(code: ErrorCode): Html {
   const { status } = ERROR_CODES[code];
-  const { detail, members } = exampleOf(code);
-  const path = BEFORE_OPERATIONS.includes(code) ? undefined : ['quotes'];
-  const error = { message: detail, path, extensions: { code, status, request_id: '…', ...members } };
-  return JSON.stringify({ errors: [error] }, null, 2);
+  return html`<b class="pill ${status < 500 ? 'warn' : 'bad'}">${status}</b>`;
 }
+
+function list(current?: string): Html {
+  return sideList(
+    'Errors',
+    sideLinks(
+      CODES.map((code) => ({ href: addressOf(code), text: ERROR_CODES[code].title, mark: statusPill(code) })),
+      current,
+    ),
+  );
+}
+
+/** A cause beside its example. */
+function causeCard({ title, happened, todo, example: { api, body } }: Cause): Html {
+  return html`<section class="topic card">
+    <div>
+      <h2>${title}</h2>
+      <p>${withCode(happened)}</p>
+      <p><strong>What to do:</strong> ${withCode(todo)}</p>
+    </div>
+    ${codeBlock(html`${api}`, `Example: ${title}`, json(body))}
+  </section>`;
+}
+
+/** What REST and GraphQL answer. */
+function examples(code: RestCode): Html {
+  const { detail, members } = exampleOf(code);
+  const { status } = ERROR_CODES[code];
+  const rest = restError(code, detail, members);
+  return html`<aside class="samples" aria-label="Examples">
+    ${codeBlock(html`REST: HTTP ${status}, application/problem+json`, 'REST example', json(rest))}
+    ${codeBlock(html`GraphQL`, 'GraphQL example', json(graphqlExampleOf(code)))}
+  </aside>`;
+}
+
+const json = (value: object): string => JSON.stringify(value, null, 2);

@@ -1,42 +1,74 @@
 import { ERROR_CODES, type ErrorCode, RETRY_AFTER } from '../errors';
 
-/** The detail and the further members of an answer with each code, as the API writes them; a test provokes and compares most. */
-const EXAMPLES: Readonly<Record<ErrorCode, { readonly detail: string; readonly members?: object }>> = {
+interface Example {
+  readonly detail: string;
+  readonly members?: object;
+  /** In GraphQL: the root field, if an operation gives it, and what differs. */
+  readonly graphql?: { readonly field?: string; readonly detail?: string; readonly members?: object };
+}
+
+/** An answer with each code, as the API writes it; a test provokes and compares most. */
+const EXAMPLES: Readonly<Record<RestCode, Example>> = {
   invalid_request: {
     detail: 'limit: must be <= 100',
     members: { errors: [{ parameter: 'limit', code: 'range', detail: 'must be <= 100' }] },
+    graphql: { field: 'quotes' },
   },
   unauthenticated: { detail: 'A valid API key is required: Authorization: Bearer <key>.' },
   insufficient_scope: {
     detail: 'This needs a key with the scope products:write.',
     members: { required_scope: 'products:write' },
-  },
-  forbidden: {
-    detail: 'This operation requires the role admin; yours is member. Ask an admin of the organisation.',
+    graphql: { field: 'upsert_products' },
   },
   organisation_suspended: { detail: 'The organisation is suspended.' },
   plan_required: { detail: "The organisation's plan does not include API access." },
-  not_found: { detail: 'There is no such quote.' },
-  method_not_allowed: { detail: 'DELETE is not allowed here.' },
-  not_acceptable: { detail: 'Responses are application/json only.' },
+  not_found: { detail: 'There is no such quote.', graphql: { field: 'quote' } },
+  method_not_allowed: {
+    detail: 'DELETE is not allowed here.',
+    graphql: { detail: 'Only GET and POST are allowed.' },
+  },
+  not_acceptable: {
+    detail: 'Responses are application/json only.',
+    graphql: {
+      detail:
+        "An 'accept' header was provided for this request which does not accept application/json; charset=utf-8 or application/graphql-response+json; charset=utf-8",
+    },
+  },
   idempotency_in_progress: {
     detail: 'A request with this Idempotency-Key is still running; retry in a moment.',
     members: { retry_after: 1 },
+    graphql: { field: 'open_request' },
   },
-  conflict: { detail: 'Other requests kept changing the same objects; nothing was stored.' },
-  cursor_expired: { detail: 'This cursor is older than 30 days, and events after it are no longer kept.' },
-  precondition_failed: { detail: 'The object has changed since the version in If-Match.' },
+  conflict: {
+    detail: 'Other requests kept changing the same objects; nothing was stored.',
+    graphql: { field: 'update_product' },
+  },
+  cursor_expired: {
+    detail: 'This cursor is older than 30 days, and events after it are no longer kept.',
+    graphql: { field: 'events' },
+  },
+  precondition_failed: {
+    detail: 'The object has changed since the version in If-Match.',
+    graphql: { field: 'update_product' },
+  },
   payload_too_large: { detail: 'The body is larger than 1 MiB.' },
   unsupported_media_type: { detail: 'Send the body as application/json in UTF-8.' },
   validation_failed: {
     detail: '/text: is required',
     members: { errors: [{ pointer: '/text', code: 'required', detail: 'is required' }] },
+    graphql: {
+      field: 'add_request_message',
+      detail: '/text: must not be empty',
+      members: { errors: [{ pointer: '/text', code: 'length', detail: 'must not be empty' }] },
+    },
   },
   idempotency_key_reused: {
     detail: 'This Idempotency-Key was already used with a different request; use a new one.',
+    graphql: { field: 'open_request' },
   },
   quota_exceeded: {
     detail: 'The organisation stores 1000123456 bytes, and its limit is 1000000000; nothing was stored.',
+    graphql: { field: 'upsert_products' },
   },
   rate_limited: { detail: 'Rate limit exceeded; retry in 23 s.', members: { retry_after: 23 } },
   stored_object_invalid: {
@@ -51,13 +83,45 @@ const EXAMPLES: Readonly<Record<ErrorCode, { readonly detail: string; readonly m
         },
       ],
     },
+    graphql: { field: 'quote' },
   },
-  internal: { detail: 'Something went wrong on our side. The error is logged under the request id.' },
-  unavailable: { detail: 'The database is not responding.' },
+  internal: {
+    detail: 'Something went wrong on our side. The error is logged under the request id.',
+    graphql: { field: 'quotes' },
+  },
+  unavailable: { detail: 'The database is not responding.', graphql: { field: 'quotes' } },
 };
 
+/** A code that REST answers: all but that of operations which REST does not have. */
+export type RestCode = Exclude<ErrorCode, 'forbidden'>;
+
+export const isRestCode = (code: ErrorCode): code is RestCode => code !== 'forbidden';
+
+export const REST_CODES: readonly RestCode[] = (Object.keys(ERROR_CODES) as ErrorCode[]).filter(isRestCode);
+
 /** The example of an error in the OpenAPI document and at /errors/{code}. */
-export function exampleOf(code: ErrorCode): { readonly detail: string; readonly members: object } {
-  const members = ERROR_CODES[code].retry === 'after' ? { retry_after: RETRY_AFTER } : {};
-  return { members, ...EXAMPLES[code] };
+export function exampleOf(code: RestCode): { readonly detail: string; readonly members: object } {
+  const { detail, members = {} } = EXAMPLES[code];
+  return { detail, members: { ...waitOf(code), ...members } };
 }
+
+/** The body of a GraphQL answer with an error; one before any operation has no path. */
+export function graphqlExampleOf(code: RestCode): object {
+  const { detail, members } = exampleOf(code);
+  const { graphql = {} } = EXAMPLES[code];
+  return graphqlError(code, graphql.detail ?? detail, graphql.field, graphql.members ?? members);
+}
+
+export function graphqlError(code: ErrorCode, message: string, field?: string, members: object = {}): object {
+  const { status } = ERROR_CODES[code];
+  const extensions = { code, status, ...members, request_id: '…' };
+  if (field === undefined) return { errors: [{ message, extensions }] };
+  return { errors: [{ message, path: [field], extensions }], data: { [field]: null } };
+}
+
+export function restError(code: ErrorCode, detail: string, members: object = {}): object {
+  const { status, title } = ERROR_CODES[code];
+  return { type: `/errors/${code}`, title, status, detail, code, request_id: '…', ...members };
+}
+
+const waitOf = (code: ErrorCode): object => (ERROR_CODES[code].retry === 'after' ? { retry_after: RETRY_AFTER } : {});

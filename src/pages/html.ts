@@ -61,6 +61,7 @@ export interface LayoutOptions {
 const NAVIGATION = [
   { path: '/api/v1/docs', label: 'REST' },
   { path: '/graphql', label: 'GraphQL' },
+  { path: '/guides', label: 'Guides' },
   { path: '/errors', label: 'Errors' },
   { path: '/settings/integrations', label: 'Settings' },
 ] as const;
@@ -85,7 +86,10 @@ export function layout(options: LayoutOptions): Html {
         <a class="skip" href="#content">Skip to content</a>
         <header class="bar">
           <a class="brand" href="/">${LOGO}<span>Scopegate</span></a>
-          <nav aria-label="Main">${NAVIGATION.map((entry) => navigationLink(entry, current))}</nav>
+          <nav id="main-menu" aria-label="Main" popover>
+            ${NAVIGATION.map((entry) => navigationLink(entry, current))}
+          </nav>
+          ${SEARCH} ${MENU}
         </header>
         <main id="content" tabindex="-1">${body}</main>
         ${
@@ -95,7 +99,7 @@ export function layout(options: LayoutOptions): Html {
             : html`<footer>
                 <p>
                   Scopegate ${version} · <a href="/api/v1/openapi.json">OpenAPI document</a> ·
-                  <a href="/graphiql">GraphiQL</a>
+                  <a href="/graphiql">GraphiQL</a> · <a href="/llms.txt">llms.txt</a>
                 </p>
               </footer>`
         }
@@ -119,6 +123,16 @@ const LOGO = html`<svg class="logo" viewBox="0 0 32 32" width="28" height="28" a
   <circle cx="16" cy="16.2" r="2.9" />
   <path d="M16 17.5 18.2 25h-4.4z" />
 </svg>`;
+
+/** Opens the search (web/search.ts), which shows it. */
+const SEARCH = html`<button class="button find" type="button" id="find" hidden>
+  ${icon('search')} <span>Search</span> <kbd aria-hidden="true">Ctrl K</kbd>
+</button>`;
+
+/** Opens the links of the bar where they have no room beside each other (web/bar.css). */
+const MENU = html`<button class="button menu-open" type="button" popovertarget="main-menu" aria-label="Menu">
+  ${icon('menu')}
+</button>`;
 
 function navigationLink({ path, label }: { path: string; label: string }, current: string | undefined): Html {
   return path === current

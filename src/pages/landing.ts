@@ -69,7 +69,8 @@ export const landing: Page = {
             same operations, scopes, limits and error codes in each.
           </p>
           <p class="buttons">
-            <a class="button primary" href="/settings/integrations">Get an API key</a>
+            <a class="button primary" href="/settings/keys">Get an API key</a>
+            <a class="button" href="/guides/quickstart">Quickstart</a>
             <a class="button" href="/api/v1/docs">REST reference</a>
             <a class="button" href="/graphql">GraphQL</a>
           </p>
@@ -88,7 +89,7 @@ export const landing: Page = {
           )}
           ${row(html`MCP`, 'POST /mcp', html`The same operations as tools for AI assistants. Each key is set to off, read or write for it.`)}
           ${row(html`Events`, 'GET /api/v1/events', html`What was created, changed and deleted, in order. <code>wait</code> waits for the next event; the subscription <code>events</code> streams them.`)}
-          ${row(html`<a href="/webhooks">Webhooks</a>`, 'POST to your server', html`The same events sent to you: signed, in order for each object, retried for 75 hours.`)}
+          ${row(html`<a href="/guides/webhooks">Webhooks</a>`, 'POST to your server', html`The same events sent to you: signed, in order for each object, retried for 75 hours.`)}
         </dl>
       </section>
       <section aria-labelledby="rules">

@@ -25,6 +25,21 @@ export function sendError(request: Request, response: Response, error: AppError)
   } else writeError({ request, response }, error);
 }
 
+/** Rejects callers that do not accept HTML, such as a GraphQL client that sends queries by GET. */
+export const wantsPage: RequestHandler = (request, response, next) => {
+  if (request.accepts('html') !== false) {
+    next();
+    return;
+  }
+  const error =
+    request.path === '/graphql'
+      ? new AppError('method_not_allowed', 'GraphQL requests must use POST.', { allow: ['POST'] })
+      : new AppError('not_acceptable', 'This is an HTML page: `Accept` must include text/html.');
+  sendError(request, response, error);
+};
+
+export const READS = ['GET', 'HEAD'];
+
 /** 404 for any path without a page. */
 export const nothingHere: RequestHandler = (request, response) => {
   sendError(request, response, notFound('page'));

@@ -1,4 +1,4 @@
-/* A request as text to copy. It never contains a key: each language reads SCOPEGATE_KEY from its environment. */
+/* A request as text to copy: each language reads the key from its environment, SCOPEGATE_KEY. */
 
 export interface SampleRequest {
   readonly method: string;
@@ -72,6 +72,12 @@ function pythonOf({ method, url, headers = {}, body, fresh }: SampleRequest): st
     'response.raise_for_status()',
     'print(response.json())',
   ]);
+}
+
+/** The configuration of a client of the Model Context Protocol that reads a file, such as `.mcp.json`; `gateway` is its address. */
+export function mcpConfiguration(gateway: string, key: string): string {
+  const scopegate = { type: 'http', url: `${gateway}/mcp`, headers: { Authorization: `Bearer ${key}` } };
+  return JSON.stringify({ mcpServers: { scopegate } }, null, 2);
 }
 
 function joined(separator: string, lines: readonly (string | false)[]): string {

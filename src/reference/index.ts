@@ -1,9 +1,9 @@
-import { gunzipSync, gzipSync } from 'node:zlib';
-import type { RequestHandler } from 'express';
+import { type RequestHandler, Router } from 'express';
 import type { OpenApiDocument } from '../openapi';
-import { entityTag } from '../schema/entityTags';
 import { below, html, type Html, jsonBlock, layout, withCode } from '../pages/html';
-import { visibleDemoKey } from '../pages/page';
+import { createKept } from '../pages/kept';
+import { ownPolicy, visibleDemoKey } from '../pages/page';
+import { methodNotAllowed, READS, wantsPage } from '../pages/problems';
 import { type Operation, operationsOf, REFERENCE, words } from './document';
 import { requestForm } from './form';
 import { list, methodPill, searchData } from './list';
@@ -27,8 +27,8 @@ interface Source {
 }
 
 /** The REST reference: `/api/v1/docs`, and an address for each operation. Each page is made at its first visit. */
-export function createReference({ document: make, base = '', demoKey }: ReferenceOptions) {
-  const made = new Map<string, { readonly zipped: Buffer; readonly tag: string }>();
+export function createReference({ document: make, base = '', demoKey }: ReferenceOptions): RequestHandler {
+  const send = createKept();
   let source: Source | undefined;
   const read = () => {
     if (source) return source;
@@ -37,17 +37,10 @@ export function createReference({ document: make, base = '', demoKey }: Referenc
     return (source = { document, operations, search: searchData(document, operations) });
   };
 
-  function pageOf(path: string, key: string | undefined) {
-    const name = `${path} ${key === undefined ? '' : 'with key'}`;
-    const known = made.get(name);
-    if (known) return known;
+  const pageAt = (path: string, key: string | undefined): Html => {
     const operation = read().operations.find(({ href }) => href === path);
-    const whole = operation ? operationPage(read(), operation, key) : startPage(read());
-    const bytes = Buffer.from(below(base, whole));
-    const page = { zipped: gzipSync(bytes), tag: entityTag(bytes) };
-    made.set(name, page);
-    return page;
-  }
+    return operation ? operationPage(read(), operation, key) : startPage(read());
+  };
 
   /** Leaves the route if there is no such page. */
   const requirePage: RequestHandler = ({ path }, _response, next) => {
@@ -55,21 +48,20 @@ export function createReference({ document: make, base = '', demoKey }: Referenc
   };
 
   const answer: RequestHandler = (request, response) => {
+    const { path } = request;
     const key = visibleDemoKey(request, demoKey);
-    const { zipped, tag } = pageOf(request.path, key);
-    const isZipped = request.acceptsEncodings('gzip') === 'gzip';
-    // a page with a key must not be written to disk
-    response
-      .set('Cache-Control', key === undefined ? 'no-cache' : 'no-store')
-      .vary('Accept')
-      .vary('Accept-Encoding');
-    // weak, since it is the same for all encodings
-    response.set('ETag', `W/${tag}`).type('html');
-    if (isZipped) response.set('Content-Encoding', 'gzip');
-    response.send(isZipped ? zipped : gunzipSync(zipped));
+    const isPrivate = key !== undefined;
+    const make = (): string => below(base, pageAt(path, key));
+    send(request, response, `${path} ${isPrivate ? 'with key' : ''}`, { type: 'html', isPrivate, make });
   };
 
-  return { requirePage, answer };
+  const router = Router({ caseSensitive: true, strict: true });
+  router
+    .route(`${REFERENCE}{/:group/:operation}`)
+    .all(requirePage)
+    .get(wantsPage, ownPolicy, answer)
+    .all(methodNotAllowed(READS));
+  return router;
 }
 
 const COMMON = { current: REFERENCE, bundle: 'reference' } as const;

@@ -55,7 +55,7 @@ export const TOPICS: readonly Topic[] = [
         To keep a copy, ask with <code>updated_since</code> set to the largest <code>updated_at</code> that you have.
         Events tell you what was created, changed and deleted.
       </p>
-      <p><a href="/webhooks">Have events sent to you by webhook</a></p>`,
+      <p><a href="/guides/webhooks">Have events sent to you by webhook</a></p>`,
     sample: codeBlock(
       html`Page of a list`,
       'Pagination sample',

@@ -36,13 +36,14 @@ test("key update changes only what is given, and does not print the key's value"
     ...['key', 'update', id, '--name', ' till ', '--expires-in', '90d', '--allow', '10.0.0.1,::1', '--mcp', 'off'],
   );
   expect(changed).toEqual({
-    ...{ id, name: 'till', expires_at: expect.stringMatching(/Z$/) as unknown, mcp: 'off' },
+    ...{ id, name: 'till', scopes: ['quotes:read'], expires_at: expect.stringMatching(/Z$/) as unknown, mcp: 'off' },
     allowed_ranges: ['10.0.0.1/32', '::1/128'],
   });
   expect((Date.parse(changed.expires_at) - Date.now()) / 86_400_000).toBeCloseTo(90, 1);
-  const { code, stdout } = await cli.run('key', 'update', id, '--never-expires', '--allow', 'anywhere');
+  const others = ['--never-expires', '--allow', 'anywhere', '--scopes', 'orders:read,quotes:read'];
+  const { code, stdout } = await cli.run('key', 'update', id, ...others);
   expect(code).toBe(0);
-  expect(stdout).toMatch(/name +till\nexpires +never\nfrom +anywhere\nmcp +off\n/);
+  expect(stdout).toMatch(/name +till\nscopes +quotes:read, orders:read\nexpires +never\nfrom +anywhere\nmcp +off\n/);
   expect(stdout).not.toContain(key);
   const events = await cli.json<{ actor: { who: string }; details: object }[]>(
     ...['audit', '--org', own, '--action', 'key.updated'],

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parse, validate } from 'graphql';
+import { mcpConfiguration } from '../../src/pages/samples';
 import { GENERATED, generated } from '../../tools/environment';
 import { graphqlSchema } from '../support/operations';
 import { blocksOf, PAGES, PRODUCT, read, RECEIVERS, ROOT, WALKED } from './markdown';
@@ -50,6 +51,11 @@ test.each(BLOCKS.map((block) => ({ ...block, where: `${block.page}:${String(bloc
     }
   },
 );
+
+test('the guide for assistants has the configuration that the settings page writes for a new key', () => {
+  const text = mcpConfiguration('https://api.example.com', '${SCOPEGATE_KEY}');
+  expect(BLOCKS).toContainEqual(expect.objectContaining({ page: 'docs/guides/assistants.md', text }));
+});
 
 test.each(GENERATED)('%s: the generated part %s is up to date (npm run docs)', (...part) => {
   expect(generated(...part)).toBe(read(part[0]));

@@ -1,4 +1,5 @@
 import { at } from '../base';
+import { hasAll, wordsOf } from '../match';
 
 /* The list of topics and operations: its search, and links of earlier versions. */
 
@@ -49,13 +50,13 @@ export function searchable(): void {
     wasOpen: group.open,
   }));
   const narrow = (): void => {
-    const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
-    const has = (text: string): boolean => words.every((word) => text.toLowerCase().includes(word));
+    const words = wordsOf(field.value);
     const nameOf = (link: HTMLAnchorElement): string =>
       `${link.textContent} ${link.title} ${known.get(link.pathname)?.old ?? ''}`;
-    const named = links.filter((link) => has(nameOf(link)));
+    const named = links.filter((link) => hasAll(nameOf(link), words));
     // an error code, a header or a parameter
-    const mentioned = (link: HTMLAnchorElement): boolean => has(nameOf(link) + (known.get(link.pathname)?.text ?? ''));
+    const mentioned = (link: HTMLAnchorElement): boolean =>
+      hasAll(nameOf(link) + (known.get(link.pathname)?.text ?? ''), words);
     const found = named.length > 0 ? named : links.filter(mentioned);
     for (const link of links) link.closest('li')?.toggleAttribute('hidden', !found.includes(link));
     for (const { group, wasOpen } of groups) {

@@ -10,6 +10,7 @@ interface Settings {
   readonly mayChange: boolean;
   readonly hasPlan: boolean;
   readonly canMakeWebhooks: boolean;
+  readonly canInvite: boolean;
   readonly storesRequests: boolean;
   readonly organisation: string;
   readonly user: string;
@@ -51,6 +52,8 @@ export class Failure extends Error {
   readonly faults: readonly Fault[];
   /** Where the user can fix it. */
   link: Link | undefined;
+  /** What else can be done about it. */
+  button: { readonly text: string; readonly does: () => void } | undefined;
 
   constructor(
     message: string,

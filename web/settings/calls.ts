@@ -28,11 +28,20 @@ interface ApiKeyPage2 {
   readonly data: readonly ApiKey[];
 }
 
+interface UsageTotals {
+  readonly requests: number;
+  readonly errors: number;
+  readonly rate_limited: number;
+  readonly p95_ms: number | null;
+}
+
 interface UsageBucket {
   readonly start: string;
   readonly requests: number;
   readonly errors: number;
   readonly rate_limited: number;
+  readonly p50_ms: number | null;
+  readonly p95_ms: number | null;
 }
 
 interface OperationUsage {
@@ -50,13 +59,39 @@ interface CodeUsage {
 }
 
 interface KeyUsage {
+  readonly mcp: number;
   readonly requests: number;
   readonly errors: number;
   readonly rate_limited: number;
-  readonly mcp: number;
+  readonly p95_ms: number | null;
+  readonly previous: UsageTotals | null;
   readonly buckets: readonly UsageBucket[];
   readonly operations: readonly OperationUsage[];
   readonly codes: readonly CodeUsage[];
+}
+
+interface LoggedRequest {
+  readonly missing_scope: string | null;
+  readonly at: string;
+}
+
+interface LoggedRequestPage {
+  readonly data: readonly LoggedRequest[];
+}
+
+interface LoggedRequest2 {
+  readonly at: string;
+  readonly face: 'rest' | 'graphql' | 'mcp';
+  readonly method: string;
+  readonly path: string;
+  readonly operation: string | null;
+  readonly status: number;
+  readonly code: string | null;
+  readonly missing_scope: string | null;
+}
+
+interface LoggedRequestPage2 {
+  readonly data: readonly LoggedRequest2[];
 }
 
 interface ApiKey2 {
@@ -76,13 +111,31 @@ interface ApiKeyPage4 {
   readonly next_cursor: string | null;
 }
 
+interface ApiKeyPage5 {
+  readonly data: readonly ApiKey[];
+  readonly has_more: boolean;
+}
+
 interface KeyUsage2 {
   readonly requests: number;
   readonly errors: number;
   readonly rate_limited: number;
+  readonly p95_ms: number | null;
+  readonly previous: UsageTotals | null;
   readonly buckets: readonly UsageBucket[];
   readonly operations: readonly OperationUsage[];
   readonly codes: readonly CodeUsage[];
+}
+
+interface UsageByKey {
+  readonly key_id: string;
+  readonly requests: number;
+  readonly errors: number;
+  readonly rate_limited: number;
+}
+
+interface UsageByKeyList {
+  readonly data: readonly UsageByKey[];
 }
 
 interface Member {
@@ -97,6 +150,32 @@ interface Member {
 interface MemberList {
   readonly data: readonly Member[];
   readonly has_more: boolean;
+}
+
+interface Invitation {
+  readonly id: string;
+  readonly name: string;
+  readonly role: 'member' | 'admin';
+  readonly created_by: string;
+  readonly created_at: string;
+  readonly expires_at: string;
+}
+
+interface InvitationList {
+  readonly data: readonly Invitation[];
+}
+
+interface NewInvitation {
+  readonly url: string;
+  readonly invitation: Invitation;
+}
+
+interface Invitation2 {
+  readonly id: string;
+}
+
+interface SignedOut {
+  readonly sessions: number;
 }
 
 interface AuditEvent {
@@ -117,7 +196,7 @@ interface AuditEventPage {
   readonly next_cursor: string | null;
 }
 
-interface LoggedRequest {
+interface LoggedRequest3 {
   readonly id: string;
   readonly at: string;
   readonly request_id: string;
@@ -126,6 +205,8 @@ interface LoggedRequest {
   readonly method: string;
   readonly path: string;
   readonly operation: string | null;
+  readonly operation_type: 'query' | 'mutation' | 'subscription' | null;
+  readonly operation_name: string | null;
   readonly status: number;
   readonly code: string | null;
   readonly reason: 'revoked' | 'expired' | 'address' | null;
@@ -134,9 +215,20 @@ interface LoggedRequest {
   readonly address: string;
 }
 
-interface LoggedRequestPage {
-  readonly data: readonly LoggedRequest[];
+interface LoggedRequestPage3 {
+  readonly data: readonly LoggedRequest3[];
   readonly next_cursor: string | null;
+}
+
+interface RequestInterval {
+  readonly start: string;
+  readonly successful: number;
+  readonly failed: number;
+}
+
+interface RequestHistogram {
+  readonly interval_seconds: number;
+  readonly intervals: readonly RequestInterval[];
 }
 
 interface RequestCount {
@@ -229,10 +321,6 @@ interface RotatedApiKey {
   readonly old: ApiKey3;
 }
 
-interface ApiKey4 {
-  readonly id: string;
-}
-
 interface WebhookEndpoint {
   readonly id: string;
   readonly url: string;
@@ -280,6 +368,33 @@ interface WebhookDeliveryPage {
   readonly next_cursor: string | null;
 }
 
+interface WebhookBucket {
+  readonly start: string;
+  readonly delivered: number;
+  readonly failed: number;
+}
+
+interface WebhookErrorCount {
+  readonly status: number | null;
+  readonly error: string;
+  readonly deliveries: number;
+  readonly last_at: string;
+}
+
+interface WebhookStatistics {
+  readonly webhook_id: string;
+  readonly delivered: number;
+  readonly failed: number;
+  readonly counted_since: string | null;
+  readonly p50_ms: number | null;
+  readonly buckets: readonly WebhookBucket[];
+  readonly errors: readonly WebhookErrorCount[];
+}
+
+interface WebhookStatisticsList {
+  readonly data: readonly WebhookStatistics[];
+}
+
 interface WebhookMessage {
   readonly body: string;
 }
@@ -293,30 +408,61 @@ export interface Calls {
   keys: { variables: { state?: string | null; search?: string | null; cursor?: string | null }; answer: ApiKeyPage };
   key: { variables: { key_id: string }; answer: ApiKey };
   replacedKeys: { variables: { replaced_by: string }; answer: ApiKeyPage2 };
-  usage: { variables: { key_id: string; period: 'last_24h' | 'last_30d' }; answer: KeyUsage };
+  usage: { variables: { key_id: string; period: 'last_1h' | 'last_24h' | 'last_7d' | 'last_30d' }; answer: KeyUsage };
+  missingScopes: { variables: { key_id: string }; answer: LoggedRequestPage };
+  firstRequests: { variables: { key_id: string }; answer: LoggedRequestPage2 };
   newestKeys: { variables: {}; answer: ApiKeyPage3 };
   expiringKeys: { variables: { expires_before: string; cursor?: string | null }; answer: ApiKeyPage4 };
-  allUsage: { variables: { period: 'last_24h' | 'last_30d' }; answer: KeyUsage2 };
+  unusedKeys: { variables: { unused_since: string }; answer: ApiKeyPage5 };
+  allUsage: { variables: { period: 'last_1h' | 'last_24h' | 'last_7d' | 'last_30d' }; answer: KeyUsage2 };
+  usageByKey: { variables: { period: 'last_1h' | 'last_24h' | 'last_7d' | 'last_30d' }; answer: UsageByKeyList };
   members: { variables: {}; answer: MemberList };
+  invitations: { variables: {}; answer: InvitationList };
+  invite: { variables: { name: string; role: 'member' | 'admin' }; answer: NewInvitation };
+  revokeInvitation: { variables: { invitation_id: string }; answer: Invitation2 };
+  signOut: { variables: { user_id?: string | null }; answer: SignedOut };
   events: {
-    variables: { action?: string | null; key_id?: string | null; limit?: number | null; cursor?: string | null };
+    variables: {
+      action?: string | null;
+      key_id?: string | null;
+      actor?: string | null;
+      since?: string | null;
+      until?: string | null;
+      limit?: number | null;
+      cursor?: string | null;
+    };
     answer: AuditEventPage;
   };
   requests: {
     variables: {
+      cursor?: string | null;
       key_id?: string | null;
       failed?: boolean | null;
       status?: string | null;
-      code?: string | null;
       face?: 'rest' | 'graphql' | 'mcp' | null;
-      operation?: string | null;
-      request_id?: string | null;
+      search?: string | null;
       since?: string | null;
-      cursor?: string | null;
+      until?: string | null;
     };
-    answer: LoggedRequestPage;
+    answer: LoggedRequestPage3;
   };
-  requestCounts: { variables: { code: string; since?: string | null }; answer: RequestCountList };
+  request: { variables: { id: string }; answer: LoggedRequest3 };
+  requestHistogram: {
+    variables: {
+      key_id?: string | null;
+      failed?: boolean | null;
+      status?: string | null;
+      face?: 'rest' | 'graphql' | 'mcp' | null;
+      search?: string | null;
+      since?: string | null;
+      until?: string | null;
+    };
+    answer: RequestHistogram;
+  };
+  requestCounts: {
+    variables: { code: string; since?: string | null; until?: string | null };
+    answer: RequestCountList;
+  };
   figures: {
     variables: {
       currency: string;
@@ -353,11 +499,12 @@ export interface Calls {
     variables: {
       key_id: string;
       name?: string | null;
+      scopes?: readonly string[] | null;
       expires_at?: string | null;
       allowed_ranges?: readonly string[] | null;
       mcp?: 'off' | 'read' | 'write' | null;
     };
-    answer: ApiKey4;
+    answer: Invitation2;
   };
   revoke: { variables: { key_id: string }; answer: ApiKey };
   endpoints: { variables: {}; answer: WebhookEndpointList };
@@ -368,6 +515,11 @@ export interface Calls {
       cursor?: string | null;
     };
     answer: WebhookDeliveryPage;
+  };
+  delivery: { variables: { webhook_id: string; delivery: string }; answer: WebhookDelivery };
+  deliveryStatistics: {
+    variables: { webhook_id?: string | null; period: 'last_1h' | 'last_24h' | 'last_7d' | 'last_30d' };
+    answer: WebhookStatisticsList;
   };
   message: { variables: { webhook_id: string; delivery: string }; answer: WebhookMessage };
   createEndpoint: { variables: { url: string; types?: readonly string[] | null }; answer: NewWebhookEndpoint };

@@ -1,14 +1,18 @@
 import { Fragment, type JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { call, type Failure, failureOf, type Key } from './api';
+import { call, type Failure, failureOf, type Key, settings } from './api';
 import { ask } from './ask';
 import * as field from './keyFields';
+import { KeyForm } from './keyForm';
 import { keyText } from './keyNames';
 import { say } from './page';
 import { refresh } from './route';
 import { exact } from './time';
 
 /* Changing and revoking a key. */
+
+/** Whether the user may create, change and rotate keys. */
+export const mayMake = settings.mayChange && settings.hasPlan;
 
 /** To be called after a key was changed, or may have been. */
 export const changed = (): void => refresh('integrations', 'keys', 'key', 'audit');
@@ -24,27 +28,15 @@ export function nameElements({ faults }: Failure, variables: object): void {
 
 /** Asks what to change, and sends only that, so that what somebody else has changed meanwhile stays. */
 export function editKey(key: Key): void {
-  const { id, name, allowed_ranges: ranges, expires_at: expires, rotated_to: to, mcp } = key;
+  const { id, expires_at: expires, rotated_to: to } = key;
   const asItIs = [field.AS_IT_IS, expires === null ? 'never, as it is' : `${exact(expires)}, as it is`] as const;
+  const options = [asItIs, ...field.IN_DAYS, field.ON_A_DATE, field.NEVER];
+  const ends = to === null || expires === null ? { options } : { at: expires };
   ask({
     title: 'Edit this key',
     button: 'Save',
     changed,
-    Body: () => (
-      <>
-        <field.Name value={name} />
-        <field.Ranges value={ranges.join(', ')} />
-        {to === null || expires === null ? (
-          <field.Expiry label="Expires" options={[asItIs, ...field.IN_DAYS, field.ON_A_DATE, field.NEVER]} />
-        ) : (
-          <p class="info">It was replaced, so it ends at {exact(expires)}.</p>
-        )}
-        <field.Assistants value={mcp} />
-        <p class="hint">
-          Changes apply from the next request with the key. Its scopes cannot be changed: create a key for others.
-        </p>
-      </>
-    ),
+    Body: () => <KeyForm first={key} ends={ends} isEdited />,
     doing: (entered) => `Saving the key ${field.textOf(entered, 'name')}…`,
     doubt: ({ isUnsure }) =>
       isUnsure ? 'We couldn’t confirm that it was saved. Saving it again does no harm.' : undefined,
@@ -53,11 +45,13 @@ export function editKey(key: Key): void {
         ...{ name: field.textOf(entered, 'name'), allowed_ranges: field.rangesOf(entered) },
         ...{ expires_at: field.expiryOf(entered), mcp: entered.get('mcp') as Key['mcp'] },
       };
-      const changes: Partial<typeof input> = Object.fromEntries(
+      const changes: Partial<typeof input> & { scopes?: string[] } = Object.fromEntries(
         Object.entries(input).filter(
           ([of, value]) => value !== undefined && String(value) !== String(key[of as keyof typeof input]),
         ),
       );
+      const scopes = await scopesAfter(key, field.scopesOf(entered));
+      if (scopes) changes.scopes = scopes;
       if (Object.keys(changes).length === 0) return () => say('Nothing was changed.');
       try {
         await call('update', { key_id: id, ...changes });
@@ -72,6 +66,15 @@ export function editKey(key: Key): void {
       };
     },
   });
+}
+
+/** The key's scopes once those are added and removed that were changed on this page; undefined if none were. */
+async function scopesAfter({ id, scopes: before }: Key, chosen: readonly string[]): Promise<string[] | undefined> {
+  const added = chosen.filter((scope) => !before.includes(scope));
+  const isKept = (scope: string): boolean => chosen.includes(scope) || !before.includes(scope);
+  if (added.length === 0 && before.every(isKept)) return undefined;
+  const { scopes } = await call('key', { key_id: id });
+  return [...new Set([...scopes.filter(isKept), ...added])];
 }
 
 export function revokeKey(key: Key): void {

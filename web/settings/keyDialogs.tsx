@@ -1,48 +1,41 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { GATEWAY } from '../base';
-import { type Answer, call, failureOf, type Key, now, settings } from './api';
+import { call, failureOf, type Key, now } from './api';
 import { ask, Choice } from './ask';
-import { Copyable, Sheet, showSecret } from './dialog';
+import { showSecret } from './dialog';
 import { changed, nameElements } from './keyChanges';
 import * as field from './keyFields';
+import { KeyForm } from './keyForm';
 import { keyText } from './keyNames';
+import { type NewKey, NewKeySheet } from './newKey';
 import type { Options } from './parts';
 import { exact } from './time';
 
 /* Creating and rotating a key. */
 
-export const mayMake = settings.mayChange && settings.hasPlan;
+/** What the fields of a new key show at first. Access over MCP is off, unlike that of a key from the API: whoever wants it chooses it. */
+const NEW = { name: '', scopes: [], allowed_ranges: [], mcp: 'off' } as const;
+const ENDS = { options: [...field.IN_DAYS, field.ON_A_DATE, field.NEVER], first: '90' };
 
-/** `scopes` are preselected. */
-export function makeKey(scopes: readonly string[] = []): void {
+export function makeKey(): void {
   ask({
     title: 'New key',
     button: 'Create key',
     asks: true,
     changed,
-    Body: () => (
-      <>
-        <field.Name />
-        <field.Scopes first={scopes} />
-        <field.Expiry label="Expires" options={[...field.IN_DAYS, field.ON_A_DATE, field.NEVER]} first="90" />
-        <details class="advanced">
-          <summary>Advanced: assistants, addresses</summary>
-          <field.Assistants value="read" />
-          <field.Ranges />
-        </details>
-      </>
-    ),
+    Body: () => <KeyForm first={NEW} ends={ENDS} />,
     doing: (entered) => `Creating the key ${field.textOf(entered, 'name')}…`,
     doubt: ({ isUnsure }) =>
       isUnsure
         ? 'We couldn’t confirm that the key was created. Look for it in the list before you try again: if it is there, revoke it, since it cannot be shown again.'
         : undefined,
     async work(entered) {
-      const chosen = entered.getAll('scope') as string[];
-      if (chosen.length === 0) throw field.fault('scopes', 'select at least one scope');
       const input = {
-        ...{ name: field.textOf(entered, 'name'), scopes: chosen, expires_at: field.expiryOf(entered) },
+        ...{
+          name: field.textOf(entered, 'name'),
+          scopes: field.scopesOf(entered),
+          expires_at: field.expiryOf(entered),
+        },
         ...{ allowed_ranges: field.rangesOf(entered), mcp: entered.get('mcp') as Key['mcp'] },
       };
       try {
@@ -79,10 +72,9 @@ export function rotateKey(key: Key): void {
       <>
         <p>
           A new key replaces <strong>{key.name}</strong> (<code>{keyText(key)}</code>), with the same name, scopes and
-          allowed addresses and, unless you choose otherwise, the same lifetime. What still uses the old key when that
-          expires gets a 401.
+          allowed addresses and, unless you choose otherwise, the same lifetime.
         </p>
-        <Choice label="Keep the old key working for" name="overlap" options={OVERLAPS} first="24" />
+        <EndOfOld />
         <field.Expiry label="The new key expires" options={like ? nextExpiries(like) : unknown} />
       </>
     );
@@ -99,22 +91,46 @@ export function rotateKey(key: Key): void {
         ? `We couldn’t confirm that the key ${key.name} was rotated. If another key has replaced it, revoke that one, since it cannot be shown again, and rotate this one again.`
         : undefined,
     async work(entered) {
-      const lifetimes = { overlap_hours: Number(entered.get('overlap')), expires_at: field.expiryOf(entered) };
+      // a key that was leaked has no overlap
+      const lifetimes = { overlap_hours: Number(entered.get('overlap') ?? 0), expires_at: field.expiryOf(entered) };
       const answer = await call('rotate', { key_id: key.id, ...lifetimes });
       return () => showNewKey(answer);
     },
   });
 }
 
+/** Asks for how long the old key keeps working: not at all if somebody else has it. */
+function EndOfOld(): JSX.Element {
+  const [isLeaked, setLeaked] = useState(false);
+  const choice = (leaked: boolean, words: string): JSX.Element => (
+    <label>
+      <input type="radio" name="leaked" checked={leaked === isLeaked} onChange={() => setLeaked(leaked)} />
+      {words}
+    </label>
+  );
+  return (
+    <>
+      <fieldset class="box">
+        <legend>Was it leaked?</legend>
+        {choice(false, 'No: the old key keeps working for a while')}
+        {choice(true, 'Yes: the old key ends at once')}
+      </fieldset>
+      {!isLeaked && <Choice label="Keep the old key working for" name="overlap" options={OVERLAPS} first="24" />}
+      <p class="hint">
+        {isLeaked
+          ? 'Requests with the old key get 401 as soon as the new one is there.'
+          : 'After that, requests with the old key get 401.'}
+      </p>
+    </>
+  );
+}
+
 const OVERLAPS: Options = [
-  ['0', '0 hours (expire it now)'],
   ['1', '1 hour'],
   ['24', '24 hours'],
   ['168', '7 days'],
   ['720', '30 days'],
 ];
-
-type NewKey = Answer<'make'> & Partial<Pick<Answer<'rotate'>, 'old'>>;
 
 /** Shows a new key, then refreshes the pages. Waits while another dialog is open, since somebody may be typing in it. */
 function showNewKey(answer: NewKey): void {
@@ -122,53 +138,4 @@ function showNewKey(answer: NewKey): void {
     <NewKeySheet {...answer} />
   ));
   changed();
-}
-
-function NewKeySheet({ key: value, api_key: newKey, old }: NewKey): JSX.Element {
-  // quoted, since zsh takes the question mark of an unquoted URL as a pattern
-  const curl = `curl -H "Authorization: Bearer ${value}" "${GATEWAY}/api/v1${firstPath(newKey.scopes)}"`;
-  const scopegate = {
-    ...{ type: 'http', url: `${GATEWAY}/mcp` },
-    headers: { Authorization: `Bearer ${value}` },
-  };
-  return (
-    <Sheet title="Save this key now" button="I have saved it">
-      <p>
-        <strong>{newKey.name}</strong>: it will not be shown again. Store it where your program reads its secrets.
-      </p>
-      <Copyable name="The key" text={value} isFirst />
-      <p>
-        {newKey.expires_at === null ? 'It never expires.' : `It expires at ${exact(newKey.expires_at)}.`}{' '}
-        {old && endOfOld(old, newKey)}
-      </p>
-      <p>Try it:</p>
-      <Copyable name="Example request with the key" text={curl} />
-      {newKey.mcp !== 'off' && (
-        <details>
-          <summary>Connect an assistant</summary>
-          <p class="hint">
-            For clients of the Model Context Protocol that read a file, such as <code>.mcp.json</code>. It contains the
-            key: keep the file out of version control, or write <code>{'${SCOPEGATE_KEY}'}</code> in its place where
-            your client replaces that by the environment’s.
-          </p>
-          <Copyable
-            name="Configuration for an assistant"
-            text={JSON.stringify({ mcpServers: { scopegate } }, undefined, 2)}
-          />
-        </details>
-      )}
-    </Sheet>
-  );
-}
-
-/** Compares two times of the gateway, since this computer's clock may differ from its clock. */
-function endOfOld({ expires_at: end }: { expires_at: string | null }, { created_at: created }: Key): string {
-  if (end === null || Date.parse(end) <= Date.parse(created)) return 'The old key no longer works.';
-  return `The old key works until ${exact(end)}.`;
-}
-
-/** A route that the key can read. */
-function firstPath(scopes: readonly string[]): string {
-  const [resource] = scopes.find((scope) => scope.endsWith(':read'))?.split(':') ?? [];
-  return resource === undefined ? '/me' : `/${resource}?limit=3`;
 }

@@ -1,8 +1,8 @@
-import { Fragment, type JSX } from 'preact';
+import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { Failure, now, settings } from './api';
+import { Failure, now } from './api';
 import { Choice, Field, useFault } from './ask';
-import { HeadRow, OptionList, type Options } from './parts';
+import { OptionList, type Options } from './parts';
 
 /* Fields of the dialogs of keys. */
 
@@ -32,6 +32,13 @@ export function expiryOf(entered: FormData): string | null | undefined {
   if (Number.isNaN(end)) throw fault('expires_at', 'enter a date');
   if (end <= now()) throw fault('expires_at', 'must not be in the past');
   return new Date(end).toISOString();
+}
+
+/** The chosen scopes. @throws Failure if there is none */
+export function scopesOf(entered: FormData): string[] {
+  const chosen = entered.getAll('scope') as string[];
+  if (chosen.length === 0) throw fault('scopes', 'select at least one scope');
+  return chosen;
 }
 
 /** The failure of an argument that is missing or invalid. */
@@ -101,79 +108,5 @@ export function Expiry({ label, options, first }: { label: string; options: Opti
       {!isDate && place}
       {isDate && <p class="hint">It works until that day ends in UTC.</p>}
     </div>
-  );
-}
-
-/** The presets of scopes, with their labels. */
-const PRESETS = { read: 'Read only', all: 'Everything', some: 'By resource' };
-const ACTIONS = ['read', 'write'] as const;
-const OFFERED = Object.entries(settings.scopes).flatMap(([resource, can]) =>
-  ACTIONS.filter((action) => can[action] !== undefined).map((action) => `${resource}:${action}`),
-);
-const READABLE = OFFERED.filter((scope) => scope.endsWith(':read'));
-
-export const isOffered = (scope: string): boolean => OFFERED.includes(scope);
-
-/** `first` are preselected. */
-export function Scopes({ first }: { first: readonly string[] }): JSX.Element {
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set(first.filter(isOffered)));
-  const { place, described } = useFault('scopes');
-  const is = (scopes: readonly string[]): boolean =>
-    scopes.length === chosen.size && scopes.every((scope) => chosen.has(scope));
-  const preset = is(READABLE) ? 'read' : is(OFFERED) ? 'all' : 'some';
-  const toggle = (scope: string): void =>
-    setChosen(new Set([...chosen].concat(scope).filter((name) => name !== scope || !chosen.has(scope))));
-  return (
-    <fieldset class="box" data-field="scopes" {...described}>
-      <legend>Scopes</legend>
-      <p class="switch">
-        {Object.entries(PRESETS).map(([name, text]) => (
-          <label key={name}>
-            <input
-              type="radio"
-              name="preset"
-              checked={name === preset}
-              onChange={() => name !== 'some' && setChosen(new Set(name === 'read' ? READABLE : OFFERED))}
-            />
-            {text}
-          </label>
-        ))}
-      </p>
-      {place}
-      <table class="matrix" aria-label="Scopes by resource">
-        <HeadRow columns={['Resource', 'Read', 'Write']} />
-        <tbody>
-          {Object.entries(settings.scopes).map(([resource, can]) => (
-            <Fragment key={resource}>
-              <tr>
-                <th scope="row">{resource}</th>
-                {ACTIONS.map((action) => {
-                  const scope = `${resource}:${action}`;
-                  return (
-                    <td key={action} title={can[action] ?? 'The API has no such operations.'}>
-                      {can[action] === undefined ? (
-                        '–'
-                      ) : (
-                        <input
-                          type="checkbox"
-                          name="scope"
-                          value={scope}
-                          aria-label={`${scope}: ${can[action]}`}
-                          checked={chosen.has(scope)}
-                          onChange={() => toggle(scope)}
-                        />
-                      )}
-                    </td>
-                  );
-                })}
-              </tr>
-              <tr class="about">
-                <td colSpan={3}>{Object.values(can).join(' ')}</td>
-              </tr>
-            </Fragment>
-          ))}
-        </tbody>
-      </table>
-    </fieldset>
   );
 }

@@ -1,4 +1,5 @@
 import { Fragment, type JSX, render } from 'preact';
+import { MissingScopes } from './addScope';
 import { type Answer, call, failureOf, type Key, settings } from './api';
 import { EventTable } from './events';
 import { editKey, revokeKey } from './keyChanges';
@@ -10,7 +11,8 @@ import { Ago, Button, Chips, Facts, KeepsFocus, Problem, State } from './parts';
 import { Requests } from './requests';
 import { entitle, isShown, listAddress, notFound, type PageOf, placeOf, shownId } from './route';
 import { exact } from './time';
-import { KeyUsage, type Period, periodInAddress } from './usage';
+import { type Period, periodInAddress } from './periods';
+import { KeyUsage } from './usage';
 
 /* The page of one key. */
 
@@ -26,6 +28,7 @@ export function keyPage(): PageOf {
   let period: Period = 'last_24h';
   // answers about any key other than the one shown are dropped
   const reading = new Reading<KeyChain>(read, draw);
+  const refused = new Reading<Answer<'missingScopes'>>(() => call('missingScopes', { key_id: shownId() }), draw);
   const usage = new Reading<Answer<'usage'>>(() => call('usage', { key_id: shownId(), period }), draw);
   const requests = new Requests(draw, true);
   const events = new List<Answer<'events'>>((cursor) => call('events', { key_id: shownId(), limit: 20, cursor }), draw);
@@ -34,11 +37,11 @@ export function keyPage(): PageOf {
     await reading.load();
     const { value } = reading;
     if (!value || reading.failure) return;
-    await Promise.all([usage.load(), requests.open(value.key.id), events.load()]);
+    await Promise.all([refused.load(), usage.load(), requests.open({ keyId: value.key.id }), events.load()]);
   }
 
   function close(): void {
-    for (const part of [reading, usage, events]) part.clear();
+    for (const part of [reading, refused, usage, events]) part.clear();
     requests.close();
   }
 
@@ -62,6 +65,7 @@ export function keyPage(): PageOf {
         {value && !failure && (
           <>
             <Notice of={value} />
+            <MissingScopes of={value.key} refused={refused.value?.data ?? []} />
             <div class="split">
               <KeyUsage
                 of={usage}

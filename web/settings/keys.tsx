@@ -11,7 +11,6 @@ import { choose, chosen, placeOf } from './route';
 type Action = (key: Key) => unknown;
 
 export interface KeyActions {
-  readonly use: Action;
   readonly rotate: Action;
   readonly revoke: Action;
   readonly make?: (() => unknown) | undefined;
@@ -20,7 +19,11 @@ export interface KeyActions {
 /** How long to wait for more to be typed, in milliseconds. */
 const TYPING = 250;
 const call = callOf('keys');
-const STATES = { active: 'active', ended: 'revoked and expired', all: 'all' };
+const STATES = {
+  active: 'Active',
+  ended: 'Revoked and expired',
+  all: 'All: includes revoked and expired keys',
+};
 
 export function keysPage(actions: KeyActions) {
   const place = placeOf('keys');
@@ -105,7 +108,7 @@ export function keysPage(actions: KeyActions) {
   draw();
   return {
     /** Shows the keys that the address asks for. */
-    open(): Promise<void> {
+    open(): Promise<boolean> {
       const state = chosen('state') ?? '';
       filter.state = state in STATES ? state : 'active';
       filter.search = chosen('search') ?? '';
@@ -136,7 +139,9 @@ function Row({ of: key, before: old, actions }: { of: Key; before: readonly Key[
         <code>{keyText(key)}</code>
         {old.map((oldKey) => (
           <div class="replaced" key={oldKey.id}>
-            <code>{keyText(oldKey)}</code>
+            <a href={`/settings/keys/${oldKey.id}`}>
+              <code>{keyText(oldKey)}</code>
+            </a>
             <span class="quiet">
               replaced, ends <Ago at={oldKey.expires_at} />
             </span>
@@ -173,25 +178,17 @@ interface ActionsProps {
   readonly actions: KeyActions;
 }
 
-/** The actions for a key and those it replaced: a menu, or a button if there is only one. */
-function Actions({ of: key, name, before: old, actions: { use, rotate, revoke } }: ActionsProps): JSX.Element {
-  const isChanged = settings.mayChange && key.state === 'active';
-  if (!isChanged && old.length === 0)
-    return (
-      <Button label={`Usage of ${name}`} does={() => use(key)}>
-        Usage
-      </Button>
-    );
+/** The actions for a key and those it replaced. */
+function Actions({ of: key, name, before: old, actions: { rotate, revoke } }: ActionsProps): JSX.Element | null {
+  if (!settings.mayChange || key.state !== 'active') return null;
   const items = [
-    { text: 'Usage', does: () => use(key) },
-    ...(isChanged && settings.hasPlan ? [{ text: 'Rotate…', does: () => rotate(key) }] : []),
-    ...(isChanged ? [{ text: 'Revoke…', does: () => revoke(key), isDangerous: true }] : []),
-    ...old.flatMap((oldKey) => [
-      { text: `Usage of replaced …${oldKey.last_four}`, does: () => use(oldKey) },
-      ...(isChanged
-        ? [{ text: `Revoke replaced …${oldKey.last_four}…`, does: () => revoke(oldKey), isDangerous: true }]
-        : []),
-    ]),
+    ...(settings.hasPlan ? [{ text: 'Rotate…', does: () => rotate(key) }] : []),
+    { text: 'Revoke…', does: () => revoke(key), isDangerous: true },
+    ...old.map((oldKey) => ({
+      text: `Revoke replaced …${oldKey.last_four}…`,
+      does: () => revoke(oldKey),
+      isDangerous: true,
+    })),
   ];
   return <Menu label={`Actions for ${name}`} items={items} />;
 }

@@ -4,16 +4,18 @@ import './frame.css';
 import './tables.css';
 import './pages.css';
 import './dialogs.css';
+import './keys.css';
 import { auditPage } from './audit';
-import { makeKey, mayMake, rotateKey } from './keyDialogs';
-import { revokeKey } from './keyChanges';
+import { makeKey, rotateKey } from './keyDialogs';
+import { mayMake, revokeKey } from './keyChanges';
 import { insightsPage } from './insights';
 import { keyPage } from './keyPage';
 import { keysPage } from './keys';
 import { membersPage } from './members';
 import { overviewPage } from './overview';
 import { requestsPage } from './requests';
-import { followAddress, go, isShown, refresh } from './route';
+import { followAddress, isShown, refresh } from './route';
+import '../search';
 import './links';
 import './mode';
 import './signOut';
@@ -22,15 +24,11 @@ import { webhooksPage } from './webhooks/list';
 
 /* Settings: connects the pages. */
 
-const actions = {
-  use: ({ id }: { id: string }) => go(`/settings/keys/${id}`),
-  ...{ revoke: revokeKey, rotate: rotateKey },
-  make: mayMake ? () => makeKey() : undefined,
-};
+const actions = { revoke: revokeKey, rotate: rotateKey, make: mayMake ? makeKey : undefined };
 const webhooksChanged = (): void => refresh('webhooks', 'audit');
 const webhooks = webhooksPage(webhooksChanged);
 followAddress({
-  integrations: overviewPage(actions),
+  integrations: overviewPage(actions, webhooks.read),
   insights: insightsPage(),
   keys: keysPage(actions),
   key: keyPage(),
@@ -41,4 +39,4 @@ followAddress({
   audit: auditPage(),
 });
 // the list of pages shows how many endpoints fail
-if (!isShown('webhooks')) void webhooks.refresh();
+if (!isShown('webhooks') && !isShown('integrations')) void webhooks.refresh();

@@ -2036,7 +2036,7 @@ export interface components {
             };
         };
         /**
-         * @description `insufficient_scope`: The key is valid but lacks the scope named in `required_scope`. Ask an admin of the organisation for a key that has it. Do not retry: the same request fails again. Change the request or the key first.
+         * @description `insufficient_scope`: The key is valid but lacks the scope named in `required_scope`. Ask an admin of the organisation to add it to the key. Do not retry: the same request fails again. Change the request or the key first.
          *
          *     `organisation_suspended`: The operator has suspended the organisation, or is erasing it: all its keys and users get this. The data of a suspended organisation is kept, and access works as soon as it is resumed. Do not retry: the same request fails again. Change the request or the key first.
          *

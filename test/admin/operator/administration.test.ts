@@ -64,7 +64,7 @@ test('signing out ends the sessions of all users, or of one', async () => {
   expect(await actions(id)).toEqual(['user.signed_out', 'user.signed_out', 'organisation.created']);
 });
 
-test('a key is changed from its next request on, but for its scopes', async () => {
+test('a key is changed from its next request on, its scopes too', async () => {
   const id = await create();
   const made = (await caller().post(`/organisations/${id}/keys`, { name: 'A', scopes: ['quotes:read'] })).body;
   const path = `/organisations/${id}/keys/${made.api_key.id as string}`;
@@ -76,11 +76,16 @@ test('a key is changed from its next request on, but for its scopes', async () =
   expect((await client(gateway, made.key as string).get('/me')).status).toBe(401);
   expect((await caller().patch(path, { allowed_ranges: [], expires_at: null })).status).toBe(200);
   expect((await client(gateway, made.key as string).get('/me')).status).toBe(200);
-  expect((await caller().patch(path, { scopes: ['orders:read'] })).status).toBe(422);
+  const statuses = () =>
+    Promise.all(['/quotes', '/orders'].map(async (one) => (await client(gateway, made.key as string).get(one)).status));
+  expect(await statuses()).toEqual([200, 403]);
+  expect((await caller().patch(path, { scopes: ['orders:read'] })).body.scopes).toEqual(['orders:read']);
+  expect(await statuses()).toEqual([403, 200]);
+  for (const scopes of [[], ['orders:burn'], null]) expect((await caller().patch(path, { scopes })).status).toBe(422);
   expect((await caller().patch(path, { name: null })).status).toBe(422);
   const other = await create();
   expect((await caller().patch(path.replace(id, other), { name: 'C' })).status).toBe(404);
-  expect((await actions(id)).filter((action) => action === 'key.updated')).toHaveLength(2);
+  expect((await actions(id)).filter((action) => action === 'key.updated')).toHaveLength(3);
 });
 
 test('a webhook is disabled, enabled, and its secret replaced once for each Idempotency-Key', async () => {

@@ -12,7 +12,7 @@ inBrowser('making, rotating and revoking keys on the settings page', () => {
   const { gateway, visit } = on.pageScene();
   const statusOf = async (key: string): Promise<number> => (await client(gateway, key).get('/me')).status;
 
-  test('a key can be created by keyboard, is shown only once, can be copied, and works in its curl command', async () => {
+  test('a key can be created by keyboard, is shown only once, can be copied, works in its curl command, and its first request is seen', async () => {
     const page = await visit(await makeOrganisation(gateway));
     await enter(page, 'New key');
     await hasFocus(dialog(page).getByLabel('Name', { exact: true }));
@@ -32,10 +32,24 @@ inBrowser('making, rotating and revoking keys on the settings page', () => {
     await button(dialog(page), 'Copied').first().waitFor();
     expect(await copied(page)).toBe(key);
     // quoted, since zsh would take its question mark for a pattern
-    const curl = /^curl -H "Authorization: (.*)" "(\S+)"$/.exec(await on.shown(page, 'Example request with the key'));
-    const [, authorization = '', url = ''] = curl ?? [];
-    expect((await fetch(url, { headers: { authorization } })).status).toBe(200);
+    const curl = /^curl '(\S+)' \\\n +-H "Authorization: (.*)"$/.exec(await on.shown(page, 'curl sample'));
+    const [, url = '', authorization = ''] = curl ?? [];
     expect(url).toContain('/api/v1/quotes');
+    await says(dialog(page), 'Waiting for the first request…');
+    await fetch(url.replace('quotes', 'orders'), { headers: { authorization } });
+    await says(dialog(page), /^Request: 403 missing scope orders:read, just now$/);
+    expect((await fetch(url, { headers: { authorization } })).status).toBe(200);
+    await says(dialog(page), /^First request: 200 GET \/quotes, just now$/);
+    for (const [name, text] of [
+      ['TypeScript', `fetch("${url}"`],
+      ['Python', `requests.get(\n    "${url}"`],
+      ['.env', `SCOPEGATE_KEY=${key}`],
+    ] as const) {
+      await dialog(page).getByRole('radio', { name }).check();
+      expect(await on.shown(page, `${name} sample`)).toContain(text);
+    }
+    // over MCP it may do nothing
+    expect(await dialog(page).getByRole('radio').count()).toBe(4);
 
     // only its button closes it, also in browsers that do not know the attribute
     for (const attribute of ['', 'closedby']) {
@@ -58,16 +72,15 @@ inBrowser('making, rotating and revoking keys on the settings page', () => {
   test('a key shows what assistants may do, and its configuration for them works', async () => {
     const page = await visit(await makeOrganisation(gateway));
     await on.fillNewKey(page, 'assistant');
-    await dialog(page).getByText('Advanced').click();
-    expect(await dialog(page).getByLabel('AI assistants (MCP)').inputValue()).toBe('read');
+    expect(await dialog(page).getByLabel('AI assistants (MCP)').inputValue()).toBe('off');
     await dialog(page)
       .getByRole('checkbox', { name: /requests:write/ })
       .check();
     await dialog(page).getByLabel('AI assistants (MCP)').selectOption('write');
     await press(page, 'Create key');
-    await page.getByText('Connect an assistant').click();
+    await dialog(page).getByRole('radio', { name: 'MCP' }).check();
     await expectAccessible(page);
-    const { url, headers } = JSON.parse(await on.shown(page, 'Configuration for an assistant')).mcpServers.scopegate;
+    const { url, headers } = JSON.parse(await on.shown(page, 'MCP sample')).mcpServers.scopegate;
     const answer = await fetch(url as string, {
       method: 'POST',
       headers: { ...headers, 'content-type': 'application/json' },
@@ -93,12 +106,14 @@ inBrowser('making, rotating and revoking keys on the settings page', () => {
     expect((await page.evaluate<string>('String(getSelection())')).trim()).toBe(key);
   });
 
-  test('a preset checks its scopes, and changing scopes selects the matching preset', async () => {
+  test('a preset checks its scopes, changing scopes selects the matching preset, and a summary says what the key will be', async () => {
     const of = await makeOrganisation(gateway);
     const page = await visit(of);
     await press(page, 'New key');
     await says(dialog(page), 'List, search and read quotes with their lines');
-    const preset = (name: string) => page.getByRole('radio', { name });
+    const preset = (name: string) => page.getByRole('radio', { name: new RegExp(`^${name}`) });
+    const summary = dialog(page).getByRole('group', { name: 'Summary' });
+    await says(summary, 'nothing yet: choose scopes');
     const checked = async (): Promise<string[]> => {
       const boxes = dialog(page).locator(':checked[type=checkbox]');
       return boxes.evaluateAll((found) => found.map((box) => (box as unknown as { value: string }).value));
@@ -106,15 +121,24 @@ inBrowser('making, rotating and revoking keys on the settings page', () => {
     await preset('Everything').check();
     // what no operation uses yet is not offered
     expect(await checked()).toEqual(allScopes().filter((scope) => scope !== 'quotes:write'));
+    await preset('Sync a catalogue').check();
+    expect(await checked()).toEqual(['products:read', 'products:write']);
+    await preset('Dashboard').check();
+    expect(await checked()).toEqual(['products:read', 'quotes:read', 'orders:read', 'customers:read']);
     await preset('Read only').check();
     const readable = allScopes().filter((scope) => scope.endsWith(':read'));
     expect(await checked()).toEqual(readable);
     const write = page.getByRole('checkbox', { name: /products:write/ });
     await write.check();
-    expect(await preset('By resource').isChecked()).toBe(true);
+    expect(await preset('Custom').isChecked()).toBe(true);
     await write.uncheck();
     expect(await preset('Read only').isChecked()).toBe(true);
     await dialog(page).getByLabel('Name', { exact: true }).fill('reader');
+    await dialog(page).getByLabel('Allowed addresses').fill('127.0.0.0/8, ::1');
+    await dialog(page).getByLabel('Expires').selectOption('never');
+    const said = (await summary.innerText()).replaceAll(/\s+/g, ' ');
+    expect(said).toContain(readable.join(' '));
+    expect(said).toMatch(/AI assistants may not use it From 127\.0\.0\.0\/8, ::1 Until it is revoked$/);
     await press(page, 'Create key');
     await on.shown(page, 'The key');
     expect(await gateway.control.apiKeys.list(of.id)).toMatchObject([{ scopes: readable }]);
@@ -124,7 +148,7 @@ inBrowser('making, rotating and revoking keys on the settings page', () => {
     const of = await makeOrganisation(gateway);
     const { key, id } = await makeKey(gateway, of, { name: 'till', scopes: ['orders:read'] });
     await statusOf(key);
-    await gateway.control.usage.add([{ keyId: id, hour: new Date(), requests: 17, errors: 0, rate_limited: 0 }]);
+    await gateway.control.usage.add([{ keyId: id, at: new Date(), requests: 17, errors: 0, rate_limited: 0 }]);
     const page = await visit(of);
     await choose(page, 'till', 'Revoke…');
     // the call above is included once the minute's usage is written
@@ -148,7 +172,7 @@ inBrowser('making, rotating and revoking keys on the settings page', () => {
     await says(empty, 'There is none yet. Upgrade the plan to create one');
     expect(await empty.getByText('Ask an admin').count()).toBe(0);
     await press(page, 'Actions for asleep');
-    expect(await page.getByRole('menuitem').allTextContents()).toEqual(['Usage', 'Revoke…']);
+    expect(await page.getByRole('menuitem').allTextContents()).toEqual(['Revoke…']);
     expect(await button(page, 'New key').count()).toBe(0);
     await page.keyboard.press('Escape');
     await expectAccessible(page);
@@ -187,7 +211,57 @@ inBrowser('making, rotating and revoking keys on the settings page', () => {
     await choose(page, 'endless', 'Rotate…');
     expect(await chosen()).toBe('never, like the old key');
     expect(await expires.locator('option:not([hidden])').count()).toBe(2);
-    await dialog(page).getByLabel('Keep the old key').selectOption('0 hours (expire it now)');
-    expect(await rotated('endless', 'It never expires. The old key no longer works.')).toBeNull();
+    await says(dialog(page), 'After that, requests with the old key get 401.');
+    await dialog(page).getByLabel('Yes: the old key ends at once').check();
+    await dialog(page).getByLabel('Keep the old key').waitFor({ state: 'detached' });
+    expect(await rotated('endless', 'It never expires. Requests with the old key get 401 from now on.')).toBeNull();
+  });
+
+  test('a missing scope is added where its 403 is shown, scopes are edited, and what somebody else changes meanwhile stays', async () => {
+    const of = await makeOrganisation(gateway);
+    const { id, key } = await makeKey(gateway, of, { name: 'till', scopes: ['quotes:read', 'quotes:write'] });
+    await client(gateway, key).get('/orders');
+    const { apiKeys } = gateway.control;
+    const scopes = async (): Promise<readonly string[]> => (await apiKeys.find(id))!.scopes;
+    const add = 'Add orders:read to this key…';
+    const page = await visit({ of, on: 'Requests' });
+    await eventually(async () => {
+      await press(on.section(page, 'Requests'), 'Refresh');
+      return (await named(page, 'GET /orders').count()) === 1;
+    });
+    await named(page, 'GET /orders').getByRole('link').click();
+    await press(dialog(page), add);
+    await says(dialog(page), /\+ orders:read/);
+    await press(page, 'Cancel');
+
+    await on.goTo(page, 'API keys');
+    await on.follow(page, 'till');
+    await says(page, /^Requests got 403 for the missing scope orders:read, last just now/);
+    await expectAccessible(page);
+    await press(page, add);
+    await says(dialog(page), /\+ orders:read/);
+    await expectAccessible(page);
+    await apiKeys.update(id, { scopes: ['quotes:read', 'quotes:write', 'products:read'] });
+    await press(page, 'Add scope');
+    await button(page, add).waitFor({ state: 'detached' });
+    expect(await scopes()).toEqual(['quotes:read', 'quotes:write', 'products:read', 'orders:read']);
+    expect((await client(gateway, key).get('/orders')).status).toBe(200);
+    await hasFocus(on.heading(page, 'till'));
+
+    await press(page, 'Edit');
+    // reserved: no operation uses it
+    await dialog(page).getByLabel('quotes:write').uncheck();
+    await dialog(page).getByLabel('customers:read').check();
+    const summary = dialog(page).getByRole('group', { name: 'Summary' });
+    await says(summary, '+ customers:read');
+    await says(summary, '− quotes:write');
+    await apiKeys.update(id, { scopes: ['quotes:read', 'quotes:write', 'orders:read'] });
+    await press(page, 'Save');
+    await says(on.section(page, 'Audit log of this key'), /scopes: .* → quotes:read, orders:read, customers:read/);
+    expect(await scopes()).toEqual(['quotes:read', 'orders:read', 'customers:read']);
+    await press(page, 'Edit');
+    for (const scope of await scopes()) await dialog(page).getByLabel(scope).uncheck();
+    await press(page, 'Save');
+    await says(dialog(page), 'Select at least one scope.');
   });
 });

@@ -29,8 +29,7 @@ inBrowser('the list of keys on the settings page', () => {
     expect(await row.count()).toBe(1);
     await press(page, 'Actions for nightly');
     expect((await items.allTextContents()).map((text) => text.replace(/…\w{4}/, '…1234'))).toEqual([
-      ...['Usage', 'Rotate…', 'Revoke…'],
-      ...['Usage of replaced …1234', 'Revoke replaced …1234…', 'Usage of replaced …1234', 'Revoke replaced …1234…'],
+      ...['Rotate…', 'Revoke…', 'Revoke replaced …1234…', 'Revoke replaced …1234…'],
     ]);
     await on.goTo(page, 'Audit log');
     const rotated = rows(page, 'Audit log').getByRole('rowheader', { name: /Rotated nightly/ });
@@ -70,8 +69,8 @@ inBrowser('the list of keys on the settings page', () => {
     await page.evaluate('scrollBy(0, 100)');
     await eventually(() => page.evaluate('scrollY === 100'));
     await eventually(async () => (await gap()) === before);
-    await page.getByRole('menuitem', { name: 'Usage' }).click();
-    await heading(page, 'key 15').waitFor();
+    await page.getByRole('menuitem', { name: 'Revoke…' }).click();
+    await heading(page, 'Revoke this key?').waitFor();
   });
 
   test('the focus stays in the list when rows change, even behind a dialog', async () => {
@@ -82,7 +81,7 @@ inBrowser('the list of keys on the settings page', () => {
     const act = async (name: string, action: string, does: string): Promise<void> => {
       const item = (of: string) => page.getByRole('menuitem', { name: of, exact: true });
       await enter(page, `Actions for ${name}`);
-      await hasFocus(item('Usage'));
+      await hasFocus(item('Rotate…'));
       await page.keyboard.press(action.charAt(0));
       while ((await item(action).and(page.locator(':focus')).count()) === 0) await page.keyboard.press('ArrowDown');
       await page.keyboard.press('Enter');
@@ -115,12 +114,12 @@ inBrowser('the list of keys on the settings page', () => {
     const of = await makeOrganisation(gateway);
     const { id: keyId } = await makeKey(gateway, of, { name: 'busy' });
     await gateway.control.usage.add([
-      { keyId, hour: new Date(), requests: 739, errors: 5, rate_limited: 1 },
-      { keyId, hour: new Date(Date.now() - 5 * HOUR), requests: 739, errors: 0, rate_limited: 0 },
+      { keyId, at: new Date(), requests: 739, errors: 5, rate_limited: 1 },
+      { keyId, at: new Date(Date.now() - 5 * HOUR), requests: 739, errors: 0, rate_limited: 0 },
     ]);
     const page = await visit(of);
-    await choose(page, 'busy', 'Usage');
-    const chart = page.getByRole('img', { name: /including 5 errors and 1 with status 429/ });
+    await on.follow(page, 'busy');
+    const chart = page.getByRole('img', { name: /including 5 errors and 1 rate limited/ });
     const lengths = async (): Promise<number[]> => {
       await chart.locator('rect').first().waitFor();
       return chart.locator('rect').evaluateAll((bars) => bars.map((bar) => bar.getBoundingClientRect().height));
@@ -160,8 +159,8 @@ inBrowser('the list of keys on the settings page', () => {
     const page = await visit(of);
     const show = page.getByLabel('Show');
     const steps = (): Promise<number> => page.evaluate('history.length');
-    await show.selectOption('revoked and expired');
-    await press(page, 'Usage of gone');
+    await show.selectOption('ended');
+    await on.follow(page, 'gone');
     await page.getByRole('radio', { name: '30 days' }).check();
     const chart = page.getByRole('img', { name: /gone in the last 30 days/ });
     await chart.waitFor();

@@ -28,12 +28,21 @@ describe('an admin', () => {
   test('changes what is given, and the audit log has the old and the new values', async () => {
     const { id } = await make();
     const expires_at = inHours(100);
-    const changes = { name: '  till ', expires_at, allowed_ranges: ['10.0.0.1', '::1/128'], mcp: 'off' };
+    const changes = {
+      ...{ name: '  till ', expires_at, allowed_ranges: ['10.0.0.1', '::1/128'], mcp: 'off' },
+      scopes: ['orders:read', 'quotes:read', 'orders:read'],
+    };
     const updated = await admin.call('update_key', { key_id: id.toUpperCase(), ...changes });
-    const to = { name: 'till', expires_at, allowed_ranges: ['10.0.0.1/32', '::1/128'], mcp: 'off' };
-    expect(updated).toMatchObject({ id, ...to, scopes: ['quotes:read'], state: 'active' });
+    const to = {
+      ...{ name: 'till', expires_at, allowed_ranges: ['10.0.0.1/32', '::1/128'], mcp: 'off' },
+      scopes: ['quotes:read', 'orders:read'],
+    };
+    expect(updated).toMatchObject({ id, ...to, state: 'active' });
     expect(await admin.call('key', { key_id: id })).toEqual(updated);
-    const from = { name: 'shop', expires_at: EXPIRES, allowed_ranges: ['127.0.0.0/8'], mcp: 'read' };
+    const from = {
+      ...{ name: 'shop', expires_at: EXPIRES, allowed_ranges: ['127.0.0.0/8'], mcp: 'read' },
+      scopes: ['quotes:read'],
+    };
     expect(await changesOf(id, member)).toEqual([
       { name: 'shop', prefix: updated.prefix, last_four: updated.last_four, from, to },
     ]);
@@ -44,6 +53,7 @@ describe('an admin', () => {
   test.each([
     [{ name: 'till' }, { name: 'till' }],
     [{ mcp: 'write' }, { mcp: 'write' }],
+    [{ scopes: ['orders:read'] }, { scopes: ['orders:read'] }],
     [{ allowed_ranges: [] }, { allowed_ranges: [] }],
     // an explicit null is not an omission
     [{ expires_at: null }, { expires_at: null }],
@@ -56,7 +66,7 @@ describe('an admin', () => {
 
   test('cannot clear what every key has', async () => {
     const { id } = await make();
-    const cleared = { name: null, allowed_ranges: null, mcp: null };
+    const cleared = { name: null, scopes: null, allowed_ranges: null, mcp: null };
     expect(await admin.call('update_key', { key_id: id, ...cleared })).toMatchObject({
       ...{ code: 'validation_failed', errors: Object.keys(cleared).map((name) => ({ pointer: `/${name}` })) },
     });
@@ -66,8 +76,9 @@ describe('an admin', () => {
   test('writes no event if nothing changes', async () => {
     const { id } = await make();
     const before = await admin.call('key', { key_id: id });
-    const { name, expires_at, allowed_ranges, mcp } = before;
-    for (const same of [{}, { name: ` ${String(name)}` }, { expires_at, allowed_ranges, mcp }]) {
+    const { name, scopes, expires_at, allowed_ranges, mcp } = before;
+    const repeated = [...scopes, ...scopes];
+    for (const same of [{}, { name: ` ${String(name)}` }, { expires_at, allowed_ranges, mcp }, { scopes: repeated }]) {
       expect(await admin.call('update_key', { key_id: id, ...same })).toEqual(before);
     }
     expect(await changesOf(id)).toEqual([]);
@@ -77,6 +88,8 @@ describe('an admin', () => {
     [{ expires_at: '2020-01-01T00:00:00Z' }, '/expires_at'],
     [{ allowed_ranges: ['10.0.0.1/8'] }, '/allowed_ranges/0'],
     [{ name: ' ', allowed_ranges: ['everywhere'] }, '/name', '/allowed_ranges/0'],
+    [{ scopes: [] }, '/scopes'],
+    [{ name: ' ', scopes: ['quotes:read', 'quotes:burn'] }, '/name', '/scopes/1'],
   ])('gets 422 for %j, and nothing changes', async (changes: object, ...pointers: string[]) => {
     const { id } = await make();
     const before = await admin.call('key', { key_id: id });
@@ -98,6 +111,23 @@ describe('an admin', () => {
       expect(await changesOf(id)).toEqual([]);
     }
     expect((await client(gateway, revoked.key).get('/me')).status).toBe(401);
+  });
+
+  test('can change the scopes of a replaced key and of its replacement, each by itself, and a rotation copies those of its key', async () => {
+    const scopesOf = async (id: string): Promise<string[]> => (await admin.call('key', { key_id: id })).scopes;
+    const { id } = await make();
+    await admin.call('update_key', { key_id: id, scopes: ['orders:read', 'products:read'] });
+    const { api_key: next } = await admin.call('rotate_key', { key_id: id });
+    await admin.call('update_key', { key_id: id, scopes: ['orders:read'] });
+    await admin.call('update_key', { key_id: next.id, scopes: ['products:read', 'products:write'] });
+    expect([await scopesOf(id), await scopesOf(next.id as string)]).toEqual([
+      ['orders:read'],
+      ['products:read', 'products:write'],
+    ]);
+    // not those of the replacement, which was lost
+    await admin.call('revoke_key', { key_id: next.id });
+    const { api_key: another } = await admin.call('rotate_key', { key_id: id });
+    expect(another.scopes).toEqual(['orders:read']);
   });
 
   test('can change a replaced key, but not its expiry', async () => {
@@ -144,6 +174,36 @@ test('a change applies from the next request of the key on every gateway', async
   expect((await client(second, key).get('/me')).body.key.name).toBe('again');
 });
 
+test('a scope that is added or removed counts from the next request on, over every API of every gateway', async () => {
+  const { id, key } = await make();
+  const [own, other] = [
+    { path: '/quotes', field: 'quotes' },
+    { path: '/orders', field: 'orders' },
+  ];
+  // a read by id begins before its key is read
+  const of = async ({ path, field }: typeof own): Promise<unknown[]> => {
+    const answers = [gateway, second].map(async (one) => {
+      const caller = client(one, key);
+      const { body } = await caller.graphql(`{ ${field} { has_more } }`);
+      const tool = await caller.mcp('tools/call', { name: field, arguments: {} });
+      return [
+        (await caller.get(path)).status,
+        (await caller.get(`${path}/${id}`)).status,
+        body.errors?.[0].extensions.code,
+        tool.body.result.isError,
+      ];
+    });
+    return (await Promise.all(answers)).flat();
+  };
+  const each = (...answers: unknown[]): unknown[] => [...answers, ...answers];
+  const [allowed, refused] = [each(200, 404, undefined, false), each(403, 403, 'insufficient_scope', true)];
+  expect([await of(own), await of(other)]).toEqual([allowed, refused]);
+  await admin.call('update_key', { key_id: id, scopes: ['quotes:read', 'orders:read'] });
+  expect([await of(own), await of(other)]).toEqual([allowed, allowed]);
+  await admin.call('update_key', { key_id: id, scopes: ['orders:read'] });
+  expect([await of(own), await of(other)]).toEqual([refused, allowed]);
+});
+
 test('concurrent changes are all applied, one after another, each with its own event', async () => {
   const { id } = await make();
   const names = Array.from({ length: 6 }, (_, at) => `name ${String(at)}`);
@@ -174,6 +234,28 @@ test('a concurrent change and revocation leave the key revoked', async () => {
   ]);
   expect(await admin.call('key', { key_id: id })).toMatchObject({ state: 'revoked' });
   expect((await client(gateway, key).get('/me')).status).toBe(401);
+});
+
+test('keys that were not used for a time can be listed, without those that are younger', async () => {
+  const own = await makeOrganisation(gateway);
+  const there = await signIn(gateway, own);
+  const rows = gateway.databases.control.collection<{ _id: string }>('api_keys');
+  const day = (ago: number): Date => new Date(Date.now() - ago * 24 * 3_600_000);
+  for (const [name, created, used] of [
+    ['never', 100, null],
+    ['long ago', 200, 95],
+    ['lately', 200, 5],
+    ['young', 5, null],
+  ] as const) {
+    const { id } = await makeKey(gateway, own, { name });
+    const at = used === null ? null : day(used);
+    await rows.updateOne({ _id: id }, { $set: { created_at: day(created), last_used_at: at } });
+  }
+  const unused = { state: 'active', unused_since: day(90).toISOString(), limit: 1 };
+  const first = await there.call('keys', unused);
+  const second = await there.call('keys', { ...unused, cursor: first.next_cursor });
+  expect([...first.data, ...second.data].map(({ name }: { name: string }) => name)).toEqual(['never', 'long ago']);
+  expect(second.has_more).toBe(false);
 });
 
 test('keys that expire before a given time can be listed, without replaced ones', async () => {

@@ -112,6 +112,26 @@ test('a key receives only event types within its scopes, and cannot ask for othe
   expect(await metric(gateway, 'scopegate_event_streams')).toBe(2);
 });
 
+test('ends with its cursor when its key loses a scope that it needs, and a waiting request with 403; others go on', async () => {
+  const { rows, keyId } = scene;
+  const [all, quotes, orders] = [
+    await open(),
+    await open({ variables: { types: ['quote.created'] } }),
+    await open({ variables: { types: ['order.created'] } }),
+  ];
+  const waiting = client(gateway, scene.key).get('/events', { types: 'quote.created', after: 'now', wait: 20 });
+  await eventually(async () => (await metric(gateway, 'scopegate_events_waiting_requests')) === 1);
+  const { scopes } = (await gateway.control.apiKeys.find(keyId))!;
+  await gateway.control.apiKeys.update(keyId, { scopes: scopes.filter((scope) => scope !== 'quotes:read') });
+  const refusal = { code: 'insufficient_scope', required_scope: 'quotes:read' };
+  for (const stream of [all, quotes]) expect(await stream.error()).toMatchObject({ ...refusal, status: 403 });
+  expect(await waiting).toMatchObject({ status: 403, body: refusal });
+  await rows.insertMany([eventRow(1, 'quote.created'), eventRow(2, 'order.created')]);
+  expect(ids(await orders.first(1))).toEqual([idOf(2)]);
+  const { cursor } = await all.error();
+  expect(ids(await (await open({ variables: { after: cursor } })).first(1))).toEqual([idOf(2)]);
+});
+
 test('receives no events of other organisations, and rejects their cursors', async () => {
   const other = await eventScene(gateway, bare);
   const [mine, theirs] = [await open(), await open({ key: other.key })];

@@ -1,7 +1,7 @@
 import { document } from '../../support/openapi';
 import { checkWith, createAjv, requireSchema } from '../../../src/schema/validation';
-import type { ErrorCode } from '../../../src/errors';
-import { exampleOf } from '../../../src/pages/errorExamples';
+import { CAUSES } from '../../../src/pages/errorCauses';
+import { exampleOf, graphqlExampleOf, type RestCode } from '../../../src/pages/errorExamples';
 import { MEBIBYTE } from '../../../src/units';
 import { makeKey, makeOrganisation } from '../../support/factories';
 import { served } from '../../support/gateway';
@@ -35,7 +35,7 @@ const QUOTE = '/api/v1/quotes/0c8b4d6a-6f1e-4b63-8d1c-3f6c9f3f6c55';
 const MESSAGES = '/api/v1/requests/0c8b4d6a-6f1e-4b63-8d1c-3f6c9f3f6c55/messages';
 const JSON_TYPE = { 'content-type': 'application/json' };
 
-test.each<[ErrorCode, string, Omit<RequestInit, 'headers'> & { headers?: Record<string, string> }]>([
+test.each<[RestCode, string, Omit<RequestInit, 'headers'> & { headers?: Record<string, string> }]>([
   ['invalid_request', '/api/v1/quotes?limit=101', {}],
   ['unauthenticated', QUOTE, { headers: { authorization: 'Bearer <key>' } }],
   ['insufficient_scope', '/api/v1/products/bulk', { method: 'POST' }],
@@ -54,4 +54,57 @@ test.each<[ErrorCode, string, Omit<RequestInit, 'headers'> & { headers?: Record<
   });
   const { detail, members } = exampleOf(code);
   expect(await response.json()).toMatchObject({ code, detail, ...members });
+});
+
+describe('in GraphQL', () => {
+  const ID = '0c8b4d6a-6f1e-4b63-8d1c-3f6c9f3f6c55';
+  const query = (text: string) => ({ body: JSON.stringify({ query: text }) });
+  /** An answer as the examples have it: without places in the query, and its request id is another each time. */
+  const shown = (text: string): unknown =>
+    JSON.parse(text, (name, value: unknown) => {
+      if (name === 'request_id') return '…';
+      return name === 'locations' ? undefined : value;
+    });
+
+  test.each<[RestCode, Omit<RequestInit, 'headers'> & { headers?: Record<string, string> }]>([
+    ['invalid_request', query('{ quotes(limit: 101) { has_more } }')],
+    ['unauthenticated', { ...query('{ me { key { id } } }'), headers: { authorization: 'Bearer <key>' } }],
+    ['insufficient_scope', query('mutation { upsert_products(products: []) { created } }')],
+    ['not_found', query(`{ quote(id: "${ID}") { id } }`)],
+    ['method_not_allowed', { method: 'DELETE' }],
+    ['not_acceptable', { ...query('{ me { key { id } } }'), headers: { accept: 'text/csv' } }],
+    ['payload_too_large', { body: ' '.repeat(6 * MEBIBYTE) }],
+    ['unsupported_media_type', { body: 'text', headers: { 'content-type': 'text/plain' } }],
+    ['validation_failed', query(`mutation { add_request_message(id: "${ID}", text: "") { id } }`)],
+  ])('the example of %s is what the API answers', async (code, { headers, ...init }) => {
+    const scopes = ['quotes:read', 'requests:write'] as const;
+    const { key } = await makeKey(gateway, await makeOrganisation(gateway), { scopes });
+    const response = await fetch(`${gateway.url}/graphql`, {
+      method: 'POST',
+      headers: { ...JSON_TYPE, authorization: `Bearer ${key}`, ...headers },
+      ...init,
+    });
+    expect(shown(await response.text())).toEqual(graphqlExampleOf(code));
+  });
+
+  test('the examples of forbidden are what a key gets in GraphQL and over MCP', async () => {
+    const organisation = await makeOrganisation(gateway);
+    const { key } = await makeKey(gateway, organisation, { mcp: 'read' });
+    const call = async (path: string, body: object, headers = {}): Promise<unknown> => {
+      const init = { method: 'POST', headers: { ...JSON_TYPE, authorization: `Bearer ${key}`, ...headers } };
+      return shown(await (await fetch(gateway.url + path, { ...init, body: JSON.stringify(body) })).text());
+    };
+    const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+    const opened = { name: 'open_request', arguments: { text: 'x' } };
+    const answers = [
+      await call('/graphql', { query: '{ keys { data { id } } }' }),
+      await call('/mcp', list, { origin: 'https://app.example.com' }),
+      await call('/mcp', { ...list, method: 'tools/call', params: opened }),
+    ];
+    const examples = CAUSES.forbidden!.map(({ example }) => example.body);
+    for (const answer of answers.slice(0, 2)) expect(examples).toContainEqual(answer);
+    // its text has the request id
+    const text = JSON.stringify(answers[2]).replace(/[0-9a-f]{8}-[0-9a-f-]{27}/, '…');
+    expect(examples).toContainEqual(JSON.parse(text));
+  });
 });

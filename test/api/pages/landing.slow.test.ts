@@ -10,7 +10,8 @@ const PAGES: readonly { path: string; drawn: string }[] = [
   { path: '/errors', drawn: '.errors' },
   { path: '/errors/rate_limited', drawn: 'pre' },
   { path: '/nowhere', drawn: 'h1' },
-  { path: '/webhooks', drawn: 'pre' },
+  { path: '/guides', drawn: 'h1' },
+  { path: '/guides/api', drawn: 'pre' },
   { path: '/api/v1/docs', drawn: 'h1' },
   { path: '/api/v1/docs/products/upsert', drawn: 'h1' },
   { path: '/graphiql', drawn: '.graphiql-query-editor textarea[aria-label]' },
@@ -35,7 +36,7 @@ inBrowser('in a browser without internet', () => {
       await page.waitForSelector(drawn, { state: 'attached' });
       // in one place on all pages
       expect(await page.getByRole('link', { name: 'Scopegate', exact: true }).boundingBox()).toMatchObject({ x: 16 });
-      for (const name of ['Skip to content', 'Scopegate', 'REST', 'GraphQL', 'Errors']) {
+      for (const name of ['Skip to content', 'Scopegate', 'REST', 'GraphQL', 'Guides', 'Errors']) {
         await page.keyboard.press('Tab');
         await hasFocus(page.getByRole('link', { name, exact: true }));
         expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).not.toBe('none');

@@ -1,0 +1,48 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROOT } from '../package';
+
+export interface Heading {
+  readonly id: string;
+  readonly level: number;
+  readonly text: string;
+}
+
+/** A guide as tools/guides.js made it of the Markdown in docs/guides. */
+export interface Guide {
+  /** Its address below `/guides`. */
+  readonly name: string;
+  /** The heading of the list that it is under. */
+  readonly group: string;
+  readonly title: string;
+  /** What it is about, in a sentence. */
+  readonly about: string;
+  /** Those within it. */
+  readonly headings: readonly Heading[];
+  /** HTML, and code to be highlighted. */
+  readonly parts: readonly (string | { readonly language: string; readonly code: string })[];
+  readonly markdown: string;
+}
+
+interface Built {
+  readonly guides: readonly Guide[];
+  /** Programs that guides link to, by their addresses. */
+  readonly programs: Readonly<Record<string, string>>;
+}
+
+let built: Built | undefined;
+
+/** The guides in the order in which they are listed, and their programs. @throws Error if they were not built */
+export function builtGuides(): Built {
+  const path = join(ROOT, 'dist', 'guides.json');
+  try {
+    built ??= JSON.parse(readFileSync(path, 'utf8')) as Built;
+    return built;
+  } catch (cause) {
+    throw new Error(`The guides are not built: run npm run build, which writes ${path}.`, { cause });
+  }
+}
+
+export const GUIDES = '/guides';
+
+export const addressOf = ({ name }: Guide): string => `${GUIDES}/${name}`;

@@ -1,0 +1,50 @@
+import { type RequestHandler, Router } from 'express';
+import type { OpenApiDocument } from '../openapi';
+import { below } from '../pages/html';
+import { createKept, type Text } from '../pages/kept';
+import { ownPolicy, type Visit } from '../pages/page';
+import { methodNotAllowed, READS, wantsPage } from '../pages/problems';
+import { addressOf, builtGuides, GUIDES } from './built';
+import { llmsText, markdownOf } from './markdown';
+import { guidePage, guidesStart } from './page';
+import { searchIndex, type SettingsPages } from './searchIndex';
+
+export interface GuidesOptions extends Pick<Visit, 'introspection'> {
+  /** Makes the document, for the search. */
+  readonly document: () => OpenApiDocument;
+  readonly settings: SettingsPages;
+  /** The gateway's address, where it is known. */
+  readonly publicUrl?: string | undefined;
+  /** Path of the pages, which a proxy in front removes. */
+  readonly base?: string;
+}
+
+/** The guides at `/guides`, as pages and as Markdown, their programs, `/llms.txt`, and what the search of all pages looks at. */
+export function createGuides(options: GuidesOptions): RequestHandler {
+  const { document, settings, publicUrl, introspection, base = '' } = options;
+  const { guides, programs } = builtGuides();
+  const send = createKept();
+  const router = Router({ caseSensitive: true, strict: true });
+  const serve = (path: string, text: Text, ...before: RequestHandler[]): void => {
+    const answer: RequestHandler = (request, response) => {
+      send(request, response, path, text);
+    };
+    router
+      .route(path)
+      .get(...before, answer)
+      .all(methodNotAllowed(READS));
+  };
+  const servePage = (path: string, make: () => ReturnType<typeof guidesStart>): void => {
+    serve(path, { type: 'html', make: () => below(base, make()) }, wantsPage, ownPolicy);
+  };
+
+  servePage(GUIDES, guidesStart);
+  for (const guide of guides) {
+    servePage(addressOf(guide), () => guidePage(guide));
+    serve(`${addressOf(guide)}.md`, { type: 'text/markdown', make: () => markdownOf(guide, publicUrl) });
+  }
+  for (const [path, text] of Object.entries(programs)) serve(path, { type: 'text/plain', make: () => text });
+  serve('/llms.txt', { type: 'text/plain', make: () => llmsText(introspection, publicUrl) });
+  serve('/search.json', { type: 'json', make: () => JSON.stringify(searchIndex(document(), settings)) });
+  return router;
+}

@@ -1,0 +1,36 @@
+import { html, type Html } from './html';
+
+/** The list beside a page's text: on a narrow screen it is folded. */
+export function sideList(label: string, entries: Html): Html {
+  return html`<nav class="list" aria-label="${label}">
+    <details class="menu">
+      <summary>Contents</summary>
+      <div>${entries}</div>
+    </details>
+  </nav>`;
+}
+
+interface Entry {
+  readonly href: string;
+  readonly text: string;
+  /** Shown at the right. */
+  readonly mark?: Html;
+  readonly title?: string;
+}
+
+/** Links of the list, of which that to `current` is marked. */
+export function sideLinks(entries: readonly Entry[], current?: string): Html {
+  return html`<ul>
+    ${entries.map(
+      ({ href, text, mark, title }) =>
+        html`<li>
+          <a
+            href="${href}"
+            ${title === undefined ? undefined : html`title="${title}"`}
+            ${href === current ? html`aria-current="page"` : undefined}
+            ><span>${text}</span> ${mark}</a
+          >
+        </li>`,
+    )}
+  </ul>`;
+}

@@ -1,0 +1,140 @@
+import type { Found } from '../src/pages/found';
+import { at } from './base';
+import { hasAll, wordsOf } from './match';
+
+/* The search of all pages: a dialog that the button in the bar or Ctrl-K opens. What it looks at is loaded when it is opened first. */
+
+const MOST = 20;
+const FAILED = 'The search cannot be loaded. Check your connection, then type again.';
+const KINDS = { Page: '', REST: 'REST', Guide: 'Guide', Error: 'Error' } as const;
+const IS_APPLE = /Mac|iPhone|iPad/.test(navigator.platform);
+
+const button = document.getElementById('find');
+if (button) offer(button);
+
+function offer(opener: HTMLElement): void {
+  let dialog: ReturnType<typeof createDialog> | undefined;
+  const open = (): void => {
+    dialog ??= createDialog();
+    dialog.open();
+  };
+  opener.hidden = false;
+  opener.setAttribute('aria-keyshortcuts', IS_APPLE ? 'Meta+K' : 'Control+K');
+  const hint = opener.querySelector('kbd');
+  if (hint && IS_APPLE) hint.textContent = '⌘ K';
+  opener.addEventListener('click', open);
+  addEventListener('keydown', (event) => {
+    const { key, ctrlKey, metaKey, altKey, shiftKey, target } = event;
+    if (key.toLowerCase() !== 'k' || !(ctrlKey || metaKey) || altKey || shiftKey || event.defaultPrevented) return;
+    // GraphiQL's editors have commands that begin with it
+    const isTaken = target instanceof Element && target.closest('.CodeMirror');
+    if (isTaken || document.querySelector('dialog:modal')) return;
+    event.preventDefault();
+    open();
+  });
+}
+
+let loading: Promise<readonly Found[]> | undefined;
+
+async function load(): Promise<readonly Found[]> {
+  const answer = await fetch(at('/search.json'));
+  if (!answer.ok) throw new Error(`HTTP ${answer.status}`);
+  return (await answer.json()) as readonly Found[];
+}
+
+/** A combobox with its listbox (WAI-ARIA practices): the focus stays in the field, the arrow keys choose. */
+function createDialog() {
+  const dialog = element('dialog', { class: 'search', 'aria-label': 'Search' });
+  const field = element('input', {
+    ...{ type: 'text', role: 'combobox', 'aria-label': 'Search', 'aria-controls': 'found', 'aria-expanded': 'false' },
+    ...{ 'aria-autocomplete': 'list', autocomplete: 'off', spellcheck: 'false' },
+    placeholder: 'Operation, guide, error code or page',
+  });
+  const list = element('div', { id: 'found', role: 'listbox', 'aria-label': 'Found' });
+  const status = element('p', { role: 'status' });
+  dialog.append(field, list, status);
+  document.body.append(dialog);
+
+  let options: readonly HTMLElement[] = [];
+  let chosen = 0;
+  const choose = (to: number): void => {
+    chosen = to;
+    for (const [index, option] of options.entries()) option.setAttribute('aria-selected', String(index === to));
+    options[to]?.scrollIntoView({ block: 'nearest' });
+    field.setAttribute('aria-activedescendant', options[to]?.id ?? '');
+  };
+  const draw = async (): Promise<void> => {
+    const text = field.value;
+    try {
+      loading ??= load();
+      const found = findIn(await loading, wordsOf(text));
+      // more was typed meanwhile
+      if (text !== field.value) return;
+      options = found.slice(0, MOST).map(optionOf);
+      list.replaceChildren(...options);
+      field.setAttribute('aria-expanded', String(options.length > 0));
+      status.textContent = saidOf(found.length, text);
+      choose(0);
+    } catch {
+      loading = undefined;
+      status.textContent = FAILED;
+    }
+  };
+
+  field.addEventListener('input', () => void draw());
+  field.addEventListener('keydown', (event) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step !== undefined && options.length > 0) choose((chosen + step + options.length) % options.length);
+    else if (event.key === 'Enter') options[chosen]?.click();
+    else return;
+    event.preventDefault();
+  });
+  dialog.addEventListener('click', ({ target }) => {
+    // the backdrop, or an option, which may lead to another place of this page
+    if (target === dialog || (target instanceof Element && target.closest('[role=option]'))) dialog.close();
+  });
+  return {
+    open(): void {
+      dialog.showModal();
+      field.select();
+      void draw();
+    },
+  };
+}
+
+/** What has all words: first in the title, then in what is shown beside it, then in what it is about. Without words, the pages. */
+function findIn(all: readonly Found[], words: readonly string[]): readonly Found[] {
+  if (words.length === 0) return all.filter(({ kind }) => kind === 'Page');
+  const texts: readonly ((one: Found) => string)[] = [
+    ({ title }) => title,
+    ({ title, detail = '', kind }) => `${title} ${detail} ${kind}`,
+    ({ title, detail = '', kind, words: more = '' }) => `${title} ${detail} ${kind} ${more}`,
+  ];
+  const ranked = all.map((one) => ({ one, rank: texts.findIndex((text) => hasAll(text(one), words)) }));
+  return texts.flatMap((_text, at) => ranked.filter(({ rank }) => rank === at).map(({ one }) => one));
+}
+
+function saidOf(count: number, text: string): string {
+  if (count === 0) return `Nothing found for “${text.trim()}”`;
+  if (text.trim() === '') return 'Type to search';
+  return `${count} found${count > MOST ? `, the first ${MOST} are shown` : ''}`;
+}
+
+function optionOf({ kind, title, href, detail = '' }: Found, index: number): HTMLElement {
+  const option = element('a', { id: `found-${index}`, role: 'option', href: at(href), tabindex: '-1' });
+  const [name, beside, of] = [element('span', {}), element('small', {}), element('em', {})];
+  name.textContent = title;
+  beside.textContent = detail;
+  of.textContent = KINDS[kind];
+  option.append(name, beside, of);
+  return option;
+}
+
+function element<K extends keyof HTMLElementTagNameMap>(
+  name: K,
+  attributes: Readonly<Record<string, string>>,
+): HTMLElementTagNameMap[K] {
+  const made = document.createElement(name);
+  for (const [attribute, value] of Object.entries(attributes)) made.setAttribute(attribute, value);
+  return made;
+}

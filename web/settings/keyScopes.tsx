@@ -1,0 +1,159 @@
+import { Fragment, type JSX } from 'preact';
+import { settings } from './api';
+import { useFault } from './ask';
+import { HeadRow } from './parts';
+
+/* What a key may do: presets by use, and scopes by resource. Both follow from the schema, which a folder of one's own extends. */
+
+const ACTIONS = ['read', 'write'] as const;
+const OFFERED = Object.entries(settings.scopes).flatMap(([resource, can]) =>
+  ACTIONS.filter((action) => can[action] !== undefined).map((action) => `${resource}:${action}`),
+);
+
+export const isOffered = (scope: string): boolean => OFFERED.includes(scope);
+/** Scopes that a key has although the page does not offer them: reserved ones, and those of resources that are gone. */
+export const othersOf = (scopes: readonly string[]): readonly string[] => scopes.filter((scope) => !isOffered(scope));
+
+interface Preset {
+  readonly name: string;
+  readonly about: string;
+  readonly scopes: readonly string[];
+}
+
+const allOf = (...resources: string[]): readonly string[] =>
+  resources.flatMap((resource) => ACTIONS.map((action) => `${resource}:${action}`)).filter(isOffered);
+const readable = (scopes: readonly string[]): readonly string[] => scopes.filter((scope) => scope.endsWith(':read'));
+const catalogue = allOf('products');
+
+/** Those that have scopes in this schema are offered. */
+const PRESETS: readonly Preset[] = [
+  { name: 'Read only', about: 'Reads everything, changes nothing.', scopes: readable(OFFERED) },
+  {
+    name: 'Sync a catalogue',
+    about: 'Reads and writes products.',
+    scopes: catalogue.includes('products:write') ? catalogue : [],
+  },
+  {
+    name: 'Dashboard',
+    about: 'Reads quotes, orders, customers and products.',
+    scopes: readable(allOf('quotes', 'orders', 'customers', 'products')),
+  },
+  { name: 'Everything', about: 'Reads and writes everything.', scopes: OFFERED },
+].filter(({ scopes }) => scopes.length > 0);
+
+function isSame(left: readonly string[], right: readonly string[]): boolean {
+  return left.length === right.length && left.every((scope) => right.includes(scope));
+}
+
+interface ScopesProps {
+  readonly chosen: readonly string[];
+  readonly choose: (scopes: readonly string[]) => void;
+  /** Scopes that the key has and the page does not offer; they can be removed. */
+  readonly others: readonly string[];
+}
+
+export function Scopes({ chosen, choose, others }: ScopesProps): JSX.Element {
+  const { place, described } = useFault('scopes');
+  const preset = PRESETS.find(({ scopes }) => isSame(scopes, chosen));
+  const toggle = (scope: string): void =>
+    choose(chosen.includes(scope) ? chosen.filter((name) => name !== scope) : [...chosen, scope]);
+  const box = (scope: string, label: string): JSX.Element => (
+    <input
+      type="checkbox"
+      name="scope"
+      value={scope}
+      aria-label={label}
+      checked={chosen.includes(scope)}
+      onChange={() => toggle(scope)}
+    />
+  );
+  return (
+    <fieldset class="box scopes" data-field="scopes" {...described}>
+      <legend>Scopes</legend>
+      <div class="presets">
+        {PRESETS.map(({ name, about, scopes }) => (
+          <PresetCard
+            key={name}
+            name={name}
+            about={about}
+            isChosen={name === preset?.name}
+            choose={() => choose(scopes)}
+          />
+        ))}
+        <PresetCard name="Custom" about="Any scopes, chosen below." isChosen={preset === undefined} />
+      </div>
+      {place}
+      <table class="matrix" aria-label="Scopes by resource">
+        <HeadRow columns={['Resource', 'Read', 'Write']} />
+        <tbody>
+          {Object.entries(settings.scopes).map(([resource, can]) => (
+            <Fragment key={resource}>
+              <tr>
+                <th scope="row">{resource}</th>
+                {ACTIONS.map((action) => {
+                  const scope = `${resource}:${action}`;
+                  return (
+                    <td key={action} title={can[action] ?? 'The API has no such operations.'}>
+                      {can[action] === undefined ? '–' : box(scope, `${scope}: ${can[action]}`)}
+                    </td>
+                  );
+                })}
+              </tr>
+              <tr class="about">
+                <td colSpan={3}>{Object.values(can).join(' ')}</td>
+              </tr>
+            </Fragment>
+          ))}
+        </tbody>
+      </table>
+      {others.map((scope) => (
+        <label key={scope}>
+          {box(scope, `${scope}: no operation uses it`)} <span>{scope}: no operation uses it</span>
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
+interface PresetCardProps {
+  readonly name: string;
+  readonly about: string;
+  readonly isChosen: boolean;
+  readonly choose?: () => void;
+}
+
+function PresetCard({ name, about, isChosen, choose }: PresetCardProps): JSX.Element {
+  return (
+    <label class="preset">
+      <input type="radio" name="preset" checked={isChosen} onChange={choose} />
+      <span>
+        <strong>{name}</strong>
+        <span class="hint">{about}</span>
+      </span>
+    </label>
+  );
+}
+
+/** The scopes after a change, and what it adds and removes. */
+export function ScopeChanges({ from, to }: { from: readonly string[]; to: readonly string[] }): JSX.Element {
+  const removed = from.filter((scope) => !to.includes(scope));
+  if (to.length + removed.length === 0) return <>nothing yet: choose scopes</>;
+  return (
+    <ul class="chips">
+      {to.map((scope) => {
+        const isNew = !from.includes(scope);
+        return (
+          <li key={scope} class={isNew ? 'added' : undefined}>
+            {isNew && '+ '}
+            {scope}
+          </li>
+        );
+      })}
+      {removed.map((scope) => (
+        <li key={scope} class="removed">
+          − {scope}
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,145 @@
+import type { JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { GATEWAY } from '../base';
+import { LANGUAGES, mcpConfiguration } from '../../src/pages/samples';
+import { type Answer, call, type Key, settings } from './api';
+import { Copyable, Sheet } from './dialog';
+import { Ago, Segments, State } from './parts';
+import { exact } from './time';
+
+/* A new key, shown once, and how to use it. */
+
+export type NewKey = Answer<'make'> & Partial<Pick<Answer<'rotate'>, 'old'>>;
+
+export function NewKeySheet({ key: value, api_key: newKey, old }: NewKey): JSX.Element {
+  return (
+    <Sheet title="Save this key now" button="I have saved it">
+      <p>
+        <strong>{newKey.name}</strong>: it will not be shown again. Store it where your program reads its secrets.
+      </p>
+      <Copyable name="The key" text={value} isFirst />
+      <p>
+        {newKey.expires_at === null ? 'It never expires.' : `It expires at ${exact(newKey.expires_at)}.`}{' '}
+        {old && endOfOld(old, newKey)}
+      </p>
+      <Samples of={newKey} value={value} />
+      <FirstRequest of={newKey.id} />
+    </Sheet>
+  );
+}
+
+/** Compares two times of the gateway, since this computer's clock may differ from its clock. */
+function endOfOld({ expires_at: end }: { expires_at: string | null }, { created_at: created }: Key): string {
+  if (end === null || Date.parse(end) <= Date.parse(created)) return 'Requests with the old key get 401 from now on.';
+  return `The old key works until ${exact(end)}. After that, requests with it get 401.`;
+}
+
+/** What is said about a sample, by its name. */
+const NOTES: Readonly<Record<string, string>> = {
+  TypeScript: 'It reads the key from SCOPEGATE_KEY.',
+  Python: 'It reads the key from SCOPEGATE_KEY.',
+  '.env': 'Keep the file out of version control.',
+  MCP: 'For clients of the Model Context Protocol that read a file, such as .mcp.json. Keep it out of version control, or write ${SCOPEGATE_KEY} in place of the key where your client replaces that by the environment’s.',
+};
+
+function Samples({ of: key, value }: { of: Key; value: string }): JSX.Element {
+  const request = { method: 'GET', url: `${GATEWAY}/api/v1${firstPath(key.scopes)}` };
+  const samples = [
+    // curl, which is pasted into a terminal at once
+    ...LANGUAGES.map(({ name, write }) => [name, write(request).replace('$SCOPEGATE_KEY', value)] as const),
+    ['.env', `SCOPEGATE_KEY=${value}`] as const,
+    ...(key.mcp === 'off' ? [] : [['MCP', mcpConfiguration(GATEWAY, value)] as const]),
+  ];
+  const [chosen, choose] = useState<string>(LANGUAGES[0]?.name ?? '');
+  return (
+    <>
+      <Segments
+        name="sample"
+        label="Try it with"
+        of={chosen}
+        options={samples.map(([name]) => [name, name])}
+        change={choose}
+      />
+      {samples
+        .filter(([name]) => name === chosen)
+        .map(([name, text]) => (
+          <div key={name}>
+            <Copyable name={`${name} sample`} text={text} />
+            {NOTES[name] !== undefined && <p class="hint">{NOTES[name]}</p>}
+          </div>
+        ))}
+    </>
+  );
+}
+
+/** A route that the key can read. */
+function firstPath(scopes: readonly string[]): string {
+  const [resource] = scopes.find((scope) => scope.endsWith(':read'))?.split(':') ?? [];
+  return resource === undefined ? '/me' : `/${resource}?limit=3`;
+}
+
+type Request = Answer<'firstRequests'>['data'][number];
+
+/** How often to look for a request of the new key, and for how long, in milliseconds. */
+const [EVERY, AT_MOST] = [3000, 300_000];
+
+const NONE: Answer<'firstRequests'> = { data: [] };
+
+// of a caller that has left, the status alone says that it got no answer
+const isSuccess = ({ code, status }: Request): boolean => code === null && status < 400;
+
+/** The first request of a key that succeeds, and until then the newest that failed: looks for five minutes. */
+function FirstRequest({ of: id }: { of: string }): JSX.Element | null {
+  const [request, setRequest] = useState<Request>();
+  const [isOver, setOver] = useState(false);
+  useEffect(() => {
+    if (!settings.storesRequests) return;
+    const end = performance.now() + AT_MOST;
+    let timer: number | undefined;
+    let isShown = true;
+    const look = async (): Promise<void> => {
+      const { data } = document.hidden ? NONE : await call('firstRequests', { key_id: id }).catch(() => NONE);
+      const success = data.findLast(isSuccess);
+      setRequest((before) => success ?? data[0] ?? before);
+      if (success || performance.now() > end) setOver(true);
+      else if (isShown) timer = setTimeout(() => void look(), EVERY);
+    };
+    timer = setTimeout(() => void look(), EVERY);
+    return () => {
+      isShown = false;
+      clearTimeout(timer);
+    };
+  }, []);
+  if (!settings.storesRequests) return null;
+  return (
+    <p class="first-request">
+      <span role="status">
+        {request ? <Received request={request} /> : isOver ? 'No request yet.' : 'Waiting for the first request…'}
+      </span>
+      {request && (
+        <>
+          , <Ago at={request.at} />
+        </>
+      )}
+    </p>
+  );
+}
+
+function Received({ request }: { request: Request }): JSX.Element {
+  const { face, method, path, operation, status, code, missing_scope: missing } = request;
+  // GraphQL and MCP answer most errors with 200
+  const shownStatus = (status === 200 ? settings.statuses[code ?? ''] : undefined) ?? status;
+  const what =
+    face === 'rest'
+      ? `${method} ${path.replace('/api/v1', '')}`
+      : `${face === 'mcp' ? 'MCP' : 'GraphQL'} ${operation ?? ''}`;
+  return isSuccess(request) ? (
+    <>
+      First request: <State of="succeeded" words={String(shownStatus)} /> <code>{what}</code>
+    </>
+  ) : (
+    <>
+      Request: <State of="failed" words={String(shownStatus)} /> {missing === null ? code : `missing scope ${missing}`}
+    </>
+  );
+}
