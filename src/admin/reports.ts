@@ -3,8 +3,7 @@ import { invalidRequest, notFound } from '../errors';
 import type { AuditPageQuery } from '../organisations/audit';
 import type { AuditEvent } from '../organisations/auditRows';
 import type { Control } from '../organisations/control';
-import { DAYS_KEPT, organisationUsageId, type UsagePeriod, type UsageReport } from '../organisations/keyUsage';
-import type { UsageCounts } from '../organisations/usageRows';
+import { DAYS_KEPT, organisationUsageId, type UsagePeriod } from '../organisations/usageUnits';
 import type { RequestPageQuery, RequestQuery } from '../organisations/requestLog';
 import { shownRequest } from '../organisations/requestName';
 import { DAY } from '../units';
@@ -29,8 +28,8 @@ interface UsageQuery extends Days {
 /** Days of usage in an answer, by default and at most. */
 const [USUAL_DAYS, MAX_DAYS] = [30, 100];
 
-export function createReportOperations({ organisation, home }: AdminContext, control: Control) {
-  const { apiKeys, audit, usage, requests, sessions } = control;
+export function createReportOperations({ organisation, isOperator }: AdminContext, control: Control) {
+  const { apiKeys, audit, usage, requests } = control;
   const organisationId = organisation.id;
 
   return {
@@ -39,13 +38,16 @@ export function createReportOperations({ organisation, home }: AdminContext, con
         key_id == null ? organisationUsageId(organisationId) : (await keyOf(apiKeys, organisationId, key_id))._id;
       if (period == null) {
         const { first, last } = rangeOf(days);
-        return withSums(await usage.readDays(id, first, last));
+        return usage.readDays(id, first, last);
       }
       if (days.from != null || days.to != null) refuse('period', 'not_allowed', 'cannot be combined with days');
-      return withSums(await usage.read(id, period));
+      return usage.read(id, period);
     },
-    audit_events: async (query: Omit<AuditPageQuery, 'organisationId'>) =>
-      mapPage(await audit.page({ ...query, organisationId }), auditEvent),
+    usage_by_key: async ({ period }: { readonly period: UsagePeriod }) => ({
+      data: await usage.readByKey(organisationId, period),
+    }),
+    audit_events: async (query: Omit<AuditPageQuery, 'organisationId' | 'isOperator'>) =>
+      mapPage(await audit.page({ ...query, organisationId, isOperator }), auditEvent),
     request_log: async (query: Omit<RequestPageQuery, 'organisationId'>) =>
       mapPage(await requests.page({ ...query, organisationId }), shownRequest),
     async logged_request({ id }: { readonly id: string }) {
@@ -58,7 +60,6 @@ export function createReportOperations({ organisation, home }: AdminContext, con
     request_counts: async (query: Omit<RequestQuery, 'organisationId'>) => ({
       data: await requests.countByKey({ ...query, organisationId }),
     }),
-    members: () => sessions.members(home),
   };
 }
 
@@ -84,13 +85,6 @@ const dayOf = (time: number): string => new Date(time).toISOString().slice(0, 10
 
 function mapPage<From, To>(page: Page<From>, map: (row: From) => To): Page<To> {
   return { ...page, data: page.data.map(map) };
-}
-
-/** Adds the totals of all buckets. */
-function withSums(report: UsageReport) {
-  const sum = (count: keyof UsageCounts): number => report.buckets.reduce((total, bucket) => total + bucket[count], 0);
-  const sums = { requests: sum('requests'), errors: sum('errors'), rate_limited: sum('rate_limited'), mcp: sum('mcp') };
-  return { ...sums, ...report };
 }
 
 /** An event as an answer has it: `details` as JSON text. */

@@ -5,7 +5,7 @@ import type { Exchange, Unavailable } from '../http/exchange';
 import { describeError, redactPath } from '../log';
 import { type Face, type Metrics, operationLabel } from '../metrics';
 import type { Control } from '../organisations/control';
-import { organisationUsageId } from '../organisations/keyUsage';
+import { organisationUsageId } from '../organisations/usageUnits';
 import { createRequestRecorder } from '../organisations/requestRecorder';
 import { KEY_FACES } from '../organisations/requestFilters';
 import { KEY_REFUSALS, OPERATION_TYPES } from '../organisations/requestRows';
@@ -27,6 +27,13 @@ interface RecordingOptions {
   readonly operations: readonly string[];
   /** Whether requests are logged (REQUEST_LOG). */
   readonly logs: boolean;
+}
+
+/** Of a request, in milliseconds. */
+interface Durations {
+  readonly ms: number;
+  /** The same, but of a stream until it opened: its caller decides how long it lasts. */
+  readonly opened: number;
 }
 
 /** Status of a request whose caller disconnected before the answer, as in nginx. */
@@ -71,8 +78,17 @@ export function createRecording({ control, logger, metrics, operations, logs }: 
   const namedRows = new LRUCache<string, true>({ max: MAX_NAMED, ttl: HOUR });
 
   /** Counts a request in the usage of its key and organisation, and adds it to the request log. */
-  function recordUsage(exchange: Exchange, face: Face, ms: number, status: number): void {
-    const { principal, refusal, operation, operationType, operationName, code, missingScope } = exchange.log;
+  function recordUsage(exchange: Exchange, face: Face, { ms, opened }: Durations, status: number): void {
+    const {
+      principal,
+      refusal,
+      operation,
+      operationType,
+      operationName,
+      code,
+      missingScope,
+      waited = 0,
+    } = exchange.log;
     const isKey = principal?.kind === 'key';
     const owner = isKey ? { key: principal.key.id, organisation: principal.organisation.id } : refusal?.owner;
     if (!owner) return;
@@ -86,7 +102,8 @@ export function createRecording({ control, logger, metrics, operations, logs }: 
         isMcp: face === 'mcp',
         operation: label(operation),
         code: code !== undefined && /^\w{1,40}$/.test(code) ? code : undefined,
-        ms,
+        // how long a caller lets it wait for events says nothing about the gateway
+        ms: Math.max(0, opened - waited),
       });
     }
     const keyFace = KEY_FACES.find((name) => name === face);
@@ -161,10 +178,9 @@ export function createRecording({ control, logger, metrics, operations, logs }: 
         // callers usually end streams by leaving
         const isAnswered = response.writableFinished || streaming !== undefined;
         const status = isAnswered ? response.statusCode : CALLER_LEFT;
-        recordUsage(exchange, face, ended - started, status);
-        // for a stream, the time until it opened: its caller decides how long it lasts
-        const seconds = ((streaming ?? ended) - started) / 1000;
-        metrics.requestFinished({ face, operation: log.operation, status, seconds });
+        const opened = (streaming ?? ended) - started;
+        recordUsage(exchange, face, { ms: ended - started, opened }, status);
+        metrics.requestFinished({ face, operation: log.operation, status, seconds: opened / 1000 });
         writeLogLine(exchange, face, ended - started, status);
         noteInvalid(exchange);
       });

@@ -62,6 +62,8 @@ interface ExchangeLog {
   /** How many rows were left out of the answer. */
   omitted?: number;
   traceId?: string;
+  /** The longest of its waits that need no database, in milliseconds. */
+  waited?: number;
   /** When its stream opened, by performance.now(). */
   streaming?: number;
 }
@@ -210,11 +212,13 @@ export function createIncomingRequest(exchange: Exchange): IncomingRequest {
 
 /** Runs a wait that needs neither the database nor a turn; `gone` aborts when the caller disconnects. */
 export async function waitIdle<T>(exchange: Exchange, wait: (gone: AbortSignal) => Promise<T>): Promise<T> {
+  const began = performance.now();
   exchange.idleWaits += 1;
   try {
     return await wait((exchange.gone ??= whenGone(exchange.response)));
   } finally {
     exchange.idleWaits -= 1;
+    exchange.log.waited = Math.max(exchange.log.waited ?? 0, performance.now() - began);
   }
 }
 

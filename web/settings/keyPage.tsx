@@ -11,7 +11,8 @@ import { Ago, Button, Chips, Facts, KeepsFocus, Problem, State } from './parts';
 import { Requests } from './requests';
 import { entitle, isShown, listAddress, notFound, type PageOf, placeOf, shownId } from './route';
 import { exact } from './time';
-import { KeyUsage, type Period, periodInAddress } from './usage';
+import { type Period, periodInAddress } from './periods';
+import { KeyUsage } from './usage';
 
 /* The page of one key. */
 

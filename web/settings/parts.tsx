@@ -77,14 +77,14 @@ export function Head({ label, children }: { label: string; children: ComponentCh
   );
 }
 
-/** A table's column names; that of the buttons' column is for screen readers only. */
+/** A table's column names; those of buttons and checkboxes are for screen readers only. */
 export function HeadRow({ columns }: { columns: readonly string[] }): JSX.Element {
   return (
     <thead>
       <tr>
         {columns.map((name) => (
           <th scope="col" key={name}>
-            {name === 'Actions' ? <span class="unseen">{name}</span> : name}
+            {name === 'Actions' || name === 'Select' ? <span class="unseen">{name}</span> : name}
           </th>
         ))}
       </tr>
@@ -104,6 +104,7 @@ export function Problem({ failure, again }: { failure: Failure | undefined; agai
   return (
     <div class="alert" role="alert" hidden={!failure} ref={place}>
       {failure?.message} {failure?.link && <LinkTo {...failure.link} />}
+      {failure?.button && <Button does={failure.button.does}>{failure.button.text}</Button>}
       {again && failure?.remedy === 'again' && <Button does={again}>Try again</Button>}
       {again && failure?.remedy === 'reload' && <Button does={() => location.reload()}>Reload</Button>}
     </div>

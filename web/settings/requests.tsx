@@ -2,7 +2,8 @@ import './requests.css';
 import { type JSX, render } from 'preact';
 import { requestName } from '../../src/organisations/requestName';
 import { type Answer, call, callOf, failureOf, settings } from './api';
-import { open, redraw } from './dialog';
+import { openBeside } from './beside';
+import { redraw } from './dialog';
 import { Histogram } from './histogram';
 import { KeyLink, readChoice, readNames } from './keyNames';
 import { List, Reading } from './list';
@@ -18,7 +19,7 @@ import {
   isFiltered,
   parametersOf,
 } from './requestFilters';
-import { choose, isPlain, isShown, notFound, type PageOf, placeOf, readdress, returnTo } from './route';
+import { choose, isPlain, isShown, notFound, type PageOf, placeOf, readdress } from './route';
 import { length } from './time';
 
 /* The request log of the organisation or of one key. The filters are in the address while the list is shown, and so is an open request. */
@@ -134,21 +135,9 @@ export class Requests {
 
   /** Opens a request beside the list. It has an address of its own, which can be shared. */
   #show(id: string, request?: Request): void {
-    const list = location.href;
     const reading = new Reading<Request>(() => readRequest(id), redraw);
-    const closed = (): void => {
-      reading.clear();
-      returnTo(list);
-      const link = document.querySelector<HTMLElement>(`[data-page]:not([hidden]) a[href$="${id}"]`);
-      // as it was opened by its address
-      if (document.activeElement === document.body)
-        (link ?? document.querySelector<HTMLElement>('[data-page]:not([hidden]) h1'))?.focus();
-    };
-    open({ isAside: true, Content: () => <Drawer of={reading} />, closed });
-    readdress(`${LIST}/${id}${this.isOfKey ? '' : location.search}`);
-    if (request) reading.value = request;
-    else void reading.load();
-    redraw();
+    const address = `${LIST}/${id}${this.isOfKey ? '' : location.search}`;
+    openBeside({ id, address, reading, value: request, Content: () => <Drawer of={reading} /> });
   }
 
   /** Why no requests are listed, and what to do. */

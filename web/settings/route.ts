@@ -20,11 +20,14 @@ type Name = PageName | 'key' | 'endpoint';
 interface Shown {
   readonly name: Name;
   readonly id?: string | undefined;
-  /** Id of what is shown beside the list. */
+  /** Id of what is shown beside the list, or of the delivery that is shown beside an endpoint. */
   readonly beside?: string | undefined;
 }
 
-const PAGE = new RegExp(`^${at('/settings')}/(${SETTINGS_PAGES.join('|')})(?:/([0-9a-f-]{36}))?$`, 'i');
+const PAGE = new RegExp(
+  `^${at('/settings')}/(${SETTINGS_PAGES.join('|')})(?:/([0-9a-f-]{36})(?:/deliveries/([0-9a-f.-]{1,100}))?)?$`,
+  'i',
+);
 /** The page of one key or endpoint. */
 const ONE: Readonly<Record<string, Name>> = { keys: 'key', webhooks: 'endpoint' };
 const LISTS: Readonly<Partial<Record<Name, Name>>> = { key: 'keys', endpoint: 'webhooks' };
@@ -38,10 +41,10 @@ let shown: Shown | undefined;
 
 /** The page that an address names. */
 function named(address: string): Shown {
-  const [, list = 'integrations', id] = PAGE.exec(new URL(address).pathname) ?? [];
+  const [, list = 'integrations', id, delivery] = PAGE.exec(new URL(address).pathname) ?? [];
   if (id === undefined) return { name: list as Name };
   if (BESIDE.includes(list)) return { name: list as Name, beside: id.toLowerCase() };
-  return { name: ONE[list] ?? 'integrations', id: id.toLowerCase() };
+  return { name: ONE[list] ?? 'integrations', id: id.toLowerCase(), beside: delivery?.toLowerCase() };
 }
 
 /** @throws Error if there is no such page */
@@ -54,16 +57,22 @@ const listLeft = (): string | undefined => (history.state as { list?: string } |
 /** The address of the list that led to the page of a key or endpoint, with its filters; it survives a reload. */
 export const listAddress = (list: string): string => listLeft() ?? `/settings/${list}`;
 
-/** Says that something does not exist, where it may be instead, and how to get back to the list. */
+/** Says that something does not exist, where it may be instead, and how to get there and back to the list. */
 export function notFound(text: string, list: string, others: string, href = listAddress(list)): Failure {
-  const other = document.querySelector('.mode [aria-pressed="false"]')?.textContent.trim();
-  const where = { Live: 'live data', Sandbox: 'the sandbox' }[other ?? ''];
-  const hint = where === undefined ? '' : ` If it is in ${where}, press “${other}”.`;
-  return new Failure(text + hint, { code: 'not_found', link: { href, text: others, isHere: true } });
+  const link = { href, text: others, isHere: true };
+  const failure = new Failure(text, { code: 'not_found', link });
+  // it leads to this address in the other mode, since nothing is found here (mode.js)
+  const other = document.querySelector<HTMLButtonElement>('.mode [aria-pressed="false"]');
+  const where = { Live: 'live data', Sandbox: 'the sandbox' }[other?.textContent.trim() ?? ''];
+  if (!other || where === undefined) return failure;
+  failure.message += ` It may be in ${where}.`;
+  failure.button = { text: `Switch to ${where}`, does: () => other.click() };
+  return failure;
 }
 
 /** The id in the address of the shown page. */
 export const shownId = (): string => shown?.id ?? '';
+export const besideId = (): string => shown?.beside ?? '';
 export const isShown = (name: string): boolean => shown?.name === name;
 const headingOf = (name: string): HTMLElement | null => placeOf(name).querySelector('h1');
 

@@ -125,11 +125,11 @@ inBrowser('if the settings page cannot read something,', () => {
     await gateway.control.apiKeys.revoke(gone!.id);
     await someRequests(gateway, of, first!.id, [{ path: '/api/v1/orders' }]);
     await someRequests(gateway, of, second!.id, [{ path: '/api/v1/customers', status: 404, code: 'not_found' }]);
-    const counts = { hour: new Date(), errors: 0, rate_limited: 0 };
+    const counts = { at: new Date(), errors: 0, rate_limited: 0 };
     await gateway.control.usage.add([
       { ...counts, keyId: first!.id, requests: 111 },
       { ...counts, keyId: second!.id, requests: 222 },
-      { ...counts, keyId: second!.id, requests: 444, hour: new Date(Date.now() - 9 * DAY) },
+      { ...counts, keyId: second!.id, requests: 444, at: new Date(Date.now() - 9 * DAY) },
     ]);
     const found = (page: Page): Promise<string[]> =>
       section(page, 'Requests').getByRole('rowheader').getByRole('link').allTextContents();

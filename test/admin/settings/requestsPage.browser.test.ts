@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core';
 import { ERROR_CODES } from '../../../src/errors';
-import { organisationUsageId } from '../../../src/organisations/keyUsage';
+import { organisationUsageId } from '../../../src/organisations/usageUnits';
 import { HOUR } from '../../../src/units';
 import { eventually } from '../../api/http/eventually';
 import {
@@ -220,7 +220,7 @@ inBrowser('requests on the settings page', () => {
     await someRequests(gateway, of, shop!.id, [lacks('orders:read'), {}]);
     await someRequests(gateway, of, bot!.id, [lacks('quotes:read'), lacks('products:read')]);
     const details = new Map([['codes.insufficient_scope', 3]]);
-    const counts = { hour: new Date(), requests: 4, errors: 3, rate_limited: 0 };
+    const counts = { at: new Date(), requests: 4, errors: 3, rate_limited: 0 };
     await gateway.control.usage.add([{ ...counts, keyId: organisationUsageId(of.id), details }]);
     const page = await visit(of);
     await open(page, '/settings/requests?code=insufficient_scope&since=24');

@@ -115,7 +115,7 @@ inBrowser('the settings page with the longest values', () => {
       await on.leave(page);
       await page.getByRole('link', { name: LONG, exact: true }).click();
       await says(page, 'it was disabled. See below');
-      await checkDetails(section(page, 'Deliveries').getByRole('button', { name: /^Details/ }), 12);
+      await checkDetails(section(page, 'Deliveries').getByRole('rowheader').getByRole('link'), 12);
       await expectFitting();
       await checkDialogs({ Enable: 'From a time' });
       await checkDialogs({ 'Edit…': 'Only these', 'Rotate secret…': '', 'Delete…': '' }, (action) =>

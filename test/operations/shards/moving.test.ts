@@ -166,7 +166,7 @@ test('a move that is interrupted before MongoDB is asked ends at once, and reque
   const { organisation, caller, shard } = await stored();
   const { databases, control } = gateway;
   const interrupt = new AbortController();
-  const onStep = () => {
+  const onStep = (): void => {
     interrupt.abort();
   };
   const stores = { databases, control };
