@@ -188,7 +188,7 @@ inBrowser('the page of a key', () => {
     await follow(page, 'theirs');
     await page.getByRole('img', { name: /24 hours: 1,/ }).waitFor();
     await rows(page, 'Audit log of this key').first().waitFor();
-    await named(page, 'GET /quotes').waitFor();
+    await named(page, 'GET /quotes').first().waitFor();
     await says(page, /^Requests got 403 for the missing scope orders:read/);
     expect(await section(page, 'theirs').getByRole('button').allTextContents()).toEqual([' Refresh']);
     expect(await page.locator('dialog').count()).toBe(0);
