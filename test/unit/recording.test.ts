@@ -28,7 +28,13 @@ function recordingTo(logger: unknown): (statusCode: number, log: Log, ms?: numbe
   const recording = createRecording(options as unknown as Options);
   return (statusCode, log, ms = 0) => {
     const response = Object.assign(new EventEmitter(), { statusCode, writableFinished: true });
-    const exchange = { request: { method: 'GET' }, response, path: '/api/v1/quotes', requestId: 'one', log };
+    const exchange = {
+      request: { method: 'GET', headers: {} },
+      response,
+      path: '/api/v1/quotes',
+      requestId: 'one',
+      log,
+    };
     recording.watch(exchange as unknown as Exchange, 'rest');
     jest.advanceTimersByTime(ms);
     response.emit('close');
