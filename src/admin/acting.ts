@@ -9,6 +9,8 @@ export interface AdminCaller {
   /** Id of the organisation that has the users: this one, or the owner if this is a sandbox. */
   readonly home: string;
   readonly actor: Actor;
+  /** Whether an operator of the gateway calls, and not one of the organisation's people. */
+  readonly isOperator: boolean;
   /** Shown as the creator of keys and webhooks. */
   readonly name: string;
   /** The request's Idempotency-Key: repeating a creation with it creates nothing twice. */
@@ -22,10 +24,10 @@ export interface AdminContext extends AdminCaller {
 
 /** A signed-in user; `from` is their network address. */
 export function asUser({ organisation, home, user }: Session, from: string): AdminCaller {
-  return { organisation, home, actor: userActor(user, from), name: user.name };
+  return { organisation, home, actor: userActor(user, from), isOperator: false, name: user.name };
 }
 
 /** An operator, on the command line or with an `attempt` over the API. */
 export function asOperator(organisation: Organisation, actor: Actor, attempt?: Attempt): AdminCaller {
-  return { organisation, home: organisation.id, actor, name: actor.who, attempt };
+  return { organisation, home: organisation.id, actor, isOperator: true, name: actor.who, attempt };
 }

@@ -7,12 +7,12 @@ import type { Actor } from '../organisations/auditEvents';
 import type { Control } from '../organisations/control';
 import type { OrganisationForOperators } from '../organisations/organisationRows';
 import { type Sandbox, SandboxRefused } from '../organisations/sandboxes';
-import { signInUrl } from '../organisations/sessions';
+import { signInUrl } from '../organisations/signInTokens';
 import { REF_PREFIX } from '../units';
 import type { CreationHooks } from './organisations';
 import { conflict, beingErased, plainName, requireLine } from './refusals';
 
-/* What only operators do in an organisation: its sessions, customers and sandbox. */
+/* What only operators do in an organisation: links, customers and its sandbox. */
 
 /** A customer of the organisation. */
 interface Person {
@@ -105,10 +105,6 @@ export function createBelongingOperations(options: BelongingsOptions, { organisa
       const signInLink = await control.sessions.makeLink(link, actor);
       if (!signInLink) throw beingErased();
       return { url: signInUrl(gatewayUrl(config), signInLink.token), expires_at: signInLink.endsAt };
-    },
-    async sign_out({ user_id: userId }: { readonly user_id?: string | null }) {
-      const of = { organisationId: organisation.id, ...(userId != null && { userId }) };
-      return { sessions: await control.sessions.endAll(of, actor) };
     },
     async erase_customer({ customer_id, confirm }: CustomerId & { readonly confirm: string }) {
       const data = dataOf(organisation);

@@ -1,10 +1,11 @@
 import type { Control } from '../organisations/control';
 import type { AdminCaller } from './acting';
 import { createKeyOperations } from './keys';
+import { createPeopleOperations, type PeopleOptions } from './people';
 import { createReportOperations } from './reports';
 import { createWebhooks, type WebhookOptions } from './webhooks';
 
-export interface AdminOptions extends Omit<WebhookOptions, 'control'> {
+export interface AdminOptions extends Omit<WebhookOptions & PeopleOptions, 'control'> {
   readonly control: Control;
 }
 
@@ -21,6 +22,7 @@ export function createAdmin(options: AdminOptions) {
     return {
       ...createKeyOperations(context, control),
       ...createReportOperations(context, control),
+      ...createPeopleOperations(context, options),
       ...webhooksOf(context),
     };
   };

@@ -28,8 +28,8 @@ interface UsageQuery extends Days {
 /** Days of usage in an answer, by default and at most. */
 const [USUAL_DAYS, MAX_DAYS] = [30, 100];
 
-export function createReportOperations({ organisation, home }: AdminContext, control: Control) {
-  const { apiKeys, audit, usage, requests, sessions } = control;
+export function createReportOperations({ organisation, isOperator }: AdminContext, control: Control) {
+  const { apiKeys, audit, usage, requests } = control;
   const organisationId = organisation.id;
 
   return {
@@ -46,8 +46,8 @@ export function createReportOperations({ organisation, home }: AdminContext, con
     usage_by_key: async ({ period }: { readonly period: UsagePeriod }) => ({
       data: await usage.readByKey(organisationId, period),
     }),
-    audit_events: async (query: Omit<AuditPageQuery, 'organisationId'>) =>
-      mapPage(await audit.page({ ...query, organisationId }), auditEvent),
+    audit_events: async (query: Omit<AuditPageQuery, 'organisationId' | 'isOperator'>) =>
+      mapPage(await audit.page({ ...query, organisationId, isOperator }), auditEvent),
     request_log: async (query: Omit<RequestPageQuery, 'organisationId'>) =>
       mapPage(await requests.page({ ...query, organisationId }), shownRequest),
     async logged_request({ id }: { readonly id: string }) {
@@ -60,7 +60,6 @@ export function createReportOperations({ organisation, home }: AdminContext, con
     request_counts: async (query: Omit<RequestQuery, 'organisationId'>) => ({
       data: await requests.countByKey({ ...query, organisationId }),
     }),
-    members: () => sessions.members(home),
   };
 }
 

@@ -15,7 +15,8 @@ import type { JsonOption } from './help';
 import { loadSample } from './sandbox';
 import { serveUntilStopped } from './serve/serveUntilStopped';
 import type { Store } from './store';
-import { signInUrl } from '../organisations/sessions';
+import { demoAdmin } from '../organisations/sessions';
+import { signInUrl } from '../organisations/signInTokens';
 import { note, paint, printJson, printPainted } from './terminal';
 
 /** Defaults of the demo; the environment overrides them. */
@@ -86,8 +87,7 @@ export async function prepareDemo(store: Store, config: Config, signal: AbortSig
   if (!(await hasSample(data))) await loadSample(data, signal);
   signal.throwIfAborted();
   const demoKey = await demoKeyOf(control.apiKeys, organisation, config);
-  const user = { id: 'link:demo', name: 'demo' };
-  const link = await control.sessions.makeLink({ organisationId: organisation.id, user, role: 'admin' }, operator);
+  const link = await control.sessions.makeLink(demoAdmin(organisation.id), operator);
   if (demoKey === undefined || !link) {
     throw new CommandFailure('the demo organisation was removed while the demo was starting; start it again');
   }

@@ -111,7 +111,7 @@ async function withWebhooks<T>(
       import('../admin/acting.js'),
     ]);
     const { poster, management } = webhookParts({ config, ...store });
-    const adminOf = createAdmin({ ...store, ...management });
+    const adminOf = createAdmin({ config, ...store, ...management });
     try {
       return await work(adminOf(asOperator(organisation, store.operator)));
     } catch (error) {

@@ -58,6 +58,11 @@ function isWebhookUrl(text: string): boolean {
   return /^https?:$/.test(protocol) && username === '' && password === '';
 }
 
+/** Where people ask for access: a page over https, or an email address. */
+function isContactUrl(text: string): boolean {
+  return URL.canParse(text) && /^(https:|mailto:[^@\s]+@[^@\s]+$)/i.test(text) && !/\s/.test(text);
+}
+
 /** An http or https URL of a collector, to which the exporter appends /v1/traces. */
 function isCollectorUrl(text: string): boolean {
   return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && !text.endsWith('/v1/traces');
@@ -166,6 +171,10 @@ export const VARIABLES = {
       .optional(),
     help: 'public URL of this gateway, https://host[:port], with the path that a proxy in front removes, if any; for sign-in links, links to pages, the OpenAPI document, OpenID Connect and secure cookies',
   },
+  CONTACT_URL: {
+    schema: z.string().refine(isContactUrl, 'must be an https URL, or mailto: and an email address').optional(),
+    help: 'where people ask for access, https://… or mailto:…: a link on the sign-in page of the settings',
+  },
   OIDC_ISSUER: {
     schema: z.string().refine(isSecureOrLocal, 'must be an https URL').optional(),
     help: 'OpenID Connect issuer for the settings page; needs OIDC_CLIENT_ID, OIDC_CLIENT_SECRET and PUBLIC_URL',
@@ -229,6 +238,10 @@ export const VARIABLES = {
   REQUEST_LOG: {
     schema: z.enum(['on', 'off']).default('on'),
     help: 'off keeps this gateway from storing requests (time, operation, status, address) for the organisations that made them',
+  },
+  INSIGHTS: {
+    schema: z.enum(['off', 'admins', 'members']).default('members'),
+    help: "who of an organisation's signed-in users sees figures from its quotes and orders on the settings page Insights: members (all), admins or nobody (off)",
   },
   METRICS: {
     schema: z.enum(['loopback', 'private', 'public', 'off']).default('loopback'),

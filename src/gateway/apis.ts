@@ -99,10 +99,11 @@ export async function createApis(options: ApisOptions) {
     commentEvery: options.commentEvery,
     encode: encoded,
   });
-  const admin = createAdmin({ control, databases, ...options.webhooks.management });
+  const admin = createAdmin({ config, control, databases, ...options.webhooks.management });
   const settings = createSettings({
     config,
     control,
+    demoKey,
     organisationData: databases.organisationData,
     execute: createExecutor(schemas.graphql),
     storeSample,

@@ -9,13 +9,14 @@ type Resolvers = Record<string, Resolver<OperatorContext>>;
 export const operatorResolvers = {
   Query: {
     ...resolversOf('organisations', 'organisation', 'job', 'shards', 'events'),
-    ...inOrganisation('keys', 'webhooks', 'usage', 'audit_events'),
+    ...inOrganisation('keys', 'invitations', 'webhooks', 'usage', 'audit_events'),
   },
   Mutation: {
     ...resolversOf('create_organisation', 'update_organisation', 'erase_organisation', 'move_organisation', 'write'),
     ...inOrganisation('create_key', 'update_key', 'rotate_key', 'revoke_key'),
     ...inOrganisation('create_webhook', 'rotate_webhook', 'enable_webhook', 'disable_webhook', 'delete_webhook'),
-    ...inOrganisation('create_sign_in_link', 'sign_out', 'erase_customer', 'readmit_customer'),
+    ...inOrganisation('create_invitation', 'revoke_invitation', 'create_sign_in_link', 'sign_out'),
+    ...inOrganisation('erase_customer', 'readmit_customer'),
     ...inOrganisation('create_sandbox', 'reset_sandbox'),
   },
   OrganisationEvent: {

@@ -1,5 +1,5 @@
 import { trusted } from 'mongoose';
-import type { AuditAction } from './auditEvents';
+import { AUDIT_GROUPS, type AuditAction, OPERATORS_ACTIONS } from './auditEvents';
 import type { AuditEvent } from './auditRows';
 import { atMost, nativeCollection } from '../mongo/native';
 import { findPage, type ListArguments, type Page } from '../tenant/pagination';
@@ -14,19 +14,45 @@ export interface AuditQuery {
 
 export interface AuditPageQuery extends ListArguments {
   readonly organisationId: string;
+  /** Whether what only operators see is listed, too. */
+  readonly isOperator: boolean;
+  /** An action or the name of a group of them. */
   readonly action?: string | null;
   readonly key_id?: string | null;
+  /** As stored in `actor.who`, or the part before its colon, of all but users. */
+  readonly actor?: string | null;
+  /** ISO 8601; the end is not included. */
+  readonly since?: string | null;
+  readonly until?: string | null;
 }
 
+/** The kinds of actors that can be asked for as a whole: there are few of each, unlike users. */
+const KINDS: readonly string[] = ['cli', 'operator', 'system'];
+
 export function createAuditLog({ auditEvents }: ControlModels) {
+  /** Matches an actor, or all of a kind: by their names, with each of which the index is in the order of the list. */
+  async function actorCondition(organisationId: string, actor: string) {
+    if (!KINDS.includes(actor)) return actor;
+    // a semicolon comes after the colon
+    const ofKind = { organisation_id: organisationId, 'actor.who': trusted({ $gt: `${actor}:`, $lt: `${actor};` }) };
+    return trusted({ $in: await auditEvents.distinct('actor.who', ofKind) });
+  }
+
   return {
-    page({ organisationId, action, key_id, ...args }: AuditPageQuery): Promise<Page<AuditEvent>> {
-      const filters = { ...(action && { action }), ...(key_id && { key_id: key_id.toLowerCase() }) };
+    async page({ organisationId, isOperator, limit, cursor, ...given }: AuditPageQuery): Promise<Page<AuditEvent>> {
+      const filters = Object.fromEntries(Object.entries(given).filter(([, value]) => value != null));
+      const { action, key_id, actor, since, until } = given;
+      const condition = {
+        organisation_id: organisationId,
+        ...actionCondition(action, isOperator),
+        ...(key_id != null && { key_id: key_id.toLowerCase() }),
+        ...(actor != null && { 'actor.who': await actorCondition(organisationId, actor) }),
+        ...((since != null || until != null) && { at: between(since, until) }),
+      };
       return findPage(nativeCollection(auditEvents), {
-        ...{ organisationId, operation: 'audit_events', args, filters },
-        conditions: [{ organisation_id: organisationId, ...filters }],
-        defaultSort: '-at',
-        times: ['at'],
+        ...{ organisationId, operation: 'audit_events', filters },
+        ...{ args: { limit: limit ?? null, cursor: cursor ?? null }, conditions: [condition] },
+        ...{ defaultSort: '-at', times: ['at'] },
       });
     },
     list({ organisationId, action, since, limit }: AuditQuery): Promise<AuditEvent[]> {
@@ -38,4 +64,21 @@ export function createAuditLog({ auditEvents }: ControlModels) {
       return auditEvents.find(filter).sort({ at: -1, _id: -1 }).setOptions(atMost(limit)).lean<AuditEvent[]>().exec();
     },
   };
+}
+
+/** Matches an action or those of a group, without those that the caller does not see. */
+function actionCondition(action: string | null | undefined, isOperator: boolean) {
+  const hidden: readonly string[] = isOperator ? [] : OPERATORS_ACTIONS;
+  if (action == null) return hidden.length > 0 && { action: trusted({ $nin: [...hidden] }) };
+  const group = (AUDIT_GROUPS as Readonly<Partial<Record<string, readonly string[]>>>)[action];
+  const actions = [...(group ?? [action]), ...(isOperator && action === 'organisation' ? OPERATORS_ACTIONS : [])];
+  return { action: trusted({ $in: actions.filter((one) => !hidden.includes(one)) }) };
+}
+
+/** Matches times from `since` and before `until`, if they are given. */
+function between(since: string | null | undefined, until: string | null | undefined) {
+  return trusted({
+    ...(since != null && { $gte: new Date(since) }),
+    ...(until != null && { $lt: new Date(until) }),
+  });
 }

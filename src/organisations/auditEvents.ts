@@ -1,13 +1,42 @@
-/* What audit events name. It has no heavy imports, since the command line's definitions use the list of actions. */
+/* What audit events name. It has no heavy imports, since the command line's definitions and the settings page use the actions. */
 
-export const AUDIT_ACTIONS = [
-  'organisation.created',
-  'organisation.renamed',
+/** What an organisation's people see, in the groups that they choose from. */
+export const AUDIT_GROUPS = {
+  keys: ['key.created', 'key.updated', 'key.rotated', 'key.revoked', 'keys.imported'],
+  webhooks: [
+    'webhook.created',
+    'webhook.updated',
+    'webhook.rotated',
+    'webhook.enabled',
+    'webhook.disabled',
+    'webhook.deleted',
+  ],
+  members: [
+    'invitation.created',
+    'invitation.accepted',
+    'invitation.revoked',
+    'link.created',
+    'user.signed_in',
+    'user.signed_out',
+  ],
+  organisation: [
+    'organisation.created',
+    'organisation.renamed',
+    'organisation.plan_changed',
+    'organisation.suspended',
+    'organisation.resumed',
+    'organisation.restored',
+    'sandbox.created',
+    'sandbox.reset',
+    'objects.written',
+    'customer.erased',
+    'customer.readmitted',
+  ],
+} as const;
+
+/** What only operators see: where they store an organisation, and how they name and end it. */
+export const OPERATORS_ACTIONS = [
   'organisation.ref_set',
-  'organisation.plan_changed',
-  'organisation.suspended',
-  'organisation.resumed',
-  'organisation.restored',
   'organisation.moving',
   'organisation.moved',
   'organisation.move_undone',
@@ -17,28 +46,14 @@ export const AUDIT_ACTIONS = [
   'organisation.erased',
   'job.created',
   'job.failed',
-  'sandbox.created',
-  'sandbox.reset',
-  'objects.written',
-  'customer.erased',
-  'customer.readmitted',
-  'key.created',
-  'key.updated',
-  'key.rotated',
-  'key.revoked',
-  'keys.imported',
-  'webhook.created',
-  'webhook.updated',
-  'webhook.rotated',
-  'webhook.enabled',
-  'webhook.disabled',
-  'webhook.deleted',
-  'link.created',
-  'user.signed_in',
-  'user.signed_out',
 ] as const;
 
-export type AuditAction = (typeof AUDIT_ACTIONS)[number];
+export type AuditGroup = keyof typeof AUDIT_GROUPS;
+/** What an organisation's people see. */
+export type ShownAction = (typeof AUDIT_GROUPS)[AuditGroup][number];
+export type AuditAction = ShownAction | (typeof OPERATORS_ACTIONS)[number];
+
+export const AUDIT_ACTIONS: readonly AuditAction[] = [...Object.values(AUDIT_GROUPS).flat(), ...OPERATORS_ACTIONS];
 
 export interface Actor {
   /** `cli:<user>`, `operator:<token>`, `user:<id>`, or `system:webhooks` and `system:moves` for what a gateway does by itself. */

@@ -40,6 +40,7 @@ const BUDGETS = {
   'organisation.renamed': { most: 1000, what: 'changes of its name' },
   'sandbox.created': { most: 100, what: 'new sandboxes' },
   'link.created': { most: 10_000, what: 'sign-in links' },
+  'invitation.created': { most: 1000, what: 'invitations' },
   'user.signed_in': { most: 200, what: 'sign-ins of one user', isOfUser: true },
 } satisfies Partial<Record<AuditAction, Budget>>;
 

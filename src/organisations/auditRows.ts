@@ -35,3 +35,4 @@ auditSchema.index({ organisation_id: 1, at: -1, _id: -1 });
 // as the settings page filters them
 auditSchema.index({ organisation_id: 1, key_id: 1, at: -1, _id: -1 });
 auditSchema.index({ organisation_id: 1, action: 1, at: -1, _id: -1 });
+auditSchema.index({ organisation_id: 1, 'actor.who': 1, at: -1, _id: -1 });

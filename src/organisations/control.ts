@@ -9,10 +9,12 @@ import { createCreations } from './creations';
 import { createErasures } from './erasing';
 import { createFeeds } from './feeds';
 import { createOrganisations, type Place } from './organisations';
+import { createInvitations } from './invitations';
 import { createJobs } from './jobs';
 import { importKeys } from './keyRecords';
 import { createKeyUsage } from './keyUsage';
 import { adoptSchema, recordAdded } from './controlSchema';
+import { createMembers } from './members';
 import { createSessions } from './sessions';
 import { controlCollections, createControlModels } from './models';
 import { createMoves } from './moving';
@@ -60,6 +62,8 @@ export async function openControl({ databases, config, ...options }: ControlOpti
     usage: createKeyUsage(models),
     requests: createRequestLog(models),
     sessions: createSessions(models, now),
+    invitations: createInvitations(models, now),
+    members: createMembers(models, now),
     /** The stores that change organisations, for another actor. */
     as: storesFor,
     sandboxes: createSandboxes(models, place),

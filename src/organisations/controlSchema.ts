@@ -8,7 +8,7 @@ import { FOR_EARLIER_VERSIONS } from './organisationRows';
 /* Which indexes the control database has, so that opening it takes one read instead of one command per collection. */
 
 /** Raise it whenever an index of the control database is added or changed; test/unit/controlSchema.test.ts checks that you did. */
-export const CONTROL_SCHEMA = 11;
+export const CONTROL_SCHEMA = 12;
 
 interface SchemaDocument {
   readonly _id: 'schema';

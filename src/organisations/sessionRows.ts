@@ -12,8 +12,20 @@ const SIGN_IN = {
 /** SHA-256 of a token, base64url, so that reading the database does not allow signing in. */
 const DIGEST = required.text;
 
+/** What makes a link an invitation: its id, which unlike the digest may be shown, and the name of who invited. */
+const invitation = Schema.create({ id: required.text, created_by: required.text }, PART);
+
+export type LinkRow = RowOf<typeof linkSchema>;
+
 export const linkSchema = Schema.create(
-  { _id: DIGEST, ...SIGN_IN, created_at: required.time, ends_at: required.time },
+  {
+    _id: DIGEST,
+    ...SIGN_IN,
+    created_at: required.time,
+    ends_at: required.time,
+    /** Missing in the links that operators make. */
+    invitation: { type: invitation, allowNull: false },
+  },
   { ...ROW, collection: 'sign_in_links' },
 );
 

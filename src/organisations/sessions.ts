@@ -1,15 +1,14 @@
-import { hash, randomBytes } from 'node:crypto';
 import { type ClientSession, trusted } from 'mongoose';
 import { requireState } from '../auth/authenticate';
 import type { Organisation, User } from '../auth/principal';
 import type { Role } from '../auth/roles';
-import { atMost } from '../mongo/native';
 import { HOUR, MINUTE } from '../units';
 import type { Actor } from './auditEvents';
 import type { RecordEvent } from './auditRecorder';
 import type { ControlModels } from './models';
 import { CHANGEABLE, holdOrganisation, toOrganisation } from './organisationRows';
 import type { SessionRow } from './sessionRows';
+import { digest, isToken, makeToken } from './signInTokens';
 
 export interface NewSession {
   readonly organisationId: string;
@@ -41,11 +40,10 @@ export const SESSION_LIMITS = { idle: HOUR, absolute: 12 * HOUR } as const;
 const MAX_SESSIONS = 50;
 /** How often the use of a session is stored, in milliseconds. */
 const RECORD_USE_EVERY = MINUTE;
-const MAX_LISTED = 200;
 
 export type Sessions = ReturnType<typeof createSessions>;
 
-/** Sessions and sign-in links, which expire by `clock`, the database's time. `from` is the user's network address, for the audit log. */
+/** Sessions, and the links that begin them, which expire by `clock`, the database's time. `from` is the user's network address, for the audit log. */
 export function createSessions(models: ControlModels, clock: () => number) {
   const { organisations, links, sessions: sessionRows, members } = models;
 
@@ -106,13 +104,20 @@ export function createSessions(models: ControlModels, clock: () => number) {
         return { token, endsAt };
       });
     },
-    /** Consumes a link's token and signs in. Undefined if it was used, has expired or never existed. */
+    /** Consumes the token of a link or an invitation and signs in. Undefined if it was used or revoked, has expired or never existed. */
     async useLink(token: string, from: string): Promise<string | undefined> {
       if (!isToken(token)) return undefined;
       return models.change(async (session, record) => {
         const filter = { _id: digest(token), ends_at: trusted({ $gt: new Date(clock()) }) };
         const link = await links.findOneAndDelete(filter, { session }).lean();
-        return link ? startIn({ ...link, organisationId: link.organisation_id }, from, session, record) : undefined;
+        if (!link) return undefined;
+        const { organisation_id: organisationId, user, role, invitation } = link;
+        const begun = await startIn({ organisationId, user, role }, from, session, record);
+        if (begun !== undefined && invitation)
+          await record(userActor(user, from), 'invitation.accepted', organisationId, {
+            invited_by: invitation.created_by,
+          });
+        return begun;
       });
     },
     /**
@@ -151,7 +156,7 @@ export function createSessions(models: ControlModels, clock: () => number) {
         if (ended) await record(userActor(ended.user, from), 'user.signed_out', ended.organisation_id, {});
       });
     },
-    /** Ends the sessions and links of a user, or of everyone in an organisation. Returns how many sessions ended. */
+    /** Ends the sessions, links and invitations of a user, or of everyone in an organisation. Returns how many sessions ended. */
     endAll: (of: { readonly organisationId: string; readonly userId?: string }, actor: Actor): Promise<number> =>
       models.change(async (session, record) => {
         const { organisationId, userId } = of;
@@ -171,45 +176,15 @@ export function createSessions(models: ControlModels, clock: () => number) {
         await record(actor, 'user.signed_out', organisationId, details);
         return deletedCount;
       }),
-    /** Who signed in last, newest first, and whether there are more. */
-    async members(organisationId: string) {
-      const rows = await members
-        .find({ organisation_id: organisationId })
-        .sort({ last_sign_in_at: -1, _id: -1 })
-        .setOptions(atMost(MAX_LISTED + 1))
-        .lean();
-      const listed = rows.slice(0, MAX_LISTED);
-      const ids = { $in: listed.map(({ user }) => user.id) };
-      const current = { organisation_id: organisationId, 'user.id': ids, ends_at: { $gt: new Date(clock()) } };
-      const users = await sessionRows.aggregate<{ _id: string }>([
-        { $match: current },
-        { $group: { _id: '$user.id' } },
-      ]);
-      const signedIn = new Set(users.map(({ _id }) => _id));
-      return {
-        data: listed.map(({ user: { id, name }, role, last_sign_in_at, from }) => {
-          return { id, name, role, last_sign_in_at, from, signed_in: signedIn.has(id) };
-        }),
-        has_more: rows.length > MAX_LISTED,
-      };
-    },
   };
 }
+
+/** The admin of the organisation that `demo` creates. */
+export const demoAdmin = (organisationId: string): NewSession => ({
+  ...{ organisationId, user: { id: 'link:demo', name: 'demo' }, role: 'admin' },
+});
 
 /** A signed-in user as an actor in the audit log. */
 export function userActor(user: User, from: string): Actor {
   return { who: `user:${user.id}`, name: user.name, from };
 }
-
-/** The one-time sign-in URL for a link's token; `base` is the gateway's URL. */
-export function signInUrl(base: string, token: string): string {
-  return `${base}/settings/sign-in?link=${token}`;
-}
-
-/** 256 random bits in 43 characters. */
-const makeToken = (): string => randomBytes(32).toString('base64url');
-
-/** Whether a string could be the token of a link or session; anything else is rejected without a lookup. */
-export const isToken = (text: string): boolean => /^[\w-]{43}$/.test(text);
-
-const digest = (token: string): string => hash('sha256', token, 'base64url');

@@ -105,11 +105,12 @@ export function createWebhookEndpoints(models: ControlModels, now: () => number)
       (await rows.findOne(filterOf(id, by))) ?? undefined,
     /** The change applies from the next page of events on. */
     update: (id: string, set: Partial<Pick<EndpointRow, 'url' | 'types'>>, by: Authority) =>
-      change(id, by, (before) =>
-        isDeepStrictEqual({ ...before, ...set }, before)
-          ? undefined
-          : { update: { $set: set }, action: 'webhook.updated', details: set },
-      ),
+      change(id, by, (before) => {
+        const old = Object.entries(set).map(([name]) => [name, before[name as keyof typeof set]] as const);
+        const from = Object.fromEntries(old);
+        if (isDeepStrictEqual(from, set)) return undefined;
+        return { update: { $set: set }, action: 'webhook.updated', details: { ...set, from, to: set } };
+      }),
     /** Replaces its secret by one that is derived from the master secret with this fingerprint. */
     rotate: (id: string, master: string, by: Authority, noteId?: NoteId) =>
       change(

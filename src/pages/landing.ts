@@ -69,7 +69,7 @@ export const landing: Page = {
             same operations, scopes, limits and error codes in each.
           </p>
           <p class="buttons">
-            <a class="button primary" href="/settings/integrations">Get an API key</a>
+            <a class="button primary" href="/settings/keys">Get an API key</a>
             <a class="button" href="/guides/quickstart">Quickstart</a>
             <a class="button" href="/api/v1/docs">REST reference</a>
             <a class="button" href="/graphql">GraphQL</a>

@@ -4,7 +4,8 @@ import { fingerprint } from '../auth/keys';
 import { createAttemptLimit, type RateLimiter } from '../admission/rateLimit';
 import { type Config, publicPath } from '../config';
 import type { Exchange } from '../http/exchange';
-import { isToken, type Session, SESSION_LIMITS, type Sessions } from '../organisations/sessions';
+import { type Session, SESSION_LIMITS, type Sessions } from '../organisations/sessions';
+import { isToken } from '../organisations/signInTokens';
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { AppError } from '../errors';
 
@@ -49,6 +50,8 @@ export function createBrowserSessions(
   const validIds = new LRUCache<string, true>({ max: MAX_KNOWN, ttl: SESSION_LIMITS.absolute });
   return {
     cookie: sessionCookie,
+    /** Whether the browser has the cookie of a session, which may have ended. */
+    hasToken: (request: IncomingMessage): boolean => isToken(sessionCookie.read(request) ?? ''),
     /** The session of a request and its token; undefined if nobody is signed in. @throws AppError rate_limited */
     async find({ request, address }: Pick<Exchange, 'request' | 'address'>) {
       const token = sessionCookie.read(request);

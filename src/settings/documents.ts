@@ -1,6 +1,9 @@
 import { DAY } from '../units';
 
-/* The operations that the settings pages call, each with its result as `value`; shared by the gateway and the pages' script. */
+/*
+ * The operations that the settings pages call, each with its result as `value`, or several results by name; shared by the gateway and the
+ * pages' script.
+ */
 
 const KEY = `id name prefix last_four scopes created_by created_at expires_at revoked_at last_used_at last_used_from
   allowed_ranges rotated_to mcp state`;
@@ -8,6 +11,13 @@ const KEY = `id name prefix last_four scopes created_by created_at expires_at re
 const ENDPOINT = `id url types state disabled_reason disabled_at failing_since next_attempt_at last_success_at waiting
   lag_seconds old_secret_until created_by created_at`;
 
+const INVITATION = 'id name role created_by created_at expires_at';
+
+const REQUEST = `id at request_id key_id face method path operation operation_type operation_name status code reason
+  missing_scope ms address`;
+const REQUEST_VARIABLES = `$key_id: ID, $failed: Boolean, $status: String, $face: RequestFace, $search: String,
+  $since: DateTime, $until: DateTime`;
+const REQUEST_FILTERS = REQUEST_VARIABLES.replaceAll(/\$(\w+): \w+/g, '$1: $$$1');
 const USAGE = `requests errors rate_limited p95_ms previous { requests errors rate_limited p95_ms }
   buckets { start requests errors rate_limited p50_ms p95_ms }
   operations { operation requests errors rate_limited p50_ms p95_ms } codes { code requests }`;
@@ -15,12 +25,6 @@ const USAGE = `requests errors rate_limited p95_ms previous { requests errors ra
 const ATTEMPT = 'at ok status error answer ms';
 
 const DELIVERY = `id event_id type object_id state attempts next_attempt_at at log { ${ATTEMPT} }`;
-
-const REQUEST = `id at request_id key_id face method path operation operation_type operation_name status code reason
-  missing_scope ms address`;
-const REQUEST_VARIABLES = `$key_id: ID, $failed: Boolean, $status: String, $face: RequestFace, $search: String,
-  $since: DateTime, $until: DateTime`;
-const REQUEST_FILTERS = REQUEST_VARIABLES.replaceAll(/\$(\w+): \w+/g, '$1: $$$1');
 
 /** A mutation of a webhook endpoint whose only argument is the endpoint's id; `fields` are selected of its result. */
 const endpointMutation = (name: string, fields = ENDPOINT): string =>
@@ -48,8 +52,18 @@ export const DOCUMENTS = {
   usageByKey: `query($period: UsagePeriod!) {
     value: usage_by_key(period: $period) { data { key_id requests errors rate_limited } } }`,
   members: `{ value: members { data { id name role last_sign_in_at from signed_in } has_more } }`,
-  events: `query($action: String, $key_id: ID, $limit: Int, $cursor: String) {
-    value: audit_events(action: $action, key_id: $key_id, limit: $limit, cursor: $cursor) {
+  invitations: `{ value: invitations { data { ${INVITATION} } } }`,
+  invite: `mutation($name: String!, $role: MemberRole!) {
+    value: create_invitation(name: $name, role: $role) { url invitation { ${INVITATION} } } }`,
+  revokeInvitation: `mutation($invitation_id: ID!) {
+    value: revoke_invitation(invitation_id: $invitation_id) { id } }`,
+  signOut: `mutation($user_id: String) { value: sign_out(user_id: $user_id) { sessions } }`,
+  events: `query(
+    $action: String, $key_id: ID, $actor: String, $since: DateTime, $until: DateTime, $limit: Int, $cursor: String
+  ) {
+    value: audit_events(
+      action: $action, key_id: $key_id, actor: $actor, since: $since, until: $until, limit: $limit, cursor: $cursor
+    ) {
       data { id at times last_at action actor actor_name from key_id details } next_cursor } }`,
   requests: `query($cursor: String, ${REQUEST_VARIABLES}) {
     value: request_log(limit: 20, cursor: $cursor, ${REQUEST_FILTERS}) { data { ${REQUEST} } next_cursor } }`,
@@ -59,6 +73,22 @@ export const DOCUMENTS = {
   requestCounts: `query($code: String!, $since: DateTime, $until: DateTime) {
     value: request_counts(code: $code, since: $since, until: $until) {
       data { key_id requests missing_scopes last_at } } }`,
+  // one request, so that it takes one turn among the organisation's large queries; amounts of two currencies are never added
+  figures: `query($currency: String!, $from: DateTime, $to: DateTime, $sold: [OrderStatus!]) {
+    orders: order_totals(group_by: [STATUS], from: $from, to: $to) {
+      data { currency status count total_minor } has_more }
+    order_months: order_totals(group_by: [MONTH], currency: $currency, status: $sold, from: $from, to: $to) {
+      data { month count total_minor } has_more }
+    quotes: quote_totals(group_by: [STATUS], from: $from, to: $to) {
+      data { currency status count total_minor } has_more }
+    quote_months: quote_totals(group_by: [MONTH], currency: $currency, from: $from, to: $to) {
+      data { month count total_minor } has_more }
+    customers: order_totals(
+      group_by: [CUSTOMER], currency: $currency, status: $sold, from: $from, to: $to, sort: "-total_minor", limit: 10
+    ) {
+      data { customer_id customer { name } count total_minor } }
+    products: product_sales(status: $sold, from: $from, to: $to, limit: 10) {
+      data { sku description currency uom qty net_minor } } }`,
   make: `mutation(
     $name: String!, $scopes: [String!]!, $expires_at: DateTime, $allowed_ranges: [String!], $mcp: McpAccess
   ) {
@@ -117,11 +147,13 @@ export const firstCalls = (now: number) => ({
     allUsage: { period: 'last_24h' as const },
     usageByKey: { period: 'last_24h' as const },
   },
+  // its figures wait for their turn, and the page must not
+  insights: {},
   keys: { keys: { state: 'active' } },
   webhooks: { endpoints: {} },
   requests: { requests: {}, requestHistogram: {}, newestKeys: {} },
-  members: { members: {} },
-  audit: { events: { limit: 20 }, newestKeys: {} },
+  members: { members: {}, invitations: {} },
+  audit: { events: { limit: 20 }, newestKeys: {}, members: {} },
 });
 
 export type PageName = keyof ReturnType<typeof firstCalls>;

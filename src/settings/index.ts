@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import express, { type Express, type Request, type RequestHandler, type Response } from 'express';
+import express, { type Express, type Request, type RequestHandler } from 'express';
 import { AppError, notFound } from '../errors';
 import { type Exchange, noteUnavailable } from '../http/exchange';
 import type { RequestTracker } from '../admission/requestTracker';
@@ -8,28 +8,24 @@ import type { Execute } from '../operations/execution';
 import { toAppError } from '../mongo/toAppError';
 import { defaultHeaders, settingsPolicy } from '../pages/page';
 import { failed, methodNotAllowed, nothingHere } from '../pages/problems';
-import {
-  createBrowserSessions,
-  type BrowserSessions,
-  checkCsrf,
-  checkOrigin,
-  createCookie,
-  csrfToken,
-} from './cookies';
+import { createBrowserSessions, checkCsrf, checkOrigin, createCookie, csrfToken } from './cookies';
 import { userBudget, createUserContexts, type UserContextOptions } from './userContext';
 import { requireState } from '../auth/authenticate';
 import { modeOf } from '../auth/principal';
-import { createAttemptLimit, type RateLimiter, spend } from '../admission/rateLimit';
-import { type Config, publicPath } from '../config';
-import type { Control } from '../organisations/control';
-import { isToken, type Session, SESSION_LIMITS, userActor } from '../organisations/sessions';
-import { below, type Html } from '../pages/html';
-import { ATTEMPT_SECONDS, CALLBACK_PATH, type OpenId, createOpenId } from './openid';
+import { type RateLimiter, spend } from '../admission/rateLimit';
+import { publicPath } from '../config';
+import { type Session, SESSION_LIMITS, userActor } from '../organisations/sessions';
+import { below } from '../pages/html';
+import { ATTEMPT_SECONDS } from './openid';
 import { UUID } from '../units';
 import { SETTINGS_PAGES } from './documents';
+import { whyNoInsights } from './insights';
 import { type OpeningAnswers, openingAnswers } from './opening';
-import { renderLink, renderSettings, renderSignIn, type WebhookInfo } from './page';
+import { renderSettings, type WebhookInfo } from './page';
+import type { Route, Routes } from './route';
 import { type PrepareSandbox, createSandboxPreparer, type SandboxOptions } from './sandbox';
+import { type Begin, signInRoutes, type SignInRoutesOptions } from './signIn';
+import { SIGN_IN } from './signInPage';
 
 export const SETTINGS_PATH = '/settings';
 /** Where the settings page sends GraphQL; the only API endpoint that accepts its cookie. */
@@ -132,16 +128,14 @@ function errorToShow(error: unknown, onError: SettingsOptions['onError']): unkno
   return appError;
 }
 
-/** A route's response: a page or a redirect. */
-type Reply = { readonly page: Html; readonly status?: number } | { readonly to: string };
-type Route = (request: Request, response: Response, exchange: Exchange) => Promise<Reply> | Reply;
-type Routes = Record<string, Partial<Record<'get' | 'post', Route>>>;
-
+/** Longer than any session, so that the sign-in page can say that the browser's has ended. */
+const COOKIE_SECONDS = (2 * SESSION_LIMITS.absolute) / 1000;
 const START_PAGE = '/settings/integrations';
-const SIGN_IN = '/settings/sign-in';
 /** The paths of pages, including those of one key, webhook endpoint, delivery or request. */
-const ONE_OF_MANY = ['keys/:id', 'webhooks/:id', 'webhooks/:id/deliveries/:delivery', 'requests/:id'];
-const PAGE_PATHS = [...SETTINGS_PAGES, ...ONE_OF_MANY].map((name) => `/settings/${name}`);
+const PAGE_PATHS = [
+  ...SETTINGS_PAGES,
+  ...['keys/:id', 'webhooks/:id', 'webhooks/:id/deliveries/:delivery', 'requests/:id'],
+].map((name) => `/settings/${name}`);
 /**
  * The path and query of a page to return to after signing in or switching the mode. Only paths on this host match, even if the cookie was
  * forged, and none so long that the cookie would have over 1 kB.
@@ -154,12 +148,7 @@ const RETURN_ADDRESS = new RegExp(
 const returnAddressOrStart = (address: unknown): string =>
   typeof address === 'string' && RETURN_ADDRESS.test(address) ? address : START_PAGE;
 
-interface RoutesOptions {
-  readonly config: Config;
-  readonly control: Control;
-  readonly sessions: BrowserSessions;
-  /** Limits invalid sign-in links, sessions and returns from the identity provider, per address. */
-  readonly failures: RateLimiter;
+interface RoutesOptions extends SignInRoutesOptions {
   /** What the page needs to know about webhooks. */
   readonly webhookInfo: WebhookInfo;
   /** Limits the requests of each user. */
@@ -167,34 +156,26 @@ interface RoutesOptions {
   readonly prepareSandbox: PrepareSandbox;
   readonly opening: OpeningAnswers;
   readonly contextOf: (exchange: Exchange, session: Session) => Promise<CallContext>;
-  /** Called with errors of the identity provider. */
-  readonly onError: (error: unknown) => void;
 }
 
 /** The routes of the settings, by path: the pages, the mode switch, sign-out, and sign-in by link or with the identity provider. */
 function settingsRoutes(options: RoutesOptions): Routes {
-  const { config, control, sessions, failures, limiter, prepareSandbox, contextOf, webhookInfo } = options;
-  const parts = { webhooks: webhookInfo, storesRequests: config.REQUEST_LOG === 'on' };
-  const attemptLink = createAttemptLimit(failures, 'link', 'Too many invalid sign-in links from this address');
-  const tooMany = 'Too many failed sign-ins with the identity provider from this address';
-  const attemptReturn = createAttemptLimit(failures, 'openid', tooMany);
-  const attemptCookie = createCookie('scopegate_sign_in', config.PUBLIC_URL);
+  const { config, control, sessions, limiter, prepareSandbox, contextOf, webhookInfo } = options;
+  const parts = {
+    webhooks: webhookInfo,
+    canInvite: config.OIDC_ISSUER === undefined,
+    storesRequests: config.REQUEST_LOG === 'on',
+  };
   // the address of the page that somebody asked for before they signed in, as base64url
   const returnCookie = createCookie('scopegate_wanted', config.PUBLIC_URL);
-  const provider = createOpenId(options);
-  const hasProvider = provider !== undefined;
-  const requireProvider = (): OpenId => {
-    if (!provider) throw new AppError('not_found', 'No identity provider is configured.');
-    return provider;
-  };
 
-  /** Gives the browser a session's token, and sends it to the page that was asked for. */
-  function signIn(request: Request, response: Response, token: string): Reply {
-    sessions.cookie.set(response, token, SESSION_LIMITS.absolute / 1000);
+  const begin: Begin = (request, response, token) => {
+    if (token === undefined) return { to: START_PAGE };
+    sessions.cookie.set(response, token, COOKIE_SECONDS);
     const address = Buffer.from(returnCookie.read(request) ?? '', 'base64url').toString();
     if (address !== '') returnCookie.clear(response);
     return { to: returnAddressOrStart(address) };
-  }
+  };
 
   const showPage: Route = async ({ params, originalUrl }, response, exchange) => {
     if (params.id !== undefined && !UUID.test(String(params.id))) throw notFound('page');
@@ -206,6 +187,7 @@ function settingsRoutes(options: RoutesOptions): Routes {
     }
     const { session } = openSession;
     const { organisation, user, role } = session;
+    const whyNot = whyNoInsights(config.INSIGHTS, role);
     exchange.log.principal = { kind: 'user', organisation, user, role };
     requireState(organisation);
     const canSwitch =
@@ -215,7 +197,9 @@ function settingsRoutes(options: RoutesOptions): Routes {
       .then((context) => options.opening(originalUrl, context))
       .catch(() => ({}));
     return {
-      page: renderSettings(session, csrfToken(openSession), { ...parts, opening, canSwitch: Boolean(canSwitch) }),
+      page: renderSettings(session, csrfToken(openSession), {
+        ...{ ...parts, whyNoInsights: whyNot, opening, canSwitch: Boolean(canSwitch) },
+      }),
     };
   };
 
@@ -254,45 +238,6 @@ function settingsRoutes(options: RoutesOptions): Routes {
         return { to: SIGN_IN };
       },
     },
-    [SIGN_IN]: {
-      async get(request, _response, exchange) {
-        const { link } = request.query;
-        const openSession = await sessions.find(exchange);
-        if (link === undefined) return openSession ? { to: START_PAGE } : { page: renderSignIn({ hasProvider }) };
-        // only the button's POST consumes a link, because mail scanners and previews follow links too
-        if (typeof link === 'string' && isToken(link)) return { page: renderLink(link, openSession?.session) };
-        return { status: 400, page: renderSignIn({ hasProvider, failure: 'incomplete' }) };
-      },
-      async post(request, response, { address }) {
-        checkOrigin(request, config.PUBLIC_URL);
-        const link = (request.body as { link?: unknown } | undefined)?.link;
-        const token = await attemptLink(address, async () =>
-          typeof link === 'string' ? control.sessions.useLink(link, address) : undefined,
-        );
-        if (token !== undefined) return signIn(request, response, token);
-        return { status: 410, page: renderSignIn({ hasProvider, failure: 'used' }) };
-      },
-    },
-    [`${SIGN_IN}/oidc`]: {
-      async get(_request, response) {
-        const { url, attempt } = await requireProvider().begin();
-        attemptCookie.set(response, attempt, ATTEMPT_SECONDS);
-        return { to: url };
-      },
-    },
-    [CALLBACK_PATH]: {
-      async get(request, response, { address, search }) {
-        const identityProvider = requireProvider();
-        const attempt = identityProvider.readAttempt(attemptCookie.read(request));
-        attemptCookie.clear(response);
-        if (!attempt)
-          throw new AppError('forbidden', 'This sign-in was started in another browser or has expired. Start again.');
-        const token = await attemptReturn(address, async () =>
-          control.sessions.start(await identityProvider.finish(search, attempt), address),
-        );
-        if (token !== undefined) return signIn(request, response, token);
-        throw new AppError('forbidden', 'The identity provider returned an unknown organisation.');
-      },
-    },
+    ...signInRoutes(options, begin),
   };
 }

@@ -18,8 +18,12 @@ export interface PageInfo {
   /** Whether there is a sandbox to switch to, or the user may make one. */
   readonly canSwitch: boolean;
   readonly webhooks: WebhookInfo;
+  /** Whether people can be invited: not if an identity provider decides who signs in. */
+  readonly canInvite: boolean;
   /** Whether this gateway stores requests (REQUEST_LOG). */
   readonly storesRequests: boolean;
+  /** Why the user sees no figures; undefined for those who see them. */
+  readonly whyNoInsights: string | undefined;
   /** The answers to the first calls of the page (opening.ts). */
   readonly opening: object;
 }
@@ -28,7 +32,7 @@ export interface PageInfo {
 export function renderSettings(
   session: Session,
   csrf: string,
-  { webhooks, storesRequests, canSwitch, opening }: PageInfo,
+  { webhooks, canInvite, storesRequests, whyNoInsights, canSwitch, opening }: PageInfo,
 ): Html {
   const { organisation, home, user, role } = session;
   const mode = modeOf(organisation);
@@ -48,7 +52,12 @@ export function renderSettings(
           <p class="organisation"><strong>${organisation.name}</strong> ${planName(organisation.plan)} plan</p>
           ${canSwitch && !(mode === 'test' && organisation.id === home) ? modeSwitch(mode, csrf) : undefined}
           <nav aria-label="Settings">
-            ${PAGES.map(([path, symbol, name]) => html`<a href="/settings/${path}">${icon(symbol)}${name} ${path === 'webhooks' ? FAILING : undefined}</a>`)}
+            ${PAGES.filter(([path]) => path !== 'insights' || whyNoInsights === undefined).map(
+              ([path, symbol, name]) =>
+                html`<a href="/settings/${path}"
+                  >${icon(symbol)}${name} ${path === 'webhooks' ? FAILING : undefined}</a
+                >`,
+            )}
           </nav>
           <button class="user" type="button" popovertarget="account">
             <span class="initial" aria-hidden="true">${Array.from(user.name)[0]?.toUpperCase() ?? ''}</span>
@@ -71,14 +80,15 @@ export function renderSettings(
             </p></noscript
           >
           ${mayChange ? undefined : MEMBER_NOTICE}
-          ${['integrations', 'keys', 'key', 'webhooks', 'endpoint', 'requests', 'members', 'audit'].map(pageSection)}
+          ${['integrations', 'insights', 'keys', 'key', 'webhooks', 'endpoint', 'requests', 'members', 'audit'].map(pageSection)}
         </div>
       </div>
       <div id="dialogs"></div>
       ${operationNames()}
       ${jsonBlock('settings', {
-        ...{ csrf, mayChange, hasPlan, canMakeWebhooks: webhooks.canMake, storesRequests, opening, now: Date.now() },
+        ...{ csrf, mayChange, hasPlan, canMakeWebhooks: webhooks.canMake, canInvite, storesRequests },
         ...{ scopes: offeredScopes(), eventTypes: webhooks.types, timeBounds: LATENCY_BOUNDS, statuses: STATUSES },
+        ...{ opening, now: Date.now(), whyNoInsights, currency: organisation.currency, ...STAGES },
         // so that the page is never used for an organisation or user other than it was opened for
         ...{ organisation: organisation.id, user: user.id },
       })}`,
@@ -88,6 +98,7 @@ export function renderSettings(
 /** The pages in the side bar: path, icon and name. */
 export const PAGES = [
   ['integrations', 'layout-dashboard', 'Overview'],
+  ['insights', 'chart-column', 'Insights'],
   ['keys', 'key-round', 'API keys'],
   ['webhooks', 'webhook', 'Webhooks'],
   ['requests', 'scroll-text', 'Requests'],
@@ -115,6 +126,10 @@ function offeredScopes(): Readonly<Record<string, Readonly<Record<string, string
 
 /** HTTP statuses by error code. */
 const STATUSES = Object.fromEntries(Object.entries(ERROR_CODES).map(([code, { status }]) => [code, status]));
+
+const valuesOf = (type: string): string[] => published.enumValuesOf(type).map(({ name }) => name.value);
+/** The statuses of orders and quotes, in the order of the SDL. */
+const STAGES = { orderStatuses: valuesOf('OrderStatus'), quoteStatuses: valuesOf('QuoteStatus') };
 
 /** The operation names that the filters of requests and of usage suggest. */
 function operationNames(): Html {
@@ -152,81 +167,4 @@ function planNotice(mayChange: boolean): Html {
     not include integrations, so keys get the error <code>plan_required</code>. Existing keys can be revoked, and work
     again as soon as the plan includes integrations. The sandbox works on every plan.
   </p>`;
-}
-
-/** Why a link does not sign in. */
-const FAILURES = {
-  used: 'This link has been used or has expired. Links work once, within 15 minutes. Ask for a new one.',
-  incomplete: 'This link is incomplete. Copy it as a whole, up to its last character, or ask for a new one.',
-} as const;
-
-interface SignInOptions {
-  /** Whether OpenID Connect is configured. */
-  readonly hasProvider: boolean;
-  /** Why the previous attempt failed. */
-  readonly failure?: keyof typeof FAILURES;
-}
-
-/** `/settings/sign-in`: the ways to sign in. */
-export function renderSignIn({ hasProvider, failure }: SignInOptions): Html {
-  return signInLayout(
-    html`<h1>Sign in</h1>
-      ${failure && html`<p class="alert" role="alert">${FAILURES[failure]}</p>`}
-      <p class="lead">Sign in to manage the API keys of your organisation.</p>
-      ${hasProvider ? html`<p><a class="button primary" href="/settings/sign-in/oidc">Sign in with your organisation</a></p>` : undefined}
-      <h2>With a one-time link</h2>
-      <p>The operator of this gateway creates it in a terminal. It works once, within 15 minutes.</p>
-      <ol class="steps">
-        <li>
-          <p>Find the id of your organisation:</p>
-          ${command('Command that lists organisations', 'npx scopegate org list')}
-        </li>
-        <li>
-          <p>
-            Create the link with that id in place of <code>ID</code>, for an <code>admin</code>, or a
-            <code>member</code>, who can only view:
-          </p>
-          ${command('Command that creates a link', 'npx scopegate org link --org ID --role admin')}
-        </li>
-        <li><p>Open the link that it prints in this browser.</p></li>
-      </ol>
-      <p class="unseen" id="said" role="status"></p>`,
-  );
-}
-
-/** A command with a copy button, which stays hidden until the script that makes it work shows it. */
-function command(name: string, text: string): Html {
-  return html`<div class="command">
-    <pre tabindex="0" aria-label="${name}"><code>${text}</code></pre>
-    <button class="button" type="button" data-copy aria-label="Copy: ${text}" hidden>Copy</button>
-  </div>`;
-}
-
-/** The page of a one-time link. Viewing it does not consume the link. `current` is the session of this browser, which the link would replace. */
-export function renderLink(link: string, current: Session | undefined): Html {
-  return signInLayout(
-    html`<h1>Sign in</h1>
-      <p class="lead">This one-time link signs you in to this browser.</p>
-      ${
-        current &&
-        html`<p>
-          You are signed in as ${current.user.name} of ${current.organisation.name}. Continuing signs you in with this
-          link instead.
-        </p>`
-      }
-      <form id="link" method="post" action="/settings/sign-in">
-        <input type="hidden" name="link" value="${link}" />
-        <button class="button primary" type="submit" autofocus>Continue</button>
-      </form>`,
-  );
-}
-
-function signInLayout(body: Html): Html {
-  return layout({
-    title: 'Sign in · Scopegate',
-    description: 'Sign in to manage API keys.',
-    current: '/settings/integrations',
-    bundle: 'signIn',
-    body,
-  });
 }

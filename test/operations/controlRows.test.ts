@@ -22,7 +22,8 @@ const stored = (collection: string) =>
 /** Stores rows in every collection. */
 async function writeAll(): Promise<void> {
   await using other = await startGateway({ CONTROL_DATABASE });
-  const { apiKeys, creations, feeds, jobs, moving, organisations, sandboxes, sessions, webhooks } = other.control;
+  const { apiKeys, creations, feeds, invitations, jobs, moving, organisations, sandboxes, sessions, webhooks } =
+    other.control;
   const organisation = await organisations.create({ ...NEW, external_ref: 'a ref', demo: true });
   const { id } = organisation;
   const { id: keyId, key } = await makeKey(other, organisation, { allowedRanges: ['127.0.0.0/8'] });
@@ -32,6 +33,7 @@ async function writeAll(): Promise<void> {
   const user = { id: 'link:Ann', name: 'Ann' };
   await sessions.makeLink({ organisationId: id, user, role: 'admin' }, ACTOR);
   await signIn(other, organisation, 'admin', 'Ann');
+  await invitations.create({ organisationId: id, name: 'Bob', role: 'member', created_by: 'Ann' }, ACTOR);
   const hook = { organisation_id: id, url: 'https://a.example/', types: [], position: '', created_by: 'Ann' };
   const attempt = { idempotencyKey: randomUUID(), onReplay: () => undefined };
   const endpoint = await creations.by(ACTOR.who, attempt)(

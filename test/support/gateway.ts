@@ -20,10 +20,11 @@ export interface TestGateway extends Store, AsyncDisposable {
   stop(): Promise<void>;
 }
 
-/** Starts a gateway; `environment` overrides the defaults for tests, such as a very high rate limit, and `timeouts` those of production. */
+/** Starts a gateway; `environment` overrides the defaults for tests, such as a very high rate limit, and `timeouts` those of production; `demo` has the key of a demo. */
 export async function startGateway(
   environment: Record<string, string> = {},
   timeouts: NonNullable<ServerOptions['timeouts']> = {},
+  demo: Pick<ServerOptions, 'demoKey'> = {},
 ): Promise<TestGateway> {
   const config = readConfig({
     MONGODB_URI: process.env.TEST_MONGODB_URI,
@@ -48,13 +49,12 @@ export async function startGateway(
   });
   const logger = pino({ level: config.LOG_LEVEL, base: null }, sink);
   // idle connections here were left by tests, and need no grace period
-  const server = await startServer({ config, ...store, logger, timeouts: { idle: 20, ...timeouts } }).catch(
-    async (error: unknown) => {
-      // its connections would keep Jest from ending
-      await store.close();
-      throw error;
-    },
-  );
+  const options = { config, ...store, ...demo, logger, timeouts: { idle: 20, ...timeouts } };
+  const server = await startServer(options).catch(async (error: unknown) => {
+    // its connections would keep Jest from ending
+    await store.close();
+    throw error;
+  });
   if (config.EVENTS === 'on') await untilRecorded(store);
   const { url, adminUrl } = server;
   const drain = (): Promise<void> => server.drain();

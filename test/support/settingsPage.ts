@@ -13,7 +13,7 @@ export * from './browser';
 export const PAGE = '/settings/integrations';
 const CALLS = '**/settings/graphql';
 
-export type PageName = 'Overview' | 'API keys' | 'Webhooks' | 'Requests' | 'Members' | 'Audit log';
+export type PageName = 'Overview' | 'Insights' | 'API keys' | 'Webhooks' | 'Requests' | 'Members' | 'Audit log';
 
 export interface Visitor extends Look {
   readonly of: Organisation;
@@ -28,9 +28,13 @@ export interface Visitor extends Look {
 /** For tests that make requests fail: what the browser logs about them. */
 export const BROKEN: Partial<Visitor> = { tolerates: /Failed to load resource/ };
 
-/** A gateway and a browser for the tests of a file. `usual` applies to every visit, `environment` to the gateway. */
-export function pageScene(usual: Partial<Visitor> = {}, environment: Record<string, string> = {}) {
-  const gateway = served(environment);
+/** A gateway and a browser for the tests of a file. `usual` applies to every visit, the rest to the gateway. */
+export function pageScene(
+  usual: Partial<Visitor> = {},
+  environment: Record<string, string> = {},
+  demo: Parameters<typeof served>[2] = {},
+) {
+  const gateway = served(environment, {}, demo);
   const open = useBrowser();
   return {
     gateway,
@@ -109,7 +113,7 @@ export const asksBeforeLeaving = (page: Page): Promise<boolean> =>
 /* What people do. */
 
 /** Opens the side bar, where a button does. */
-async function openSideBar(page: Page): Promise<void> {
+export async function openSideBar(page: Page): Promise<void> {
   const opener = button(page, 'Settings menu');
   if (await opener.isVisible()) await opener.click();
 }

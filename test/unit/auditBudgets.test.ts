@@ -34,6 +34,7 @@ test.each<[AuditAction, number]>([
   ['organisation.renamed', 1000],
   ['sandbox.created', 100],
   ['link.created', 10_000],
+  ['invitation.created', 1000],
 ])('%s: %i of the organisation', async (action, most) => {
   const { asked, error } = await record(action, true);
   const since = trusted({ $gt: expect.any(Date) });
@@ -48,7 +49,7 @@ test('sign-ins: 200 of each user', async () => {
   expect(error).toMatchObject({ code: 'rate_limited' });
 });
 
-test.each<AuditAction>(['key.revoked', 'webhook.disabled', 'webhook.deleted', 'user.signed_out'])(
+test.each<AuditAction>(['key.revoked', 'webhook.disabled', 'webhook.deleted', 'invitation.revoked', 'user.signed_out'])(
   '%s, which ends access, is never counted',
   async (action) => {
     expect(await record(action, true)).toEqual({ asked: [], error: undefined });

@@ -85,6 +85,10 @@ describe('the environment', () => {
       ...['https://keys.example/?', 'https://keys.example/a?b', 'https://keys.example/a#b', 'https://keys.example/a b'],
       ...['https://keys.example/"x', 'https://user@keys.example', 'keys.example', 'ws://keys.example'],
     ].map((url) => ['PUBLIC_URL', url]),
+    ...[
+      ...['http://help.example', 'javascript:alert(1)', 'mailto:', 'mailto:ann', 'help@example.com', 'https:'],
+      ...['https://help.example/a b', 'data:text/html,x'],
+    ].map((url) => ['CONTACT_URL', url]),
     // what no browser sends as an origin
     ...[
       ...['app.example', 'https://app.example/', 'https://app.example/path', 'https://app.example:443', 'null'],

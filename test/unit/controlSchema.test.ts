@@ -15,7 +15,7 @@ test('the version of the control schema is raised when its indexes change', () =
   );
   // to change this, raise CONTROL_SCHEMA: otherwise databases that already have its number get no new indexes
   expect({ version: CONTROL_SCHEMA, indexes }).toEqual({
-    version: 11,
+    version: 12,
     indexes: {
       organisations: ['created_at_1__id_1', 'move.to_1', 'sandbox_of_1 unique', 'external_ref_1 unique'],
       api_keys: [
@@ -29,6 +29,7 @@ test('the version of the control schema is raised when its indexes change', () =
         'organisation_id_1_at_-1__id_-1',
         'organisation_id_1_key_id_1_at_-1__id_-1',
         'organisation_id_1_action_1_at_-1__id_-1',
+        'organisation_id_1_actor.who_1_at_-1__id_-1',
       ],
       sessions: ['ends_at_1 expires 0', 'organisation_id_1_user.id_1'],
       sign_in_links: ['ends_at_1 expires 0', 'organisation_id_1_user.id_1'],

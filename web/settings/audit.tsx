@@ -1,38 +1,57 @@
-import { render } from 'preact';
+import { type JSX, render } from 'preact';
+import { AUDIT_GROUPS } from '../../src/organisations/auditEvents';
 import { type Answer, callOf } from './api';
 import { Csv, type EventFilters } from './csv';
-import { EventTable } from './events';
+import { EventTable, OTHERS } from './events';
 import { KeyChoice, readChoice } from './keyNames';
-import { List } from './list';
-import { Button, Filter, type Options } from './parts';
+import { List, Reading } from './list';
+import { Button, Filter, OptionList, type Options } from './parts';
 import { choose, chosen, placeOf } from './route';
 import { EVENTS } from './sentences';
+import { startOf } from './time';
 
 /* The audit log. Its filters are in the address. */
 
 const call = callOf('audit');
 /** The most events that a file can have; the browser holds them in memory while it is made. */
 const MOST = 50_000;
-const ACTIONS: Options = [
-  ['', 'everything'],
-  ...Object.entries(EVENTS).map(([action, [words]]) => [action, words] as const),
-];
 const UUID = /^[0-9a-f-]{36}$/i;
+
+/** The groups of actions, with what each is called, and what all of it is called. */
+const GROUPS = [
+  ['keys', 'API keys', 'All about API keys'],
+  ['webhooks', 'Webhooks', 'All about webhooks'],
+  ['members', 'Members', 'All about members'],
+  ['organisation', 'Organisation', 'All about the organisation'],
+] as const satisfies readonly (readonly [keyof typeof AUDIT_GROUPS, string, string])[];
+const ACTIONS: ReadonlySet<string> = new Set([...Object.keys(AUDIT_GROUPS), ...Object.keys(EVENTS)]);
+
+/** The filters as the address has them. */
+const NAMES = ['action', 'actor', 'key', 'since', 'until'] as const;
+type Chosen = Readonly<Record<(typeof NAMES)[number], string | null>>;
+const NOTHING: Chosen = { action: null, actor: null, key: null, since: null, until: null };
 
 export function auditPage() {
   const place = placeOf('audit');
-  let filters: EventFilters = { action: null, key_id: null };
-  const events = new List<Answer<'events'>>((cursor) => call('events', { ...filters, cursor }), draw);
+  let filters = NOTHING;
+  const events = new List<Answer<'events'>>((cursor) => call('events', { ...asked(filters), cursor }), draw);
+  const members = new Reading<Answer<'members'>>(() => call('members'), draw);
   const csv = new Csv(draw);
 
-  function change(changes: Partial<EventFilters>): void {
+  function change(changes: Partial<Chosen>): void {
     filters = { ...filters, ...changes };
-    choose({ action: filters.action, key: filters.key_id });
+    choose(filters);
     void events.load();
   }
 
+  function clear(): void {
+    change(NOTHING);
+    place.querySelector('select')?.focus();
+  }
+
   function draw(): void {
-    const { action, key_id: key } = filters;
+    const { action, actor, key, since, until } = filters;
+    const isFiltered = NAMES.some((name) => filters[name] !== null);
     // the focused button may disappear
     const hadFocus = place.querySelector('#csv-buttons')?.contains(document.activeElement) === true;
     render(
@@ -41,16 +60,39 @@ export function auditPage() {
           <h1 id="audit-title" tabIndex={-1}>
             Audit log
           </h1>
-          <Filter label="What" of={action ?? ''} options={ACTIONS} change={(to) => change({ action: to || null })} />
-          <KeyChoice of={key} change={(to) => change({ key_id: to })} />
           <button
             class="button"
             type="button"
             data-most={MOST}
-            onClick={({ currentTarget }) => csv.press(filters, Number(currentTarget.dataset.most))}
+            onClick={({ currentTarget }) => csv.press(asked(filters), Number(currentTarget.dataset.most))}
           >
             {csv.isReading ? 'Stop' : 'Download CSV'}
           </button>
+        </div>
+        <div class="filters">
+          <Filter
+            label="What"
+            of={action ?? ''}
+            options={[['', 'Everything']]}
+            change={(to) => change({ action: to || null })}
+          >
+            {GROUPS.map(([group, name, all]) => (
+              <optgroup key={group} label={name}>
+                <option value={group}>{all}</option>
+                <OptionList of={AUDIT_GROUPS[group].map((one) => [one, EVENTS[one][0]])} />
+              </optgroup>
+            ))}
+          </Filter>
+          <Filter
+            label="Who"
+            of={actor ?? ''}
+            options={[['', 'Anyone'], ...peopleOf(members.value?.data ?? [], actor), ...OTHERS]}
+            change={(to) => change({ actor: to || null })}
+          />
+          <KeyChoice of={key} change={(to) => change({ key: to })} />
+          <DateFilter label="From" of={since} change={(to) => change({ since: to })} />
+          <DateFilter label="To" of={until} change={(to) => change({ until: to })} />
+          {isFiltered && <Button does={clear}>Clear filters</Button>}
         </div>
         <div
           class={`info ${csv.actions.length > 0 ? 'warning' : ''}`}
@@ -73,7 +115,7 @@ export function auditPage() {
             )}
           </p>
         </div>
-        <EventTable of={events} name="audit-title" none="No matching events." />
+        <EventTable of={events} name="audit-title" none="No events match these filters." />
       </>,
       place,
     );
@@ -84,13 +126,59 @@ export function auditPage() {
   return {
     /** Shows the events that the address asks for. */
     async open(): Promise<void> {
-      const [action, key] = [chosen('action'), chosen('key')];
-      filters = {
-        action: action !== null && action in EVENTS ? action : null,
-        key_id: key !== null && UUID.test(key) ? key.toLowerCase() : null,
+      const valid = (name: keyof Chosen, isValid: (value: string) => boolean): string | null => {
+        const value = chosen(name);
+        return value !== null && isValid(value) ? value : null;
       };
-      await Promise.all([events.load(), readChoice(call, filters.key_id, draw)]);
+      filters = {
+        action: valid('action', (action) => ACTIONS.has(action)),
+        actor: valid('actor', (actor) => actor.length <= 410),
+        key: valid('key', (key) => UUID.test(key))?.toLowerCase() ?? null,
+        since: valid('since', isDay),
+        until: valid('until', isDay),
+      };
+      await Promise.all([events.load(), members.load(), readChoice(call, filters.key, draw)]);
     },
     refresh: events.load,
   };
+}
+
+/** The filters as they are asked for: days are those of the browser, and the last one is included. */
+function asked({ key, since, until, ...others }: Chosen): EventFilters {
+  return {
+    ...{ ...others, key_id: key },
+    since: since === null ? null : startOf(since).toISOString(),
+    until: until === null ? null : startOf(until, 1).toISOString(),
+  };
+}
+
+const isDay = (text: string): boolean => /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(startOf(text).getTime());
+
+/** The members to choose from, with their ids if others have the same name, and who is chosen if that is nobody of these. */
+function peopleOf(members: Answer<'members'>['data'], actor: string | null): Options {
+  const isShared = (name: string): boolean => members.filter((other) => other.name === name).length > 1;
+  const people = members.map(({ id, name }) => [`user:${id}`, isShared(name) ? `${name} (${id})` : name] as const);
+  const isOther = actor !== null && [...people, ...OTHERS].every(([value]) => value !== actor);
+  return isOther ? [...people, [actor, actor.replace(/^user:/, '')]] : people;
+}
+
+interface DateFilterProps {
+  readonly label: string;
+  /** YYYY-MM-DD. */
+  readonly of: string | null;
+  readonly change: (to: string | null) => void;
+}
+
+function DateFilter({ label, of: day, change }: DateFilterProps): JSX.Element {
+  return (
+    <label class="filter">
+      {label}
+      <input
+        class="input"
+        type="date"
+        value={day ?? ''}
+        onChange={({ currentTarget }) => change(currentTarget.value || null)}
+      />
+    </label>
+  );
 }

@@ -152,6 +152,32 @@ interface MemberList {
   readonly has_more: boolean;
 }
 
+interface Invitation {
+  readonly id: string;
+  readonly name: string;
+  readonly role: 'member' | 'admin';
+  readonly created_by: string;
+  readonly created_at: string;
+  readonly expires_at: string;
+}
+
+interface InvitationList {
+  readonly data: readonly Invitation[];
+}
+
+interface NewInvitation {
+  readonly url: string;
+  readonly invitation: Invitation;
+}
+
+interface Invitation2 {
+  readonly id: string;
+}
+
+interface SignedOut {
+  readonly sessions: number;
+}
+
 interface AuditEvent {
   readonly id: string;
   readonly at: string;
@@ -216,6 +242,70 @@ interface RequestCountList {
   readonly data: readonly RequestCount[];
 }
 
+interface OrderTotal {
+  readonly currency: string;
+  readonly status:
+    'placed' | 'confirmed' | 'in_production' | 'dispatched' | 'delivered' | 'completed' | 'cancelled' | null;
+  readonly count: number;
+  readonly total_minor: number;
+}
+
+interface OrderTotals {
+  readonly data: readonly OrderTotal[];
+  readonly has_more: boolean;
+}
+
+interface OrderTotal2 {
+  readonly month: string | null;
+  readonly count: number;
+  readonly total_minor: number;
+}
+
+interface OrderTotals2 {
+  readonly data: readonly OrderTotal2[];
+  readonly has_more: boolean;
+}
+
+interface QuoteTotal {
+  readonly currency: string;
+  readonly status: 'draft' | 'sent' | 'accepted' | 'declined' | 'expired' | 'withdrawn' | null;
+  readonly count: number;
+  readonly total_minor: number;
+}
+
+interface QuoteTotals {
+  readonly data: readonly QuoteTotal[];
+  readonly has_more: boolean;
+}
+
+interface Customer {
+  readonly name: string;
+}
+
+interface OrderTotal3 {
+  readonly customer_id: string | null;
+  readonly customer: Customer | null;
+  readonly count: number;
+  readonly total_minor: number;
+}
+
+interface OrderTotals3 {
+  readonly data: readonly OrderTotal3[];
+}
+
+interface ProductSale {
+  readonly sku: string;
+  readonly description: string;
+  readonly currency: string;
+  readonly uom: string;
+  readonly qty: number;
+  readonly net_minor: number;
+}
+
+interface ProductSales {
+  readonly data: readonly ProductSale[];
+}
+
 interface NewApiKey {
   readonly key: string;
   readonly api_key: ApiKey;
@@ -229,10 +319,6 @@ interface RotatedApiKey {
   readonly key: string;
   readonly api_key: ApiKey;
   readonly old: ApiKey3;
-}
-
-interface ApiKey4 {
-  readonly id: string;
 }
 
 interface WebhookEndpoint {
@@ -331,8 +417,20 @@ export interface Calls {
   allUsage: { variables: { period: 'last_1h' | 'last_24h' | 'last_7d' | 'last_30d' }; answer: KeyUsage2 };
   usageByKey: { variables: { period: 'last_1h' | 'last_24h' | 'last_7d' | 'last_30d' }; answer: UsageByKeyList };
   members: { variables: {}; answer: MemberList };
+  invitations: { variables: {}; answer: InvitationList };
+  invite: { variables: { name: string; role: 'member' | 'admin' }; answer: NewInvitation };
+  revokeInvitation: { variables: { invitation_id: string }; answer: Invitation2 };
+  signOut: { variables: { user_id?: string | null }; answer: SignedOut };
   events: {
-    variables: { action?: string | null; key_id?: string | null; limit?: number | null; cursor?: string | null };
+    variables: {
+      action?: string | null;
+      key_id?: string | null;
+      actor?: string | null;
+      since?: string | null;
+      until?: string | null;
+      limit?: number | null;
+      cursor?: string | null;
+    };
     answer: AuditEventPage;
   };
   requests: {
@@ -365,6 +463,24 @@ export interface Calls {
     variables: { code: string; since?: string | null; until?: string | null };
     answer: RequestCountList;
   };
+  figures: {
+    variables: {
+      currency: string;
+      from?: string | null;
+      to?: string | null;
+      sold?:
+        | readonly ('placed' | 'confirmed' | 'in_production' | 'dispatched' | 'delivered' | 'completed' | 'cancelled')[]
+        | null;
+    };
+    answer: {
+      readonly orders: OrderTotals;
+      readonly order_months: OrderTotals2;
+      readonly quotes: QuoteTotals;
+      readonly quote_months: OrderTotals2;
+      readonly customers: OrderTotals3;
+      readonly products: ProductSales;
+    };
+  };
   make: {
     variables: {
       name: string;
@@ -388,7 +504,7 @@ export interface Calls {
       allowed_ranges?: readonly string[] | null;
       mcp?: 'off' | 'read' | 'write' | null;
     };
-    answer: ApiKey4;
+    answer: Invitation2;
   };
   revoke: { variables: { key_id: string }; answer: ApiKey };
   endpoints: { variables: {}; answer: WebhookEndpointList };

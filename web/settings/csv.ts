@@ -8,6 +8,9 @@ export type Event = Answer<'events'>['data'][number];
 export interface EventFilters {
   readonly action: string | null;
   readonly key_id: string | null;
+  readonly actor: string | null;
+  readonly since: string | null;
+  readonly until: string | null;
 }
 interface Job {
   readonly filters: EventFilters;
@@ -126,7 +129,7 @@ export class Csv {
     // the browser has read the file by then
     setTimeout(() => URL.revokeObjectURL(href), 60_000);
     const isTruncated = cursor !== null && events.length >= most;
-    const advice = isTruncated ? ' Older ones are not in it: choose an action or a key for those.' : '';
+    const advice = isTruncated ? ' Older ones are not in it: choose a period for those.' : '';
     this.#leave(`Saved ${counted(Math.min(events.length, most))} as ${name}.${advice}`);
   }
 

@@ -1,45 +1,93 @@
+import './events.css';
 import { Fragment, type JSX } from 'preact';
 import type { Event } from './csv';
 import type { List, Page } from './list';
-import { Ago, Cell, Head, Table } from './parts';
-import { partsOf } from './sentences';
+import { Cell, Head, type Options, Table } from './parts';
+import { type Change, changesOf, partsOf } from './sentences';
+import { clockOf, dayInWords, exact } from './time';
 
-/* Events of the audit log, newest first. */
+/* Events of the audit log, newest first, by day. */
 
 interface EventTableProps {
   readonly of: List<Page & { readonly data: readonly Event[] }>;
   /** Id of the heading. */
   readonly name: string;
-  readonly none: string;
+  readonly none: string | JSX.Element;
 }
+
+/** Who acts, beside people. */
+export const OTHERS: Options = [
+  ['operator', 'Operator'],
+  ['cli', 'Command line'],
+  ['system', 'Gateway'],
+];
+
+const COLUMNS = ['Time', 'What', 'Who', 'IP address'];
 
 export function EventTable({ of: list, name, none }: EventTableProps): JSX.Element {
   return (
-    <Table
-      of={list}
-      class="audit"
-      name={name}
-      columns={['When', 'What', 'Who', 'From']}
-      none={none}
-      more="Show older events"
-    >
-      {list.rows.map((event) => (
-        <tr key={event.id}>
-          <Cell label="When">
-            <Ago at={event.last_at} />
-            {event.times > 1 && <span class="quiet"> {event.times} times</span>}
-          </Cell>
-          <Head label="What">
-            {partsOf(event).map((part, at) => (
-              <Fragment key={at}>{part}</Fragment>
-            ))}
-          </Head>
-          <Cell label="Who">
-            <span title={event.actor}>{event.actor_name ?? event.actor}</span>
-          </Cell>
-          <Cell label="From">{event.from}</Cell>
-        </tr>
-      ))}
+    <Table of={list} class="audit" name={name} columns={COLUMNS} none={none} more="Show older events">
+      {list.rows.map((event, index) => {
+        const day = dayInWords(event.at);
+        const before = list.rows[index - 1];
+        return (
+          <Fragment key={event.id}>
+            {(!before || dayInWords(before.at) !== day) && (
+              <tr class="day">
+                <td colSpan={COLUMNS.length}>{day}</td>
+              </tr>
+            )}
+            <Row of={event} />
+          </Fragment>
+        );
+      })}
     </Table>
+  );
+}
+
+function Row({ of: event }: { of: Event }): JSX.Element {
+  const { at, last_at: last, times, actor, actor_name: name, from } = event;
+  return (
+    <tr>
+      <Cell label="Time">
+        <time dateTime={at} title={exact(at)}>
+          {clockOf(at)}
+        </time>
+        {times > 1 && (
+          <span class="quiet">
+            {times} times until {clockOf(last)}
+          </span>
+        )}
+      </Cell>
+      <Head label="What">
+        {partsOf(event).map((part, place) => (
+          <Fragment key={place}>{part}</Fragment>
+        ))}
+        <Changes of={changesOf(event)} />
+      </Head>
+      <Cell label="Who">
+        <span title={actor}>{name ?? kindOf(actor)}</span>
+      </Cell>
+      <Cell label="IP address">{from}</Cell>
+    </tr>
+  );
+}
+
+/** Who acts if it is not one of the organisation's people: their names are the operator's own. */
+function kindOf(actor: string): string {
+  const [kind = ''] = actor.split(':');
+  return OTHERS.find(([value]) => value === kind)?.[1] ?? actor;
+}
+
+function Changes({ of: changes }: { of: readonly Change[] }): JSX.Element | null {
+  if (changes.length === 0) return null;
+  return (
+    <ul class="changes">
+      {changes.map(({ name, before, after }) => (
+        <li key={name}>
+          {name}: {before !== '' && <del>{before}</del>} {after !== '' && <ins>{after}</ins>}
+        </li>
+      ))}
+    </ul>
   );
 }

@@ -104,6 +104,7 @@ export function Problem({ failure, again }: { failure: Failure | undefined; agai
   return (
     <div class="alert" role="alert" hidden={!failure} ref={place}>
       {failure?.message} {failure?.link && <LinkTo {...failure.link} />}
+      {failure?.button && <Button does={failure.button.does}>{failure.button.text}</Button>}
       {again && failure?.remedy === 'again' && <Button does={again}>Try again</Button>}
       {again && failure?.remedy === 'reload' && <Button does={() => location.reload()}>Reload</Button>}
     </div>

@@ -57,12 +57,17 @@ const listLeft = (): string | undefined => (history.state as { list?: string } |
 /** The address of the list that led to the page of a key or endpoint, with its filters; it survives a reload. */
 export const listAddress = (list: string): string => listLeft() ?? `/settings/${list}`;
 
-/** Says that something does not exist, where it may be instead, and how to get back to the list. */
+/** Says that something does not exist, where it may be instead, and how to get there and back to the list. */
 export function notFound(text: string, list: string, others: string, href = listAddress(list)): Failure {
-  const other = document.querySelector('.mode [aria-pressed="false"]')?.textContent.trim();
-  const where = { Live: 'live data', Sandbox: 'the sandbox' }[other ?? ''];
-  const hint = where === undefined ? '' : ` If it is in ${where}, press “${other}”.`;
-  return new Failure(text + hint, { code: 'not_found', link: { href, text: others, isHere: true } });
+  const link = { href, text: others, isHere: true };
+  const failure = new Failure(text, { code: 'not_found', link });
+  // it leads to this address in the other mode, since nothing is found here (mode.js)
+  const other = document.querySelector<HTMLButtonElement>('.mode [aria-pressed="false"]');
+  const where = { Live: 'live data', Sandbox: 'the sandbox' }[other?.textContent.trim() ?? ''];
+  if (!other || where === undefined) return failure;
+  failure.message += ` It may be in ${where}.`;
+  failure.button = { text: `Switch to ${where}`, does: () => other.click() };
+  return failure;
 }
 
 /** The id in the address of the shown page. */

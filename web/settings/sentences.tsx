@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX } from 'preact';
-import type { AuditAction } from '../../src/organisations/auditEvents';
+import type { ShownAction } from '../../src/organisations/auditEvents';
 import type { Event } from './csv';
 import { scopesInWords } from './keyNames';
 import { shownId } from './route';
@@ -11,8 +11,8 @@ type Details = Readonly<Record<string, unknown>>;
 type Parts = readonly ComponentChildren[];
 type EventWords = readonly [name: string, sentence: (of: Details, keyId: string | null) => Parts];
 
-/** The name of each kind of event, and the sentence about one. If an event that the gateway can record is missing here, this does not compile. */
-export const EVENTS: Readonly<Record<AuditAction, EventWords>> = {
+/** The name of each kind of event, and the sentence about one. If an event that people are shown is missing here, this does not compile. */
+export const EVENTS: Readonly<Record<ShownAction, EventWords>> = {
   'organisation.created': [
     'Organisation created',
     ({ name, plan, currency, sandbox_of: of }) => [
@@ -25,48 +25,13 @@ export const EVENTS: Readonly<Record<AuditAction, EventWords>> = {
     'Organisation renamed',
     ({ from, to }) => [`Renamed the organisation from ${valueInWords(from)} to `, named(to)],
   ],
-  'organisation.ref_set': [
-    'External reference set',
-    ({ external_ref: ref }) => ['Set the external reference to ', named(ref)],
-  ],
   'organisation.plan_changed': [
     'Plan changed',
     ({ from, to }) => [`Changed the plan from ${valueInWords(from)} to `, named(to)],
   ],
   'organisation.suspended': ['Organisation suspended', () => ['Suspended the organisation']],
   'organisation.resumed': ['Organisation resumed', () => ['Resumed the organisation']],
-  'organisation.restored': [
-    'Organisation restored',
-    (of) => [`Restored the organisation from an export: ${changesIn(of)}`],
-  ],
-  'organisation.moving': ['Move begun', ({ to }) => ['Started moving the data to ', named(to)]],
-  'organisation.moved': [
-    'Organisation moved',
-    ({ from, to, documents }) => [
-      ...(from === null ? [] : ['Moved the data from ', named(from)]),
-      ...[from === null ? 'Moved the data to ' : ' to ', named(to)],
-      documents === undefined ? '' : `: ${counted(documents, 'document')}`,
-    ],
-  ],
-  'organisation.move_undone': ['Move undone', ({ to }) => ['Cancelled the move to ', named(to)]],
-  'organisation.copy_dropped': [
-    'Copy deleted',
-    ({ cluster }) => ['Deleted the copy that was left on ', named(cluster)],
-  ],
-  'organisation.erasing': [
-    'Erasure begun',
-    ({ keys_revoked: keys }) => [`Started erasing the organisation; revoked ${counted(keys, 'key')}`],
-  ],
-  'organisation.erased': ['Organisation erased', () => ['Erased the organisation']],
-  'job.created': [
-    'Job created',
-    ({ kind, to }) =>
-      kind === 'move' ? ['Requested a move to ', named(to)] : ['Requested the erasure of the organisation'],
-  ],
-  'job.failed': [
-    'Job failed',
-    ({ kind, error }) => [`The requested ${valueInWords(kind)} failed: ${valueInWords(error)}`],
-  ],
+  'organisation.restored': ['Organisation restored', () => ['Restored the organisation from an export']],
   'sandbox.created': ['Sandbox made', ({ name }) => ['Created the sandbox ', named(name)]],
   'sandbox.reset': ['Sandbox emptied', () => ['Emptied the sandbox']],
   'objects.written': ['Objects written', (counts) => ['Wrote objects', others(counts)]],
@@ -79,7 +44,7 @@ export const EVENTS: Readonly<Record<AuditAction, EventWords>> = {
     ({ customer_id: id }) => ['Allowed data of customer ', named(id), ' to be written again'],
   ],
   'key.created': ['Key created', (of, id) => ['Created ', keyOf(of, id), ` with ${scopesOf(of)}`, limitsOf(of)]],
-  'key.updated': ['Key changed', (of, id) => ['Changed ', keyOf(of, id), `: ${changesIn(of)}`]],
+  'key.updated': ['Key changed', (of, id) => ['Changed ', keyOf(of, id)]],
   'key.rotated': [
     'Key rotated',
     ({ from, old_expires_at: end, ...of }, id) => [
@@ -97,7 +62,8 @@ export const EVENTS: Readonly<Record<AuditAction, EventWords>> = {
   'webhook.created': ['Webhook endpoint added', (of) => ['Added the endpoint ', urlOf(of), ` for ${typesOf(of)}`]],
   'webhook.updated': [
     'Webhook endpoint changed',
-    (of) => ['Changed the endpoint ', urlOf(of), 'types' in of ? ` to ${typesOf(of)}` : ''],
+    // events of earlier versions do not say what was before
+    (of) => ['Changed the endpoint ', urlOf(of), 'types' in of && !('from' in of) ? ` to ${typesOf(of)}` : ''],
   ],
   'webhook.rotated': ['Webhook secret rotated', (of) => ['Rotated the secret of the endpoint ', urlOf(of)]],
   'webhook.enabled': [
@@ -109,6 +75,19 @@ export const EVENTS: Readonly<Record<AuditAction, EventWords>> = {
     (of) => ['Disabled the endpoint ', urlOf(of), `: ${label(valueInWords(of.reason))}`],
   ],
   'webhook.deleted': ['Webhook endpoint deleted', (of) => ['Deleted the endpoint ', urlOf(of)]],
+  'invitation.created': [
+    'Person invited',
+    ({ user, role, ends_at: end }) => [
+      'Invited ',
+      named(userOf(user)),
+      ` as ${valueInWords(role)}, until ${valueInWords(end)}`,
+    ],
+  ],
+  'invitation.accepted': ['Invitation accepted', ({ invited_by: by }) => ['Accepted the invitation of ', named(by)]],
+  'invitation.revoked': [
+    'Invitation revoked',
+    ({ user, role }) => ['Revoked the invitation of ', named(userOf(user)), ` as ${valueInWords(role)}`],
+  ],
   'link.created': [
     'Sign-in link created',
     ({ user, role, ends_at: end }) => [
@@ -134,7 +113,7 @@ export function partsOf({ action, key_id: id, details: text }: Event): Parts {
 }
 
 const named = (name: unknown): JSX.Element => <strong>{valueInWords(name)}</strong>;
-const userOf = (user: unknown): string => valueInWords(user).replace(/^link:/, '');
+const userOf = (user: unknown): string => valueInWords(user).replace(/^(link|invited):/, '');
 const counted = (count: unknown, what: string): string =>
   `${Number(count).toLocaleString('en')} ${what}${count === 1 ? '' : 's'}`;
 const urlOf = ({ url, endpoint }: Details): JSX.Element => <span class="url">{named(url ?? endpoint)}</span>;
@@ -162,13 +141,25 @@ function typesOf({ types }: Details): string {
   return isEmpty(types) ? 'all events' : valueInWords(types);
 }
 
-/** `mcp: read → off` */
-function changesIn({ from, to }: Details): string {
-  if (!isObject(from) || !isObject(to)) return '';
-  return Object.keys(to)
-    .filter((name) => side(name, from[name]) !== side(name, to[name]))
-    .map((name) => `${label(name)}: ${side(name, from[name])} → ${side(name, to[name])}`)
-    .join(' · ');
+export interface Change {
+  readonly name: string;
+  readonly before: string;
+  readonly after: string;
+}
+
+/** What an event changed: each member that differs, before and after; of a list, what was removed and what was added. */
+export function changesOf({ details: text }: Pick<Event, 'details'>): readonly Change[] {
+  const { from, to } = JSON.parse(text) as Details;
+  if (!isObject(from) || !isObject(to)) return [];
+  return Object.keys(to).flatMap((name) => {
+    const [before, after] = [from[name], to[name]];
+    if (side(name, before) === side(name, after)) return [];
+    if (!isList(before) || !isList(after))
+      return { name: title(name), before: side(name, before), after: side(name, after) };
+    const only = (list: readonly unknown[], others: readonly unknown[]): string =>
+      valueInWords(list.filter((value) => !others.includes(value)));
+    return { name: title(name), before: only(before, after), after: only(after, before) };
+  });
 }
 
 /** `: customer id: …`, without members that are not set. */
@@ -182,9 +173,20 @@ function others(details: Details): string {
 const isObject = (value: unknown): value is Details => typeof value === 'object' && value !== null;
 const label = (name: string): string => name.replaceAll('_', ' ');
 const isEmpty = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
+const isList = (value: unknown): value is readonly unknown[] => Array.isArray(value) && value.length > 0;
+/** Names of members that are not their own words. */
+const TITLES: Readonly<Record<string, string>> = {
+  ...{ expires_at: 'Expiry', allowed_ranges: 'Allowed addresses', mcp: 'Assistants (MCP)', url: 'URL' },
+  ...{ types: 'Events' },
+};
+const title = (name: string): string => TITLES[name] ?? `${name.charAt(0).toUpperCase()}${label(name.slice(1))}`;
 const TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
 /** What it means if a member is not set. */
-const UNSET: Readonly<Record<string, string>> = { expires_at: 'never', allowed_ranges: 'anywhere' };
+const UNSET: Readonly<Record<string, string>> = {
+  expires_at: 'never',
+  allowed_ranges: 'anywhere',
+  types: 'all events',
+};
 
 /** One side of a change. */
 function side(name: string, value: unknown): string {

@@ -8,6 +8,7 @@ import './keys.css';
 import { auditPage } from './audit';
 import { makeKey, rotateKey } from './keyDialogs';
 import { mayMake, revokeKey } from './keyChanges';
+import { insightsPage } from './insights';
 import { keyPage } from './keyPage';
 import { keysPage } from './keys';
 import { membersPage } from './members';
@@ -28,6 +29,7 @@ const webhooksChanged = (): void => refresh('webhooks', 'audit');
 const webhooks = webhooksPage(webhooksChanged);
 followAddress({
   integrations: overviewPage(actions, webhooks.read),
+  insights: insightsPage(),
   keys: keysPage(actions),
   key: keyPage(),
   webhooks,

@@ -1,9 +1,10 @@
 import '../prose';
 import '../settings.css';
+import './signIn.css';
 
-/* Makes sure that a link is sent only once. The page also works without this. */
+/* Makes sure that a form, such as that of a link, is sent only once. The page also works without this. */
 
-const form = document.getElementById('link');
+const form = document.querySelector('main form');
 if (form) {
   const button = form.querySelector('button');
   const text = button.textContent;

@@ -41,6 +41,23 @@ const local = new Intl.DateTimeFormat('en-GB', { ...DAY, year: 'numeric', ...CLO
 const localClock = new Intl.DateTimeFormat('en-GB', CLOCK);
 const localDay = new Intl.DateTimeFormat('en-GB', DAY);
 const utcDay = new Intl.DateTimeFormat('en-GB', { ...DAY, timeZone: 'UTC' });
+const weekday = new Intl.DateTimeFormat('en-GB', { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' });
+
+/** The day of a time, where the browser is: `Today`, `Yesterday`, `Friday 27 November 2026`. */
+export function dayInWords(iso: string): string {
+  const date = new Date(iso).toDateString();
+  const today = new Date(now());
+  if (date === today.toDateString()) return 'Today';
+  today.setDate(today.getDate() - 1);
+  return date === today.toDateString() ? 'Yesterday' : weekday.format(new Date(iso)).replace(',', '');
+}
+
+/** The beginning of a day (YYYY-MM-DD) where the browser is, or of another one some days later. */
+export function startOf(day: string, later = 0): Date {
+  const date = new Date(`${day}T00:00`);
+  date.setDate(date.getDate() + later);
+  return date;
+}
 
 /** `28 Nov 2026, 14:05`, in the visitor's time zone. */
 export const localTime = (iso: string): string => local.format(new Date(iso));

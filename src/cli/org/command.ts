@@ -6,7 +6,7 @@ import { ShardRefused } from '../../mongo/shards';
 import { interruption, notFound, usageFailure } from '../ending';
 import type { JsonOption, OrgOption } from '../help';
 import { type OrganisationForOperators, shownOrganisation } from '../../organisations/organisationRows';
-import { signInUrl } from '../../organisations/sessions';
+import { signInUrl } from '../../organisations/signInTokens';
 import type { Store } from '../store';
 import { counted, note, paint, plain, print, printResult, printSlowly, say } from '../terminal';
 import { requireOrganisation, withStore } from '../withStore';

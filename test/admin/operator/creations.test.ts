@@ -24,6 +24,7 @@ const listed = async (path: string): Promise<Json[]> => (await caller().get(path
 const SECRETS = [
   ['keys', SHOP, 'api_key', 'revoke it'],
   ['webhooks', HINT, 'endpoint', 'delete it'],
+  ['invitations', { name: 'Ann', role: 'member' }, 'invitation', 'revoke it'],
 ] as const;
 
 test.each(SECRETS)('of %s a repeat creates none, and names the one that was made', async (path, sent, name, remedy) => {

@@ -1,4 +1,16 @@
-import { dialog, enter, goTo, heading, named, pageScene, press, saved, says, shown } from '../../support/settingsPage';
+import {
+  dialog,
+  enter,
+  goTo,
+  heading,
+  named,
+  openSideBar,
+  pageScene,
+  press,
+  saved,
+  says,
+  shown,
+} from '../../support/settingsPage';
 import { expectAccessible, inBrowser } from '../../support/browser';
 import { client } from '../../support/client';
 import { makeKey, makeOrganisation } from '../../support/factories';
@@ -11,6 +23,7 @@ inBrowser('the switch to the sandbox', () => {
     const { id } = await makeKey(gateway, of, { name: 'Web shop' });
     const page = await visit({ of, width: 390, theme: 'dark' });
     await named(page, 'Web shop').waitFor();
+    await openSideBar(page);
     await enter(page, 'Sandbox');
     await says(page, 'This is the sandbox');
     await expectAccessible(page);
@@ -25,17 +38,22 @@ inBrowser('the switch to the sandbox', () => {
     await saved(page);
     // the same page of the other data; what is only there is found
     await goTo(page, 'Requests');
+    await openSideBar(page);
     await press(page, 'Live');
     await heading(page, 'Requests').waitFor();
+    await openSideBar(page);
     await press(page, 'Sandbox');
     await says(page, 'This is the sandbox');
     await page.goto(`${gateway.url}/settings/keys/${id}`);
-    await says(page, 'There is no such API key. If it is in live data, press “Live”.');
-    await press(page, 'Live');
+    await says(page, 'There is no such API key. It may be in live data.');
+    await expectAccessible(page);
+    await press(page, 'Switch to live data');
     await heading(page, 'Web shop').waitFor();
+    await openSideBar(page);
     await press(page, 'Sandbox');
     await heading(page, 'API keys').waitFor();
     await named(page, 'trial').waitFor();
+    await openSideBar(page);
     await press(page, 'Live');
     await named(page, 'Web shop').waitFor();
     expect(await named(page, 'trial').count()).toBe(0);

@@ -26,9 +26,11 @@ inBrowser('the audit log on the settings page', () => {
   const scene = on.pageScene({ ...on.BROKEN, on: 'Audit log' });
   const { gateway, visit } = scene;
   const log = (page: Page) => on.section(page, 'Audit log');
-  const rows = (page: Page) => on.rows(page, 'Audit log');
+  // without the headings of days
+  const rows = (page: Page) => on.rows(page, 'Audit log').filter({ has: page.getByRole('rowheader') });
   const what = (page: Page) => log(page).getByRole('combobox', { name: 'What', exact: true });
   const key = (page: Page) => log(page).getByRole('combobox', { name: 'Key', exact: true });
+  const who = (page: Page) => log(page).getByRole('combobox', { name: 'Who', exact: true });
   const add = (events: readonly object[]) =>
     gateway.databases.control
       .collection<{ _id: string }>('audit_events')
@@ -57,21 +59,30 @@ inBrowser('the audit log on the settings page', () => {
     const created = await rows(page).getByRole('rowheader').textContent();
     expect(created).toMatch(/^Created Till with .*, until [\d-]{10} [\d:]{8} UTC, write over MCP$/);
     expect(created).toContain(SCOPES);
-    await what(page).selectOption('everything');
-    await listed('Changed Till:', 'Created Till');
+    await what(page).selectOption('Everything');
+    await listed('Changed TillExpiry:', 'Created Till');
     expect(on.search(page)).toBe(`?key=${id}`);
-    const changed = await rows(page).first().innerText();
-    expect(changed).toMatch(/Changed Till: .*expires at: [\d-]{10} [\d:]{8} UTC → never/);
-    expect(changed).toContain('allowed ranges: anywhere → 10.0.0.0/8 · mcp: write → off');
+    const changes = await rows(page).first().getByRole('listitem').allInnerTexts();
+    expect(changes).toEqual([
+      expect.stringMatching(/^Expiry: [\d-]{10} [\d:]{8} UTC never$/),
+      'Allowed addresses: anywhere 10.0.0.0/8',
+      'Assistants (MCP): write off',
+    ]);
+    expect(await rows(page).first().locator('del').allTextContents()).toHaveLength(3);
+    await expectAccessible(page);
     await what(page).selectOption('Key changed');
-    await listed('Changed Till:');
+    await listed('Changed TillExpiry:');
     await page.reload();
-    await listed('Changed Till:');
+    await listed('Changed TillExpiry:');
     expect([await what(page).inputValue(), await key(page).inputValue()]).toEqual(['key.updated', id]);
     await what(page).selectOption('Key revoked');
-    await says(page, 'No matching events.');
+    await says(page, 'No events match these filters.');
     await key(page).selectOption('any');
     expect(on.search(page)).toBe('?action=key.revoked');
+    await press(page, 'Clear filters');
+    await says(rows(page), 'Created Web shop');
+    expect(on.search(page)).toBe('');
+    await hasFocus(what(page));
   });
 
   test('the key selected in the URL is named, even if it is not among the newest hundred', async () => {
@@ -90,39 +101,58 @@ inBrowser('the audit log on the settings page', () => {
     expect(await key(page).locator('option').last().isDisabled()).toBe(true);
   });
 
-  test('says in sentences what operators did to the organisation', async () => {
+  test('events are in sentences by day, and filtered by group, person and days; what concerns operators alone is not there', async () => {
     const of = await makeOrganisation(gateway);
     const expected = {
       'organisation.suspended': [{}, 'Suspended the organisation'],
       'organisation.restored': [
         { from: { name: 'A', plan: 'starter' }, to: { name: 'B', plan: 'starter' } },
-        'Restored the organisation from an export: name: A → B',
+        'Restored the organisation from an exportName: A B',
       ],
-      'job.created': [{ job: '1', kind: 'move', to: 'eu' }, 'Requested a move to eu'],
-      'organisation.moving': [{ from: 'us', to: 'eu' }, 'Started moving the data to eu'],
-      'organisation.move_undone': [{ to: 'eu' }, 'Cancelled the move to eu'],
-      'organisation.moved': [
-        { from: 'us', to: 'eu', documents: 1234, sha256: 'x' },
-        'Moved the data from us to eu: 1,234 documents',
-      ],
-      'job.failed': [{ job: '1', kind: 'erasure', error: 'no room' }, 'The requested erasure failed: no room'],
-      'organisation.erasing': [{ keys_revoked: 1 }, 'Started erasing the organisation; revoked 1 key'],
       'objects.written': [{ created: 2, deleted: 1 }, 'Wrote objects: created: 2 · deleted: 1'],
       'customer.erased': [{ customer_id: 'c1', orders: 2 }, 'Erased the personal data of customer c1: orders: 2'],
+      'webhook.updated': [
+        { url: 'https://b.example', from: { types: ['a', 'b'] }, to: { types: ['b', 'c'] } },
+        'Changed the endpoint https://b.exampleEvents: a c',
+      ],
       'user.signed_out': [{ everywhere: 'link:Ann', sessions: 2 }, 'Signed Ann out everywhere: ended 2 sessions'],
       'later.added': [{ size: 3 }, 'later.added: size: 3'],
     } as const;
+    const hidden = { 'job.created': [{ kind: 'move', to: 'eu' }], 'organisation.moved': [{ from: 'us', to: 'eu' }] };
+    const days = Date.UTC(2025, 10, 24, 12);
     await add(
-      Object.entries(expected).map(([action, [details]], at) => ({
-        ...{ organisation_id: of.id, action, details, at: new Date(Date.now() + (at + 1) * MINUTE) },
-        actor: { who: 'operator:billing', from: 'here' },
+      Object.entries({ ...expected, ...hidden }).map(([action, [details]], at) => ({
+        ...{ organisation_id: of.id, action, details, at: new Date(days + Math.floor(at / 3) * DAY + at * MINUTE) },
+        actor:
+          at % 2 === 0 ? { who: 'operator:billing', from: 'here' } : { who: 'user:link:Ann', name: 'Ann', from: 'x' },
       })),
     );
     const page = await visit(of);
+    const texts = () => rows(page).getByRole('rowheader').allTextContents();
     const words = Object.values(expected).map(([, sentence]) => sentence);
+    await scene.open(page, '/settings/audit?until=2025-11-30');
     await says(rows(page), words.at(-1)!);
-    const texts = await rows(page).getByRole('rowheader').allTextContents();
-    expect(texts.slice(0, words.length)).toEqual(words.toReversed());
+    expect(await texts()).toEqual(words.toReversed());
+    const headings = log(page).locator('.day');
+    expect(await headings.allTextContents()).toEqual([
+      'Wednesday 26 November 2025',
+      'Tuesday 25 November 2025',
+      'Monday 24 November 2025',
+    ]);
+    expect(await rows(page).last().locator('time').textContent()).toBe('12:00');
+    await who(page).selectOption('Ann');
+    await on.counted(rows(page), 3);
+    await who(page).selectOption('Operator');
+    await on.counted(rows(page), 4);
+    await what(page).selectOption('All about the organisation');
+    await on.counted(rows(page), 2);
+    await log(page).getByLabel('From', { exact: true }).fill('2025-11-25');
+    await says(page, 'No events match these filters.');
+    expect(on.search(page)).toBe('?until=2025-11-30&actor=operator&action=organisation&since=2025-11-25');
+    await page.reload();
+    await says(page, 'No events match these filters.');
+    await scene.open(page, '/settings/audit');
+    await says(log(page), 'Today');
   });
 
   /** Does something, and parses the file that is downloaded then. */

@@ -24,8 +24,8 @@ export interface Person {
 }
 
 /** A gateway and an organisation with a signed-in user of each role, for the tests of a file or describe. */
-export function useOffice() {
-  const gateway = served();
+export function useOffice(environment: Record<string, string> = {}) {
+  const gateway = served(environment);
   const organisation = late(() => makeOrganisation(gateway));
   const admin = late(() => signIn(gateway, organisation, 'admin', 'Ada'));
   const member = late(() => signIn(gateway, organisation, 'member', 'Max'));

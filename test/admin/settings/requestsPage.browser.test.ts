@@ -12,9 +12,7 @@ import {
   inBrowser,
   press,
   says,
-  turn,
   unsent,
-  VIEWS,
 } from '../../support/browser';
 import { makeKey, makeOrganisation } from '../../support/factories';
 import { served } from '../../support/gateway';
@@ -211,55 +209,6 @@ inBrowser('requests on the settings page', () => {
     await page.unroute('**/settings/graphql');
     await press(requests(page), 'Refresh');
     await says(page, 'Refreshed.');
-  });
-
-  test('bars count the listed requests over time, and one of them, or several, narrow the period', async () => {
-    const of = await makeOrganisation(gateway);
-    const { id } = await makeKey(gateway, of, { name: 'shop' });
-    const now = Date.now();
-    const day = (days: number) => ({ at: new Date(now - days * 24 * HOUR) });
-    await someRequests(gateway, of, id, [
-      { ...day(1), status: 500, code: 'internal' },
-      { at: new Date(day(1).at.getTime() - 1), path: '/api/v1/orders' },
-      { ...day(4), path: '/api/v1/products' },
-    ]);
-    const page = await visit(of);
-    const group = requests(page).getByRole('group', { name: 'Listed requests over time' });
-    const bars = group.getByRole('button');
-    const filled = group.getByRole('button', { name: /: (?!0 successful, 0 failed)/ });
-    await counted(filled, 2);
-    expect(await filled.last().getAttribute('aria-label')).toMatch(/–.*: 1 successful, 1 failed$/);
-    await says(requests(page), '2 successful');
-    for (const view of VIEWS) {
-      await turn(page, view);
-      await expectAccessible(page);
-    }
-    await turn(page, VIEWS[0]!);
-    // only one of them is a stop of the Tab key
-    expect(await bars.and(page.locator('[tabindex="0"]')).count()).toBe(1);
-    await bars.first().focus();
-    await page.keyboard.press('End');
-    await hasFocus(bars.last());
-    await filled.first().focus();
-    await page.keyboard.press('Enter');
-    await listed(page, ['GET /products']);
-    expect(search(page)).toMatch(/^\?since=\S+&until=\S+$/);
-    await page.reload();
-    await listed(page, ['GET /products']);
-    await button(requests(page), 'Show all 7 days').click();
-    await counted(found(page), 3);
-    const [from, to] = [await filled.first().boundingBox(), await filled.last().boundingBox()];
-    await page.mouse.move(from!.x + 3, from!.y + 5);
-    await page.mouse.down();
-    await page.mouse.move(to!.x + 3, to!.y + 5);
-    await page.mouse.up();
-    await button(requests(page), 'Show all 7 days').waitFor();
-    await counted(found(page), 3);
-    await button(requests(page), 'Clear filters').click();
-    await counted(found(page), 3);
-    await filled.last().click();
-    await listed(page, ['GET /quotes', 'GET /orders']);
-    await says(requests(page), '1 failed');
   });
 
   test('a count of an error code leads to its requests, by key and with what each key lacks, which can be added', async () => {

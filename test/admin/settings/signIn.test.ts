@@ -1,6 +1,6 @@
 import { HOUR, MINUTE } from '../../../src/units';
 import { makeOrganisation } from '../../support/factories';
-import { late, served, withGateway } from '../../support/gateway';
+import { late, served, startGateway, withGateway } from '../../support/gateway';
 import { cookieOf, makeLink, person, sendForm, sendLink, signIn, visit } from './people';
 
 const gateway = served();
@@ -32,7 +32,7 @@ describe('a one-time link', () => {
 
     const again = await sendLink(gateway, link);
     expect([again.status, again.headers.getSetCookie()]).toEqual([410, []]);
-    expect(await again.text()).toContain('has been used or has expired');
+    expect(await again.text()).toContain('has been used or revoked, or has expired');
   });
 
   test('leads to the page that was asked for before, if it is one of the settings, and only once', async () => {
@@ -48,7 +48,17 @@ describe('a one-time link', () => {
     for (const elsewhere of [
       'https://evil.example',
       '//evil.example/settings/keys',
+      '/\\evil.example/settings/keys',
+      '\\\\evil.example',
+      '/%2f%2fevil.example',
+      '/%5cevil.example',
       '/settings/keys@evil.example',
+      '/settings/../../evil',
+      '/settings/keys/../../../evil',
+      '/settings/keys\r\nLocation: https://evil.example',
+      '/settings/sign-out',
+      `/settings/keys?q=${'x'.repeat(700)}`,
+      'javascript:alert(1)',
       '/',
     ])
       expect(leadsTo(await enter(Buffer.from(elsewhere).toString('base64url')))).toEqual([303, PAGE]);
@@ -132,7 +142,7 @@ describe('a one-time link', () => {
 
 test('the cookie is HttpOnly, SameSite and only for this host, and __Host- and Secure if PUBLIC_URL is https', async () => {
   const [set = ''] = (await sendLink(gateway, await makeLink(gateway, organisation))).headers.getSetCookie();
-  const COOKIE = /^scopegate_session=[\w-]{43}; Max-Age=43200; Path=\/; HttpOnly; SameSite=Lax$/;
+  const COOKIE = /^scopegate_session=[\w-]{43}; Max-Age=86400; Path=\/; HttpOnly; SameSite=Lax$/;
   expect(set).toMatch(COOKIE);
   await withGateway({ PUBLIC_URL: 'https://keys.example' }, async (secure) => {
     const entered = await sendLink(secure, await makeLink(secure, organisation), { origin: 'https://keys.example' });
@@ -187,6 +197,75 @@ describe('a session', () => {
 
   test.each(['', 'nonsense', 'x'.repeat(43)])('with the cookie %j does not exist', async (token) => {
     expect(leadsTo(await visit(gateway, PAGE, `scopegate_session=${token}`))).toEqual(SIGN_IN);
+  });
+});
+
+describe('the sign-in page', () => {
+  const pageOf = async (of: { readonly url: string }, cookie = '', headers: Record<string, string> = {}) => {
+    const answer = await fetch(`${of.url}/settings/sign-in`, { headers: { accept: 'text/html', cookie, ...headers } });
+    return (await answer.text()).replaceAll(/\s+/g, ' ');
+  };
+  const ENDED = 'Your session has ended. Sign in again to go on.';
+  const DEMO_BUTTON = 'Continue as demo admin';
+  const continueAsDemo = (at: { readonly url: string }, headers: Record<string, string> = {}) =>
+    sendForm(at, '/settings/sign-in/demo', {}, headers);
+
+  test('says that a session has ended, however it did, leads back to the page after signing in, and says nothing otherwise', async () => {
+    const own = await makeOrganisation(gateway);
+    const [ann, bob] = [await signIn(gateway, own), await signIn(gateway, own, 'admin', 'Bob')];
+    await bob.call('sign_out', { user_id: 'link:Ann' });
+    const wanted = '/settings/requests?code=forbidden';
+    const sent = await visit(gateway, wanted, ann.cookie);
+    expect(leadsTo(sent)).toEqual(SIGN_IN);
+    expect(await pageOf(gateway, ann.cookie)).toContain(ENDED);
+    const cookies = `${ann.cookie}; ${cookieOf(sent)}`;
+    expect(leadsTo(await sendLink(gateway, await makeLink(gateway, own), { cookie: cookies }))).toEqual([303, wanted]);
+    expect(leadsTo(await visit(gateway, '/settings/sign-in', bob.cookie))).toEqual([303, PAGE]);
+    const out = await signOut(bob);
+    for (const cookie of ['', cookieOf(out), 'scopegate_session=x'])
+      expect(await pageOf(gateway, cookie)).not.toContain(ENDED);
+  });
+
+  test('tells customers whom to ask, and no commands', async () => {
+    const page = await pageOf(gateway);
+    expect(page).toContain(
+      'Ask an admin of your organisation for an invitation, or the operator of this gateway for a link.',
+    );
+    for (const absent of ['npx', 'scopegate org', DEMO_BUTTON]) expect(page).not.toContain(absent);
+    await withGateway({ CONTACT_URL: 'mailto:help@example.com?subject=%22Keys%22' }, async (other) => {
+      expect(await pageOf(other)).toContain(
+        'or <a href="mailto:help@example.com?subject=%22Keys%22">contact the operator of this gateway</a>.',
+      );
+    });
+    await visit(gateway, '/').then(async (landing) => {
+      expect(await landing.text()).toContain('href="/settings/keys">Get an API key');
+    });
+  });
+
+  test('of a demo signs in by one click as its admin, but only on the machine itself and from its own page', async () => {
+    await using demo = await startGateway({ CONTROL_DATABASE: 'scopegate_test_demo' }, {}, { demoKey: 'svc_live_x' });
+    expect((await continueAsDemo(demo)).status).toBe(404);
+    const { id } = await demo.control.organisations.create({
+      ...{ name: 'Northwind', plan: 'integrations', currency: 'USD', demo: true },
+    });
+    expect(await pageOf(demo)).toContain(DEMO_BUTTON);
+    const entered = await continueAsDemo(demo);
+    expect(leadsTo(entered)).toEqual([303, PAGE]);
+    const ann = await person(demo, cookieOf(entered));
+    expect((await ann.call('members')).data).toMatchObject([{ id: 'link:demo', role: 'admin' }]);
+    expect((await ann.call('audit_events', { action: 'organisation.created' })).data).toHaveLength(1);
+    expect(id).toBeDefined();
+
+    const proxied = { 'x-forwarded-for': '203.0.113.7' };
+    expect(await pageOf(demo, '', proxied)).not.toContain(DEMO_BUTTON);
+    const crossing = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' };
+    const refused = [
+      await continueAsDemo(demo, proxied),
+      await continueAsDemo(demo, crossing),
+      await continueAsDemo(gateway),
+    ];
+    expect(refused.map(({ status }) => status)).toEqual([404, 403, 404]);
+    expect(refused.flatMap(({ headers }) => headers.getSetCookie())).toEqual([]);
   });
 });
 

@@ -3,10 +3,10 @@ import { makeOrganisation } from '../../support/factories';
 import * as on from '../../support/settingsPage';
 import { makeLink } from './people';
 
-const { button, copied, enter, expectAccessible, hasFocus, hold, passed, press, says, VIEWS } = on;
+const { button, expectAccessible, hasFocus, hold, passed, press, says, VIEWS } = on;
 
 on.inBrowser('signing in and out', () => {
-  const scene = on.pageScene(on.BROKEN);
+  const scene = on.pageScene(on.BROKEN, {}, { demoKey: 'svc_live_demo' });
   const { gateway, visit, visitAsStranger } = scene;
   const SIGN_IN = '**/settings/sign-in';
 
@@ -46,17 +46,17 @@ on.inBrowser('signing in and out', () => {
     await on.heading(page, 'Overview').waitFor();
   });
 
-  test("the sign-in page says how to find the organisation's id, and its commands can be copied", async () => {
-    const command = 'npx scopegate org list';
-    const plain = await visitAsStranger({ javaScriptEnabled: false });
-    await plain.goto(`${gateway.url}/settings/sign-in`);
-    await says(plain, command);
-    expect(await button(plain, /^Copy/).count()).toBe(0);
+  test('the page of a demo signs in by one click, to where its visitor was going', async () => {
+    await gateway.control.organisations.create({
+      ...{ name: 'Northwind Demo', plan: 'integrations', currency: 'USD', demo: true },
+    });
     const page = await visitAsStranger({ width: 390, theme: 'dark' });
-    await page.goto(`${gateway.url}/settings/sign-in`);
-    await enter(page, `Copy: ${command}`);
-    await says(page, 'Copied');
-    expect(await copied(page)).toBe(command);
+    await page.goto(gateway.url);
+    await page.getByRole('link', { name: 'Get an API key' }).click();
+    await says(page, 'Ask an admin of your organisation for an invitation');
+    await press(page, 'Continue as demo admin');
+    await on.heading(page, 'API keys').waitFor();
+    await says(page, 'Northwind Demo');
   });
 
   test('signing out leads to the sign-in page, on other open pages too, and works without scripts', async () => {
@@ -72,6 +72,8 @@ on.inBrowser('signing in and out', () => {
     const plain = await visitAsStranger({ javaScriptEnabled: false });
     await openLink(plain, await makeLink(gateway, of));
     await press(plain, 'Continue');
+    // the style sheet is there
+    await button(plain, /Ann/).waitFor();
     // no button is there before it works
     expect(await button(plain, /./).allTextContents()).toEqual([
       ...[/Live/, /Sandbox/].map((name): unknown => expect.stringMatching(name)),
@@ -94,6 +96,8 @@ on.inBrowser('signing in and out', () => {
     await page.waitForURL(SIGN_IN);
     await other.reload();
     await other.waitForURL(SIGN_IN);
+    await says(other, 'Your session has ended. Sign in again to go on.');
+    await expectAccessible(other);
   });
 
   test('signing out says so if its result is unknown, and signs nobody else out', async () => {

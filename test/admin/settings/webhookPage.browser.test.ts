@@ -132,7 +132,12 @@ inBrowser('webhooks on the settings page', () => {
     const deliveries = gateway.databases.organisationData(of).collection(webhookDeliveries);
     await deliveries.updateMany({ state: 'waiting' }, { $set: { log: [failed] } });
     const started = async (): Promise<Json[]> => {
-      const events = await gateway.control.audit.page({ organisationId: of.id, action: 'webhook.enabled', limit: 20 });
+      const events = await gateway.control.audit.page({
+        isOperator: true,
+        organisationId: of.id,
+        action: 'webhook.enabled',
+        limit: 20,
+      });
       return events.data.map((one) => one.details.from);
     };
     const page = await visit(of);

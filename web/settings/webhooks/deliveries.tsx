@@ -44,7 +44,7 @@ export class Deliveries {
     this.#resending = new Resending({ draw: options.draw, sent: ({ id }, attempt) => this.#note(id, attempt) });
   }
 
-  /** Reads and shows the newest deliveries to an endpoint; pass undefined when its page is left. */
+  /** Reads and shows the newest deliveries to an endpoint, and resolves with whether they were read; pass undefined when its page is left. */
   async show(endpoint: Endpoint | undefined): Promise<boolean> {
     if (endpoint?.id !== this.endpoint?.id) {
       this.#outcomes.clear();

@@ -58,7 +58,7 @@ export function webhooksPage(changed: () => void): WebhooksPage {
           <h1 id="webhooks-title" tabIndex={-1}>
             Webhooks
           </h1>
-          <a class="button" href="/webhooks">
+          <a class="button" href="/guides/webhooks">
             How to receive webhooks
           </a>
           {mayChange && hasPlan && canMakeWebhooks && (

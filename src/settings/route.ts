@@ -1,0 +1,9 @@
+import type { Request, Response } from 'express';
+import type { Exchange } from '../http/exchange';
+import type { Html } from '../pages/html';
+
+/** A route's response: a page or a redirect. */
+export type Reply = { readonly page: Html; readonly status?: number } | { readonly to: string };
+export type Route = (request: Request, response: Response, exchange: Exchange) => Promise<Reply> | Reply;
+/** Routes by their paths. */
+export type Routes = Record<string, Partial<Record<'get' | 'post', Route>>>;

@@ -1,0 +1,87 @@
+import type { Session } from '../organisations/sessions';
+import { html, type Html, layout } from '../pages/html';
+
+/* The pages of somebody who signs in. They need no script. */
+
+export const SIGN_IN = '/settings/sign-in';
+/** Where the button of a demo signs in. */
+export const DEMO_SIGN_IN = `${SIGN_IN}/demo`;
+
+/** Why a link does not sign in. */
+const FAILURES = {
+  used: 'This link has been used or revoked, or has expired: a sign-in link works once, within 15 minutes, and an invitation once, within 7 days. Ask for a new one.',
+  incomplete: 'This link is incomplete. Copy it as a whole, up to its last character, or ask for a new one.',
+} as const;
+
+export interface SignInOptions {
+  /** Whether OpenID Connect is configured. */
+  readonly hasProvider: boolean;
+  /** Whom to ask for access: a web page, or an address as mailto: URL. */
+  readonly contactUrl: string | undefined;
+  /** Whether this visitor may sign in as the demo's admin. */
+  readonly isDemo: boolean;
+  /** Whether this browser had a session that has ended. */
+  readonly hasEnded?: boolean;
+  /** Why the previous attempt failed. */
+  readonly failure?: keyof typeof FAILURES;
+}
+
+/** `/settings/sign-in`: the ways to sign in. */
+export function renderSignIn({ hasProvider, contactUrl, isDemo, hasEnded, failure }: SignInOptions): Html {
+  return signInLayout(
+    html`<h1>Sign in</h1>
+      ${hasEnded ? html`<p class="info" role="status">Your session has ended. Sign in again to go on.</p>` : undefined}
+      ${failure && html`<p class="alert" role="alert">${FAILURES[failure]}</p>`}
+      <p class="lead">Sign in to manage the API keys of your organisation.</p>
+      ${
+        isDemo
+          ? html`<form method="post" action="${DEMO_SIGN_IN}">
+              <button class="button primary" type="submit">Continue as demo admin</button>
+              <p class="hint">This is a demo, and only browsers on this machine see this button.</p>
+            </form>`
+          : undefined
+      }
+      ${hasProvider ? html`<p><a class="button primary" href="/settings/sign-in/oidc">Sign in with your organisation</a></p>` : undefined}
+      <p>Were you sent a sign-in link${hasProvider ? '' : ' or an invitation'}? Open it in this browser.</p>
+      <h2>No access yet?</h2>
+      <p>${whomToAsk(hasProvider, contactUrl)}</p>`,
+  );
+}
+
+function whomToAsk(hasProvider: boolean, contactUrl: string | undefined): Html {
+  const admin = hasProvider
+    ? 'Ask whoever manages your organisation’s accounts for access'
+    : 'Ask an admin of your organisation for an invitation';
+  return contactUrl === undefined
+    ? html`${admin}, or the operator of this gateway for a link.`
+    : html`${admin}, or <a href="${contactUrl}">contact the operator of this gateway</a>.`;
+}
+
+/** The page of a one-time link. Viewing it does not consume the link. `current` is the session of this browser, which the link would replace. */
+export function renderLink(link: string, current: Session | undefined): Html {
+  return signInLayout(
+    html`<h1>Sign in</h1>
+      <p class="lead">This one-time link signs you in to this browser.</p>
+      ${
+        current &&
+        html`<p>
+          You are signed in as ${current.user.name} of ${current.organisation.name}. Continuing signs you in with this
+          link instead.
+        </p>`
+      }
+      <form method="post" action="${SIGN_IN}">
+        <input type="hidden" name="link" value="${link}" />
+        <button class="button primary" type="submit" autofocus>Continue</button>
+      </form>`,
+  );
+}
+
+function signInLayout(body: Html): Html {
+  return layout({
+    title: 'Sign in · Scopegate',
+    description: 'Sign in to manage API keys.',
+    current: '/settings/integrations',
+    bundle: 'signIn',
+    body: html`<div class="sign-in"><div class="card">${body}</div></div>`,
+  });
+}

@@ -1,0 +1,66 @@
+import type { Locator, Page } from 'playwright-core';
+import { HOUR } from '../../../src/units';
+import { eventually } from '../../api/http/eventually';
+import { button, expectAccessible, hasFocus, inBrowser, says, turn, VIEWS } from '../../support/browser';
+import { makeKey, makeOrganisation } from '../../support/factories';
+import * as on from '../../support/settingsPage';
+import { someRequests } from './rows';
+
+const { counted, search, section } = on;
+
+inBrowser('the requests over time on the settings page', () => {
+  const { gateway, visit } = on.pageScene({ on: 'Requests' });
+  const links = (page: Page): Locator =>
+    section(page, 'Requests').getByRole('table', { name: 'Requests' }).getByRole('rowheader').getByRole('link');
+  const listed = (page: Page, what: readonly string[]): Promise<unknown> =>
+    eventually(async () => String(await links(page).allTextContents()) === String(what));
+
+  test('bars count the listed requests over time, and one of them, or several, narrow the period', async () => {
+    const of = await makeOrganisation(gateway);
+    const { id } = await makeKey(gateway, of, { name: 'shop' });
+    const now = Date.now();
+    const day = (days: number) => ({ at: new Date(now - days * 24 * HOUR) });
+    await someRequests(gateway, of, id, [
+      { ...day(1), status: 500, code: 'internal' },
+      { at: new Date(day(1).at.getTime() - 1), path: '/api/v1/orders' },
+      { ...day(4), path: '/api/v1/products' },
+    ]);
+    const page = await visit(of);
+    const group = section(page, 'Requests').getByRole('group', { name: 'Listed requests over time' });
+    const bars = group.getByRole('button');
+    const filled = group.getByRole('button', { name: /: (?!0 successful, 0 failed)/ });
+    await counted(filled, 2);
+    expect(await filled.last().getAttribute('aria-label')).toMatch(/–.*: 1 successful, 1 failed$/);
+    await says(section(page, 'Requests'), '2 successful');
+    for (const view of VIEWS) {
+      await turn(page, view);
+      await expectAccessible(page);
+    }
+    await turn(page, VIEWS[0]!);
+    // only one of them is a stop of the Tab key
+    expect(await bars.and(page.locator('[tabindex="0"]')).count()).toBe(1);
+    await bars.first().focus();
+    await page.keyboard.press('End');
+    await hasFocus(bars.last());
+    await filled.first().focus();
+    await page.keyboard.press('Enter');
+    await listed(page, ['GET /products']);
+    expect(search(page)).toMatch(/^\?since=\S+&until=\S+$/);
+    await page.reload();
+    await listed(page, ['GET /products']);
+    await button(section(page, 'Requests'), 'Show all 7 days').click();
+    await counted(links(page), 3);
+    const [from, to] = [await filled.first().boundingBox(), await filled.last().boundingBox()];
+    await page.mouse.move(from!.x + 3, from!.y + 5);
+    await page.mouse.down();
+    await page.mouse.move(to!.x + 3, to!.y + 5);
+    await page.mouse.up();
+    await button(section(page, 'Requests'), 'Show all 7 days').waitFor();
+    await counted(links(page), 3);
+    await button(section(page, 'Requests'), 'Clear filters').click();
+    await counted(links(page), 3);
+    await filled.last().click();
+    await listed(page, ['GET /quotes', 'GET /orders']);
+    await says(section(page, 'Requests'), '1 failed');
+  });
+});
