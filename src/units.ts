@@ -16,6 +16,9 @@ export const MEBIBYTE = 1024 * 1024;
 /** Maximum size of the JSON that answers a read, in bytes (contract, section 6). */
 export const MAX_ANSWER = 16 * MEBIBYTE;
 
+/** Path prefix of the REST API. */
+export const REST_BASE = '/api/v1';
+
 export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 /** An id as rows have it: in lower case, in which ids are looked up. */
 export const STORED_ID = new RegExp(UUID.source);
@@ -28,6 +31,9 @@ export function retryAfterOf(header: string | null | undefined, now = Date.now()
   const date = /^[A-Z][a-z]+,? /.test(header) ? Date.parse(header.replace(/( GMT)?$/, ' GMT')) : Number.NaN;
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }
+
+/** Maximum length of the name of a GraphQL operation in the request log; the rest is cut off. */
+export const OPERATION_NAME_LENGTH = 100;
 
 /** Maximum length of a request's operation in both logs: of GraphQL its root fields, separated by spaces, of which the rest is cut off. */
 export const LOGGED_OPERATION_LENGTH = 200;

@@ -26,7 +26,12 @@ import { ROOT } from './facts';
 
 const FILE = join(ROOT, 'web', 'settings', 'calls.ts');
 const { graphql: schema } = publishedSchemas();
-const SCALARS: Readonly<Record<string, string>> = { Int: 'number', Float: 'number', Boolean: 'boolean' };
+const SCALARS: Readonly<Record<string, string>> = {
+  Int: 'number',
+  Float: 'number',
+  Minor: 'number',
+  Boolean: 'boolean',
+};
 
 function leaf(name: string): string {
   const type = schema.getType(name);
@@ -56,12 +61,12 @@ function objectType(type: GraphQLObjectType, selection: SelectionSetNode): strin
   return selected.get(text) ?? text;
 }
 
-function membersOf(type: GraphQLObjectType, { selections }: SelectionSetNode): string {
+function membersOf(type: GraphQLObjectType, { selections }: SelectionSetNode, typeOf = valueType): string {
   const fields = selections.filter((selection): selection is FieldNode => selection.kind === Kind.FIELD);
   const members = fields.map(({ name, alias, selectionSet }) => {
     const field = type.getFields()[name.value];
     if (!field) throw new Error(`${type.name} has no field ${name.value}`);
-    return `readonly ${(alias ?? name).value}: ${valueType(field.type, selectionSet)};`;
+    return `readonly ${(alias ?? name).value}: ${typeOf(field.type, selectionSet)};`;
   });
   return `{ ${members.join(' ')} }`;
 }
@@ -72,22 +77,29 @@ function variableType(type: TypeNode): string {
   return leaf(type.name.value);
 }
 
+/** The type of a field of an operation, which the schema says may be null, but not if the operation succeeds. */
+const resultType: typeof valueType = (type, selection) => bare(getNullableType(type), selection);
+
 function callType(name: string, text: string): string {
   const document = parse(text);
   const [error] = validate(schema, document, specifiedRules);
   if (error) throw new Error(`${name}: ${error.message}`);
   const [operation] = document.definitions;
   if (operation?.kind !== Kind.OPERATION_DEFINITION) throw new Error(`${name} is not an operation`);
-  // each operation selects one field, with the alias `value`
-  const [value] = operation.selectionSet.selections as readonly FieldNode[];
-  const field = value && schema.getRootType(operation.operation)?.getFields()[value.name.value];
-  if (!field) throw new Error(`${name} selects nothing`);
+  const root = schema.getRootType(operation.operation);
+  const [first] = operation.selectionSet.selections as readonly FieldNode[];
+  const field = first && root?.getFields()[first.name.value];
+  if (!root || !field) throw new Error(`${name} selects nothing`);
   const variables = (operation.variableDefinitions ?? []).map(({ variable, type }) =>
     type.kind === Kind.NON_NULL_TYPE
       ? `${variable.name.value}: ${variableType(type)};`
       : `${variable.name.value}?: ${variableType(type)} | null;`,
   );
-  const answer = bare(getNullableType(field.type), value.selectionSet);
+  // what selects several fields has them by name
+  const answer =
+    first.alias?.value === 'value'
+      ? resultType(field.type, first.selectionSet)
+      : membersOf(root, operation.selectionSet, resultType);
   return `  ${name}: { variables: { ${variables.join(' ')} }; answer: ${answer} };`;
 }
 

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Organisation } from '../src/auth/principal';
-import { organisationUsageId } from '../src/organisations/keyUsage';
+import { organisationUsageId } from '../src/organisations/usageUnits';
 import { webhookDeliveries } from '../src/webhooks/deliveries';
 import { openBrowser, THEMES, visitor, WIDTHS } from '../test/support/browser';
 import { makeKey, makeOrganisation } from '../test/support/factories';
@@ -104,7 +104,7 @@ async function makeWebhooks(gateway: TestGateway, organisation: Organisation): P
   // the newest deliveries failed
   const sent = gateway.databases.organisationData(organisation).collection(webhookDeliveries);
   const newest = await sent.find({ endpoint_id: failing }).sort({ _id: -1 }).limit(4).toArray();
-  const attempt = { ok: false, status: 503, error: 'the answer was 503', ms: 12 };
+  const attempt = { ok: false, status: 503, error: 'HTTP 503', ms: 12 };
   const log = [
     { ...attempt, at: ago(3), answer: null },
     { ...attempt, at: ago(2.9), answer: '{"error":"no space left on device"}' },
@@ -119,9 +119,9 @@ async function makeWebhooks(gateway: TestGateway, organisation: Organisation): P
 /** Requests in the last 24 hours, most at noon, with one hour of errors and one over the rate limit. */
 function aBusyDay(keyId: string) {
   return Array.from({ length: 24 }, (_, ago) => {
-    const hour = new Date(Date.now() - ago * HOUR);
-    const requests = Math.round(180 + 160 * Math.sin(((hour.getUTCHours() - 6) / 24) * 2 * Math.PI));
-    return { keyId, hour, requests, errors: ago === 5 ? 60 : 3, rate_limited: ago === 11 ? 45 : 0 };
+    const at = new Date(Date.now() - ago * HOUR);
+    const requests = Math.round(180 + 160 * Math.sin(((at.getUTCHours() - 6) / 24) * 2 * Math.PI));
+    return { keyId, at, requests, errors: ago === 5 ? 60 : 3, rate_limited: ago === 11 ? 45 : 0 };
   });
 }
 

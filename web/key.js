@@ -6,6 +6,8 @@
 import { at } from './base';
 
 const PLACE = 'scopegate:key';
+/** The header of what a page asks by itself: it is no traffic of the key's organisation (src/gateway/recording.ts). */
+export const OF_PAGE = { 'Scopegate-Purpose': 'page' };
 const { key: demoKey } = JSON.parse(document.getElementById('settings').textContent);
 const changes = new EventTarget();
 
@@ -87,7 +89,10 @@ async function look(key, isOffered = false) {
   let answer;
   let body;
   try {
-    answer = await fetch(at('/api/v1/me'), { credentials: 'omit', headers: { Authorization: `Bearer ${key}` } });
+    answer = await fetch(at('/api/v1/me'), {
+      credentials: 'omit',
+      headers: { ...OF_PAGE, Authorization: `Bearer ${key}` },
+    });
     body = await answer.json();
   } catch {
     // kept below: whether it is valid is not known

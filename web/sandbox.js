@@ -5,7 +5,7 @@ import './search';
 import { ApolloSandbox } from '@apollo/sandbox';
 import { at, GATEWAY } from './base';
 import { forKeys } from './explorer/schema.js';
-import { fillKey, knownKey, takeKey } from './key.js';
+import { fillKey, knownKey, OF_PAGE, takeKey } from './key.js';
 
 /** How long Apollo's frame may take to send its first message: after `load`, which also fires without internet, and in total. */
 const PATIENCE_MS = { loaded: 3_000, all: 10_000 };
@@ -62,9 +62,14 @@ async function send(url, options) {
   const { scopes } = await knownKey();
   const { headers, isMissing, typed } = fillKey(options.headers);
   if (isMissing) return refusal('Enter your API key above, or in the Authorization header in place of svc_live_…');
-  const answer = await fetch(url, { ...options, headers, credentials: 'omit' });
+  const isOfPage = isIntrospection(options.body);
+  const answer = await fetch(url, {
+    ...options,
+    headers: { ...headers, ...(isOfPage && OF_PAGE) },
+    credentials: 'omit',
+  });
   if (!answer.ok) return answer;
-  if (isIntrospection(options.body)) return withoutPeople(answer, scopes);
+  if (isOfPage) return withoutPeople(answer, scopes);
   if (typed !== undefined) void takeKey(typed);
   return answer;
 }

@@ -1,12 +1,11 @@
 import type { Page } from '../tenant/pagination';
-import { invalidRequest } from '../errors';
+import { invalidRequest, notFound } from '../errors';
 import type { AuditPageQuery } from '../organisations/audit';
 import type { AuditEvent } from '../organisations/auditRows';
 import type { Control } from '../organisations/control';
-import { DAYS_KEPT, organisationUsageId, type UsagePeriod, type UsageReport } from '../organisations/keyUsage';
-import type { UsageCounts } from '../organisations/usageRows';
-import type { RequestPageQuery } from '../organisations/requestLog';
-import type { RequestRow } from '../organisations/requestRows';
+import { DAYS_KEPT, organisationUsageId, type UsagePeriod } from '../organisations/usageUnits';
+import type { RequestPageQuery, RequestQuery } from '../organisations/requestLog';
+import { shownRequest } from '../organisations/requestName';
 import { DAY } from '../units';
 import type { AdminContext } from './acting';
 import { keyOf } from './keys';
@@ -39,16 +38,26 @@ export function createReportOperations({ organisation, isOperator }: AdminContex
         key_id == null ? organisationUsageId(organisationId) : (await keyOf(apiKeys, organisationId, key_id))._id;
       if (period == null) {
         const { first, last } = rangeOf(days);
-        return withSums(await usage.readDays(id, first, last));
+        return usage.readDays(id, first, last);
       }
       if (days.from != null || days.to != null) refuse('period', 'not_allowed', 'cannot be combined with days');
-      return withSums(await usage.read(id, period));
+      return usage.read(id, period);
     },
+    usage_by_key: async ({ period }: { readonly period: UsagePeriod }) => ({
+      data: await usage.readByKey(organisationId, period),
+    }),
     audit_events: async (query: Omit<AuditPageQuery, 'organisationId' | 'isOperator'>) =>
       mapPage(await audit.page({ ...query, organisationId, isOperator }), auditEvent),
     request_log: async (query: Omit<RequestPageQuery, 'organisationId'>) =>
-      mapPage(await requests.page({ ...query, organisationId }), loggedRequest),
-    request_counts: async (query: Omit<RequestPageQuery, 'organisationId' | 'limit' | 'cursor'>) => ({
+      mapPage(await requests.page({ ...query, organisationId }), shownRequest),
+    async logged_request({ id }: { readonly id: string }) {
+      const row = await requests.find(organisationId, id.toLowerCase());
+      if (!row) throw notFound('request in the log');
+      return shownRequest(row);
+    },
+    request_histogram: (query: Omit<RequestQuery, 'organisationId'>) =>
+      requests.histogram({ ...query, organisationId }),
+    request_counts: async (query: Omit<RequestQuery, 'organisationId'>) => ({
       data: await requests.countByKey({ ...query, organisationId }),
     }),
   };
@@ -76,17 +85,6 @@ const dayOf = (time: number): string => new Date(time).toISOString().slice(0, 10
 
 function mapPage<From, To>(page: Page<From>, map: (row: From) => To): Page<To> {
   return { ...page, data: page.data.map(map) };
-}
-
-/** Adds the totals of all buckets. */
-function withSums(report: UsageReport) {
-  const sum = (count: keyof UsageCounts): number => report.buckets.reduce((total, bucket) => total + bucket[count], 0);
-  const sums = { requests: sum('requests'), errors: sum('errors'), rate_limited: sum('rate_limited'), mcp: sum('mcp') };
-  return { ...sums, ...report };
-}
-
-function loggedRequest({ _id: id, organisation_id: _, failed: __, ...row }: RequestRow) {
-  return { id, ...row };
 }
 
 /** An event as an answer has it: `details` as JSON text. */

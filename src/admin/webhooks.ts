@@ -10,6 +10,7 @@ import { millisecondsOf } from '../events/position';
 import type { Authority } from '../organisations/auditEvents';
 import type { Control } from '../organisations/control';
 import { shownOnce } from '../organisations/creations';
+import type { UsagePeriod } from '../organisations/usageUnits';
 import type { EndpointRow } from '../organisations/webhookRows';
 import { published } from '../schema/model';
 import { MINUTE } from '../units';
@@ -32,6 +33,7 @@ import { type MasterSecret, WrongSecretError } from '../webhooks/masterSecret';
 import { type Attempt, shownAttempt } from '../webhooks/post';
 import { oldSecretUntil, type Sender, type ShownEvent } from '../webhooks/sending';
 import { NO_SECRET } from '../webhooks/settings';
+import { deliveryStatistics, MOST_COUNTED } from '../webhooks/statistics';
 import type { AdminContext } from './acting';
 
 /*
@@ -151,13 +153,19 @@ export function createWebhooks({ databases, control, policy, resolve, signing }:
       return runByHand(organisation.id, () => sender.send(row, event, modeOf(organisation)));
     }
 
-    /** A delivery, with its event as sent. @throws AppError not_found; validation_failed if the event is no longer kept */
-    async function deliveryWithEvent({ webhook_id, delivery }: DeliveryId) {
+    /** A delivery to one of the organisation's endpoints. @throws AppError not_found */
+    async function requireDelivery({ webhook_id, delivery }: DeliveryId) {
       const endpoint = await requireEndpoint(webhook_id);
-      const data = openData();
-      const { find, noteAttempt } = createDeliveries(data);
+      const { find, noteAttempt } = createDeliveries(openData());
       const row = delivery.startsWith(`${endpoint._id}.`) ? await find(delivery) : null;
       if (!row) throw notFound('delivery');
+      return { endpoint, row, noteAttempt };
+    }
+
+    /** The same with its event as sent. @throws AppError not_found; validation_failed if the event is no longer kept */
+    async function deliveryWithEvent(id: DeliveryId) {
+      const { endpoint, row, noteAttempt } = await requireDelivery(id);
+      const data = openData();
       const position = positionOfDelivery(row._id);
       const event = (await eventsAt(data, [position])).get(position);
       if (event) return { endpoint, row, noteAttempt, event: shownEvent(organisation.id, event) };
@@ -244,6 +252,14 @@ export function createWebhooks({ databases, control, policy, resolve, signing }:
         const { _id: endpoint } = await requireEndpoint(webhook_id);
         const page = await createDeliveries(openData()).page({ ...query, endpoint });
         return { ...page, data: page.data.map(shownDelivery) } satisfies Page<object>;
+      },
+      webhook_delivery: async (id: DeliveryId) => shownDelivery((await requireDelivery(id)).row),
+      /** Of one endpoint, or of each. */
+      async webhook_statistics({ webhook_id: id, period }: Partial<WebhookId> & { readonly period: UsagePeriod }) {
+        const data = openData();
+        const rows = id == null ? await webhooks.list(organisation.id) : [await requireEndpoint(id)];
+        const most = MOST_COUNTED[id == null ? 'each' : 'one'];
+        return { data: await Promise.all(rows.map(({ _id }) => deliveryStatistics(data, _id, period, most))) };
       },
       /** Sends a test event now. @throws AppError rate_limited if too many are being sent by hand */
       async send_test_event({ webhook_id }: WebhookId) {

@@ -1,6 +1,6 @@
 /** Roles of signed-in users in their organisation: the names in the SDL's `Role` enum, weakest first. */
 export const ROLES = {
-  /** Can view keys, usage and the audit log. */
+  /** Can view keys, usage, the audit log and, with INSIGHTS=members, figures. */
   MEMBER: 'member',
   /** Can also create, rotate and revoke keys. */
   ADMIN: 'admin',

@@ -1,9 +1,9 @@
 import { Option } from 'commander';
 import { KEY_FACES, type KeyFace } from '../organisations/requestFilters';
+import { operationShown, shownRequest } from '../organisations/requestName';
 import { notFound } from './ending';
 import { type ExplainedCommand, ORG_ID, type OrgOption } from './help';
 import type { Store } from './store';
-import { LOGGED_OPERATION_LENGTH } from '../units';
 import { printList, say, warn } from './terminal';
 import { count, errorCode, moment, nearest, status, uuid } from './values';
 import { requireOrganisation, withStore } from './withStore';
@@ -20,7 +20,7 @@ interface LogsOptions extends OrgOption {
   readonly limit: number;
 }
 
-/** How many names of root fields are shown. */
+/** How many root fields are shown. */
 const SHOWN = 2;
 /** Why a key was refused; printed after the word "key". */
 const REFUSALS = { revoked: 'revoked', expired: 'expired', address: 'used from elsewhere' } as const;
@@ -39,7 +39,7 @@ export function addLogs(program: ExplainedCommand): void {
     .option('--since <time>', 'only requests since a date (e.g. 2026-11-21) or an age (e.g. 1d)', moment)
     .option('--limit <count>', 'maximum number of requests to show', count, 100)
     .json(
-      'an array of {id, at, request_id, key_id, face, method, path, operation, status, code, reason, missing_scope, ms, address}',
+      'an array of {id, at, request_id, key_id, face, method, path, operation, operation_type, operation_name, status, code, reason, missing_scope, ms, address}',
     )
     .examples([
       `scopegate logs --org ${ORG_ID} --failed --since 1d`,
@@ -60,13 +60,13 @@ async function logs(options: LogsOptions): Promise<void> {
   // on stderr; printList then prints its `empty`, or [] with --json, on stdout
   if (rows.length === 0) say(await hint(options));
   printList(
-    rows.map(({ _id: id, organisation_id: _, failed: __, ...row }) => ({ id, ...row })),
+    rows.map(shownRequest),
     {
       WHEN: ({ at }) => at.toISOString(),
       KEY: ({ key_id }) => key_id,
       API: ({ face }) => face,
       REQUEST: ({ method, path }) => `${method} ${path}`,
-      OPERATION: ({ operation }) => operationShown(operation),
+      OPERATION: (row) => operationShown(row, SHOWN),
       STATUS: ({ status }) => String(status),
       CODE: ({ code, reason, missing_scope: missing }) =>
         `${code ?? ''}${missing ? `, lacks ${missing}` : ''}${reason ? `, key ${REFUSALS[reason]}` : ''}`,
@@ -113,18 +113,6 @@ async function hint({ requestId, operation, code, status }: LogsOptions): Promis
         ]
       : []),
   ].join(' ');
-}
-
-/** The root fields of a request, shortened for a column: `customer ×3`, `quotes orders +18`. */
-export function operationShown(operation: string | null): string {
-  const fields = operation === null || operation === '' ? [] : operation.split(' ');
-  const counts = new Map<string, number>();
-  for (const field of fields) counts.set(field, (counts.get(field) ?? 0) + 1);
-  const shown = [...counts].slice(0, SHOWN);
-  const restCount = fields.length - shown.reduce((sum, [, count]) => sum + count, 0);
-  const names = shown.map(([name, count]) => (count > 1 ? `${name} ×${String(count)}` : name));
-  const isTruncated = operation !== null && operation.length >= LOGGED_OPERATION_LENGTH;
-  return [...names, ...(restCount > 0 ? [`+${String(restCount)}${isTruncated ? '…' : ''}`] : [])].join(' ');
 }
 
 /** Why no request of an operation was found: its name is unknown, or is stored together with others. */

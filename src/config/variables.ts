@@ -239,6 +239,10 @@ export const VARIABLES = {
     schema: z.enum(['on', 'off']).default('on'),
     help: 'off keeps this gateway from storing requests (time, operation, status, address) for the organisations that made them',
   },
+  INSIGHTS: {
+    schema: z.enum(['off', 'admins', 'members']).default('members'),
+    help: "who of an organisation's signed-in users sees figures from its quotes and orders on the settings page Insights: members (all), admins or nobody (off)",
+  },
   METRICS: {
     schema: z.enum(['loopback', 'private', 'public', 'off']).default('loopback'),
     help: 'who may read /metrics: loopback (this machine, not through a proxy), private (private networks too), public or off',

@@ -4,8 +4,9 @@ import { METRICS_PATH } from './health';
 import { type ErrorFormat, PROBLEM } from '../http/problem';
 import { MCP_PATH } from '../mcp';
 import type { Face } from '../metrics';
-import { OPERATOR_BASE, REST_BASE } from '../rest';
+import { OPERATOR_BASE } from '../rest';
 import { SETTINGS_GRAPHQL, SETTINGS_PATH } from '../settings';
+import { REST_BASE } from '../units';
 
 /* What is at each path, in one table: for the faces that answer, the errors that the gateway writes, and the log. */
 

@@ -5,10 +5,10 @@ import type { Exchange, Unavailable } from '../http/exchange';
 import { describeError, redactPath } from '../log';
 import { type Face, type Metrics, operationLabel } from '../metrics';
 import type { Control } from '../organisations/control';
-import { organisationUsageId } from '../organisations/keyUsage';
+import { organisationUsageId } from '../organisations/usageUnits';
 import { createRequestRecorder } from '../organisations/requestRecorder';
 import { KEY_FACES } from '../organisations/requestFilters';
-import { KEY_REFUSALS } from '../organisations/requestRows';
+import { KEY_REFUSALS, OPERATION_TYPES } from '../organisations/requestRows';
 import { createUsageCounter } from '../organisations/usageCounter';
 import type { Tracing } from '../tracing';
 import { HOUR, SECOND } from '../units';
@@ -29,6 +29,13 @@ interface RecordingOptions {
   readonly logs: boolean;
 }
 
+/** Of a request, in milliseconds. */
+interface Durations {
+  readonly ms: number;
+  /** The same, but of a stream until it opened: its caller decides how long it lasts. */
+  readonly opened: number;
+}
+
 /** Status of a request whose caller disconnected before the answer, as in nginx. */
 const CALLER_LEFT = 499;
 /** Log lines per second for 503s, and for requests without a valid key; one more line counts the rest. */
@@ -37,6 +44,10 @@ const MAX_LINES = 100;
 const LAST_WRITES_WITHIN = 3000;
 /** How many invalid rows are remembered, so that each is logged once an hour. */
 const MAX_NAMED = 10_000;
+/** The header, and its value, by which our own pages mark what they ask by themselves. */
+const [PURPOSE, OF_PAGE] = ['scopegate-purpose', 'page'];
+/** What they ask so: what a key may do, and the schema. */
+const PAGE_OPERATIONS: readonly (string | undefined)[] = ['me', 'introspection'];
 /** Longest path that is stored. */
 const PATH_LENGTH = 200;
 
@@ -67,19 +78,32 @@ export function createRecording({ control, logger, metrics, operations, logs }: 
   const namedRows = new LRUCache<string, true>({ max: MAX_NAMED, ttl: HOUR });
 
   /** Counts a request in the usage of its key and organisation, and adds it to the request log. */
-  function recordUsage(exchange: Exchange, face: Face, ms: number, status: number): void {
-    const { principal, refusal, operation, code, missingScope } = exchange.log;
+  function recordUsage(exchange: Exchange, face: Face, { ms, opened }: Durations, status: number): void {
+    const {
+      principal,
+      refusal,
+      operation,
+      operationType,
+      operationName,
+      code,
+      missingScope,
+      waited = 0,
+    } = exchange.log;
     const isKey = principal?.kind === 'key';
     const owner = isKey ? { key: principal.key.id, organisation: principal.organisation.id } : refusal?.owner;
     if (!owner) return;
     const failed = code !== undefined || (status >= 400 && status !== CALLER_LEFT);
+    // only of these, so that nobody hides more than they tell
+    const isOfPage = exchange.request.headers[PURPOSE] === OF_PAGE && PAGE_OPERATIONS.includes(operation);
+    if (isOfPage && !failed) return;
     if (isKey) {
       usage.count([owner.key, organisationUsageId(owner.organisation)], {
         outcome: status === 429 ? 'rate_limited' : failed ? 'error' : 'ok',
         isMcp: face === 'mcp',
         operation: label(operation),
         code: code !== undefined && /^\w{1,40}$/.test(code) ? code : undefined,
-        ms,
+        // how long a caller lets it wait for events says nothing about the gateway
+        ms: Math.max(0, opened - waited),
       });
     }
     const keyFace = KEY_FACES.find((name) => name === face);
@@ -93,6 +117,8 @@ export function createRecording({ control, logger, metrics, operations, logs }: 
       ms: Math.round(ms * 10) / 10,
       address: exchange.address,
       missing_scope: code === 'insufficient_scope' ? (missingScope ?? null) : null,
+      operation_type: OPERATION_TYPES.find((type) => type === operationType) ?? null,
+      operation_name: operationName ?? null,
       reason: KEY_REFUSALS.find((reason) => reason === refusal?.reason) ?? null,
     }));
   }
@@ -152,10 +178,9 @@ export function createRecording({ control, logger, metrics, operations, logs }: 
         // callers usually end streams by leaving
         const isAnswered = response.writableFinished || streaming !== undefined;
         const status = isAnswered ? response.statusCode : CALLER_LEFT;
-        recordUsage(exchange, face, ended - started, status);
-        // for a stream, the time until it opened: its caller decides how long it lasts
-        const seconds = ((streaming ?? ended) - started) / 1000;
-        metrics.requestFinished({ face, operation: log.operation, status, seconds });
+        const opened = (streaming ?? ended) - started;
+        recordUsage(exchange, face, { ms: ended - started, opened }, status);
+        metrics.requestFinished({ face, operation: log.operation, status, seconds: opened / 1000 });
         writeLogLine(exchange, face, ended - started, status);
         noteInvalid(exchange);
       });

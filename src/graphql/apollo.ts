@@ -26,7 +26,7 @@ import type { CallContext } from '../operations/context';
 import { type Exchange, noteUnavailable, setSunsetHeaders } from '../http/exchange';
 import { toAppError } from '../mongo/toAppError';
 import type { Operation } from '../schema/declaredOperations';
-import { LOGGED_OPERATION_LENGTH } from '../units';
+import { LOGGED_OPERATION_LENGTH, OPERATION_NAME_LENGTH } from '../units';
 import { argumentSizeError } from './argumentSize';
 import type { Documents } from './documents';
 import { completeErrors, formatError, isCallerFault, withHttpStatus } from './errors';
@@ -187,6 +187,8 @@ function createRequestRules(
       call.isWrite = isWrite;
       const isIntrospection = fields.every((name) => name.startsWith('__'));
       exchange.log.operation = isIntrospection ? 'introspection' : fields.join(' ').slice(0, LOGGED_OPERATION_LENGTH);
+      exchange.log.operationType = operation.operation;
+      exchange.log.operationName = operation.name?.value.slice(0, OPERATION_NAME_LENGTH);
       const ending = fields.flatMap((name) => sunsets.get(name) ?? []);
       if (ending.length > 0) setSunsetHeaders(exchange.response, ending);
       if (isWrite && rootFields > 1 && caller?.idempotencyKey !== undefined) throw withHttpStatus(sharedKey());

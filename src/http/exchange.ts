@@ -46,6 +46,9 @@ export interface Exchange {
 interface ExchangeLog {
   /** The requested root fields. */
   operation?: string;
+  /** Of GraphQL: the type of the operation, and the name that its caller gave it. */
+  operationType?: string;
+  operationName?: string | undefined;
   code?: string;
   principal?: Caller;
   /** The scope that its key lacks, or the alternatives joined by `or`. */
@@ -59,6 +62,8 @@ interface ExchangeLog {
   /** How many rows were left out of the answer. */
   omitted?: number;
   traceId?: string;
+  /** The longest of its waits that need no database, in milliseconds. */
+  waited?: number;
   /** When its stream opened, by performance.now(). */
   streaming?: number;
 }
@@ -207,11 +212,13 @@ export function createIncomingRequest(exchange: Exchange): IncomingRequest {
 
 /** Runs a wait that needs neither the database nor a turn; `gone` aborts when the caller disconnects. */
 export async function waitIdle<T>(exchange: Exchange, wait: (gone: AbortSignal) => Promise<T>): Promise<T> {
+  const began = performance.now();
   exchange.idleWaits += 1;
   try {
     return await wait((exchange.gone ??= whenGone(exchange.response)));
   } finally {
     exchange.idleWaits -= 1;
+    exchange.log.waited = Math.max(exchange.log.waited ?? 0, performance.now() - began);
   }
 }
 

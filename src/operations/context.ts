@@ -57,11 +57,15 @@ export interface CallContext {
   readonly takeTurn?: (() => Promise<void>) | undefined;
 }
 
-/** The context of a key: its organisation's data, for the resolvers of the public schema. */
-export interface DataContext extends CallContext {
-  readonly principal: KeyPrincipal;
-  /** The data of the key's organisation only. */
+/** The context of a caller who reads data: a key, or a signed-in user, who reads figures alone. */
+export interface FiguresContext extends CallContext {
+  /** The data of the caller's organisation only. */
   readonly data: OrganisationData;
+}
+
+/** The context of a key: its organisation's data, for the resolvers of the public schema. */
+export interface DataContext extends FiguresContext {
+  readonly principal: KeyPrincipal;
   /** The organisation's events; undefined if none are recorded. */
   readonly events?: EventSource | undefined;
   /** The cursor from which to resume an interrupted stream, from the header Last-Event-ID. */

@@ -15,6 +15,7 @@ import type { Merge } from '../schema/upserts';
 import { directiveOf } from '../schema/sdl';
 import { argumentChecks } from './argumentChecks';
 import type { CallContext, DataContext } from './context';
+import { figureRows, requireNamesOnly } from './figures';
 import type { FallbackReason, FastRead, FastReadOf, Field, ReadOutcome, Selected, Written } from './selection';
 import { requireTold } from './toldMembers';
 
@@ -61,15 +62,17 @@ export function guardFields(schema: GraphQLSchema, options: GuardOptions): void 
       directiveOf(astNode, 'access') ?? (!roots.includes(type) && args.length > 0 && !isNonNullType(fieldType)),
   );
   const checksOf = argumentChecks(schema, guarded);
+  const figures = figureRows(schema);
+  const accessTo = (type: string, node: Parameters<typeof accessOf>[0]): Access => {
+    const access = accessOf(node, eventScopes);
+    return figures.has(type) ? { ...access, isFigure: true } : access;
+  };
   for (const { type, field } of guarded) {
     const isRoot = roots.includes(type);
     const check =
       isRoot && rootsAreChecked
         ? undefined
-        : checkOf(
-            directiveOf(field.astNode, 'access') && accessOf(field.astNode, eventScopes),
-            checksOf({ type, field }).all,
-          );
+        : checkOf(directiveOf(field.astNode, 'access') && accessTo(type, field.astNode), checksOf({ type, field }).all);
     // checked once for all events of the stream
     if (field.subscribe) {
       field.subscribe = guard(field.subscribe as Guarded, check);
@@ -81,8 +84,10 @@ export function guardFields(schema: GraphQLSchema, options: GuardOptions): void 
       continue;
     }
     const operation = check && operations.find(({ name }) => name === field.name);
-    const run = type === 'Mutation' ? whileAwaited(once(resolve)) : resolve;
-    field.resolve = guard(operation?.readScope === undefined ? run : withToldCheck(operation, run), check);
+    field.resolve = guard(
+      withSelectionCheck(operation, type === 'Mutation' ? whileAwaited(once(resolve)) : resolve),
+      check,
+    );
     // from the definition of the resolver, since the schema has a bound copy of the function
     const fastReadOf = resolvers[type]?.[field.name]?.fastReadOf;
     if (!fastReadOf) continue;
@@ -114,10 +119,15 @@ function guard(resolve: Guarded, check: Check | undefined): Guarded {
   };
 }
 
-/** A change in GraphQL, which must not select more of its answer than its caller may read (toldMembers.ts); REST and MCP leave that out. */
-function withToldCheck(operation: Operation, resolve: Guarded): Guarded {
+/**
+ * A field in GraphQL whose caller may read only a part of its answer, and so must not select more: of a change (toldMembers.ts), which REST
+ * and MCP leave out, or of a figure (figures.ts).
+ */
+function withSelectionCheck(operation: Operation | undefined, resolve: Guarded): Guarded {
+  if (operation?.readScope === undefined && !operation?.isFigure) return resolve;
   return (source, args, context, info) => {
-    requireTold(operation, args as Readonly<Record<string, unknown>>, context, info);
+    if (operation.isFigure) requireNamesOnly(context, info);
+    else requireTold(operation, args as Readonly<Record<string, unknown>>, context, info);
     return resolve(source, args, context, info);
   };
 }

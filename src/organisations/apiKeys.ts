@@ -18,6 +18,7 @@ import {
   ownKeys,
   sameLifetime,
   searchCondition,
+  unusedConditions,
   stateCondition,
   successorOf,
   toDocument,
@@ -43,6 +44,8 @@ export interface KeyPageQuery extends ListArguments {
   readonly replaced_by?: string | null;
   /** Only keys that expire before this time (ISO 8601) and were not replaced: those that will end without a successor. */
   readonly expires_before?: string | null;
+  /** Only keys that were created before this time (ISO 8601) and not used since. */
+  readonly unused_since?: string | null;
 }
 
 /** A new key with its text, which is not available later. */
@@ -150,15 +153,25 @@ export function createApiKeys(models: ControlModels, { config, actor, onError, n
     /** The same keys, read one batch at a time. */
     each: (organisationId: string): AsyncIterable<ApiKey> =>
       oldestFirst(organisationId).cursor({ batchSize: KEYS_AT_ONCE }),
-    page({ organisationId, state, search, replaced_by, expires_before, ...args }: KeyPageQuery): Promise<Page<ApiKey>> {
+    page({
+      organisationId,
+      state,
+      search,
+      replaced_by,
+      expires_before,
+      unused_since,
+      ...args
+    }: KeyPageQuery): Promise<Page<ApiKey>> {
       const conditions = [
         { 'organisation.id': organisationId },
         ...(state ? [stateCondition(state, new Date(now()))] : []),
         ...(search ? [searchCondition(search)] : []),
         ...(replaced_by ? [{ rotated_to: replaced_by.toLowerCase() }] : []),
         ...(expires_before ? [{ rotated_to: null, expires_at: trusted({ $lt: new Date(expires_before) }) }] : []),
+        ...(unused_since ? unusedConditions(new Date(unused_since)) : []),
       ];
-      const givenFilters = Object.entries({ state, search, replaced_by, expires_before }).filter(([, value]) => value);
+      const given = { state, search, replaced_by, expires_before, unused_since };
+      const givenFilters = Object.entries(given).filter(([, value]) => value);
       const filters = Object.fromEntries(givenFilters);
       return findPage(nativeCollection(models.apiKeys), {
         organisationId,

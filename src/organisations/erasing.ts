@@ -6,7 +6,7 @@ import type { RecordEvent } from './auditRecorder';
 import { perhapsActive } from './endedKeys';
 import type { ControlModels } from './models';
 import { JobRefused } from './jobs';
-import { organisationUsageId } from './keyUsage';
+import { organisationUsageId } from './usageUnits';
 import { toOrganisation } from './organisationRows';
 
 export interface Erasure {

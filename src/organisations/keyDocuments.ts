@@ -78,6 +78,14 @@ export function searchCondition(text: string): Record<string, unknown> {
   return { $or: [{ name }, { prefix: trusted({ $regex: `^${escapeRegExp(text)}` }) }, { last_four: text }] };
 }
 
+/** Matches keys that were created before a time and not used since. */
+export function unusedConditions(since: Date): Record<string, unknown>[] {
+  return [
+    { created_at: trusted({ $lt: since }) },
+    { $or: [{ last_used_at: null }, { last_used_at: trusted({ $lt: since }) }] },
+  ];
+}
+
 /** Escapes a string, so that a regular expression matches it literally. */
 export const escapeRegExp = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
 

@@ -13,8 +13,11 @@ export interface RequestFilters {
   readonly code?: string | null | undefined;
   readonly failed?: boolean | null | undefined;
   readonly request_id?: string | null | undefined;
-  /** ISO 8601. */
+  /** What requestSearch.ts finds. */
+  readonly search?: string | null | undefined;
+  /** ISO 8601; the first moment of the period, and the first one after it. */
   readonly since?: string | null | undefined;
+  readonly until?: string | null | undefined;
 }
 
 /** The range of statuses that a filter matches, without its end; undefined if the filter is invalid. */

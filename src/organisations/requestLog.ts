@@ -7,14 +7,18 @@ import { ERROR_CODES, invalidRequest } from '../errors';
 import type { ControlModels } from './models';
 import { presentOrganisations } from './organisationRows';
 import { type RequestFilters, statusesOf } from './requestFilters';
+import { histogramOf, type IntervalCount, intervalsOf, type RequestHistogram } from './requestHistogram';
 import type { RequestRow } from './requestRows';
+import { searchCondition } from './requestSearch';
 
 /** Rows kept per organisation: this many of failed requests, and this many of others. */
 export const MAX_ROWS = 10_000;
 
-export interface RequestPageQuery extends ListArguments, RequestFilters {
+/** Requests of one organisation. */
+export interface RequestQuery extends RequestFilters {
   readonly organisationId: string;
 }
+export interface RequestPageQuery extends ListArguments, RequestQuery {}
 
 /** Keys in an answer of countByKey. */
 const MAX_KEYS = 100;
@@ -67,24 +71,18 @@ export function createRequestLog(models: Pick<ControlModels, 'requests' | 'organ
       return findPage(native, {
         ...{ organisationId, operation: 'request_log', args: { limit: limit ?? null, cursor: cursor ?? null } },
         filters: { ...filters },
-        conditions: [{ organisation_id: organisationId, ...conditionsOf(filters) }],
+        conditions: [{ organisation_id: organisationId }, ...conditionsOf(filters)],
         defaultSort: '-at',
         times: ['at'],
       });
     },
     /** Counts matching requests by key; the key with the most comes first. @throws AppError like page */
-    async countByKey({
-      organisationId,
-      ...members
-    }: Omit<RequestPageQuery, 'limit' | 'cursor'>): Promise<KeyRequests[]> {
-      const filter = { organisation_id: organisationId, ...conditionsOf(withoutMissing(members)) };
+    async countByKey(query: RequestQuery): Promise<KeyRequests[]> {
       const $group = {
         ...{ _id: '$key_id', requests: { $sum: 1 } },
         ...{ last_at: { $max: '$at' }, scopes: { $addToSet: '$missing_scope' } },
       };
-      const rows = await native
-        .aggregate<CountedRow>([{ $match: mongoose.sanitizeFilter(filter) as object }, { $group }])
-        .toArray();
+      const rows = await native.aggregate<CountedRow>([{ $match: filterOf(query) }, { $group }]).toArray();
       return rows
         .map(({ _id: key_id, scopes, ...counted }) => ({
           ...{ key_id, ...counted },
@@ -93,6 +91,22 @@ export function createRequestLog(models: Pick<ControlModels, 'requests' | 'organ
         .sort((left, right) => right.requests - left.requests)
         .slice(0, MAX_KEYS);
     },
+    /** Counts matching requests of the last seven days by time. @throws AppError like page */
+    async histogram(query: RequestQuery): Promise<RequestHistogram> {
+      const intervals = intervalsOf(query.since, query.until, Date.now());
+      const { first, length, count } = intervals;
+      if (count === 0) return histogramOf(intervals, []);
+      const since = new Date(Math.max(first, Date.parse(query.since ?? '') || 0)).toISOString();
+      // with `failed` in the filter, an index has all that is counted
+      const either = query.failed == null ? { failed: trusted({ $in: [true, false] }) } : {};
+      const $match = filterOf({ ...query, since }, [either]);
+      const at = { $floor: { $divide: [{ $subtract: [{ $toLong: '$at' }, first] }, length] } };
+      const $group = { _id: { at, failed: '$failed' }, requests: { $sum: 1 } };
+      return histogramOf(intervals, await native.aggregate<IntervalCount>([{ $match }, { $group }]).toArray());
+    },
+    /** One request of an organisation. */
+    find: (organisationId: string, id: string): Promise<RequestRow | null> =>
+      native.findOne({ _id: id, organisation_id: organisationId }),
     /** When a key was last used from an unreadable address, according to the newest rows since a time. */
     async lastFromUnknown(since: Date): Promise<Date | undefined> {
       const newestRows = [{ $match: { at: { $gt: since } } }, { $sort: { at: -1 } }, { $limit: MAX_ROWS }];
@@ -101,32 +115,34 @@ export function createRequestLog(models: Pick<ControlModels, 'requests' | 'organ
       return row?.at;
     },
     /** The newest requests, at most `limit`. @throws AppError invalid_request for an invalid status */
-    list: ({ organisationId, ...members }: Omit<RequestPageQuery, 'limit' | 'cursor'>, limit: number) =>
-      native
-        .find(
-          { organisation_id: organisationId, ...conditionsOf(withoutMissing(members)) },
-          { sort: { at: -1, _id: -1 }, limit },
-        )
-        .toArray(),
+    list: (query: RequestQuery, limit: number) =>
+      native.find(filterOf(query), { sort: { at: -1, _id: -1 }, limit }).toArray(),
   };
+}
+
+/** The filter of a query, and of further conditions. @throws AppError invalid_request for an invalid status */
+function filterOf({ organisationId, ...members }: RequestQuery, more: readonly Record<string, unknown>[] = []): object {
+  const conditions = [{ organisation_id: organisationId }, ...conditionsOf(withoutMissing(members)), ...more];
+  return mongoose.sanitizeFilter({ $and: conditions }) as object;
 }
 
 /** The filters that are given. */
 const withoutMissing = (filters: RequestFilters): RequestFilters =>
   Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== null && value !== undefined));
 
-/**
- * Filters as conditions. A code implies `failed`, whose index then serves the query.
- * @throws AppError invalid_request for an invalid status
- */
-function conditionsOf({ status, key_id, since, ...others }: RequestFilters): Record<string, unknown> {
-  return {
-    ...others,
-    ...(typeof others.code === 'string' && { failed: true }),
-    ...(typeof key_id === 'string' && { key_id: key_id.toLowerCase() }),
-    ...(typeof since === 'string' && { at: trusted({ $gte: new Date(since) }) }),
-    ...(typeof status === 'string' && statusCondition(status)),
-  };
+/** Filters as conditions. @throws AppError invalid_request for an invalid status */
+function conditionsOf(filters: RequestFilters): Record<string, unknown>[] {
+  const { status, key_id, since, until, search, ...others } = filters;
+  const period = { ...(since != null && { $gte: new Date(since) }), ...(until != null && { $lt: new Date(until) }) };
+  return [
+    others,
+    // an index with `failed` then serves the query
+    ...(others.code == null ? [] : [{ failed: true }]),
+    ...(key_id == null ? [] : [{ key_id: key_id.toLowerCase() }]),
+    ...(since == null && until == null ? [] : [{ at: trusted(period) }]),
+    ...(status == null ? [] : [statusCondition(status)]),
+    ...(search == null || search.trim() === '' ? [] : [searchCondition(search)]),
+  ];
 }
 
 /** Matches a status or class of statuses, and errors that GraphQL answers with 200, by the status of their code. */

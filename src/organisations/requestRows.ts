@@ -6,7 +6,11 @@ import { nullable, required, ROW, type RowOf } from './schemas';
 /** Why a key with the right secret is rejected. */
 export const KEY_REFUSALS = ['revoked', 'expired', 'address'] as const;
 
-const KEPT = 7 * DAY;
+/** Types of GraphQL operations. */
+export const OPERATION_TYPES = ['query', 'mutation', 'subscription'] as const;
+
+/** For how long a row is kept, in milliseconds. */
+export const KEPT = 7 * DAY;
 
 /** A request with a key (docs/decisions/request-log.md). */
 export type RequestRow = RowOf<typeof requestSchema>;
@@ -27,6 +31,9 @@ export const requestSchema = Schema.create(
     path: required.text,
     /** The requested root fields, separated by spaces; null if it failed before they were known. */
     operation: nullable.text,
+    /** Of GraphQL its type, and the name that its caller gave it, at most 100 characters; both missing in older rows. */
+    operation_type: { type: String, enum: OPERATION_TYPES },
+    operation_name: { type: String },
     /** HTTP status; 499 if the caller disconnected before the answer. */
     status: required.number,
     code: nullable.text,

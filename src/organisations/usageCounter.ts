@@ -1,6 +1,7 @@
-import { HOUR, MINUTE } from '../units';
+import { MINUTE } from '../units';
 import type { KeyUsage, UsageEntry } from './keyUsage';
 import { type FinishedRequest, pathsOf } from './usageDetails';
+import { startOf } from './usageUnits';
 import { createDelayedWriter } from './writer';
 
 export interface UsageCounterOptions {
@@ -9,7 +10,7 @@ export interface UsageCounterOptions {
   readonly onError: (error: unknown) => void;
   /** Called with the number of requests not counted, because new keys came faster than the database could store counts. */
   readonly onUncounted: (requests: number) => void;
-  /** How many counters (one per key and hour) to hold; when all are in use, they are written at once. */
+  /** How many counters (one per key and five minutes) to hold; when all are in use, they are written at once. */
   readonly capacity?: number;
 }
 
@@ -36,16 +37,16 @@ export function createUsageCounter({ usage, onError, onUncounted, capacity = CAP
   /** Whether running out of counters caused a write, and no write has succeeded since. */
   let isFull = false;
 
-  /** Adds counts to those of their key and hour, if there is room. */
-  function addToHour({ keyId, hour, units, details: more, ...counted }: UsageEntry): void {
-    const name = [keyId, hour.getTime(), ...(units ?? [])].join(':');
+  /** Adds counts to those of their key and time, if there is room. */
+  function add({ keyId, at, units, details: more, ...counted }: UsageEntry): void {
+    const name = [keyId, at.getTime(), ...(units ?? [])].join(':');
     const existing = counts.get(name);
     if (!existing && counts.size >= capacity) {
       uncounted += counted.requests;
       return;
     }
     const none = { requests: 0, errors: 0, rate_limited: 0, mcp: 0 };
-    const entry: Entry = existing ?? { keyId, hour, ...none, details: new Map(), ...(units && { units }) };
+    const entry: Entry = existing ?? { keyId, at, ...none, details: new Map(), ...(units && { units }) };
     counts.set(name, entry);
     for (const count of COUNTS) entry[count] = (entry[count] ?? 0) + (counted[count] ?? 0);
     for (const [path, count] of more ?? []) {
@@ -69,17 +70,17 @@ export function createUsageCounter({ usage, onError, onUncounted, capacity = CAP
       return batch;
     });
     if (unstored.length === 0) isFull = false;
-    for (const entry of unstored) addToHour(entry);
+    for (const entry of unstored) add(entry);
   });
 
   return {
     /** Counts a finished request for ids of keys and of organisations (organisationUsageId); never blocks or fails. */
     count(ids: readonly string[], request: FinishedRequest): void {
-      const hour = new Date(Math.floor(Date.now() / HOUR) * HOUR);
+      const at = new Date(startOf(Date.now(), 'five_minutes'));
       const details = new Map(pathsOf(request).map((path) => [path, 1]));
       const [errors, rate_limited] = [Number(request.outcome === 'error'), Number(request.outcome === 'rate_limited')];
-      const counted = { hour, requests: 1, errors, rate_limited, mcp: Number(request.isMcp ?? false), details };
-      for (const keyId of ids) addToHour({ keyId, ...counted });
+      const counted = { at, requests: 1, errors, rate_limited, mcp: Number(request.isMcp ?? false), details };
+      for (const keyId of ids) add({ keyId, ...counted });
       if (counts.size < capacity || isFull) return;
       isFull = true;
       void flush();

@@ -1,4 +1,4 @@
-import type { UsageRow } from './usageRows';
+import type { UsageCounts, UsageRow } from './usageRows';
 
 /*
  * Usage by operation and by error code: counters within a row of usage, each named by its path (docs/decisions/request-log.md).
@@ -33,6 +33,13 @@ export interface CodeUsage {
   readonly requests: number;
 }
 
+/** What is counted in a period, and the time to answer. */
+export interface UsageTotals extends Required<UsageCounts> {
+  /** Median and 95th percentile in milliseconds, estimated from buckets; null if nothing was timed. */
+  readonly p50_ms: number | null;
+  readonly p95_ms: number | null;
+}
+
 /** The detail counters of a row of usage; missing in older rows. */
 type DetailCounters = Pick<UsageRow, 'operations' | 'codes'>;
 
@@ -64,11 +71,21 @@ export function operationsOf(rows: readonly DetailCounters[]): OperationUsage[] 
       rate_limited = 0,
       ...times
     } = sumOf(rows, ({ operations }) => operations?.[operation]);
-    const buckets = Array.from({ length: LATENCY_BOUNDS.length + 1 }, (_, at) => times[`t${String(at)}`] ?? 0);
-    const [p50_ms, p95_ms] = [percentile(buckets, 0.5), percentile(buckets, 0.95)];
-    return { operation, requests, errors, rate_limited, p50_ms, p95_ms };
+    return { operation, requests, errors, rate_limited, ...percentilesOf(times) };
   });
   return all.sort(byRequests(({ operation }) => operation));
+}
+
+export function totalsOf(rows: readonly (DetailCounters & UsageCounts)[]): UsageTotals {
+  const totals = { requests: 0, errors: 0, rate_limited: 0, mcp: 0 };
+  for (const { requests, errors, rate_limited, mcp = 0 } of rows) {
+    totals.requests += requests;
+    totals.errors += errors;
+    totals.rate_limited += rate_limited;
+    totals.mcp += mcp;
+  }
+  const operations = rows.flatMap((row) => Object.values(row.operations ?? {}));
+  return { ...totals, ...percentilesOf(sumOf(operations, (counters) => counters)) };
 }
 
 export function codesOf(rows: readonly DetailCounters[]): CodeUsage[] {
@@ -76,9 +93,9 @@ export function codesOf(rows: readonly DetailCounters[]): CodeUsage[] {
   return sums.map(([code, requests]) => ({ code, requests })).sort(byRequests(({ code }) => code));
 }
 
-function sumOf(
-  rows: readonly DetailCounters[],
-  countersOf: (row: DetailCounters) => Readonly<Record<string, number>> | undefined,
+function sumOf<Row>(
+  rows: readonly Row[],
+  countersOf: (row: Row) => Readonly<Record<string, number>> | undefined,
 ): Record<string, number> {
   const sums: Record<string, number> = {};
   for (const row of rows)
@@ -90,6 +107,12 @@ function sumOf(
 function byRequests<T extends { readonly requests: number }>(nameOf: (row: T) => string) {
   return (left: T, right: T): number =>
     right.requests - left.requests || (nameOf(left) < nameOf(right) ? -1 : Number(nameOf(left) > nameOf(right)));
+}
+
+/** By the counters of latency buckets among others. */
+function percentilesOf(counters: Readonly<Record<string, number>>): Pick<UsageTotals, 'p50_ms' | 'p95_ms'> {
+  const buckets = Array.from({ length: LATENCY_BOUNDS.length + 1 }, (_, at) => counters[`t${String(at)}`] ?? 0);
+  return { p50_ms: percentile(buckets, 0.5), p95_ms: percentile(buckets, 0.95) };
 }
 
 /** A percentile, as if the requests of a bucket were spread evenly over it; the last bucket counts as its lower bound. */

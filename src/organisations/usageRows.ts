@@ -4,15 +4,19 @@ import { optional, required, ROW, type RowOf } from './schemas';
 export type UsageRow = RowOf<typeof usageSchema>;
 export type UsageCounts = Pick<UsageRow, 'requests' | 'errors' | 'rate_limited' | 'mcp'>;
 
+/** The lengths of time that rows count, from UTC's multiples of them. */
+export const USAGE_UNITS = ['five_minutes', 'hour', 'day'] as const;
+export type UsageUnit = (typeof USAGE_UNITS)[number];
+
 const COUNTERS = { type: Map, of: Number, allowNull: false } as const;
 
 export const usageSchema = Schema.create(
   {
-    /** `<key id>:<hour|day>:<start>`, so that all instances add to the same row. */
+    /** `<key id>:<unit>:<start>`, so that all instances add to the same row. */
     _id: required.text,
     /** Id of the key; `org:<id>` for all keys of an organisation. */
     key_id: required.text,
-    unit: { ...required.text, enum: ['hour', 'day'] },
+    unit: { ...required.text, enum: USAGE_UNITS },
     start: required.time,
     ends_at: required.time,
     requests: required.number,

@@ -34,7 +34,8 @@ let icons: string | undefined;
 
 /** The SVG whose symbols are the icons of the pages, `icon-NAME` (web/icons.svg). It goes into each document, so that icons need no request. */
 export function iconSprite(): string {
-  icons ??= readFileSync(join(FOLDER, assetNames()['icons.svg'] ?? ''), 'utf8').replaceAll(/\n\s*/g, '');
+  // HTML knows the namespace of svg by itself
+  icons ??= readFileSync(join(FOLDER, assetNames()['icons.svg'] ?? ''), 'utf8').replaceAll(/\n\s*| xmlns="[^"]*"/g, '');
   return icons;
 }
 

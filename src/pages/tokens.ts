@@ -4,9 +4,10 @@ export interface Token {
   readonly text: string;
 }
 
-/** Enough for JSON, curl, TypeScript, Python and GraphQL. A comment can only begin outside a string. */
+/** Enough for JSON, curl, TypeScript, Python and GraphQL. A comment can only begin outside a string and an address. */
 const TOKEN = new RegExp(
   [
+    String.raw`(?<address>\bhttps?:\/\/[^\s"'\x60]+)`,
     String.raw`(?<comment>(?:\/\/|#)[^\n]*)`,
     String.raw`(?<member>"(?:\\.|[^"\\\n])*"(?=:))`,
     String.raw`(?<string>"(?:\\.|[^"\\])*"|'[^']*'|\x60[^\x60]*\x60)`,

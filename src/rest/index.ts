@@ -30,8 +30,7 @@ import {
   restOperations,
 } from './routes';
 import type { RouteHandler } from './sofa';
-
-export const REST_BASE = '/api/v1';
+import { REST_BASE } from '../units';
 
 /** Path of the REST API of operators. */
 export const OPERATOR_BASE = '/operator/v1';

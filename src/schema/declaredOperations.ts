@@ -11,6 +11,8 @@ export interface Access {
   readonly scope: Scope | undefined;
   readonly anyOf?: readonly Scope[];
   readonly role: NeededRole | undefined;
+  /** Whether it is a figure, or an object in the rows of one: signed-in users read those, too, unless INSIGHTS says otherwise. */
+  readonly isFigure?: boolean;
 }
 
 /** A root field: its REST route, if any, and who may call it. */
@@ -108,6 +110,7 @@ export function accessOf(field: Parameters<typeof directiveOf>[0], eventScopes: 
     scope: scope === undefined ? undefined : scopeOf(scope),
     ...(anyOf && { anyOf }),
     role: role === undefined ? undefined : NEEDED_ROLES[role],
+    ...(aggregates(field) && { isFigure: true }),
   };
 }
 

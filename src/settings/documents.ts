@@ -1,6 +1,9 @@
 import { DAY } from '../units';
 
-/* The operations that the settings pages call, each with its result as `value`; shared by the gateway and the pages' script. */
+/*
+ * The operations that the settings pages call, each with its result as `value`, or several results by name; shared by the gateway and the
+ * pages' script.
+ */
 
 const KEY = `id name prefix last_four scopes created_by created_at expires_at revoked_at last_used_at last_used_from
   allowed_ranges rotated_to mcp state`;
@@ -10,7 +13,18 @@ const ENDPOINT = `id url types state disabled_reason disabled_at failing_since n
 
 const INVITATION = 'id name role created_by created_at expires_at';
 
+const REQUEST = `id at request_id key_id face method path operation operation_type operation_name status code reason
+  missing_scope ms address`;
+const REQUEST_VARIABLES = `$key_id: ID, $failed: Boolean, $status: String, $face: RequestFace, $search: String,
+  $since: DateTime, $until: DateTime`;
+const REQUEST_FILTERS = REQUEST_VARIABLES.replaceAll(/\$(\w+): \w+/g, '$1: $$$1');
+const USAGE = `requests errors rate_limited p95_ms previous { requests errors rate_limited p95_ms }
+  buckets { start requests errors rate_limited p50_ms p95_ms }
+  operations { operation requests errors rate_limited p50_ms p95_ms } codes { code requests }`;
+
 const ATTEMPT = 'at ok status error answer ms';
+
+const DELIVERY = `id event_id type object_id state attempts next_attempt_at at log { ${ATTEMPT} }`;
 
 /** A mutation of a webhook endpoint whose only argument is the endpoint's id; `fields` are selected of its result. */
 const endpointMutation = (name: string, fields = ENDPOINT): string =>
@@ -22,23 +36,21 @@ export const DOCUMENTS = {
       data { ${KEY} } replaced { ${KEY} } next_cursor } }`,
   key: `query($key_id: ID!) { value: key(key_id: $key_id) { ${KEY} } }`,
   replacedKeys: `query($replaced_by: ID!) { value: keys(replaced_by: $replaced_by, limit: 1) { data { ${KEY} } } }`,
+  usage: `query($key_id: ID!, $period: UsagePeriod!) { value: usage(key_id: $key_id, period: $period) { mcp ${USAGE} } }`,
   missingScopes: `query($key_id: ID!) {
     value: request_log(key_id: $key_id, code: "insufficient_scope", limit: 20) { data { missing_scope at } } }`,
   firstRequests: `query($key_id: ID!) {
     value: request_log(key_id: $key_id, limit: 20) {
       data { at face method path operation status code missing_scope } } }`,
-  usage: `query($key_id: ID!, $period: UsagePeriod!) {
-    value: usage(key_id: $key_id, period: $period) {
-      requests errors rate_limited mcp buckets { start requests errors rate_limited }
-      operations { operation requests errors rate_limited p50_ms p95_ms } codes { code requests } } }`,
   newestKeys: `{ value: keys(limit: 100) { data { id name prefix last_four } has_more } }`,
   expiringKeys: `query($expires_before: DateTime!, $cursor: String) {
     value: keys(state: "active", expires_before: $expires_before, limit: 100, cursor: $cursor) {
       data { ${KEY} } next_cursor } }`,
-  allUsage: `query($period: UsagePeriod!) {
-    value: usage(period: $period) {
-      requests errors rate_limited buckets { start requests errors rate_limited }
-      operations { operation requests errors rate_limited p50_ms p95_ms } codes { code requests } } }`,
+  unusedKeys: `query($unused_since: DateTime!) {
+    value: keys(state: "active", unused_since: $unused_since, limit: 20) { data { ${KEY} } has_more } }`,
+  allUsage: `query($period: UsagePeriod!) { value: usage(period: $period) { ${USAGE} } }`,
+  usageByKey: `query($period: UsagePeriod!) {
+    value: usage_by_key(period: $period) { data { key_id requests errors rate_limited } } }`,
   members: `{ value: members { data { id name role last_sign_in_at from signed_in } has_more } }`,
   invitations: `{ value: invitations { data { ${INVITATION} } } }`,
   invite: `mutation($name: String!, $role: MemberRole!) {
@@ -53,18 +65,30 @@ export const DOCUMENTS = {
       action: $action, key_id: $key_id, actor: $actor, since: $since, until: $until, limit: $limit, cursor: $cursor
     ) {
       data { id at times last_at action actor actor_name from key_id details } next_cursor } }`,
-  requests: `query(
-    $key_id: ID, $failed: Boolean, $status: String, $code: String, $face: RequestFace, $operation: String,
-    $request_id: String, $since: DateTime, $cursor: String
-  ) {
-    value: request_log(
-      key_id: $key_id, failed: $failed, status: $status, code: $code, face: $face, operation: $operation,
-      request_id: $request_id, since: $since, limit: 20, cursor: $cursor
+  requests: `query($cursor: String, ${REQUEST_VARIABLES}) {
+    value: request_log(limit: 20, cursor: $cursor, ${REQUEST_FILTERS}) { data { ${REQUEST} } next_cursor } }`,
+  request: `query($id: ID!) { value: logged_request(id: $id) { ${REQUEST} } }`,
+  requestHistogram: `query(${REQUEST_VARIABLES}) {
+    value: request_histogram(${REQUEST_FILTERS}) { interval_seconds intervals { start successful failed } } }`,
+  requestCounts: `query($code: String!, $since: DateTime, $until: DateTime) {
+    value: request_counts(code: $code, since: $since, until: $until) {
+      data { key_id requests missing_scopes last_at } } }`,
+  // one request, so that it takes one turn among the organisation's large queries; amounts of two currencies are never added
+  figures: `query($currency: String!, $from: DateTime, $to: DateTime, $sold: [OrderStatus!]) {
+    orders: order_totals(group_by: [STATUS], from: $from, to: $to) {
+      data { currency status count total_minor } has_more }
+    order_months: order_totals(group_by: [MONTH], currency: $currency, status: $sold, from: $from, to: $to) {
+      data { month count total_minor } has_more }
+    quotes: quote_totals(group_by: [STATUS], from: $from, to: $to) {
+      data { currency status count total_minor } has_more }
+    quote_months: quote_totals(group_by: [MONTH], currency: $currency, from: $from, to: $to) {
+      data { month count total_minor } has_more }
+    customers: order_totals(
+      group_by: [CUSTOMER], currency: $currency, status: $sold, from: $from, to: $to, sort: "-total_minor", limit: 10
     ) {
-      data { id at request_id key_id face method path operation status code reason missing_scope ms address }
-      next_cursor } }`,
-  requestCounts: `query($code: String!, $since: DateTime) {
-    value: request_counts(code: $code, since: $since) { data { key_id requests missing_scopes last_at } } }`,
+      data { customer_id customer { name } count total_minor } }
+    products: product_sales(status: $sold, from: $from, to: $to, limit: 10) {
+      data { sku description currency uom qty net_minor } } }`,
   make: `mutation(
     $name: String!, $scopes: [String!]!, $expires_at: DateTime, $allowed_ranges: [String!], $mcp: McpAccess
   ) {
@@ -87,7 +111,14 @@ export const DOCUMENTS = {
   endpoints: `{ value: webhooks { data { ${ENDPOINT} } } }`,
   deliveries: `query($webhook_id: ID!, $state: WebhookDeliveryState, $cursor: String) {
     value: webhook_deliveries(webhook_id: $webhook_id, state: $state, limit: 20, cursor: $cursor) {
-      data { id event_id type object_id state attempts next_attempt_at at log { ${ATTEMPT} } } next_cursor } }`,
+      data { ${DELIVERY} } next_cursor } }`,
+  delivery: `query($webhook_id: ID!, $delivery: String!) {
+    value: webhook_delivery(webhook_id: $webhook_id, delivery: $delivery) { ${DELIVERY} } }`,
+  deliveryStatistics: `query($webhook_id: ID, $period: UsagePeriod!) {
+    value: webhook_statistics(webhook_id: $webhook_id, period: $period) {
+      data {
+        webhook_id delivered failed counted_since p50_ms buckets { start delivered failed }
+        errors { status error deliveries last_at } } } }`,
   message: `query($webhook_id: ID!, $delivery: String!) {
     value: webhook_message(webhook_id: $webhook_id, delivery: $delivery) { body } }`,
   createEndpoint: `mutation($url: String!, $types: [String!]) {
@@ -112,11 +143,15 @@ export const firstCalls = (now: number) => ({
   integrations: {
     newestKeys: {},
     expiringKeys: { expires_before: new Date(now + 7 * DAY).toISOString() },
+    unusedKeys: { unused_since: new Date(now - 90 * DAY).toISOString() },
     allUsage: { period: 'last_24h' as const },
+    usageByKey: { period: 'last_24h' as const },
   },
+  // its figures wait for their turn, and the page must not
+  insights: {},
   keys: { keys: { state: 'active' } },
   webhooks: { endpoints: {} },
-  requests: { requests: {}, newestKeys: {} },
+  requests: { requests: {}, requestHistogram: {}, newestKeys: {} },
   members: { members: {}, invitations: {} },
   audit: { events: { limit: 20 }, newestKeys: {}, members: {} },
 });

@@ -19,6 +19,7 @@ import { below } from '../pages/html';
 import { ATTEMPT_SECONDS } from './openid';
 import { UUID } from '../units';
 import { SETTINGS_PAGES } from './documents';
+import { whyNoInsights } from './insights';
 import { type OpeningAnswers, openingAnswers } from './opening';
 import { renderSettings, type WebhookInfo } from './page';
 import type { Route, Routes } from './route';
@@ -130,14 +131,17 @@ function errorToShow(error: unknown, onError: SettingsOptions['onError']): unkno
 /** Longer than any session, so that the sign-in page can say that the browser's has ended. */
 const COOKIE_SECONDS = (2 * SESSION_LIMITS.absolute) / 1000;
 const START_PAGE = '/settings/integrations';
-/** The paths of pages, including those of one key or one webhook endpoint. */
-const PAGE_PATHS = [...SETTINGS_PAGES, 'keys/:id', 'webhooks/:id'].map((name) => `/settings/${name}`);
+/** The paths of pages, including those of one key, webhook endpoint, delivery or request. */
+const PAGE_PATHS = [
+  ...SETTINGS_PAGES,
+  ...['keys/:id', 'webhooks/:id', 'webhooks/:id/deliveries/:delivery', 'requests/:id'],
+].map((name) => `/settings/${name}`);
 /**
  * The path and query of a page to return to after signing in or switching the mode. Only paths on this host match, even if the cookie was
  * forged, and none so long that the cookie would have over 1 kB.
  */
 const RETURN_ADDRESS = new RegExp(
-  `^/settings/(${SETTINGS_PAGES.join('|')})(/[0-9a-f-]{36})?(\\?[\\w.~%!$&'()*+,;=:@/?-]{0,680})?$`,
+  `^/settings/(${SETTINGS_PAGES.join('|')})(/[0-9a-f-]{36}(/deliveries/[0-9a-f.-]{1,100})?)?(\\?[\\w.~%!$&'()*+,;=:@/?-]{0,680})?$`,
   'i',
 );
 
@@ -183,6 +187,7 @@ function settingsRoutes(options: RoutesOptions): Routes {
     }
     const { session } = openSession;
     const { organisation, user, role } = session;
+    const whyNot = whyNoInsights(config.INSIGHTS, role);
     exchange.log.principal = { kind: 'user', organisation, user, role };
     requireState(organisation);
     const canSwitch =
@@ -192,7 +197,9 @@ function settingsRoutes(options: RoutesOptions): Routes {
       .then((context) => options.opening(originalUrl, context))
       .catch(() => ({}));
     return {
-      page: renderSettings(session, csrfToken(openSession), { ...parts, opening, canSwitch: Boolean(canSwitch) }),
+      page: renderSettings(session, csrfToken(openSession), {
+        ...{ ...parts, whyNoInsights: whyNot, opening, canSwitch: Boolean(canSwitch) },
+      }),
     };
   };
 

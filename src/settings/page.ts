@@ -22,6 +22,8 @@ export interface PageInfo {
   readonly canInvite: boolean;
   /** Whether this gateway stores requests (REQUEST_LOG). */
   readonly storesRequests: boolean;
+  /** Why the user sees no figures; undefined for those who see them. */
+  readonly whyNoInsights: string | undefined;
   /** The answers to the first calls of the page (opening.ts). */
   readonly opening: object;
 }
@@ -30,7 +32,7 @@ export interface PageInfo {
 export function renderSettings(
   session: Session,
   csrf: string,
-  { webhooks, canInvite, storesRequests, canSwitch, opening }: PageInfo,
+  { webhooks, canInvite, storesRequests, whyNoInsights, canSwitch, opening }: PageInfo,
 ): Html {
   const { organisation, home, user, role } = session;
   const mode = modeOf(organisation);
@@ -50,7 +52,12 @@ export function renderSettings(
           <p class="organisation"><strong>${organisation.name}</strong> ${planName(organisation.plan)} plan</p>
           ${canSwitch && !(mode === 'test' && organisation.id === home) ? modeSwitch(mode, csrf) : undefined}
           <nav aria-label="Settings">
-            ${PAGES.map(([path, symbol, name]) => html`<a href="/settings/${path}">${icon(symbol)}${name} ${path === 'webhooks' ? FAILING : undefined}</a>`)}
+            ${PAGES.filter(([path]) => path !== 'insights' || whyNoInsights === undefined).map(
+              ([path, symbol, name]) =>
+                html`<a href="/settings/${path}"
+                  >${icon(symbol)}${name} ${path === 'webhooks' ? FAILING : undefined}</a
+                >`,
+            )}
           </nav>
           <button class="user" type="button" popovertarget="account">
             <span class="initial" aria-hidden="true">${Array.from(user.name)[0]?.toUpperCase() ?? ''}</span>
@@ -73,7 +80,7 @@ export function renderSettings(
             </p></noscript
           >
           ${mayChange ? undefined : MEMBER_NOTICE}
-          ${['integrations', 'keys', 'key', 'webhooks', 'endpoint', 'requests', 'members', 'audit'].map(pageSection)}
+          ${['integrations', 'insights', 'keys', 'key', 'webhooks', 'endpoint', 'requests', 'members', 'audit'].map(pageSection)}
         </div>
       </div>
       <div id="dialogs"></div>
@@ -81,7 +88,7 @@ export function renderSettings(
       ${jsonBlock('settings', {
         ...{ csrf, mayChange, hasPlan, canMakeWebhooks: webhooks.canMake, canInvite, storesRequests },
         ...{ scopes: offeredScopes(), eventTypes: webhooks.types, timeBounds: LATENCY_BOUNDS, statuses: STATUSES },
-        ...{ opening, now: Date.now() },
+        ...{ opening, now: Date.now(), whyNoInsights, currency: organisation.currency, ...STAGES },
         // so that the page is never used for an organisation or user other than it was opened for
         ...{ organisation: organisation.id, user: user.id },
       })}`,
@@ -91,6 +98,7 @@ export function renderSettings(
 /** The pages in the side bar: path, icon and name. */
 export const PAGES = [
   ['integrations', 'layout-dashboard', 'Overview'],
+  ['insights', 'chart-column', 'Insights'],
   ['keys', 'key-round', 'API keys'],
   ['webhooks', 'webhook', 'Webhooks'],
   ['requests', 'scroll-text', 'Requests'],
@@ -118,6 +126,10 @@ function offeredScopes(): Readonly<Record<string, Readonly<Record<string, string
 
 /** HTTP statuses by error code. */
 const STATUSES = Object.fromEntries(Object.entries(ERROR_CODES).map(([code, { status }]) => [code, status]));
+
+const valuesOf = (type: string): string[] => published.enumValuesOf(type).map(({ name }) => name.value);
+/** The statuses of orders and quotes, in the order of the SDL. */
+const STAGES = { orderStatuses: valuesOf('OrderStatus'), quoteStatuses: valuesOf('QuoteStatus') };
 
 /** The operation names that the filters of requests and of usage suggest. */
 function operationNames(): Html {

@@ -8,8 +8,9 @@ const MANUAL_DELIVERY_POINTS = 9;
 /** The users' part of schema/admin.graphql: each operation is a method of {@link Admin} with the same name. */
 export const settingsResolvers = {
   Query: {
-    ...resolversOf('keys', 'key', 'usage', 'audit_events', 'request_log', 'request_counts'),
-    ...resolversOf('members', 'invitations', 'webhooks', 'webhook_deliveries', 'webhook_message'),
+    ...resolversOf('keys', 'key', 'usage', 'usage_by_key', 'members', 'invitations', 'audit_events'),
+    ...resolversOf('request_log', 'logged_request', 'request_histogram', 'request_counts'),
+    ...resolversOf('webhooks', 'webhook_deliveries', 'webhook_delivery', 'webhook_statistics', 'webhook_message'),
   },
   Mutation: {
     ...resolversOf('create_key', 'update_key', 'rotate_key', 'revoke_key'),

@@ -1,15 +1,17 @@
 import { requireState } from '../auth/authenticate';
 import { type RateLimiter, spend } from '../admission/rateLimit';
+import type { RequestTracker } from '../admission/requestTracker';
 import type { Config } from '../config';
 import type { Admin, AdminOf } from '../admin';
 import { asUser } from '../admin/acting';
 import { includesRole } from '../auth/roles';
-import type { CallContext } from '../operations/context';
+import type { FiguresContext } from '../operations/context';
 import type { OrganisationDataCache } from '../tenant/organisationData';
 import { AppError } from '../errors';
 import type { Session } from '../organisations/sessions';
 import { type Exchange, createIncomingRequest } from '../http/exchange';
 import { type BrowserSessions, checkCsrf, checkOrigin } from './cookies';
+import { requireInsights } from './insights';
 
 export interface UserContextOptions {
   readonly config: Config;
@@ -18,40 +20,48 @@ export interface UserContextOptions {
   /** Limits the requests of each user. */
   readonly limiter: RateLimiter;
   readonly organisationData: OrganisationDataCache;
+  readonly tracker: Pick<RequestTracker<Exchange>, 'admitOrganisation'>;
 }
 
-/** The context of a signed-in user, who does not read the organisation's data. */
-export interface UserContext extends CallContext {
+/** The context of a signed-in user, who manages keys and reads figures; it has nothing that writes data. */
+export interface UserContext extends FiguresContext {
   readonly admin: Admin;
 }
+
+const NEEDS_KEY = 'This operation requires an API key; signed-in users manage keys, and read no data but figures.';
 
 /** The id of a user's budget of points, the same in both modes. */
 export const userBudget = ({ home, user }: Session): string => `user:${home}:${user.id}`;
 
 export function createUserContexts(options: UserContextOptions) {
-  const { config, sessions, limiter, organisationData } = options;
+  const { config, sessions, limiter, organisationData, tracker } = options;
 
   /** The context of a session. Checks rate (429) and the organisation's state (403); roles are checked per operation. */
   async function contextOf(exchange: Exchange, session: Session): Promise<UserContext> {
     const { requestId, address, log } = exchange;
-    const { countAnswer } = createIncomingRequest(exchange);
+    const { countAnswer, holdRows, isGone, noteInvalid, omitted } = createIncomingRequest(exchange);
     const { organisation, user, role } = session;
     const principal = { kind: 'user', organisation, user, role } as const;
     log.principal = principal;
     const budget = userBudget(session);
     let rate = await spend(limiter, budget, 1);
     requireState(organisation);
+    const data = organisationData(organisation);
     return {
       requestId,
       principal,
-      pauses: organisationData(organisation),
+      data,
+      pauses: data,
       admin: options.admin(asUser(session, address)),
       get rate() {
         return rate;
       },
-      authorise({ role: needed }) {
+      authorise({ role: needed, isFigure }) {
         if (needed === undefined) {
-          throw new AppError('forbidden', 'This operation requires an API key; signed-in users can only manage keys.');
+          if (!isFigure) throw new AppError('forbidden', NEEDS_KEY);
+          requireInsights(config.INSIGHTS, role);
+          tracker.admitOrganisation(organisation);
+          return;
         }
         if (!includesRole(role, needed)) {
           throw new AppError(
@@ -63,7 +73,7 @@ export function createUserContexts(options: UserContextOptions) {
       async charge(points) {
         rate = await spend(limiter, budget, points);
       },
-      countAnswer,
+      ...{ countAnswer, holdRows, isGone, noteInvalid, omitted },
     };
   }
 

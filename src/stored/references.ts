@@ -1,7 +1,7 @@
 import { type GraphQLResolveInfo, OperationTypeNode } from 'graphql';
 import type { Projection } from '../mongo/collection';
 import { rowHolder, tooLarge } from '../operations/answers';
-import type { DataContext } from '../operations/context';
+import type { FiguresContext } from '../operations/context';
 import { isServed } from './invalidRows';
 import { projectionOfReferences } from './projections';
 import type { Resource, Row } from './resource';
@@ -11,12 +11,12 @@ import type { Resource, Row } from './resource';
 type Rows = Map<string, Promise<Row | null>>;
 
 /** By projection, which is for one resource only. */
-const rowsByContext = new WeakMap<DataContext, Map<Projection, Rows>>();
+const rowsByContext = new WeakMap<FiguresContext, Map<Projection, Rows>>();
 
 interface Wanted {
   readonly resource: Resource;
   readonly id: string;
-  readonly context: DataContext;
+  readonly context: FiguresContext;
   readonly info: GraphQLResolveInfo;
 }
 
@@ -47,7 +47,7 @@ function once(wanted: Wanted, projection: Projection, kind: 'related' | 'nested'
   return row;
 }
 
-function rowsOf(projection: Projection, context: DataContext): Rows {
+function rowsOf(projection: Projection, context: FiguresContext): Rows {
   let projections = rowsByContext.get(context);
   if (!projections) rowsByContext.set(context, (projections = new Map<Projection, Rows>()));
   let rows = projections.get(projection);

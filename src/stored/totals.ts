@@ -3,7 +3,7 @@ import { WITHOUT_SEARCH } from '../mongo/collection';
 import { ROWS_PER_PIECE } from '../async/yield';
 import { READ_TIMEOUT } from '../mongo/native';
 import { invalidRequest } from '../errors';
-import type { DataContext } from '../operations/context';
+import type { FiguresContext } from '../operations/context';
 import type { StoredMember } from '../schema/storedTypes';
 import { EARLIEST, LATEST } from '../units';
 import { faultsOf, NUMBER_TYPES } from './invalidRows';
@@ -131,7 +131,7 @@ function whole(amount: string): object {
   return ifStored(amount, Number.MAX_SAFE_INTEGER, { $cond: [isWhole, { $toLong: amount }, NaN] });
 }
 
-export type TotalsContext = Pick<DataContext, 'data' | 'noteInvalid'>;
+export type TotalsContext = Pick<FiguresContext, 'data' | 'noteInvalid'>;
 
 /** The rows that are counted. */
 interface CountedRows {

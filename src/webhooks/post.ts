@@ -192,6 +192,6 @@ function outcomeOf(head: IncomingMessage, bytes: Buffer): Outcome {
   const retryAfter = status === 429 || status === 503 ? retryAfterOf(head.headers['retry-after']) : undefined;
   const isRedirect = status >= 300 && status < 400;
   const advice = isRedirect ? ', a redirect, which is not followed; change the URL of the endpoint' : '';
-  const error = ok ? null : `the answer was ${String(status)}${advice}`;
+  const error = ok ? null : `HTTP ${String(status)}${advice}`;
   return { ok, status, error, answer, ...(retryAfter && { retryAfter: Math.min(retryAfter, MAX_RETRY_AFTER) }) };
 }

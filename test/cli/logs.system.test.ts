@@ -21,6 +21,7 @@ describe('logs', () => {
     wide = await makeOrganisation(gateway);
     const { key: another } = await makeKey(gateway, wide as never);
     await client(gateway, another).get(`/quotes/${'long'.repeat(30)}`);
+    await client(gateway, another).graphql('query Who { me { key { id } } }');
     await client(gateway, another).graphql(`{ ${ROOT_FIELDS.join(' { __typename } ')} { __typename } }`);
     // stopping writes what is in memory
     await gateway.stop();
@@ -43,6 +44,8 @@ describe('logs', () => {
           method: 'GET',
           path: '/api/v1/quotes',
           operation: 'quotes',
+          operation_type: null,
+          operation_name: null,
           status: 200,
           code: null,
           reason: null,
@@ -55,11 +58,13 @@ describe('logs', () => {
 
   test('truncates long paths and lists of root fields in a table, but not in JSON', async () => {
     const { stdout } = await cli.run('logs', '--org', wide.id);
-    const [, graphql, rest] = stdout.split('\n');
-    expect(graphql).toMatch(/graphql +POST \/graphql +quotes products \+4 +200/);
+    const [, graphql, named, rest] = stdout.split('\n');
+    expect(named).toMatch(/graphql +POST \/graphql +query Who +200/);
+    expect(graphql).toMatch(/graphql +POST \/graphql +quotes, products \+4 +200/);
     expect(rest).toMatch(/rest +GET \/api\/v1\/quotes\/(long){12}lo… {2}quote +400/);
     expect(await cli.json('logs', '--org', wide.id)).toMatchObject([
-      { operation: ROOT_FIELDS.join(' ') },
+      { operation: ROOT_FIELDS.join(' '), operation_type: 'query', operation_name: null },
+      { operation: 'me', operation_type: 'query', operation_name: 'Who' },
       { path: `/api/v1/quotes/${'long'.repeat(30)}` },
     ]);
   });

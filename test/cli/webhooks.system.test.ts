@@ -73,7 +73,7 @@ test("test posts a signed event from this machine, and fails with the endpoint's
   expect(event.id).toBe(headers['webhook-id']);
   receiver.answer = (_arrival, response) => void response.writeHead(500).end('out of paper');
   const said = await cli.failed(1, 'webhook', 'test', id as string);
-  expect(said).toContain('the test event was not accepted: the answer was 500\nout of paper');
+  expect(said).toContain('the test event was not accepted: HTTP 500\nout of paper');
   receiver.answer = () => 204;
 });
 

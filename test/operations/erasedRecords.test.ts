@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Organisation } from '../../src/auth/principal';
-import { createKeyUsage, organisationUsageId } from '../../src/organisations/keyUsage';
+import { createKeyUsage } from '../../src/organisations/keyUsage';
 import { type ControlModels, createControlModels } from '../../src/organisations/models';
 import { createRequestLog } from '../../src/organisations/requestLog';
 import type { RequestRow } from '../../src/organisations/requestRows';
+import { organisationUsageId } from '../../src/organisations/usageUnits';
 import { client } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
 import { served, startGateway } from '../support/gateway';
@@ -37,8 +38,8 @@ test('is dropped if the organisation has been erased', async () => {
   await erase(organisation);
   await gateway.stop();
   expect(await rowsOf(organisation, id)).toEqual([0, 0]);
-  // by hour and by day, of the key and of the organisation
-  expect(await rowsOf(stays, other.id)).toEqual([1, 4]);
+  // by five minutes, hour and day, of the key and of the organisation
+  expect(await rowsOf(stays, other.id)).toEqual([1, 6]);
 });
 
 test.each(['the request log', 'usage'])('is deleted again if erased while it was written: %s', async (what) => {
@@ -56,7 +57,7 @@ test.each(['the request log', 'usage'])('is deleted again if erased while it was
   });
   const organisations = { find } as unknown as ControlModels['organisations'];
   if (what === 'usage') {
-    const counted = { hour: new Date(), requests: 1, errors: 0, rate_limited: 0 };
+    const counted = { at: new Date(), requests: 1, errors: 0, rate_limited: 0 };
     const ids = [keyId, organisationUsageId(organisation.id)];
     await createKeyUsage({ ...models, organisations }).add(ids.map((id) => ({ keyId: id, ...counted })));
   } else {

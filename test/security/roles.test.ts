@@ -15,13 +15,14 @@ test('the operations for users are those of the settings page, and have no REST 
   const ofRole = (role: string) => userOperations.flatMap((one) => (one.role === role ? [one.name] : [])).sort();
   expect(userOperations.filter(({ rest }) => rest)).toEqual([]);
   expect(ofRole('member').join(' ')).toBe(
-    'audit_events invitations key keys members request_counts request_log usage webhook_deliveries webhook_message webhooks',
+    'audit_events invitations key keys logged_request members request_counts request_histogram request_log usage ' +
+      'usage_by_key webhook_deliveries webhook_delivery webhook_message webhook_statistics webhooks',
   );
   expect(ofRole('admin').join(' ')).toBe(
     'create_invitation create_key create_webhook delete_webhook disable_webhook enable_webhook resend_event ' +
       'revoke_invitation revoke_key rotate_key rotate_webhook send_test_event sign_out update_key update_webhook',
   );
-  expect(userOperations).toHaveLength(26);
+  expect(userOperations).toHaveLength(31);
 });
 
 describe('a key with every scope', () => {

@@ -129,6 +129,7 @@ async function useWebhooks(gateway: TestGateway, organisation: Organisation): Pr
   await admin('rotate_webhook', { webhook_id: id });
   await admin('resend_event', { webhook_id: id, delivery: delivered.id });
   await admin('webhook_deliveries', { webhook_id: id });
+  await admin('webhook_statistics', { period: 'last_24h' });
   await raw(gateway.url, '/metrics', {});
   // only an endpoint that does not fail is woken, and an organisation without any is cached as such for some seconds
   status = 204;

@@ -69,6 +69,8 @@ export function userArguments({ name }: Operation, id: string): Arguments {
     revoke_key: { key_id: id },
     key: { key_id: id },
     usage: { key_id: id, period: 'last_24h' },
+    logged_request: { id },
+    usage_by_key: { period: 'last_24h' },
     request_counts: { code: 'not_found' },
     create_invitation: { name: 'Ann', role: 'member' },
     revoke_invitation: { invitation_id: id },
@@ -81,6 +83,8 @@ export function userArguments({ name }: Operation, id: string): Arguments {
     delete_webhook: { webhook_id: id },
     send_test_event: { webhook_id: id },
     resend_event: { webhook_id: id, delivery: `${id}.0` },
+    webhook_delivery: { webhook_id: id, delivery: `${id}.0` },
+    webhook_statistics: { period: 'last_24h' },
     webhook_message: { webhook_id: id, delivery: `${id}.0` },
   };
   return all[name] ?? {};

@@ -85,3 +85,11 @@ export async function startReceiver(answer: Answer = () => 204): Promise<Receive
   started.push(receiver);
   return receiver;
 }
+
+/** Lets a receiver answer everything like this. */
+export function answerWith(receiver: Receiver, status: number, text: string): void {
+  receiver.answer = (_arrival, response) => {
+    response.writeHead(status).end(text);
+    return undefined;
+  };
+}

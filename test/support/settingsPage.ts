@@ -13,7 +13,7 @@ export * from './browser';
 export const PAGE = '/settings/integrations';
 const CALLS = '**/settings/graphql';
 
-export type PageName = 'Overview' | 'API keys' | 'Webhooks' | 'Requests' | 'Members' | 'Audit log';
+export type PageName = 'Overview' | 'Insights' | 'API keys' | 'Webhooks' | 'Requests' | 'Members' | 'Audit log';
 
 export interface Visitor extends Look {
   readonly of: Organisation;
@@ -155,11 +155,9 @@ export async function act(page: Page, action: string): Promise<void> {
   await page.getByRole('menuitem', { name: action, exact: true }).click();
 }
 
-/** Opens the details of the first row that has some. */
-export const openDetails = (page: Page): Promise<void> =>
-  button(page, /^Details/)
-    .first()
-    .click();
+/** Opens what the first row of a list leads to, beside the list. */
+export const openFirst = (page: Page, list: string): Promise<void> =>
+  section(page, list).getByRole('rowheader').first().getByRole('link').click();
 
 export async function closeDetails(page: Page): Promise<void> {
   await press(dialog(page), 'Close');

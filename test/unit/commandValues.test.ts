@@ -11,7 +11,7 @@ import {
   scopes,
   uuid,
 } from '../../src/cli/values';
-import { operationShown } from '../../src/cli/logs';
+import { operationShown, requestName } from '../../src/organisations/requestName';
 
 test.each([
   ['30m', 30 * 60_000],
@@ -90,16 +90,28 @@ test.each([
   [null, ''],
   ['quotes', 'quotes'],
   ['customer customer customer', 'customer ×3'],
-  ['customer quote customer', 'customer ×2 quote'],
-  [Array.from({ length: 20 }, (_, at) => `f${String(at)}`).join(' '), 'f0 f1 +18'],
+  ['customer quote customer', 'customer ×2, quote'],
+  [Array.from({ length: 20 }, (_, at) => `f${String(at)}`).join(' '), 'f0, f1 +18'],
   // the stored list was truncated, so there were more
   [
     Array.from({ length: 50 }, (_, at) => `f${String(at).padStart(2, '0')}`)
       .join(' ')
       .slice(0, 199)
       .concat('f'),
-    'f00 f01 +48…',
+    'f00, f01 +48…',
   ],
 ])('the operation %j is shown as %s', (operation, shown) => {
-  expect(operationShown(operation)).toBe(shown);
+  expect(operationShown({ operation, operation_type: 'query', operation_name: null }, 2)).toBe(shown);
+});
+
+test.each([
+  ['GET /quotes/{id}', {}],
+  ['POST /graphql', { face: 'graphql', method: 'POST', path: '/graphql', operation: null }],
+  ['mutation Rename', { face: 'graphql', operation_type: 'mutation', operation_name: 'Rename' }],
+  // of an earlier version
+  ['quote', { face: 'graphql' }],
+  ['quote', { face: 'mcp', method: 'POST', path: '/mcp' }],
+] as const)('a request is named %s', (name, request) => {
+  const rest = { face: 'rest', method: 'GET', path: '/api/v1/quotes/{id}', operation: 'quote' } as const;
+  expect(requestName({ ...rest, operation_type: null, operation_name: null, ...request })).toBe(name);
 });

@@ -3,6 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import pino from 'pino';
 import type { Exchange } from '../../src/http/exchange';
 import { createRecording } from '../../src/gateway/recording';
+import type { UsageEntry } from '../../src/organisations/keyUsage';
 
 type Log = Partial<Exchange['log']>;
 type Options = Parameters<typeof createRecording>[0];
@@ -14,15 +15,22 @@ const never = new Promise<never>(() => undefined);
 beforeEach(() => jest.useFakeTimers({ doNotFake: ['setImmediate'] }));
 afterEach(() => jest.useRealTimers());
 
-function recordingTo(logger: unknown): (statusCode: number, log: Log) => () => Promise<void> {
+/** What usage was asked to store. */
+const counted: (readonly UsageEntry[])[] = [];
+
+function recordingTo(logger: unknown): (statusCode: number, log: Log, ms?: number) => () => Promise<void> {
   const metrics = new Proxy({}, { get: () => () => undefined });
-  const control = { usage: { add: () => never }, requests: { add: () => never } };
+  const control = {
+    usage: { add: (entries: readonly UsageEntry[]) => (counted.push(entries), never) },
+    requests: { add: () => never },
+  };
   const options = { control, metrics, logger, operations: ['quotes'], logs: true };
   const recording = createRecording(options as unknown as Options);
-  return (statusCode, log) => {
+  return (statusCode, log, ms = 0) => {
     const response = Object.assign(new EventEmitter(), { statusCode, writableFinished: true });
     const exchange = { request: { method: 'GET' }, response, path: '/api/v1/quotes', requestId: 'one', log };
     recording.watch(exchange as unknown as Exchange, 'rest');
+    jest.advanceTimersByTime(ms);
     response.emit('close');
     return () => recording.stop();
   };
@@ -49,6 +57,17 @@ test.each([
     }
   },
 );
+
+test('neither a wait for events nor an open stream counts as time to answer', async () => {
+  const answer = recordingTo({ isLevelEnabled: () => false, warn: () => undefined });
+  const streaming = performance.now() + 20_004;
+  const logs: Log[] = [{ waited: 19_996 }, { streaming }, {}];
+  const ends = logs.map((log) => answer(200, { operation: 'quotes', principal: CALLER, ...log }, 20_000));
+  void ends[0]!();
+  await turn();
+  const details = counted.splice(0).flat()[0]!.details!;
+  expect([details.get('operations.quotes.t0'), details.get('operations.quotes.t11')]).toEqual([2, 1]);
+});
 
 test('a database that does not respond delays shutdown by at most 3 s, which is logged', async () => {
   const warn = jest.fn();

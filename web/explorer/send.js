@@ -1,5 +1,5 @@
 import { at } from '../base';
-import { fillKey, knownKey, takeKey } from '../key.js';
+import { fillKey, knownKey, OF_PAGE, takeKey } from '../key.js';
 import { forKeys } from './schema.js';
 
 /* Sends GraphiQL's requests. Failures become GraphQL errors, since GraphiQL shows exceptions with their stack. */
@@ -25,7 +25,7 @@ export function createFetcher({ introspection, onAnswer }) {
     }
     if (!isIntrospection) onAnswer({ isRunning: true });
     const start = performance.now();
-    const { status, answer, body } = await post(parameters, headers);
+    const { status, answer, body } = await post(parameters, { ...(isIntrospection && OF_PAGE), ...headers });
     const told = { status, ms: performance.now() - start };
     if (!isIntrospection) onAnswer({ ...told, isListening: body !== undefined });
     if (answer?.errors) return answer;

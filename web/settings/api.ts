@@ -14,6 +14,13 @@ interface Settings {
   readonly storesRequests: boolean;
   readonly organisation: string;
   readonly user: string;
+  /** The currency that the organisation chose (ISO 4217). */
+  readonly currency: string;
+  /** Why the user sees no figures; undefined for those who see them. */
+  readonly whyNoInsights?: string;
+  /** The statuses of orders and quotes, from first to last. */
+  readonly orderStatuses: NonNullable<Calls['figures']['variables']['sold']>;
+  readonly quoteStatuses: readonly string[];
   /** What the scopes of each resource allow, by action; reserved scopes are left out. */
   readonly scopes: Readonly<Record<string, Readonly<Partial<Record<'read' | 'write', string>>>>>;
   /** The status of each error code. */
@@ -101,7 +108,8 @@ export async function call<Operation extends keyof Calls>(
   if (error?.code === 'unauthenticated') throw signedOut();
   tell('session');
   if (error) throw new Failure(messageOf(answer.errors?.[0]), { code: error.code, faults: error.errors });
-  return (answer.data as { value: Answer<Operation> }).value;
+  const { data } = answer as { data: Answer<Operation> | { value: Answer<Operation> } };
+  return 'value' in data ? data.value : data;
 }
 
 type Variables = { readonly [Operation in keyof Calls]?: Calls[Operation]['variables'] };

@@ -28,6 +28,48 @@ interface ApiKeyPage2 {
   readonly data: readonly ApiKey[];
 }
 
+interface UsageTotals {
+  readonly requests: number;
+  readonly errors: number;
+  readonly rate_limited: number;
+  readonly p95_ms: number | null;
+}
+
+interface UsageBucket {
+  readonly start: string;
+  readonly requests: number;
+  readonly errors: number;
+  readonly rate_limited: number;
+  readonly p50_ms: number | null;
+  readonly p95_ms: number | null;
+}
+
+interface OperationUsage {
+  readonly operation: string;
+  readonly requests: number;
+  readonly errors: number;
+  readonly rate_limited: number;
+  readonly p50_ms: number | null;
+  readonly p95_ms: number | null;
+}
+
+interface CodeUsage {
+  readonly code: string;
+  readonly requests: number;
+}
+
+interface KeyUsage {
+  readonly mcp: number;
+  readonly requests: number;
+  readonly errors: number;
+  readonly rate_limited: number;
+  readonly p95_ms: number | null;
+  readonly previous: UsageTotals | null;
+  readonly buckets: readonly UsageBucket[];
+  readonly operations: readonly OperationUsage[];
+  readonly codes: readonly CodeUsage[];
+}
+
 interface LoggedRequest {
   readonly missing_scope: string | null;
   readonly at: string;
@@ -52,37 +94,6 @@ interface LoggedRequestPage2 {
   readonly data: readonly LoggedRequest2[];
 }
 
-interface UsageBucket {
-  readonly start: string;
-  readonly requests: number;
-  readonly errors: number;
-  readonly rate_limited: number;
-}
-
-interface OperationUsage {
-  readonly operation: string;
-  readonly requests: number;
-  readonly errors: number;
-  readonly rate_limited: number;
-  readonly p50_ms: number | null;
-  readonly p95_ms: number | null;
-}
-
-interface CodeUsage {
-  readonly code: string;
-  readonly requests: number;
-}
-
-interface KeyUsage {
-  readonly requests: number;
-  readonly errors: number;
-  readonly rate_limited: number;
-  readonly mcp: number;
-  readonly buckets: readonly UsageBucket[];
-  readonly operations: readonly OperationUsage[];
-  readonly codes: readonly CodeUsage[];
-}
-
 interface ApiKey2 {
   readonly id: string;
   readonly name: string;
@@ -100,13 +111,31 @@ interface ApiKeyPage4 {
   readonly next_cursor: string | null;
 }
 
+interface ApiKeyPage5 {
+  readonly data: readonly ApiKey[];
+  readonly has_more: boolean;
+}
+
 interface KeyUsage2 {
   readonly requests: number;
   readonly errors: number;
   readonly rate_limited: number;
+  readonly p95_ms: number | null;
+  readonly previous: UsageTotals | null;
   readonly buckets: readonly UsageBucket[];
   readonly operations: readonly OperationUsage[];
   readonly codes: readonly CodeUsage[];
+}
+
+interface UsageByKey {
+  readonly key_id: string;
+  readonly requests: number;
+  readonly errors: number;
+  readonly rate_limited: number;
+}
+
+interface UsageByKeyList {
+  readonly data: readonly UsageByKey[];
 }
 
 interface Member {
@@ -176,6 +205,8 @@ interface LoggedRequest3 {
   readonly method: string;
   readonly path: string;
   readonly operation: string | null;
+  readonly operation_type: 'query' | 'mutation' | 'subscription' | null;
+  readonly operation_name: string | null;
   readonly status: number;
   readonly code: string | null;
   readonly reason: 'revoked' | 'expired' | 'address' | null;
@@ -189,6 +220,17 @@ interface LoggedRequestPage3 {
   readonly next_cursor: string | null;
 }
 
+interface RequestInterval {
+  readonly start: string;
+  readonly successful: number;
+  readonly failed: number;
+}
+
+interface RequestHistogram {
+  readonly interval_seconds: number;
+  readonly intervals: readonly RequestInterval[];
+}
+
 interface RequestCount {
   readonly key_id: string;
   readonly requests: number;
@@ -198,6 +240,70 @@ interface RequestCount {
 
 interface RequestCountList {
   readonly data: readonly RequestCount[];
+}
+
+interface OrderTotal {
+  readonly currency: string;
+  readonly status:
+    'placed' | 'confirmed' | 'in_production' | 'dispatched' | 'delivered' | 'completed' | 'cancelled' | null;
+  readonly count: number;
+  readonly total_minor: number;
+}
+
+interface OrderTotals {
+  readonly data: readonly OrderTotal[];
+  readonly has_more: boolean;
+}
+
+interface OrderTotal2 {
+  readonly month: string | null;
+  readonly count: number;
+  readonly total_minor: number;
+}
+
+interface OrderTotals2 {
+  readonly data: readonly OrderTotal2[];
+  readonly has_more: boolean;
+}
+
+interface QuoteTotal {
+  readonly currency: string;
+  readonly status: 'draft' | 'sent' | 'accepted' | 'declined' | 'expired' | 'withdrawn' | null;
+  readonly count: number;
+  readonly total_minor: number;
+}
+
+interface QuoteTotals {
+  readonly data: readonly QuoteTotal[];
+  readonly has_more: boolean;
+}
+
+interface Customer {
+  readonly name: string;
+}
+
+interface OrderTotal3 {
+  readonly customer_id: string | null;
+  readonly customer: Customer | null;
+  readonly count: number;
+  readonly total_minor: number;
+}
+
+interface OrderTotals3 {
+  readonly data: readonly OrderTotal3[];
+}
+
+interface ProductSale {
+  readonly sku: string;
+  readonly description: string;
+  readonly currency: string;
+  readonly uom: string;
+  readonly qty: number;
+  readonly net_minor: number;
+}
+
+interface ProductSales {
+  readonly data: readonly ProductSale[];
 }
 
 interface NewApiKey {
@@ -262,6 +368,33 @@ interface WebhookDeliveryPage {
   readonly next_cursor: string | null;
 }
 
+interface WebhookBucket {
+  readonly start: string;
+  readonly delivered: number;
+  readonly failed: number;
+}
+
+interface WebhookErrorCount {
+  readonly status: number | null;
+  readonly error: string;
+  readonly deliveries: number;
+  readonly last_at: string;
+}
+
+interface WebhookStatistics {
+  readonly webhook_id: string;
+  readonly delivered: number;
+  readonly failed: number;
+  readonly counted_since: string | null;
+  readonly p50_ms: number | null;
+  readonly buckets: readonly WebhookBucket[];
+  readonly errors: readonly WebhookErrorCount[];
+}
+
+interface WebhookStatisticsList {
+  readonly data: readonly WebhookStatistics[];
+}
+
 interface WebhookMessage {
   readonly body: string;
 }
@@ -275,12 +408,14 @@ export interface Calls {
   keys: { variables: { state?: string | null; search?: string | null; cursor?: string | null }; answer: ApiKeyPage };
   key: { variables: { key_id: string }; answer: ApiKey };
   replacedKeys: { variables: { replaced_by: string }; answer: ApiKeyPage2 };
+  usage: { variables: { key_id: string; period: 'last_1h' | 'last_24h' | 'last_7d' | 'last_30d' }; answer: KeyUsage };
   missingScopes: { variables: { key_id: string }; answer: LoggedRequestPage };
   firstRequests: { variables: { key_id: string }; answer: LoggedRequestPage2 };
-  usage: { variables: { key_id: string; period: 'last_24h' | 'last_30d' }; answer: KeyUsage };
   newestKeys: { variables: {}; answer: ApiKeyPage3 };
   expiringKeys: { variables: { expires_before: string; cursor?: string | null }; answer: ApiKeyPage4 };
-  allUsage: { variables: { period: 'last_24h' | 'last_30d' }; answer: KeyUsage2 };
+  unusedKeys: { variables: { unused_since: string }; answer: ApiKeyPage5 };
+  allUsage: { variables: { period: 'last_1h' | 'last_24h' | 'last_7d' | 'last_30d' }; answer: KeyUsage2 };
+  usageByKey: { variables: { period: 'last_1h' | 'last_24h' | 'last_7d' | 'last_30d' }; answer: UsageByKeyList };
   members: { variables: {}; answer: MemberList };
   invitations: { variables: {}; answer: InvitationList };
   invite: { variables: { name: string; role: 'member' | 'admin' }; answer: NewInvitation };
@@ -300,19 +435,52 @@ export interface Calls {
   };
   requests: {
     variables: {
+      cursor?: string | null;
       key_id?: string | null;
       failed?: boolean | null;
       status?: string | null;
-      code?: string | null;
       face?: 'rest' | 'graphql' | 'mcp' | null;
-      operation?: string | null;
-      request_id?: string | null;
+      search?: string | null;
       since?: string | null;
-      cursor?: string | null;
+      until?: string | null;
     };
     answer: LoggedRequestPage3;
   };
-  requestCounts: { variables: { code: string; since?: string | null }; answer: RequestCountList };
+  request: { variables: { id: string }; answer: LoggedRequest3 };
+  requestHistogram: {
+    variables: {
+      key_id?: string | null;
+      failed?: boolean | null;
+      status?: string | null;
+      face?: 'rest' | 'graphql' | 'mcp' | null;
+      search?: string | null;
+      since?: string | null;
+      until?: string | null;
+    };
+    answer: RequestHistogram;
+  };
+  requestCounts: {
+    variables: { code: string; since?: string | null; until?: string | null };
+    answer: RequestCountList;
+  };
+  figures: {
+    variables: {
+      currency: string;
+      from?: string | null;
+      to?: string | null;
+      sold?:
+        | readonly ('placed' | 'confirmed' | 'in_production' | 'dispatched' | 'delivered' | 'completed' | 'cancelled')[]
+        | null;
+    };
+    answer: {
+      readonly orders: OrderTotals;
+      readonly order_months: OrderTotals2;
+      readonly quotes: QuoteTotals;
+      readonly quote_months: OrderTotals2;
+      readonly customers: OrderTotals3;
+      readonly products: ProductSales;
+    };
+  };
   make: {
     variables: {
       name: string;
@@ -347,6 +515,11 @@ export interface Calls {
       cursor?: string | null;
     };
     answer: WebhookDeliveryPage;
+  };
+  delivery: { variables: { webhook_id: string; delivery: string }; answer: WebhookDelivery };
+  deliveryStatistics: {
+    variables: { webhook_id?: string | null; period: 'last_1h' | 'last_24h' | 'last_7d' | 'last_30d' };
+    answer: WebhookStatisticsList;
   };
   message: { variables: { webhook_id: string; delivery: string }; answer: WebhookMessage };
   createEndpoint: { variables: { url: string; types?: readonly string[] | null }; answer: NewWebhookEndpoint };

@@ -4,7 +4,7 @@ import type { Event } from './csv';
 import type { List, Page } from './list';
 import { Cell, Head, type Options, Table } from './parts';
 import { type Change, changesOf, partsOf } from './sentences';
-import { clock, dayOf, exact } from './time';
+import { clockOf, dayInWords, exact } from './time';
 
 /* Events of the audit log, newest first, by day. */
 
@@ -28,11 +28,11 @@ export function EventTable({ of: list, name, none }: EventTableProps): JSX.Eleme
   return (
     <Table of={list} class="audit" name={name} columns={COLUMNS} none={none} more="Show older events">
       {list.rows.map((event, index) => {
-        const day = dayOf(event.at);
+        const day = dayInWords(event.at);
         const before = list.rows[index - 1];
         return (
           <Fragment key={event.id}>
-            {(!before || dayOf(before.at) !== day) && (
+            {(!before || dayInWords(before.at) !== day) && (
               <tr class="day">
                 <td colSpan={COLUMNS.length}>{day}</td>
               </tr>
@@ -51,11 +51,11 @@ function Row({ of: event }: { of: Event }): JSX.Element {
     <tr>
       <Cell label="Time">
         <time dateTime={at} title={exact(at)}>
-          {clock(at)}
+          {clockOf(at)}
         </time>
         {times > 1 && (
           <span class="quiet">
-            {times} times until {clock(last)}
+            {times} times until {clockOf(last)}
           </span>
         )}
       </Cell>

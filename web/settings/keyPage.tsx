@@ -11,7 +11,8 @@ import { Ago, Button, Chips, Facts, KeepsFocus, Problem, State } from './parts';
 import { Requests } from './requests';
 import { entitle, isShown, listAddress, notFound, type PageOf, placeOf, shownId } from './route';
 import { exact } from './time';
-import { KeyUsage, type Period, periodInAddress } from './usage';
+import { type Period, periodInAddress } from './periods';
+import { KeyUsage } from './usage';
 
 /* The page of one key. */
 
@@ -36,7 +37,7 @@ export function keyPage(): PageOf {
     await reading.load();
     const { value } = reading;
     if (!value || reading.failure) return;
-    await Promise.all([refused.load(), usage.load(), requests.open(value.key.id), events.load()]);
+    await Promise.all([refused.load(), usage.load(), requests.open({ keyId: value.key.id }), events.load()]);
   }
 
   function close(): void {

@@ -108,7 +108,7 @@ export function keysPage(actions: KeyActions) {
   draw();
   return {
     /** Shows the keys that the address asks for. */
-    open(): Promise<void> {
+    open(): Promise<boolean> {
       const state = chosen('state') ?? '';
       filter.state = state in STATES ? state : 'active';
       filter.search = chosen('search') ?? '';

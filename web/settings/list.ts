@@ -29,12 +29,13 @@ export class Reading<T> {
     this.draw();
   }
 
-  load = (): Promise<void> => this.run(this.read);
+  /** Resolves with whether it was read. */
+  load = (): Promise<boolean> => this.run(this.read);
 
-  protected async run(work: () => Promise<T>): Promise<void> {
+  protected async run(work: () => Promise<T>): Promise<boolean> {
     this.isBusy = true;
     this.draw();
-    const again = (): Promise<void> => this.run(work);
+    const again = (): Promise<boolean> => this.run(work);
     const show = (failure: Failure | undefined): void => {
       this.failure = failure;
       this.again = again;
@@ -43,6 +44,7 @@ export class Reading<T> {
     const value = await this.#latestRun.attempt(work, show, again);
     if (value !== undefined) this.value = value;
     this.draw();
+    return value !== undefined;
   }
 }
 
@@ -63,5 +65,5 @@ export class List<P extends Page> extends Reading<readonly P[]> {
     return this.value?.at(-1)?.next_cursor ?? null;
   }
 
-  more = (): Promise<void> => this.run(async () => [...(this.value ?? []), await this.readPage(this.cursor)]);
+  more = (): Promise<boolean> => this.run(async () => [...(this.value ?? []), await this.readPage(this.cursor)]);
 }

@@ -1,31 +1,22 @@
 import { type JSX, render } from 'preact';
-import { type Answer, callOf, type Key, now, settings } from './api';
-import { firstCalls } from '../../src/settings/documents';
+import { type Answer, callOf, settings } from './api';
+import { type Attention, NeedsAttention, readAttention } from './attention';
 import type { KeyActions } from './keys';
-import { KeyLink, keyText, noteNames, shownName } from './keyNames';
+import { noteNames, readNames } from './keyNames';
 import { Reading } from './list';
-import { Ago, Button, KeepsFocus, Problem } from './parts';
+import { Button, KeepsFocus, Problem } from './parts';
+import { type Period, periodInAddress, Periods, spanOf } from './periods';
 import { placeOf } from './route';
-import {
-  AGE,
-  Chart,
-  Codes,
-  FailedLink,
-  Operations,
-  type Period,
-  periodInAddress,
-  Periods,
-  spanOf,
-  Totals,
-} from './usage';
+import { AGE, Codes, Figures, Operations, TopKeys } from './usage';
+import type { Endpoint } from './webhooks/words';
 
-/* Which keys expire soon, what to do first, and the requests of all keys. */
+/* What to do first, and the requests of all keys. */
 
 const call = callOf('integrations');
-/** How many of the expiring keys are listed. */
-const MOST = 20;
+const REQUESTS = '/settings/requests';
 
-export function overviewPage({ make, rotate }: KeyActions) {
+/** `endpoints` reads the webhook endpoints. */
+export function overviewPage({ make, rotate }: KeyActions, endpoints: () => Promise<readonly Endpoint[]>) {
   const place = placeOf('integrations');
   let period: Period = 'last_24h';
   const keys = new Reading<Answer<'newestKeys'>>(async () => {
@@ -34,14 +25,20 @@ export function overviewPage({ make, rotate }: KeyActions) {
     return answer;
   }, draw);
   const usage = new Reading<Answer<'allUsage'>>(() => call('allUsage', { period }), draw);
-  const expiring = new Reading<readonly Key[]>(readExpiring, draw);
+  const byKey = new Reading<Answer<'usageByKey'>>(async () => {
+    const answer = await call('usageByKey', { period });
+    void readNames(answer.data.map(({ key_id: id }) => id)).then(draw);
+    return answer;
+  }, draw);
+  const attention = new Reading<Attention>(() => readAttention(endpoints), draw);
 
+  const loadUsage = (): Promise<unknown> => Promise.all([usage.load(), byKey.load()]);
   async function load(): Promise<void> {
-    await Promise.all([keys.load(), expiring.load(), usage.load()]);
+    await Promise.all([keys.load(), attention.load(), loadUsage()]);
   }
 
   function draw(): void {
-    const lost = [keys, usage, expiring].find(({ failure }) => failure);
+    const lost = [keys, usage, byKey, attention].find(({ failure }) => failure);
     // no key was ever created
     const isNew = keys.value?.data.length === 0;
     render(
@@ -57,15 +54,15 @@ export function overviewPage({ make, rotate }: KeyActions) {
               of={period}
               change={(to) => {
                 period = to;
-                void usage.load();
+                void loadUsage();
               }}
             />
           )}
         </div>
-        <Expiring keys={expiring.value ?? []} rotate={rotate} />
         <Problem failure={lost?.failure} again={() => lost?.again()} />
+        {attention.value && <NeedsAttention of={attention.value} rotate={rotate} />}
         {isNew && <FirstSteps make={make} />}
-        {!isNew && usage.value && !usage.failure && <Traffic of={usage.value} period={period} />}
+        {!isNew && usage.value && !usage.failure && <Traffic of={usage.value} byKey={byKey.value} period={period} />}
       </KeepsFocus>,
       place,
     );
@@ -79,49 +76,6 @@ export function overviewPage({ make, rotate }: KeyActions) {
     },
     refresh: load,
   };
-}
-
-/** Active keys that nothing has replaced yet; those that expire soonest come first. All are read, since the gateway lists the newest keys first. */
-async function readExpiring(): Promise<readonly Key[]> {
-  // all pages of a list need the same time
-  const { expires_before } = firstCalls(now()).integrations.expiringKeys;
-  const expiring: Key[] = [];
-  let cursor: string | null = null;
-  do {
-    const page: Answer<'expiringKeys'> = await call('expiringKeys', { expires_before, cursor });
-    expiring.push(...page.data);
-    cursor = page.next_cursor;
-  } while (cursor !== null && expiring.length < 1000);
-  noteNames(expiring);
-  return expiring.sort((left, right) => Date.parse(left.expires_at ?? '') - Date.parse(right.expires_at ?? ''));
-}
-
-function Expiring({ keys, rotate }: { keys: readonly Key[]; rotate: KeyActions['rotate'] }): JSX.Element {
-  const mayRotate = settings.mayChange && settings.hasPlan;
-  return (
-    <div class="info warning" hidden={keys.length === 0}>
-      <h2 id="expiring-title">
-        {keys.length} {keys.length === 1 ? 'key expires' : 'keys expire'} within 7 days
-      </h2>
-      <ul id="expiring-keys" aria-labelledby="expiring-title">
-        {keys.slice(0, MOST).map((key) => (
-          <li class="heading" key={key.id}>
-            <span>
-              <KeyLink id={key.id} /> <code>{keyText(key)}</code> expires <Ago at={key.expires_at} />
-            </span>
-            {mayRotate && (
-              <Button label={`Rotate ${shownName(key)}`} does={() => rotate(key)}>
-                Rotate…
-              </Button>
-            )}
-          </li>
-        ))}
-      </ul>
-      <p class="hint" hidden={keys.length <= MOST}>
-        There are more among the <a href="/settings/keys">API keys</a>.
-      </p>
-    </div>
-  );
 }
 
 function FirstSteps({ make }: Pick<KeyActions, 'make'>): JSX.Element {
@@ -159,43 +113,26 @@ function FirstSteps({ make }: Pick<KeyActions, 'make'>): JSX.Element {
   );
 }
 
-function Traffic({ of: usage, period }: { of: Answer<'allUsage'>; period: Period }): JSX.Element {
-  if (usage.requests === 0)
-    return (
-      <p class="hint">
-        No requests in {spanOf(period)}. {AGE} What can be requested is in the <a href="/api/v1/docs">reference</a>.
-      </p>
-    );
+interface TrafficProps {
+  readonly of: Answer<'allUsage'>;
+  readonly byKey: Answer<'usageByKey'> | undefined;
+  readonly period: Period;
+}
+
+function Traffic({ of: usage, byKey, period }: TrafficProps): JSX.Element {
   return (
     <>
-      <Totals
-        of={[
-          ['Requests', usage.requests],
-          ['Errors', <FailedLink of={usage.errors} at="/settings/requests" period={period} />],
-          ['429s', usage.rate_limited],
-        ]}
-      />
-      <Chart of="all keys" usage={usage} period={period} />
-      <details>
-        <summary>By operation</summary>
-        <Operations of={usage.operations} name={{ 'aria-label': 'Requests by operation' }} />
-      </details>
-      {usage.codes.length > 0 && (
-        <details>
-          <summary>By error code</summary>
-          <Codes
-            of={usage.codes}
-            name={{ 'aria-label': 'Requests by error code' }}
-            at="/settings/requests"
-            period={period}
-          />
-        </details>
+      {usage.requests === 0 && (
+        <p class="hint">
+          No requests in {spanOf(period)}. {AGE} What can be requested is in the <a href="/api/v1/docs">reference</a>.
+        </p>
       )}
-      <p class="hint">
-        Of all keys, the revoked and expired ones included. Figures are up to a minute old; times are in UTC. Errors are
-        requests that failed, except with status 429; requests with a key that is revoked or has expired are not
-        counted, but listed among the failed ones.
-      </p>
+      <Figures of={usage} period={period} at={REQUESTS} whose="all keys" />
+      <div class="halves">
+        {byKey && <TopKeys of={byKey} period={period} />}
+        <Codes of={usage.codes} at={REQUESTS} period={period} />
+      </div>
+      <Operations of={usage.operations} />
     </>
   );
 }

@@ -77,14 +77,14 @@ export function Head({ label, children }: { label: string; children: ComponentCh
   );
 }
 
-/** A table's column names; that of the buttons' column is for screen readers only. */
+/** A table's column names; those of buttons and checkboxes are for screen readers only. */
 export function HeadRow({ columns }: { columns: readonly string[] }): JSX.Element {
   return (
     <thead>
       <tr>
         {columns.map((name) => (
           <th scope="col" key={name}>
-            {name === 'Actions' ? <span class="unseen">{name}</span> : name}
+            {name === 'Actions' || name === 'Select' ? <span class="unseen">{name}</span> : name}
           </th>
         ))}
       </tr>

@@ -1,16 +1,18 @@
 import type { ComponentChildren, JSX } from 'preact';
+import { requestName } from '../../src/organisations/requestName';
 import { AddScope } from './addScope';
 import { type Answer, settings } from './api';
 import { Copyable, Sheet } from './dialog';
 import { KeyLink } from './keyNames';
-import { Ago, Cell, Facts, Head, HeadRow, State } from './parts';
+import type { Reading } from './list';
+import { Ago, Cell, Facts, Head, HeadRow, Problem, State } from './parts';
+import { APIS } from './requestFilters';
 import { exact, length } from './time';
 
 /* The details of a logged request. */
 
 export type Request = Answer<'requests'>['data'][number];
 
-export const APIS: Readonly<Record<Request['face'], string>> = { rest: 'REST', graphql: 'GraphQL', mcp: 'MCP' };
 /** The status of a request whose caller disconnected before the answer. */
 const LEFT = 499;
 
@@ -18,35 +20,53 @@ const LEFT = 499;
 const statusOf = ({ status, code }: Request): number =>
   (status === 200 ? settings.statuses[code ?? ''] : undefined) ?? status;
 
-/** The status in one line. */
 export function Status({ of: request }: { of: Request }): JSX.Element {
-  const { code, missing_scope: missing } = request;
   const status = statusOf(request);
-  const state = code !== null || (status >= 400 && status !== LEFT) ? 'failed' : status === LEFT ? '' : 'succeeded';
-  return (
-    <>
-      <State of={state} words={String(status)} /> {missing === null ? code : `lacks ${missing}`}
-      {status === LEFT && 'caller disconnected'}
-    </>
-  );
+  const isFailed = request.code !== null || (status >= 400 && status !== LEFT);
+  return <State of={isFailed ? 'failed' : status === LEFT ? '' : 'succeeded'} words={String(status)} />;
+}
+
+/** What went wrong, in a few words. */
+export function Outcome({ of: request }: { of: Request }): JSX.Element | null {
+  const { code, missing_scope: missing, status } = request;
+  if (status === LEFT) return <span class="quiet">Caller disconnected</span>;
+  return code === null ? null : <span class="bad">{missing === null ? code : `Missing scope ${missing}`}</span>;
 }
 
 /** Why a key was refused. */
 const REFUSALS = {
-  revoked: 'the key is revoked',
-  expired: 'the key has expired',
-  address: 'the key does not allow this address',
+  revoked: 'The key is revoked',
+  expired: 'The key has expired',
+  address: 'The key does not allow this address',
 };
 
-export function Details({ of: request }: { of: Request }): JSX.Element {
+/** A request that is being read, was read, or is not stored. */
+export function Drawer({ of: { value: request, failure, again } }: { of: Reading<Request> }): JSX.Element {
+  return (
+    <Sheet title={request ? <code>{requestName(request)}</code> : 'Request'} button="Close">
+      {!request && !failure && <p role="status">Loading…</p>}
+      <Problem failure={failure} again={again} />
+      {request && <Details of={request} />}
+    </Sheet>
+  );
+}
+
+function Details({ of: request }: { of: Request }): JSX.Element {
   const { at, key_id: key, method, path, operation, face, code, reason, status, ms, address } = request;
   const { missing_scope: missing } = request;
+  const own = statusOf(request);
   const facts: (readonly [string, ComponentChildren])[] = [
-    ['When', exact(at)],
+    ['Status', status === LEFT ? `${LEFT}: the caller disconnected before the answer` : `HTTP ${own}`],
     ['Request', <code>{`${method} ${path}`}</code>],
-    ['Operation', operation === null ? 'not known: it failed before' : <code>{operation}</code>],
+    ['Operation', operation === null ? 'Not known: it failed before' : <code>{operation}</code>],
     ['API', APIS[face]],
-    ['Status', status === LEFT ? `${LEFT}: the caller disconnected before the answer` : statusOf(request)],
+    [
+      'Time',
+      <>
+        <Ago at={at} /> <span class="quiet">{exact(at)}</span>
+      </>,
+    ],
+    ['Duration', length(ms)],
   ];
   if (code !== null)
     facts.push([
@@ -55,22 +75,22 @@ export function Details({ of: request }: { of: Request }): JSX.Element {
         <code>{code}</code>
       </a>,
     ]);
-  if (statusOf(request) !== status) facts.push(['Answered with', `HTTP ${status}, as ${APIS[face]} answers errors`]);
+  if (own !== status) facts.push(['Answered with', `HTTP ${status}, as ${APIS[face]} answers errors`]);
   if (missing !== null)
     facts.push([
-      'Lacks the scope',
+      'Missing scope',
       <>
         {missing} <AddScope keyId={key} scope={missing} />
       </>,
     ]);
-  if (reason !== null) facts.push(['Refused because', REFUSALS[reason]]);
-  facts.push(['Took', length(ms)], ['From', address], ['Key', <KeyLink id={key} hasLastFour />]);
+  if (reason !== null) facts.push(['Key refused', REFUSALS[reason]]);
+  facts.push(['IP address', address], ['Key', <KeyLink id={key} hasLastFour />]);
   return (
-    <Sheet title={operation ?? path} button="Close">
+    <>
       <Copyable name="Request id" text={request.request_id} />
       <p class="hint">The request id, as in the answer’s header X-Request-Id and in the gateway’s log.</p>
       <Facts of={facts} />
-    </Sheet>
+    </>
   );
 }
 
@@ -78,30 +98,32 @@ export function Details({ of: request }: { of: Request }): JSX.Element {
 export function CountsByKey({ of: { data }, code }: { of: Answer<'requestCounts'>; code: string }): JSX.Element {
   const hasScopes = data.some(({ missing_scopes: scopes }) => scopes.length > 0);
   return (
-    <table class="rows" aria-label={`${code} by key`}>
-      <HeadRow columns={['Key', 'Requests', ...(hasScopes ? ['Lacks'] : []), 'Last']} />
-      <tbody>
-        {data.map(({ key_id: id, requests, missing_scopes: scopes, last_at: last }) => (
-          <tr key={id}>
-            <Head label="Key">
-              <KeyLink id={id} search={`?code=${code}`} hasLastFour />
-            </Head>
-            <Cell label="Requests">{requests.toLocaleString('en')}</Cell>
-            {hasScopes && (
-              <Cell label="Lacks">
-                {scopes.map((scope) => (
-                  <div key={scope}>
-                    {scope} <AddScope keyId={id} scope={scope} />
-                  </div>
-                ))}
+    <div class="card counts-by-key">
+      <table class="rows" aria-label={`${code} by key`}>
+        <HeadRow columns={['Key', 'Requests', ...(hasScopes ? ['Missing scopes'] : []), 'Last']} />
+        <tbody>
+          {data.map(({ key_id: id, requests, missing_scopes: scopes, last_at: last }) => (
+            <tr key={id}>
+              <Head label="Key">
+                <KeyLink id={id} search={`?search=${code}`} hasLastFour />
+              </Head>
+              <Cell label="Requests">{requests.toLocaleString('en')}</Cell>
+              {hasScopes && (
+                <Cell label="Missing scopes">
+                  {scopes.map((scope) => (
+                    <div key={scope}>
+                      {scope} <AddScope keyId={id} scope={scope} />
+                    </div>
+                  ))}
+                </Cell>
+              )}
+              <Cell label="Last">
+                <Ago at={last} />
               </Cell>
-            )}
-            <Cell label="Last">
-              <Ago at={last} />
-            </Cell>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
   );
 }

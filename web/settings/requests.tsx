@@ -1,26 +1,33 @@
+import './requests.css';
 import { type JSX, render } from 'preact';
-import { type Answer, call, callOf, now, settings } from './api';
-import { open } from './dialog';
-import { KeyChoice, KeyLink, readChoice, readNames } from './keyNames';
+import { requestName } from '../../src/organisations/requestName';
+import { type Answer, call, callOf, failureOf, settings } from './api';
+import { openBeside } from './beside';
+import { redraw } from './dialog';
+import { Histogram } from './histogram';
+import { KeyLink, readChoice, readNames } from './keyNames';
 import { List, Reading } from './list';
 import { say } from './page';
-import { Ago, Button, Cell, Filter, Head, type Options, Table } from './parts';
-import { APIS, CountsByKey, Details, type Request, Status } from './requestDetails';
-import { choose, chosen, isShown, type PageOf, placeOf } from './route';
-import { exact, length } from './time';
+import { Ago, Button, Cell, Head, Icon, Table } from './parts';
+import { CountsByKey, Drawer, Outcome, type Request, Status } from './requestDetails';
+import {
+  APIS,
+  argumentsOf,
+  FilterBar,
+  type Filters,
+  filtersInAddress,
+  isFiltered,
+  parametersOf,
+} from './requestFilters';
+import { choose, isPlain, isShown, notFound, type PageOf, placeOf, readdress } from './route';
+import { length } from './time';
 
-/* The request log of the organisation or of one key. The filters are in the address while the list is shown. */
+/* The request log of the organisation or of one key. The filters are in the address while the list is shown, and so is an open request. */
 
 /** How long to wait for more to be typed, in milliseconds. */
 const TYPING = 250;
+const LIST = '/settings/requests';
 const first = callOf('requests');
-const STATUSES = ['2xx', '4xx', '5xx', '200', '201', '304', '400', '401', '403', '404', '405', '406', '409', '412'];
-const MORE_STATUSES = ['413', '415', '422', '429', '499', '500', '503'];
-const FILTERS = ['result', 'status', 'api', 'since', 'key', 'operation', 'code', 'request_id'] as const;
-/** Text filters, applied after a pause in typing. */
-const TYPED: readonly string[] = ['operation', 'code', 'request_id'];
-type Filters = Record<(typeof FILTERS)[number], string>;
-const NO_FILTERS = Object.fromEntries(FILTERS.map((name) => [name, ''])) as Filters;
 
 export function requestsPage(): PageOf {
   const place = placeOf('requests');
@@ -29,121 +36,143 @@ export function requestsPage(): PageOf {
     render(requests.view(), place);
   }
   draw();
-  return { open: () => requests.open(), refresh: requests.list.load };
+  return { open: (row) => requests.open({ row }), refresh: requests.refresh };
 }
 
 export class Requests {
   readonly list: List<Answer<'requests'>>;
+  readonly #histogram: Reading<Answer<'requestHistogram'>>;
   /** Requests by key, if filtered by an error code. */
   readonly #counts: Reading<Answer<'requestCounts'>>;
-  /** Start of the period that was read, in ISO 8601. */
-  #since: string | null = null;
   #keyId: string | undefined;
-  #filters = NO_FILTERS;
+  #filters = filtersInAddress();
+  /** The filters of what was read, as arguments: a cursor is only valid with the same start of the period. */
+  #read = argumentsOf(this.#filters);
   #typing: number | undefined;
 
   constructor(
     readonly draw: () => void,
     readonly isOfKey: boolean,
   ) {
-    this.list = new List((cursor) => this.#read(cursor), draw);
-    this.#counts = new Reading(() => call('requestCounts', { code: this.#code, since: this.#since }), draw);
+    this.list = new List((cursor) => this.#readPage(cursor), draw);
+    this.#histogram = new Reading(() => first('requestHistogram', this.#read), draw);
+    this.#counts = new Reading(() => {
+      const { since, until } = this.#read;
+      return call('requestCounts', { code: this.#code, since, until });
+    }, draw);
   }
 
-  /** Shows the requests that the address asks for. */
-  async open(keyId?: string): Promise<void> {
+  /** Shows the requests that the address asks for, and one of them beside the list if it names one. */
+  async open({ keyId, row = '' }: { readonly keyId?: string; readonly row?: string }): Promise<void> {
     clearTimeout(this.#typing);
     this.#keyId = keyId;
-    this.#filters = Object.fromEntries(FILTERS.map((name) => [name, chosen(name) ?? ''])) as Filters;
-    const details = chosen('details');
-    choose({ details: null });
+    if (row !== '') readdress(LIST + location.search);
+    this.#filters = filtersInAddress();
+    choose(parametersOf(this.#filters));
+    if (row !== '') this.#show(row);
     await Promise.all([
       this.#load(),
       this.isOfKey ? undefined : readChoice(first, this.#filters.key || null, this.draw),
     ]);
-    const request = this.list.rows.find(({ id }) => id === details);
-    if (request) this.#details(request);
   }
 
   close(): void {
     clearTimeout(this.#typing);
-    this.list.clear();
-    this.#counts.clear();
+    for (const reading of [this.list, this.#histogram, this.#counts]) reading.clear();
   }
 
+  readonly refresh = async (): Promise<boolean> => {
+    this.#read = this.#arguments();
+    const all = [this.list, ...(this.isOfKey ? [] : [this.#histogram]), ...(this.#hasCounts ? [this.#counts] : [])];
+    return (await Promise.all(all.map((reading) => reading.load()))).every(Boolean);
+  };
+
+  /** The error code that is searched; empty if it is something else. */
   get #code(): string {
-    return this.#filters.code.trim();
+    const text = this.#filters.search.trim();
+    return text in settings.statuses ? text : '';
+  }
+
+  get #hasCounts(): boolean {
+    return !this.isOfKey && this.#code !== '' && this.#filters.key === '';
+  }
+
+  #arguments(): ReturnType<typeof argumentsOf> {
+    return { ...argumentsOf(this.#filters), ...(this.#keyId !== undefined && { key_id: this.#keyId }) };
   }
 
   async #load(): Promise<void> {
-    this.list.clear();
-    this.#counts.clear();
-    const reading = this.list.load();
-    const { key } = this.#filters;
-    await Promise.all([reading, this.isOfKey || this.#code === '' || key !== '' ? undefined : this.#counts.load()]);
+    this.close();
+    await this.refresh();
   }
 
-  async #read(cursor: string | null): Promise<Answer<'requests'>> {
-    const { result, status, api, operation, request_id, since, key } = this.#filters;
-    // a cursor is only valid with the same start
-    if (cursor === null) this.#since = since in HOURS ? new Date(now() - Number(since) * HOUR).toISOString() : null;
-    const page = await first('requests', {
-      key_id: this.#keyId ?? (key || null),
-      code: this.#code || null,
-      since: this.#since,
-      failed: result === '' ? null : result === 'failed',
-      status: status || null,
-      face: api === '' ? null : (api as Request['face']),
-      operation: operation.trim() || null,
-      request_id: request_id.trim() || null,
-      cursor,
-    });
+  async #readPage(cursor: string | null): Promise<Answer<'requests'>> {
+    const page = await first('requests', { ...this.#read, cursor });
     void readNames(page.data.map(({ key_id: key }) => key)).then(this.draw);
     return page;
   }
 
-  #change(name: keyof Filters, value: string): void {
-    this.#filters = { ...this.#filters, [name]: value };
+  #change(changes: Partial<Filters>): void {
+    this.#filters = { ...this.#filters, ...changes };
     clearTimeout(this.#typing);
     const apply = (): void => {
       // by now another page is shown
       if (!isShown(this.isOfKey ? 'key' : 'requests')) return;
-      choose(Object.fromEntries(FILTERS.map((name) => [name, this.#filters[name].trim() || null])));
+      choose(parametersOf(this.#filters));
       void this.#load();
     };
-    if (TYPED.includes(name)) this.#typing = setTimeout(apply, TYPING);
+    if ('search' in changes) this.#typing = setTimeout(apply, TYPING);
     else apply();
   }
 
-  #details(request: Request): void {
-    open({ isAside: true, Content: () => <Details of={request} />, closed: () => choose({ details: null }) });
-    choose({ details: request.id });
+  readonly #clear = (): void => {
+    this.#filters = Object.fromEntries(Object.keys(this.#filters).map((name) => [name, ''])) as Filters;
+    choose(parametersOf(this.#filters));
+    void this.#load();
+    // the button that was pressed is gone
+    document.querySelector<HTMLElement>('[data-page]:not([hidden]) .request-search input')?.focus();
+  };
+
+  /** Opens a request beside the list. It has an address of its own, which can be shared. */
+  #show(id: string, request?: Request): void {
+    const reading = new Reading<Request>(() => readRequest(id), redraw);
+    const address = `${LIST}/${id}${this.isOfKey ? '' : location.search}`;
+    openBeside({ id, address, reading, value: request, Content: () => <Drawer of={reading} /> });
   }
 
-  #none(): string {
-    const { request_id: id } = this.#filters;
-    if (id.trim() !== '' && settings.storesRequests)
-      return 'No request with this id. It may be too old, one of many alike that are only counted, or one without a valid key.';
-    if (FILTERS.some((name) => this.#filters[name].trim() !== '')) return 'No matching requests.';
-    if (!settings.storesRequests) return 'No stored requests.';
-    return this.isOfKey ? 'No requests with this key in the last 7 days.' : 'No requests in the last 7 days.';
+  /** Why no requests are listed, and what to do. */
+  #none(): JSX.Element {
+    if (isFiltered(this.#filters))
+      return (
+        <>
+          <p>No matching requests. They may be too old, or some of many that were alike.</p>
+          <Button does={this.#clear}>Clear filters</Button>
+        </>
+      );
+    return (
+      <>
+        <p>
+          {settings.storesRequests
+            ? `No requests ${this.isOfKey ? 'with this key ' : ''}in the last 7 days. A new one appears within seconds.`
+            : 'No stored requests.'}
+        </p>
+        {!this.isOfKey && (
+          <a class="button" href="/api/v1/docs">
+            Open the reference
+          </a>
+        )}
+      </>
+    );
   }
 
   view(): JSX.Element {
     const Heading = this.isOfKey ? 'h2' : 'h1';
     const title = this.isOfKey ? 'key-requests-title' : 'requests-title';
-    const field = (name: keyof Filters) => ({
-      value: this.#filters[name],
-      onInput: ({ currentTarget }: { currentTarget: { value: string } }) => this.#change(name, currentTarget.value),
-    });
-    const choice = (label: string, name: keyof Filters, options: Options) => (
-      <Filter label={label} of={this.#filters[name]} options={options} change={(to) => this.#change(name, to)} />
-    );
-    const text = { type: 'search', autoComplete: 'off', autocapitalize: 'none', spellcheck: false } as const;
     const refresh = async (): Promise<void> => {
-      await this.list.load();
-      if (!this.list.failure) say('Refreshed.');
+      if (await this.refresh()) say('Refreshed.');
     };
+    const isEmpty = this.list.value !== undefined && this.list.rows.length === 0;
+    const histogram = this.#histogram.value;
     return (
       <>
         <div class="heading">
@@ -151,7 +180,7 @@ export class Requests {
             Requests
           </Heading>
           <Button does={refresh} isBusy={this.list.isBusy}>
-            Refresh
+            <Icon name="refresh-cw" /> Refresh
           </Button>
         </div>
         {!settings.storesRequests && (
@@ -160,96 +189,90 @@ export class Requests {
             stored by another gateway, or before.
           </p>
         )}
-        <div class="filters" role="group" aria-label="Filter requests">
-          {choice('Result', 'result', RESULTS)}
-          {choice('Status', 'status', [
-            ANY,
-            ...[...STATUSES, ...MORE_STATUSES].map((value) => [value, value] as const),
-          ])}
-          {choice('API', 'api', [ANY, ...Object.entries(APIS)])}
-          {choice('Period', 'since', [['', '7 days'], ...Object.entries(HOURS)])}
-          {!this.isOfKey && <KeyChoice of={this.#filters.key || null} change={(to) => this.#change('key', to ?? '')} />}
-          <label class="filter">
-            Operation
-            <input {...text} {...field('operation')} list="operations" placeholder="any" maxLength={200} />
-          </label>
-          <label class="filter">
-            Error code
-            <input {...text} {...field('code')} placeholder="any" maxLength={40} />
-          </label>
-          <label class="filter">
-            Request id
-            <input {...text} {...field('request_id')} placeholder="X-Request-Id" maxLength={128} />
-          </label>
-        </div>
+        <FilterBar
+          of={this.#filters}
+          isOfKey={this.isOfKey}
+          change={(changes) => this.#change(changes)}
+          clear={isEmpty ? undefined : this.#clear}
+        />
+        {!this.isOfKey && !isEmpty && (
+          <Histogram of={histogram} narrow={(since, until) => this.#change({ since, until })} />
+        )}
         {this.#counts.value && this.#counts.value.data.length > 0 && (
           <CountsByKey of={this.#counts.value} code={this.#code} />
         )}
         <Table
           of={this.list}
-          class="requests"
+          class="request-list"
           name={title}
-          columns={['When', 'Request', ...(this.isOfKey ? [] : ['Key']), 'API', 'Status', 'Took', 'From']}
+          columns={['Status', 'Request', ...(this.isOfKey ? [] : ['Key']), 'Duration', 'Time']}
           none={this.#none()}
           more="Show older requests"
         >
           {this.list.rows.map((request) => (
-            <Row key={request.id} of={request} isOfKey={this.isOfKey} details={() => this.#details(request)} />
+            <Row key={request.id} of={request} isOfKey={this.isOfKey} show={() => this.#show(request.id, request)} />
           ))}
         </Table>
-        <p class="hint">{settings.storesRequests ? STORED : UNSTORED}</p>
+        <details class="kept">
+          <summary>Which requests are kept?</summary>
+          <p>{KEPT}</p>
+        </details>
       </>
     );
   }
 }
 
-const HOUR = 3_600_000;
-const HOURS: Readonly<Record<string, string>> = { '24': '24 hours', '1': '1 hour' };
-const ANY = ['', 'any'] as const;
-const RESULTS = [
-  ['', 'all'],
-  ['failed', 'failed'],
-  ['successful', 'successful'],
-] as const;
-const STORED =
-  'Requests are kept for 7 days: of each organisation at most 10,000 failed and 10,000 successful ones. Failed requests that are alike and come within seconds share a row: “+3” means three more like it. If a key fails too often at once, some are left out. Of the successful ones the first hundred are listed, then one a minute. Query, headers, body and key are not stored. A new request appears within seconds; requests with an invalid key never do.';
-const UNSTORED = 'Stored requests are kept for 7 days, without query, headers, body and key.';
+/** @throws Failure */
+async function readRequest(id: string): Promise<Request> {
+  try {
+    const request = await call('request', { id });
+    void readNames([request.key_id]).then(redraw);
+    return request;
+  } catch (error) {
+    if (failureOf(error).code !== 'not_found') throw error;
+    throw notFound('This request is no longer stored, or never was.', 'requests', 'All requests', LIST);
+  }
+}
+
+const KEPT =
+  'For 7 days, without query, headers, body and key. Of each key, the first 100 failed and 10 successful requests of a minute are kept, and one in a hundred of the others; of the organisation, the newest 10,000 failed and 10,000 successful ones. Requests without a valid key are never kept, and neither is what these pages ask by themselves.';
 
 interface RowProps {
   readonly of: Request;
   readonly isOfKey: boolean;
-  readonly details: () => void;
+  readonly show: () => void;
 }
 
-function Row({ of: request, isOfKey, details }: RowProps): JSX.Element {
-  const { at, key_id: key, face, ms, address } = request;
-  const what = request.operation ?? request.path;
+function Row({ of: request, isOfKey, show }: RowProps): JSX.Element {
+  const { id, at, key_id: key, face, ms, method, path } = request;
   return (
     <tr>
-      <Cell label="When" class="half">
-        <Ago at={at} />
+      <Cell label="Status">
+        <Status of={request} />
       </Cell>
       <Head label="Request">
-        <Button class="link" label={`Details of ${what} at ${exact(at)}`} does={details}>
-          {what}
-        </Button>
+        <a
+          href={`${LIST}/${id}`}
+          title={`${method} ${path}`}
+          onClick={(event) => {
+            if (!isPlain(event)) return;
+            event.preventDefault();
+            show();
+          }}
+        >
+          {requestName(request)}
+        </a>
+        {face !== 'rest' && <span class="quiet">{APIS[face]}</span>}
+        <Outcome of={request} />
       </Head>
       {!isOfKey && (
         <Cell label="Key">
           <KeyLink id={key} hasLastFour />
         </Cell>
       )}
-      <Cell label="API" class="half">
-        {APIS[face]}
-      </Cell>
-      <Cell label="Status">
-        <Status of={request} />
-      </Cell>
-      <Cell label="Took" class="half">
-        {length(ms)}
-      </Cell>
-      <Cell label="From" class="half">
-        {address}
+      <Cell label="Duration">{length(ms)}</Cell>
+      <Cell label="Time">
+        <Ago at={at} />
       </Cell>
     </tr>
   );

@@ -1,5 +1,6 @@
 import { at } from '../base';
 import { Failure } from './api';
+import { close } from './dialog';
 import { type PageName, SETTINGS_PAGES } from '../../src/settings/documents';
 import { tell } from './notices';
 
@@ -9,7 +10,7 @@ import { tell } from './notices';
  */
 
 export interface PageOf {
-  /** Reads what the address says. */
+  /** Reads what the address says; `id` is that of the key or endpoint, or of what is shown beside a list, or empty. */
   readonly open: (id: string) => Promise<unknown>;
   readonly refresh: () => Promise<unknown>;
   /** Clears it. */
@@ -19,12 +20,19 @@ type Name = PageName | 'key' | 'endpoint';
 interface Shown {
   readonly name: Name;
   readonly id?: string | undefined;
+  /** Id of what is shown beside the list, or of the delivery that is shown beside an endpoint. */
+  readonly beside?: string | undefined;
 }
 
-const PAGE = new RegExp(`^${at('/settings')}/(${SETTINGS_PAGES.join('|')})(?:/([0-9a-f-]{36}))?$`, 'i');
+const PAGE = new RegExp(
+  `^${at('/settings')}/(${SETTINGS_PAGES.join('|')})(?:/([0-9a-f-]{36})(?:/deliveries/([0-9a-f.-]{1,100}))?)?$`,
+  'i',
+);
 /** The page of one key or endpoint. */
 const ONE: Readonly<Record<string, Name>> = { keys: 'key', webhooks: 'endpoint' };
 const LISTS: Readonly<Partial<Record<Name, Name>>> = { key: 'keys', endpoint: 'webhooks' };
+/** Lists that show one of theirs beside them, at an address of its own. */
+const BESIDE: readonly string[] = ['requests'];
 /** The last address of each page. */
 const addresses = new Map<Name, string>();
 const { title } = document;
@@ -33,8 +41,10 @@ let shown: Shown | undefined;
 
 /** The page that an address names. */
 function named(address: string): Shown {
-  const [, list = 'integrations', id] = PAGE.exec(new URL(address).pathname) ?? [];
-  return id === undefined ? { name: list as Name } : { name: ONE[list] ?? 'integrations', id: id.toLowerCase() };
+  const [, list = 'integrations', id, delivery] = PAGE.exec(new URL(address).pathname) ?? [];
+  if (id === undefined) return { name: list as Name };
+  if (BESIDE.includes(list)) return { name: list as Name, beside: id.toLowerCase() };
+  return { name: ONE[list] ?? 'integrations', id: id.toLowerCase(), beside: delivery?.toLowerCase() };
 }
 
 /** @throws Error if there is no such page */
@@ -47,9 +57,9 @@ const listLeft = (): string | undefined => (history.state as { list?: string } |
 /** The address of the list that led to the page of a key or endpoint, with its filters; it survives a reload. */
 export const listAddress = (list: string): string => listLeft() ?? `/settings/${list}`;
 
-/** Says that a key or endpoint does not exist, where it may be instead, and how to get there and back to the list. */
-export function notFound(text: string, list: string, others: string): Failure {
-  const link = { href: listAddress(list), text: others, isHere: true };
+/** Says that something does not exist, where it may be instead, and how to get there and back to the list. */
+export function notFound(text: string, list: string, others: string, href = listAddress(list)): Failure {
+  const link = { href, text: others, isHere: true };
   const failure = new Failure(text, { code: 'not_found', link });
   // it leads to this address in the other mode, since nothing is found here (mode.js)
   const other = document.querySelector<HTMLButtonElement>('.mode [aria-pressed="false"]');
@@ -62,6 +72,7 @@ export function notFound(text: string, list: string, others: string): Failure {
 
 /** The id in the address of the shown page. */
 export const shownId = (): string => shown?.id ?? '';
+export const besideId = (): string => shown?.beside ?? '';
 export const isShown = (name: string): boolean => shown?.name === name;
 const headingOf = (name: string): HTMLElement | null => placeOf(name).querySelector('h1');
 
@@ -93,12 +104,19 @@ export function refresh(...names: Name[]): void {
   }
 }
 
+/** Whether a click is one that follows a link in the same tab. */
+export const isPlain = ({ button, ctrlKey, metaKey, shiftKey, altKey }: MouseEvent): boolean =>
+  button === 0 && !ctrlKey && !metaKey && !shiftKey && !altKey;
+
 function followLink(event: MouseEvent): void {
   const link = (event.target as Element).closest<HTMLAnchorElement>('a[href]');
-  if (!link || event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+  if (!link || event.defaultPrevented || !isPlain(event)) return;
   if (link.target || link.origin !== location.origin || !PAGE.test(link.pathname)) return;
   event.preventDefault();
-  go(link.href);
+  const { href } = link;
+  // a link in a dialog leads away from it, unless what it shows would be lost
+  if (link.closest('dialog:not([data-kept="true"])')) close();
+  go(href);
 }
 
 function follow(isBack: boolean): void {
@@ -128,7 +146,7 @@ function follow(isBack: boolean): void {
     heading?.focus({ preventScroll: isBack });
     if (!isBack) scrollTo(0, 0);
   }
-  const opening = isRestored ? undefined : pages[next.name]?.open(next.id ?? '');
+  const opening = isRestored ? undefined : pages[next.name]?.open(next.id ?? next.beside ?? '');
   if (before?.id !== undefined && next.id === undefined && heading) void focusRow(heading, before.id, opening);
 }
 
@@ -151,6 +169,17 @@ export function choose(changes: Readonly<Record<string, string | null>>): void {
     if (value === null) url.searchParams.delete(name);
     else url.searchParams.set(name, value);
   }
-  if (url.href !== location.href) history.replaceState(history.state, '', url);
+  readdress(url.href);
+}
+
+/** Says at which address the shown page is once its dialog is closed, whose entry in the history keeps its own. */
+export function returnTo(address: string): void {
+  if (shown) addresses.set(shown.name, address);
+}
+
+/** Gives the shown page another address. The history has no entry for it. */
+export function readdress(address: string): void {
+  const url = address.startsWith('/') ? at(address) : address;
+  if (url !== location.href) history.replaceState(history.state, '', url);
   if (shown) addresses.set(shown.name, location.href);
 }

@@ -8,6 +8,7 @@ import './keys.css';
 import { auditPage } from './audit';
 import { makeKey, rotateKey } from './keyDialogs';
 import { mayMake, revokeKey } from './keyChanges';
+import { insightsPage } from './insights';
 import { keyPage } from './keyPage';
 import { keysPage } from './keys';
 import { membersPage } from './members';
@@ -27,7 +28,8 @@ const actions = { revoke: revokeKey, rotate: rotateKey, make: mayMake ? makeKey 
 const webhooksChanged = (): void => refresh('webhooks', 'audit');
 const webhooks = webhooksPage(webhooksChanged);
 followAddress({
-  integrations: overviewPage(actions),
+  integrations: overviewPage(actions, webhooks.read),
+  insights: insightsPage(),
   keys: keysPage(actions),
   key: keyPage(),
   webhooks,
@@ -37,4 +39,4 @@ followAddress({
   audit: auditPage(),
 });
 // the list of pages shows how many endpoints fail
-if (!isShown('webhooks')) void webhooks.refresh();
+if (!isShown('webhooks') && !isShown('integrations')) void webhooks.refresh();

@@ -35,16 +35,21 @@ export function exact(iso: string): string {
   return `${iso.slice(0, 19).replace('T', ' ')} UTC`;
 }
 
-const DAY = new Intl.DateTimeFormat('en-GB', { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' });
-const CLOCK = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
+const CLOCK = { hour: '2-digit', minute: '2-digit' } as const;
+const DAY = { day: 'numeric', month: 'short' } as const;
+const local = new Intl.DateTimeFormat('en-GB', { ...DAY, year: 'numeric', ...CLOCK });
+const localClock = new Intl.DateTimeFormat('en-GB', CLOCK);
+const localDay = new Intl.DateTimeFormat('en-GB', DAY);
+const utcDay = new Intl.DateTimeFormat('en-GB', { ...DAY, timeZone: 'UTC' });
+const weekday = new Intl.DateTimeFormat('en-GB', { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' });
 
 /** The day of a time, where the browser is: `Today`, `Yesterday`, `Friday 27 November 2026`. */
-export function dayOf(iso: string): string {
+export function dayInWords(iso: string): string {
   const date = new Date(iso).toDateString();
   const today = new Date(now());
   if (date === today.toDateString()) return 'Today';
   today.setDate(today.getDate() - 1);
-  return date === today.toDateString() ? 'Yesterday' : DAY.format(new Date(iso)).replace(',', '');
+  return date === today.toDateString() ? 'Yesterday' : weekday.format(new Date(iso)).replace(',', '');
 }
 
 /** The beginning of a day (YYYY-MM-DD) where the browser is, or of another one some days later. */
@@ -54,11 +59,18 @@ export function startOf(day: string, later = 0): Date {
   return date;
 }
 
-/** The time of day, where the browser is: `14:03`. */
-export const clock = (iso: string): string => CLOCK.format(new Date(iso));
+/** `28 Nov 2026, 14:05`, in the visitor's time zone. */
+export const localTime = (iso: string): string => local.format(new Date(iso));
+/** `14:05`, in the visitor's time zone. */
+export const clockOf = (iso: string): string => localClock.format(new Date(iso));
+/** `28 Nov`, in the visitor's time zone. */
+export const dayOf = (iso: string): string => localDay.format(new Date(iso));
+/** `28 Nov`: the day in UTC. */
+export const utcDayOf = (iso: string): string => utcDay.format(new Date(iso));
 
-/** `7.5 ms`, `1.2 s` */
+/** `8 ms`, `1.2 s` */
 export function length(ms: number): string {
-  const [value, unit] = ms < 1000 ? [ms, 'ms'] : [Math.round(ms / 100) / 10, 's'];
+  if (ms < 1) return '<1 ms';
+  const [value, unit] = ms < 999.5 ? [Math.round(ms), 'ms'] : [Math.round(ms / 100) / 10, 's'];
   return `${value.toLocaleString('en')} ${unit}`;
 }

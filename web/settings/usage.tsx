@@ -1,71 +1,94 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { type Answer, type Key, settings } from './api';
-import { Bars } from './chart';
+import './usage.css';
+import { type Answer, type Key, now } from './api';
+import { Chart, Legend, type Series } from './chart';
+import { KeyLink } from './keyNames';
 import type { Reading } from './list';
+import { answerTime, count } from './numbers';
 import { Ago, Cell, Head, HeadRow, Problem } from './parts';
-import { choose, chosen } from './route';
-import { length } from './time';
+import { type Period, Periods, sinceOf, type Span, spanAt, spanOf } from './periods';
+import { Tiles } from './tiles';
 
-/* Usage in a period: that of one key on its page, and that of all keys on the overview. The period is in the address. */
+/* Usage in a period: that of one key on its page, and that of all keys on the overview. */
 
 type Usage = Omit<Answer<'usage'>, 'mcp'>;
-export type Period = 'last_24h' | 'last_30d';
 
 /** Shown with every empty count, since the latest requests are not counted yet. */
 export const AGE = 'Figures are up to a minute old.';
-export const periodInAddress = (): Period => (chosen('period') === 'last_30d' ? 'last_30d' : 'last_24h');
-export const spanOf = (period: Period): string => (period === 'last_24h' ? 'the last 24 hours' : 'the last 30 days');
-const words = (count: number): string => count.toLocaleString('en');
 
-/** `change` is called once the address has the chosen period. */
-export function Periods(props: { name: string; label: string; of: Period; change: (to: Period) => void }): JSX.Element {
-  const choice = (period: Period, text: string): JSX.Element => (
-    <label>
-      <input
-        type="radio"
-        name={props.name}
-        checked={props.of === period}
-        onChange={() => {
-          choose({ period: period === 'last_30d' ? period : null });
-          props.change(period);
-        }}
-      />
-      {text}
-    </label>
-  );
+/** How long requests are kept, in milliseconds; before that a bar opens nothing. */
+const REQUESTS_KEPT = 7 * 86_400_000;
+type Bucket = Usage['buckets'][number];
+const BARS: readonly Series<Bucket>[] = [
+  {
+    kind: 'fine',
+    name: 'Successful',
+    of: ({ requests, errors, rate_limited: limited }) => Math.max(0, requests - errors - limited),
+  },
+  { kind: 'faults', name: 'Errors', of: ({ errors }) => errors },
+  { kind: 'limited', name: 'Rate limited', of: ({ rate_limited: limited }) => limited },
+];
+const LINES: readonly Series<Bucket>[] = [
+  { kind: 'p50_ms', name: 'Median', of: ({ p50_ms: ms }) => ms },
+  { kind: 'p95_ms', name: '95th percentile', of: ({ p95_ms: ms }) => ms },
+];
+
+interface UsageProps {
+  readonly of: Usage;
+  readonly period: Period;
+  /** The page that lists the counted requests. */
+  readonly at: string;
+}
+
+/** `whose` names the key, or all keys. */
+export function Figures({ of: usage, period, at, whose }: UsageProps & { whose: string }): JSX.Element {
+  const { requests, errors, rate_limited: limited } = usage;
+  const counts = `${count(requests)}, including ${count(errors)} errors and ${count(limited)} rate limited.`;
+  const open = ({ since, until }: Span): string | undefined =>
+    Date.parse(until) > now() - REQUESTS_KEPT ? `${at}?since=${since}&until=${until}` : undefined;
+  const description = `Requests with ${whose} in ${spanOf(period)}: ${counts}`;
   return (
-    <fieldset class="segments">
-      <legend class="unseen">{props.label}</legend>
-      {choice('last_24h', '24 hours')}
-      {choice('last_30d', '30 days')}
-    </fieldset>
+    <>
+      <Tiles of={usage} period={period} failed={<FailedLink of={errors} at={at} period={period} />} />
+      <div class="card">
+        <Legend of={[...BARS, ...LINES]} />
+        <Chart of={usage.buckets} period={period} description={description} bars={BARS} lines={LINES} open={open} />
+        <details class="as-table">
+          <summary>As a table</summary>
+          <Buckets of={usage.buckets} period={period} />
+        </details>
+      </div>
+    </>
   );
 }
 
-/** The totals double as the chart's legend. */
-const SWATCHES: Readonly<Record<string, string>> = { Errors: 'bad', '429s': 'limited' };
-
-export function Totals({ of: totals }: { of: readonly (readonly [string, ComponentChildren])[] }): JSX.Element {
+/** A count of errors that links to the failed requests. */
+function FailedLink({ of: errors, at, period }: { of: number; at: string; period: Period }): JSX.Element | null {
+  if (errors === 0) return null;
   return (
-    <dl class="totals">
-      {totals.map(([name, value]) => (
-        <div key={name}>
-          <dt>
-            {SWATCHES[name] !== undefined && <span class={`swatch ${SWATCHES[name]}`} />}
-            {name}
-          </dt>
-          <dd>{typeof value === 'number' ? words(value) : value}</dd>
-        </div>
-      ))}
-    </dl>
+    <a href={`${at}?result=failed${sinceOf(period)}`}>
+      {count(errors)} {errors === 1 ? 'error' : 'errors'}
+    </a>
   );
 }
 
-/** `of` names the key, or all keys. */
-export function Chart({ of, usage, period }: { of: string; usage: Usage; period: Period }): JSX.Element {
-  const counts = `${words(usage.requests)}, including ${words(usage.errors)} errors and ${words(usage.rate_limited)} with status 429.`;
-  const description = `Requests with ${of} in ${spanOf(period)}: ${counts}`;
-  return <Bars of={usage.buckets} isHourly={period === 'last_24h'} description={description} />;
+interface NumbersProps {
+  readonly title: string;
+  readonly columns: readonly string[];
+  readonly children: ComponentChildren;
+}
+
+/** A table of counts in a card. */
+function Numbers({ title, columns, children }: NumbersProps): JSX.Element {
+  return (
+    <section class="card" aria-label={title}>
+      <h2>{title}</h2>
+      <table class="rows numbers" aria-label={title}>
+        <HeadRow columns={columns} />
+        <tbody>{children}</tbody>
+      </table>
+    </section>
+  );
 }
 
 /** What is counted under something other than an operation's name. */
@@ -75,92 +98,87 @@ const LABELS: Readonly<Record<string, string>> = {
   other: 'not in the schema',
 };
 
-interface NumbersProps {
-  readonly class?: string;
-  readonly name: { readonly 'aria-label': string } | { readonly 'aria-labelledby': string };
-  readonly columns: readonly string[];
-  readonly children: ComponentChildren;
-}
-
-function Numbers({ class: more = '', name, columns, children }: NumbersProps): JSX.Element {
+export function Operations({ of }: { of: Usage['operations'] }): JSX.Element | null {
+  if (of.length === 0) return null;
   return (
-    <table class={`rows numbers ${more}`} {...name}>
-      <HeadRow columns={columns} />
-      <tbody>{children}</tbody>
-    </table>
-  );
-}
-
-/** Times are counted in buckets, so a percentile is known only up to its bucket's upper bound. */
-function time(ms: number | null): string {
-  if (ms === null) return 'none';
-  const bound = settings.timeBounds.find((candidate) => ms <= candidate);
-  return bound === undefined || ms === settings.timeBounds.at(-1) ? `${length(ms)} or more` : `up to ${length(bound)}`;
-}
-
-export function Operations({ of, name }: { of: Usage['operations']; name: NumbersProps['name'] }): JSX.Element {
-  return (
-    <Numbers name={name} columns={['Operation', 'Requests', 'Errors', '429s', 'Median', '95th percentile']}>
+    <Numbers
+      title="Operations"
+      columns={['Operation', 'Requests', 'Errors', 'Rate limited', 'Median', '95th percentile']}
+    >
       {of.map(({ operation, requests, errors, rate_limited: limited, p50_ms: median, p95_ms: high }) => (
         <tr key={operation}>
           <Head label="Operation">{LABELS[operation] ?? <code>{operation}</code>}</Head>
-          <Cell label="Requests">{words(requests)}</Cell>
-          <Cell label="Errors">{words(errors)}</Cell>
-          <Cell label="429s">{words(limited)}</Cell>
-          <Cell label="Median">{time(median)}</Cell>
-          <Cell label="95th">{time(high)}</Cell>
+          <Cell label="Requests">{count(requests)}</Cell>
+          <Cell label="Errors">{count(errors)}</Cell>
+          <Cell label="Rate limited">{count(limited)}</Cell>
+          <Cell label="Median">{answerTime(median)}</Cell>
+          <Cell label="95th">{answerTime(high)}</Cell>
         </tr>
       ))}
     </Numbers>
   );
 }
 
-/** A count of errors that links to the failed requests. */
-export function FailedLink({ of: count, at, period }: { of: number; at: string; period: Period }): JSX.Element {
-  if (count === 0) return <>0</>;
-  return <a href={`${at}?result=failed${period === 'last_24h' ? '&since=24' : ''}`}>{words(count)}</a>;
-}
-
-interface CodesProps {
-  readonly of: Usage['codes'];
-  readonly name: NumbersProps['name'];
-  /** Where the counted requests are listed. */
-  readonly at: string;
-  readonly period: Period;
-}
-
-export function Codes({ of, name, at, period }: CodesProps): JSX.Element {
+export function Codes({ of, at, period }: Omit<UsageProps, 'of'> & { of: Usage['codes'] }): JSX.Element | null {
+  if (of.length === 0) return null;
   return (
-    <Numbers class="codes" name={name} columns={['Error code', 'Requests']}>
+    <Numbers title="Errors by code" columns={['Error code', 'Requests']}>
       {of.map(({ code, requests }) => (
         <tr key={code}>
           <Head label="Code">
-            <a href={`${at}?code=${code}${period === 'last_24h' ? '&since=24' : ''}`}>
+            <a href={`${at}?code=${code}${sinceOf(period)}`}>
               <code>{code}</code>
             </a>
           </Head>
-          <Cell label="Requests">{words(requests)}</Cell>
+          <Cell label="Requests">{count(requests)}</Cell>
         </tr>
       ))}
     </Numbers>
   );
 }
 
+/** The keys with the most requests. */
+export function TopKeys({ of: { data }, period }: { of: Answer<'usageByKey'>; period: Period }): JSX.Element | null {
+  if (data.length === 0) return null;
+  const search = period === 'last_24h' ? '' : `?period=${period}`;
+  return (
+    <Numbers title="Top keys" columns={['Key', 'Requests', 'Errors', 'Rate limited']}>
+      {data.map(({ key_id: id, requests, errors, rate_limited: limited }) => (
+        <tr key={id}>
+          <Head label="Key">
+            <KeyLink id={id} search={search} hasLastFour />
+          </Head>
+          <Cell label="Requests">{count(requests)}</Cell>
+          <Cell label="Errors">{count(errors)}</Cell>
+          <Cell label="Rate limited">{count(limited)}</Cell>
+        </tr>
+      ))}
+    </Numbers>
+  );
+}
+
+/** The chart's numbers. */
 function Buckets({ of, period }: { of: Usage['buckets']; period: Period }): JSX.Element {
-  const start = (at: string): string => (period === 'last_24h' ? at.slice(0, 16).replace('T', ' ') : at.slice(0, 10));
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label="Usage as a table">
-      <table>
-        <HeadRow columns={['From (UTC)', 'Requests', 'Errors', '429s']} />
+      <table class="numbers">
+        <HeadRow columns={['Time', 'Requests', 'Errors', 'Rate limited', 'Median', '95th percentile']} />
         <tbody>
-          {of.toReversed().map((bucket) => (
-            <tr key={bucket.start}>
-              <th scope="row">{start(bucket.start)}</th>
-              {[bucket.requests, bucket.errors, bucket.rate_limited].map((count, at) => (
-                <td key={at}>{words(count)}</td>
-              ))}
-            </tr>
-          ))}
+          {of.toReversed().map((bucket) => {
+            const { local, utc } = spanAt(bucket.start, period);
+            return (
+              <tr key={bucket.start}>
+                <th scope="row" title={utc}>
+                  {local}
+                </th>
+                {[bucket.requests, bucket.errors, bucket.rate_limited].map((number, at) => (
+                  <td key={at}>{count(number)}</td>
+                ))}
+                <td>{answerTime(bucket.p50_ms)}</td>
+                <td>{answerTime(bucket.p95_ms)}</td>
+              </tr>
+            );
+          })}
         </tbody>
       </table>
     </div>
@@ -177,8 +195,9 @@ interface KeyUsageProps {
 /** The requests of a key. */
 export function KeyUsage({ of: usage, whose: key, period, change }: KeyUsageProps): JSX.Element {
   const { value, failure } = usage;
+  const at = `/settings/keys/${key.id}`;
   return (
-    <section aria-labelledby="usage-title">
+    <section aria-labelledby="usage-title" class="plain">
       <div class="heading">
         <h2 id="usage-title" tabIndex={-1}>
           Usage
@@ -186,71 +205,23 @@ export function KeyUsage({ of: usage, whose: key, period, change }: KeyUsageProp
         <Periods name="key-period" label="Period" of={period} change={change} />
       </div>
       <Problem failure={failure} again={usage.again} />
-      {value && !failure && <Figures of={value} whose={key} period={period} />}
+      {value && !failure && (
+        <>
+          {value.requests === 0 && (
+            <p class="hint">
+              No requests with this key in {spanOf(period)}, apart from any refused with 401. {AGE}
+            </p>
+          )}
+          <Figures of={value} period={period} at={at} whose={key.name} />
+          <p class="hint">
+            Last used <Ago at={key.last_used_at} otherwise="never" />
+            {key.last_used_from !== null && ` from ${key.last_used_from}`}. {count(value.mcp)} requests came over MCP.{' '}
+            {AGE}
+          </p>
+          <Codes of={value.codes} at={at} period={period} />
+          <Operations of={value.operations} />
+        </>
+      )}
     </section>
-  );
-}
-
-function Figures({ of: usage, whose: key, period }: { of: Answer<'usage'>; whose: Key; period: Period }): JSX.Element {
-  const { requests, errors, rate_limited: limited, mcp, operations, codes } = usage;
-  const [slowest] = operations.toSorted((left, right) => (right.p95_ms ?? 0) - (left.p95_ms ?? 0));
-  const from = key.last_used_from === null ? null : <span class="quiet">from {key.last_used_from}</span>;
-  return (
-    <>
-      <Totals
-        of={[
-          ['Requests', requests],
-          ['Errors', <FailedLink of={errors} at={`/settings/keys/${key.id}`} period={period} />],
-          [
-            'Slowest operation',
-            <>
-              {time(slowest?.p95_ms ?? null)}
-              {slowest && <span class="quiet">{slowest.operation}, 95th percentile</span>}
-            </>,
-          ],
-          [
-            'Last used',
-            <>
-              <Ago at={key.last_used_at} otherwise="never" />
-              {from}
-            </>,
-          ],
-        ]}
-      />
-      {requests === 0 && (
-        <p class="hint">
-          No requests with this key in {spanOf(period)}, apart from any refused with 401. {AGE}
-        </p>
-      )}
-      <Chart of={key.name} usage={usage} period={period} />
-      {requests > 0 && (
-        <p class="hint">
-          <span class="swatch limited" />
-          {words(limited)} got a 429, and {words(mcp)} came over MCP. {AGE.slice(0, -1)}; times are in UTC.
-        </p>
-      )}
-      <details>
-        <summary>As a table</summary>
-        <Buckets of={usage.buckets} period={period} />
-      </details>
-      {operations.length > 0 && (
-        <>
-          <h3 id="operations-title">By operation</h3>
-          <Operations of={operations} name={{ 'aria-labelledby': 'operations-title' }} />
-          <p class="hint">Times to answer are without requests that got a 429.</p>
-        </>
-      )}
-      {codes.length > 0 && (
-        <>
-          <h3 id="codes-title">By error code</h3>
-          <Codes
-            of={codes}
-            name={{ 'aria-labelledby': 'codes-title' }}
-            at={`/settings/keys/${key.id}`}
-            period={period}
-          />
-        </>
-      )}
-    </>
   );
 }

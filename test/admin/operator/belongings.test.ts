@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { client, type Json } from '../../support/client';
 import { served } from '../../support/gateway';
-import { organisationUsageId } from '../../../src/organisations/keyUsage';
+import { organisationUsageId } from '../../../src/organisations/usageUnits';
 import { DAY } from '../../../src/units';
 import { operator, TOKENS } from './operator';
 
@@ -130,8 +130,8 @@ test('usage is summed over the days from and to, both included', async () => {
   const today = Math.floor(Date.now() / DAY) * DAY;
   const counts = { requests: 5, errors: 2, rate_limited: 1 };
   for (const ago of [0, 1, 3]) {
-    const hour = new Date(today - ago * DAY);
-    await gateway.control.usage.add([{ keyId: organisationUsageId(id), hour, ...counts }]);
+    const at = new Date(today - ago * DAY);
+    await gateway.control.usage.add([{ keyId: organisationUsageId(id), at, ...counts }]);
   }
   const day = (ago: number): string => new Date(today - ago * DAY).toISOString().slice(0, 10);
   const usage = async (query: string): Promise<Json> => (await caller().get(`/organisations/${id}/usage${query}`)).body;

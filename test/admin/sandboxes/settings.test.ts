@@ -16,6 +16,7 @@ async function enter(who: Person, mode: 'live' | 'test'): Promise<{ status: numb
 const pageOf = async ({ cookie }: Person): Promise<string> =>
   (await visit(gateway, '/settings/integrations', cookie)).text();
 
+const FIGURE = '{ order_totals(group_by: []) { data { count } } }';
 const KEY = { name: 'trial', scopes: ['orders:read'] };
 
 describe('an admin who opens the sandbox', () => {
@@ -33,14 +34,17 @@ describe('an admin who opens the sandbox', () => {
     expect(page).toContain('id="sandbox"');
     const { key } = await scene.test.call('create_key', KEY);
     expect(key).toMatch(/^svc_test_/);
-    const { body } = await client(gateway, key as string).graphql('{ order_totals(group_by: []) { data { count } } }');
+    const { body } = await client(gateway, key as string).graphql(FIGURE);
     expect(body.data.order_totals.data).toEqual([{ count: northwind('orders').length }]);
+    // with the session as with the key
+    expect((await scene.test.graphql(FIGURE)).body).toEqual(body);
   });
 
   test('sees none of it in the live mode, nor the other way round', async () => {
     await scene.test.call('create_key', { ...KEY, name: 'of the sandbox' });
     const { who } = await enter(scene.test, 'live');
     expect((await who.call('keys')).data).toEqual([]);
+    expect((await who.graphql(FIGURE)).body.data.order_totals.data).toEqual([]);
     expect(await pageOf(who)).not.toContain('id="sandbox"');
     const again = (await enter(who, 'test')).who;
     expect((await again.call('keys')).data).toContainEqual(expect.objectContaining({ name: 'of the sandbox' }));

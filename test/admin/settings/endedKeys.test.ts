@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ApiKey } from '../../../src/auth/keys';
 import { databaseOf } from '../../../src/mongo/native';
-import { organisationUsageId } from '../../../src/organisations/keyUsage';
+import { organisationUsageId } from '../../../src/organisations/usageUnits';
 import { toKeyRecord, keyRecord } from '../../../src/organisations/keyRecords';
 import { DAY, HOUR } from '../../../src/units';
 import { client } from '../../support/client';
@@ -58,8 +58,7 @@ test.each(['revoked_at', 'expires_at'] as const)(
     const organisation = await makeOrganisation(gateway);
     const { id } = await makeKey(gateway, organisation);
     const ended = await addEnded(id, 1150, member, 60_000);
-    const hour = new Date();
-    const counts = { requests: 1, errors: 0, rate_limited: 0, hour };
+    const counts = { requests: 1, errors: 0, rate_limited: 0, at: new Date() };
     await gateway.control.usage.add(
       [ended[0]!, ended[1149]!, organisationUsageId(organisation.id)].map((keyId) => ({ keyId, ...counts })),
     );

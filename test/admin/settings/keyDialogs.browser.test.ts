@@ -148,7 +148,7 @@ inBrowser('making, rotating and revoking keys on the settings page', () => {
     const of = await makeOrganisation(gateway);
     const { key, id } = await makeKey(gateway, of, { name: 'till', scopes: ['orders:read'] });
     await statusOf(key);
-    await gateway.control.usage.add([{ keyId: id, hour: new Date(), requests: 17, errors: 0, rate_limited: 0 }]);
+    await gateway.control.usage.add([{ keyId: id, at: new Date(), requests: 17, errors: 0, rate_limited: 0 }]);
     const page = await visit(of);
     await choose(page, 'till', 'Revoke…');
     // the call above is included once the minute's usage is written
@@ -227,9 +227,9 @@ inBrowser('making, rotating and revoking keys on the settings page', () => {
     const page = await visit({ of, on: 'Requests' });
     await eventually(async () => {
       await press(on.section(page, 'Requests'), 'Refresh');
-      return (await named(page, 'orders').count()) === 1;
+      return (await named(page, 'GET /orders').count()) === 1;
     });
-    await on.openDetails(page);
+    await named(page, 'GET /orders').getByRole('link').click();
     await press(dialog(page), add);
     await says(dialog(page), /\+ orders:read/);
     await press(page, 'Cancel');

@@ -114,12 +114,12 @@ inBrowser('the list of keys on the settings page', () => {
     const of = await makeOrganisation(gateway);
     const { id: keyId } = await makeKey(gateway, of, { name: 'busy' });
     await gateway.control.usage.add([
-      { keyId, hour: new Date(), requests: 739, errors: 5, rate_limited: 1 },
-      { keyId, hour: new Date(Date.now() - 5 * HOUR), requests: 739, errors: 0, rate_limited: 0 },
+      { keyId, at: new Date(), requests: 739, errors: 5, rate_limited: 1 },
+      { keyId, at: new Date(Date.now() - 5 * HOUR), requests: 739, errors: 0, rate_limited: 0 },
     ]);
     const page = await visit(of);
     await on.follow(page, 'busy');
-    const chart = page.getByRole('img', { name: /including 5 errors and 1 with status 429/ });
+    const chart = page.getByRole('img', { name: /including 5 errors and 1 rate limited/ });
     const lengths = async (): Promise<number[]> => {
       await chart.locator('rect').first().waitFor();
       return chart.locator('rect').evaluateAll((bars) => bars.map((bar) => bar.getBoundingClientRect().height));

@@ -236,6 +236,28 @@ test('a concurrent change and revocation leave the key revoked', async () => {
   expect((await client(gateway, key).get('/me')).status).toBe(401);
 });
 
+test('keys that were not used for a time can be listed, without those that are younger', async () => {
+  const own = await makeOrganisation(gateway);
+  const there = await signIn(gateway, own);
+  const rows = gateway.databases.control.collection<{ _id: string }>('api_keys');
+  const day = (ago: number): Date => new Date(Date.now() - ago * 24 * 3_600_000);
+  for (const [name, created, used] of [
+    ['never', 100, null],
+    ['long ago', 200, 95],
+    ['lately', 200, 5],
+    ['young', 5, null],
+  ] as const) {
+    const { id } = await makeKey(gateway, own, { name });
+    const at = used === null ? null : day(used);
+    await rows.updateOne({ _id: id }, { $set: { created_at: day(created), last_used_at: at } });
+  }
+  const unused = { state: 'active', unused_since: day(90).toISOString(), limit: 1 };
+  const first = await there.call('keys', unused);
+  const second = await there.call('keys', { ...unused, cursor: first.next_cursor });
+  expect([...first.data, ...second.data].map(({ name }: { name: string }) => name)).toEqual(['never', 'long ago']);
+  expect(second.has_more).toBe(false);
+});
+
 test('keys that expire before a given time can be listed, without replaced ones', async () => {
   const own = await makeOrganisation(gateway);
   const there = await signIn(gateway, own);

@@ -1,7 +1,7 @@
 import { HOUR, MINUTE } from '../../../src/units';
 import { client } from '../../support/client';
 import { makeKey, makeOrganisation } from '../../support/factories';
-import { documentOf, operations, userArguments, userOperations } from '../../support/operations';
+import { documentOf, userArguments, userOperations } from '../../support/operations';
 import { signIn, useOffice } from './people';
 
 const { gateway, organisation, admin, member } = useOffice();
@@ -114,21 +114,6 @@ describe('a member', () => {
 });
 
 describe('a signed-in user', () => {
-  test.each(operations)('may not call $name, which requires a key', async (operation) => {
-    const { name } = operation;
-    const args = { ...VALID[name], ...(documentOf(operation).includes('$id: ID!') && { id: organisation.id }) };
-    const { body } = await admin.graphql(documentOf(operation), args);
-    expect(body.errors).toMatchObject([{ extensions: { code: 'forbidden' } }]);
-    expect(body.data?.[name] ?? null).toBeNull();
-  });
-
-  const VALID: Record<string, object> = {
-    upsert_products: { products: [] },
-    upsert_customers: { customers: [] },
-    open_request: { text: 'Hello' },
-    add_request_message: { text: 'Hello' },
-  };
-
   /** An answer without the headers that change from one second to the next. */
   function lasting({ status, headers, body }: Awaited<ReturnType<typeof admin.graphql>>) {
     return { status, body, headers: [...headers].filter(([name]) => !/^date$|ratelimit/.test(name)) };

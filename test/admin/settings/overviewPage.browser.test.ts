@@ -1,14 +1,17 @@
 import type { Page } from 'playwright-core';
-import { organisationUsageId } from '../../../src/organisations/keyUsage';
-import { DAY } from '../../../src/units';
+import { organisationUsageId } from '../../../src/organisations/usageUnits';
+import { DAY, HOUR } from '../../../src/units';
+import { webhookDeliveries } from '../../../src/webhooks/deliveries';
+import { ENVIRONMENT } from '../../api/webhooks/office';
 import { button, enter, expectAccessible, expectInView, hasFocus, inBrowser, says } from '../../support/browser';
 import { makeKey, makeOrganisation } from '../../support/factories';
 import * as on from '../../support/settingsPage';
+import { someDeliveries, withEndpoints } from './rows';
 
 const { dialog, follow, heading, rows, saved, search, section } = on;
 
 inBrowser('the overview and members of the settings page', () => {
-  const { gateway, visit } = on.pageScene({ on: 'Overview' });
+  const { gateway, visit } = on.pageScene({ on: 'Overview' }, ENVIRONMENT);
   const inDays = (days: number): Date => new Date(Date.now() + days * DAY);
   const overview = (page: Page) => section(page, 'Overview');
   const chart = (page: Page, text: RegExp): Promise<void> => page.getByRole('img', { name: text }).waitFor();
@@ -40,9 +43,12 @@ inBrowser('the overview and members of the settings page', () => {
     await hasFocus(heading(page, 'Overview'));
   });
 
-  test('requests of all keys are shown by period, operation and error code, and the period is kept in the URL', async () => {
+  test('requests of all keys are shown by period with their change, and a part of the chart opens its requests', async () => {
     const of = await makeOrganisation(gateway);
-    await makeKey(gateway, of, { name: 'Web shop' });
+    const shop = await makeKey(gateway, of, { name: 'Web shop' });
+    await gateway.databases.control
+      .collection('api_keys')
+      .updateOne({ _id: shop.id as never }, { $set: { last_used_at: new Date() } });
     const counted = { keyId: organisationUsageId(of.id), requests: 1200, errors: 30, rate_limited: 4 };
     const details = new Map([
       ['operations.quotes.requests', 900],
@@ -50,24 +56,85 @@ inBrowser('the overview and members of the settings page', () => {
       ['operations.quotes.t2', 800],
       ['codes.not_found', 30],
     ]);
+    const at = new Date();
     await gateway.control.usage.add([
-      { ...counted, hour: new Date(), details },
-      { ...counted, hour: inDays(-20), requests: 5000, errors: 0, rate_limited: 0 },
+      { ...counted, at, details },
+      { ...counted, keyId: shop.id, at },
+      { ...counted, at: inDays(-1.5), requests: 1000, errors: 0, rate_limited: 12 },
+      { ...counted, at: inDays(-20), requests: 5000, errors: 0, rate_limited: 0 },
     ]);
-    const page = await visit({ of, theme: 'dark' });
+    const page = await visit({ of, theme: 'dark', timezoneId: 'Asia/Kolkata' });
+    const tile = (name: string) => overview(page).getByRole('term').filter({ hasText: name }).locator('..');
     await chart(page, /all keys in the last 24 hours: 1,200, including 30 errors/);
-    await overview(page).getByText('By operation').click();
-    await overview(page).getByText('By error code').click();
+    for (const [name, text] of [
+      ['Requests', /^Requests1,200 ↑ up 20%$/],
+      ['Error rate', /^Error rate2.5% 30 errors↑ up from 0%$/],
+      ['95th percentile', /^95th percentile≤ 25 ms nothing to compare$/],
+      ['Rate limited', /^Rate limited4 ↓ down from 12$/],
+    ] as const)
+      expect((await tile(name).first().textContent())!.trim()).toMatch(text);
     await on.named(page, 'quotes').waitFor();
+    expect(await rows(page, 'Top keys').innerText()).toMatch(/^Web shop\s+1,200\s+30\s+4$/);
     const code = page.getByRole('link', { name: 'not_found' });
     expect(await code.getAttribute('href')).toBe('/settings/requests?code=not_found&since=24');
+    await expectAccessible(page);
+
+    // the last bucket, by keyboard, in local time
+    const hour = new Date(Math.floor(at.getTime() / HOUR) * HOUR);
+    const clock = (time: Date): string =>
+      time.toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit', timeZone: 'Asia/Kolkata' });
+    const bars = overview(page).getByRole('link', { name: /Successful / });
+    await bars.last().focus();
+    expect(await bars.last().getAttribute('aria-label')).toContain(
+      `${clock(hour)} to ${clock(new Date(hour.getTime() + HOUR))}: Successful 1,166, Errors 30, Rate limited 4, Median ≤ 25 ms, 95th percentile ≤ 25 ms`,
+    );
+    await says(
+      page,
+      `${hour.toISOString().slice(11, 16)} to ${new Date(hour.getTime() + HOUR).toISOString().slice(11, 16)} UTC`,
+    );
+    await page.keyboard.press('ArrowLeft');
+    await hasFocus(bars.nth(22));
+    await page.keyboard.press('End');
+    await page.keyboard.press('Enter');
+    await heading(page, 'Requests').waitFor();
+    expect(decodeURIComponent(search(page))).toBe(
+      `?since=${hour.toISOString()}&until=${new Date(hour.getTime() + HOUR).toISOString()}`,
+    );
+    await page.goBack();
+
     await page.getByRole('radio', { name: '30 days' }).check();
-    await chart(page, /the last 30 days: 6,200/);
+    await chart(page, /the last 30 days: 7,200/);
     expect(search(page)).toBe('?period=last_30d');
     await page.reload();
-    await chart(page, /the last 30 days: 6,200/);
-    await overview(page).getByText('By operation').click();
+    await chart(page, /the last 30 days: 7,200/);
+    // requests are kept for 7 days
+    expect(await bars.count()).toBe(8);
+    await page.getByRole('radio', { name: '1 hour' }).check();
+    await chart(page, /the last hour: 1,200/);
+    await overview(page).getByText('As a table').click();
+    expect(await overview(page).getByRole('region', { name: 'Usage as a table' }).locator('tbody tr').count()).toBe(12);
     await expectAccessible(page);
+  });
+
+  test('keys that nobody uses and webhook endpoints that fail need attention, with the last error', async () => {
+    const { of, ids } = await withEndpoints(gateway, 'https://example.com/hooks');
+    await age((await makeKey(gateway, of, { name: 'forgotten' })).id, 91);
+    await age((await makeKey(gateway, of, { name: 'younger' })).id, 89);
+    await someDeliveries(gateway, of, ids[0]!, 2, ['waiting']);
+    await gateway.databases.control
+      .collection('webhook_endpoints')
+      .updateOne({ _id: ids[0] as never }, { $set: { state: 'failing', failing_since: inDays(-1) } });
+    const deliveries = gateway.databases.organisationData(of).collection(webhookDeliveries);
+    const failed = { at: inDays(-0.5), ok: false, status: 503, error: 'HTTP 503', answer: null, ms: 12 };
+    await deliveries.updateMany({ state: 'waiting' }, { $set: { log: [failed] } });
+    const page = await visit({ of, width: 390 });
+    const attention = section(page, 'Needs attention');
+    const list = (name: string) => attention.getByRole('list', { name });
+    await says(list('1 key was not used for 90 days'), /^forgotten .* last used never$/);
+    await says(list('1 webhook endpoint fails'), /HTTP 503, 12 hours ago$/);
+    await expectAccessible(page);
+    await list('1 webhook endpoint fails').getByRole('link').click();
+    await heading(page, 'https://example.com/hooks').waitFor();
   });
 
   test('only keys that expire within a week are listed at the top, until they are rotated there', async () => {
@@ -131,7 +198,7 @@ inBrowser('the overview and members of the settings page', () => {
     await row('three').getByText('2 days ago').waitFor();
     await on.goTo(page, 'Overview');
     await says(page, 'No requests in the last 24 hours. Figures are up to a minute old.');
-    const counted = { hour: new Date(), keyId: organisationUsageId(of.id), errors: 0, rate_limited: 0 };
+    const counted = { at: new Date(), keyId: organisationUsageId(of.id), errors: 0, rate_limited: 0 };
     const drawn = page.getByRole('img', { name: /all keys/ });
     for (const requests of [100_000, 999_900_000]) {
       await gateway.control.usage.add([{ ...counted, requests }]);

@@ -90,22 +90,26 @@ inBrowser('if the settings page cannot read something,', () => {
     const requests = section(page, 'Requests');
     const found = requests.getByRole('rowheader');
     await counted(found, 2);
-    await requests.getByLabel('Result').selectOption('successful');
+    await requests.getByText('Successful', { exact: true }).click();
     await counted(found, 1);
     await on.calls(page, /request_log/, unsent);
     await press(requests, 'Refresh');
     await says(banner(page), 'Could not reach the gateway');
     await hasFocus(button(requests, 'Refresh'));
     expect(await found.count()).toBe(1);
-    await requests.getByLabel('Result').selectOption('all');
+    await requests.getByText('All', { exact: true }).click();
     await counted(found, 0);
     await page.unroute('**/settings/graphql');
     await press(page, 'Try again now');
     await counted(found, 2);
     await counted(banner(page), 0);
-    await on.openDetails(page);
+    await found.first().getByRole('link').click();
     await says(on.dialog(page), 'GET /api/v1/quotes');
+    await on.calls(page, /logged_request/, unsent);
     await page.reload();
+    await says(banner(page), 'Could not reach the gateway');
+    await page.unroute('**/settings/graphql');
+    await page.evaluate("dispatchEvent(new Event('online'))");
     await says(on.dialog(page), 'GET /api/v1/quotes');
     await page.goBack();
     await on.dialog(page).waitFor({ state: 'hidden' });
@@ -119,27 +123,26 @@ inBrowser('if the settings page cannot read something,', () => {
       ['first', 'second', 'gone'].map((name) => makeKey(gateway, of, { name })),
     );
     await gateway.control.apiKeys.revoke(gone!.id);
-    await someRequests(gateway, of, first!.id, [{ operation: 'orders' }]);
-    await someRequests(gateway, of, second!.id, [{ operation: 'customers', status: 404, code: 'not_found' }]);
-    const counts = { hour: new Date(), errors: 0, rate_limited: 0 };
+    await someRequests(gateway, of, first!.id, [{ path: '/api/v1/orders' }]);
+    await someRequests(gateway, of, second!.id, [{ path: '/api/v1/customers', status: 404, code: 'not_found' }]);
+    const counts = { at: new Date(), errors: 0, rate_limited: 0 };
     await gateway.control.usage.add([
       { ...counts, keyId: first!.id, requests: 111 },
       { ...counts, keyId: second!.id, requests: 222 },
-      { ...counts, keyId: second!.id, requests: 444, hour: new Date(Date.now() - 9 * DAY) },
+      { ...counts, keyId: second!.id, requests: 444, at: new Date(Date.now() - 9 * DAY) },
     ]);
-    const found = (page: Page): Promise<string[]> => section(page, 'Requests').getByRole('rowheader').allTextContents();
+    const found = (page: Page): Promise<string[]> =>
+      section(page, 'Requests').getByRole('rowheader').getByRole('link').allTextContents();
     const used = (text: string) => (page: Page) => page.getByRole('img', { name: new RegExp(text) }).waitFor();
     const page = await visit({ of, on: 'Requests' });
-    const result = section(page, 'Requests').getByLabel('Result');
-    const choosing = (value: string) => async (): Promise<void> => {
-      await result.selectOption(value);
-    };
-    await overtaken(page, { body: /"failed":true/ }, choosing('failed'), async () => {
-      await choosing('successful')();
-      await eventually(async () => String(await found(page)) === 'orders');
+    const choosing = (words: string) => (): Promise<void> =>
+      section(page, 'Requests').getByText(words, { exact: true }).click();
+    await overtaken(page, { body: /"failed":true/, count: 2 }, choosing('Failed'), async () => {
+      await choosing('Successful')();
+      await eventually(async () => String(await found(page)) === 'GET /orders');
     });
-    expect(await found(page)).toEqual(['orders']);
-    await choosing('all')();
+    expect(await found(page)).toEqual(['GET /orders']);
+    await choosing('All')();
     await on.goTo(page, 'API keys');
 
     const body = new RegExp(`(usage\\(|request_log|audit_events).*${first!.id}`, 's');
@@ -151,16 +154,16 @@ inBrowser('if the settings page cannot read something,', () => {
         await page.goBack();
         await follow(page, 'second');
         await used('24 hours: 222')(page);
-        await says(section(page, 'Requests'), 'customers');
+        await says(section(page, 'Requests'), 'GET /customers');
         await says(section(page, 'Audit log of this key'), 'second');
       },
     );
     expect(await fact(page, 'Requests').innerText()).toBe('222');
     expect(await heading(page, 'second').count()).toBe(1);
-    expect(await found(page)).toEqual(['customers']);
+    expect(await found(page)).toEqual(['GET /customers']);
     expect(await rows(page, 'Audit log of this key').allInnerTexts()).toEqual([expect.not.stringContaining('first')]);
 
-    const period = (name: string) => () => page.getByRole('radio', { name }).check();
+    const period = (name: string) => () => section(page, 'Usage').getByRole('radio', { name }).check();
     await overtaken(page, { body: /last_30d/ }, period('30 days'), async () => {
       await period('24 hours')();
       await used('24 hours: 222')(page);
@@ -220,6 +223,12 @@ inBrowser('if the settings page cannot read something,', () => {
     );
     expect(await sent.count()).toBe(2);
     expect(await rows(page, 'Deliveries').filter({ hasText: 'given up' }).count()).toBe(2);
+
+    await on.calls(page, /webhook_deliveries/, unsent);
+    await press(section(page, 'Deliveries'), 'Refresh');
+    await says(banner(page), 'Could not reach the gateway');
+    await on.settled(page);
+    expect(await page.getByText('Refreshed.').count()).toBe(0);
   });
 
   test('for good, it names the cause and a way on, and has no button to try again', async () => {
@@ -229,9 +238,9 @@ inBrowser('if the settings page cannot read something,', () => {
     await open(page, `/settings/keys?search=${long}`);
     const alert = (place: string) => section(page, place).getByRole('alert');
     await says(alert('API keys'), 'The search must not have more than 200 characters.');
-    await open(page, `/settings/requests?operation=${long}&request_id=${long}`);
-    await says(alert('Requests'), 'The operation must not have more than 200 characters.');
-    await says(alert('Requests'), 'The request id must not have more than 128 characters.');
+    await open(page, `/settings/requests?search=${long}&status=${long}`);
+    await says(alert('Requests'), 'The search must not have more than 200 characters.');
+    await says(alert('Requests'), 'The status must not have more than 3 characters.');
     expect(await button(page, 'Try again').count()).toBe(0);
 
     await open(page, `/settings/keys/${randomUUID()}`);

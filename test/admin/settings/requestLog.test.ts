@@ -57,7 +57,8 @@ describe('the request log', () => {
       id: expect.stringMatching(/^[0-9a-f-]{36}$/),
       at: expect.stringMatching(/^\d{4}-.*Z$/),
       ...{ request_id: 'first', key_id: reader.id, face: 'rest', method: 'GET', path: '/api/v1/quotes' },
-      ...{ operation: 'quotes', status: 200, code: null, reason: null, missing_scope: null },
+      ...{ operation: 'quotes', operation_type: null, operation_name: null },
+      ...{ status: 200, code: null, reason: null, missing_scope: null },
       ...{ ms: expect.any(Number), address: '127.0.0.1' },
     });
     const text = JSON.stringify(data);
@@ -82,6 +83,8 @@ describe('the request log', () => {
     [{ status: '400' }, ['200 invalid_request']],
     [{ since: '2020-01-01T00:00:00Z', status: '404' }, ['404 not_found']],
     [{ since: '9020-01-01T00:00:00Z' }, []],
+    [{ until: '9020-01-01T00:00:00Z', status: '404' }, ['404 not_found']],
+    [{ until: '2020-01-01T00:00:00Z' }, []],
     [{ request_id: 'no such' }, []],
     // no filter
     [{ request_id: null, status: null, code: null, operation: 'quote' }, ['404 not_found']],
@@ -117,7 +120,8 @@ describe('the request log', () => {
       },
       expect.objectContaining({ key_id: reader.id, requests: 1, missing_scopes: ['orders:read'] }),
     ]);
-    expect((await counted({ since: '9020-01-01T00:00:00Z' })).data).toEqual([]);
+    for (const period of [{ since: '9020-01-01T00:00:00Z' }, { until: '2020-01-01T00:00:00Z' }])
+      expect((await counted(period)).data).toEqual([]);
     await gateway.databases.control.collection('request_log').deleteMany({ key_id: bot.id });
   });
 

@@ -50,7 +50,7 @@ export async function someUsage(
     counted.filter((one) => one.outcome === outcome).length;
   await gateway.control.usage.add([
     {
-      ...{ keyId, hour: new Date(Date.now() - hoursAgo * 3_600_000), requests: counted.length, details },
+      ...{ keyId, at: new Date(Date.now() - hoursAgo * 3_600_000), requests: counted.length, details },
       ...{ errors: count('error'), rate_limited: count('rate_limited') },
       mcp: counted.filter(({ isMcp }) => isMcp).length,
     },
@@ -102,7 +102,7 @@ export async function someDeliveries(
     const before = count - 1 - at;
     const time = new Date((second - before * 60) * 1000);
     const position = positionOf(0, timeDigits({ t: second - before * 60, i: 1 }), calls);
-    const attempt = { at: time, ok: false, status: 503, error: 'the answer was 503', answer: null, ms: 12 };
+    const attempt = { at: time, ok: false, status: 503, error: 'HTTP 503', answer: null, ms: 12 };
     const state = before === 0 ? 'delivered' : states[before % states.length]!;
     const last = { ...attempt, ok: true, status: 200, error: null, answer: 'so full', ms: 7 };
     return {

@@ -72,7 +72,8 @@ on.inBrowser('signing in and out', () => {
     const plain = await visitAsStranger({ javaScriptEnabled: false });
     await openLink(plain, await makeLink(gateway, of));
     await press(plain, 'Continue');
-    await plain.waitForURL(`**${on.PAGE}*`);
+    // the style sheet is there
+    await button(plain, /Ann/).waitFor();
     // no button is there before it works
     expect(await button(plain, /./).allTextContents()).toEqual([
       ...[/Live/, /Sandbox/].map((name): unknown => expect.stringMatching(name)),

@@ -1,6 +1,7 @@
 import { createUsageCounter } from '../../../src/organisations/usageCounter';
 import type { UsageEntry } from '../../../src/organisations/keyUsage';
-import { HOUR } from '../../../src/units';
+import { organisationUsageId } from '../../../src/organisations/usageUnits';
+import { DAY, HOUR } from '../../../src/units';
 import { client, type Json } from '../../support/client';
 import { startWatchedGateway } from '../../support/commands';
 import { makeKey, makeOrganisation } from '../../support/factories';
@@ -21,18 +22,21 @@ test('requests of a key are counted over all APIs and instances, with errors, 42
       await gateway.stop();
     }
     const ann = await signIn(keeper, organisation);
-    for (const [period, buckets] of [
-      ['last_24h', 24],
-      ['last_30d', 30],
+    for (const [period, buckets, length] of [
+      ['last_1h', 12, 300_000],
+      ['last_24h', 24, 3_600_000],
+      ['last_7d', 7, 86_400_000],
+      ['last_30d', 30, 86_400_000],
     ] as const) {
       const usage = await ann.call('usage', { key_id: key.id, period });
       // 7 calls twice: 4 fail by scope, argument, operation and route; with a limit of 2, 4 get 429
       expect(usage).toMatchObject({ requests: 14, errors: 6, rate_limited: 4, mcp: 2 });
       expect(usage.buckets).toHaveLength(buckets);
       const starts = usage.buckets.map(({ start }: { start: string }) => Date.parse(start));
-      const length = starts[1] - starts[0];
-      expect(length).toBe(period === 'last_24h' ? 3_600_000 : 86_400_000);
-      expect(new Set(starts.slice(1).map((start: number, at: number) => start - starts[at])).size).toBe(1);
+      expect(new Set(starts.slice(1).map((start: number, at: number) => start - starts[at]))).toEqual(
+        new Set([length]),
+      );
+      expect(starts.map((start: number) => start % length)).toEqual(starts.map(() => 0));
       for (const { id } of [other, revoked])
         expect(await ann.call('usage', { key_id: id, period })).toMatchObject({ requests: 0 });
       expect(usage.operations.map(({ operation, requests }: Json) => [operation, requests])).toEqual([
@@ -44,12 +48,66 @@ test('requests of a key are counted over all APIs and instances, with errors, 42
       expect(usage.codes).toContainEqual({ code: 'insufficient_scope', requests: 2 });
       const all = await ann.call('usage', { period });
       expect(all).toMatchObject({ requests: 14, errors: 6, rate_limited: 4, mcp: 2, operations: usage.operations });
+      expect((await ann.call('usage_by_key', { period })).data).toEqual([
+        { key_id: key.id, requests: 14, errors: 6, rate_limited: 4 },
+      ]);
     }
     const [to] = new Date().toISOString().split('T');
     expect(await ann.call('usage', { key_id: key.id, to })).toMatchObject({ requests: 14 });
     expect(await ann.call('usage', { period: 'last_24h', to })).toMatchObject({
       ...{ code: 'invalid_request', errors: [{ parameter: 'period', code: 'not_allowed' }] },
     });
+  });
+});
+
+test('a period is compared with the one before, up to the same moment, once there were requests on an earlier day', async () => {
+  await withGateway({}, async (gateway) => {
+    const organisation = await makeOrganisation(gateway);
+    const { id: key } = await makeKey(gateway, organisation);
+    const ann = await signIn(gateway, organisation);
+    const add = (
+      keyId: string,
+      ago: number,
+      requests: number,
+      details: Record<string, number> = {},
+    ): Promise<unknown> =>
+      gateway.control.usage.add([
+        {
+          ...{ keyId, at: new Date(Date.now() - ago), requests, errors: 2, rate_limited: 1 },
+          details: new Map(Object.entries(details)),
+        },
+      ]);
+    const all = organisationUsageId(organisation.id);
+    await add(all, 0, 40, { 'operations.quotes.t1': 9, 'operations.quote.t3': 1, 'codes.not_found': 2 });
+    await add(all, 30 * HOUR, 10, { 'operations.quotes.t0': 1 });
+    const day = () => ann.call('usage', { period: 'last_24h' });
+    const timed = { p50_ms: 7.8, p95_ms: 37.5 };
+    expect(await day()).toMatchObject({ requests: 40, errors: 2, rate_limited: 1, ...timed, previous: null });
+    expect((await day()).buckets.at(-1)).toMatchObject({ requests: 40, ...timed });
+    expect((await day()).buckets[0]).toMatchObject({ requests: 0, p50_ms: null, p95_ms: null });
+    await add(all, 4 * DAY, 7);
+    expect((await day()).previous).toEqual({
+      requests: 10,
+      errors: 2,
+      rate_limited: 1,
+      mcp: 0,
+      p50_ms: 2.5,
+      p95_ms: 4.8,
+    });
+    // in the hour that is compared with the current one, of which only a share has passed
+    await add(all, DAY, 36_000);
+    const share = (): number => 36_000 * ((Date.now() % HOUR) / HOUR);
+    const [least, { previous }, most] = [share(), await day(), share()];
+    expect(previous.requests).toBeGreaterThanOrEqual(Math.floor(10 + least));
+    expect(previous.requests).toBeLessThanOrEqual(Math.ceil(10 + (most < least ? 36_000 : most)));
+    // days of an organisation are kept for three months, those of a key for one
+    for (const id of [all, key]) for (const ago of [40, 70]) await add(id, ago * DAY, 5);
+    const rows = gateway.databases.control.collection('key_usage');
+    const ends = async (id: string): Promise<number[]> =>
+      (await rows.find({ key_id: id, unit: 'day' }).toArray()).map((row) => (row.ends_at - row.start) / DAY);
+    expect(new Set(await ends(all))).toEqual(new Set([92]));
+    expect(new Set(await ends(key))).toEqual(new Set([32]));
+    expect((await ann.call('usage', { period: 'last_30d' })).previous).toMatchObject({ requests: 5 });
   });
 });
 
@@ -94,7 +152,7 @@ describe('the counter', () => {
   });
   afterEach(() => jest.useRealTimers());
 
-  test('writes counts once a minute, by key and hour, and nothing if there are none', async () => {
+  test('writes counts once a minute, by key and five minutes, and nothing if there are none', async () => {
     const counter = counting();
     counter.count(['a'], OK);
     counter.count(['a'], ERROR);
@@ -103,26 +161,26 @@ describe('the counter', () => {
     expect(written).toEqual([]);
     counter.count(['a'], OK);
     await jest.advanceTimersByTimeAsync(1);
-    const [ten, eleven] = [new Date('2026-11-21T10:00:00Z'), new Date('2026-11-21T11:00:00Z')];
+    const [before, after] = [new Date('2026-11-21T10:55:00Z'), new Date('2026-11-21T11:00:00Z')];
     const details = (counts: Record<string, number>) => new Map(Object.entries(counts));
     expect(written).toEqual([
       [
         {
-          ...{ keyId: 'a', hour: ten, requests: 2, errors: 1, rate_limited: 0, mcp: 0 },
+          ...{ keyId: 'a', at: before, requests: 2, errors: 1, rate_limited: 0, mcp: 0 },
           details: details({
             ...{ 'operations.quotes.requests': 1, 'operations.quotes.t0': 1, 'operations.quote.requests': 1 },
             ...{ 'operations.quote.errors': 1, 'operations.quote.t1': 1, 'codes.not_found': 1 },
           }),
         },
         {
-          ...{ keyId: 'b', hour: ten, requests: 1, errors: 0, rate_limited: 1, mcp: 0 },
+          ...{ keyId: 'b', at: before, requests: 1, errors: 0, rate_limited: 1, mcp: 0 },
           // its duration says nothing about the operation
           details: details({
             ...{ 'operations.none.requests': 1, 'operations.none.rate_limited': 1, 'codes.rate_limited': 1 },
           }),
         },
         {
-          ...{ keyId: 'a', hour: eleven, requests: 1, errors: 0, rate_limited: 0, mcp: 0 },
+          ...{ keyId: 'a', at: after, requests: 1, errors: 0, rate_limited: 0, mcp: 0 },
           details: details({ 'operations.quotes.requests': 1, 'operations.quotes.t0': 1 }),
         },
       ],
@@ -189,7 +247,7 @@ describe('the counter', () => {
   });
 });
 
-test('of a write that was done in part each count is added once, to the hour and to the day', async () => {
+test('of a write that was done in part each count is added once, to its five minutes, hour and day', async () => {
   await withGateway({}, async (gateway) => {
     const organisation = await makeOrganisation(gateway);
     const { id } = await makeKey(gateway, organisation);
@@ -208,7 +266,7 @@ test('of a write that was done in part each count is added once, to the hour and
     await rows.deleteOne({ _id: damaged });
     await counter.stop();
     const counted = await rows.find({ key_id: id }).toArray();
-    expect(counted.map(({ requests }) => requests)).toEqual([1, 1]);
+    expect(counted.map(({ requests }) => requests)).toEqual([1, 1, 1]);
   });
 });
 
@@ -219,10 +277,9 @@ test('the counts of a minute are written with one command, for any number of key
   client.on('commandStarted', ({ commandName, command }: { commandName: string; command: Json }) => {
     if (command.update === 'key_usage') sent.push(commandName);
   });
-  // rows of an hour are kept for two days
-  const hour = new Date(Math.floor(Date.now() / HOUR) * HOUR);
-  const entries = Array.from({ length: 600 }, (_, at) => ({
-    ...{ keyId: `key${String(at)}`, hour, requests: 2, errors: 1, rate_limited: 0, mcp: 0 },
+  const at = new Date();
+  const entries = Array.from({ length: 600 }, (_, number) => ({
+    ...{ keyId: `key${String(number)}`, at, requests: 2, errors: 1, rate_limited: 0, mcp: 0 },
     details: new Map([['operations.quotes.requests', 2]]),
   }));
   const { id } = await makeOrganisation(gateway);
@@ -231,7 +288,7 @@ test('the counts of a minute are written with one command, for any number of key
   await gateway.control.usage.add(entries);
   expect(sent).toEqual(['update']);
   const rows = gateway.databases.control.collection('key_usage');
-  expect(await rows.countDocuments({ key_id: { $regex: '^key' }, requests: 2, errors: 1 })).toBe(1200);
+  expect(await rows.countDocuments({ key_id: { $regex: '^key' }, requests: 2, errors: 1 })).toBe(1800);
   await rows.deleteMany({ key_id: { $regex: '^key' } });
   await keys.deleteMany({ 'organisation.id': id });
   await gateway.stop();

@@ -1,3 +1,4 @@
+import type { Locator } from 'playwright-core';
 import { expectAccessible, expectFits, inBrowser, press, says, VIEWS } from '../../support/browser';
 import { makeKey, makeOrganisation } from '../../support/factories';
 import { DAY, HOUR } from '../../../src/units';
@@ -65,8 +66,7 @@ inBrowser('the settings page with the longest values', () => {
           await dialog(page).waitFor({ state: 'hidden' });
         }
       };
-      const checkDetails = async (place: string, count: number): Promise<void> => {
-        const details = section(page, place).getByRole('button', { name: /^Details/ });
+      const checkDetails = async (details: Locator, count: number): Promise<void> => {
         await details.nth(count - 1).waitFor();
         for (const one of await details.all()) {
           await one.click();
@@ -91,7 +91,7 @@ inBrowser('the settings page with the longest values', () => {
         await expectFitting();
       }
       await on.goTo(page, 'Requests');
-      await checkDetails('Requests', 4);
+      await checkDetails(section(page, 'Requests').getByRole('rowheader').getByRole('link'), 4);
       await expectFitting();
       await on.goTo(page, 'Webhooks');
       await says(page, 'after nothing but failures');
@@ -115,7 +115,7 @@ inBrowser('the settings page with the longest values', () => {
       await on.leave(page);
       await page.getByRole('link', { name: LONG, exact: true }).click();
       await says(page, 'it was disabled. See below');
-      await checkDetails('Deliveries', 12);
+      await checkDetails(section(page, 'Deliveries').getByRole('rowheader').getByRole('link'), 12);
       await expectFitting();
       await checkDialogs({ Enable: 'From a time' });
       await checkDialogs({ 'Edit…': 'Only these', 'Rotate secret…': '', 'Delete…': '' }, (action) =>

@@ -104,9 +104,9 @@ inBrowser('a change of an endpoint on the settings page', () => {
     await follow(page, OTHER);
     for (const [name, count] of [
       ['Send test event', 1],
-      ['Send again: quote.created', 2],
+      ['Resend quote.created', 2],
     ] as const) {
-      if (count === 2) await on.openDetails(page);
+      if (count === 2) await on.openFirst(page, 'Deliveries');
       // all of them before anything is answered
       await button(page, name).evaluate((pressed) => {
         for (let time = 0; time < 3; time += 1) (pressed as unknown as { click(): void }).click();
@@ -124,7 +124,7 @@ inBrowser('a change of an endpoint on the settings page', () => {
       ['Edit…', 'Save'],
       ['Disable…', 'Disable endpoint'],
       ['Send events again…', 'Send again'],
-      ['Send again: quote.created'],
+      ['Resend quote.created'],
     ];
     const { of, ids, admin } = await withEndpoints(gateway, ...actions.map((_, at) => `${URL}/${String(at)}`));
     await someDeliveries(gateway, of, ids.at(-1)!, 1);
@@ -132,7 +132,7 @@ inBrowser('a change of an endpoint on the settings page', () => {
     for (const [at, [action = '', does]] of actions.entries()) {
       const url = `${URL}/${String(at)}`;
       await follow(page, url);
-      await (action.startsWith('Send again:') ? on.openDetails(page) : says(page, 'No event was sent yet'));
+      await (action.startsWith('Resend') ? on.openFirst(page, 'Deliveries') : says(page, 'No event was sent yet'));
       await admin('delete_webhook', { webhook_id: ids[at] });
       await (action.endsWith('…') ? on.act(page, action) : press(page, action));
       if (does !== undefined) await press(dialog(page), does);

@@ -11,6 +11,13 @@ inBrowser('GraphiQL', () => {
 
   test("opens examples beside the visitor's own tabs; a reload keeps tabs and history, but no keys", async () => {
     const page = await scene.visit('/graphiql');
+    /** What was sent with a key, and by whom. */
+    const sent = new Set<string>();
+    page.on('request', (request) => {
+      const { authorization, 'scopegate-purpose': purpose = 'visitor' } = request.headers();
+      const isSchema = (request.postData() ?? '').includes('ExplorerIntrospection');
+      if (authorization !== undefined) sent.add(`${isSchema ? 'schema' : new URL(request.url()).pathname} ${purpose}`);
+    });
     await ready(page);
     // an example is closed, and a new tab is opened
     await close(page, 'SalesByMonth');
@@ -50,6 +57,7 @@ inBrowser('GraphiQL', () => {
     expect(await written(query(page))).toBe(OWN);
     await run(page);
     await says(response(page), '"name"');
+    expect([...sent].sort()).toEqual(['/api/v1/me page', '/graphql visitor', 'schema page']);
   }, 90_000);
 
   test('has room for query and answer at both widths, and shows whether Variables or Headers is open', async () => {

@@ -52,6 +52,9 @@ test.each(ADDRESSES)(
 test.each(guides)('/guides/$name has the words of its Markdown, without what is for tests', async ({ name, title }) => {
   const { text } = await page(`/guides/${name}`);
   expect(text).toContain(`<h1>${title.replaceAll("'", '&#39;')}</h1>`);
+  // a script puts the gateway's address there
+  const others = text.replaceAll('<span data-origin>http://127.0.0.1:4000', '').replaceAll(/<[^>]*>/g, '');
+  expect(others).not.toContain('http://127.0.0.1:4000');
   expect(text).not.toMatch(/&lt;!--|<th><\/th>|<(script|style)(?! type="(module|application\/json)")/);
   const { headers, text: markdown } = await site.call(`/guides/${name}.md`);
   expect(headers).toMatchObject({ 'content-type': 'text/markdown; charset=utf-8', 'cache-control': 'no-cache' });

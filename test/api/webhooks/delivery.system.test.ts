@@ -43,7 +43,7 @@ test('a failed event is parked with later ones of its object, in order; other ob
   expect(head).toMatchObject({
     attempts: 1,
     object_id: bad,
-    log: [{ ok: false, status: 500, error: 'the answer was 500' }],
+    log: [{ ok: false, status: 500, error: 'HTTP 500' }],
   });
   // the first retry comes after 5 s, and at most 10 % later
   const wait = head!.next_at!.getTime() - head!.log[0]!.at.getTime();

@@ -93,6 +93,8 @@ test('for every operation, an endpoint of another organisation does not exist', 
   const delivery = `${String(id)}.${'0'.repeat(28)}`;
   for (const [name, args] of [
     ['webhook_deliveries', { webhook_id: id }],
+    ['webhook_delivery', { webhook_id: id, delivery }],
+    ['webhook_statistics', { webhook_id: id, period: 'last_24h' }],
     ['update_webhook', { webhook_id: id, url }],
     ['rotate_webhook', { webhook_id: id }],
     ['enable_webhook', { webhook_id: id }],

@@ -166,7 +166,9 @@ test('a move that is interrupted before MongoDB is asked ends at once, and reque
   const { organisation, caller, shard } = await stored();
   const { databases, control } = gateway;
   const interrupt = new AbortController();
-  const onStep = () => interrupt.abort();
+  const onStep = (): void => {
+    interrupt.abort();
+  };
   const stores = { databases, control };
   const moving = moveOrganisation(stores, { id: organisation.id, to: 'shard02', signal: interrupt.signal, onStep });
   // the command line ends with 130 for this error

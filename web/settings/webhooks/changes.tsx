@@ -84,7 +84,7 @@ export function rotateSecret(
 
 const ENABLING = {
   disabled: { title: 'Enable this endpoint?', button: 'Enable endpoint', done: 'Enabled the endpoint.' },
-  failing: { title: 'Try this endpoint again?', button: 'Try again', done: 'The endpoint is tried again.' },
+  failing: { title: 'Retry this endpoint?', button: 'Retry', done: 'The endpoint is being retried.' },
   enabled: { title: 'Send events again?', button: 'Send again', done: 'The events are being sent.' },
 };
 const STARTS = {

@@ -1,29 +1,28 @@
+import './webhooks.css';
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
 import { type Answer, call, Failure, failureOf, settings } from '../api';
-import { Copyable, open, redraw, Sheet } from '../dialog';
-import { List } from '../list';
+import { openBeside } from '../beside';
+import { redraw } from '../dialog';
+import { List, Reading } from '../list';
 import { say } from '../page';
-import { Ago, Button, Cell, Facts, Filter, Head, HeadRow, type Options, Problem, State, Table } from '../parts';
-import { exact, length } from '../time';
-import { AnswerText, type Attempt, type Delivery, type Endpoint, NextAttempt, OutcomeBox } from './words';
+import { Ago, Button, Cell, Filter, Head, type Options, Problem, State, Table } from '../parts';
+import { isPlain } from '../route';
+import { length } from '../time';
+import { Drawer, STATES } from './delivery';
+import { MOST_AT_ONCE, Resending } from './resending';
+import { type Attempt, type Delivery, type Endpoint, errorText, NextAttempt, Outcome } from './words';
 
 /* Deliveries to an endpoint, those of the newest events first. */
 
-type State = Delivery['state'];
-const STATES: Readonly<Record<State, { readonly words: string; readonly note?: string }>> = {
-  delivered: { words: 'delivered' },
-  waiting: { words: 'retrying' },
-  held: { words: 'held back', note: 'behind an earlier event of the same object' },
-  failed: { words: 'given up', note: 'all attempts failed' },
-  skipped: { words: 'skipped', note: 'the endpoint was enabled from another time' },
-};
-
+type DeliveryState = Delivery['state'];
 const CHOICES: Options = [['', 'all'], ...Object.entries(STATES).map(([state, { words }]) => [state, words] as const)];
+
+const pathOf = (endpoint: string): string => `/settings/webhooks/${endpoint}`;
 
 interface DeliveriesOptions {
   readonly draw: () => void;
-  readonly refresh: () => Promise<unknown>;
+  /** Resolves with whether everything was read. */
+  readonly refresh: () => Promise<boolean>;
   /** Called after a resend was accepted. */
   readonly accepted: () => void;
   /** Called if the endpoint no longer exists. */
@@ -32,24 +31,29 @@ interface DeliveriesOptions {
 
 export class Deliveries {
   endpoint: Endpoint | undefined;
-  #state: State | '' = '';
+  #state: DeliveryState | '' = '';
   readonly list: List<Answer<'deliveries'>>;
   /** Outcomes of manual resends by id; undefined while one is being sent. */
   readonly #outcomes = new Map<string, Attempt | Failure | undefined>();
+  readonly #resending: Resending;
+  /** What the drawer shows. */
+  #opened: Reading<Delivery> | undefined;
 
   constructor(readonly options: DeliveriesOptions) {
     this.list = new List((cursor) => this.#read(cursor), options.draw);
+    this.#resending = new Resending({ draw: options.draw, sent: ({ id }, attempt) => this.#note(id, attempt) });
   }
 
-  /** Reads and shows the newest deliveries to an endpoint; pass undefined when its page is left. */
-  async show(endpoint: Endpoint | undefined): Promise<void> {
+  /** Reads and shows the newest deliveries to an endpoint, and resolves with whether they were read; pass undefined when its page is left. */
+  async show(endpoint: Endpoint | undefined): Promise<boolean> {
     if (endpoint?.id !== this.endpoint?.id) {
       this.#outcomes.clear();
+      this.#resending.clear();
       this.#state = '';
       this.list.clear();
     }
     this.endpoint = endpoint;
-    if (endpoint) await this.list.load();
+    return endpoint ? this.list.load() : true;
   }
 
   async #read(cursor: string | null): Promise<Answer<'deliveries'>> {
@@ -73,21 +77,36 @@ export class Deliveries {
     return isRead ? waiting.at(-1) : undefined;
   }
 
-  #choose(state: State | ''): void {
+  #choose(state: DeliveryState | ''): void {
     this.#state = state;
+    this.#resending.clear();
     this.list.clear();
     void this.list.load();
   }
 
-  readonly #details = (delivery: Delivery): void => {
-    open({ isAside: true, Content: () => <Details of={delivery} by={this} /> });
-  };
+  /** Opens a delivery beside the list. */
+  open(endpoint: string, id: string, delivery?: Delivery): void {
+    const reading = new Reading<Delivery>(() => readDelivery(endpoint, id), redraw);
+    this.#opened = reading;
+    const address = `${pathOf(endpoint)}/deliveries/${id}${location.search}`;
+    const Content = (): JSX.Element => <Drawer of={reading} endpoint={endpoint} by={this} />;
+    openBeside({ id, address, reading, value: delivery, Content });
+  }
 
   outcomeOf = (id: string): Attempt | Failure | undefined => this.#outcomes.get(id);
   isSending = (id: string): boolean => this.#outcomes.has(id) && this.outcomeOf(id) === undefined;
 
-  async resend({ id, log }: Delivery): Promise<void> {
-    const endpoint = this.endpoint?.id ?? '';
+  /** Adds an attempt to a delivery as the gateway stores it: only the last keeps its answer. */
+  #note(id: string, attempt: Attempt): void {
+    const found = new Set([this.#opened?.value, ...this.list.rows].filter((row) => row?.id === id));
+    for (const delivery of found) {
+      const log = (delivery?.log ?? []) as Attempt[];
+      log.splice(0, log.length, ...[...log.map((one) => ({ ...one, answer: null })), attempt].slice(-10));
+    }
+    if (attempt.ok) this.options.accepted();
+  }
+
+  async resend(endpoint: string, { id }: Delivery): Promise<void> {
     if (this.isSending(id)) return;
     this.#outcomes.set(id, undefined);
     redraw();
@@ -98,11 +117,8 @@ export class Deliveries {
     if (done instanceof Failure) {
       if (done.code === 'not_found') this.options.missing();
     } else {
-      // as the gateway stores it: only the last attempt keeps its answer
-      const attempts = log as Attempt[];
-      attempts.splice(0, log.length, ...[...log.map((attempt) => ({ ...attempt, answer: null })), done].slice(-10));
+      this.#note(id, done);
       say(done.ok ? 'Sent again: accepted.' : 'Sent again: failed.');
-      if (done.ok) this.options.accepted();
       this.options.draw();
     }
     redraw();
@@ -111,165 +127,177 @@ export class Deliveries {
   view(endpoint: Endpoint): JSX.Element {
     const oldest = this.#oldest(endpoint);
     const refresh = async (): Promise<void> => {
-      await this.options.refresh();
-      say('Refreshed.');
+      if (await this.options.refresh()) say('Refreshed.');
     };
+    const maySend = settings.mayChange && settings.hasPlan && settings.canMakeWebhooks;
+    const { rows } = this.list;
+    const resending = this.#resending;
+    const columns = ['Event', 'Object', 'State', 'Attempts', 'Next retry', 'First sent'];
     return (
       <section aria-labelledby="deliveries-title">
         <div class="heading">
           <h2 id="deliveries-title" tabIndex={-1}>
             Deliveries
           </h2>
-          <Filter label="State" of={this.#state} options={CHOICES} change={(to) => this.#choose(to as State | '')} />
+          {maySend && rows.length > 0 && <Selection of={resending} rows={rows} endpoint={endpoint.id} />}
+          <Filter
+            label="State"
+            of={this.#state}
+            options={CHOICES}
+            change={(to) => this.#choose(to as DeliveryState | '')}
+          />
           <Button does={refresh} isBusy={this.list.isBusy}>
             Refresh
           </Button>
         </div>
+        <Resent of={resending} />
         <Table
           of={this.list}
           class="deliveries"
           name="deliveries-title"
-          columns={['Event', 'Object', 'State', 'Attempts', 'Next attempt', 'First sent']}
+          columns={maySend ? ['Select', ...columns] : columns}
           none={this.#state === '' ? 'No event was sent yet. New ones appear here.' : 'No deliveries in this state.'}
           more="Show older deliveries"
         >
-          {this.list.rows.map((delivery) => (
+          {rows.map((delivery) => (
             <Row
               key={delivery.id}
               of={delivery}
               endpoint={endpoint}
               isOldest={delivery === oldest}
-              details={this.#details}
+              open={() => this.open(endpoint.id, delivery.id, delivery)}
+              resending={maySend ? resending : undefined}
             />
           ))}
         </Table>
-        <p class="hint">Deliveries are kept for 30 days. Test events are not listed.</p>
       </section>
     );
   }
+}
+
+/** @throws Failure */
+async function readDelivery(endpoint: string, id: string): Promise<Delivery> {
+  try {
+    return await call('delivery', { webhook_id: endpoint, delivery: id });
+  } catch (error) {
+    if (failureOf(error).code !== 'not_found') throw error;
+    const text = 'This delivery is no longer stored, or never was. Deliveries are kept for 30 days.';
+    throw new Failure(text, { code: 'not_found' });
+  }
+}
+
+interface SelectionProps {
+  readonly of: Resending;
+  readonly rows: readonly Delivery[];
+  readonly endpoint: string;
+}
+
+/** What becomes of all rows, and of the chosen ones. */
+function Selection({ of: resending, rows, endpoint }: SelectionProps): JSX.Element {
+  const { chosen, progress } = resending;
+  const first = rows.slice(0, MOST_AT_ONCE);
+  const label = progress ? `Sending ${progress.done + 1} of ${progress.all}…` : `Resend ${chosen.size}`;
+  return (
+    <>
+      <label class="filter">
+        <input
+          type="checkbox"
+          checked={first.every(({ id }) => chosen.has(id))}
+          onChange={({ currentTarget }) =>
+            resending.choose(currentTarget.checked ? first : rows, currentTarget.checked)
+          }
+        />
+        Select {rows.length > MOST_AT_ONCE ? `the first ${MOST_AT_ONCE}` : 'all'}
+      </label>
+      {(chosen.size > 0 || progress) && (
+        <Button isBusy={progress !== undefined} does={() => resending.send(endpoint)}>
+          {label}
+        </Button>
+      )}
+    </>
+  );
+}
+
+/** What became of the events that were sent again. */
+function Resent({ of: { accepted, failed, failure, chosen } }: { of: Resending }): JSX.Element {
+  const isWhole = failed.length === 0 && !failure;
+  return (
+    <div role="status">
+      {accepted !== undefined && (
+        <div class={`outcome ${isWhole ? 'good' : 'bad'}`}>
+          <p>
+            <strong>Sent again:</strong> {accepted} accepted, {failed.length} failed
+            {failure && `, ${chosen.size - failed.length} not sent`}.
+          </p>
+          {failure && <Problem failure={failure} />}
+          {failed.length > 0 && (
+            <ul>
+              {failed.map(({ delivery, attempt }) => (
+                <li key={delivery.id}>
+                  {delivery.type} {delivery.object_id}: <Outcome of={attempt} />
+                </li>
+              ))}
+            </ul>
+          )}
+        </div>
+      )}
+    </div>
+  );
 }
 
 interface RowProps {
   readonly of: Delivery;
   readonly endpoint: Endpoint;
   readonly isOldest: boolean;
-  readonly details: (delivery: Delivery) => void;
+  readonly open: () => void;
+  /** Undefined if the visitor may not send events. */
+  readonly resending: Resending | undefined;
 }
 
-function Row({ of: delivery, endpoint, isOldest, details }: RowProps): JSX.Element {
-  const { type, object_id: object, attempts, next_attempt_at: next, at, state } = delivery;
+function Row({ of: delivery, endpoint, isOldest, open: show, resending }: RowProps): JSX.Element {
+  const { id, type, object_id: object, attempts, next_attempt_at: next, at, state } = delivery;
   const { words, note } = STATES[state];
   const last = delivery.log.at(-1);
   return (
     <tr>
+      {resending && (
+        <Cell label="Select">
+          <input
+            type="checkbox"
+            aria-label={`Select ${type} ${object ?? ''}`}
+            checked={resending.chosen.has(id)}
+            onChange={({ currentTarget }) => resending.choose([delivery], currentTarget.checked)}
+          />
+        </Cell>
+      )}
       <Head label="Event">
-        <Button class="link" label={`Details of ${type} ${object ?? ''}`} does={() => details(delivery)}>
+        <a
+          href={`${pathOf(endpoint.id)}/deliveries/${id}`}
+          onClick={(event) => {
+            if (!isPlain(event)) return;
+            event.preventDefault();
+            show();
+          }}
+        >
           {type}
-        </Button>
+        </a>
       </Head>
       <Cell label="Object" class="long">
         {object !== null && <code title={object}>{object}</code>}
       </Cell>
       <Cell label="State">
         <State of={state} words={words} />{' '}
-        <span class="quiet">{note ?? (last && (last.ok ? `${last.status}, ${length(last.ms)}` : last.error))}</span>
+        <span class="quiet">
+          {note ?? (last && (last.ok ? `HTTP ${last.status}, ${length(last.ms)}` : errorText(last)))}
+        </span>
       </Cell>
       <Cell label="Attempts">{attempts}</Cell>
-      <Cell label="Next attempt" class={next === null ? 'idle' : undefined}>
+      <Cell label="Next retry" class={next === null ? 'idle' : undefined}>
         <NextAttempt of={delivery} endpoint={endpoint} isOldest={isOldest} />
       </Cell>
       <Cell label="First sent">
         <Ago at={at} />
       </Cell>
     </tr>
-  );
-}
-
-function Details({ of: delivery, by }: { of: Delivery; by: Deliveries }): JSX.Element {
-  const { id, type, event_id: event, object_id: object, log, state } = delivery;
-  const last = log.at(-1);
-  const outcome = by.outcomeOf(id);
-  return (
-    <Sheet title={type} button="Close">
-      <Facts
-        of={[
-          ['State', <State of={state} words={STATES[state].words} />],
-          ['Object', object ?? 'none'],
-          ['Event id (webhook-id)', event],
-        ]}
-      />
-      {settings.mayChange && (
-        <>
-          <p class="buttons">
-            <Button label={`Send again: ${type}`} isBusy={by.isSending(id)} does={() => by.resend(delivery)}>
-              Send again
-            </Button>
-          </p>
-          <p class="hint" role="status">
-            {by.isSending(id) ? 'Sending…' : 'Now, with the same id. Order and retries stay as they are.'}
-          </p>
-        </>
-      )}
-      {outcome instanceof Failure ? (
-        <Problem failure={outcome} />
-      ) : (
-        outcome && <OutcomeBox what="Sent again" of={outcome} />
-      )}
-      {log.length === 0 ? <p class="quiet">Not tried yet.</p> : <Attempts of={log} />}
-      {last && !outcome && last.answer !== null && (
-        <>
-          <p>What it answered last, up to 1 KiB:</p>
-          <AnswerText of={last} />
-        </>
-      )}
-      <Message of={delivery} endpoint={by.endpoint?.id ?? ''} />
-    </Sheet>
-  );
-}
-
-/** What each attempt sent, read when it is unfolded. */
-function Message({ of: { id, event_id: event }, endpoint }: { of: Delivery; endpoint: string }): JSX.Element {
-  const [message, setMessage] = useState<Answer<'message'> | Failure>();
-  const read = async (): Promise<void> => {
-    setMessage(await call('message', { webhook_id: endpoint, delivery: id }).catch(failureOf));
-  };
-  const headers = `content-type: application/json\nwebhook-id: ${event}\nwebhook-timestamp: (seconds, of the attempt)\nwebhook-signature: v1,…`;
-  return (
-    <details
-      onToggle={({ currentTarget }) => {
-        if (currentTarget.open && !message) void read();
-      }}
-    >
-      <summary>What each attempt sent</summary>
-      {message instanceof Failure && <Problem failure={message} again={read} />}
-      {message && !(message instanceof Failure) && (
-        <>
-          <Copyable name="Headers" text={headers} />
-          <Copyable name="Body" text={JSON.stringify(JSON.parse(message.body), undefined, 2)} />
-        </>
-      )}
-    </details>
-  );
-}
-
-function Attempts({ of: log }: { of: readonly Attempt[] }): JSX.Element {
-  return (
-    <table class="attempts">
-      <caption>Attempts, newest first, including manual ones</caption>
-      <HeadRow columns={['When', 'Outcome', 'Took']} />
-      <tbody>
-        {log.toReversed().map(({ at, ok, status, error, ms }, place) => (
-          <tr key={place}>
-            <td>
-              <Ago at={at} /> <span class="quiet">{exact(at)}</span>
-            </td>
-            <td>
-              <State of={ok ? 'succeeded' : 'failed'} words={ok ? `accepted: ${status}` : (error ?? '')} />
-            </td>
-            <td>{length(ms)}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
   );
 }

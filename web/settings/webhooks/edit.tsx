@@ -216,7 +216,7 @@ export function showNewSecret({ secret, endpoint }: Answer<'rotateEndpoint'>): v
     <Sheet title="Save this signing secret now" button="I have saved it">
       <p>
         It will not be shown again. Your server needs it to check that what arrives comes from here:{' '}
-        <a href="/webhooks" target="_blank">
+        <a href="/guides/webhooks" target="_blank">
           how to receive webhooks
         </a>
         .

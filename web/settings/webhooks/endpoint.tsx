@@ -5,18 +5,39 @@ import { Reading } from '../list';
 import { Menu } from '../menu';
 import { tell } from '../notices';
 import { Ago, Button, Facts, KeepsFocus, Problem } from '../parts';
-import { entitle, go, isShown, listAddress, notFound, type PageOf, placeOf, shownId } from '../route';
+import {
+  besideId,
+  entitle,
+  go,
+  isShown,
+  listAddress,
+  notFound,
+  type PageOf,
+  placeOf,
+  readdress,
+  shownId,
+} from '../route';
 import { exact } from '../time';
 import { deleteEndpoint, disableEndpoint, enableEndpoint, rotateSecret } from './changes';
 import { Deliveries } from './deliveries';
 import { editEndpoint } from './edit';
 import { lost } from './list';
+import { EndpointStatistics } from './statistics';
 import { Why } from './why';
-import { type Attempt, Behind, type Endpoint, EndpointState, OutcomeBox, StateNote, Types, Url } from './words';
+import {
+  type Attempt,
+  type Endpoint,
+  EndpointState,
+  OldestUndelivered,
+  OutcomeBox,
+  StateNote,
+  Types,
+  Url,
+} from './words';
 
 /* The page of one endpoint. */
 
-const AGAIN = { disabled: 'Enable', failing: 'Try again', enabled: 'Send events again' };
+const AGAIN = { disabled: 'Enable', failing: 'Retry', enabled: 'Send events again' };
 
 /** `onChange` is called after changes. */
 export function endpointPage(onChange: () => void): PageOf {
@@ -26,6 +47,7 @@ export function endpointPage(onChange: () => void): PageOf {
     if (endpoint) return endpoint;
     throw notFound('This endpoint does not exist. It may have been deleted.', 'webhooks', 'All webhooks');
   }, draw);
+  const statistics = new EndpointStatistics(draw);
   const deliveries = new Deliveries({ draw, refresh: load, accepted, missing: () => void checkGone(shownId()) });
   /** Outcome of the last test event; `sending` while one is being sent. */
   let outcome: Attempt | Failure | 'sending' | undefined;
@@ -39,11 +61,25 @@ export function endpointPage(onChange: () => void): PageOf {
     return data.find(({ id }) => id === shownId()) ?? null;
   }
 
-  async function load(): Promise<void> {
+  /** Resolves with whether everything was read. */
+  async function load(): Promise<boolean> {
     const before = reading.value;
-    await reading.load();
-    if (reading.failure?.code === 'not_found' && before) gone(before);
-    else if (reading.value && !reading.failure) await deliveries.show(reading.value);
+    const isRead = await reading.load();
+    const { value, failure } = reading;
+    if (failure?.code === 'not_found' && before) gone(before);
+    if (!isRead || !value) return false;
+    const all = await Promise.all([statistics.show(value.id), deliveries.show(value)]);
+    return all.every(Boolean);
+  }
+
+  /** Shows what the address says: an endpoint, and maybe one of its deliveries beside it. */
+  function open(id: string): Promise<boolean> {
+    const delivery = besideId();
+    if (delivery !== '') {
+      readdress(`/settings/webhooks/${id}${location.search}`);
+      deliveries.open(id, delivery);
+    }
+    return load();
   }
 
   function close(): void {
@@ -51,6 +87,7 @@ export function endpointPage(onChange: () => void): PageOf {
     outcome = undefined;
     hasAccepted = false;
     reading.clear();
+    void statistics.show(undefined);
     void deliveries.show(undefined);
   }
 
@@ -167,6 +204,7 @@ export function endpointPage(onChange: () => void): PageOf {
               )}
             </div>
             <Facts of={factsOf(endpoint)} />
+            {statistics.view()}
             {deliveries.view(endpoint)}
           </>
         )}
@@ -176,7 +214,7 @@ export function endpointPage(onChange: () => void): PageOf {
   }
 
   draw();
-  return { open: load, refresh: load, close };
+  return { open, refresh: load, close };
 }
 
 function factsOf(endpoint: Endpoint): Parameters<typeof Facts>[0]['of'] {
@@ -188,7 +226,7 @@ function factsOf(endpoint: Endpoint): Parameters<typeof Facts>[0]['of'] {
     ...(endpoint.failing_since === null && endpoint.state !== 'disabled'
       ? []
       : ([['State', [`${endpoint.state}: `, <StateNote key="note" of={endpoint} />]]] as const)),
-    ['Behind', <Behind of={endpoint} />],
+    ['Oldest undelivered', <OldestUndelivered of={endpoint} />],
     ['Last accepted', <Ago at={last} otherwise="never" />],
     ['Signing secret', secret],
     ['Added', [<Ago key="at" at={created} />, ` by ${by}`]],

@@ -1,22 +1,37 @@
 import { type JSX, render } from 'preact';
-import { type Answer, callOf, settings } from '../api';
+import { type Answer, call, callOf, settings } from '../api';
 import { List } from '../list';
 import { byId } from '../page';
 import { Ago, Button, Cell, Head, Table } from '../parts';
-import { go, type PageOf, placeOf } from '../route';
+import { go, isShown, type PageOf, placeOf } from '../route';
 import { addEndpoint } from './edit';
-import { Behind, type Endpoint, EndpointState, StateNote, Types, Url } from './words';
+import { type Statistics, SuccessRate } from './statistics';
+import { type Endpoint, EndpointState, OldestUndelivered, StateNote, Types, Url } from './words';
 
 /* The list of webhook endpoints, oldest first. */
 
 /** Ids of endpoints whose secret never reached this page. */
 export const lost = new Set<string>();
 
+interface WebhooksPage extends PageOf {
+  /** Reads the endpoints, here and for the overview. */
+  readonly read: () => Promise<readonly Endpoint[]>;
+}
+
 /** `changed` is called after each endpoint that is added. */
-export function webhooksPage(changed: () => void): PageOf {
+export function webhooksPage(changed: () => void): WebhooksPage {
   const place = placeOf('webhooks');
   const list = new List<Answer<'endpoints'>>(() => callOf('webhooks')('endpoints'), draw);
   const { mayChange, hasPlan, canMakeWebhooks } = settings;
+
+  let statistics: ReadonlyMap<string, Statistics> = new Map();
+  /** Without them, or if they cannot be read, the list is as good as before. */
+  async function readStatistics(): Promise<void> {
+    if (!isShown('webhooks')) return;
+    const { data } = await call('deliveryStatistics', { period: 'last_24h' }).catch(() => ({ data: [] }));
+    statistics = new Map(data.map((one) => [one.webhook_id, one]));
+    draw();
+  }
 
   function add(): void {
     addEndpoint({
@@ -43,6 +58,9 @@ export function webhooksPage(changed: () => void): PageOf {
           <h1 id="webhooks-title" tabIndex={-1}>
             Webhooks
           </h1>
+          <a class="button" href="/guides/webhooks">
+            How to receive webhooks
+          </a>
           {mayChange && hasPlan && canMakeWebhooks && (
             <Button class="primary" does={add}>
               Add endpoint
@@ -60,26 +78,28 @@ export function webhooksPage(changed: () => void): PageOf {
           of={list}
           class="webhooks"
           name="webhooks-title"
-          columns={['URL', 'Events', 'State', 'Behind', 'Last accepted']}
+          columns={['URL', 'Events', 'State', 'Success, 24 hours', 'Oldest undelivered', 'Last accepted']}
           none="Webhooks tell your own server what happens here: each new quote, changed order or message is posted to a URL that you choose. It is signed, so that your server can check it, and sent again for three days if it fails."
         >
           {list.rows.map((endpoint) => (
-            <Row key={endpoint.id} of={endpoint} />
+            <Row key={endpoint.id} of={endpoint} statistics={statistics.get(endpoint.id)} />
           ))}
         </Table>
-        <p class="hint">
-          <a href="/webhooks">How to receive webhooks</a>
-        </p>
       </>,
       place,
     );
   }
 
   draw();
-  return { open: list.load, refresh: list.load };
+  const read = async (): Promise<readonly Endpoint[]> => {
+    await list.load();
+    return list.rows;
+  };
+  const refresh = async (): Promise<boolean> => (await Promise.all([list.load(), readStatistics()]))[0];
+  return { open: refresh, refresh, read };
 }
 
-function Row({ of: endpoint }: { of: Endpoint }): JSX.Element {
+function Row({ of: endpoint, statistics }: { of: Endpoint; statistics: Statistics | undefined }): JSX.Element {
   const { id, url, types, state, last_success_at: last } = endpoint;
   return (
     <tr class={state === 'disabled' ? 'ended' : undefined}>
@@ -97,8 +117,11 @@ function Row({ of: endpoint }: { of: Endpoint }): JSX.Element {
           <StateNote of={endpoint} />
         </span>
       </Cell>
-      <Cell label="Behind">
-        <Behind of={endpoint} />
+      <Cell label="Success, 24 hours">
+        <SuccessRate of={statistics} />
+      </Cell>
+      <Cell label="Oldest undelivered">
+        <OldestUndelivered of={endpoint} />
       </Cell>
       <Cell label="Last accepted">
         <Ago at={last} otherwise="never" />

@@ -1,21 +1,21 @@
 import type { JSX } from 'preact';
 import { Ago } from '../parts';
-import { type Attempt, type Endpoint, events } from './words';
+import { type Attempt, type Endpoint, errorText, events } from './words';
 
 /* Why an endpoint needs attention, and what to do. */
 
 const DISABLED: Readonly<Record<string, string>> = {
   by_hand: 'Somebody disabled this endpoint, so nothing is sent to it. Enable it to send events again.',
   failures:
-    'Everything that was sent to this endpoint failed for five days, so it was disabled. See below what it answered, repair it, send a test event, then enable it: from where it stopped, if that is at most 30 days ago.',
-  gone: 'This endpoint answered 410 Gone, which means that it wants no more events, so it was disabled. Delete it if it is no longer needed; otherwise change its URL or repair it, send a test event, and enable it.',
+    'Everything that was sent to this endpoint failed for five days, so it was disabled. See below what it answered, fix it, send a test event, then enable it: from where it stopped, if that is at most 30 days ago.',
+  gone: 'This endpoint answered 410 Gone, which means that it wants no more events, so it was disabled. Delete it if it is no longer needed; otherwise change its URL or fix it, send a test event, and enable it.',
 };
 const LOST =
   'This endpoint was added, but the answer with its secret was lost on its way. Rotate its secret to get one that you can save, or delete it.';
 const ACCEPTED =
-  'The endpoint accepted what was sent by hand. That does not count: it stays failing until it accepts the oldest waiting event. To send that at once, and the others after it, press "Try again" and choose "From where it stopped".';
+  'The endpoint accepted what was sent by hand. That does not count: it stays failing until it accepts the oldest waiting event. To send that at once, and the others after it, press “Retry” and choose “From where it stopped”.';
 const FAILING =
-  'The last events of ten different objects failed. Until one is accepted, only the oldest is tried again; the others wait, and nothing is lost within 30 days. Repair the endpoint, and try again. After five days of nothing but failures it is disabled.';
+  'Fix your endpoint, then retry. The last events of ten different objects failed. Until one is accepted, only the oldest is retried; the others wait, and nothing is lost within 30 days. After five days of nothing but failures the endpoint is disabled.';
 
 interface WhyProps {
   readonly of: Endpoint;
@@ -35,7 +35,7 @@ export function Why({ of: endpoint, hasAccepted, isLost, last }: WhyProps): JSX.
       {last && endpoint.failing_since !== null && (
         <p>
           <strong>
-            Last failure: {last.error}, <Ago at={last.at} />.
+            Last failure: {errorText(last)}, <Ago at={last.at} />.
           </strong>
         </p>
       )}
@@ -50,6 +50,6 @@ function textOf(endpoint: Endpoint, hasAccepted: boolean): string | undefined {
   if (state === 'failing') return hasAccepted ? ACCEPTED : FAILING;
   if (waiting === 0) return undefined;
   return waiting === 1
-    ? 'One event failed and is tried again automatically, for up to 75 hours. Later events of the same object wait behind it, so that they stay in order.'
-    : `${events(waiting)} failed, or wait behind one that failed. They are tried again automatically, for up to 75 hours, and events of the same object stay in order.`;
+    ? 'One event failed and is retried automatically, for up to 75 hours. Later events of the same object wait behind it, so that they stay in order.'
+    : `${events(waiting)} failed, or wait behind one that failed. They are retried automatically, for up to 75 hours, and events of the same object stay in order.`;
 }

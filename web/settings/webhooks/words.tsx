@@ -59,7 +59,7 @@ export function StateNote({ of: endpoint }: { of: Endpoint }): JSX.Element | nul
       {state === 'enabled' && 'some events fail; '}the first failed <Ago at={since} />
       {state !== 'enabled' && next !== null && (
         <>
-          ; tried again <Ago at={next} past={SOON} />
+          . Next retry <Ago at={next} past={SOON} />
         </>
       )}
     </>
@@ -79,11 +79,11 @@ export function NextAttempt(props: { of: Delivery; endpoint: Endpoint; isOldest:
 /** How long events are kept, in seconds; older ones no longer count as lag. */
 const KEPT = 30 * 86_400;
 
-/** How far an endpoint is behind. */
-export function Behind({ of: { lag_seconds: lag, waiting } }: { of: Endpoint }): JSX.Element {
+/** How old the oldest event is that an endpoint has not got yet. */
+export function OldestUndelivered({ of: { lag_seconds: lag, waiting } }: { of: Endpoint }): JSX.Element {
   const retries = `${events(waiting)} waiting to be retried`;
-  if (lag === 0 && waiting > 0) return <>up to date, except {retries}</>;
-  const words = lag === null ? 'not known' : lag === 0 ? 'up to date' : lag > KEPT ? 'more than 30 days' : span(lag);
+  if (lag === 0 && waiting > 0) return <>{retries}</>;
+  const words = lag === null ? 'not known' : lag === 0 ? 'none' : lag > KEPT ? 'more than 30 days' : span(lag);
   return (
     <>
       {words}
@@ -95,9 +95,16 @@ export function Behind({ of: { lag_seconds: lag, waiting } }: { of: Endpoint }):
 /** `one event`, `3 events` */
 export const events = (count: number): string => (count === 1 ? 'one event' : `${count.toLocaleString('en')} events`);
 
-export function Outcome({ of: { ok, status, error, ms } }: { of: Attempt }): JSX.Element {
+/** What went wrong: `HTTP 500`, or why there was no answer. Gateways of earlier versions stored statuses in a sentence. */
+export function errorText({ status, error }: Pick<Attempt, 'status' | 'error'>): string {
+  return status !== null && error?.startsWith('the answer was') === true ? `HTTP ${status}` : (error ?? '');
+}
+
+export function Outcome({ of: attempt }: { of: Attempt }): JSX.Element {
   return (
-    <>{ok ? `Accepted: the answer was ${status}, after ${length(ms)}.` : `Failed: ${error}, after ${length(ms)}.`}</>
+    <>
+      {attempt.ok ? `Accepted: HTTP ${attempt.status}` : `Failed: ${errorText(attempt)}`} after {length(attempt.ms)}.
+    </>
   );
 }
 

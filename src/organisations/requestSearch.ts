@@ -1,0 +1,29 @@
+import { ERROR_CODES } from '../errors';
+import { REST_BASE, UUID } from '../units';
+import { escapeRegExp } from './keyDocuments';
+
+/* What the text of a search of the request log matches. */
+
+const METHOD_AND_PATH = /^(?:([a-z]+) +)?(\/\S*)$/i;
+const TYPE_AND_NAME = /^(query|mutation|subscription) +(\w+)$/;
+
+/** Rows with this path, request id, error code, operation or operation name: the form of the text decides. */
+export function searchCondition(search: string): Record<string, unknown> {
+  const text = search.trim();
+  const [, method, path] = METHOD_AND_PATH.exec(text) ?? [];
+  if (path !== undefined)
+    return { path: pathPattern(path), ...(method !== undefined && { method: method.toUpperCase() }) };
+  if (UUID.test(text)) return { request_id: text };
+  // the index with `failed` serves it
+  if (Object.hasOwn(ERROR_CODES, text)) return { code: text, failed: true };
+  const [, operation_type, operation_name] = TYPE_AND_NAME.exec(text) ?? [];
+  if (operation_name !== undefined) return { operation_type, operation_name };
+  const operation = new RegExp(`(^| )${escapeRegExp(text)}( |$)`);
+  return { $or: [{ operation }, { operation_name: text }, { request_id: text }] };
+}
+
+/** Paths that begin with this one, with or without `/api/v1`; the query of a pasted one is left out, since none is stored. */
+function pathPattern(path: string): RegExp {
+  const [withoutQuery = ''] = path.split('?');
+  return new RegExp(`^(${escapeRegExp(REST_BASE)})?${escapeRegExp(withoutQuery)}`);
+}

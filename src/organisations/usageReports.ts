@@ -1,0 +1,107 @@
+import { trusted } from 'mongoose';
+import { atMost, nativeCollection } from '../mongo/native';
+import { DAY, MINUTE } from '../units';
+import type { ControlModels } from './models';
+import { codesOf, type CodeUsage, operationsOf, type OperationUsage, totalsOf, type UsageTotals } from './usageDetails';
+import type { UsageCounts, UsageRow, UsageUnit } from './usageRows';
+import { startOf, UNIT_LENGTHS, USAGE_PERIODS, type UsagePeriod } from './usageUnits';
+
+/* What was counted, for people and operators. */
+
+export interface UsageBucket extends UsageTotals {
+  readonly start: Date;
+}
+
+export interface UsageReport extends UsageTotals {
+  /** All of the period, oldest first, including those without requests. */
+  readonly buckets: UsageBucket[];
+  readonly operations: OperationUsage[];
+  readonly codes: CodeUsage[];
+  /** The same length of time before; null without requests on a day before that, since a part of a period says nothing about another. */
+  readonly previous: UsageTotals | null;
+}
+
+interface KeyTotals extends UsageCounts {
+  readonly key_id: string;
+}
+
+/** Keys with the most requests in an answer, and keys among which they are looked for: those used last. */
+const [MOST_KEYS, AMONG_KEYS] = [10, 1000];
+
+export function createUsageReports({ usage, apiKeys }: Pick<ControlModels, 'usage' | 'apiKeys'>) {
+  /** `first` is the start of the first of `buckets` units. */
+  async function report(keyId: string, unit: UsageUnit, first: number, buckets: number): Promise<UsageReport> {
+    const length = UNIT_LENGTHS[unit];
+    const before = first - buckets * length;
+    const starts = Array.from({ length: buckets }, (_, at) => first + at * length);
+    const end = first + buckets * length;
+    const [all, earlier] = await Promise.all([
+      usage.find({ key_id: keyId, unit, start: trusted({ $gte: new Date(before), $lt: new Date(end) }) }).lean(),
+      usage.exists({ key_id: keyId, unit: 'day', start: trusted({ $lt: new Date(startOf(before, 'day')) }) }),
+    ]);
+    const rows = all.filter(({ start }) => start.getTime() >= first);
+    return {
+      ...totalsOf(rows),
+      buckets: starts.map((at) => {
+        const row = rows.find(({ start }) => start.getTime() === at);
+        return { start: new Date(at), ...totalsOf(row ? [row] : []) };
+      }),
+      operations: operationsOf(rows),
+      codes: codesOf(rows),
+      previous: earlier && previousOf(all, first, length, passedOf(end - length, length)),
+    };
+  }
+
+  return {
+    /** The requests of a key, or of an organisation (organisationUsageId), in a period up to now. */
+    read(keyId: string, period: UsagePeriod): Promise<UsageReport> {
+      const { unit, buckets } = USAGE_PERIODS[period];
+      return report(keyId, unit, firstOf(period), buckets);
+    },
+    /** The same from one day to another, both included. */
+    readDays: (keyId: string, from: Date, to: Date): Promise<UsageReport> =>
+      report(keyId, 'day', from.getTime(), (to.getTime() - from.getTime()) / DAY + 1),
+    /** The keys of an organisation with the most requests in a period up to now, most first. */
+    async readByKey(organisationId: string, period: UsagePeriod): Promise<KeyTotals[]> {
+      const first = new Date(firstOf(period));
+      // a use is noted once a minute
+      const used = trusted({ $gte: new Date(first.getTime() - MINUTE) });
+      const keys = await apiKeys
+        .find({ 'organisation.id': organisationId, last_used_at: used }, { _id: 1 })
+        .sort({ last_used_at: -1 })
+        .setOptions(atMost(AMONG_KEYS))
+        .lean();
+      const { unit } = USAGE_PERIODS[period];
+      const $match = { key_id: { $in: keys.map(({ _id }) => _id) }, unit, start: { $gte: first } };
+      const $group = {
+        ...{ _id: '$key_id', requests: { $sum: '$requests' }, errors: { $sum: '$errors' } },
+        ...{ rate_limited: { $sum: '$rate_limited' }, mcp: { $sum: '$mcp' } },
+      };
+      const totals = await nativeCollection(usage)
+        .aggregate<UsageCounts & { _id: string }>([
+          ...[{ $match }, { $group }, { $sort: { requests: -1, _id: 1 } }, { $limit: MOST_KEYS }],
+        ])
+        .toArray();
+      return totals.map(({ _id: key_id, ...counts }) => ({ key_id, ...counts }));
+    },
+  };
+}
+
+/** The start of a period that ends now. */
+function firstOf(period: UsagePeriod): number {
+  const { unit, buckets } = USAGE_PERIODS[period];
+  return startOf(Date.now(), unit) - (buckets - 1) * UNIT_LENGTHS[unit];
+}
+
+/** The share of a unit that has passed, from 0 to 1. */
+const passedOf = (start: number, length: number): number => Math.min(1, Math.max(0, (Date.now() - start) / length));
+
+/** Totals of the rows before `first`, the last of which counts by the share that has passed of the current one. */
+function previousOf(all: readonly UsageRow[], first: number, length: number, share: number): UsageTotals {
+  const rows = all.filter(({ start }) => start.getTime() < first);
+  const whole = totalsOf(rows);
+  const last = totalsOf(rows.filter(({ start }) => start.getTime() === first - length));
+  const counted = (name: keyof UsageCounts): number => Math.round(whole[name] - last[name] * (1 - share));
+  const counts = { requests: counted('requests'), errors: counted('errors'), rate_limited: counted('rate_limited') };
+  return { ...whole, ...counts, mcp: counted('mcp') };
+}

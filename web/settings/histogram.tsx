@@ -1,0 +1,152 @@
+import type { JSX } from 'preact';
+import { useRef, useState } from 'preact/hooks';
+import type { Answer } from './api';
+import { exact } from './time';
+
+/* Bars of the listed requests over time. Clicking one, or dragging over several, narrows the period to them; arrow keys move between them. */
+
+type Intervals = Answer<'requestHistogram'>['intervals'];
+
+interface HistogramProps {
+  /** Undefined until it is read. */
+  readonly of: Answer<'requestHistogram'> | undefined;
+  /** Called with the start and the end of a chosen period, in ISO 8601. */
+  readonly narrow: (since: string, until: string) => void;
+}
+
+const CLOCK = { hour: '2-digit', minute: '2-digit' } as const;
+const DAY = new Intl.DateTimeFormat('en-GB', { weekday: 'short', day: 'numeric', month: 'short' });
+const MINUTES = new Intl.DateTimeFormat('en-GB', CLOCK);
+const SECONDS = new Intl.DateTimeFormat('en-GB', { ...CLOCK, second: '2-digit' });
+/** The least length of a part of a bar, in percent. */
+const LEAST = 3;
+
+/** `Sat 28 Nov, 10:00 – 13:00`, in local time. */
+export function periodInWords(since: string, until: string): string {
+  const [from, to] = [new Date(since), new Date(until)];
+  const clock = [from, to].every((time) => time.getTime() % 60_000 === 0) ? MINUTES : SECONDS;
+  const day = DAY.format(from);
+  const endDay = DAY.format(to) === day ? '' : `${DAY.format(to)}, `;
+  return `${day}, ${clock.format(from)} – ${endDay}${clock.format(to)}`;
+}
+
+const endOf = (start: string, seconds: number): string => new Date(Date.parse(start) + seconds * 1000).toISOString();
+
+function sumOf(intervals: Intervals): { readonly successful: number; readonly failed: number } {
+  let [successful, failed] = [0, 0];
+  for (const interval of intervals) {
+    successful += interval.successful;
+    failed += interval.failed;
+  }
+  return { successful, failed };
+}
+
+const words = (count: number): string => count.toLocaleString('en');
+
+export function Histogram({ of: histogram, narrow }: HistogramProps): JSX.Element {
+  const place = useRef<HTMLDivElement>(null);
+  /** The bars that are pointed at or have the focus: one, or those that were dragged over. */
+  const [marked, setMarked] = useState<readonly [from: number, to: number]>();
+  const [isDragging, setDragging] = useState(false);
+  /** The bar that the Tab key reaches. */
+  const [current, setCurrent] = useState(0);
+  const { intervals = [], interval_seconds: seconds = 1 } = histogram ?? {};
+  const last = intervals.length - 1;
+  const highest = Math.max(1, ...intervals.map(({ successful, failed }) => successful + failed));
+  const lengthOf = (count: number): string => (count === 0 ? '0' : `${Math.max(LEAST, (100 * count) / highest)}%`);
+  const [from, to] = [...(marked ?? [0, last])].sort((left, right) => left - right) as [number, number];
+  const sums = sumOf(intervals.slice(from, to + 1));
+
+  const spanOf = (first: number, final: number): readonly [string, string] => [
+    intervals[first]?.start ?? '',
+    endOf(intervals[final]?.start ?? '', seconds),
+  ];
+  const barAt = ({ clientX }: PointerEvent): number => {
+    const { left = 0, width = 1 } = place.current?.getBoundingClientRect() ?? {};
+    return Math.max(0, Math.min(last, Math.floor(((clientX - left) / width) * intervals.length)));
+  };
+  const choose = (first: number, final: number): void => {
+    setDragging(false);
+    setMarked(undefined);
+    narrow(...spanOf(first, final));
+  };
+  const move = (event: KeyboardEvent): void => {
+    const next = { ArrowLeft: current - 1, ArrowRight: current + 1, Home: 0, End: last }[event.key];
+    if (next === undefined || next < 0 || next > last) return;
+    event.preventDefault();
+    setCurrent(next);
+    place.current?.querySelectorAll('button')[next]?.focus();
+  };
+
+  if (histogram && intervals.length === 0) return <></>;
+  return (
+    <div class="card histogram">
+      <p class="histogram-legend">
+        <span>{marked && histogram ? periodInWords(...spanOf(from, to)) : 'Listed requests'}</span>
+        {histogram && (
+          <>
+            <span class="successful">{words(sums.successful)} successful</span>
+            <span class="failed">{words(sums.failed)} failed</span>
+          </>
+        )}
+      </p>
+      <div
+        class="histogram-bars"
+        ref={place}
+        role="group"
+        aria-label="Listed requests over time"
+        onKeyDown={move}
+        onPointerDown={(event) => {
+          if (event.button !== 0) return;
+          event.currentTarget.setPointerCapture(event.pointerId);
+          setDragging(true);
+          setMarked([barAt(event), barAt(event)]);
+        }}
+        onPointerMove={(event) => {
+          const at = barAt(event);
+          setMarked((before) => [isDragging ? (before?.[0] ?? at) : at, at]);
+        }}
+        onPointerUp={() => {
+          if (isDragging) choose(from, to);
+        }}
+        onPointerCancel={() => setDragging(false)}
+        onPointerLeave={() => {
+          if (!isDragging) setMarked(undefined);
+        }}
+      >
+        {intervals.map(({ start, successful, failed }, at) => {
+          const period = periodInWords(start, endOf(start, seconds));
+          return (
+            <button
+              key={start}
+              type="button"
+              class={marked && at >= from && at <= to ? 'marked' : undefined}
+              tabIndex={at === Math.min(current, last) ? 0 : -1}
+              aria-label={`${period}: ${words(successful)} successful, ${words(failed)} failed`}
+              title={exact(start)}
+              onFocus={() => {
+                setCurrent(at);
+                setMarked([at, at]);
+              }}
+              onBlur={() => setMarked(undefined)}
+              // of a pointer, onPointerUp has chosen
+              onClick={({ detail }) => {
+                if (detail === 0) choose(at, at);
+              }}
+            >
+              <span class="failed" style={{ height: lengthOf(failed) }} />
+              <span class="successful" style={{ height: lengthOf(successful) }} />
+            </button>
+          );
+        })}
+      </div>
+      {histogram && (
+        <p class="histogram-axis" aria-hidden="true">
+          {[0, Math.floor(last / 2), last].map((at) => (
+            <span key={at}>{periodInWords(...spanOf(at, at)).replace(/ – .*/, '')}</span>
+          ))}
+        </p>
+      )}
+    </div>
+  );
+}

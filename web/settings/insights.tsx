@@ -1,0 +1,226 @@
+import { type JSX, render } from 'preact';
+import { type Answer, call, settings } from './api';
+import { Columns, type Things } from './columns';
+import { number, type Rank, Ranking } from './figures';
+import { Reading } from './list';
+import { bucketsOf, INSIGHT_PERIODS, type InsightPeriod, spanOf } from './months';
+import { Button, Empty, Filter, KeepsFocus, Problem, Segments } from './parts';
+import { choose, chosen, isShown, type PageOf, placeOf } from './route';
+import './insights.css';
+
+/* Insights: the organisation's orders and quotes as pictures, one currency at a time. */
+
+/** How often figures are read again, in milliseconds. */
+const EVERY = 60_000;
+/** More currencies than this are in a list. */
+const MOST_SEGMENTS = 4;
+/** Cancelled orders are counted by status alone. */
+const SOLD = settings.orderStatuses.filter((status) => status !== 'cancelled');
+const USUAL: InsightPeriod = 'last_12_months';
+
+const ORDERS: Things = ['order', 'orders'];
+const QUOTES: Things = ['quote', 'quotes'];
+
+interface Insights {
+  readonly period: InsightPeriod;
+  /** The one that is shown. */
+  readonly currency: string;
+  /** Those that there are, the one with the most orders first. */
+  readonly currencies: readonly string[];
+  readonly figures: Answer<'figures'>;
+}
+
+export function insightsPage(): PageOf {
+  const place = placeOf('insights');
+  /** What is shown unless the address has another period: all, if there is nothing in the usual one. */
+  let usual: InsightPeriod = USUAL;
+  const periodWanted = (): InsightPeriod =>
+    INSIGHT_PERIODS.find(([period]) => period === chosen('period'))?.[0] ?? usual;
+  const currencyWanted = (): string => {
+    const currency = chosen('currency') ?? '';
+    return /^[A-Z]{3}$/.test(currency) ? currency : settings.currency;
+  };
+  const insights = new Reading<Insights>(async () => {
+    const found = await readInsights(periodWanted(), currencyWanted());
+    if (found.currencies.length > 0 || chosen('period') !== null || found.period === 'all') return found;
+    usual = 'all';
+    return readInsights('all', currencyWanted());
+  }, draw);
+
+  const change = (choice: Readonly<Record<string, string>>): void => {
+    choose(choice);
+    void insights.load();
+  };
+
+  function draw(): void {
+    const { value, isBusy } = insights;
+    const [period, currency] = [periodWanted(), currencyWanted()];
+    const isCurrent = value?.period === period && (value.currency === currency || !value.currencies.includes(currency));
+    render(
+      <KeepsFocus>
+        <div class="heading">
+          <h1 id="insights-title" tabIndex={-1}>
+            Insights
+          </h1>
+          {settings.whyNoInsights === undefined && (
+            <>
+              <Currencies of={value} wanted={currency} change={change} />
+              <Segments
+                name="insights-period"
+                label="Period of the figures"
+                of={period}
+                options={INSIGHT_PERIODS}
+                change={(to) => change({ period: to })}
+              />
+            </>
+          )}
+        </div>
+        <Problem failure={insights.failure} again={() => insights.again()} />
+        {settings.whyNoInsights !== undefined && <Empty icon="chart-column">{settings.whyNoInsights}</Empty>}
+        {!value && isBusy && <p class="card figure pending">Reading figures…</p>}
+        {value && (isCurrent || isBusy) && (
+          <div class={isCurrent ? undefined : 'stale'} aria-busy={!isCurrent}>
+            {value.currencies.length === 0 ? (
+              <Nothing period={value.period} change={change} />
+            ) : (
+              <Pictures of={value} />
+            )}
+          </div>
+        )}
+      </KeepsFocus>,
+      place,
+    );
+  }
+
+  const load = async (): Promise<void> => {
+    if (settings.whyNoInsights === undefined) await insights.load();
+  };
+  const readAgain = (): void => {
+    if (!document.hidden && isShown('insights')) void load();
+  };
+  setInterval(readAgain, EVERY);
+  document.addEventListener('visibilitychange', readAgain);
+  draw();
+  return { open: load, refresh: load };
+}
+
+/** The figures of a period; in another currency if there are none in this one. */
+async function readInsights(period: InsightPeriod, wanted: string): Promise<Insights> {
+  const readIn = (currency: string): Promise<Answer<'figures'>> =>
+    call('figures', { currency, sold: SOLD, ...spanOf(period) });
+  const figures = await readIn(wanted);
+  const currencies = currenciesIn(figures);
+  const [first] = currencies;
+  if (first === undefined || currencies.includes(wanted)) return { period, currency: wanted, currencies, figures };
+  return { period, currency: first, currencies, figures: await readIn(first) };
+}
+
+function currenciesIn({ orders, quotes }: Answer<'figures'>): readonly string[] {
+  const counts = new Map<string, number>();
+  for (const { currency } of quotes.data) counts.set(currency, 0);
+  for (const { currency, count } of orders.data) counts.set(currency, (counts.get(currency) ?? 0) + count);
+  return [...counts].sort(([, left], [, right]) => right - left).map(([currency]) => currency);
+}
+
+type Change = (choice: Readonly<Record<string, string>>) => void;
+
+interface CurrenciesProps {
+  readonly of: Insights | undefined;
+  /** The chosen currency, which may have no figures in the period. */
+  readonly wanted: string;
+  readonly change: Change;
+}
+
+function Currencies({ of: insights, wanted, change }: CurrenciesProps): JSX.Element | null {
+  const { currencies = [], currency: shown = '' } = insights ?? {};
+  if (currencies.length < 2) return null;
+  const currency = currencies.includes(wanted) ? wanted : shown;
+  const options = currencies.toSorted().map((code) => [code, code] as const);
+  const props = { of: currency, options, change: (to: string) => change({ currency: to }) };
+  if (currencies.length > MOST_SEGMENTS) return <Filter label="Currency" {...props} />;
+  return <Segments name="insights-currency" label="Currency of the figures" {...props} />;
+}
+
+function Nothing({ period, change }: { period: InsightPeriod; change: Change }): JSX.Element {
+  const isAll = period === 'all';
+  return (
+    <Empty icon="chart-column">
+      <h2>{isAll ? 'No orders yet' : 'No orders or quotes in this period'}</h2>
+      <p>
+        Orders and quotes that programs send are shown here as pictures. How to send them is in the{' '}
+        <a href="/api/v1/docs">reference</a>.
+      </p>
+      {!isAll && <Button does={() => change({ period: 'all' })}>Show all</Button>}
+    </Empty>
+  );
+}
+
+function Pictures({ of: { period, currency, figures } }: { of: Insights }): JSX.Element {
+  const { orders, order_months: orderMonths, quotes, quote_months: quoteMonths, customers, products } = figures;
+  const isCut = [orders, orderMonths, quotes, quoteMonths].some(({ has_more: hasMore }) => hasMore);
+  return (
+    <>
+      {isCut && <p class="info warning">Only the first 1,000 groups are counted. Choose a shorter period.</p>}
+      <Columns id="order-months" of={bucketsOf(orderMonths.data, period)} currency={currency} things={ORDERS} />
+      <div class="pair">
+        <Ranking
+          {...{ id: 'order-statuses', title: 'Orders by status', currency }}
+          columns={['Status', 'Orders', 'Total']}
+          of={byStatus(orders.data, currency, settings.orderStatuses)}
+          none="No orders in this period."
+        />
+        <Ranking
+          {...{ id: 'quote-statuses', title: 'Quotes by status', currency }}
+          columns={['Status', 'Quotes', 'Total']}
+          of={byStatus(quotes.data, currency, settings.quoteStatuses)}
+          none="No quotes in this period."
+        />
+      </div>
+      <Columns id="quote-months" of={bucketsOf(quoteMonths.data, period)} currency={currency} things={QUOTES} />
+      <div class="pair">
+        <Ranking
+          {...{ id: 'customers', title: 'Top customers', currency }}
+          columns={['Customer', 'Orders', 'Total']}
+          of={customers.data.map(({ customer_id: id, customer, count, total_minor: minor }) => ({
+            key: id ?? '',
+            name: customer?.name ?? (id === null ? 'No customer' : `Customer ${id.slice(0, 8)}`),
+            count: number(count),
+            ...{ minor, size: minor },
+          }))}
+          none="No orders in this period."
+        />
+        <Ranking
+          {...{ id: 'products', title: 'Top products', currency }}
+          columns={['Product', 'Quantity', 'Net']}
+          of={products.data
+            .filter((product) => product.currency === currency)
+            .map(({ sku, uom, description, qty, net_minor: minor }) => ({
+              ...{ key: `${sku} ${uom}`, name: description, count: `${number(qty)} ${uom}` },
+              ...{ minor, size: minor },
+            }))}
+          none="No products in this period."
+        />
+      </div>
+      <p class="hint">Months are in UTC. Cancelled orders count only under Orders by status.</p>
+    </>
+  );
+}
+
+interface OfStatus {
+  readonly currency: string;
+  readonly status: string | null;
+  readonly count: number;
+  readonly total_minor: number;
+}
+
+/** In the order of the statuses, so that a row stays in its place. */
+function byStatus(rows: readonly OfStatus[], currency: string, statuses: readonly string[]): readonly Rank[] {
+  return rows
+    .filter((row) => row.currency === currency)
+    .map(({ status, ...row }) => ({ ...row, status: status ?? '' }))
+    .sort((left, right) => statuses.indexOf(left.status) - statuses.indexOf(right.status))
+    .map(({ status, count, total_minor: minor }) => ({
+      ...{ key: status, name: `${status.charAt(0).toUpperCase()}${status.slice(1).replaceAll('_', ' ')}` },
+      ...{ count: number(count), minor, size: count },
+    }));
+}

@@ -1,0 +1,151 @@
+import type { JSX } from 'preact';
+import { useId, useState } from 'preact/hooks';
+import { now } from './api';
+import type { Calls } from './calls';
+import { periodInWords } from './histogram';
+import { KeyChoice } from './keyNames';
+import { Button, Filter, Icon, type Options, Segments } from './parts';
+import { chosen } from './route';
+
+/* The filters of a list of requests. They are in the address. */
+
+const NAMES = ['search', 'result', 'status', 'api', 'key', 'since', 'until'] as const;
+export type Filters = Readonly<Record<(typeof NAMES)[number], string>>;
+type Variables = NonNullable<Calls['requestHistogram']['variables']>;
+
+const HOUR = 3_600_000;
+const PERIODS: Options = [
+  ['1', '1 hour'],
+  ['24', '24 hours'],
+  ['', '7 days'],
+];
+const RESULTS: Options = [
+  ['', 'All'],
+  ['failed', 'Failed'],
+  ['successful', 'Successful'],
+];
+const ANY = ['', 'any'] as const;
+export const APIS: Readonly<Record<NonNullable<Variables['face']>, string>> = {
+  ...{ rest: 'REST', graphql: 'GraphQL', mcp: 'MCP' },
+};
+const API_OPTIONS: Options = [ANY, ...Object.entries(APIS)];
+const STATUSES = [
+  ...['2xx', '4xx', '5xx', '200', '201', '304', '400', '401', '403', '404', '405', '406', '409', '412'],
+  ...['413', '415', '422', '429', '499', '500', '503'],
+];
+const STATUS_OPTIONS: Options = [ANY, ...STATUSES.map((status) => [status, status] as const)];
+
+/** The parameters by which addresses of earlier versions, and counts of an error code, name what is searched. */
+const SEARCHES = ['search', 'code', 'operation', 'request_id'];
+
+/** The filters in the address. */
+export function filtersInAddress(): Filters {
+  const given = Object.fromEntries(NAMES.map((name) => [name, chosen(name) ?? ''])) as Filters;
+  return { ...given, search: SEARCHES.map(chosen).find((text) => text !== null) ?? '' };
+}
+
+/** The parameters of the address that has these filters. */
+export const parametersOf = (filters: Filters): Record<string, string | null> => ({
+  ...Object.fromEntries(SEARCHES.map((name) => [name, null])),
+  ...Object.fromEntries(NAMES.map((name) => [name, filters[name].trim() || null])),
+});
+
+/** The filters that are set, apart from the search: a period counts once. */
+const setFilters = (filters: Filters): readonly string[] =>
+  NAMES.filter((name) => name !== 'search' && name !== 'until' && filters[name] !== '');
+export const isFiltered = (filters: Filters): boolean => NAMES.some((name) => filters[name].trim() !== '');
+
+/** The filters as arguments of the log's operations, for a list whose first page is read now. */
+export function argumentsOf({ search, result, status, api, key, since, until }: Filters): Variables {
+  const isAge = PERIODS.some(([hours]) => hours === since);
+  return {
+    search: search.trim() || null,
+    failed: result === '' ? null : result === 'failed',
+    status: status || null,
+    face: api in APIS ? (api as keyof typeof APIS) : null,
+    key_id: key || null,
+    since: (isAge && since !== '' ? new Date(now() - Number(since) * HOUR).toISOString() : since) || null,
+    until: until || null,
+  };
+}
+
+interface FilterBarProps {
+  readonly of: Filters;
+  /** Whether the requests are those of one key. */
+  readonly isOfKey: boolean;
+  readonly change: (changes: Partial<Filters>) => void;
+  /** Undefined where another button does it. */
+  readonly clear: (() => void) | undefined;
+}
+
+export function FilterBar({ of: filters, isOfKey, change, clear }: FilterBarProps): JSX.Element {
+  const [isOpen, setOpen] = useState(false);
+  const id = useId();
+  const { search, result, status, api, key, since, until } = filters;
+  const count = setFilters(filters).length;
+  const isRange = until !== '' || !PERIODS.some(([hours]) => hours === since);
+  return (
+    <div class="request-filters" role="group" aria-label="Filter requests">
+      <div class="request-search">
+        <Icon name="search" />
+        <input
+          type="search"
+          aria-label="Search requests"
+          placeholder="Path, operation, request id or error code"
+          list="operations"
+          autoComplete="off"
+          autocapitalize="none"
+          spellcheck={false}
+          maxLength={200}
+          value={search}
+          onInput={({ currentTarget }) => change({ search: currentTarget.value })}
+        />
+      </div>
+      <button
+        class="button request-filters-open"
+        type="button"
+        aria-expanded={isOpen}
+        aria-controls={id}
+        onClick={() => setOpen(!isOpen)}
+      >
+        <Icon name="funnel" /> Filters{count > 0 && ` (${count})`}
+      </button>
+      <div class={`request-choices ${isOpen ? 'open' : ''}`} id={id}>
+        <Segments
+          name={`${id}-result`}
+          label="Result"
+          options={RESULTS}
+          of={result}
+          change={(to) => change({ result: to })}
+        />
+        <Segments
+          name={`${id}-period`}
+          label="Period"
+          options={PERIODS}
+          of={isRange ? 'range' : since}
+          change={(to) => change({ since: to, until: '' })}
+        />
+        <Filter label="Status" of={status} options={STATUS_OPTIONS} change={(to) => change({ status: to })} />
+        <Filter label="API" of={api} options={API_OPTIONS} change={(to) => change({ api: to })} />
+        {!isOfKey && <KeyChoice of={key || null} change={(to) => change({ key: to ?? '' })} />}
+      </div>
+      {isRange && (
+        <Button class="request-range" label="Show all 7 days" does={() => change({ since: '', until: '' })}>
+          {rangeInWords(since, until)} <Icon name="x" />
+        </Button>
+      )}
+      {clear && isFiltered(filters) && (
+        <Button class="request-clear" does={clear}>
+          Clear filters
+        </Button>
+      )}
+    </div>
+  );
+}
+
+function rangeInWords(since: string, until: string): string {
+  const isTime = (text: string): boolean => !Number.isNaN(Date.parse(text));
+  if (isTime(since) && isTime(until)) return periodInWords(since, until);
+  if (isTime(since)) return `since ${new Date(since).toLocaleString('en-GB')}`;
+  return isTime(until) ? `until ${new Date(until).toLocaleString('en-GB')}` : 'a period';
+}

@@ -1,0 +1,149 @@
+import type { JSX } from 'preact';
+import { type Answer, call } from '../api';
+import { Chart, Legend, type Series } from '../chart';
+import { Reading } from '../list';
+import { count, percent } from '../numbers';
+import { Ago, Cell, Head, HeadRow, Problem } from '../parts';
+import { type Period, periodInAddress, Periods, spanOf } from '../periods';
+import { length, localTime } from '../time';
+import { Course } from '../tiles';
+import { errorText } from './words';
+
+/* How the deliveries to endpoints went. */
+
+export type Statistics = Answer<'deliveryStatistics'>['data'][number];
+
+const BARS: readonly Series<Statistics['buckets'][number]>[] = [
+  { kind: 'fine', name: 'Delivered', of: ({ delivered }) => delivered },
+  { kind: 'faults', name: 'Failed', of: ({ failed }) => failed },
+];
+
+/** The share of deliveries that were accepted; undefined if there were none. */
+const successRate = ({ delivered, failed }: Statistics): number | undefined =>
+  delivered + failed === 0 ? undefined : delivered / (delivered + failed);
+
+/** A success rate is never rounded up to all. */
+function rateText(statistics: Statistics): string {
+  const rate = successRate(statistics);
+  if (rate === undefined) return '–';
+  return rate < 1 && rate > 0.999 ? '>99.9%' : percent(rate);
+}
+
+/** The success rate of an endpoint and the course of its deliveries, in a row of the list. */
+export function SuccessRate({ of: statistics }: { of: Statistics | undefined }): JSX.Element {
+  if (!statistics || successRate(statistics) === undefined) return <>–</>;
+  const { buckets, delivered, failed } = statistics;
+  return (
+    <span class="rate" title={`${count(delivered)} delivered, ${count(failed)} failed in the last 24 hours`}>
+      {rateText(statistics)}
+      <Course
+        of={buckets.map((bucket) => bucket.delivered + bucket.failed)}
+        faults={buckets.map((one) => one.failed)}
+      />
+    </span>
+  );
+}
+
+/** The statistics of the shown endpoint, in the period that is in the address. */
+export class EndpointStatistics {
+  #period: Period = periodInAddress();
+  #endpoint = '';
+  readonly reading: Reading<Statistics>;
+
+  constructor(draw: () => void) {
+    this.reading = new Reading(async () => {
+      const { data } = await call('deliveryStatistics', { webhook_id: this.#endpoint, period: this.#period });
+      const [statistics] = data;
+      if (!statistics) throw new Error('no statistics of an endpoint');
+      return statistics;
+    }, draw);
+  }
+
+  /** Reads those of an endpoint; pass undefined when its page is left. */
+  async show(endpoint: string | undefined): Promise<boolean> {
+    if (endpoint !== this.#endpoint) this.reading.clear();
+    this.#endpoint = endpoint ?? '';
+    if (endpoint === undefined) return true;
+    this.#period = periodInAddress();
+    return this.reading.load();
+  }
+
+  view(): JSX.Element {
+    const { value, failure, again } = this.reading;
+    return (
+      <section aria-labelledby="deliveries-statistics-title">
+        <div class="heading">
+          <h2 id="deliveries-statistics-title" tabIndex={-1}>
+            Statistics
+          </h2>
+          <Periods
+            name="deliveries-period"
+            label="Period of the statistics"
+            of={this.#period}
+            change={(to) => {
+              this.#period = to;
+              void this.reading.load();
+            }}
+          />
+        </div>
+        <Problem failure={failure} again={again} />
+        {value && !failure && <Figures of={value} period={this.#period} />}
+      </section>
+    );
+  }
+}
+
+function Figures({ of: statistics, period }: { of: Statistics; period: Period }): JSX.Element {
+  const { delivered, failed, p50_ms: median, counted_since: since, buckets, errors } = statistics;
+  const figures = [
+    ['Success rate', rateText(statistics)],
+    ['Delivered', count(delivered)],
+    ['Failed', count(failed)],
+    ['Median duration', median === null ? '–' : length(median)],
+  ] as const;
+  const description = `Deliveries in ${spanOf(period)}: ${count(delivered)} delivered, ${count(failed)} failed.`;
+  return (
+    <>
+      {since !== null && (
+        <p class="hint">
+          Of the newest {count(delivered + failed)} deliveries, since {localTime(since)}.
+        </p>
+      )}
+      <dl class="tiles">
+        {figures.map(([name, value]) => (
+          <div class="card" key={name}>
+            <dt>{name}</dt>
+            <dd class="figure">{value}</dd>
+          </div>
+        ))}
+      </dl>
+      <div class="card">
+        <Legend of={BARS} />
+        <Chart of={buckets} period={period} description={description} bars={BARS} />
+      </div>
+      {errors.length > 0 && <Errors of={errors} />}
+    </>
+  );
+}
+
+function Errors({ of: errors }: { of: Statistics['errors'] }): JSX.Element {
+  return (
+    <section class="card" aria-label="Errors">
+      <h2>Errors</h2>
+      <table class="rows numbers" aria-label="Errors">
+        <HeadRow columns={['Error', 'Deliveries', 'Last']} />
+        <tbody>
+          {errors.map((error) => (
+            <tr key={error.error}>
+              <Head label="Error">{errorText(error)}</Head>
+              <Cell label="Deliveries">{count(error.deliveries)}</Cell>
+              <Cell label="Last">
+                <Ago at={error.last_at} />
+              </Cell>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
