@@ -123,7 +123,7 @@ describe('a signed-in user', () => {
     const elsewhere = await makeKey(gateway, await makeOrganisation(gateway));
     const nobody = '00000000-0000-4000-8000-000000000000';
     const byId = userOperations.filter((operation) => Object.values(userArguments(operation, nobody)).includes(nobody));
-    expect(byId).toHaveLength(15);
+    expect(byId).toHaveLength(17);
     for (const operation of byId) {
       const [foreign, missing] = await Promise.all(
         [elsewhere.id, nobody].map((id) =>
