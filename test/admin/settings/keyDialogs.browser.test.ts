@@ -257,7 +257,7 @@ inBrowser('making, rotating and revoking keys on the settings page', () => {
     await says(summary, '− quotes:write');
     await apiKeys.update(id, { scopes: ['quotes:read', 'quotes:write', 'orders:read'] });
     await press(page, 'Save');
-    await says(on.section(page, 'Audit log of this key'), /scopes: .* quotes:read, orders:read, customers:read/i);
+    await says(on.section(page, 'Audit log of this key'), 'Scopes: quotes:write customers:read');
     expect(await scopes()).toEqual(['quotes:read', 'orders:read', 'customers:read']);
     await press(page, 'Edit');
     for (const scope of await scopes()) await dialog(page).getByLabel(scope).uncheck();
