@@ -5,14 +5,14 @@ import type { Organisation } from '../src/auth/principal';
 import { organisationUsageId } from '../src/organisations/usageUnits';
 import { webhookDeliveries } from '../src/webhooks/deliveries';
 import { openBrowser, THEMES, visitor, WIDTHS } from '../test/support/browser';
-import { makeKey, makeOrganisation } from '../test/support/factories';
+import { makeKey, makeNorthwind } from '../test/support/factories';
 import { startGateway, type TestGateway } from '../test/support/gateway';
 import { makeLink } from '../test/admin/settings/people';
 import { failures, someDeliveries, someRequests, someUsage, successes } from '../test/admin/settings/rows';
 import { ENVIRONMENT, officeOf } from '../test/api/webhooks/office';
 import { ROOT } from './facts';
 
-/* Part of npm run screenshots: writes docs/images/{sign-in,settings,key,webhook}-{1280,390}-{light,dark}.png, with its own database. */
+/* Part of npm run screenshots: writes docs/images of sign-in and the settings, {1280,390}-{light,dark}.png, with its own database. */
 
 const IMAGES = join(ROOT, 'docs', 'images');
 const HOUR = 3_600_000;
@@ -22,7 +22,7 @@ async function main(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'scopegate-settings-'));
   const { MONGOD_BINARY = '' } = process.env;
   const gateway = await startGateway({ ...ENVIRONMENT, DATA_DIR: folder, MONGOD_BINARY, LOG_LEVEL: 'silent' });
-  const organisation = await makeOrganisation(gateway, { name: 'Northwind Traders' });
+  const organisation = await makeNorthwind(gateway);
   const ends = (days: number): Date => new Date(Date.now() + days * DAY);
   await makeKey(gateway, organisation, { name: 'Warehouse', scopes: ['orders:read'], expiresAt: ends(300) });
   await makeKey(gateway, organisation, {
@@ -53,6 +53,12 @@ async function main(): Promise<void> {
       await page.getByRole('button', { name: 'Continue' }).click();
       await page.waitForSelector('.chart rect');
       await page.waitForSelector('#failing:not([hidden])');
+      await page.screenshot({ path: path('overview') });
+      for (const name of ['insights', 'requests', 'members', 'audit']) {
+        await page.goto(`${gateway.url}/settings/${name}`);
+        await page.waitForLoadState('networkidle');
+        await page.screenshot({ path: path(name) });
+      }
       await page.goto(`${gateway.url}/settings/keys`);
       const shop = page.locator('[data-page=keys] tbody').getByRole('link', { name: 'Web shop' });
       await shop.waitFor();
@@ -64,10 +70,8 @@ async function main(): Promise<void> {
       await page.screenshot({ path: path('key') });
       await page.goto(`${gateway.url}/settings/webhooks`);
       await page.getByRole('link', { name: FAILING }).click();
-      await page
-        .getByRole('button', { name: /^Details/ })
-        .first()
-        .click();
+      await page.getByRole('region', { name: 'Deliveries' }).getByRole('rowheader').first().getByRole('link').click();
+      await page.getByRole('dialog').waitFor();
       await page.evaluate('scrollTo(0, 0)');
       await page.setViewportSize({ width, height: 844 });
       await page.screenshot({ path: path('webhook') });
