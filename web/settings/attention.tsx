@@ -23,12 +23,11 @@ export interface Attention {
   readonly failing: readonly Failing[];
 }
 
+/** One after another: the answers to the first calls are there, and a gateway that recovers must not be flooded. */
 export async function readAttention(endpoints: () => Promise<readonly Endpoint[]>): Promise<Attention> {
-  const [expiring, unused, failing] = await Promise.all([
-    readExpiring(),
-    first('unusedKeys'),
-    endpoints().then(readFailing),
-  ]);
+  const expiring = await readExpiring();
+  const unused = await first('unusedKeys');
+  const failing = await readFailing(await endpoints());
   noteNames([...expiring, ...unused.data]);
   return { expiring, unused, failing };
 }
@@ -52,12 +51,12 @@ async function readFailing(endpoints: readonly Endpoint[]): Promise<readonly Fai
   const failing = endpoints.filter(
     ({ state, disabled_reason: why }) => state === 'failing' || (state === 'disabled' && why !== 'by_hand'),
   );
-  return Promise.all(
-    failing.slice(0, MOST).map(async (endpoint) => {
-      const waiting = await call('deliveries', { webhook_id: endpoint.id, state: 'waiting' });
-      return { endpoint, last: waiting.data[0]?.log.at(-1) };
-    }),
-  );
+  const withAttempts: Failing[] = [];
+  for (const endpoint of failing.slice(0, MOST)) {
+    const waiting = await call('deliveries', { webhook_id: endpoint.id, state: 'waiting' });
+    withAttempts.push({ endpoint, last: waiting.data[0]?.log.at(-1) });
+  }
+  return withAttempts;
 }
 
 interface AttentionProps extends Pick<KeyActions, 'rotate'> {
