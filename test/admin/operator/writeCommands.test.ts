@@ -37,7 +37,9 @@ async function sentBy(work: () => Promise<{ readonly status: number }>): Promise
   } finally {
     client.off('commandStarted', note);
   }
-  const sent = all.filter(({ of }) => !ofJobs.has(of)).map(({ text }) => text);
+  // such a transaction may have begun before this listened, and only its commit was seen
+  const isSeen = (of: string): boolean => all.some((other) => other.of === of && other.text !== 'commit');
+  const sent = all.filter(({ of }) => !ofJobs.has(of) && isSeen(of)).map(({ text }) => text);
   // a gateway also looks at organisations while it makes their indexes; a call does so first, and only if it has no key
   const isFirst = (at: number): boolean => at === 0 && !sent.includes('find api_keys');
   return sent.filter((one, at) => one !== 'find organisations' || isFirst(at));

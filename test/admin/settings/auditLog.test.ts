@@ -40,9 +40,13 @@ const PERIOD = { since: time(0), until: time(EVENTS.length) };
 const numbers = (data: Json[]): number[] => data.map(({ details }) => JSON.parse(details as string).at as number);
 const asked = async (filters: object): Promise<number[]> =>
   numbers((await admin.call('audit_events', { ...PERIOD, ...filters })).data as Json[]);
+/** From a moment earlier: SecantusDB 0.7 leaves out a row at the lower end of a range if an index in descending order has the whole answer. */
+const SINCE = new Date(START - 1).toISOString();
 const askedByOperator = async (query: Record<string, string>): Promise<number[]> => {
   const path = `/organisations/${organisation.id}/audit-events`;
-  const { body } = await operator(gateway).get(`${path}?${String(new URLSearchParams({ ...PERIOD, ...query }))}`);
+  const { body } = await operator(gateway).get(
+    `${path}?${String(new URLSearchParams({ ...PERIOD, since: SINCE, ...query }))}`,
+  );
   return numbers(body.data as Json[]);
 };
 
