@@ -99,7 +99,7 @@ describe('signing in with an OpenID provider', () => {
     expect([answer.status, answer.headers.get('location')]).toEqual([303, '/settings/audit']);
     const there = await person(gateway, sessionOf(visitor));
     const page = await (await visit(gateway, '/settings/integrations', there.cookie)).text();
-    expect(page).toContain('Ada Lovelace <span class="tag">admin</span>');
+    expect(page).toContain('Ada Lovelace</strong> <small>admin</small>');
     const { data } = await there.call('audit_events', { limit: 1 });
     expect(data).toMatchObject([{ action: 'user.signed_in', actor: 'user:oidc:ada', actor_name: 'Ada Lovelace' }]);
   });
