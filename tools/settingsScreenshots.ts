@@ -52,7 +52,7 @@ async function main(): Promise<void> {
       await page.screenshot({ path: path('sign-in') });
       await page.getByRole('button', { name: 'Continue' }).click();
       await page.waitForSelector('.chart rect');
-      await page.waitForSelector('#failing:not([hidden])');
+      await page.waitForSelector('#failing:not([hidden])', { state: 'attached' });
       await page.screenshot({ path: path('overview') });
       for (const name of ['insights', 'requests', 'members', 'audit']) {
         await page.goto(`${gateway.url}/settings/${name}`);
