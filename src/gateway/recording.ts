@@ -93,8 +93,8 @@ export function createRecording({ control, logger, metrics, operations, logs }: 
     const owner = isKey ? { key: principal.key.id, organisation: principal.organisation.id } : refusal?.owner;
     if (!owner) return;
     const failed = code !== undefined || (status >= 400 && status !== CALLER_LEFT);
-    // only of these, so that nobody hides more than they tell
-    const isOfPage = exchange.request.headers[PURPOSE] === OF_PAGE && PAGE_OPERATIONS.includes(operation);
+    // only of these, so that nobody hides more than they tell; first, since Node makes the object of headers when it is asked for
+    const isOfPage = PAGE_OPERATIONS.includes(operation) && exchange.request.headers[PURPOSE] === OF_PAGE;
     if (isOfPage && !failed) return;
     if (isKey) {
       usage.count([owner.key, organisationUsageId(owner.organisation)], {
