@@ -1,6 +1,7 @@
 import { trusted } from 'mongoose';
 import { AUDIT_GROUPS, type AuditAction, OPERATORS_ACTIONS } from './auditEvents';
 import type { AuditEvent } from './auditRows';
+import { between } from './between';
 import { atMost, nativeCollection } from '../mongo/native';
 import { findPage, type ListArguments, type Page } from '../tenant/pagination';
 import type { ControlModels } from './models';
@@ -42,12 +43,13 @@ export function createAuditLog({ auditEvents }: ControlModels) {
     async page({ organisationId, isOperator, limit, cursor, ...given }: AuditPageQuery): Promise<Page<AuditEvent>> {
       const filters = Object.fromEntries(Object.entries(given).filter(([, value]) => value != null));
       const { action, key_id, actor, since, until } = given;
+      const at = between(since, until);
       const condition = {
         organisation_id: organisationId,
         ...actionCondition(action, isOperator),
         ...(key_id != null && { key_id: key_id.toLowerCase() }),
         ...(actor != null && { 'actor.who': await actorCondition(organisationId, actor) }),
-        ...((since != null || until != null) && { at: between(since, until) }),
+        ...(at && { at }),
       };
       return findPage(nativeCollection(auditEvents), {
         ...{ organisationId, operation: 'audit_events', filters },
@@ -73,12 +75,4 @@ function actionCondition(action: string | null | undefined, isOperator: boolean)
   const group = (AUDIT_GROUPS as Readonly<Partial<Record<string, readonly string[]>>>)[action];
   const actions = [...(group ?? [action]), ...(isOperator && action === 'organisation' ? OPERATORS_ACTIONS : [])];
   return { action: trusted({ $in: actions.filter((one) => !hidden.includes(one)) }) };
-}
-
-/** Matches times from `since` and before `until`, if they are given. */
-function between(since: string | null | undefined, until: string | null | undefined) {
-  return trusted({
-    ...(since != null && { $gte: new Date(since) }),
-    ...(until != null && { $lt: new Date(until) }),
-  });
 }

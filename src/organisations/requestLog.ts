@@ -4,6 +4,7 @@ import { areDuplicateKeys } from '../mongo/faults';
 import { nativeCollection } from '../mongo/native';
 import { findPage, type ListArguments, type Page } from '../tenant/pagination';
 import { ERROR_CODES, invalidRequest } from '../errors';
+import { between } from './between';
 import type { ControlModels } from './models';
 import { presentOrganisations } from './organisationRows';
 import { type RequestFilters, statusesOf } from './requestFilters';
@@ -133,13 +134,13 @@ const withoutMissing = (filters: RequestFilters): RequestFilters =>
 /** Filters as conditions. @throws AppError invalid_request for an invalid status */
 function conditionsOf(filters: RequestFilters): Record<string, unknown>[] {
   const { status, key_id, since, until, search, ...others } = filters;
-  const period = { ...(since != null && { $gte: new Date(since) }), ...(until != null && { $lt: new Date(until) }) };
+  const at = between(since, until);
   return [
     others,
     // an index with `failed` then serves the query
     ...(others.code == null ? [] : [{ failed: true }]),
     ...(key_id == null ? [] : [{ key_id: key_id.toLowerCase() }]),
-    ...(since == null && until == null ? [] : [{ at: trusted(period) }]),
+    ...(at ? [{ at }] : []),
     ...(status == null ? [] : [statusCondition(status)]),
     ...(search == null || search.trim() === '' ? [] : [searchCondition(search)]),
   ];

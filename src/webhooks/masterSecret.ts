@@ -33,7 +33,7 @@ export class WrongSecretError extends Error {
 }
 
 /** Identifies a master secret, in base64. Reveals nothing about it, since the secret cannot be guessed. */
-export function fingerprintOf(master: string): string {
+function checkOf(master: string): string {
   return Buffer.from(hkdfSync('sha256', master, 'scopegate webhooks', 'fingerprint', 16)).toString('base64');
 }
 
@@ -49,8 +49,8 @@ export function createMasterSecret(
   { current, previous }: Masters,
 ) {
   const rows = control.getClient().db(control.name).collection<Fingerprint>('deployment');
-  const check = fingerprintOf(current);
-  const known = previous === undefined ? [check] : [check, fingerprintOf(previous)];
+  const check = checkOf(current);
+  const known = previous === undefined ? [check] : [check, checkOf(previous)];
 
   /** These fingerprints, and null if one is that of the endpoints that name none. */
   async function namesOf(fingerprints: readonly string[]): Promise<(string | null)[]> {

@@ -1,7 +1,9 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { axisTop } from './axis';
 import { answerTime, count } from './numbers';
 import { type Period, type Span, spanAt } from './periods';
+import { useTabStop } from './tabStop';
 import { length } from './time';
 
 /* What is counted in a period as stacked bars, and times as lines: SVG, coloured by the style sheet. */
@@ -11,12 +13,6 @@ const HEIGHTS = { bars: 200, lines: 120 };
 /** The least length of a part of a bar, and the greatest width of a bar, in pixels. */
 const [LEAST, WIDEST] = [3, 48];
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
-
-/** A round maximum for an axis: 1, 2 or 5 times a power of ten, and a whole number. */
-function axisTop(highest: number): number {
-  const power = 10 ** Math.floor(Math.log10(Math.max(highest, 1)));
-  return [1, 2, 5].map((step) => step * power).find((top) => top >= Math.max(highest, 2)) ?? 10 * power;
-}
 
 /** Lengths of a bar's parts: each is visible, at the expense of the longest, so that the bar keeps its length. */
 function lengthsOf(counts: readonly number[], scale: (count: number) => number): readonly number[] {
@@ -131,7 +127,8 @@ interface PlotProps {
 /** The axes of a chart; what it draws stands on the line of 0. */
 function Plot({ kind, width, labels, highest, description, children }: PlotProps): JSX.Element {
   const height = HEIGHTS[kind];
-  const top = axisTop(highest);
+  // at least 2, so that its middle is a whole number
+  const top = axisTop(Math.max(highest, 2), [1, 2, 5]);
   const scale = (number: number): number => (number / top) * (height - TOP - BOTTOM);
   const step = (width - LEFT - RIGHT) / labels.length;
   const x = { at: (index: number) => LEFT + (index + 0.5) * step, step };
@@ -225,16 +222,7 @@ interface MarksProps {
 
 /** A link over each bucket. The tab key stops at one of them, from which the arrow keys lead to the others. */
 function Marks({ of: marks, shown, show }: MarksProps): JSX.Element {
-  const list = useRef<HTMLUListElement>(null);
-  const last = marks.length - 1;
-  const [stop, setStop] = useState(last);
-  const move = (event: KeyboardEvent, index: number): void => {
-    const to = { ArrowLeft: index - 1, ArrowRight: index + 1, Home: 0, End: last }[event.key];
-    if (event.key === 'Escape') show(undefined);
-    if (to === undefined) return;
-    event.preventDefault();
-    list.current?.querySelectorAll('a')[to]?.focus();
-  };
+  const { list, tabIndexOf, stopAt, move } = useTabStop<HTMLUListElement>(marks.length, marks.length - 1);
   return (
     <ul class="marks" ref={list} style={{ left: `${LEFT}px`, right: `${RIGHT}px` }}>
       {marks.map(({ span, href, numbers }, index) => (
@@ -243,14 +231,17 @@ function Marks({ of: marks, shown, show }: MarksProps): JSX.Element {
             class={index === shown ? 'shown' : undefined}
             {...(href === undefined ? { role: 'img' as const } : { href })}
             aria-label={`${span.local}: ${numbers.map(({ name, text }) => `${name} ${text}`).join(', ')}`}
-            tabIndex={index === Math.min(stop, last) ? 0 : -1}
+            tabIndex={tabIndexOf(index)}
             onMouseEnter={() => show(index)}
             onFocus={() => {
-              setStop(index);
+              stopAt(index);
               show(index);
             }}
             onBlur={() => show(undefined)}
-            onKeyDown={(event) => move(event, index)}
+            onKeyDown={(event) => {
+              if (event.key === 'Escape') show(undefined);
+              move(event, index);
+            }}
           />
         </li>
       ))}

@@ -1,8 +1,10 @@
 import type { JSX } from 'preact';
-import { useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { digitsOf } from '../../clients/typescript/src/money';
+import { axisTop } from './axis';
 import { amount, FigureCard, number } from './figures';
 import { type Bucket, labelsOf } from './months';
+import { useTabStop } from './tabStop';
 
 /* Columns over time, in HTML that the style sheet lays out, so that text keeps its size. */
 
@@ -12,12 +14,6 @@ const counted = (count: number, [one, many]: Things): string => `${number(count)
 
 /** Multiples of a power of ten that an axis may end at, so that its middle is round too. */
 const TOPS = [1, 1.2, 1.6, 2, 2.4, 3, 4, 5, 6, 8];
-
-/** A round maximum for an axis. */
-function axisTop(highest: number): number {
-  const power = 10 ** Math.floor(Math.log10(Math.max(highest, 1)));
-  return TOPS.map((step) => step * power).find((top) => top >= highest) ?? 10 * power;
-}
 
 interface ColumnsProps {
   readonly id: string;
@@ -33,9 +29,8 @@ const LABELS = 6;
 
 /** A column for each month or year. One under the pointer or with the focus shows its exact values. */
 export function Columns({ id, of: buckets, currency, things }: ColumnsProps): JSX.Element {
-  const list = useRef<HTMLUListElement>(null);
   const [shown, setShown] = useState<number>();
-  const [stop, setStop] = useState(Infinity);
+  const { list, tabIndexOf, stopAt, move } = useTabStop<HTMLUListElement>(buckets.length, Infinity);
   const [, many] = things;
   const by = buckets.some(({ year }) => year !== undefined) ? 'month' : 'year';
   const title = `${many.charAt(0).toUpperCase()}${many.slice(1)} by ${by}`;
@@ -53,16 +48,9 @@ export function Columns({ id, of: buckets, currency, things }: ColumnsProps): JS
   const values = buckets.map(({ minor }) => Math.max(0, Number(minor) / 10 ** digitsOf(currency)));
   const highest = Math.max(...values);
   const isNarrow = buckets.length > MOST_NAMED;
-  const top = axisTop(highest);
+  const top = axisTop(highest, TOPS);
   const brief = new Intl.NumberFormat(navigator.language, { notation: 'compact', maximumFractionDigits: 1 });
   const labels = labelsOf(buckets, isNarrow ? LABELS : MOST_NAMED);
-  const move = (event: KeyboardEvent, index: number): void => {
-    const to = { ArrowLeft: index - 1, ArrowRight: index + 1, Home: 0, End: buckets.length - 1 }[event.key];
-    if (event.key === 'Escape') setShown(undefined);
-    if (to === undefined) return;
-    event.preventDefault();
-    list.current?.querySelectorAll<HTMLElement>('[role="img"]')[to]?.focus();
-  };
   return (
     <FigureCard id={id} title={title} sum={<Sum of={total} count={counted(count, things)} />}>
       <div class="columns" onMouseLeave={() => setShown(undefined)}>
@@ -77,15 +65,17 @@ export function Columns({ id, of: buckets, currency, things }: ColumnsProps): JS
                   role="img"
                   class={index === shown ? 'shown' : undefined}
                   aria-label={`${name}: ${amount(minor, currency)} in ${counted(bucket.count, things)}`}
-                  // the tab key stops at one column, from which the arrow keys lead to the others
-                  tabIndex={index === Math.min(stop, buckets.length - 1) ? 0 : -1}
+                  tabIndex={tabIndexOf(index)}
                   onMouseEnter={() => setShown(index)}
                   onFocus={() => {
-                    setStop(index);
+                    stopAt(index);
                     setShown(index);
                   }}
                   onBlur={() => setShown(undefined)}
-                  onKeyDown={(event) => move(event, index)}
+                  onKeyDown={(event) => {
+                    if (event.key === 'Escape') setShown(undefined);
+                    move(event, index);
+                  }}
                 >
                   <span class="column" style={{ height: `${(value / top) * 100}%` }}>
                     {value > 0 && (

@@ -1,6 +1,8 @@
 import type { JSX } from 'preact';
-import { useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { Answer } from './api';
+import { count } from './numbers';
+import { useTabStop } from './tabStop';
 import { exact } from './time';
 
 /* Bars of the listed requests over time. Clicking one, or dragging over several, narrows the period to them; arrow keys move between them. */
@@ -41,19 +43,16 @@ function sumOf(intervals: Intervals): { readonly successful: number; readonly fa
   return { successful, failed };
 }
 
-const words = (count: number): string => count.toLocaleString('en');
-
 export function Histogram({ of: histogram, narrow }: HistogramProps): JSX.Element {
-  const place = useRef<HTMLDivElement>(null);
   /** The bars that are pointed at or have the focus: one, or those that were dragged over. */
   const [marked, setMarked] = useState<readonly [from: number, to: number]>();
   const [isDragging, setDragging] = useState(false);
-  /** The bar that the Tab key reaches. */
-  const [current, setCurrent] = useState(0);
   const { intervals = [], interval_seconds: seconds = 1 } = histogram ?? {};
+  const { list: place, tabIndexOf, stopAt, move } = useTabStop<HTMLDivElement>(intervals.length, 0);
   const last = intervals.length - 1;
   const highest = Math.max(1, ...intervals.map(({ successful, failed }) => successful + failed));
-  const lengthOf = (count: number): string => (count === 0 ? '0' : `${Math.max(LEAST, (100 * count) / highest)}%`);
+  const lengthOf = (requests: number): string =>
+    requests === 0 ? '0' : `${Math.max(LEAST, (100 * requests) / highest)}%`;
   const [from, to] = [...(marked ?? [0, last])].sort((left, right) => left - right) as [number, number];
   const sums = sumOf(intervals.slice(from, to + 1));
 
@@ -70,13 +69,6 @@ export function Histogram({ of: histogram, narrow }: HistogramProps): JSX.Elemen
     setMarked(undefined);
     narrow(...spanOf(first, final));
   };
-  const move = (event: KeyboardEvent): void => {
-    const next = { ArrowLeft: current - 1, ArrowRight: current + 1, Home: 0, End: last }[event.key];
-    if (next === undefined || next < 0 || next > last) return;
-    event.preventDefault();
-    setCurrent(next);
-    place.current?.querySelectorAll('button')[next]?.focus();
-  };
 
   if (histogram && intervals.length === 0) return <></>;
   return (
@@ -85,8 +77,8 @@ export function Histogram({ of: histogram, narrow }: HistogramProps): JSX.Elemen
         <span>{marked && histogram ? periodInWords(...spanOf(from, to)) : 'Listed requests'}</span>
         {histogram && (
           <>
-            <span class="successful">{words(sums.successful)} successful</span>
-            <span class="failed">{words(sums.failed)} failed</span>
+            <span class="successful">{count(sums.successful)} successful</span>
+            <span class="failed">{count(sums.failed)} failed</span>
           </>
         )}
       </p>
@@ -95,7 +87,6 @@ export function Histogram({ of: histogram, narrow }: HistogramProps): JSX.Elemen
         ref={place}
         role="group"
         aria-label="Listed requests over time"
-        onKeyDown={move}
         onPointerDown={(event) => {
           if (event.button !== 0) return;
           event.currentTarget.setPointerCapture(event.pointerId);
@@ -121,14 +112,15 @@ export function Histogram({ of: histogram, narrow }: HistogramProps): JSX.Elemen
               key={start}
               type="button"
               class={marked && at >= from && at <= to ? 'marked' : undefined}
-              tabIndex={at === Math.min(current, last) ? 0 : -1}
-              aria-label={`${period}: ${words(successful)} successful, ${words(failed)} failed`}
+              tabIndex={tabIndexOf(at)}
+              aria-label={`${period}: ${count(successful)} successful, ${count(failed)} failed`}
               title={exact(start)}
               onFocus={() => {
-                setCurrent(at);
+                stopAt(at);
                 setMarked([at, at]);
               }}
               onBlur={() => setMarked(undefined)}
+              onKeyDown={(event) => move(event, at)}
               // of a pointer, onPointerUp has chosen
               onClick={({ detail }) => {
                 if (detail === 0) choose(at, at);

@@ -1,10 +1,13 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { GATEWAY } from '../base';
+import { shortPath } from '../../src/organisations/requestName';
 import { LANGUAGES, mcpConfiguration } from '../../src/pages/samples';
 import { type Answer, call, type Key, settings } from './api';
 import { Copyable, Sheet } from './dialog';
 import { Ago, Segments, State } from './parts';
+import { statusOf } from './requestDetails';
+import { APIS } from './requestFilters';
 import { exact } from './time';
 
 /* A new key, shown once, and how to use it. */
@@ -126,20 +129,16 @@ function FirstRequest({ of: id }: { of: string }): JSX.Element | null {
 }
 
 function Received({ request }: { request: Request }): JSX.Element {
-  const { face, method, path, operation, status, code, missing_scope: missing } = request;
-  // GraphQL and MCP answer most errors with 200
-  const shownStatus = (status === 200 ? settings.statuses[code ?? ''] : undefined) ?? status;
-  const what =
-    face === 'rest'
-      ? `${method} ${path.replace('/api/v1', '')}`
-      : `${face === 'mcp' ? 'MCP' : 'GraphQL'} ${operation ?? ''}`;
+  const { face, method, path, operation, code, missing_scope: missing } = request;
+  const what = face === 'rest' ? `${method} ${shortPath(path)}` : `${APIS[face]} ${operation ?? ''}`;
   return isSuccess(request) ? (
     <>
-      First request: <State of="succeeded" words={String(shownStatus)} /> <code>{what}</code>
+      First request: <State of="succeeded" words={String(statusOf(request))} /> <code>{what}</code>
     </>
   ) : (
     <>
-      Request: <State of="failed" words={String(shownStatus)} /> {missing === null ? code : `missing scope ${missing}`}
+      Request: <State of="failed" words={String(statusOf(request))} />{' '}
+      {missing === null ? code : `missing scope ${missing}`}
     </>
   );
 }

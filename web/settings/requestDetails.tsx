@@ -17,7 +17,7 @@ export type Request = Answer<'requests'>['data'][number];
 const LEFT = 499;
 
 /** The status of the error, even if GraphQL or MCP answered it with 200. */
-const statusOf = ({ status, code }: Request): number =>
+export const statusOf = ({ status, code }: Pick<Request, 'status' | 'code'>): number =>
   (status === 200 ? settings.statuses[code ?? ''] : undefined) ?? status;
 
 export function Status({ of: request }: { of: Request }): JSX.Element {
