@@ -85,7 +85,7 @@ test.each([
 );
 
 test('organisations that two callers create while gateways are killed exist once each, with their audit event', async () => {
-  const refs = Array.from({ length: 60 }, () => newRef());
+  const refs = Array.from({ length: 30 }, () => newRef());
   const gateways = [await start(), await start()];
   let answered = 0;
   const signUp = async (which: number): Promise<void> => {
@@ -98,8 +98,8 @@ test('organisations that two callers create while gateways are killed exist once
           .catch(() => undefined);
       await eventually(async () => ((await make())?.status ?? 500) < 300, 60_000);
       answered += 1;
-      if (answered % 50 !== 0) continue;
-      const victim = (answered / 50) % 2;
+      if (answered % 25 !== 0) continue;
+      const victim = (answered / 25) % 2;
       gateways[victim]!.child.kill('SIGKILL');
       gateways[victim] = await start();
     }
