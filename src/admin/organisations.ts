@@ -100,6 +100,7 @@ export function createOrganisationOperations(
         async (id) => {
           const existing = await requireExisting(id);
           attempt?.onReplay();
+          // the first request made it, or there would be nothing to replay: its answer was 201
           return { organisation: existing, isNew: true };
         },
       );

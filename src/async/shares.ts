@@ -53,7 +53,7 @@ export function createShares(limits: Limits) {
     hold,
     /** Like {@link hold}; undefined, and counts nothing, if a limit would be exceeded. */
     take: (owner: Owner): (() => void) | undefined => (exceeded(owner) ? undefined : hold(owner)),
-    /** What one holds; without a name, all together. */
+    /** What one holds; `held('all')` is what all hold together. */
     held,
     /** Organisations that are at their limit. */
     full: (): string[] =>

@@ -36,7 +36,7 @@ export interface ClusterPage {
   readonly next: LogPosition;
 }
 
-/** For how long a read waits for an event, in milliseconds; without one by then, its page is empty. */
+/** For how long a read waits for an event, in milliseconds; without one by then, its page is empty. The tail renews its lease as often. */
 export type Patience = 0 | 2000;
 
 /** Reads at once on a gateway: each holds a connection. */
@@ -47,12 +47,14 @@ const LONGEST = 2000;
 const SHORT_WAIT = 200;
 
 const CURSOR_MARK = cursorMark(['operator', 'events']);
+/** A resume token: a few hundred hexadecimal digits from MongoDB, base64 from other servers. */
 const TOKEN = /^[0-9A-Za-z+/=]{1,1500}$/;
 const TIME = /^[0-9a-f]{16}$/;
 
 /** A change in the log: an event that was stored, or one without `fullDocument` that only moves the position on. */
 interface EventInsert {
   readonly _id: Token;
+  readonly operationType: string;
   readonly clusterTime: mongoose.mongo.Timestamp;
   readonly ns?: { readonly db: string; readonly coll?: string };
   readonly fullDocument?: EventRow;
@@ -72,6 +74,7 @@ export function createClusterFeed({ streams, control, shards }: Pick<Databases, 
   ) {
     const client = await streams();
     const stages = stagesOf(control.name, wanted);
+    // half, so that a page is late by half the patience at most
     const reading = { batch: limit + 1, wait: patience === 0 ? SHORT_WAIT : patience / 2 };
     const cursor = position
       ? await resumeChanges<EventInsert>(client, stages, position, { ...reading, isSharded })
@@ -111,12 +114,15 @@ async function pageOf(
       if (event && collected.length === limit && next) return { events: collected, hasMore: true, next };
       if (event) collected.push(event);
       next = { token: notice._id, at: notice.clusterTime };
+      // the server has closed the stream; another one goes on from here
+      if (notice.operationType === END) return { events: collected, hasMore: true, next };
     }
     const took = performance.now() - began;
     if (batch.length > limit && took < LONGEST) continue;
     const isEnd = batch.length <= limit;
     if (isEnd && collected.length === 0 && took < patience) continue;
     const reached = cursor.reached();
+    // a reply with fewer than asked ends where the log does, which is not before the stream was opened
     if (isEnd && reached) next = { token: reached, ...(at && { at }) };
     if (!next) throw new Error('the server does not say where a stream of changes is');
     return { events: collected, hasMore: !isEnd, next };
@@ -133,7 +139,7 @@ function stagesOf(control: string, { types, organisationId }: WantedClusterEvent
   const renewed = { 'ns.db': control, 'ns.coll': TAILS };
   return [
     { $match: { $or: [ours, renewed, { operationType: END }] } },
-    { $project: { clusterTime: 1, ns: 1, fullDocument: 1 } },
+    { $project: { operationType: 1, clusterTime: 1, ns: 1, fullDocument: 1 } },
   ];
 }
 

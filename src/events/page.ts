@@ -35,7 +35,7 @@ export interface WantedEvents {
 export interface Recording {
   /**
    * The time up to which all events are stored; undefined at first.
-   * @throws AppError unavailable if none are recorded
+   * @throws AppError unavailable if none ever were, or the log cannot be read
    */
   recordedUntil(): Promise<{ readonly t: number; readonly i: number } | undefined>;
 }

@@ -1,4 +1,12 @@
-import { BSON, endOfKey, endOfValue, forEachObject, skipValue, UnsupportedValue } from '../mongo/rawRows';
+import {
+  BSON,
+  endOfKey,
+  endOfValue,
+  forEachObject,
+  refuseReference,
+  skipValue,
+  UnsupportedValue,
+} from '../mongo/rawRows';
 import type { JsonOutput } from './jsonOutput';
 
 /* Writes metadata from the bytes of its pairs (docs/decisions/metadata.md). */
@@ -13,7 +21,7 @@ const [COLON, COMMA, OPEN, CLOSE] = [':', ',', '{', '}'].map((text) => Buffer.fr
   Buffer,
 ];
 
-/** Writes metadata as an object; `form` is that of its keys. */
+/** Writes metadata as an object; `form` is that of its keys, which are ASCII. */
 export function metadataWriter(out: JsonOutput, writing: { readonly bytes: Buffer }, form: RegExp) {
   return (at: number, type: number, end: number): void => {
     const { bytes } = writing;
@@ -56,6 +64,7 @@ function pairAt(bytes: Buffer, start: number, end: number): [Place, Place] {
     const name = bytes.toString('latin1', at, to);
     at = to + 1;
     const isPart = name === 'key' || name === 'value';
+    if (!isPart) refuseReference(bytes, at - name.length - 1);
     if (isPart && type !== BSON.text) throw new UnsupportedValue('type');
     const next = isPart ? endOfValue(bytes, type, at, end) : skipValue(bytes, type, at, end);
     // of several members with one name, the driver would take the last

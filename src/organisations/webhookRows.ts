@@ -44,7 +44,7 @@ export const endpointSchema = Schema.create(
     due: optional.time,
     /** Incremented when there is more work (a wake), so that the gateway that holds the lease notices. */
     wakes: required.number,
-    /** End of the holder's lease, or of a rest; by the control database's clock. */
+    /** No work before it, even if `due`: the end of the holder's lease, or of a rest that the receiver asked for; by the control database's clock. */
     until: required.time,
     /** Lease id of the gateway that works on it. */
     holder: nullable.text,

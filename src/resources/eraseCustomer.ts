@@ -151,6 +151,7 @@ async function eraseRows(
     total += await stampedWrite(data, (session, now) => changeRows(data, resource, { ids, erased, session, now }), {
       writes: [resource],
       by,
+      makesRoom: true,
     });
   }
   return total;

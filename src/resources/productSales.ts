@@ -25,9 +25,9 @@ interface ProductSalesArguments extends Span {
 /** A row of the answer; `qty`, a sum of decimals, is a Decimal128. */
 type Sale = Readonly<Record<string, unknown>> & { readonly qty: { toString(): string } };
 
-/** The members of an order's lines that sales depend on. */
+/** The members of an order's lines that the answer is made of. */
 const LINE_MEMBERS = ['sku', 'uom', 'qty', 'unit_price_minor', 'discount_pct', 'description'];
-/** The members of orders that sales depend on. */
+/** The members of orders that the answer is made of. */
 const usedOf = ({ stored }: Resource) =>
   stored.members.flatMap((member) => {
     if (member.name === 'currency') return [member];
@@ -77,7 +77,7 @@ async function productSales(
       },
     },
     { $addFields: { net_minor: { $subtract: ['$gross_minor', '$discount_minor'] } } },
-    // a sum that cannot be returned ranks first, so that it fails the query instead of being cut off
+    // a sum of a row that cannot be served, which is NaN, ranks first: it fails the query instead of being cut off; one that is too large may be
     { $addFields: { rank: ifWithin('$net_minor', Number.MAX_VALUE, '$net_minor', Infinity) } },
     // not $setWindowFields, since MongoDB's $documentNumber sorts by only one member (docs/decisions/mongodb-versions.md)
     {

@@ -15,7 +15,10 @@ interface Emptying {
   readonly signal?: AbortSignal;
 }
 
-/** Deletes everything that a sandbox has. If it was interrupted, run it again to complete it. */
+/**
+ * Deletes all objects of a sandbox; its events, deliveries, keys and webhooks stay. The caller has checked that it is a sandbox, and noted that it
+ * is unseeded. If it was interrupted, run it again to complete it.
+ */
 export async function emptySandbox(data: OrganisationData, { by, signal }: Emptying): Promise<void> {
   // with idempotencyRecords and writeVersions, since a retry of an earlier write must write again
   for (const collection of [...collections, idempotencyRecords, writeVersions])
@@ -33,6 +36,8 @@ async function empty(
     const batch = await rows.find({}, { projection: { _id: 1 }, limit: DELETE_BATCH }).toArray();
     if (batch.length === 0) return;
     const filter = { _id: { $in: batch.map(({ _id }) => _id) } };
-    await stampedWrite(data, (session) => rows.deleteMany(filter, { session }), { writes: [collection], by });
+    await stampedWrite(data, (session) => rows.deleteMany(filter, { session }), {
+      ...{ writes: [collection], by, makesRoom: true },
+    });
   }
 }

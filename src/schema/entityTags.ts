@@ -23,9 +23,12 @@ export function takesIfMatch({ arguments: args = [] }: FieldDefinitionNode): boo
   return args.some(({ name }) => name.value === IF_MATCH);
 }
 
+/** 162 bits of the hash, enough that no two versions of an object have one tag. */
+const TAG_LENGTH = 27;
+
 /** A strong entity tag, which depends on the whole body (RFC 9110, section 8.8.3). */
 export function entityTag(body: string | Buffer): string {
-  return `"${hash('sha256', body, 'base64url').slice(0, 27)}"`;
+  return `"${hash('sha256', body, 'base64url').slice(0, TAG_LENGTH)}"`;
 }
 
 /** Empty metadata in the JSON of an object. */
@@ -81,9 +84,11 @@ export const IF_MATCH_PATTERN = `^(?:\\*|${TAGS})$`;
 
 /**
  * A tag that {@link entityTag} made, as proxies that compress hand it on: weak (nginx, HAProxy, Cloudflare, Envoy, Varnish), or with the coding
- * after it, as in `-gzip` (Apache, Caddy, lighttpd), `--gzip` (Jetty) or `;br`.
+ * after it, as in `-gzip` (Apache, Caddy, lighttpd), `--gzip` (Jetty) or `;br`; several, one behind another, each add theirs.
  */
-const HANDED_ON = /^(?:W\/)?("[\w-]{27})(?:(?:--?|;)(?:x-)?(?:gzip|gunzip|br|zstd|deflate|compress)){0,3}"$/;
+const HANDED_ON = new RegExp(
+  `^(?:W/)?("[\\w-]{${String(TAG_LENGTH)}})(?:(?:--?|;)(?:x-)?(?:gzip|gunzip|br|zstd|deflate|compress)){0,3}"$`,
+);
 
 /**
  * The tags in a header, each of ours as we sent it. Such a tag is the hash of the object, so it names the same version in any coding, and

@@ -33,22 +33,24 @@ const RETRY_AFTER = 1;
 
 export interface StampedOptions extends UnitOptions {
   readonly by: Writer;
+  /** Whether it only deletes or shortens, so that an organisation that has reached its quota may do it. */
+  readonly makesRoom?: boolean;
 }
 
 /**
  * Runs a write as one transaction; `now` is the timestamp for its objects. The work may run more than once, each time with its own `now`. With
  * `dryRun`, which must store no timestamps, the write is not tracked.
  * @throws AppError unavailable if it took so long that readers stopped waiting for it; nothing is stored then.
- * @throws AppError unavailable if the organisation is being moved or erased; quota_exceeded if it has reached its quota
+ * @throws AppError unavailable if the organisation is being moved or erased; quota_exceeded if it has reached its quota, unless it makes room
  */
 export async function stampedWrite<T>(
   data: OrganisationData,
   work: (session: ClientSession, now: Date) => Promise<T>,
   options: StampedOptions,
 ): Promise<T> {
-  const { writes, by, dryRun = false } = options;
+  const { writes, by, dryRun = false, makesRoom = false } = options;
   if (dryRun) return data.transaction((session) => work(session, new Date(data.now())), options);
-  await data.requireRoom();
+  if (!makesRoom) await data.requireRoom();
   // all collections at once, and before the row is taken, since a taken row must not wait for them
   await data.prepare([...writes, openWrites]);
   const { slots } = data;
@@ -66,6 +68,7 @@ export async function stampedWrite<T>(
       return await work(session, now);
     }, options);
     slots.release(slot);
+    if (makesRoom) data.noteRoom();
     return result;
   } catch (error) {
     slots.abort(slot);

@@ -151,6 +151,11 @@ export class OrganisationData implements Pauses {
     await this.context.quota?.admit(this.database);
   }
 
+  /** Notes that rows were deleted or shortened, so that the next write is not refused by an earlier size. */
+  noteRoom(): void {
+    this.context.quota?.outdate(this.database);
+  }
+
   /** Drops the database. If another process is dropping it, waits until that has been done. */
   async drop(): Promise<void> {
     const until = performance.now() + DROPPED_WITHIN;

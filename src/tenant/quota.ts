@@ -79,6 +79,11 @@ export function createQuota(most: number, read = storedBytes) {
       const detail = `The organisation stores ${String(bytes)} bytes, and its limit is ${String(most)}; nothing was stored.`;
       throw new AppError('quota_exceeded', detail);
     },
+    /** Has the size of an organisation measured before a write of its next is refused. */
+    outdate({ databaseName }: mongo.Db): void {
+      const last = cache.get(databaseName);
+      if (last) cache.set(databaseName, { ...last, until: 0 });
+    },
     /** Among the organisations that wrote here: the largest size, and how many have reached the limit. */
     state(): { readonly largest: number; readonly full: number } {
       const all = [...cache.values()].map(({ bytes }) => bytes);

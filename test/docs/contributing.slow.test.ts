@@ -13,6 +13,10 @@ const GUIDE = 'docs/guides/contributors.md';
 const PARTS = ['src', 'schema', 'web', 'examples', 'test', 'faults', 'tools', 'docs', 'clients/typescript/src'];
 const FILES = [
   'clients/typescript/package.json',
+  // the served guides link to them
+  'clients/typescript/README.md',
+  'clients/python/README.md',
+  'clients/sync/README.md',
   'openapi.json',
   'openapi.operator.json',
   'README.md',

@@ -2,7 +2,9 @@ import { randomUUID } from 'node:crypto';
 import mongoose, { type mongo } from 'mongoose';
 import { pino } from 'pino';
 import { documentOf, openDatabaseProxy, replyWith } from '../../faults/databaseProxy';
+import type { LogPosition } from '../../src/mongo/changeCursor';
 import { databaseName } from '../../src/mongo/databaseNames';
+import { createClusterFeed } from '../../src/events/clusterFeed';
 import { type EventRow, events } from '../../src/events/collection';
 import { timeDigits } from '../../src/events/position';
 import type { Change } from '../../src/events/tail/changes';
@@ -215,6 +217,27 @@ test('a stream that the server ends goes on after its end', async () => {
   await told(second._id, 'quote.created');
   expect(ends).toBe(1);
 }, 120_000);
+
+test('a read of all organisations’ events whose stream the server ends goes on in the next read', async () => {
+  const { quotes, told } = await newScene();
+  let ends = 0;
+  const databases = await throughProxy((batch) => {
+    const [{ _id, clusterTime } = {}] = batch;
+    ends += 1;
+    return ends > 1 ? { batch } : { batch: [{ _id, clusterTime, operationType: 'invalidate' }], isEnd: true };
+  });
+  const feed = createClusterFeed(databases);
+  const read = (from?: LogPosition) => feed.read(from, { types: undefined, organisationId: undefined }, 10, 2000);
+  await begin(tailsWith());
+  let page = await read();
+  while (ends === 0) page = await read(page.next);
+  expect(page).toMatchObject({ events: [], hasMore: true });
+  const written = quote();
+  await quotes.insertOne(written);
+  await told(written._id, 'quote.created');
+  const { events: found } = await read(page.next);
+  expect(found.map(({ row: { object } }) => object?.id)).toEqual([written._id]);
+}, 60_000);
 
 test('a tail that stops in the middle of a transaction is resumed at its beginning, and each change is one event', async () => {
   const { quotes, all, stored, told } = await newScene();

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { resourceOf } from '../../src/resources';
 import { eventually } from '../api/http/eventually';
+import { operator, TOKENS } from '../admin/operator/operator';
 import { callerOf } from '../support/factories';
+import type { Organisation } from '../../src/auth/principal';
 import { late, metric, served } from '../support/gateway';
 import { ALL_FACES, argumentsOf, operations } from '../support/operations';
 import { IDS, makeStocked } from '../support/fixtures/contract';
@@ -14,7 +16,7 @@ const LIMIT = 1024 * 1024;
 const WRITES = operations.filter(({ kind }) => kind === 'Mutation');
 const open = operations.find(({ name }) => name === 'open_request')!;
 
-const gateway = served({ MAX_ORGANISATION_BYTES: String(LIMIT) });
+const gateway = served({ MAX_ORGANISATION_BYTES: String(LIMIT), ...TOKENS });
 const full = late(() => makeStocked(gateway));
 const caller = late(() => callerOf(gateway, full));
 
@@ -24,13 +26,7 @@ test('every write in every API is 422 quota_exceeded and stores nothing; reads, 
   const first = await caller.post('/requests', before, headers);
   expect(first.status).toBe(201);
   // as an import by the operator does, which is not limited
-  const data = gateway.databases.organisationData(full);
-  const rows = Array.from({ length: 100 }, () => ({
-    _id: randomUUID(),
-    sku: randomUUID(),
-    filler: 'x'.repeat(20_000),
-  }));
-  await data.collection(products).insertMany(rows, { bypassDocumentValidation: true });
+  await fill(full);
   // until then its size is unknown, or that of a moment ago
   gateway.databases.limitBytes(LIMIT);
   await eventually(async () => (await caller.post('/requests', { text: 'Until then' })).status === 422);
@@ -55,6 +51,38 @@ test('every write in every API is 422 quota_exceeded and stores nothing; reads, 
   expect([again.status, again.body]).toEqual([201, first.body]);
   expect(await metric(gateway, 'scopegate_organisations_full')).toBe(1);
   expect(await metric(gateway, 'scopegate_organisation_bytes_max')).toBeGreaterThan(2_000_000);
+});
+
+/** Stores twice as much as an organisation may. */
+async function fill(organisation: Organisation): Promise<void> {
+  const rows = Array.from({ length: 100 }, () => ({
+    _id: randomUUID(),
+    sku: randomUUID(),
+    filler: 'x'.repeat(20_000),
+  }));
+  const data = gateway.databases.organisationData(organisation);
+  await data.collection(products).insertMany(rows, { bypassDocumentValidation: true });
+}
+
+test('what makes room works: a full sandbox is reset, and a customer is erased', async () => {
+  const calls = operator(gateway);
+  const { name: confirm } = (await caller.get(`/customers/${String(IDS.customer)}`)).body;
+  const erased = await calls.post(`/organisations/${full.id}/customers/${String(IDS.customer)}/erasure`, { confirm });
+  expect(erased.status).toBe(200);
+  const owner = await makeStocked(gateway);
+  const { body: sandbox } = await calls.post(`/organisations/${owner.id}/sandbox`, {});
+  await fill(sandbox);
+  const data = gateway.databases.organisationData(sandbox);
+  // until then its size is that of a moment ago
+  gateway.databases.limitBytes(LIMIT);
+  await eventually(() =>
+    data.requireRoom().then(
+      () => undefined,
+      () => true,
+    ),
+  );
+  expect((await calls.post(`/organisations/${owner.id}/sandbox/reset`, {})).status).toBe(200);
+  expect(await data.collection(products).findOne({ filler: { $exists: true } } as object)).toBeNull();
 });
 
 test('another organisation is not affected', async () => {

@@ -14,7 +14,10 @@ import { entry, isOnAtlas } from './connection';
 
 /* Checks of the database's servers: replica set, transactions, clock and log. */
 
-/** Doctor warns about a transaction limit longer than this, in seconds. */
+/**
+ * Doctor warns about a transaction limit longer than this, in seconds. The embedded server and the guide set it: a killed gateway leaves its rows
+ * locked for so long, and the longest write, of 1,000 rows, takes a few seconds.
+ */
 const LONGEST_TRANSACTION = 15;
 /** How long mongos may look for a shard's primary, in milliseconds. */
 const SHARD_TIMEOUT = 5000;

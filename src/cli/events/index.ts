@@ -37,7 +37,7 @@ export function addEvents(program: ExplainedCommand): void {
     )
     .requiredOption('--forward <url>', 'where to post them, e.g. http://localhost:3000/webhooks', httpUrl)
     .addOption(key.env('SCOPEGATE_KEY'))
-    .addOption(url.argParser(httpUrl))
+    .addOption(url.argParser(baseUrl))
     .option('--types <list>', 'only these types, comma-separated (default: all that the key may read)', eventTypes)
     .option('--secret <secret>', 'whsec_… to sign with (default: a new one, which is printed)', webhookSecret)
     .option('--after <cursor>', `where to begin: ${AFTER}`, 'now')
@@ -58,7 +58,9 @@ export function addEvents(program: ExplainedCommand): void {
   events.listSubcommandsOnError();
 }
 
-/** Parses an HTTP URL, and removes a slash at its end. */
+/** Parses the URL of a gateway, to which paths are appended. */
+const baseUrl = (text: string): string => httpUrl(text).replace(/\/$/, '');
+
 function httpUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !/^https?:$/.test(url.protocol))
@@ -68,7 +70,7 @@ function httpUrl(text: string): string {
   if (url.username !== '' || url.password !== '')
     throw new InvalidArgumentError('Expected a URL without user name and password.');
   url.hash = '';
-  return url.href.replace(/\/$/, '');
+  return url.href;
 }
 
 /** Parses a secret in the form that webhook endpoints use. */

@@ -52,12 +52,14 @@ const UPPER = ['max', 'max_length', 'max_items'];
 
 /** Whether a change of the fact `name` breaks callers. */
 function isBreaking(name: string, from: Value, to: Value): boolean {
+  // of a limit, say: whoever leaves the argument out has asked for no particular number
   if (name === 'default') return false;
   if (USED.includes(name)) return from !== undefined;
   if (LOWER.includes(name)) return Number(to ?? -Infinity) > Number(from ?? -Infinity);
   if (UPPER.includes(name)) return Number(to ?? Infinity) < Number(from ?? Infinity);
   if (name === 'one_of' && typeof from === 'object' && typeof to === 'object')
     return from.some((value) => !to.includes(value));
+  // rows stay in the former collection, and a member that becomes unique may be twice in them
   if (name === '@stored') return true;
   // a rule, such as a pattern or @access, that is new or another one; one that is gone is safe
   return to !== undefined && to !== false;

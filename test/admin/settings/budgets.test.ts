@@ -70,8 +70,8 @@ const CHANGES: readonly (readonly [AuditAction, () => Promise<() => Promise<obje
     const make = async () => {
       const { endpoint } = await admin.call('create_webhook', HOOK);
       return () =>
-        admin.call(`${call}_webhook_endpoint`, {
-          id: endpoint.id,
+        admin.call(`${call}_webhook`, {
+          webhook_id: endpoint.id,
           ...(done === 'updated' && { types: ['order.created'] }),
         });
     };
