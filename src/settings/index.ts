@@ -21,7 +21,7 @@ import { UUID } from '../units';
 import { SETTINGS_PAGES } from './documents';
 import { whyNoInsights } from './insights';
 import { type OpeningAnswers, openingAnswers } from './opening';
-import { renderSandboxLink, renderSettings, SANDBOX_PATH, type WebhookInfo } from './page';
+import { renderOtherSide, renderSettings, SANDBOX_PATH, type WebhookInfo } from './page';
 import type { Route, Routes } from './route';
 import { type PrepareSandbox, createSandboxPreparer, type SandboxOptions } from './sandbox';
 import { type Begin, signInRoutes, type SignInRoutesOptions } from './signIn';
@@ -193,10 +193,11 @@ function settingsRoutes(options: RoutesOptions): Routes {
     const isLive = modeOf(organisation) === 'live';
     const canSwitch = !isLive || role === 'admin' || (await control.sandboxes.of(organisation.id)) !== undefined;
     const isOfSandbox = originalUrl.startsWith(`${SANDBOX_PATH}/`);
-    if (isLive && isOfSandbox) {
-      if (!canSwitch) throw notFound('page');
-      return { page: renderSandboxLink(session, csrfToken(openSession), originalUrl) };
-    }
+    if (isLive && isOfSandbox && !canSwitch) throw notFound('page');
+    // without either, it is a bookmark or the way in, which shows the side that the session is on
+    const isShared = params.id !== undefined || originalUrl.includes('?');
+    const isOfLive = isShared && !isOfSandbox && organisation.id !== session.home;
+    if (isLive ? isOfSandbox : isOfLive) return { page: renderOtherSide(session, csrfToken(openSession), originalUrl) };
     const address = isOfSandbox ? originalUrl.replace(SANDBOX_PATH, '/settings') : originalUrl;
     // the page itself asks again for whatever fails here
     const opening = await contextOf(exchange, session)

@@ -146,21 +146,23 @@ const MEMBER_NOTICE = html`<p class="info">
   You are a member: you can view keys and webhooks, but only admins can change them.
 </p>`;
 
-/** What is at the address of a sandbox's page while the session is in live data: nothing is switched by a link alone. */
-export function renderSandboxLink({ user, organisation }: Session, csrf: string, page: string): Html {
+/** What is at the address of a page of the other side, live data or the sandbox: nothing is switched by a link alone. */
+export function renderOtherSide({ user, organisation }: Session, csrf: string, page: string): Html {
+  const [here, there, to] =
+    modeOf(organisation) === 'live' ? ['live data', 'the sandbox', 'test'] : ['the sandbox', 'live data', 'live'];
   return layout({
-    title: 'Sandbox · Scopegate',
-    description: 'A page of the sandbox.',
+    title: `A page of ${there} · Scopegate`,
+    description: 'A link to the other side of the settings.',
     current: '/settings/integrations',
     bundle: 'signIn',
     body: html`<div class="sign-in">
       <div class="card">
-        <h1>This page is in the sandbox</h1>
-        <p class="lead">${user.name}, you are looking at live data of ${organisation.name}.</p>
+        <h1>This page is in ${there}</h1>
+        <p class="lead">${user.name}, you are in ${here} (${organisation.name}).</p>
         <form method="post" action="/settings/mode">
           <input type="hidden" name="csrf" value="${csrf}" /> <input type="hidden" name="page" value="${page}" />
-          <button class="button primary" type="submit" name="mode" value="test">Switch to the sandbox</button>
-          <a class="button" href="/settings/integrations">Stay with live data</a>
+          <button class="button primary" type="submit" name="mode" value="${to}">Switch to ${there}</button>
+          <a class="button" href="/settings/integrations">Stay in ${here}</a>
         </form>
       </div>
     </div>`,

@@ -8,7 +8,8 @@ form?.addEventListener('submit', ({ submitter }) => {
   const [, , list, id] = pathname.split('/');
   // what does not exist in this mode may exist in the other
   const isMissing = id && document.querySelector('[data-page]:not([hidden]) .alert:not([hidden])');
-  form.elements.page.value = isMissing ? pathname : `/settings/${list}`;
+  const start = submitter.value === 'test' ? '/settings/sandbox' : '/settings';
+  form.elements.page.value = `${start}/${isMissing ? `${list}/${id}` : list}`;
   submitter.textContent = submitter.dataset.busy;
   // only after the submit, since a disabled button's value would not be sent
   setTimeout(() => {

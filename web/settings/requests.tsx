@@ -145,7 +145,7 @@ export class Requests {
     if (isFiltered(this.#filters))
       return (
         <>
-          <p>No matching requests. They may be too old, or some of many that were alike.</p>
+          <p>No stored request matches. {SAMPLE}</p>
           <Button does={this.#clear}>Clear filters</Button>
         </>
       );
@@ -213,6 +213,7 @@ export class Requests {
             <Row key={request.id} of={request} isOfKey={this.isOfKey} show={() => this.#show(request.id, request)} />
           ))}
         </Table>
+        <p class="hint">{SAMPLE}</p>
         <details class="kept">
           <summary>Which requests are kept?</summary>
           <p>{KEPT}</p>
@@ -234,8 +235,11 @@ async function readRequest(id: string): Promise<Request> {
   }
 }
 
+/** Why there are fewer than in the overview. */
+const SAMPLE =
+  'Of the successful requests of a key, the first 10 of each minute are stored, and one in a hundred of the others.';
 const KEPT =
-  'For 7 days, without query, headers, body and key. Of each key, the first 100 failed and 10 successful requests of a minute are kept, and one in a hundred of the others; of the organisation, the newest 10,000 failed and 10,000 successful ones. Requests without a valid key are never kept, and neither is what these pages ask by themselves.';
+  'For 7 days, without query, headers, body and key. Of the failed requests of a key, the first 100 of each minute are stored, and one in a hundred of the others; of the organisation, the newest 10,000 failed and 10,000 successful ones. Requests without a valid key are never kept, and neither is what these pages ask by themselves.';
 
 interface RowProps {
   readonly of: Request;

@@ -159,6 +159,10 @@ test('a link to a page of the sandbox offers to switch, and never shows live dat
   const shown = await (await visit(gateway, address, ada.cookie)).text();
   expect(shown).toContain('id="sandbox"');
   expect(shown).toContain('href="/settings/sandbox/requests"');
+  // nor the other way round; an address that names nothing in particular shows where one is
+  const back = await (await visit(gateway, `/settings/keys/${owner.id}`, ada.cookie)).text();
+  expect(back).toContain('Switch to live data');
+  expect(await (await visit(gateway, '/settings/keys', ada.cookie)).text()).toContain('id="sandbox"');
   // whoever has no session signs in first, and comes back
   expect((await visit(gateway, address, '')).headers.getSetCookie().join()).toContain('scopegate_wanted=');
 });

@@ -151,6 +151,8 @@ inBrowser('requests on the settings page', () => {
       ['/quotes', [one, list]],
       ['SalesByMonth', [named]],
       ['me', [old]],
+      // a segment of a path
+      ['orders', [left]],
       [given[1]!.request_id, [list]],
       ['rate_limited', [tool]],
     ] as const) {
@@ -179,9 +181,9 @@ inBrowser('requests on the settings page', () => {
     expect(search(page).slice(1).split('&').sort()).toEqual(['result=successful', 'since=1']);
     expect(await steps()).toBe(before);
     await field(page).fill('no such');
-    await says(requests(page), 'No matching requests.');
+    await says(requests(page), 'No stored request matches.');
     await page.reload();
-    await says(requests(page), 'No matching requests.');
+    await says(requests(page), 'No stored request matches.');
     expect(await field(page).inputValue()).toBe('no such');
     await requests(page).locator('.empty').getByRole('button', { name: 'Clear filters' }).click();
     await listed(page, all);
@@ -281,6 +283,6 @@ inBrowser('requests on the settings page', () => {
     await says(requests(page), 'This gateway stores no requests');
     await says(requests(page), 'No stored requests.');
     await requests(page).getByLabel('Status').selectOption('5xx');
-    await says(requests(page), 'No matching requests.');
+    await says(requests(page), 'No stored request matches.');
   });
 });
