@@ -1,8 +1,9 @@
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
+import type { KnownKey } from '../auth/authenticate';
 import type { Caller } from '../auth/principal';
-import type { Exchange, Unavailable } from '../http/exchange';
-import { describeError, redactPath } from '../log';
+import { type Exchange, soleAuthorization, type Unavailable } from '../http/exchange';
+import { createFailureLog, describeError, redactPath } from '../log';
 import { type Face, type Metrics, operationLabel } from '../metrics';
 import type { Control } from '../organisations/control';
 import { organisationUsageId } from '../organisations/usageUnits';
@@ -25,6 +26,8 @@ interface RecordingOptions {
   >;
   /** Names of the schema's root fields. */
   readonly operations: readonly string[];
+  /** What is known of the key in an Authorization header without reading it. */
+  readonly knownKey: (authorization: string | undefined) => KnownKey | undefined;
   /** Whether requests are logged (REQUEST_LOG). */
   readonly logs: boolean;
 }
@@ -51,14 +54,15 @@ const PAGE_OPERATIONS: readonly (string | undefined)[] = ['me', 'introspection']
 /** Longest path that is stored. */
 const PATH_LENGTH = 200;
 
-export function createRecording({ control, logger, metrics, operations, logs }: RecordingOptions) {
+export function createRecording({ control, logger, metrics, operations, knownKey, logs }: RecordingOptions) {
   const refusals = createLimitedLines(logger, 'requests without a valid key that have no line of their own');
   const unavailables = createLimitedLines(logger, 'requests answered with 503 that have no line of their own');
   const label = operationLabel(operations);
+  const logFailure = createFailureLog(logger);
   const usage = createUsageCounter({
     usage: control.usage,
     onError: (error) => {
-      logger.warn({ error: describeError(error) }, 'writing usage failed; will retry');
+      logFailure('writing usage failed; will retry', error);
     },
     onUncounted: (requests) => {
       metrics.usageUncounted(requests);
@@ -69,7 +73,7 @@ export function createRecording({ control, logger, metrics, operations, logs }: 
     ? createRequestRecorder({
         log: control.requests,
         onError: (error) => {
-          logger.warn({ error: describeError(error) }, 'writing the request log failed; will retry');
+          logFailure('writing the request log failed; will retry', error);
         },
         onLeftOut: metrics.requestsNotLogged,
       })
@@ -162,9 +166,16 @@ export function createRecording({ control, logger, metrics, operations, logs }: 
       ...(status === 401 && { reason }),
       ...unavailable,
       ms: Math.round(ms * 10) / 10,
-      ...(principal ? callerFields(principal) : refusal?.keyId !== undefined && { key_id: refusal.keyId }),
+      ...callerOf(exchange, isUnavailable),
       address,
     });
+  }
+
+  /** Who called, as far as is known: while the database is away, the key cannot be read. */
+  function callerOf({ request, log: { principal, refusal } }: Exchange, isUnavailable: boolean): object {
+    if (principal) return callerFields(principal);
+    const key = isUnavailable ? knownKey(soleAuthorization(request)) : undefined;
+    return key ? keyFields(key) : refusal?.keyId === undefined ? {} : { key_id: refusal.keyId };
   }
 
   return {
@@ -234,6 +245,10 @@ function createLimitedLines(logger: Logger, summary: string) {
     },
     end,
   };
+}
+
+function keyFields({ keyId: key_id, organisationId }: KnownKey): Record<string, string> {
+  return { key_id, ...(organisationId !== undefined && { organisation_id: organisationId }) };
 }
 
 function callerFields(principal: Caller): Record<string, string> {
