@@ -83,7 +83,7 @@ export function describeError(thrown: unknown): {
 }
 
 /** Errors that name their cause, so that a stack would add nothing: those of the driver, and what we throw because of them. */
-const EXPECTED = /^Mongo|^(AppError|NoAnswerError)$/;
+const EXPECTED = /^(Mongo|PoolCleared)|^(AppError|NoAnswerError)$/;
 
 export type LogFailure = ReturnType<typeof createFailureLog>;
 

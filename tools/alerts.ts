@@ -29,7 +29,7 @@ export function alertRules(): AlertRule[] {
 
 /** A section for each alert, in Markdown. */
 export function alertSections(): string {
-  return ['', ...alertRules().map(section), ''].join('\n');
+  return ['\n', ...alertRules().map(section)].join('\n');
 }
 
 function section({ alert, for: lasting, labels: { severity }, annotations }: AlertRule): string {
