@@ -85,8 +85,6 @@ export function describeError(thrown: unknown): {
 /** Errors that name their cause, so that a stack would add nothing: those of the driver, and what we throw because of them. */
 const EXPECTED = /^(Mongo|PoolCleared)|^(AppError|NoAnswerError)$/;
 
-export type LogFailure = ReturnType<typeof createFailureLog>;
-
 /**
  * Logs failures of work that is tried again: a message at once, and then once a minute with the newest cause and how many `failures` there were, since
  * every attempt fails while the database is away. There must be few messages.

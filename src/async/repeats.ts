@@ -1,10 +1,8 @@
-import { MINUTE } from '../units';
-
 /**
  * Returns a function that decides whether to say that something has happened again: at once, and from then on once in `every` milliseconds.
  * It returns how often that has happened since it was last said, or undefined for nothing to say. There must be few names.
  */
-export function createRepeats(every = MINUTE) {
+export function createRepeats(every = 60_000) {
   const said = new Map<string, { at: number; times: number }>();
   return (name: string): number | undefined => {
     const { at, times } = said.get(name) ?? { at: -Infinity, times: 0 };

@@ -126,7 +126,7 @@ export function createRequestLog(models: Pick<ControlModels, 'requests' | 'organ
         const filter = { organisation_id: { $in: ids }, request_id: { $eq: requestId } };
         found.push(...(await native.find(filter, newestFirst).toArray()));
       };
-      let ids: string[] = [];
+      const ids: string[] = [];
       for await (const { _id: id } of organisations.find({}, { _id: 1 }).lean().cursor()) {
         ids.push(id);
         if (ids.length === ORGANISATIONS_AT_ONCE) await look(ids.splice(0));
