@@ -40,7 +40,7 @@ export function addLogs(program: ExplainedCommand): void {
     .option('--since <time>', 'only requests since a date (e.g. 2026-11-21) or an age (e.g. 1d)', moment)
     .option('--limit <count>', 'maximum number of requests to show', count, 100)
     .json(
-      'an array of {id, organisation_id, at, request_id, key_id, face, method, path, operation, operation_type, operation_name, status, code, reason, missing_scope, ms, address}',
+      'an array of {id, organisation_id, at, request_id, key_id, face, method, path, operation, operation_type, operation_name, status, code, reason, missing_scope, elements, elements_failed, ms, address}',
     )
     .examples([
       `scopegate logs --org ${ORG_ID} --failed --since 1d`,
@@ -71,8 +71,10 @@ async function logs(options: LogsOptions): Promise<void> {
       REQUEST: ({ method, path }) => `${method} ${path}`,
       OPERATION: (row) => operationShown(row, SHOWN),
       STATUS: ({ status }) => String(status),
-      CODE: ({ code, reason, missing_scope: missing }) =>
-        `${code ?? ''}${missing ? `, lacks ${missing}` : ''}${reason ? `, key ${REFUSALS[reason]}` : ''}`,
+      CODE: ({ code, reason, missing_scope: missing, elements, elements_failed: failed }) =>
+        failed !== null && failed > 0
+          ? `${String(failed)} of ${String(elements)} failed`
+          : `${code ?? ''}${missing ? `, lacks ${missing}` : ''}${reason ? `, key ${REFUSALS[reason]}` : ''}`,
       MS: ({ ms }) => String(ms),
       FROM: ({ address }) => address,
       ID: ({ request_id }) => request_id,

@@ -91,6 +91,8 @@ export function createRecording({ control, logger, metrics, operations, knownKey
       operationName,
       code,
       missingScope,
+      elements,
+      elementsFailed = 0,
       waited = 0,
     } = exchange.log;
     const isKey = principal?.kind === 'key';
@@ -113,7 +115,9 @@ export function createRecording({ control, logger, metrics, operations, knownKey
     const keyFace = KEY_FACES.find((name) => name === face);
     if (!recorder || !keyFace) return;
     const [organisation_id, key_id] = [owner.organisation, owner.key];
-    recorder.add({ organisation_id, key_id, operation: operation ?? null, status, code: code ?? null, failed }, () => ({
+    const head = { organisation_id, key_id, operation: operation ?? null, status, code: code ?? null };
+    // who searches for failures wants to find a call whose elements failed, too
+    recorder.add({ ...head, failed: failed || elementsFailed > 0 }, () => ({
       request_id: exchange.requestId,
       face: keyFace,
       method: exchange.request.method ?? '',
@@ -124,6 +128,7 @@ export function createRecording({ control, logger, metrics, operations, knownKey
       operation_type: OPERATION_TYPES.find((type) => type === operationType) ?? null,
       operation_name: operationName ?? null,
       reason: KEY_REFUSALS.find((reason) => reason === refusal?.reason) ?? null,
+      ...(elements !== undefined && { elements, elements_failed: elementsFailed }),
     }));
   }
 
@@ -164,6 +169,7 @@ export function createRecording({ control, logger, metrics, operations, knownKey
       status,
       ...(code === undefined ? {} : { code }),
       ...(status === 401 && { reason }),
+      ...(log.elements !== undefined && { elements: log.elements, elements_failed: log.elementsFailed }),
       ...unavailable,
       ms: Math.round(ms * 10) / 10,
       ...callerOf(exchange, isUnavailable),
@@ -269,10 +275,10 @@ export function beginSpan(
   log.traceId = span.traceId;
   exchange.trace = span.step;
   response.once('close', () => {
-    const { operation, principal } = log;
+    const { operation, principal, elements, elementsFailed } = log;
     const status = response.writableFinished ? response.statusCode : CALLER_LEFT;
     const keyId = principal?.kind === 'key' ? principal.key.id : undefined;
-    span.end({ status, operation, keyId, organisationId: principal?.organisation?.id });
+    span.end({ status, operation, keyId, organisationId: principal?.organisation?.id, elements, elementsFailed });
   });
   return span.run;
 }

@@ -51,6 +51,8 @@ describe('logs', () => {
           code: null,
           reason: null,
           missing_scope: null,
+          elements: null,
+          elements_failed: null,
         },
         ...{ ms: expect.any(Number), address: '127.0.0.1' },
       },
