@@ -11,6 +11,8 @@ COPY examples examples
 COPY web web
 COPY clients/typescript/src clients/typescript/src
 COPY src src
+# for the log: docker build --build-arg REVISION=$(git rev-parse --short HEAD)
+ARG REVISION
 RUN npm run build && npm prune --omit=dev --ignore-scripts
 
 FROM node:24.18.0-bookworm-slim@sha256:6f7b03f7c2c8e2e784dcf9295400527b9b1270fd37b7e9a7285cf83b6951452d

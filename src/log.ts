@@ -1,4 +1,5 @@
 import pino, { type Logger } from 'pino';
+import { createRepeats } from './async/repeats';
 import { KEY_TEXT, KEY_TEXT_SEEN } from './auth/keys';
 import type { Config } from './config';
 
@@ -78,6 +79,24 @@ export function describeError(thrown: unknown): {
     ...(typeof code === 'number' && { code }),
     ...(typeof code === 'string' && { code: redact(code) }),
     stack: redact(error.stack ?? '', MAX_STACK),
+  };
+}
+
+/** Errors that name their cause, so that a stack would add nothing: those of the driver, and what we throw because of them. */
+const EXPECTED = /^(Mongo|PoolCleared)|^(AppError|NoAnswerError)$/;
+
+/**
+ * Logs failures of work that is tried again: a message at once, and then once a minute with the newest cause and how many `failures` there were, since
+ * every attempt fails while the database is away. There must be few messages.
+ */
+export function createFailureLog(logger: Logger) {
+  const countFailure = createRepeats();
+  return (message: string, error: unknown, fields: Readonly<Record<string, unknown>> = {}): void => {
+    const failures = countFailure(message);
+    if (failures === undefined) return;
+    const { stack, ...cause } = describeError(error);
+    const described = EXPECTED.test(cause.type) ? cause : { ...cause, stack };
+    logger.warn({ ...fields, error: described, ...(failures > 1 && { failures }) }, message);
   };
 }
 

@@ -1,4 +1,4 @@
-const { spawn } = require('node:child_process');
+const { execFileSync, spawn } = require('node:child_process');
 const { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } = require('node:fs');
 const { basename, dirname, join } = require('node:path');
 const { brotliCompressSync, gzipSync } = require('node:zlib');
@@ -27,8 +27,22 @@ async function bundle(folder, entry = 'main.ts') {
     target: 'node20',
     sourcemap: true,
     sourcesContent: false,
+    define: { REVISION: JSON.stringify(revision()) ?? 'undefined' },
     plugins: [{ name: 'ascii', setup: onlyAscii }],
   });
+}
+
+/** The commit that is built: that of the checkout, or in an image, which has none, that of its argument; undefined without both. */
+function revision() {
+  if (process.env.REVISION) return process.env.REVISION;
+  // a package within another repository has none
+  if (!existsSync(join(ROOT, '.git'))) return undefined;
+  try {
+    const git = ['describe', '--always', '--dirty', '--exclude=*'];
+    return execFileSync('git', git, { cwd: ROOT, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+  } catch {
+    return undefined;
+  }
 }
 
 /** Escapes other characters, which esbuild leaves in tagged templates: V8 keeps a file that has one in two bytes a character. */

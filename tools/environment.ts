@@ -3,16 +3,18 @@ import { join } from 'node:path';
 import { describeVariables } from '../src/config';
 import { restOperations } from '../src/rest/routes';
 import { publishedSchemas } from '../src/gateway/schemas';
+import { alertSections, PROMETHEUS_RULE, prometheusRule } from './alerts';
 import { ROOT } from './facts';
 import { storedCollections } from './storedRows';
 
-/* npm run docs: updates the generated parts of the documentation. */
+/* npm run docs: updates the generated parts of the documentation, and the manifest that is made from the alert rules. */
 
 /** The pages with a generated part, between two comments `<!-- name -->` and `<!-- /name -->`, its name, and the function that writes it. */
 export const GENERATED: readonly (readonly [page: string, name: string, write: () => string])[] = [
   ['README.md', 'operations', () => String(restOperations(publishedSchemas().operations).length)],
   ['docs/configuration.md', 'environment', environmentTable],
   ['docs/stored.md', 'collections', storedCollections],
+  ['docs/guides/alerts.md', 'alerts', alertSections],
 ];
 
 /** Returns the text of a page with its generated part up to date. */
@@ -30,4 +32,7 @@ function environmentTable(): string {
   return ['\n', '| variable | default | |', '|---|---|---|', ...rows, '\n'].join('\n').replace('\n\n\n', '\n\n');
 }
 
-if (require.main === module) for (const part of GENERATED) writeFileSync(join(ROOT, part[0]), generated(...part));
+if (require.main === module) {
+  for (const part of GENERATED) writeFileSync(join(ROOT, part[0]), generated(...part));
+  writeFileSync(join(ROOT, PROMETHEUS_RULE), prometheusRule());
+}

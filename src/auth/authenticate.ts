@@ -56,8 +56,16 @@ export type OnExpected = (caller: KeyPrincipal) => void;
 export type Authenticate = ReturnType<typeof createAuthenticator>['authenticate'];
 export type Recognise = ReturnType<typeof createAuthenticator>['recognise'];
 
+/** What a key says of its caller while it cannot be read. */
+export interface KnownKey {
+  /** Id in the key, if its checksum is right; not proof that the caller has that key. */
+  readonly keyId: string;
+  /** Its organisation, if this key was accepted before. */
+  readonly organisationId: string | undefined;
+}
+
 export function createAuthenticator(options: AuthenticatorOptions) {
-  const findKey = keyFinder(options, options.now ?? Date.now);
+  const { findKey, knownKey } = keyFinder(options, options.now ?? Date.now);
 
   async function findAllowedKey(
     authorization: string | undefined,
@@ -92,6 +100,8 @@ export function createAuthenticator(options: AuthenticatorOptions) {
       options.apiKeys.rehash?.(key, secret);
       return toPrincipal(key);
     },
+    /** What is known of the key in an Authorization header without reading it; undefined if there is none. */
+    knownKey,
     /** Identifies the caller, or the reason why it is rejected, without recording anything. */
     recognise: async (authorization: string | undefined, address: string): Promise<KeyPrincipal | Refusal> => {
       const lookup = await findAllowedKey(authorization, address);
@@ -118,14 +128,24 @@ function keyFinder(options: AuthenticatorOptions, now: () => number) {
   const peppers = previousPepper === undefined ? [pepper] : [pepper, previousPepper];
   const refusals = new LRUCache<string, { storedKey: ApiKey | null; refusal: Refusal; times: number }>(REFUSALS_KEPT);
   const seen = createSeenKeys(peppers);
-  return async (
+
+  function parse(header: string | undefined) {
+    const token = /^Bearer +([^\s]+) *$/i.exec(header ?? '')?.[1];
+    const prefix = token === undefined ? undefined : keyPrefixes.find((candidate) => isShapedLikeKey(token, candidate));
+    return { token, prefix, parsed: token === undefined || prefix === undefined ? undefined : parseKey(token, prefix) };
+  }
+
+  function knownKey(header: string | undefined): KnownKey | undefined {
+    const { parsed } = parse(header);
+    return parsed && { keyId: parsed.id, organisationId: seen.of(parsed)?.key.organisation.id };
+  }
+
+  async function findKey(
     header: string | undefined,
     address: string,
     onExpected?: OnExpected,
-  ): Promise<PresentedKey | Refusal> => {
-    const token = /^Bearer +([^\s]+) *$/i.exec(header ?? '')?.[1];
-    const prefix = token === undefined ? undefined : keyPrefixes.find((candidate) => isShapedLikeKey(token, candidate));
-    const parsed = token === undefined || prefix === undefined ? undefined : parseKey(token, prefix);
+  ): Promise<PresentedKey | Refusal> {
+    const { token, prefix, parsed } = parse(header);
     if (token === undefined || !parsed) {
       options.onFound?.(undefined);
       if (header === undefined) return { reason: 'missing' };
@@ -171,7 +191,9 @@ function keyFinder(options: AuthenticatorOptions, now: () => number) {
     if (knownRefusal) Object.assign(knownRefusal, { storedKey, refusal, times: knownRefusal.times + 1 });
     else refusals.set(fingerprint(token), { storedKey, refusal, times: 1 });
     return refusal;
-  };
+  }
+
+  return { findKey, knownKey };
 }
 
 interface PresentedKey {

@@ -72,19 +72,25 @@ const SAME_PRESS = 500;
 /** How often to check whether the shell that npm started is still there, in milliseconds. */
 const CHECK_SHELL_EVERY = 200;
 
-/** Aborts on the first SIGINT, SIGTERM or SIGHUP, or when npm's shell ends; a second signal exits the process immediately. */
+/**
+ * Aborts on the first SIGINT, SIGTERM or SIGHUP, or when npm's shell ends, with an AbortError whose message is the signal's name or says that; a
+ * second signal exits the process immediately.
+ */
 export function interruption(): AbortSignal {
   const controller = new AbortController();
   let first: number | undefined;
-  const onSignal = (): void => {
+  const abort = (why: string): void => {
+    controller.abort(new DOMException(why, 'AbortError'));
+  };
+  const onSignal = (name: string): void => {
     first ??= performance.now();
-    controller.abort();
+    abort(name);
     // the embedded database stops with this process
     if (performance.now() - first > SAME_PRESS) process.exit(EXIT.interrupted);
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal);
   onShellEnd(() => {
-    controller.abort();
+    abort('the shell of npm ended');
   });
   return controller.signal;
 }

@@ -1,14 +1,15 @@
 import { Option } from 'commander';
 import { KEY_FACES, type KeyFace } from '../organisations/requestFilters';
 import { operationShown, shownRequest } from '../organisations/requestName';
-import { notFound } from './ending';
-import { type ExplainedCommand, ORG_ID, type OrgOption } from './help';
+import { notFound, usageFailure } from './ending';
+import { type ExplainedCommand, type JsonOption, ORG_ID } from './help';
 import type { Store } from './store';
 import { printList, say, warn } from './terminal';
 import { count, errorCode, moment, nearest, status, uuid } from './values';
 import { requireOrganisation, withStore } from './withStore';
 
-interface LogsOptions extends OrgOption {
+interface LogsOptions extends JsonOption {
+  readonly org?: string;
   readonly key?: string;
   readonly status?: string;
   readonly code?: string;
@@ -28,7 +29,7 @@ const REFUSALS = { revoked: 'revoked', expired: 'expired', address: 'used from e
 export function addLogs(program: ExplainedCommand): void {
   program
     .subcommand('logs', "show the requests made with an organisation's keys in the last 7 days; newest first")
-    .requiredOption('--org <id>', 'organisation', uuid)
+    .option('--org <id>', 'organisation; needed unless --request-id is the only filter', uuid)
     .option('--key <id>', 'only requests with this key', uuid)
     .option('--status <status>', 'only requests with this status (e.g. 404) or class of statuses (e.g. 4xx)', status)
     .option('--code <code>', 'only requests with this error code, e.g. not_found', errorCode)
@@ -39,11 +40,11 @@ export function addLogs(program: ExplainedCommand): void {
     .option('--since <time>', 'only requests since a date (e.g. 2026-11-21) or an age (e.g. 1d)', moment)
     .option('--limit <count>', 'maximum number of requests to show', count, 100)
     .json(
-      'an array of {id, at, request_id, key_id, face, method, path, operation, operation_type, operation_name, status, code, reason, missing_scope, ms, address}',
+      'an array of {id, organisation_id, at, request_id, key_id, face, method, path, operation, operation_type, operation_name, status, code, reason, missing_scope, elements, elements_failed, ms, address}',
     )
     .examples([
       `scopegate logs --org ${ORG_ID} --failed --since 1d`,
-      `scopegate logs --org ${ORG_ID} --request-id 0b2ad2e0-3b84-4f2a-9a47-6a4d8f6f5f0e --json`,
+      'scopegate logs --request-id 0b2ad2e0-3b84-4f2a-9a47-6a4d8f6f5f0e --json',
     ])
     .addHelpText(
       'after',
@@ -53,6 +54,7 @@ export function addLogs(program: ExplainedCommand): void {
 }
 
 async function logs(options: LogsOptions): Promise<void> {
+  requireFilters(options);
   const rows = await withStore(async (store, { REQUEST_LOG }) => {
     if (REQUEST_LOG === 'off') warn('REQUEST_LOG=off: gateways with this setting store no requests');
     return requestsOf(store, options);
@@ -60,16 +62,19 @@ async function logs(options: LogsOptions): Promise<void> {
   // on stderr; printList then prints its `empty`, or [] with --json, on stdout
   if (rows.length === 0) say(await hint(options));
   printList(
-    rows.map(shownRequest),
+    rows.map((row) => ({ ...shownRequest(row), organisation_id: row.organisation_id })),
     {
+      ...(options.org === undefined && { ORGANISATION: ({ organisation_id: id }) => id }),
       WHEN: ({ at }) => at.toISOString(),
       KEY: ({ key_id }) => key_id,
       API: ({ face }) => face,
       REQUEST: ({ method, path }) => `${method} ${path}`,
       OPERATION: (row) => operationShown(row, SHOWN),
       STATUS: ({ status }) => String(status),
-      CODE: ({ code, reason, missing_scope: missing }) =>
-        `${code ?? ''}${missing ? `, lacks ${missing}` : ''}${reason ? `, key ${REFUSALS[reason]}` : ''}`,
+      CODE: ({ code, reason, missing_scope: missing, elements, elements_failed: failed }) =>
+        failed !== null && failed > 0
+          ? `${String(failed)} of ${String(elements)} failed`
+          : `${code ?? ''}${missing ? `, lacks ${missing}` : ''}${reason ? `, key ${REFUSALS[reason]}` : ''}`,
       MS: ({ ms }) => String(ms),
       FROM: ({ address }) => address,
       ID: ({ request_id }) => request_id,
@@ -84,13 +89,21 @@ async function logs(options: LogsOptions): Promise<void> {
   );
 }
 
+/** @throws CommandFailure unless the requests are of one organisation, or have one id */
+function requireFilters({ org, requestId, limit: _, json: __, ...others }: LogsOptions): void {
+  if (org !== undefined) return;
+  if (requestId === undefined) throw usageFailure('--org or --request-id is needed');
+  if (Object.keys(others).length > 0) throw usageFailure('without --org, --request-id is the only filter');
+}
+
 /**
  * The matching requests, newest first: at most one more than the limit, which tells printList that there are more.
  * @throws CommandFailure if the organisation or its key does not exist
  */
 async function requestsOf(store: Store, { org, key, requestId, since, limit, json: _, ...filters }: LogsOptions) {
-  await requireOrganisation(store, org);
   const { apiKeys, requests } = store.control;
+  if (org === undefined) return requests.withRequestId(requestId ?? '', limit + 1);
+  await requireOrganisation(store, org);
   const isUnknown = key !== undefined && (await apiKeys.find(key))?.organisation.id !== org;
   // a key that was deleted after it was revoked or expired may still have requests
   if (isUnknown && (await requests.list({ organisationId: org, key_id: key }, 1)).length === 0)

@@ -2,6 +2,7 @@ import { hostname, userInfo } from 'node:os';
 import type { Config } from '../config';
 import { checkAddress } from '../mongo/address';
 import { connectDatabases, type DatabaseOptions, type Databases } from '../tenant/databases';
+import { createRepeats } from '../async/repeats';
 import { openWrites } from '../tenant/slots';
 import { chooseDatabase, type Database } from '../embedded/index';
 import { events } from '../events/collection';
@@ -55,8 +56,14 @@ export async function openStore(
         },
       }),
     });
+    const countFailure = createRepeats();
     const onError = (error: unknown): void => {
-      report(`a background write failed: ${String(error)}`);
+      // the last use of a key is written ten times a second
+      const failures = countFailure('write');
+      if (failures !== undefined)
+        report(
+          `a background write failed: ${String(error)}${failures > 1 ? `, and ${String(failures - 1)} before it` : ''}`,
+        );
     };
     const operator = { who: `cli:${userName()}`, from: hostname() };
     const opening = openControl({ config, databases, actor: operator, onError });

@@ -1,8 +1,7 @@
 import type { mongo } from 'mongoose';
 import type { Databases } from '../tenant/databases';
 import { AppError } from '../errors';
-import { MINUTE, SECOND } from '../units';
-import { readTail, type TailRow, tailRows } from './tail/lease';
+import { isRecordingOff, readTail, type TailRow, tailRows } from './tail/lease';
 import type { Recording } from './page';
 import type { Waiting, WaitingCaller } from './waiting';
 
@@ -11,8 +10,6 @@ import type { Waiting, WaitingCaller } from './waiting';
  * forward.
  */
 const CACHED_FOR = 200;
-/** How long after the last event was recorded, and the lease ended, recording counts as switched off, in milliseconds. */
-const OFF_AFTER = MINUTE;
 
 export type EventSource = ReturnType<ReturnType<typeof createEventSource>>;
 
@@ -59,12 +56,6 @@ export function createEventSource(
       follow: waiting.follow.bind(undefined, caller),
     };
   };
-}
-
-/** Whether nobody records: a gateway that starts, stops or is slow leaves the lease free for seconds. */
-function isRecordingOff({ fault, until, at }: TailRow, now: number): boolean {
-  const last = Math.max(until.getTime(), at ? at.t * SECOND : 0);
-  return fault !== undefined || last < now - OFF_AFTER;
 }
 
 function notRecorded(detail: string): AppError {

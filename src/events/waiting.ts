@@ -4,7 +4,8 @@ import type { Logger } from 'pino';
 import { type ChangeCursor, openChanges } from '../mongo/changeCursor';
 import { databaseName } from '../mongo/databaseNames';
 import { AppError } from '../errors';
-import { describeError } from '../log';
+import { inBackground } from '../async/background';
+import { createFailureLog } from '../log';
 import { type EventRow, events } from './collection';
 import type { WantedEvents } from './page';
 import { createPlaces, type Holder } from './waits';
@@ -89,6 +90,7 @@ export function createWaiting({ streams, logger, payEvery }: WaitingOptions) {
   const reads = createReadLimit();
   const places = createPlaces();
   const waiters = new Set<Waiter>();
+  const logFailure = createFailureLog(logger);
   let opened: Promise<Timestamp | undefined> | undefined;
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
@@ -97,7 +99,7 @@ export function createWaiting({ streams, logger, payEvery }: WaitingOptions) {
   const hasStopped = (): boolean => isStopped;
 
   function onError(error: unknown): void {
-    logger.warn({ error: describeError(error) }, 'requests that wait for events are not notified of them; will retry');
+    logFailure('requests that wait for events are not notified of them; will retry', error);
   }
 
   /** Opens the change stream unless it is open. Resolves with the time after which no event is missed. */
@@ -188,7 +190,8 @@ export function createWaiting({ streams, logger, payEvery }: WaitingOptions) {
   function add(waiter: Omit<Waiter, 'knownAt'>, ended: AbortSignal): void {
     const added = { ...waiter, knownAt: performance.now() };
     waiters.add(added);
-    timer ??= setInterval(tick, TICK_EVERY).unref();
+    // for all waiters, so in the trace of none
+    timer ??= inBackground(() => setInterval(tick, TICK_EVERY)).unref();
     ended.addEventListener('abort', () => waiters.delete(added));
   }
 

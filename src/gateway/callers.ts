@@ -55,11 +55,14 @@ interface CallersOptions {
   readonly waiting: Waiting;
 }
 
-/** `openContext` opens the contexts of requests with a key; `recognise` identifies the callers of unknown routes, for the log. */
+/**
+ * `openContext` opens the contexts of requests with a key; `recognise` identifies the callers of unknown routes, and `knownKey` those of whose key
+ * cannot be read, both for the log.
+ */
 export function createKeyCallers(options: CallersOptions) {
   const { config, databases, control, schemas, tracker, metrics, limiters, waiting } = options;
   const { apiKeys } = control;
-  const { authenticate, recognise } = createAuthenticator({
+  const { authenticate, recognise, knownKey } = createAuthenticator({
     // the key lookup is the first query of a request, so the request is admitted before it
     apiKeys: {
       find(id) {
@@ -96,5 +99,5 @@ export function createKeyCallers(options: CallersOptions) {
       metrics.keyFound('live');
     },
   });
-  return { openContext, recognise: bestEffort(recognise) };
+  return { openContext, recognise: bestEffort(recognise), knownKey };
 }

@@ -6,7 +6,9 @@ import { createKeyCallers, openGatewayLimiters } from './callers';
 import type { Config } from '../config';
 import { type Availability, createAvailability } from '../mongo/availability';
 import { WRONG_BY } from '../mongo/clock';
+import { isUnavailable } from '../mongo/faults';
 import type { Databases } from '../tenant/databases';
+import { createRecordedAge } from '../events/tail/recordedAge';
 import { createTail } from '../events/tail/tail';
 import { createWaiting } from '../events/waiting';
 import { createApis } from './apis';
@@ -15,7 +17,7 @@ import { WRITE_LINES } from '../operator/writeLines';
 import { type Exchange, noteUnavailable } from '../http/exchange';
 import { writeError } from '../http/problem';
 import { checkHead } from '../http/requestHead';
-import { describeError } from '../log';
+import { createFailureLog, describeError } from '../log';
 import { toAppError } from '../mongo/toAppError';
 import { createMetrics, type ShedReason } from '../metrics';
 import type { Control } from '../organisations/control';
@@ -64,7 +66,16 @@ export async function createGateway(options: GatewayOptions, host: GatewayHost) 
   await availability.start();
   await shardHealth?.start();
   const limiters = await openGatewayLimiters(options, metrics);
-  const callers = createKeyCallers({ config, databases, control, schemas, tracker, metrics, limiters, waiting });
+  const { knownKey, ...callers } = createKeyCallers({
+    config,
+    databases,
+    control,
+    schemas,
+    tracker,
+    metrics,
+    limiters,
+    waiting,
+  });
   const apis = await createApis({
     ...callers,
     config,
@@ -90,11 +101,17 @@ export async function createGateway(options: GatewayOptions, host: GatewayHost) 
     limiters.close();
     throw error;
   });
-  const recording = createRecording({ control, logger, metrics, operations, logs: config.REQUEST_LOG === 'on' });
+  const logFailure = createFailureLog(logger);
+  const recording = createRecording({
+    ...{ control, logger, metrics, operations, knownKey },
+    logs: config.REQUEST_LOG === 'on',
+  });
   databases.maintainIndexes({
     onFailure: (id, collection, error) => {
       const where = { organisation_id: id, collection };
-      logger.warn({ ...where, error: describeError(error) }, 'indexes could not be made; run doctor --fix');
+      if (isUnavailable(error))
+        logFailure('indexes could not be looked at or made: the database did not respond', error, where);
+      else logger.warn({ ...where, error: describeError(error) }, 'indexes could not be made; run doctor --fix');
     },
     onWidened: (id, collection) => {
       const where = { organisation_id: id, collection };
@@ -142,6 +159,11 @@ export async function createGateway(options: GatewayOptions, host: GatewayHost) 
     handleAdmin(exchange: Exchange): Promise<void> {
       const entry = entryOf(exchange, { hasOperators, isAdmin: true });
       return answer(exchange, entry, () => apis.answerAdmin(exchange, entry));
+    },
+    /** What is in progress: requests, those of them that wait for events, and open streams of events. */
+    inHand() {
+      const { requests: waitingRequests, streams: open } = waiting.counts();
+      return { requests: tracker.inFlight(), waiting_requests: waitingRequests, streams: open };
     },
     /** Ends whatever would delay the drain: requests that wait for events, and background work that other gateways take over. */
     async beginDrain(): Promise<void> {
@@ -195,6 +217,7 @@ function createTraffic(
     jobs: control.jobs.counts,
     bytesLimit: config.MAX_ORGANISATION_BYTES,
     tail: () => tail.state(),
+    recordedAge: createRecordedAge(databases),
     waiting: () => waiting.counts(),
     webhooks: () => webhooks,
     webhookEndpoints: control.webhooks.lastCounts,
@@ -236,6 +259,7 @@ function availabilityOf(databases: Databases, logger: Logger): Availability {
 
 /** Which shards respond, if there are shards; each change is logged. */
 function shardHealthOf(databases: Databases, logger: Logger) {
+  const logFailure = createFailureLog(logger);
   return databases.watchShards({
     onChange: (shard, isDown) => {
       logger.warn(
@@ -252,7 +276,8 @@ function shardHealthOf(databases: Databases, logger: Logger) {
         );
     },
     onError: (error) => {
-      logger.warn({ error: describeError(error) }, 'the shards cannot be watched; see scopegate doctor');
+      if (isUnavailable(error)) logFailure('the shards could not be looked at; will retry', error);
+      else logger.warn({ error: describeError(error) }, 'the shards cannot be watched; see scopegate doctor');
     },
   });
 }

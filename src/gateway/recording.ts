@@ -1,8 +1,9 @@
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
+import type { KnownKey } from '../auth/authenticate';
 import type { Caller } from '../auth/principal';
-import type { Exchange, Unavailable } from '../http/exchange';
-import { describeError, redactPath } from '../log';
+import { type Exchange, soleAuthorization, type Unavailable } from '../http/exchange';
+import { createFailureLog, describeError, redactPath } from '../log';
 import { type Face, type Metrics, operationLabel } from '../metrics';
 import type { Control } from '../organisations/control';
 import { organisationUsageId } from '../organisations/usageUnits';
@@ -25,6 +26,8 @@ interface RecordingOptions {
   >;
   /** Names of the schema's root fields. */
   readonly operations: readonly string[];
+  /** What is known of the key in an Authorization header without reading it. */
+  readonly knownKey: (authorization: string | undefined) => KnownKey | undefined;
   /** Whether requests are logged (REQUEST_LOG). */
   readonly logs: boolean;
 }
@@ -51,14 +54,15 @@ const PAGE_OPERATIONS: readonly (string | undefined)[] = ['me', 'introspection']
 /** Longest path that is stored. */
 const PATH_LENGTH = 200;
 
-export function createRecording({ control, logger, metrics, operations, logs }: RecordingOptions) {
+export function createRecording({ control, logger, metrics, operations, knownKey, logs }: RecordingOptions) {
   const refusals = createLimitedLines(logger, 'requests without a valid key that have no line of their own');
   const unavailables = createLimitedLines(logger, 'requests answered with 503 that have no line of their own');
   const label = operationLabel(operations);
+  const logFailure = createFailureLog(logger);
   const usage = createUsageCounter({
     usage: control.usage,
     onError: (error) => {
-      logger.warn({ error: describeError(error) }, 'writing usage failed; will retry');
+      logFailure('writing usage failed; will retry', error);
     },
     onUncounted: (requests) => {
       metrics.usageUncounted(requests);
@@ -69,7 +73,7 @@ export function createRecording({ control, logger, metrics, operations, logs }: 
     ? createRequestRecorder({
         log: control.requests,
         onError: (error) => {
-          logger.warn({ error: describeError(error) }, 'writing the request log failed; will retry');
+          logFailure('writing the request log failed; will retry', error);
         },
         onLeftOut: metrics.requestsNotLogged,
       })
@@ -87,6 +91,8 @@ export function createRecording({ control, logger, metrics, operations, logs }: 
       operationName,
       code,
       missingScope,
+      elements,
+      elementsFailed = 0,
       waited = 0,
     } = exchange.log;
     const isKey = principal?.kind === 'key';
@@ -109,7 +115,9 @@ export function createRecording({ control, logger, metrics, operations, logs }: 
     const keyFace = KEY_FACES.find((name) => name === face);
     if (!recorder || !keyFace) return;
     const [organisation_id, key_id] = [owner.organisation, owner.key];
-    recorder.add({ organisation_id, key_id, operation: operation ?? null, status, code: code ?? null, failed }, () => ({
+    const head = { organisation_id, key_id, operation: operation ?? null, status, code: code ?? null };
+    // who searches for failures wants to find a call whose elements failed, too
+    recorder.add({ ...head, failed: failed || elementsFailed > 0 }, () => ({
       request_id: exchange.requestId,
       face: keyFace,
       method: exchange.request.method ?? '',
@@ -120,6 +128,7 @@ export function createRecording({ control, logger, metrics, operations, logs }: 
       operation_type: OPERATION_TYPES.find((type) => type === operationType) ?? null,
       operation_name: operationName ?? null,
       reason: KEY_REFUSALS.find((reason) => reason === refusal?.reason) ?? null,
+      ...(elements !== undefined && { elements, elements_failed: elementsFailed }),
     }));
   }
 
@@ -160,11 +169,19 @@ export function createRecording({ control, logger, metrics, operations, logs }: 
       status,
       ...(code === undefined ? {} : { code }),
       ...(status === 401 && { reason }),
+      ...(log.elements !== undefined && { elements: log.elements, elements_failed: log.elementsFailed }),
       ...unavailable,
       ms: Math.round(ms * 10) / 10,
-      ...(principal ? callerFields(principal) : refusal?.keyId !== undefined && { key_id: refusal.keyId }),
+      ...callerOf(exchange, isUnavailable),
       address,
     });
+  }
+
+  /** Who called, as far as is known: while the database is away, the key cannot be read. */
+  function callerOf({ request, log: { principal, refusal } }: Exchange, isUnavailable: boolean): object {
+    if (principal) return callerFields(principal);
+    const key = isUnavailable ? knownKey(soleAuthorization(request)) : undefined;
+    return key ? keyFields(key) : refusal?.keyId === undefined ? {} : { key_id: refusal.keyId };
   }
 
   return {
@@ -236,6 +253,10 @@ function createLimitedLines(logger: Logger, summary: string) {
   };
 }
 
+function keyFields({ keyId: key_id, organisationId }: KnownKey): Record<string, string> {
+  return { key_id, ...(organisationId !== undefined && { organisation_id: organisationId }) };
+}
+
 function callerFields(principal: Caller): Record<string, string> {
   if (principal.kind === 'operator') return { operator: principal.name };
   const who = principal.kind === 'key' ? { key_id: principal.key.id } : { user_id: principal.user.id };
@@ -254,10 +275,10 @@ export function beginSpan(
   log.traceId = span.traceId;
   exchange.trace = span.step;
   response.once('close', () => {
-    const { operation, principal } = log;
+    const { operation, principal, elements, elementsFailed } = log;
     const status = response.writableFinished ? response.statusCode : CALLER_LEFT;
     const keyId = principal?.kind === 'key' ? principal.key.id : undefined;
-    span.end({ status, operation, keyId, organisationId: principal?.organisation?.id });
+    span.end({ status, operation, keyId, organisationId: principal?.organisation?.id, elements, elementsFailed });
   });
   return span.run;
 }

@@ -5,6 +5,7 @@ import { createGateway, type GatewayOptions } from './index';
 import { type Connections, refuseBroken, trackConnections } from '../http/connections';
 import { openExchange } from '../http/exchange';
 import { redact } from '../log';
+import { revision, version } from '../package';
 
 export interface ServerOptions extends GatewayOptions {
   /** Overrides of the production timeouts, for tests. */
@@ -16,8 +17,11 @@ export interface RunningServer {
   readonly url: string;
   /** http://ADMIN_HOST:ADMIN_PORT, if set. */
   readonly adminUrl: string | undefined;
-  /** Returns 503 on /readyz, stops accepting connections after DRAIN_DELAY, lets accepted requests finish, then closes. */
-  drain(): Promise<void>;
+  /**
+   * Returns 503 on /readyz, stops accepting connections after DRAIN_DELAY, lets accepted requests finish, then closes. `reason`, such as a
+   * signal, is for the log.
+   */
+  drain(reason?: string): Promise<void>;
 }
 
 /** In milliseconds. */
@@ -62,7 +66,7 @@ const UNREADABLE =
 
 /** Starts serving the APIs, the pages, the health checks and the metrics. @throws the system's error if a port cannot be opened, marked with `isAdmin` for ADMIN_PORT */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  const { config, logger } = options;
+  const { config, databases, logger } = options;
   const timeouts = { ...TIMEOUTS, ...options.timeouts };
   const server = createServer({
     requestTimeout: timeouts.request,
@@ -132,20 +136,33 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   gateway.jobs.start();
   if (config.EVENTS === 'on') for (const part of [gateway.tail, gateway.webhooks]) part.start();
 
-  async function end(): Promise<void> {
-    const latest = performance.now() + timeouts.drain;
+  async function end(reason: string | undefined): Promise<void> {
+    const began = performance.now();
+    const latest = began + timeouts.drain;
+    logger.info({ reason, ...gateway.inHand(), connections: connections.count() }, 'draining');
     const begun = gateway.beginDrain();
     connections.announceEnd();
     await pause(config.DRAIN_DELAY * 1000);
     await stopListening(server);
-    await closeGently(server, connections, { idle: timeouts.idle, latest });
+    await finishConnections(connections, { idle: timeouts.idle, latest });
+    const { requests, streams } = gateway.inHand();
+    const cutOff = { requests, streams, connections: connections.count() };
+    await destroyConnections(server, connections);
     // a database that does not respond may hold up the background work
     await Promise.race([begun, pause(Math.max(0, latest - performance.now()), undefined, { ref: false })]);
     await gateway.stop();
     await closeAdmin();
+    logger.info({ ms: Math.round(performance.now() - began), cut_off: cutOff }, 'stopped');
   }
 
-  return { url, adminUrl, drain: () => (draining ??= end()) };
+  logger.info(
+    {
+      ...{ version, revision, node: process.version, url, admin_url: adminUrl },
+      ...{ mongodb: databases.version, events: config.EVENTS },
+    },
+    'started',
+  );
+  return { url, adminUrl, drain: (reason) => (draining ??= end(reason)) };
 }
 
 /** Marks an error as ADMIN_PORT's. */
@@ -172,9 +189,8 @@ function createAdmin(
   return { server: server.on('request', arrived).on('checkExpectation', arrived), connections };
 }
 
-/** Closes each connection when it is idle; destroys the rest at the deadline. */
-async function closeGently(
-  server: Server,
+/** Closes each connection when it is idle, until the deadline. */
+async function finishConnections(
   connections: Connections,
   { idle, latest }: { readonly idle: number; readonly latest: number },
 ): Promise<void> {
@@ -182,6 +198,9 @@ async function closeGently(
     connections.endIdle(idle);
     await pause(DRAIN_SWEEP_EVERY);
   }
+}
+
+async function destroyConnections(server: Server, connections: Connections): Promise<void> {
   // also stops http's own timers
   server.close();
   server.closeAllConnections();

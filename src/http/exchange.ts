@@ -61,6 +61,9 @@ interface ExchangeLog {
   invalid?: Map<string, InvalidRow>;
   /** How many rows were left out of the answer. */
   omitted?: number;
+  /** Of bulk calls and writes: how many elements they had, and how many of these failed. */
+  elements?: number;
+  elementsFailed?: number;
   traceId?: string;
   /** The longest of its waits that need no database, in milliseconds. */
   waited?: number;
@@ -101,6 +104,12 @@ function noteInvalid({ log, response }: Exchange, row: InvalidRow, what: 'omitte
   if (what === 'refused') return;
   log.omitted = (log.omitted ?? 0) + rows;
   if (!response.headersSent) response.setHeader(OMITTED, log.omitted);
+}
+
+/** Notes the outcome of a bulk call or a write; a GraphQL request may have several. */
+export function noteElements({ log }: Pick<Exchange, 'log'>, failed: number, of: number): void {
+  log.elements = (log.elements ?? 0) + of;
+  log.elementsFailed = (log.elementsFailed ?? 0) + failed;
 }
 
 /** Headers of a key's budget, set by {@link setRateHeaders}. */
@@ -186,6 +195,9 @@ export function createIncomingRequest(exchange: Exchange): IncomingRequest {
     isGone: () => isGone(exchange.response),
     noteInvalid: (row, what, rows) => {
       noteInvalid(exchange, row, what, rows);
+    },
+    noteElements: (failed, of) => {
+      noteElements(exchange, failed, of);
     },
     omitted: () => exchange.log.omitted ?? 0,
     takeTurn: () => exchange.queue.take(exchange, 'body'),

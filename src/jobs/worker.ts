@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import type { Logger } from 'pino';
 import { keepLease } from '../mongo/lease';
-import { describeError } from '../log';
+import { createFailureLog, describeError } from '../log';
 import { createLoop } from '../async/loop';
 import type { Actor } from '../organisations/auditEvents';
 import { BEAT_EVERY, type HeldJob, JobRefused } from '../organisations/jobs';
@@ -34,6 +34,7 @@ export interface WorkerOptions extends Stores {
 export function createJobWorker({ logger, ...stores }: WorkerOptions) {
   const { jobs, moving } = stores.control;
   const running = new Set<Promise<void>>();
+  const logFailure = createFailureLog(logger);
 
   /** Begins a job if there is one. Resolves with whether there may be another. */
   async function lookForJob(): Promise<boolean> {
@@ -64,7 +65,7 @@ export function createJobWorker({ logger, ...stores }: WorkerOptions) {
 
   function logged(message: string) {
     return (error: unknown): undefined => {
-      logger.warn({ error: describeError(error) }, message);
+      logFailure(message, error);
     };
   }
 

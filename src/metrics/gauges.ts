@@ -32,6 +32,8 @@ export interface GaugeOptions {
    * both in milliseconds.
    */
   readonly tail: () => { readonly isTailing: boolean; readonly lag: number; readonly log: number | undefined };
+  /** How old the newest change is whose events are stored, whichever gateway records them, in milliseconds. */
+  readonly recordedAge: () => Promise<number>;
   /** Requests that wait for events, and open event streams. */
   readonly waiting: () => { readonly requests: number; readonly streams: number };
   /** The webhooks that this gateway delivers. */
@@ -42,6 +44,8 @@ export interface GaugeOptions {
     posting(): number;
     /** Posts that wait until fewer are under way. */
     postsWaiting(): number;
+    /** Why it sends nothing to organisations' endpoints. */
+    resting(): Readonly<Record<'events_off' | 'no_secret' | 'wrong_secret', boolean>>;
     /** How far the operator's webhook is behind, and how many events it refused (parked); undefined if this gateway has none. */
     operatorBehind(): { readonly seconds: number; readonly parked: number } | undefined;
   };
@@ -55,7 +59,7 @@ const RESOLUTION = 10;
 /** Adds the gauges, which are read whenever the metrics are. */
 export function addGauges(registry: Registry, options: GaugeOptions): void {
   const { pool, isUp, isWritable, shards, clocks, moves, jobs, quotas, tail, waiting, webhooks } = options;
-  const gauges: [name: string, help: string, read: () => Reading][] = [
+  const gauges: [name: string, help: string, read: () => Promise<Reading> | Reading][] = [
     [
       'scopegate_loop_delay_seconds',
       'The longest time that the event loop was held since the last scrape.',
@@ -146,6 +150,11 @@ export function addGauges(registry: Registry, options: GaugeOptions): void {
       'How far that log goes back; absent if the database user may not read it.',
       () => secondsOfTail(({ log }) => log),
     ],
+    [
+      'scopegate_events_recorded_age_seconds',
+      'How old the newest change is whose events are stored, whichever gateway records them: a few seconds, and more while none does. Since the start of this gateway if none ever did.',
+      async () => (await options.recordedAge()) / 1000,
+    ],
     ['scopegate_events_waiting_requests', 'Requests that wait for events.', () => waiting().requests],
     ['scopegate_event_streams', 'Open streams of events.', () => waiting().streams],
     [
@@ -157,6 +166,11 @@ export function addGauges(registry: Registry, options: GaugeOptions): void {
       'scopegate_webhook_waiting_seconds',
       'How long the webhook endpoint with work that waits longest has waited for a gateway to take it.',
       () => webhooks().waited() / 1000,
+    ],
+    [
+      'scopegate_webhooks_resting',
+      'Whether this gateway sends no webhooks to endpoints of organisations because of its EVENTS=off (events_off), or its WEBHOOK_SECRET: not set (no_secret), or not that of the endpoints (wrong_secret).',
+      () => Object.entries(webhooks().resting()).map(([reason, rests]) => [{ reason }, rests ? 1 : 0] as const),
     ],
     ['scopegate_webhook_posts', 'Webhooks that are being sent; at most 64 a gateway.', () => webhooks().posting()],
     [

@@ -40,17 +40,17 @@ export type Reading = number | undefined | readonly (readonly [labels: Record<st
 function register(
   registry: Registry,
   metric: { readonly name: string; readonly help: string; readonly type: 'gauge' | 'histogram' },
-  read: () => readonly object[],
+  read: () => Promise<readonly object[]> | readonly object[],
 ): void {
-  const get = () => Promise.resolve({ ...metric, values: read(), aggregator: 'sum' });
+  const get = async () => ({ ...metric, values: await read(), aggregator: 'sum' });
   // the registry uses nothing else of a metric
   registry.registerMetric({ name: metric.name, get } as unknown as Metric);
 }
 
-/** Registers a gauge that is read on each scrape. */
-export function gauge(registry: Registry, name: string, help: string, read: () => Reading): void {
-  register(registry, { name, help, type: 'gauge' }, () => {
-    const reading = read() ?? [];
+/** Registers a gauge that is read on each scrape, which waits for it. `read` must not reject. */
+export function gauge(registry: Registry, name: string, help: string, read: () => Promise<Reading> | Reading): void {
+  register(registry, { name, help, type: 'gauge' }, async () => {
+    const reading = (await read()) ?? [];
     const series = typeof reading === 'number' ? [[{}, reading] as const] : reading;
     return series.map(([labels, value]) => ({ labels, value }));
   });

@@ -49,6 +49,8 @@ export interface CallContext {
   readonly holdRows?: ((bytes: number) => void) | undefined;
   /** Notes a row that cannot be served: for the log, and if it (or as many as `rows`) was left out of the answer also for the caller. */
   readonly noteInvalid?: ((row: InvalidRow, what: 'omitted' | 'refused', rows?: number) => void) | undefined;
+  /** Notes for the log how many elements of a bulk call or a write failed, and how many it had. */
+  readonly noteElements?: ((failed: number, of: number) => void) | undefined;
   /** How many rows were left out of the answer so far. */
   readonly omitted?: (() => number) | undefined;
   /** Whether the caller disconnected, so that nobody gets the answer. */
@@ -108,6 +110,7 @@ export interface IncomingRequest {
   readonly holdRows?: CallContext['holdRows'];
   readonly isGone?: CallContext['isGone'];
   readonly noteInvalid?: CallContext['noteInvalid'];
+  readonly noteElements?: CallContext['noteElements'];
   readonly omitted?: CallContext['omitted'];
   readonly takeTurn?: CallContext['takeTurn'];
 }

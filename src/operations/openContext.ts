@@ -180,6 +180,7 @@ export function contextFactory(options: ContextOptions): OpenContext<DataContext
         holdRows: request.holdRows,
         isGone: request.isGone,
         noteInvalid: request.noteInvalid,
+        noteElements: request.noteElements,
         omitted: request.omitted,
         takeTurn: request.takeTurn,
       };

@@ -81,6 +81,7 @@ export function operatorContextFactory(options: OperatorContextOptions): OpenCon
       countAnswer: request.countAnswer,
       holdRows: request.holdRows,
       isGone: request.isGone,
+      noteElements: request.noteElements,
       takeTurn: request.takeTurn,
     };
   };

@@ -3,7 +3,7 @@ import { setImmediate as nextLoopTurn } from 'node:timers/promises';
 import { OPERATOR } from '../auth/roles';
 import { AppError, type Fault, invalidRequest } from '../errors';
 import { checkBodyHeaders, checkInTurns } from '../http/body';
-import { type Exchange, createIncomingRequest, noteUnavailable } from '../http/exchange';
+import { type Exchange, createIncomingRequest, noteElements, noteUnavailable } from '../http/exchange';
 import { NDJSON, NDJSON_LIMITS, type NdjsonLine, ndjsonPieces } from '../http/ndjson';
 import { toAppError } from '../mongo/toAppError';
 import type { CallContext, OpenContext } from '../operations/context';
@@ -113,6 +113,7 @@ async function answerLines(
       const refusal = await chargeFor(writing.context, more);
       const results = await writePiece(piece, { ...writing, pace, refusal, transactionSize });
       if (isClosed(response)) return;
+      noteElements(exchange, results.filter(({ outcome }) => outcome === 'failed').length, results.length);
       beginAnswer();
       const first = lines;
       response.write(results.map((result, at) => `${JSON.stringify({ index: first + at, ...result })}\n`).join(''));

@@ -23,7 +23,7 @@ export interface WriteServices {
   readonly admit: (organisation: Pick<OrganisationForOperators, 'id'>) => void;
 }
 
-export type WriteContext = Pick<CallContext, 'charge' | 'holdRows' | 'takeTurn'>;
+export type WriteContext = Pick<CallContext, 'charge' | 'holdRows' | 'noteElements' | 'takeTurn'>;
 
 export interface WriteArguments {
   readonly id: string;
@@ -108,6 +108,7 @@ export function createWriteOperation(
         ({ write: unitOfWork } = idempotent);
       }
       const report = await writeElements(writes, placeOf, { ...call, write: unitOfWork }).catch(rethrowErased);
+      context.noteElements?.(report.failed, writes.length);
       if (!call.dryRun && !replay.isDone) await recordWritten(call.organisation, report);
       return report;
     },

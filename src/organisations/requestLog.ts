@@ -23,6 +23,8 @@ export interface RequestPageQuery extends ListArguments, RequestQuery {}
 
 /** Keys in an answer of countByKey. */
 const MAX_KEYS = 100;
+/** Organisations among whose rows a request id is looked up in one command. */
+const ORGANISATIONS_AT_ONCE = 1000;
 
 interface KeyRequests {
   readonly key_id: string;
@@ -39,7 +41,7 @@ export type RequestLog = ReturnType<typeof createRequestLog>;
 
 /** Requests with keys (docs/decisions/request-log.md). `most` is how many rows of each kind an organisation keeps. */
 export function createRequestLog(models: Pick<ControlModels, 'requests' | 'organisations'>, most = MAX_ROWS) {
-  const { requests } = models;
+  const { requests, organisations } = models;
   const native = nativeCollection(requests);
 
   return {
@@ -114,6 +116,23 @@ export function createRequestLog(models: Pick<ControlModels, 'requests' | 'organ
       const firstUnknown = [{ $match: { address: UNKNOWN_ADDRESS } }, { $limit: 1 }];
       const [row] = await native.aggregate<Pick<RequestRow, 'at'>>([...newestRows, ...firstUnknown]).toArray();
       return row?.at;
+    },
+    /** The newest requests with an id of their caller's or ours, of whatever organisation, at most `limit`. */
+    async withRequestId(requestId: string, limit: number): Promise<RequestRow[]> {
+      const found: RequestRow[] = [];
+      const newestFirst = { sort: { at: -1, _id: -1 }, limit } as const;
+      // by organisation, since their index begins with it
+      const look = async (ids: readonly string[]): Promise<void> => {
+        const filter = { organisation_id: { $in: ids }, request_id: { $eq: requestId } };
+        found.push(...(await native.find(filter, newestFirst).toArray()));
+      };
+      const ids: string[] = [];
+      for await (const { _id: id } of organisations.find({}, { _id: 1 }).lean().cursor()) {
+        ids.push(id);
+        if (ids.length === ORGANISATIONS_AT_ONCE) await look(ids.splice(0));
+      }
+      if (ids.length > 0) await look(ids);
+      return found.sort((left, right) => right.at.getTime() - left.at.getTime()).slice(0, limit);
     },
     /** The newest requests, at most `limit`. @throws AppError invalid_request for an invalid status */
     list: (query: RequestQuery, limit: number) =>

@@ -7,7 +7,8 @@ import type { RequestRow } from './requestRows';
 /** A row as people get it; older rows lack some members. */
 export function shownRequest({ _id: id, organisation_id: _, failed: __, ...row }: RequestRow) {
   const { missing_scope = null, operation_type = null, operation_name = null } = row;
-  return { id, ...row, missing_scope, operation_type, operation_name };
+  const { elements = null, elements_failed = null } = row;
+  return { id, ...row, missing_scope, operation_type, operation_name, elements, elements_failed };
 }
 
 interface NamedRequest {

@@ -40,9 +40,12 @@ export const requestSchema = Schema.create(
     reason: nullable.oneOf(KEY_REFUSALS),
     /** The scope that the key lacked, or several of which any one was needed; missing in older rows. */
     missing_scope: { type: String },
+    /** Of bulk calls: how many elements they had, and how many of these failed; both missing in other and in older rows. */
+    elements: { type: Number },
+    elements_failed: { type: Number },
     ms: required.number,
     address: required.text,
-    /** Whether it has an error code or a status of 400 or more. */
+    /** Whether it has an error code, a status of 400 or more, or elements that failed. */
     failed: required.flag,
   },
   { ...ROW, collection: 'request_log' },

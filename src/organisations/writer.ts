@@ -1,3 +1,5 @@
+import { inBackground } from '../async/background';
+
 /**
  * Schedules writes of what is gathered in memory, so that no request waits for them. Only one runs at a time, so that a slow database
  * is not given more work. `write` must not reject.
@@ -10,7 +12,7 @@ export function createDelayedWriter(after: number, write: () => Promise<void>) {
   function flush(): Promise<void> {
     clearTimeout(timer);
     timer = undefined;
-    return (writing = writing.then(write));
+    return (writing = inBackground(() => writing.then(write)));
   }
 
   return {

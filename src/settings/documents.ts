@@ -14,7 +14,7 @@ const ENDPOINT = `id url types state disabled_reason disabled_at failing_since n
 const INVITATION = 'id name role created_by created_at expires_at';
 
 const REQUEST = `id at request_id key_id face method path operation operation_type operation_name status code reason
-  missing_scope ms address`;
+  missing_scope elements elements_failed ms address`;
 const REQUEST_VARIABLES = `$key_id: ID, $failed: Boolean, $status: String, $face: RequestFace, $search: String,
   $since: DateTime, $until: DateTime`;
 const REQUEST_FILTERS = REQUEST_VARIABLES.replaceAll(/\$(\w+): \w+/g, '$1: $$$1');

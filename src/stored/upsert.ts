@@ -80,10 +80,14 @@ async function bulkUpsert(
   const more = Math.ceil(elements.length / ELEMENTS_PER_POINT) - 1;
   if (more > 0) await context.charge(more);
   if (elements.length > SMALL_CALL) await context.takeTurn?.();
-  if (dryRun) return storeElements(spec, elements, context, { isAtomic, dryRun, metadataIsObject });
-  return runAdmitted(context, elements.length, (onCommitted) =>
-    storeElements(spec, elements, context, { isAtomic, dryRun, metadataIsObject, onCommitted }),
-  );
+  const how = { isAtomic, dryRun, metadataIsObject };
+  const result = dryRun
+    ? await storeElements(spec, elements, context, how)
+    : await runAdmitted(context, elements.length, (onCommitted) =>
+        storeElements(spec, elements, context, { ...how, onCommitted }),
+      );
+  context.noteElements?.(result.failed, elements.length);
+  return result;
 }
 
 interface StoreOptions {

@@ -151,13 +151,18 @@ export async function connectDatabases(options: DatabaseOptions) {
         const change = { $currentDate: { at: true } } as const;
         await client
           .db(options.controlDatabase)
-          .collection<{ _id: string }>(HEARTBEATS)
+          .collection<Heartbeat>(HEARTBEATS)
           .updateOne({ _id: 'writes' }, change, { upsert: true });
       } catch (error) {
         // no connection, no privilege, or another gateway was first: none of these is about writes
         const isOwnError = error instanceof AppError || (error as Error).name === 'MongoWaitQueueTimeoutError';
         if (!isOwnError && !isUnauthorised(error) && !isDuplicateKey(error)) throw error;
       }
+    },
+    /** When a gateway that runs last tested a write, which each does every 10 s; undefined if none ever did. */
+    async gatewaySeenAt(): Promise<Date | undefined> {
+      const row = await client.db(options.controlDatabase).collection<Heartbeat>(HEARTBEATS).findOne({ _id: 'writes' });
+      return row?.at;
     },
     /** Whether the control database can read keys within 1.5 s; if not, it may just be slow. */
     findsKeys: keys.responds,
@@ -181,3 +186,8 @@ export async function connectDatabases(options: DatabaseOptions) {
 
 /** The collection of the control database in which gateways test writes. */
 const HEARTBEATS = 'heartbeats';
+
+interface Heartbeat {
+  readonly _id: string;
+  readonly at: Date;
+}

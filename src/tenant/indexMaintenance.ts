@@ -3,6 +3,7 @@ import { AppError } from '../errors';
 import { MINUTE, SECOND } from '../units';
 import type { Collection } from '../mongo/collection';
 import { isIndexRefused } from '../mongo/faults';
+import { inBackground } from '../async/background';
 import type { Semaphore } from '../async/semaphore';
 import type { Quota } from './quota';
 import { differenceOf, createIndexes, rowsOf, SMALL } from '../mongo/indexes';
@@ -119,7 +120,7 @@ export function createIndexMaintenance(
     const { name } = definition;
     // no second look while this one waits or runs
     lookedAt.set(name, Infinity);
-    void checks(() => ensure(definition, false))
+    void inBackground(() => checks(() => ensure(definition, false)))
       .catch((error: unknown) => {
         if (!(error instanceof AppError)) context.onFailure(organisationId, name, error);
       })

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { mongo } from 'mongoose';
+import { inBackground } from '../async/background';
 import { AppError } from '../errors';
 import { SECOND } from '../units';
 import { READ_TIMEOUT } from '../mongo/native';
@@ -69,7 +70,7 @@ export function createQuota(most: number, read = storedBytes) {
     async admit(database: mongo.Db): Promise<void> {
       const last = cache.get(database.databaseName);
       if (!last || last.until < performance.now()) {
-        const measurement = measuring.get(database.databaseName) ?? measure(database);
+        const measurement = measuring.get(database.databaseName) ?? inBackground(() => measure(database));
         measuring.set(database.databaseName, measurement);
         // an outdated measurement alone must not refuse a write
         if (last && last.bytes >= most) await measurement;

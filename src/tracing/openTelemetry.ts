@@ -45,6 +45,9 @@ interface RequestEnd {
   readonly operation: string | undefined;
   readonly keyId: string | undefined;
   readonly organisationId: string | undefined;
+  /** Of bulk calls and writes: how many elements they had, and how many of these failed. */
+  readonly elements: number | undefined;
+  readonly elementsFailed: number | undefined;
 }
 
 export interface TracingOptions {
@@ -118,11 +121,13 @@ function startRequestSpan(
       tracer.startActiveSpan(name, { attributes: { 'scopegate.operation': name } }, (step) =>
         runInSpan(step, run, answerOf),
       )) satisfies Trace,
-    end({ status, operation, keyId, organisationId }: RequestEnd): void {
+    end({ status, operation, keyId, organisationId, elements, elementsFailed }: RequestEnd): void {
       if (operation !== undefined)
         span.updateName(`${title} ${operation}`.slice(0, 200)).setAttribute('scopegate.operation', operation);
       if (keyId !== undefined) span.setAttribute('scopegate.key.id', keyId);
       if (organisationId !== undefined) span.setAttribute('scopegate.organisation.id', organisationId);
+      if (elements !== undefined) span.setAttribute('scopegate.elements', elements);
+      if (elementsFailed !== undefined) span.setAttribute('scopegate.elements_failed', elementsFailed);
       span.setAttribute('http.response.status_code', status);
       // a caller's mistake does not mark the server's span as failed
       if (status >= 500) span.setAttribute('error.type', String(status)).setStatus({ code: SpanStatusCode.ERROR });

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Config } from '../config';
 import type { Databases } from '../tenant/databases';
-import { describeError } from '../log';
+import { createFailureLog } from '../log';
 import type { Control } from '../organisations/control';
 import { createAddressPolicy, dnsNames } from './addresses';
 import { createMasterSecret, OTHER_SECRET, RESTORE_SECRET } from './masterSecret';
@@ -13,7 +13,7 @@ import type { Outcome } from './work';
 import { createWorkers } from './workers';
 
 interface WebhooksOptions {
-  readonly config: WebhookConfig & Partial<Pick<Config, 'OPERATOR_WEBHOOK_URL' | 'OPERATOR_WEBHOOK_SECRET'>>;
+  readonly config: WebhookConfig & Partial<Pick<Config, 'EVENTS' | 'OPERATOR_WEBHOOK_URL' | 'OPERATOR_WEBHOOK_SECRET'>>;
   readonly databases: Databases;
   readonly control: Control;
 }
@@ -44,6 +44,7 @@ interface GatewayWebhooksOptions extends WebhooksOptions {
 export function createWebhooks({ logger, isDown, onOutcome, ...stores }: GatewayWebhooksOptions) {
   const { poster, management } = webhookParts(stores);
   const { signing } = management;
+  const logFailure = createFailureLog(logger);
   const workers =
     signing &&
     createWorkers({
@@ -52,7 +53,7 @@ export function createWebhooks({ logger, isDown, onOutcome, ...stores }: Gateway
         logger.warn({ organisation_id, webhook_endpoint: _id, reason }, 'a webhook endpoint was disabled');
       },
       onError: (error) => {
-        logger.warn({ error: describeError(error) }, 'delivering webhooks failed; will retry');
+        logFailure('delivering webhooks failed; will retry', error);
       },
       onOtherSecret: () => {
         logger.error(`webhooks are not sent: ${OTHER_SECRET}; ${RESTORE_SECRET}`);
@@ -65,7 +66,7 @@ export function createWebhooks({ logger, isDown, onOutcome, ...stores }: Gateway
       : createOperatorWebhook({
           ...{ ...stores, url, secrets, onOutcome },
           onError: (error) => {
-            logger.warn({ error: describeError(error) }, "delivering the operator's webhook failed; will retry");
+            logFailure("delivering the operator's webhook failed; will retry", error);
           },
           onLost: (from) => {
             logger.error(
@@ -92,6 +93,12 @@ export function createWebhooks({ logger, isDown, onOutcome, ...stores }: Gateway
       await Promise.all([workers?.stop(), ofOperator?.stop()]);
       poster.close();
     },
+    /** Why nothing is sent to endpoints of organisations; all false if it is. */
+    resting: () => ({
+      events_off: stores.config.EVENTS === 'off',
+      no_secret: workers === undefined,
+      wrong_secret: workers?.hasOtherSecret() ?? false,
+    }),
     /** As in workers.ts; 0 without a master secret. */
     waited: (): number => workers?.waited() ?? 0,
     posting: (): number => workers?.posting() ?? 0,

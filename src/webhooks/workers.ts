@@ -89,6 +89,8 @@ export function createWorkers({ secret, onError, onOtherSecret, ...options }: Wo
       await loop.stop();
       await Promise.all(running.values());
     },
+    /** Whether nothing is sent because WEBHOOK_SECRET is not that of the endpoints, as last compared. */
+    hasOtherSecret: (): boolean => checked?.fits === false,
     /** How long the longest-waiting endpoint had waited for a worker at the last search, in milliseconds. */
     waited: (): number => waited,
     /** Posts in progress. */

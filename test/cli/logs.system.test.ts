@@ -39,7 +39,8 @@ describe('logs', () => {
     const { stdout } = await cli.run('logs', '--org', organisation.id, '--request-id', 'mine', '--json');
     expect(JSON.parse(stdout)).toEqual([
       {
-        ...{ id: expect.any(String), at: expect.any(String), request_id: 'mine', key_id: key.id, face: 'rest' },
+        ...{ id: expect.any(String), organisation_id: organisation.id, at: expect.any(String) },
+        ...{ request_id: 'mine', key_id: key.id, face: 'rest' },
         ...{
           method: 'GET',
           path: '/api/v1/quotes',
@@ -50,10 +51,24 @@ describe('logs', () => {
           code: null,
           reason: null,
           missing_scope: null,
+          elements: null,
+          elements_failed: null,
         },
         ...{ ms: expect.any(Number), address: '127.0.0.1' },
       },
     ]);
+  });
+
+  test('finds it without its organisation, and names that; other filters need one', async () => {
+    const { stdout } = await cli.run('logs', '--request-id', 'mine');
+    const [head, first] = stdout.split('\n');
+    expect(head).toMatch(/^ORGANISATION +WHEN +KEY/);
+    expect(first).toMatch(new RegExp(`^${organisation.id} .* mine$`));
+    expect(await cli.json('logs', '--request-id', 'mine')).toMatchObject([{ organisation_id: organisation.id }]);
+    expect(await cli.json('logs', '--request-id', 'of nobody')).toEqual([]);
+    expect(await cli.failed(2, 'logs')).toContain('--org or --request-id is needed');
+    const said = await cli.failed(2, 'logs', '--request-id', 'mine', '--failed');
+    expect(said).toContain('without --org, --request-id is the only filter');
   });
 
   test('truncates long paths and lists of root fields in a table, but not in JSON', async () => {

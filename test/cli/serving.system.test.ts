@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { eventually } from '../api/http/eventually';
+import { version } from '../../src/package';
 import { describeWith } from '../support/programs';
 import { INSTALL_REDIS, REDIS, startRedis } from '../support/redis';
 import { commandLine, finished, followed, newFolder, serve } from './commandLine';
@@ -116,13 +117,17 @@ describe('the stderr of serve is JSON', () => {
     const { code, stderr } = await stop();
     expect(code).toBe(0);
     const lines = linesOf(stderr);
+    const node = process.version;
     expect(lines).toEqual(
       expect.arrayContaining([
         expect.objectContaining({ level: 40, error: { type: 'Warning', message: 'sample' } }),
         expect.objectContaining({ log_level: 'debug' }),
         expect.objectContaining({ level: 20, path: '/livez', status: 200 }),
+        expect.objectContaining({ msg: 'started', version, revision: expect.any(String) as unknown, node, url }),
+        expect.objectContaining({ msg: 'draining', reason: 'SIGTERM', requests: 0, streams: 0 }),
       ]),
     );
+    expect(lines.at(-1)).toMatchObject({ msg: 'stopped', ms: expect.any(Number) as unknown });
     // before the first signal and after the second, probes are below the level
     const at = (msg: string): number => lines.findIndex((line) => String(line.msg).startsWith(msg));
     const probes = lines.flatMap(({ path }, index) => (path === '/livez' ? index : []));

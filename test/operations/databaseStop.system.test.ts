@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { generateKey } from '../../src/auth/keys';
 import { makeKey, makeOrganisation } from '../support/factories';
 import { late, metric, servedBy, startGateway } from '../support/gateway';
 import { eventually } from '../api/http/eventually';
@@ -12,10 +13,14 @@ const LIST = '{ products { has_more } }';
 const database = late(startDatabase);
 const gateway = servedBy(() => startGateway({ MONGODB_URI: database.uri }));
 afterAll(() => database.stop());
+let organisation: Awaited<ReturnType<typeof makeOrganisation>>;
+let made: Awaited<ReturnType<typeof makeKey>>;
 let key: string;
 
 beforeAll(async () => {
-  ({ key } = await makeKey(gateway, await makeOrganisation(gateway)));
+  organisation = await makeOrganisation(gateway);
+  made = await makeKey(gateway, organisation);
+  ({ key } = made);
   expect((await read()).status).toBe(200);
 });
 
@@ -80,6 +85,23 @@ describe('while the database is paused', () => {
     expect(ms).toBeLessThan(SOON);
     // an answer arrives before its request is counted as done
     await eventually(async () => (await metric(gateway, 'scopegate_http_requests_in_hand')) < 10);
+  });
+
+  test('the lines of 503s have the key and its organisation, which the gateway knows from before', async () => {
+    database.hold();
+    expectUnavailable(await read());
+    const seen = gateway.logs.length;
+    expectUnavailable(await read());
+    const unknown = generateKey('svc_live_', '');
+    const headers = { authorization: `Bearer ${unknown.key}` };
+    expectUnavailable(await raw(gateway.url, '/api/v1/products', { headers }));
+    const lines = await eventually(() => {
+      const said = gateway.logs.slice(seen).filter(({ status, path }) => status === 503 && path === '/api/v1/products');
+      return said.length === 2 ? said : undefined;
+    });
+    expect(lines[0]).toMatchObject({ reason: 'away', key_id: made.id, organisation_id: organisation.id });
+    expect(lines[1]).toMatchObject({ reason: 'away', key_id: unknown.id });
+    expect(lines[1]).not.toHaveProperty('organisation_id');
   });
 
   test('the gateway is live but not ready', async () => {

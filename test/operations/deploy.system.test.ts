@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { parser } from '@prometheus-io/lezer-promql';
 import { parse, parseAllDocuments } from 'yaml';
 import { describeVariables } from '../../src/config';
+import { type AlertRule, alertRules, PROMETHEUS_RULE, prometheusRule } from '../../tools/alerts';
 import { raw } from '../api/http/raw';
 import { startGateway } from '../support/gateway';
 
@@ -11,14 +12,6 @@ import { startGateway } from '../support/gateway';
 const ROOT = join(__dirname, '../..');
 const DEPLOY = join(ROOT, 'deploy');
 const read = (file: string): string => readFileSync(join(DEPLOY, file), 'utf8');
-
-interface Rule {
-  readonly alert: string;
-  readonly expr: string;
-  readonly for?: string;
-  readonly labels: { readonly severity: string };
-  readonly annotations: { readonly summary: string; readonly description: string };
-}
 
 interface Panel {
   readonly id: number;
@@ -30,9 +23,7 @@ interface Panel {
   readonly targets?: readonly { readonly refId: string; readonly expr: string; readonly legendFormat: string }[];
 }
 
-const rules = (parse(read('prometheus/alerts.yml')) as { groups: { rules: Rule[] }[] }).groups.flatMap(
-  (group) => group.rules,
-);
+const rules = alertRules();
 const dashboard = JSON.parse(read('grafana/scopegate.json')) as { panels: Panel[]; schemaVersion: number; uid: string };
 const graphs = dashboard.panels.filter(({ type }) => type !== 'row');
 
@@ -80,13 +71,34 @@ test.each(EXPRESSIONS)('%s: %s', (_title, expression) => {
   for (const name of partsOf(expression, 'LabelName')) expect([...labels, ...OF_PROMETHEUS]).toContain(name);
 });
 
-test('every alert has a unique name, a severity, a summary and a description', () => {
+/** Where an address that is not ours yet stands for the repository. */
+const PAGE = 'https://git.example.com/scopegate/blob/main/docs/guides/alerts.md';
+
+test('every alert has a unique name, a severity, a summary, and what its section of the page says', () => {
   expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length);
   for (const { labels: own, annotations } of rules) {
     expect(['page', 'ticket']).toContain(own.severity);
     expect(annotations.summary.length).toBeGreaterThan(10);
-    expect(annotations.description).toMatch(/^\S.*[.]$/);
+    // the page shows these, where there is no series to fill in
+    for (const name of ['description', 'impact', 'action', 'ends'] as const)
+      expect([name, annotations[name]]).toEqual([name, expect.stringMatching(/^(?!.*\{\{)[A-Z0-9`].*\.$/)]);
   }
+});
+
+test.each(rules)('the runbook_url of $alert leads to its section', ({ alert, annotations }) => {
+  expect(annotations.runbook_url).toBe(`${PAGE}#${alert.toLowerCase()}`);
+  expect(readFileSync(join(ROOT, 'docs/guides/alerts.md'), 'utf8')).toContain(`\n## ${alert}\n`);
+});
+
+test('the rules for the Prometheus Operator are those of alerts.yml (npm run docs)', () => {
+  expect(readFileSync(join(ROOT, PROMETHEUS_RULE), 'utf8')).toBe(prometheusRule());
+  const { kind, spec } = parse(prometheusRule()) as { kind: string; spec: { groups: { rules: AlertRule[] }[] } };
+  expect([kind, spec.groups.flatMap((group) => group.rules)]).toEqual(['PrometheusRule', rules]);
+});
+
+test('no alert names the job, but the one for a gateway that was never up', () => {
+  const named = rules.filter(({ expr }) => expr.includes('job=')).map(({ alert }) => alert);
+  expect(named).toEqual(['ScopegateDown', 'ScopegateAbsent']);
 });
 
 test.each(rules)('the alert $alert does not fire on a single value: it has a duration or a window', (rule) => {

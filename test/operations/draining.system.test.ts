@@ -57,6 +57,8 @@ test('/readyz returns 503 first, the port stays open for DRAIN_DELAY, and every 
 
   await drained;
   expect(await isRefused()).toBe(true);
+  const cutOff = { requests: 0, streams: 0, connections: 0 };
+  expect(gateway.logs.at(-1)).toMatchObject({ msg: 'stopped', cut_off: cutOff });
 });
 
 test('a request arriving on a keep-alive connection is answered, not cut off', async () => {
@@ -92,4 +94,10 @@ test('a caller that never finishes cannot delay the exit', async () => {
   const wire = await writeUnderWay();
   await gateway.drain();
   expect(await wire.whole()).not.toMatch(/HTTP\/1\.1 2/);
+  // the log says what was in hand, and what was cut off
+  const inHand = { requests: 1, streams: 0, connections: 1 };
+  expect(gateway.logs).toContainEqual(
+    expect.objectContaining({ msg: 'draining', ...inHand, waiting_requests: 0 }) as unknown,
+  );
+  expect(gateway.logs.at(-1)).toMatchObject({ msg: 'stopped', ms: expect.any(Number), cut_off: inHand });
 });

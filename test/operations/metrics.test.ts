@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import mongoose from 'mongoose';
+import { tailRows } from '../../src/events/tail/lease';
 import { client } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
 import { describeWith } from '../support/programs';
@@ -70,6 +72,29 @@ test('jobs are counted by state; those whose last attempt failed count as retryi
   await counted(own, 'scopegate_jobs{state="retrying"}', 2);
   const of = (state: string) => metric(own, `scopegate_jobs{state="${state}"}`);
   expect([await of('waiting'), await of('running'), await of('failed')]).toEqual([1, 0, 1]);
+});
+
+test('a gateway that does not record says how old the newest recorded change is, and why it sends no webhooks', async () => {
+  await using own = await startGateway({ CONTROL_DATABASE: `scopegate_age_${randomUUID().slice(0, 8)}` });
+  const age = (): Promise<number> => metric(own, 'scopegate_events_recorded_age_seconds');
+  // nothing was ever recorded, so it counts from the start
+  expect(await age()).toBeLessThan(60);
+  const rows = tailRows(own.databases.control.getClient(), own.databases.control.name);
+  const at = new mongoose.mongo.Timestamp({ t: Math.floor(own.databases.now() / 1000) - 900, i: 1 });
+  await rows.updateOne({ _id: 'tail' }, { $set: { at } });
+  await eventually(async () => (await age()) >= 900);
+  expect(await age()).toBeLessThan(960);
+  const resting = (reason: string) => metric(own, `scopegate_webhooks_resting{reason="${reason}"}`);
+  expect([await resting('events_off'), await resting('no_secret'), await resting('wrong_secret')]).toEqual([1, 1, 0]);
+});
+
+test('a gateway whose WEBHOOK_SECRET is not that of the endpoints says so', async () => {
+  const environment = { CONTROL_DATABASE: `scopegate_secret_${randomUUID().slice(0, 8)}`, EVENTS: 'on' };
+  const endpoints = gateway.databases.control.getClient().db(environment.CONTROL_DATABASE);
+  await endpoints.collection('webhook_endpoints').insertOne({ master: 'of another', state: 'enabled' });
+  await using own = await startGateway({ ...environment, WEBHOOK_SECRET: 'a master secret that is long enough' });
+  await counted(own, 'scopegate_webhooks_resting{reason="wrong_secret"}', 1);
+  expect(await metric(own, 'scopegate_webhooks_resting{reason="events_off"}')).toBe(0);
 });
 
 test('the limit of bytes is a metric only if it is set', async () => {

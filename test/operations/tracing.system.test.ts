@@ -242,6 +242,24 @@ test('health checks and the gateway’s own commands are not traced', async () =
   for (const span of spans) expect(inTraces).toContain(span.traceId);
 });
 
+test('what a request leaves to the background is in no trace', async () => {
+  const fresh = await makeKey(beside, await makeOrganisation(beside));
+  const own = client(traced, fresh.key);
+  const { answer, found } = await tracedCall((headers) => own.get('/products', {}, headers));
+  await eventually(() => ofKind(found(), SERVER)[0]);
+  // the key's last use is written a moment later, and its line of the request log within two seconds
+  const database = beside.databases.control;
+  const keys = database.collection<{ _id: string; last_used_at?: Date | null }>('api_keys');
+  await eventually(async () => (await keys.findOne({ _id: fresh.id }))?.last_used_at);
+  const request_id = answer.headers.get('x-request-id');
+  await eventually(() => database.collection('request_log').findOne({ request_id }));
+  // a later one has arrived, and spans arrive in the order in which they ended
+  const later = await tracedCall((headers) => own.get('/products', {}, headers));
+  await eventually(() => ofKind(later.found(), SERVER)[0]);
+  const names = ofKind(found(), CLIENT).map(({ name }) => name);
+  expect(names.filter((name) => !name.startsWith('find '))).toEqual([]);
+});
+
 test('no span contains a key, a body, or a value of a query', async () => {
   const secret = `canary${randomBytes(6).toString('hex')}`;
   const { found } = await tracedCall((headers) => caller.get('/products', { q: secret }, headers));

@@ -1,5 +1,7 @@
+import mongoose from 'mongoose';
+import pino from 'pino';
 import { generateKey } from '../../src/auth/keys';
-import { describeError, redact, redactPath } from '../../src/log';
+import { createFailureLog, describeError, redact, redactPath } from '../../src/log';
 
 const PREFIXES = ['svc_live_', 'svc_test_', 'acme_'];
 const { key } = generateKey('svc_live_', '');
@@ -94,5 +96,32 @@ describe('an error for the log', () => {
   test('may be any value', () => {
     expect(describeError(`lost ${key}`)).toEqual({ type: 'string', message: 'lost [key]' });
     expect(describeError(undefined)).toEqual({ type: 'undefined', message: 'undefined' });
+  });
+});
+
+describe('failures of work that is tried again', () => {
+  beforeEach(() => jest.useFakeTimers());
+  afterEach(() => jest.useRealTimers());
+
+  test('are logged at once, and then once a minute with their number; those of the database have no stack', () => {
+    const lines: Record<string, unknown>[] = [];
+    const to = { write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>) };
+    const logFailure = createFailureLog(pino({ base: null, timestamp: false }, to));
+    const away = new mongoose.mongo.MongoNetworkError('connection refused');
+    for (let second = 0; second <= 60; second += 1) {
+      logFailure('writing failed; will retry', away, { organisation_id: 'o' });
+      jest.advanceTimersByTime(1000);
+    }
+    logFailure('reading failed; will retry', new RangeError('ours'));
+    const msg = 'writing failed; will retry';
+    const error = { type: 'MongoNetworkError', message: 'connection refused' };
+    expect(lines).toEqual([
+      { level: 40, organisation_id: 'o', error, msg },
+      { level: 40, organisation_id: 'o', error, failures: 60, msg },
+      {
+        ...{ level: 40, msg: 'reading failed; will retry' },
+        error: { type: 'RangeError', message: 'ours', stack: expect.stringContaining('log.test') as unknown },
+      },
+    ]);
   });
 });

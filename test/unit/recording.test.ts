@@ -24,12 +24,12 @@ function recordingTo(logger: unknown): (statusCode: number, log: Log, ms?: numbe
     usage: { add: (entries: readonly UsageEntry[]) => (counted.push(entries), never) },
     requests: { add: () => never },
   };
-  const options = { control, metrics, logger, operations: ['quotes'], logs: true };
+  const options = { control, metrics, logger, operations: ['quotes'], knownKey: () => undefined, logs: true };
   const recording = createRecording(options as unknown as Options);
   return (statusCode, log, ms = 0) => {
     const response = Object.assign(new EventEmitter(), { statusCode, writableFinished: true });
     const exchange = {
-      request: { method: 'GET', headers: {} },
+      request: { method: 'GET', headers: {}, rawHeaders: [] },
       response,
       path: '/api/v1/quotes',
       requestId: 'one',

@@ -211,6 +211,8 @@ interface LoggedRequest3 {
   readonly code: string | null;
   readonly reason: 'revoked' | 'expired' | 'address' | null;
   readonly missing_scope: string | null;
+  readonly elements: number | null;
+  readonly elements_failed: number | null;
   readonly ms: number;
   readonly address: string;
 }

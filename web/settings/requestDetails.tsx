@@ -22,7 +22,7 @@ export const statusOf = ({ status, code }: Pick<Request, 'status' | 'code'>): nu
 
 export function Status({ of: request }: { of: Request }): JSX.Element {
   const status = statusOf(request);
-  const isFailed = request.code !== null || (status >= 400 && status !== LEFT);
+  const isFailed = request.code !== null || (status >= 400 && status !== LEFT) || (request.elements_failed ?? 0) > 0;
   return <State of={isFailed ? 'failed' : status === LEFT ? '' : 'succeeded'} words={String(status)} />;
 }
 
@@ -30,8 +30,13 @@ export function Status({ of: request }: { of: Request }): JSX.Element {
 export function Outcome({ of: request }: { of: Request }): JSX.Element | null {
   const { code, missing_scope: missing, status } = request;
   if (status === LEFT) return <span class="quiet">Caller disconnected</span>;
+  if (code === null && request.elements_failed) return <span class="bad">{failures(request)}</span>;
   return code === null ? null : <span class="bad">{missing === null ? code : `Missing scope ${missing}`}</span>;
 }
+
+/** How many elements of its bulk calls failed. */
+const failures = ({ elements, elements_failed: failed }: Pick<Request, 'elements' | 'elements_failed'>): string =>
+  `${(failed ?? 0).toLocaleString('en')} of ${(elements ?? 0).toLocaleString('en')} failed`;
 
 /** Why a key was refused. */
 const REFUSALS = {
@@ -75,6 +80,7 @@ function Details({ of: request }: { of: Request }): JSX.Element {
         <code>{code}</code>
       </a>,
     ]);
+  if (request.elements !== null) facts.push(['Elements', failures(request)]);
   if (own !== status) facts.push(['Answered with', `HTTP ${status}, as ${APIS[face]} answers errors`]);
   if (missing !== null)
     facts.push([

@@ -15,10 +15,11 @@ import {
   checkRedis,
   checkWebhooks,
 } from './environment';
+import { checkEvents } from './events';
 import { checkFolder } from './folder';
 import { checkIndexes, type Counts } from './indexes';
 import { rowsCommand } from './rows';
-import { checkClocks, checkDatabase, checkEvents, checkTransactionLimit } from './servers';
+import { checkClocks, checkDatabase, checkTransactionLimit } from './servers';
 import { checkControl, checkFiles, checkStored } from './storage';
 
 interface DoctorOptions extends JsonOption {

@@ -1,18 +1,15 @@
 import { hostname } from 'node:os';
-import { oldestInLog, openChanges, whyLogUnreadable } from '../../mongo/changeCursor';
 import { WRONG_BY } from '../../mongo/clock';
 import { OLDEST_MONGODB } from '../../mongo/deployment';
 import { isUnauthorised } from '../../mongo/faults';
 import { heartbeatDatabase } from '../../mongo/shardHealth';
 import { PRIVILEGES } from '../../mongo/shards';
-import { readTail, tailRows } from '../../events/tail/lease';
-import { MINUTE } from '../../units';
 import type { Store } from '../store';
 import { counted } from '../terminal';
 import { type Check, examine, Finding, type CheckResult, type DoctorContext } from './check';
 import { entry, isOnAtlas } from './connection';
 
-/* Checks of the database's servers: replica set, transactions, clock and log. */
+/* Checks of the database's servers: replica set, transactions and clock. */
 
 /**
  * Doctor warns about a transaction limit longer than this, in seconds. The embedded server and the guide set it: a killed gateway leaves its rows
@@ -21,8 +18,6 @@ import { entry, isOnAtlas } from './connection';
 const LONGEST_TRANSACTION = 15;
 /** How long mongos may look for a shard's primary, in milliseconds. */
 const SHARD_TIMEOUT = 5000;
-/** A log shorter than this, in milliseconds, has only just begun. */
-const YOUNG = 10 * MINUTE;
 
 type Databases = Store['databases'];
 type Hello = Awaited<ReturnType<Databases['hello']>>;
@@ -130,44 +125,6 @@ function distance(ahead: number): string {
   return `${seconds(Math.abs(ahead))} ${ahead > 0 ? 'ahead of' : 'behind'}`;
 }
 
-function seconds(ms: number): string {
+export function seconds(ms: number): string {
   return `${String(Math.round(ms / 1000))} s`;
-}
-
-/**
- * Whether the log can be read, and up to when events are recorded. Only a warning, since everything except events is still served;
- * undefined if the database cannot be read at all, which is reported above.
- */
-export async function checkEvents({ store: { databases } }: DoctorContext): Promise<Check | undefined> {
-  const outcome = await recordingState(databases).catch(() => undefined);
-  return outcome && { name: 'events', ok: true, ...outcome };
-}
-
-async function recordingState(databases: Databases): Promise<CheckResult> {
-  const client = await databases.streams();
-  const row = await readTail(tailRows(client, databases.control.name));
-  try {
-    await (await openChanges(client, [])).close();
-  } catch (error) {
-    const reason = whyLogUnreadable(error);
-    if (reason === undefined) throw error;
-    const fix =
-      'run the servers as a replica set, and give the user the role readAnyDatabase (or a role with find and changeStream on all databases)';
-    return { detail: `events are not recorded, because ${reason}`, fix };
-  }
-  const now = databases.now();
-  const oldest = databases.shards ? undefined : await oldestInLog(client);
-  const logLength = oldest && now - oldest.t * 1000;
-  const unknown = databases.shards
-    ? 'how far back the logs go is known on each shard (rs.printReplicationInfo())'
-    : 'this user may not read how far back the log goes';
-  const kept = logLength === undefined ? unknown : `the log goes back ${seconds(logLength)}`;
-  if (!row?.at) return { detail: 'the log can be read; no gateway has recorded events yet' };
-  const behind = Math.max(0, now - row.at.t * 1000);
-  const detail = `recorded up to ${seconds(behind)} ago; ${kept}`;
-  // warns before half of the log has passed unrecorded
-  if (logLength === undefined || logLength < YOUNG || behind < logLength / 2) return { detail };
-  const fix =
-    'start a gateway without EVENTS=off, or look for "recording events failed" in the logs of the running gateways, before the unrecorded events drop out of the log; a larger log gives more time';
-  return { detail, fix };
 }

@@ -70,7 +70,7 @@ export async function serveUntilStopped(
         ...(tracing && { tracing }),
       },
     );
-    opened.push(() => server.drain());
+    opened.push(() => server.drain(signal.aborted ? (signal.reason as Error).message : undefined));
     if (server.adminUrl !== undefined) note(`health and metrics are on ${server.adminUrl}`);
     await releaseStartMemory();
     onListening(server.url, server.adminUrl);

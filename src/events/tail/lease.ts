@@ -2,6 +2,7 @@ import type { mongo } from 'mongoose';
 import type { Token } from '../../mongo/changeCursor';
 import { type LeaseRow, createLeases } from '../../mongo/lease';
 import { SETTLED_READ } from '../../tenant/slots';
+import { MINUTE, SECOND } from '../../units';
 import { TAILS } from './changes';
 
 /** Which gateway tails the database (reads its log and stores the changes as events), and how far it has got: one row. */
@@ -22,6 +23,9 @@ export type Progress = Pick<TailRow, 'token' | 'at'>;
 /** How long a lease lasts, in milliseconds. */
 const LEASED_FOR = 10_000;
 
+/** How long after the last event was recorded, and the lease ended, recording counts as switched off, in milliseconds. */
+const OFF_AFTER = MINUTE;
+
 const TAIL = { _id: 'tail' } as const;
 const NEW_ROW = { holder: null, generation: 0, until: new Date(0) };
 
@@ -33,6 +37,12 @@ export function tailRows(client: mongo.MongoClient, control: string): mongo.Coll
 /** The row as it is stored for good; null if no gateway has tailed the database yet. */
 export function readTail(rows: mongo.Collection<TailRow>): Promise<TailRow | null> {
   return rows.findOne(TAIL, SETTLED_READ);
+}
+
+/** Whether nobody records: a gateway that starts, stops or is slow leaves the lease free for seconds. `now` is the database's time. */
+export function isRecordingOff({ fault, until, at }: TailRow, now: number): boolean {
+  const last = Math.max(until.getTime(), at ? at.t * SECOND : 0);
+  return fault !== undefined || last < now - OFF_AFTER;
 }
 
 /**

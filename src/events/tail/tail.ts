@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { clusterTimeOf, oldestInLog, openChanges, resumeChanges, whyLogUnreadable } from '../../mongo/changeCursor';
 import type { Databases } from '../../tenant/databases';
 import { keepLease } from '../../mongo/lease';
-import { describeError } from '../../log';
+import { createFailureLog } from '../../log';
 import { createLoop } from '../../async/loop';
 import { timeDigits } from '../position';
 import { type Change, END, type LoggedChange, momentOf, stagesFor, TAILS } from './changes';
@@ -20,8 +20,6 @@ const CHANGES_PER_BEAT = 1000;
 const MEASURE_EVERY = 60_000;
 /** A renewal of the lease that is not in the log after this long (ms) is held back, by a shard that does not respond. */
 const HELD_AFTER = 3 * BEAT_EVERY;
-/** The same failure is logged again after this long, in milliseconds. */
-const LOG_AGAIN_AFTER = 60_000;
 
 export interface TailState {
   /** Whether this gateway records the events, or fails to. */
@@ -48,7 +46,7 @@ function createFollower(options: FollowOptions) {
   let [isTailing, lag, log, toldNoLog] = [false, 0, undefined as number | undefined, false];
   /** When the tail last read a renewal of its own lease, while it holds it. */
   let renewalReadAt: number | undefined;
-  let [lastMessage, saidAt] = ['', -Infinity];
+  const logFailure = createFailureLog(logger);
 
   async function round(): Promise<boolean> {
     try {
@@ -63,17 +61,9 @@ function createFollower(options: FollowOptions) {
   }
 
   const onError = (error: unknown): void => {
-    if (!loop.isEnding()) logOnce(error);
+    if (!loop.isEnding()) logFailure('recording events failed; will retry', error);
   };
   const loop = createLoop({ round, every: BEAT_EVERY, onError });
-
-  /** Logs a failure, but not the same again for a while: a shard that is down makes every attempt fail in the same way. */
-  function logOnce(error: unknown): void {
-    const { message } = error as Error;
-    if (message === lastMessage && performance.now() - saidAt < LOG_AGAIN_AFTER) return;
-    [lastMessage, saidAt] = [message, performance.now()];
-    logger.warn({ error: describeError(error) }, 'recording events failed; will retry');
-  }
 
   async function follow(client: mongo.MongoClient, lease: TailLease): Promise<void> {
     const opened = await open(client, lease.progress).catch(async (error: unknown) => {

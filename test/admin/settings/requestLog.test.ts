@@ -1,4 +1,5 @@
 import { createRequestLog } from '../../../src/organisations/requestLog';
+import { shownRequest } from '../../../src/organisations/requestName';
 import type { RequestRow } from '../../../src/organisations/requestRows';
 import { createControlModels } from '../../../src/organisations/models';
 import { MINUTE } from '../../../src/units';
@@ -58,11 +59,34 @@ describe('the request log', () => {
       at: expect.stringMatching(/^\d{4}-.*Z$/),
       ...{ request_id: 'first', key_id: reader.id, face: 'rest', method: 'GET', path: '/api/v1/quotes' },
       ...{ operation: 'quotes', operation_type: null, operation_name: null },
-      ...{ status: 200, code: null, reason: null, missing_scope: null },
+      ...{ status: 200, code: null, reason: null, missing_scope: null, elements: null, elements_failed: null },
       ...{ ms: expect.any(Number), address: '127.0.0.1' },
     });
     const text = JSON.stringify(data);
     for (const kept of ['secret', reader.key.slice(-8)]) expect(text).not.toContain(kept);
+  });
+
+  test('a bulk call that was answered with 200 counts as failed if elements failed, and both logs say how many', async () => {
+    const { gateway } = office;
+    const organisation = await makeOrganisation(gateway);
+    const { key } = await makeKey(gateway, organisation);
+    const products = [{ sku: 'A', name: 'A' }, { sku: 'B' }, { sku: 'C', name: 5 }];
+    const headers = { 'X-Request-Id': `bulk-${organisation.id}` };
+    expect((await client(gateway, key).post('/products/bulk', { products }, headers)).status).toBe(200);
+    expect((await client(gateway, key).post('/products/bulk', { products: products.slice(0, 1) })).status).toBe(200);
+    const some = { elements: 3, elements_failed: 2 };
+    const found = await eventually(async () => {
+      const rows = await gateway.control.requests.list({ organisationId: organisation.id }, 10);
+      return rows.length === 2 ? rows : undefined;
+    });
+    expect(found.map(({ failed, elements, elements_failed: lost }) => [failed, elements, lost]).sort()).toEqual([
+      [false, 1, 0],
+      [true, 3, 2],
+    ]);
+    const failed = await gateway.control.requests.list({ organisationId: organisation.id, failed: true }, 10);
+    expect(failed.map(shownRequest)).toMatchObject([{ ...some, status: 200, code: null }]);
+    const line = gateway.logs.find(({ request_id: id }) => id === headers['X-Request-Id']);
+    expect(line).toMatchObject({ ...some, status: 200 });
   });
 
   test('has calls with a revoked key, but not those with a wrong secret, which anyone can make', async () => {

@@ -4,7 +4,7 @@ import { DAY, HOUR, MINUTE } from '../../../src/units';
 import { eventually } from '../http/eventually';
 import { raw } from '../http/raw';
 import type { Json } from '../../support/client';
-import { withGateway, type TestGateway } from '../../support/gateway';
+import { metric, withGateway, type TestGateway } from '../../support/gateway';
 import { officeOf, SECRET } from './office';
 import {
   newScene,
@@ -319,4 +319,7 @@ test('the metrics count attempts by outcome and endpoints by state', async () =>
   expect(text).toMatch(/^scopegate_webhook_endpoints\{state="enabled"\} [1-9]/m);
   expect(text).toMatch(/^scopegate_webhook_waiting_seconds \d/m);
   expect(text).toMatch(/^scopegate_webhook_posts(?:_waiting)? 0$/m);
+  for (const reason of ['events_off', 'no_secret', 'wrong_secret'])
+    expect(text).toContain(`scopegate_webhooks_resting{reason="${reason}"} 0\n`);
+  expect(await metric(world.gateway, 'scopegate_events_recorded_age_seconds')).toBeLessThan(60);
 });

@@ -1,12 +1,30 @@
 import mongoose from 'mongoose';
 import { replyWith } from '../../../faults/databaseProxy';
-import { tailRows } from '../../../src/events/tail/lease';
-import { type States, through } from '../../support/fixtures/doctorStates';
+import { tailRows, type TailRow } from '../../../src/events/tail/lease';
+import { at, changed, type Scene, type States, through } from '../../support/fixtures/doctorStates';
+import type { CommandLine } from '../commandLine';
 
 /* What doctor says about the log of the database, and about recording events. */
 
 const secondsAgo = (seconds: number) =>
   new mongoose.mongo.Timestamp({ t: Math.floor(Date.now() / 1000) - seconds, i: 1 });
+
+/** Stores what gateways would: how far events are recorded, and, if any runs, that it was seen just now. */
+async function recorded(
+  { main }: Scene,
+  { controlDatabase }: Pick<CommandLine, 'controlDatabase'>,
+  { runs, ...row }: { readonly runs: boolean } & Pick<TailRow, 'at' | 'fault'>,
+): Promise<void> {
+  const client = await mongoose.mongo.MongoClient.connect(main.uri);
+  const tail = { holder: 'dead', generation: 1, until: new Date(0), ...row };
+  await tailRows(client, controlDatabase).updateOne({ _id: 'tail' }, { $set: tail }, { upsert: true });
+  const heartbeats = client.db(controlDatabase).collection<{ _id: string }>('heartbeats');
+  if (runs) await heartbeats.updateOne({ _id: 'writes' }, { $currentDate: { at: true } }, { upsert: true });
+  await client.close();
+}
+
+// doctor runs some seconds later
+const ABOUT_900: readonly [RegExp, string] = [/\b9\d\d s\b/g, '900 s'];
 
 export const EVENTS: States = {
   // a user who may do everything else
@@ -16,23 +34,34 @@ export const EVENTS: States = {
         ? replyWith(reply, { ok: 0, code: 13, codeName: 'Unauthorized', errmsg: 'not authorized on admin' })
         : reply,
     ),
-  'events are recorded late, or by nobody': async (scene) => {
+  'gateways run, and none records events': async (scene) => {
+    const made = at(scene);
+    await recorded(scene, made.cli, { runs: true, at: secondsAgo(900) });
+    return { ...made, names: [ABOUT_900] };
+  },
+  'the gateways may not read the log': async (scene) => {
+    const made = at(scene);
+    await recorded(scene, made.cli, { runs: true, fault: 'the server is not in a replica set' });
+    return made;
+  },
+  'nobody needs events': async (scene) => {
+    const { cli } = at(scene);
+    await recorded(scene, cli, { runs: true, at: secondsAgo(900) });
+    return { cli: changed(cli, { EVENTS: 'off' }) };
+  },
+  'the user may not read how far back the log goes': (scene) =>
+    through(scene, (reply, command) =>
+      command?.find === 'oplog.rs'
+        ? replyWith(reply, { ok: 0, code: 13, codeName: 'Unauthorized', errmsg: 'not authorized on local' })
+        : reply,
+    ),
+  'events are recorded late, and no gateway runs': async (scene) => {
     const made = await through(scene, (reply, command) => {
       if (command?.find !== 'oplog.rs') return reply;
       const cursor = { id: mongoose.mongo.Long.ZERO, ns: 'local.oplog.rs', firstBatch: [{ ts: secondsAgo(1200) }] };
       return replyWith(reply, { ok: 1, cursor });
     });
-    const client = await mongoose.mongo.MongoClient.connect(scene.main.uri);
-    const row = { holder: 'dead', generation: 1, until: new Date(0), at: secondsAgo(900) };
-    await tailRows(client, made.cli.controlDatabase).updateOne({ _id: 'tail' }, { $set: row }, { upsert: true });
-    await client.close();
-    // doctor runs some seconds later
-    return {
-      ...made,
-      names: [
-        ...(made.names ?? []),
-        [/up to 9\d\d s ago; the log goes back 12\d\d s/g, 'up to 900 s ago; the log goes back 1200 s'],
-      ],
-    };
+    await recorded(scene, made.cli, { runs: false, at: secondsAgo(900) });
+    return { ...made, names: [...(made.names ?? []), ABOUT_900, [/\b12\d\d s\b/g, '1200 s']] };
   },
 };

@@ -1,0 +1,93 @@
+import type { mongo } from 'mongoose';
+import { isRecordingOff, readTail, type TailRow, tailRows } from '../../events/tail/lease';
+import { oldestInLog, openChanges, whyLogUnreadable } from '../../mongo/changeCursor';
+import { MINUTE, SECOND } from '../../units';
+import type { Store } from '../store';
+import { type Check, type CheckResult, type DoctorContext, Finding } from './check';
+import { seconds } from './servers';
+
+/* Whether the changes of the database are recorded as events. */
+
+/** A log shorter than this, in milliseconds, has only just begun. */
+const YOUNG = 10 * MINUTE;
+/** A gateway that was seen this long ago, in milliseconds, runs: each shows itself every 10 s. */
+const RUNS = 30 * SECOND;
+
+const FIX = {
+  log: 'run the servers as a replica set, and give the user the role readAnyDatabase (or a role with find and changeStream on all databases); if nobody needs events, set EVENTS=off on every gateway',
+  late: 'start a gateway without EVENTS=off, or look for "recording events failed" in the logs of the running gateways, before the unrecorded events drop out of the log; a larger log gives more time',
+  off: 'start a gateway without EVENTS=off, or look for "events are not recorded" and "recording events failed" in the logs of the running gateways; if nobody needs events, set EVENTS=off on every gateway and here',
+  length:
+    'give the user the role read on the database local: db.getSiblingDB("admin").grantRolesToUser("USER", [{role: "read", db: "local"}])',
+} as const;
+
+/**
+ * Whether the log can be read, and whether running gateways record events, if somebody is to get them: with EVENTS=off here and without
+ * webhook endpoints, nobody is. Undefined if the database cannot be read at all, which is reported above.
+ */
+export async function checkEvents({ store, config }: DoctorContext): Promise<Check | undefined> {
+  try {
+    const isWanted = config.EVENTS === 'on' || (await hasReceivers(store));
+    return { name: 'events', ok: true, ...(await recordingState(store.databases, isWanted)) };
+  } catch (error) {
+    return error instanceof Finding ? { name: 'events', ok: false, detail: error.message, fix: error.fix } : undefined;
+  }
+}
+
+/** Whether there is a webhook endpoint that is not disabled. */
+async function hasReceivers({ control }: Store): Promise<boolean> {
+  return [...(await control.webhooks.counts())].some(([state, count]) => state !== 'disabled' && count > 0);
+}
+
+/** @throws Finding if events are wanted, and are not recorded */
+async function recordingState(databases: Store['databases'], isWanted: boolean): Promise<CheckResult> {
+  const client = await databases.streams();
+  const row = await readTail(tailRows(client, databases.control.name));
+  const unreadable = await whyUnreadable(client);
+  if (unreadable !== undefined) {
+    const detail = `events are not recorded, because ${unreadable}`;
+    if (isWanted) throw new Finding(detail, FIX.log);
+    return { detail, fix: FIX.log };
+  }
+  const now = databases.now();
+  const seen = await databases.gatewaySeenAt();
+  if (seen && now - seen.getTime() < RUNS && (!row || isRecordingOff(row, now))) {
+    if (isWanted) throw new Finding(`gateways run, but ${whyOff(row, now)}`, FIX.off);
+    return { detail: 'no gateway records events: EVENTS is off here too, and there are no webhook endpoints' };
+  }
+  const oldest = databases.shards ? undefined : await oldestInLog(client);
+  const length = oldest && now - oldest.t * SECOND;
+  const isHidden = !databases.shards && length === undefined;
+  const kept = databases.shards
+    ? 'how far back the logs go is known on each shard (rs.printReplicationInfo())'
+    : length === undefined
+      ? 'this user may not read how far back the log goes'
+      : `the log goes back ${seconds(length)}`;
+  if (!row?.at) {
+    const detail = 'the log can be read; no gateway has recorded events yet';
+    return isHidden ? { detail: `${detail}; ${kept}`, fix: FIX.length } : { detail };
+  }
+  const behind = Math.max(0, now - row.at.t * SECOND);
+  const detail = `recorded up to ${seconds(behind)} ago; ${kept}`;
+  if (isHidden) return { detail, fix: FIX.length };
+  // warns before half of the log has passed unrecorded
+  const isLate = length !== undefined && length >= YOUNG && behind >= length / 2;
+  return isLate ? { detail, fix: FIX.late } : { detail };
+}
+
+/** Why this user cannot read the log, in a clause; undefined if it can. @throws what says nothing about that */
+async function whyUnreadable(client: mongo.MongoClient): Promise<string | undefined> {
+  try {
+    await (await openChanges(client, [])).close();
+    return undefined;
+  } catch (error) {
+    const reason = whyLogUnreadable(error);
+    if (reason === undefined) throw error;
+    return reason;
+  }
+}
+
+function whyOff(row: TailRow | null, now: number): string {
+  if (row?.fault !== undefined) return `they cannot record events: ${row.fault}`;
+  return row?.at ? `none has recorded events for ${seconds(now - row.at.t * SECOND)}` : 'none has ever recorded events';
+}
