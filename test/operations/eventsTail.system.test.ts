@@ -42,6 +42,7 @@ function tailsWith(more: Partial<TailOptions> = {}): Tail {
   const { databases, control } = gateway;
   const tails = createTail({
     ...{ databases, corrector, feeds: control.feeds, onWritten: nothing, onStored: () => Promise.resolve() },
+    onRestored: nothing,
     ...{ logger: pino({ enabled: false }), ...more },
   });
   running.push(tails);
@@ -116,18 +117,22 @@ test('a lease can be taken only once it has expired, with a new generation that 
   expect(await row()).toMatchObject({ holder: expect.any(String), generation: 1 });
   now += 9000;
   expect(await take()).toBeUndefined();
-  expect(await first!.renew({})).toBe(true);
+  expect(await first!.renew({})).toMatchObject({ holder, generation: 1 });
   now += 9000;
   expect(await take()).toBeUndefined();
   now += 2000;
   const next = await take();
-  expect(await first!.renew({})).toBe(false);
+  expect(await first!.renew({})).toBeUndefined();
   expect(await first!.release({})).toBe(false);
   expect(await row()).toMatchObject({ generation: 2, until: new Date(now + 10_000) });
   expect((await row()).holder).not.toBe(holder);
-  // a row that was restored from before has an earlier generation
-  await lease.updateOne({}, { $set: { generation: 1 } });
-  expect(await next!.renew({})).toBe(false);
+  // a row that was restored from a backup has an earlier generation, or the same and less progress
+  const at = (t: number) => new mongoose.mongo.Timestamp({ t, i: 1 });
+  await next!.renew({ at: at(2000) });
+  await lease.updateOne({}, { $set: { at: at(1000) } });
+  expect(await next!.renew({ at: at(3000) })).toBeUndefined();
+  await lease.updateOne({}, { $set: { at: at(2000), generation: 1 } });
+  expect(await next!.renew({})).toBeUndefined();
 });
 
 test('progress is saved only after events are stored and webhooks notified', async () => {

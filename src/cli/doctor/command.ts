@@ -18,7 +18,7 @@ import {
 import { checkFolder } from './folder';
 import { checkIndexes, type Counts } from './indexes';
 import { rowsCommand } from './rows';
-import { checkClocks, checkDatabase, checkEvents, checkTransactionLimit } from './servers';
+import { checkClocks, checkDatabase, checkEvents, checkRestored, checkTransactionLimit } from './servers';
 import { checkControl, checkFiles, checkStored } from './storage';
 
 interface DoctorOptions extends JsonOption {
@@ -58,6 +58,7 @@ const STORE_CHECKS = [
   checkTransactionLimit,
   checkClocks,
   checkEvents,
+  checkRestored,
   checkControl,
   checkFolder,
   checkWebhooks,

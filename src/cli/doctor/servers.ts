@@ -5,8 +5,8 @@ import { OLDEST_MONGODB } from '../../mongo/deployment';
 import { isUnauthorised } from '../../mongo/faults';
 import { heartbeatDatabase } from '../../mongo/shardHealth';
 import { PRIVILEGES } from '../../mongo/shards';
-import { readTail, tailRows } from '../../events/tail/lease';
-import { MINUTE } from '../../units';
+import { GATEWAY, readTail, tailRows } from '../../events/tail/lease';
+import { DAY, MINUTE } from '../../units';
 import type { Store } from '../store';
 import { counted } from '../terminal';
 import { type Check, examine, Finding, type CheckResult, type DoctorContext } from './check';
@@ -18,6 +18,8 @@ import { entry, isOnAtlas } from './connection';
 const LONGEST_TRANSACTION = 15;
 /** How long mongos may look for a shard's primary, in milliseconds. */
 const SHARD_TIMEOUT = 5000;
+/** How long doctor warns of a restore that a gateway noticed, in milliseconds. */
+const RESTORE_SHOWN = 7 * DAY;
 /** A log shorter than this, in milliseconds, has only just begun. */
 const YOUNG = 10 * MINUTE;
 
@@ -167,4 +169,18 @@ async function recordingState(databases: Databases): Promise<CheckResult> {
   const fix =
     'start a gateway without EVENTS=off, or look for "recording events failed" in the logs of the running gateways, before the unrecorded events drop out of the log; a larger log gives more time';
   return { detail, fix };
+}
+
+/** A warning if a gateway noticed in the last days that the database was restored from a backup, until somebody runs `restored`. */
+export async function checkRestored({ store: { databases } }: DoctorContext): Promise<Check | undefined> {
+  const rows = databases.streams().then((client) => tailRows(client, databases.control.name));
+  const { restored } = (await rows.then(readTail).catch(() => undefined)) ?? {};
+  if (restored?.by !== GATEWAY || restored.at.getTime() < databases.now() - RESTORE_SHOWN) return undefined;
+  const since = restored.since.toISOString();
+  return {
+    name: 'restore',
+    ok: true,
+    detail: `a gateway noticed at ${restored.at.toISOString()} that the database was restored to about ${since}; organisations get feed.gap`,
+    fix: `run scopegate restored --since ${since} --replay LOG with the gateways' log from then on, or what was revoked since works again (docs/guides/operators.md, After a restore); without --replay it only ends this warning`,
+  };
 }

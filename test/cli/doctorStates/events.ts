@@ -1,7 +1,7 @@
 import mongoose from 'mongoose';
 import { replyWith } from '../../../faults/databaseProxy';
 import { tailRows } from '../../../src/events/tail/lease';
-import { type States, through } from '../../support/fixtures/doctorStates';
+import { at, type States, through } from '../../support/fixtures/doctorStates';
 
 /* What doctor says about the log of the database, and about recording events. */
 
@@ -32,6 +32,24 @@ export const EVENTS: States = {
       names: [
         ...(made.names ?? []),
         [/up to 9\d\d s ago; the log goes back 12\d\d s/g, 'up to 900 s ago; the log goes back 1200 s'],
+      ],
+    };
+  },
+  'a gateway noticed a restore, and nobody ran `restored` since': async (scene) => {
+    const made = at(scene);
+    const client = await mongoose.mongo.MongoClient.connect(scene.main.uri);
+    const [since, noticed] = [Date.now() - 7 * 3_600_000, Date.now() - 3_600_000].map((ms) => new Date(ms)) as [Date, Date];
+    const row = { holder: 'dead', generation: 1, until: new Date(0), at: secondsAgo(1) };
+    const restored = { since, at: noticed, by: 'gateway', told: true };
+    const rows = tailRows(client, made.cli.controlDatabase);
+    await rows.updateOne({ _id: 'tail' }, { $set: { ...row, restored } }, { upsert: true });
+    await client.close();
+    return {
+      ...made,
+      names: [
+        ...(made.names ?? []),
+        [new RegExp(noticed.toISOString(), 'g'), '2026-11-29T08:00:00.000Z'],
+        [new RegExp(since.toISOString(), 'g'), '2026-11-29T02:00:00.000Z'],
       ],
     };
   },
