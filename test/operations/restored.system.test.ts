@@ -19,11 +19,15 @@ const SOON = 60_000;
 const WEBHOOKS = { WEBHOOK_SECRET: 'a master secret of webhooks for tests', WEBHOOK_ALLOWED_RANGES: '127.0.0.0/8' };
 
 let folder: string;
+let server: Awaited<ReturnType<typeof start>>;
+const gateways: TestGateway[] = [];
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'scopegate-restored-'));
 });
 afterAll(async () => {
+  for (const gateway of gateways) await gateway.stop();
   await stopReceivers();
+  await server.stop();
   await rm(folder, { recursive: true, force: true });
 });
 
@@ -60,9 +64,9 @@ async function warningOf(cli: CommandLine): Promise<Json> {
 }
 
 test('after a restore every consumer gets a gap, and what the log says was revoked is revoked again', async () => {
-  let server = await start();
+  server = await start();
   const environment = { MONGODB_URI: server.uri, CONTROL_DATABASE: 'scopegate', EVENTS: 'on', ...WEBHOOKS };
-  const gateways = [await startGateway(environment), await startGateway(environment)];
+  for (let count = 0; count < 2; count += 1) gateways.push(await startGateway(environment));
   const [gateway] = gateways as [TestGateway];
   const cli = commandLine(environment);
   const files = { products: northwind('products').slice(0, 2), customers: northwind('customers').slice(0, 2) };
@@ -78,17 +82,18 @@ test('after a restore every consumer gets a gap, and what the log says was revok
   const endpoints: { id: string }[] = [];
   for (const path of ['kept', 'deleted'])
     endpoints.push(await cli.json('webhook', 'create', '--org', one!.id, '--url', `${receiver.url}/${path}`));
-  await gateway.control.sessions.start({ organisationId: one!.id, user: { id: 'link:Ann', name: 'Ann' }, role: 'admin' }, '-');
+  await gateway.control.sessions.start(
+    { organisationId: one!.id, user: { id: 'link:Ann', name: 'Ann' }, role: 'admin' },
+    '-',
+  );
 
-  const stopped = async (): Promise<void> => {
-    await server.stop();
-  };
-  await stopped();
+  await server.stop();
   await cp(join(folder, 'data'), join(folder, 'backup'), { recursive: true });
   server = await start();
   for (const each of gateways) await served(each);
 
-  const { body: made } = await caller.post('/products', { sku: randomUUID(), name: 'Undone' });
+  const made = { sku: randomUUID(), name: 'Undone' };
+  expect((await caller.post('/products/bulk', { products: [made] })).status).toBe(200);
   await cli.json('key', 'revoke', revoked!.id);
   await gateway.control.apiKeys.update(changed!.id, { scopes: ['products:read'] });
   await gateway.control.apiKeys.rotate(replaced!.id, { overlap: 0 });
@@ -112,13 +117,13 @@ test('after a restore every consumer gets a gap, and what the log says was revok
   );
   const lines = await eventually(() => {
     const all = linesOf(gateways);
-    return all.some(({ action }) => action === 'webhook.deleted') && all;
+    return all.some(({ action }) => action === 'webhook.deleted') ? all : undefined;
   }, SOON);
   // ids, and neither names nor addresses
   expect(JSON.stringify(lines)).not.toMatch(/Gone|svc_|http:|"from"/);
   expect(lines.find(({ action }) => action === 'key.revoked')).toMatchObject({ key_id: revoked!.id, details: {} });
 
-  await stopped();
+  await server.stop();
   await rename(join(folder, 'data'), join(folder, 'lost'));
   await cp(join(folder, 'backup'), join(folder, 'data'), { recursive: true });
   server = await start();
@@ -130,14 +135,16 @@ test('after a restore every consumer gets a gap, and what the log says was revok
     expect(gap.from).toBe(gap.to);
   }
   await eventually(() => receiver.arrived.some(({ event }) => event.type === 'feed.gap'), SOON);
-  const noticed = gateways.flatMap(({ logs }) => logs.filter(({ msg }) => /^the database was restored/.test(String(msg))));
+  const noticed = gateways.flatMap(({ logs }) =>
+    logs.filter(({ msg }) => /^the database was restored/.test(String(msg))),
+  );
   expect(noticed).toHaveLength(1);
   const { since } = noticed[0] as { since: string };
   const counts = await Promise.all(gateways.map((each) => metric(each, 'scopegate_database_restores_total')));
   expect(counts.toSorted()).toEqual([0, 1]);
   expect((await warningOf(cli)).fix).toContain(`scopegate restored --since ${since} --replay`);
   // everything is as it was
-  expect((await caller.get(`/products/${made.id}`)).status).toBe(404);
+  expect((await caller.get('/products', { sku: made.sku })).body.data).toEqual([]);
   const answers = async (): Promise<number[]> =>
     Promise.all(
       [revoked!, replaced!, barred!].map(async ({ key }) => (await client(gateway, key).get('/products')).status),
@@ -147,7 +154,9 @@ test('after a restore every consumer gets a gap, and what the log says was revok
   const log = join(folder, 'log');
   const others = ['not JSON', '{"msg":"audit event","action":"key.revoked"}', '{"msg":"request"}'];
   // out of order, twice, and with what collects logs puts before a line
-  const shuffled = [...lines, ...lines].reverse().map((line) => `2026-11-29T00:00:00Z stderr F ${JSON.stringify(line)}`);
+  const shuffled = [...lines, ...lines]
+    .reverse()
+    .map((line) => `2026-11-29T00:00:00Z stderr F ${JSON.stringify(line)}`);
   await writeFile(log, [...others, ...shuffled].join('\n'));
   const args = ['restored', '--since', since, '--replay', log];
   const dry = await cli.json<Json>(...args, '--dry-run');
@@ -164,7 +173,9 @@ test('after a restore every consumer gets a gap, and what the log says was revok
   expect(await gateway.control.sessions.hasFrom({ organisationId: one!.id }, new Date())).toBe(false);
 
   const again = await cli.json<Json>(...args, '--yes');
-  expect(again.steps.filter(({ done }: Json) => done > 0)).toEqual([expect.objectContaining({ kind: 'erase', done: 1 })]);
+  expect(again.steps.filter(({ done }: Json) => done > 0)).toEqual([
+    expect.objectContaining({ kind: 'erase', done: 1 }),
+  ]);
   await eventually(async () => !(await gateway.control.organisations.find(gone!.id)), SOON);
   expect((await cli.json<Json[]>('audit', '--action', 'key.revoked'))[0]).toMatchObject({
     actor: { name: 'replay after a restore' },
@@ -177,7 +188,4 @@ test('after a restore every consumer gets a gap, and what the log says was revok
   expect(await cli.json(...byHand)).toMatchObject({ gap: { state: 'declared' }, lines: null });
   await gapAfter(caller, cursor);
   expect(await cli.json(...byHand)).toMatchObject({ gap: { state: 'before' } });
-
-  for (const each of gateways) await each.stop();
-  await stopped();
 }, 240_000);

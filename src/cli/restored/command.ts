@@ -77,7 +77,8 @@ async function declare(store: Store, since: Date, dryRun: boolean): Promise<{ ga
 function gapText(since: Date, gap: Gap, organisations: number): string {
   const all = `${counted(organisations, 'organisation')} with data`;
   const time = since.toISOString();
-  if (gap.state === 'before') return `A restore to ${time} was noted at ${gap.at.toISOString()}: no other gap is stored.`;
+  if (gap.state === 'before')
+    return `A restore to ${time} was noted at ${gap.at.toISOString()}: no other gap is stored.`;
   const verb = gap.state === 'due' ? 'would get' : 'get';
   return `${all} ${verb} feed.gap, because the database was restored to ${time}.`;
 }

@@ -16,6 +16,7 @@ const id = z.uuid().transform((text) => text.toLowerCase());
 const time = z.iso.datetime({ offset: true }).transform((text) => new Date(text));
 
 const shape = z.object({
+  msg: z.literal(AUDIT_MESSAGE),
   action: z.string(),
   at: time,
   organisation_id: id,

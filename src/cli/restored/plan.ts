@@ -47,8 +47,9 @@ export function planOf(events: readonly LoggedEvent[]): Step[] {
     `${kind} ${organisation_id} ${id}`;
   for (const event of events) {
     const { organisation_id: organisationId, at } = event;
-    const { kind, id, ...more } = stepOf(event) ?? {};
-    if (kind === undefined || id === undefined) continue;
+    const planned = stepOf(event);
+    if (!planned) continue;
+    const { kind, id, ...more } = planned;
     const opposite = OPPOSITES[kind];
     if (opposite) steps.delete(keyOf(opposite, event, id));
     if (kind === 'enable') continue;

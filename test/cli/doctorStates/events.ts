@@ -38,7 +38,10 @@ export const EVENTS: States = {
   'a gateway noticed a restore, and nobody ran `restored` since': async (scene) => {
     const made = at(scene);
     const client = await mongoose.mongo.MongoClient.connect(scene.main.uri);
-    const [since, noticed] = [Date.now() - 7 * 3_600_000, Date.now() - 3_600_000].map((ms) => new Date(ms)) as [Date, Date];
+    const [since, noticed] = [Date.now() - 7 * 3_600_000, Date.now() - 3_600_000].map((ms) => new Date(ms)) as [
+      Date,
+      Date,
+    ];
     const row = { holder: 'dead', generation: 1, until: new Date(0), at: secondsAgo(1) };
     const restored = { since, at: noticed, by: 'gateway', told: true };
     const rows = tailRows(client, made.cli.controlDatabase);
