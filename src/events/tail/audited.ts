@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { AUDIT_MESSAGE, auditLine, WITHOUT_LINE } from '../../organisations/auditLine';
 import { AUDIT_EVENTS, type AuditEvent } from '../../organisations/auditRows';
 import { SETTLED_READ } from '../../tenant/slots';
-import type { Change } from './changes';
+import { type Change, END } from './changes';
 
 /*
  * Writes a line of the log for each audit event, whoever caused it, so that a log that is kept outside the database has them too
@@ -17,7 +17,8 @@ interface Options {
 
 export function createAuditLines({ control, logger }: Options) {
   return {
-    isAuditEvent: ({ ns }: Change): boolean => ns.db === control && ns.coll === AUDIT_EVENTS,
+    isAuditEvent: ({ operationType, ns }: Change): boolean =>
+      operationType !== END && ns.db === control && ns.coll === AUDIT_EVENTS,
     /** Writes the lines of changes that are audit events, in their order. */
     async write(client: mongo.MongoClient, changes: readonly Change[]): Promise<void> {
       if (changes.length === 0) return;

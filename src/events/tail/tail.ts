@@ -5,14 +5,14 @@ import type { Databases } from '../../tenant/databases';
 import { keepLease } from '../../mongo/lease';
 import { describeError } from '../../log';
 import { createLoop } from '../../async/loop';
-import { MINUTE, SECOND } from '../../units';
+import { SECOND } from '../../units';
 import { timeDigits } from '../position';
 import { createAuditLines } from './audited';
 import { type Change, END, EVER, type LoggedChange, momentOf, stagesFor, TAILS } from './changes';
 import { type Corrections, type Corrector, createCorrections } from './corrections';
-import { GATEWAY, type Progress, type Restored, type TailLease, type TailRow, tailRows, takeTailLease } from './lease';
-import { createTailMemory } from './memory';
+import { type Progress, type Restored, type TailLease, type TailRow, tailRows, takeTailLease } from './lease';
 import { type Recorder, createRecorder, type RecorderOptions } from './recorder';
+import { createRestoreWatch } from './restoreWatch';
 import { createTransactionWriters, isOpenWriteChange } from './writers';
 
 /** How often to renew the lease or try to take it, and how long to wait after a failure, in milliseconds. */
@@ -23,8 +23,6 @@ const CHANGES_PER_BEAT = 1000;
 const MEASURE_EVERY = 60_000;
 /** A renewal of the lease that is not in the log after this long (ms) is held back, by a shard that does not respond. */
 const HELD_AFTER = 3 * BEAT_EVERY;
-/** If nobody recorded events for this long, in milliseconds, the database may have been restored. */
-const AWAY = 5 * MINUTE;
 /** The same failure is logged again after this long, in milliseconds. */
 const LOG_AGAIN_AFTER = 60_000;
 
@@ -46,16 +44,13 @@ interface FollowOptions {
   readonly logger: Logger;
 }
 
-/** The time up to which events are recorded, in milliseconds since 1970; undefined before the first. */
-const timeOf = ({ at }: Pick<TailRow, 'at'>): number | undefined => at && at.t * SECOND;
-
 /** Follows the log of the database while this gateway holds the lease, and stores its changes as events. */
 function createFollower(options: FollowOptions) {
   const { databases, recorder, corrections, onRestored, logger } = options;
   const { now } = databases;
   const control = databases.control.name;
   const stages = stagesFor(control);
-  const memory = createTailMemory();
+  const restores = createRestoreWatch({ now, onRestored, logger });
   const auditLines = createAuditLines({ control, logger });
   let [isTailing, lag, log, toldNoLog] = [false, 0, undefined as number | undefined, false];
   /** When the tail last read a renewal of its own lease, while it holds it. */
@@ -65,9 +60,9 @@ function createFollower(options: FollowOptions) {
   async function round(): Promise<boolean> {
     try {
       const client = await databases.streams();
-      const lease = await takeTailLease(tailRows(client, control), now, memory.note);
+      const lease = await takeTailLease(tailRows(client, control), now, restores.note);
       if (!lease) renewalReadAt = undefined;
-      else await follow(client, lease, await noticeRestore(lease));
+      else await follow(client, lease, await restores.check(lease));
     } finally {
       isTailing = false;
     }
@@ -85,29 +80,6 @@ function createFollower(options: FollowOptions) {
     if (message === lastMessage && performance.now() - saidAt < LOG_AGAIN_AFTER) return;
     [lastMessage, saidAt] = [message, performance.now()];
     logger.warn({ error: describeError(error) }, 'recording events failed; will retry');
-  }
-
-  /** Notes that the database was restored from a backup, if the row of a lease that was just taken says so. Resolves with the row. */
-  async function noticeRestore({ row, renew }: TailLease): Promise<TailRow> {
-    const seen = memory.contradicting(row);
-    if (!seen) {
-      const until = timeOf(row);
-      const mayBeRestored = memory.isEmpty() && until !== undefined && until < now() - AWAY;
-      memory.note(row);
-      if (mayBeRestored)
-        logger.warn(
-          { recorded_until: new Date(until) },
-          'no events were recorded for a while; if the database was restored from a backup meanwhile, run scopegate restored',
-        );
-      return row;
-    }
-    const since = new Date(timeOf(row) ?? timeOf(seen) ?? now());
-    const noted = await renew({ restored: { since, at: new Date(now()), by: GATEWAY, told: false } });
-    if (!noted) return row;
-    memory.reset(noted);
-    logger.error({ since }, 'the database was restored from a backup; organisations get a gap event');
-    onRestored();
-    return noted;
   }
 
   async function follow(client: mongo.MongoClient, lease: TailLease, row: TailRow): Promise<void> {
@@ -145,7 +117,7 @@ function createFollower(options: FollowOptions) {
       // no progress past lost history is stored before its gap event, or a crash would lose the gap as well
       const renewed = await lease.renew(pendingGap === undefined ? progress : {});
       if (renewed) {
-        memory.note(renewed);
+        restores.note(renewed);
         tellRestore(renewed);
       }
       if (performance.now() - measured > MEASURE_EVERY) {
