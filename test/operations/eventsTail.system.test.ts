@@ -4,11 +4,11 @@ import { pino } from 'pino';
 import { documentOf, openDatabaseProxy, replyWith } from '../../faults/databaseProxy';
 import { databaseName } from '../../src/mongo/databaseNames';
 import { type EventRow, events } from '../../src/events/collection';
-import { timeDigits } from '../../src/events/position';
+import { millisecondsOf, timeDigits } from '../../src/events/position';
 import type { Change } from '../../src/events/tail/changes';
 import { corrector } from '../../src/resources/corrector';
 import { createTail, type Tail, type TailOptions } from '../../src/events/tail/tail';
-import { type TailRow, tailRows, takeTailLease } from '../../src/events/tail/lease';
+import { declareRestored, type TailRow, tailRows, takeTailLease } from '../../src/events/tail/lease';
 import { eventually } from '../api/http/eventually';
 import { makeOrganisation } from '../support/factories';
 import { driver, late, served, startGateway } from '../support/gateway';
@@ -271,6 +271,23 @@ test('if a tail dies before recording a gap it found, the next one records it', 
   tailsWith().start();
   const { gap } = await eventually(() => stored.findOne({ type: 'feed.gap' }), SOON);
   expect(gap!.from).toEqual(new Date(1_600_000_000_000));
+}, 120_000);
+
+test('the gap of a restore comes after whatever the log has from before it, once', async () => {
+  const { quotes, stored } = await newScene();
+  const tails = tailsWith();
+  await begin(tails);
+  await quotes.insertOne(quote());
+  // as if the log had seconds from before the restore
+  const at = new Date(Date.now() + 6000);
+  const restored = { since: new Date(0), at, by: 'cli:test', told: false };
+  expect(await declareRestored(lease, restored)).toBeUndefined();
+  const gap = await eventually(() => stored.findOne({ type: 'feed.gap' }), SOON);
+  expect(millisecondsOf(gap._id)).toBeGreaterThanOrEqual(at.getTime() - 999);
+  await eventually(async () => (await row()).restored?.told, SOON);
+  expect(await declareRestored(lease, { ...restored, at: new Date() })).toMatchObject({ at, told: true });
+  await renewed();
+  expect(await stored.countDocuments({ type: 'feed.gap' })).toBe(1);
 }, 120_000);
 
 test('a tail that regains its lease does not rely on what it saw before, since others ran in the meantime', async () => {

@@ -187,5 +187,11 @@ test('after a restore every consumer gets a gap, and what the log says was revok
   const byHand = ['restored', '--since', new Date(Date.parse(since) - 1000).toISOString()];
   expect(await cli.json(...byHand)).toMatchObject({ gap: { state: 'declared' }, lines: null });
   await gapAfter(caller, cursor);
+  const gaps = await eventually(async () => {
+    const { body } = await idler.get('/events', { limit: 100 });
+    const found = body.data.filter(({ type }: Json) => type === 'feed.gap') as Json[];
+    return found.length > 1 ? found : undefined;
+  });
+  expect(gaps).toHaveLength(2);
   expect(await cli.json(...byHand)).toMatchObject({ gap: { state: 'before' } });
 }, 240_000);

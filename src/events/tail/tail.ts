@@ -162,7 +162,8 @@ function createFollower(options: FollowOptions) {
         const of = untold;
         await recorder.recordGap(pendingGap, mark);
         if (of) await lease.settle(of);
-        if (untold === of) [untold, told, pendingGap] = [undefined, of ?? told, undefined];
+        // unless another one was declared meanwhile
+        if (untold?.at.getTime() === of?.at.getTime()) [untold, told, pendingGap] = [undefined, of ?? told, undefined];
       }
       await auditLines.write(client, audited);
       await recorder.write(writers.named(changes));
