@@ -36,5 +36,3 @@ export function createAuditLines({ control, logger }: Options) {
     },
   };
 }
-
-export type AuditLines = ReturnType<typeof createAuditLines>;
