@@ -7,6 +7,7 @@ import { ExplainedCommand, loadVariables, ORG_ID } from './help';
 import { addKey } from './key';
 import { addLogs } from './logs';
 import { addOrg } from './org';
+import { addRestored } from './restored';
 import { addSchema } from './schema';
 import { loadScopes } from './scopeNames';
 import { addServe } from './serve';
@@ -43,6 +44,7 @@ export function createProgram(): ExplainedCommand {
   addOpenapi(program);
   addSchema(program);
   addDoctor(program);
+  addRestored(program);
   return program
     .listSubcommandsOnError()
     .examples(['scopegate demo', 'scopegate org create --name "Acme Ltd"', 'scopegate help key create'])

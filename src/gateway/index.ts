@@ -228,7 +228,8 @@ function createTraffic(
   });
   const waiting = createWaiting({ streams: databases.streams, logger, payEvery: streams.payEvery });
   const stored = { onWritten: metrics.eventsRecorded, onStored: webhooks.wake };
-  const tail = createTail({ databases, feeds: control.feeds, corrector, logger, ...stored });
+  const { databaseRestored: onRestored } = metrics;
+  const tail = createTail({ databases, feeds: control.feeds, corrector, onRestored, logger, ...stored });
   return { webhooks, bodies, queue, availability, shardHealth, tracker, metrics, waiting, tail };
 }
 

@@ -90,6 +90,11 @@ export function createMetrics(options: MetricsOptions) {
     help: 'Events stored, including those that another gateway had stored already.',
     registers,
   });
+  const restores = new Counter({
+    name: 'scopegate_database_restores_total',
+    help: 'How often this gateway noticed that the database was restored from a backup.',
+    registers,
+  });
   const uncounted = new Counter({
     name: 'scopegate_key_usage_uncounted_total',
     help: 'Requests missing from the usage of keys, because more keys were in use than could be written.',
@@ -180,6 +185,9 @@ export function createMetrics(options: MetricsOptions) {
     },
     eventsRecorded: (events: number): void => {
       recorded.inc(events);
+    },
+    databaseRestored: (): void => {
+      restores.inc();
     },
     usageUncounted: (requests: number): void => {
       uncounted.inc(requests);

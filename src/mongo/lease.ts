@@ -22,8 +22,10 @@ interface Change<Row> {
   readonly $unset?: { readonly [Name in keyof Row]?: '' };
 }
 
-/** The members by which the holder knows its lease: with these changed, it is no longer its own. */
-type LeaseRef<Row extends LeaseRow> = Pick<Held<Row>, '_id' | 'holder'> & Partial<Row>;
+/** The members by which the holder knows its lease: with these changed, or one of them less than it was, it is no longer its own. */
+type LeaseRef<Row extends LeaseRow> = Pick<Held<Row>, '_id' | 'holder'> & {
+  readonly [Name in keyof Row]?: Row[Name] | { readonly $gte: Row[Name] };
+};
 
 interface ReleaseOptions {
   /** When the row can be leased again; by default at once. */

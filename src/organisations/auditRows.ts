@@ -8,6 +8,8 @@ export const ACTOR = {
   required: true,
 } as const;
 
+export const AUDIT_EVENTS = 'audit_events';
+
 /** One entry in the audit log; immutable but for `times` and `last_at`. */
 export type AuditEvent = RowOf<typeof auditSchema>;
 
@@ -28,7 +30,7 @@ export const auditSchema = Schema.create(
     /** When it last happened; at `at` if it is missing. */
     last_at: optional.time,
   },
-  { ...ROW, collection: 'audit_events' },
+  { ...ROW, collection: AUDIT_EVENTS },
 );
 auditSchema.index({ at: -1, _id: -1 });
 auditSchema.index({ organisation_id: 1, at: -1, _id: -1 });

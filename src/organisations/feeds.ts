@@ -38,6 +38,10 @@ export function createFeeds({ organisations }: Pick<ControlModels, 'organisation
     async oweGap(id: string, from: Date): Promise<void> {
       await organisations.updateOne({ _id: id }, { $min: { 'feed.owed': from } });
     },
+    /** The same for every organisation. */
+    async oweGapToAll(from: Date): Promise<void> {
+      await organisations.updateMany({}, { $min: { 'feed.owed': from } });
+    },
     /** Records that a gap event now says that history is lost since this time. */
     async settleGap(id: string, from: Date): Promise<void> {
       await organisations.updateOne({ _id: id, 'feed.owed': from }, { $unset: { 'feed.owed': 1 } });

@@ -16,6 +16,12 @@ export interface NewSession {
   readonly role: Role;
 }
 
+/** A user of an organisation, or everyone in it. */
+interface SignedIn {
+  readonly organisationId: string;
+  readonly userId?: string | undefined;
+}
+
 export interface Session {
   /** The organisation it acts for: the one its user signed in to, or its sandbox. */
   readonly organisation: Organisation;
@@ -156,8 +162,14 @@ export function createSessions(models: ControlModels, clock: () => number) {
         if (ended) await record(userActor(ended.user, from), 'user.signed_out', ended.organisation_id, {});
       });
     },
+    /** Whether a user, or anyone in an organisation, has a session, link or invitation from before a time. */
+    async hasFrom({ organisationId, userId }: SignedIn, before: Date): Promise<boolean> {
+      const byUser = userId === undefined ? {} : { 'user.id': userId };
+      const filter = { organisation_id: organisationId, ...byUser, created_at: trusted({ $lt: before }) };
+      return (await sessionRows.exists(filter)) !== null || (await links.exists(filter)) !== null;
+    },
     /** Ends the sessions, links and invitations of a user, or of everyone in an organisation. Returns how many sessions ended. */
-    endAll: (of: { readonly organisationId: string; readonly userId?: string }, actor: Actor): Promise<number> =>
+    endAll: (of: SignedIn, actor: Actor): Promise<number> =>
       models.change(async (session, record) => {
         const { organisationId, userId } = of;
         const sandboxes = await organisations.find({ sandbox_of: organisationId }, { _id: 1 }, { session }).lean();

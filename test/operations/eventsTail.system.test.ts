@@ -6,11 +6,11 @@ import type { LogPosition } from '../../src/mongo/changeCursor';
 import { databaseName } from '../../src/mongo/databaseNames';
 import { createClusterFeed } from '../../src/events/clusterFeed';
 import { type EventRow, events } from '../../src/events/collection';
-import { timeDigits } from '../../src/events/position';
+import { millisecondsOf, timeDigits } from '../../src/events/position';
 import type { Change } from '../../src/events/tail/changes';
 import { corrector } from '../../src/resources/corrector';
 import { createTail, type Tail, type TailOptions } from '../../src/events/tail/tail';
-import { type TailRow, tailRows, takeTailLease } from '../../src/events/tail/lease';
+import { declareRestored, type TailRow, tailRows, takeTailLease } from '../../src/events/tail/lease';
 import { eventually } from '../api/http/eventually';
 import { makeOrganisation } from '../support/factories';
 import { driver, late, served, startGateway } from '../support/gateway';
@@ -44,6 +44,7 @@ function tailsWith(more: Partial<TailOptions> = {}): Tail {
   const { databases, control } = gateway;
   const tails = createTail({
     ...{ databases, corrector, feeds: control.feeds, onWritten: nothing, onStored: () => Promise.resolve() },
+    onRestored: nothing,
     ...{ logger: pino({ enabled: false }), ...more },
   });
   running.push(tails);
@@ -118,18 +119,22 @@ test('a lease can be taken only once it has expired, with a new generation that 
   expect(await row()).toMatchObject({ holder: expect.any(String), generation: 1 });
   now += 9000;
   expect(await take()).toBeUndefined();
-  expect(await first!.renew({})).toBe(true);
+  expect(await first!.renew({})).toMatchObject({ holder, generation: 1 });
   now += 9000;
   expect(await take()).toBeUndefined();
   now += 2000;
   const next = await take();
-  expect(await first!.renew({})).toBe(false);
+  expect(await first!.renew({})).toBeUndefined();
   expect(await first!.release({})).toBe(false);
   expect(await row()).toMatchObject({ generation: 2, until: new Date(now + 10_000) });
   expect((await row()).holder).not.toBe(holder);
-  // a row that was restored from before has an earlier generation
-  await lease.updateOne({}, { $set: { generation: 1 } });
-  expect(await next!.renew({})).toBe(false);
+  // a row that was restored from a backup has an earlier generation, or the same and less progress
+  const at = (t: number) => new mongoose.mongo.Timestamp({ t, i: 1 });
+  await next!.renew({ at: at(2000) });
+  await lease.updateOne({}, { $set: { at: at(1000) } });
+  expect(await next!.renew({ at: at(3000) })).toBeUndefined();
+  await lease.updateOne({}, { $set: { at: at(2000), generation: 1 } });
+  expect(await next!.renew({})).toBeUndefined();
 });
 
 test('progress is saved only after events are stored and webhooks notified', async () => {
@@ -289,6 +294,23 @@ test('if a tail dies before recording a gap it found, the next one records it', 
   tailsWith().start();
   const { gap } = await eventually(() => stored.findOne({ type: 'feed.gap' }), SOON);
   expect(gap!.from).toEqual(new Date(1_600_000_000_000));
+}, 120_000);
+
+test('the gap of a restore comes after whatever the log has from before it, once', async () => {
+  const { quotes, stored } = await newScene();
+  const tails = tailsWith();
+  await begin(tails);
+  await quotes.insertOne(quote());
+  // as if the log had seconds from before the restore
+  const at = new Date(Date.now() + 6000);
+  const restored = { since: new Date(0), at, by: 'cli:test', told: false };
+  expect(await declareRestored(lease, restored)).toBeUndefined();
+  const gap = await eventually(() => stored.findOne({ type: 'feed.gap' }), SOON);
+  expect(millisecondsOf(gap._id)).toBeGreaterThanOrEqual(at.getTime() - 999);
+  await eventually(async () => (await row()).restored?.told, SOON);
+  expect(await declareRestored(lease, { ...restored, at: new Date() })).toMatchObject({ at, told: true });
+  await renewed();
+  expect(await stored.countDocuments({ type: 'feed.gap' })).toBe(1);
 }, 120_000);
 
 test('a tail that regains its lease does not rely on what it saw before, since others ran in the meantime', async () => {

@@ -45,6 +45,7 @@ test('counters with known labels start at 0, so that their first increase is see
     'scopegate_key_lookups_total{state="revoked"}',
     'scopegate_limiter_decisions_total{limiter="organisation",decision="refused"}',
     'scopegate_webhook_deliveries_total{outcome="given_up"}',
+    'scopegate_database_restores_total',
     'scopegate_events_recorded_total',
   ])
     expect([name, found.get(name)]).toEqual([name, 0]);

@@ -522,7 +522,7 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
-        /** @description A time in which events may be missing. Copy the data again, or read what changed since `from` with `updated_since`. */
+        /** @description A time in which events may be missing. Copy the data again, or read what changed since `from` with `updated_since`; if `from` and `to` are equal, only a new copy helps: a collection was replaced, or the database restored from a backup. */
         EventGap: {
             /**
              * Format: date-time

@@ -20,6 +20,7 @@ import { checkFolder } from './folder';
 import { checkIndexes, type Counts } from './indexes';
 import { rowsCommand } from './rows';
 import { checkClocks, checkDatabase, checkTransactionLimit } from './servers';
+import { checkRestored } from './restore';
 import { checkControl, checkFiles, checkStored } from './storage';
 
 interface DoctorOptions extends JsonOption {
@@ -59,6 +60,7 @@ const STORE_CHECKS = [
   checkTransactionLimit,
   checkClocks,
   checkEvents,
+  checkRestored,
   checkControl,
   checkFolder,
   checkWebhooks,

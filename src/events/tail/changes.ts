@@ -2,6 +2,8 @@ import type { mongo } from 'mongoose';
 import type { Token } from '../../mongo/changeCursor';
 import { openWrites, type Writer } from '../../tenant/slots';
 import { UUID } from '../../units';
+import { WITHOUT_LINE } from '../../organisations/auditLine';
+import { AUDIT_EVENTS } from '../../organisations/auditRows';
 import { GAP, type PublicCollection } from '../../schema/eventTypes';
 import { published } from '../../schema/model';
 import { ERASED_AT } from '../../schema/personal';
@@ -76,13 +78,21 @@ export function stagesFor(control: string): object[] {
     ...{ 'ns.db': OF_ORGANISATION, 'ns.coll': openWrites.name, operationType: 'update' },
     'updateDescription.updatedFields.by': { $exists: true },
   };
+  // an update is of an event that was repeated within the hour
+  const audited = {
+    ...{ 'ns.db': control, 'ns.coll': AUDIT_EVENTS, operationType: { $in: ['insert', 'update'] } },
+    'fullDocument.action': { $ne: WITHOUT_LINE },
+  };
   const updated = '$updateDescription.updatedFields';
   const listed = (name: string): object => ({ $ifNull: [`$updateDescription.${name}`, []] });
   const names = (input: object, name: string): object => ({ $map: { input, in: `$$this.${name}` } });
   return [
     {
       $match: {
-        $or: [ofOrganisations, renamed, writers, { 'ns.db': control, 'ns.coll': TAILS }, { operationType: END }],
+        $or: [
+          ...[ofOrganisations, renamed, writers, audited],
+          ...[{ 'ns.db': control, 'ns.coll': TAILS }, { operationType: END }],
+        ],
       },
     },
     {
@@ -179,7 +189,12 @@ export function toEvent(change: Change, context: ChangeContext): Omit<EventRow, 
   }
 }
 
-/** The event that says that history was lost between two times. */
+/** Stands for the time since when history is lost if nothing that was told before can be relied on. */
+export const EVER = new Date(0);
+/** Whether that is so. */
+export const isEver = (from: Date): boolean => from.getTime() === EVER.getTime();
+
+/** The event that says that history was lost between two times; they are equal if only a new copy helps. */
 export function gapEvent(from: Date, to: Date): Omit<EventRow, '_id'> {
-  return { type: GAP, at: to, object: null, changes: [], status: null, gap: { from, to } };
+  return { type: GAP, at: to, object: null, changes: [], status: null, gap: { from: isEver(from) ? to : from, to } };
 }

@@ -16,7 +16,24 @@ export interface TailRow extends LeaseRow {
   readonly at?: mongo.Timestamp;
   /** Why the log cannot be read. */
   readonly fault?: string;
+  /** The last restore of the database that anybody noticed; missing before the first. */
+  readonly restored?: Restored;
 }
+
+/** A restore of the database from a backup (docs/decisions/restore.md). */
+export interface Restored {
+  /** The time whose state the database has again. */
+  readonly since: Date;
+  /** When it was noticed or declared. */
+  readonly at: Date;
+  /** {@link GATEWAY}, or who ran the command. */
+  readonly by: string;
+  /** Whether every organisation has its gap event. */
+  readonly told: boolean;
+}
+
+/** Who noticed a restore, if nobody declared it. */
+export const GATEWAY = 'gateway';
 
 export type Progress = Pick<TailRow, 'token' | 'at'>;
 
@@ -45,33 +62,64 @@ export function isRecordingOff({ fault, until, at }: TailRow, now: number): bool
   return fault !== undefined || last < now - OFF_AFTER;
 }
 
+/** Declares that the database was restored to its state of a time. Resolves with the former declaration if it is of the same time, and then changes nothing. */
+export async function declareRestored(
+  rows: mongo.Collection<TailRow>,
+  restored: Restored,
+): Promise<Restored | undefined> {
+  const before = (await readTail(rows))?.restored;
+  if (before?.since.getTime() === restored.since.getTime()) {
+    // a gateway noticed it, and now somebody has seen that
+    await rows.updateOne({ ...TAIL, 'restored.at': before.at }, { $set: { 'restored.by': restored.by } });
+    return before;
+  }
+  await rows.updateOne(TAIL, { $set: { restored }, $setOnInsert: NEW_ROW }, { upsert: true });
+  return undefined;
+}
+
 /**
- * Takes the lease if it is free; undefined if another gateway has it. `now` is the database's time, in milliseconds since 1970. The row is
- * never written in a transaction: if its gateway were killed, that would keep the row locked.
+ * Takes the lease if it is free; undefined if another gateway has it, whose row `onTaken` gets. `now` is the database's time, in milliseconds
+ * since 1970. The row is never written in a transaction: if its gateway were killed, that would keep the row locked.
  */
-export async function takeTailLease(rows: mongo.Collection<TailRow>, now: () => number) {
+export async function takeTailLease(
+  rows: mongo.Collection<TailRow>,
+  now: () => number,
+  onTaken: (row: TailRow) => void = () => undefined,
+) {
   const leases = createLeases(rows, LEASED_FOR, now);
   const take = () => leases.take(TAIL, { $inc: { generation: 1 } });
   let row = await take();
-  if (!row && !(await rows.findOne(TAIL, { projection: { _id: 1 } }))) {
+  if (!row) {
+    const other = await readTail(rows);
+    if (other) {
+      onTaken(other);
+      return undefined;
+    }
     await rows.updateOne(TAIL, { $setOnInsert: NEW_ROW }, { upsert: true });
     row = await take();
   }
   if (!row) return undefined;
   const { _id, holder, generation } = row;
-  const ours = { _id, holder, generation };
-  const progress: Progress = row;
+  let { at: stored } = row;
+  // a row that was restored from a backup may have this very lease, but not this progress
+  const ours = () => ({ _id, holder, generation, ...(stored && { at: { $gte: stored } }) });
 
   return {
-    /** How far the tail had got. */
-    progress,
-    /** Keeps the lease, and stores how far the tail has got. Resolves with false if another gateway has taken the lease. */
-    renew: async (progress: Progress): Promise<boolean> =>
-      (await leases.renew(ours, { $set: progress, $unset: { fault: '' } })) !== undefined,
+    /** The row as it was taken. */
+    row: row as TailRow,
+    /** Keeps the lease, and stores how far the tail has got. Resolves with the row; undefined if another gateway has taken the lease. */
+    async renew(progress: Pick<TailRow, keyof Progress | 'restored'>): Promise<TailRow | undefined> {
+      const renewed = await leases.renew(ours(), { $set: progress, $unset: { fault: '' } });
+      if (renewed) stored = renewed.at;
+      return renewed;
+    },
     /** Notes why the log cannot be read; the next renewal removes the note. */
-    fail: (fault: string): Promise<unknown> => leases.renew(ours, { $set: { fault } }),
+    fail: (fault: string): Promise<unknown> => leases.renew(ours(), { $set: { fault } }),
+    /** Notes that every organisation knows of a restore. */
+    settle: ({ at }: Restored): Promise<unknown> =>
+      rows.updateOne({ ...TAIL, 'restored.at': at }, { $set: { 'restored.told': true } }),
     /** Lets another gateway take the lease at once. */
-    release: (progress: Progress): Promise<boolean> => leases.release(ours, { $set: progress }),
+    release: (progress: Progress): Promise<boolean> => leases.release(ours(), { $set: progress }),
   };
 }
 

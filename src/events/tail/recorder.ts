@@ -15,7 +15,16 @@ import { GAP, type PublicCollection } from '../../schema/eventTypes';
 import { published } from '../../schema/model';
 import { type EventRow, events } from '../collection';
 import { positionOf, timeDigits } from '../position';
-import { type Change, changedMembers, collectionOf, type LoggedChange, gapEvent, momentOf, toEvent } from './changes';
+import {
+  type Change,
+  changedMembers,
+  collectionOf,
+  gapEvent,
+  isEver,
+  type LoggedChange,
+  momentOf,
+  toEvent,
+} from './changes';
 import { changedSince } from './gaps';
 import { withoutMoved } from './moved';
 import { lastStatuses } from './statuses';
@@ -239,9 +248,11 @@ export function createRecorder({ databases, feeds, onWritten, onStored, onRecord
     },
     /**
      * Stores a gap event for every organisation that has data, since the history between `from` and `mark` was lost, and an
-     * `.updated` event for each object changed since `from`.
+     * `.updated` event for each object changed since `from`; of {@link EVER} only the gap, and organisations without data get it before
+     * their next event.
      */
     async recordGap(from: Date, mark: Pick<Change, 'clusterTime' | 'wallTime'>): Promise<void> {
+      if (isEver(from)) await feeds.oweGapToAll(from);
       const all = await databases.organisationsWithData();
       for (let at = 0; at < all.length; at += BATCH) {
         await forEach(all.slice(at, at + BATCH), async (id, feed) => {
@@ -254,6 +265,10 @@ export function createRecorder({ databases, feeds, onWritten, onStored, onRecord
           const next = (): string => positionOf(feed.epoch, time, ordinal++);
           try {
             await store(data, [{ _id: next(), ...gapEvent(from, to) }]);
+            if (isEver(from)) {
+              await feeds.settleGap(id, from);
+              return true;
+            }
             for (const of of collections) {
               const changed = await changedSince(data, of, from);
               await store(

@@ -5,11 +5,14 @@ import type { Databases } from '../../tenant/databases';
 import { keepLease } from '../../mongo/lease';
 import { createFailureLog } from '../../log';
 import { createLoop } from '../../async/loop';
+import { SECOND } from '../../units';
 import { timeDigits } from '../position';
-import { type Change, END, type LoggedChange, momentOf, stagesFor, TAILS } from './changes';
+import { createAuditLines } from './audited';
+import { type Change, END, EVER, type LoggedChange, momentOf, stagesFor, TAILS } from './changes';
 import { type Corrections, type Corrector, createCorrections } from './corrections';
-import { type Progress, type TailLease, tailRows, takeTailLease } from './lease';
+import { type Progress, type Restored, type TailLease, type TailRow, tailRows, takeTailLease } from './lease';
 import { type Recorder, createRecorder, type RecorderOptions } from './recorder';
+import { createRestoreWatch } from './restoreWatch';
 import { createTransactionWriters, isOpenWriteChange } from './writers';
 
 /** How often to renew the lease or try to take it, and how long to wait after a failure, in milliseconds. */
@@ -34,15 +37,19 @@ interface FollowOptions {
   readonly databases: Pick<Databases, 'streams' | 'now' | 'control' | 'shards'>;
   readonly recorder: Recorder;
   readonly corrections: Corrections;
+  /** Called if the database was restored from a backup. */
+  readonly onRestored: () => void;
   readonly logger: Logger;
 }
 
 /** Follows the log of the database while this gateway holds the lease, and stores its changes as events. */
 function createFollower(options: FollowOptions) {
-  const { databases, recorder, corrections, logger } = options;
+  const { databases, recorder, corrections, onRestored, logger } = options;
   const { now } = databases;
   const control = databases.control.name;
   const stages = stagesFor(control);
+  const restores = createRestoreWatch({ now, onRestored, logger });
+  const auditLines = createAuditLines({ control, logger });
   let [isTailing, lag, log, toldNoLog] = [false, 0, undefined as number | undefined, false];
   /** When the tail last read a renewal of its own lease, while it holds it. */
   let renewalReadAt: number | undefined;
@@ -51,9 +58,9 @@ function createFollower(options: FollowOptions) {
   async function round(): Promise<boolean> {
     try {
       const client = await databases.streams();
-      const lease = await takeTailLease(tailRows(client, control), now);
+      const lease = await takeTailLease(tailRows(client, control), now, restores.note);
       if (!lease) renewalReadAt = undefined;
-      else await follow(client, lease);
+      else await follow(client, lease, await restores.check(lease));
     } finally {
       isTailing = false;
     }
@@ -65,8 +72,8 @@ function createFollower(options: FollowOptions) {
   };
   const loop = createLoop({ round, every: BEAT_EVERY, onError });
 
-  async function follow(client: mongo.MongoClient, lease: TailLease): Promise<void> {
-    const opened = await open(client, lease.progress).catch(async (error: unknown) => {
+  async function follow(client: mongo.MongoClient, lease: TailLease, row: TailRow): Promise<void> {
+    const opened = await open(client, row).catch(async (error: unknown) => {
       const reason = whyLogUnreadable(error);
       if (reason === undefined) throw error;
       if (!toldNoLog) logger.warn({ reason }, 'events are not recorded: the log of the database cannot be read');
@@ -77,6 +84,9 @@ function createFollower(options: FollowOptions) {
     const { cursor, lostFrom } = opened;
     let progress: Progress = opened.progress;
     let [pendingGap, unsaved, measured] = [lostFrom, 0, -Infinity];
+    /** A restore that organisations have no gap events of yet, and the last of which they have. */
+    let [untold, told] = [undefined as Restored | undefined, undefined as Restored | undefined];
+    tellRestore(row);
     const writers = createTransactionWriters();
     let [time, ordinal, last] = ['', 0, undefined as Change | undefined];
     recorder.begin();
@@ -85,21 +95,32 @@ function createFollower(options: FollowOptions) {
     const keptLease = keepLease({ renew, every: BEAT_EVERY, inOrder: true });
     keptLease.renewNow();
 
+    /** Has the next mark bring the gap events of a restore, unless they are stored. */
+    function tellRestore({ restored }: TailRow): void {
+      if (!restored || restored.told || restored.at.getTime() === told?.at.getTime()) return;
+      [untold, pendingGap] = [restored, EVER];
+    }
+
     /** Renews the lease, whatever the tail is doing; the renewal comes back in the change stream as a mark. */
     async function renew(): Promise<boolean> {
       unsaved = 0;
       // no progress past lost history is stored before its gap event, or a crash would lose the gap as well
-      const isRenewed = await lease.renew(pendingGap === undefined ? progress : {});
+      const renewed = await lease.renew(pendingGap === undefined ? progress : {});
+      if (renewed) {
+        restores.note(renewed);
+        tellRestore(renewed);
+      }
       if (performance.now() - measured > MEASURE_EVERY) {
         measured = performance.now();
         const oldest = databases.shards ? undefined : await oldestInLog(client);
         log = oldest && now() - oldest.t * 1000;
       }
-      return isRenewed;
+      return renewed !== undefined;
     }
 
     async function take(batch: readonly Change[]): Promise<void> {
       const changes: Omit<LoggedChange, 'by'>[] = [];
+      const audited: Change[] = [];
       let ended: Progress | undefined;
       let mark: Change | undefined;
       for (const change of batch) {
@@ -113,18 +134,28 @@ function createFollower(options: FollowOptions) {
           writers.note(change);
           continue;
         }
+        // before it counts: the ordinals of earlier versions are without these
+        if (auditLines.isAuditEvent(change)) {
+          audited.push(change);
+          continue;
+        }
         ordinal += 1;
         if (change.operationType === END) ended = { token: change._id, at: change.clusterTime };
         else if (change.ns.coll === TAILS) {
-          mark ??= change;
+          // the log may still have marks from before the restore
+          if (untold === undefined || change.clusterTime.t * SECOND > untold.at.getTime()) mark ??= change;
           renewalReadAt = performance.now();
           ended = { token: change._id, at: change.clusterTime };
         } else changes.push({ change, time, ordinal });
       }
       if (pendingGap !== undefined && mark) {
+        const of = untold;
         await recorder.recordGap(pendingGap, mark);
-        pendingGap = undefined;
+        if (of) await lease.settle(of);
+        // unless another one was declared meanwhile
+        if (untold?.at.getTime() === of?.at.getTime()) [untold, told, pendingGap] = [undefined, of ?? told, undefined];
       }
+      await auditLines.write(client, audited);
       await recorder.write(writers.named(changes));
       // progress moves only once the events are stored
       if (ended) progress = ended;
@@ -184,7 +215,8 @@ function createFollower(options: FollowOptions) {
   };
 }
 
-export interface TailOptions extends Omit<RecorderOptions, 'databases' | 'onRecorded'> {
+export interface TailOptions
+  extends Omit<RecorderOptions, 'databases' | 'onRecorded'>, Pick<FollowOptions, 'onRestored'> {
   readonly databases: Databases;
   readonly corrector: Corrector;
 }

@@ -64,4 +64,25 @@ export const EVENTS: States = {
     await recorded(scene, made.cli, { runs: false, at: secondsAgo(900) });
     return { ...made, names: [...(made.names ?? []), ABOUT_900, [/\b12\d\d s\b/g, '1200 s']] };
   },
+  'a gateway noticed a restore, and nobody ran `restored` since': async (scene) => {
+    const made = at(scene);
+    const client = await mongoose.mongo.MongoClient.connect(scene.main.uri);
+    const [since, noticed] = [Date.now() - 7 * 3_600_000, Date.now() - 3_600_000].map((ms) => new Date(ms)) as [
+      Date,
+      Date,
+    ];
+    const row = { holder: 'dead', generation: 1, until: new Date(0), at: secondsAgo(1) };
+    const restored = { since, at: noticed, by: 'gateway', told: true };
+    const rows = tailRows(client, made.cli.controlDatabase);
+    await rows.updateOne({ _id: 'tail' }, { $set: { ...row, restored } }, { upsert: true });
+    await client.close();
+    return {
+      ...made,
+      names: [
+        ...(made.names ?? []),
+        [new RegExp(noticed.toISOString(), 'g'), '2026-11-29T08:00:00.000Z'],
+        [new RegExp(since.toISOString(), 'g'), '2026-11-29T02:00:00.000Z'],
+      ],
+    };
+  },
 };

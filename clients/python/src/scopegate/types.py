@@ -129,7 +129,7 @@ class EventObject(TypedDict):
 
 
 EventGap = TypedDict("EventGap", {"from": "str", "to": "str"})
-"""A time in which events may be missing. Copy the data again, or read what changed since `from` with `updated_since`."""
+"""A time in which events may be missing. Copy the data again, or read what changed since `from` with `updated_since`; if `from` and `to` are equal, only a new copy helps: a collection was replaced, or the database restored from a backup."""
 
 
 class EventOrigin(TypedDict):

@@ -1,0 +1,124 @@
+import { PLANS, type Plan } from '../../auth/principal';
+import type { Authority } from '../../organisations/auditEvents';
+import { customerById, readmitCustomer } from '../../resources/customers/readmit';
+import { eraseCustomer } from '../../resources/eraseCustomer';
+import type { Store } from '../store';
+import { requireData } from '../withStore';
+import type { Kind, Step } from './plan';
+
+/* Does again what was done since a backup, with the functions that commands and the operator API call. */
+
+/** How one step is taken. */
+interface Way {
+  /** Whether there is something to do; undefined if its object is not there. */
+  readonly isDue: () => Promise<boolean | undefined>;
+  readonly take: () => Promise<unknown>;
+}
+
+interface Replay {
+  readonly store: Store;
+  readonly signal: AbortSignal;
+}
+
+/** Creates the ways of steps; the audit log says that they were replayed. */
+export function createWays({ store, signal }: Replay): (step: Step) => Way {
+  const { control, databases, operator } = store;
+  const actor = { ...operator, name: 'replay after a restore' };
+  const by: Authority = { actor };
+  const { organisations, record } = control.as(actor);
+
+  /** Whether an organisation that is not being erased lacks something. */
+  async function isOrganisationDue(id: string, lacks: (it: { state: string; plan: string }) => boolean) {
+    const organisation = await organisations.find(id);
+    if (!organisation) return undefined;
+    return organisation.state !== 'erasing' && lacks(organisation);
+  }
+
+  async function customerOf({ organisationId, id }: Step) {
+    const organisation = await organisations.find(organisationId);
+    if (!organisation || organisation.state === 'erasing') return undefined;
+    const data = databases.organisationData(await requireData(store, organisationId));
+    const customer = await customerById(data, id);
+    return customer ? { data, customer } : undefined;
+  }
+
+  async function isCustomerDue(step: Step, isErased: boolean): Promise<boolean | undefined> {
+    const found = await customerOf(step);
+    return found && Boolean(found.customer.erased_at) === isErased;
+  }
+
+  const ways: Record<Kind, (step: Step) => Way> = {
+    suspend: ({ id }) => ({
+      isDue: () => isOrganisationDue(id, ({ state }) => state !== 'suspended'),
+      take: () => organisations.suspend(id),
+    }),
+    resume: ({ id }) => ({
+      isDue: () => isOrganisationDue(id, ({ state }) => state !== 'active'),
+      take: () => organisations.resume(id),
+    }),
+    plan: ({ id, plan = '' }) => ({
+      isDue: () => isOrganisationDue(id, (organisation) => plan in PLANS && organisation.plan !== plan),
+      take: () => organisations.setPlan(id, plan as Plan),
+    }),
+    erase: ({ id }) => ({
+      isDue: () => isOrganisationDue(id, () => true),
+      take: () => control.jobs.findOrCreate({ kind: 'erasure', organisationId: id, to: null }, actor),
+    }),
+    revoke: ({ id }) => ({
+      isDue: async () => {
+        const key = await control.apiKeys.find(id);
+        return key ? key.revoked_at === null : undefined;
+      },
+      take: () => control.apiKeys.revoke(id, by),
+    }),
+    change: ({ id, update = {} }) => ({
+      isDue: async () => {
+        const key = await control.apiKeys.find(id);
+        if (!key) return undefined;
+        const differs = Object.entries(update).some(
+          ([name, value]) => JSON.stringify(key[name as keyof typeof update]) !== JSON.stringify(value),
+        );
+        return control.apiKeys.stateOf(key) === 'active' && differs;
+      },
+      take: () => control.apiKeys.update(id, update, by),
+    }),
+    sign_out: ({ organisationId, id, at }) => {
+      const whose = { organisationId, ...(id !== '' && { userId: id }) };
+      return {
+        isDue: () => control.sessions.hasFrom(whose, at),
+        take: () => control.sessions.endAll(whose, actor),
+      };
+    },
+    disable: ({ organisationId, id }) => ({
+      isDue: async () => {
+        const endpoint = await control.webhooks.find(id, { organisationId });
+        return endpoint && endpoint.state !== 'disabled';
+      },
+      take: () => control.webhooks.disable(id, 'by_hand', { ...by, organisationId }),
+    }),
+    delete: ({ organisationId, id }) => ({
+      isDue: async () => ((await control.webhooks.find(id, { organisationId })) ? true : undefined),
+      take: () => control.webhooks.remove(id, { ...by, organisationId }),
+    }),
+    erase_customer: (step) => ({
+      isDue: () => isCustomerDue(step, false),
+      take: async () => {
+        const { organisationId, id } = step;
+        const found = await customerOf(step);
+        if (!found) return;
+        const counts = await eraseCustomer(found.data, id, { by: 'operator', signal });
+        await record('customer.erased', organisationId, { customer_id: id, ...counts });
+      },
+    }),
+    readmit: (step) => ({
+      isDue: () => isCustomerDue(step, true),
+      take: async () => {
+        const found = await customerOf(step);
+        if (!found) return;
+        await readmitCustomer(found.data, found.customer, 'operator');
+        await record('customer.readmitted', step.organisationId, { customer_id: step.id });
+      },
+    }),
+  };
+  return (step) => ways[step.kind](step);
+}

@@ -1,0 +1,38 @@
+import type { mongo } from 'mongoose';
+import type { Logger } from 'pino';
+import { AUDIT_MESSAGE, auditLine, WITHOUT_LINE } from '../../organisations/auditLine';
+import { AUDIT_EVENTS, type AuditEvent } from '../../organisations/auditRows';
+import { SETTLED_READ } from '../../tenant/slots';
+import { type Change, END } from './changes';
+
+/*
+ * Writes a line of the log for each audit event, whoever caused it, so that a log that is kept outside the database has them too
+ * (docs/decisions/restore.md).
+ */
+
+interface Options {
+  readonly control: string;
+  readonly logger: Logger;
+}
+
+export function createAuditLines({ control, logger }: Options) {
+  return {
+    isAuditEvent: ({ operationType, ns }: Change): boolean =>
+      operationType !== END && ns.db === control && ns.coll === AUDIT_EVENTS,
+    /** Writes the lines of changes that are audit events, in their order. */
+    async write(client: mongo.MongoClient, changes: readonly Change[]): Promise<void> {
+      if (changes.length === 0) return;
+      const ids = changes.map(({ documentKey }) => String(documentKey?._id));
+      // the change of a repeated event does not say what it was
+      const rows = client.db(control).collection<AuditEvent>(AUDIT_EVENTS);
+      // an import may name a thousand keys
+      const options = { ...SETTLED_READ, projection: { 'details.keys': 0 } } as const;
+      const found = await rows.find({ _id: { $in: ids }, action: { $ne: WITHOUT_LINE } }, options).toArray();
+      const byId = new Map(found.map((row) => [row._id, row]));
+      for (const id of ids) {
+        const event = byId.get(id);
+        if (event) logger.info(auditLine(event as AuditEvent), AUDIT_MESSAGE);
+      }
+    },
+  };
+}

@@ -1,0 +1,40 @@
+import type { AuditEvent } from './auditRows';
+
+/* Audit events as lines of the log, which `scopegate restored --replay` reads again (docs/decisions/restore.md). */
+
+/** The message of such a line. */
+export const AUDIT_MESSAGE = 'audit event';
+
+/** The action whose events have no line: each is a request, which has one. */
+export const WITHOUT_LINE = 'objects.written';
+
+/** The details that a line has: ids and states. Names, network addresses of people and URLs are left out. */
+const SHOWN = ['customer_id', 'endpoint', 'user', 'everywhere', 'reason', 'job', 'kind', 'old_expires_at'] as const;
+/** What a line says of a key that was changed. */
+const SHOWN_OF_KEY = ['scopes', 'expires_at', 'allowed_ranges', 'mcp'] as const;
+
+type Details = Readonly<Record<string, unknown>>;
+
+function pick(details: Details, names: readonly string[]): Details {
+  return Object.fromEntries(Object.entries(details).filter(([name]) => names.includes(name)));
+}
+
+/** The details of an event without what a log should not have. */
+function shownDetails({ action, details }: Pick<AuditEvent, 'action' | 'details'>): Details {
+  const shown = pick(details, SHOWN);
+  const { to } = details as { readonly to?: unknown };
+  if (action === 'organisation.plan_changed') return { ...shown, to };
+  return action === 'key.updated' ? { ...shown, to: pick(to as Details, SHOWN_OF_KEY) } : shown;
+}
+
+/** The members of an event's line. */
+export function auditLine({ action, at, last_at, actor, organisation_id, key_id, details }: AuditEvent) {
+  return {
+    action,
+    at: last_at ?? at,
+    organisation_id,
+    ...(key_id !== null && { key_id }),
+    actor: actor.who,
+    details: shownDetails({ action, details }),
+  };
+}

@@ -1,0 +1,71 @@
+import type { LoggedEvent } from '../../src/cli/restored/lines';
+import { planOf } from '../../src/cli/restored/plan';
+
+/* What `scopegate restored --replay` makes of audit events, which are sorted by time. */
+
+const ORGANISATION = '689defbf-4477-4b15-966e-4830b650ded3';
+
+const happened = (...events: readonly (Partial<LoggedEvent> & Pick<LoggedEvent, 'action'>)[]) =>
+  planOf(
+    events.map((event, minute) => ({
+      ...{ msg: 'audit event', at: new Date(minute * 60_000), organisation_id: ORGANISATION, actor: 'user:oidc:7' },
+      ...{ details: {}, ...event },
+    })),
+  ).map(({ organisationId: _of, at: _at, ...step }) => step);
+
+test('of opposites the last counts', () => {
+  const [suspended, resumed] = [{ action: 'organisation.suspended' }, { action: 'organisation.resumed' }];
+  expect(happened(suspended, resumed, suspended)).toEqual([{ kind: 'suspend', id: ORGANISATION }]);
+  expect(happened(suspended, resumed)).toEqual([{ kind: 'resume', id: ORGANISATION }]);
+  const details = { endpoint: 'e' };
+  expect(happened({ action: 'webhook.disabled', details }, { action: 'webhook.enabled', details })).toEqual([]);
+  expect(happened({ action: 'webhook.enabled', details }, { action: 'webhook.disabled', details })).toEqual([
+    { kind: 'disable', id: 'e' },
+  ]);
+});
+
+test('a customer who was erased and readmitted is erased before being readmitted', () => {
+  const details = { customer_id: 'c' };
+  const [erased, readmitted] = [
+    { action: 'customer.erased', details },
+    { action: 'customer.readmitted', details },
+  ];
+  expect(happened(erased, readmitted).map(({ kind }) => kind)).toEqual(['erase_customer', 'readmit']);
+  expect(happened(erased, readmitted, erased).map(({ kind }) => kind)).toEqual(['erase_customer']);
+});
+
+test("a key's changes are one, with the end that its replacement set", () => {
+  const [soon, late] = [new Date(1000), new Date(2000)];
+  const key_id = 'k';
+  expect(
+    happened(
+      { action: 'key.updated', key_id, details: { to: { scopes: ['quotes:read', 'orders:read'], expires_at: late } } },
+      { action: 'key.updated', key_id, details: { to: { scopes: ['quotes:read'] } } },
+      { action: 'key.rotated', key_id, details: { old_expires_at: soon } },
+    ),
+  ).toEqual([{ kind: 'change', id: 'k', update: { scopes: ['quotes:read'], expires_at: soon } }]);
+});
+
+test('whoever signed out is signed out, everyone if it was everyone, and a revoked invitation is revoked', () => {
+  expect(
+    happened(
+      { action: 'user.signed_out' },
+      { action: 'user.signed_out', actor: 'cli:root', details: { everywhere: 'link:Ann' } },
+      { action: 'user.signed_out', actor: 'cli:root', details: { everywhere: 'everyone' } },
+      { action: 'invitation.revoked', details: { user: 'invited:Bo' } },
+    ).map(({ id }) => id),
+  ).toEqual(['oidc:7', 'link:Ann', '', 'invited:Bo']);
+});
+
+test('what ends access comes first, and what was only created or does not say what it was of is left out', () => {
+  const kinds = happened(
+    { action: 'customer.erased', details: { customer_id: 'c' } },
+    { action: 'key.created', key_id: 'n' },
+    { action: 'webhook.deleted' },
+    { action: 'organisation.plan_changed', details: { to: 'starter' } },
+    { action: 'organisation.erasing' },
+    { action: 'organisation.erased' },
+    { action: 'key.revoked', key_id: 'k' },
+  ).map(({ kind }) => kind);
+  expect(kinds).toEqual(['plan', 'erase', 'revoke', 'erase_customer']);
+});
