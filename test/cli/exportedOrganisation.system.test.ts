@@ -39,7 +39,7 @@ test('export, org erase, org create --id and import give integrators the same or
   const { stderr } = await cli.run('export', '--org', id, exported, '--webhooks', '--keys');
   expect(stderr).toContain('not in the export: events and deliveries of webhooks, members, invitations and sessions, ');
   expect(stderr).not.toContain('--webhooks');
-  const file = JSON.parse(await readFile(join(exported, 'organisation.json'), 'utf8')) as Json;
+  const file = JSON.parse(await readFile(join(exported, 'organisation.json'), 'utf8'));
   expect(file).toEqual({
     ...{ id, name: 'Äcme', plan: 'integrations', currency: 'EUR', external_ref: 'acme-1' },
     ...{ created_at: org.created_at, state: 'suspended' },
@@ -80,6 +80,8 @@ test('export, org erase, org create --id and import give integrators the same or
     return (body.data as Json[]).length > 0 ? (body.data as Json[]) : undefined;
   });
   expect(first).toMatchObject({ type: 'feed.gap', object: null });
+  // not that of a collection that was dropped, which the gateway may have seen late
+  expect(Date.parse(first?.gap.from as string)).toBeLessThan(Date.now() - 29 * 86_400_000);
   expect(await bare.db(databaseName(id)).collection('events').indexes()).toContainEqual(
     expect.objectContaining({ expireAfterSeconds: expect.any(Number) as number }),
   );
@@ -116,7 +118,7 @@ test('import --webhooks names the lines that are invalid, needs the file and the
   const { id } = await cli.json<{ id: string }>('webhook', 'create', '--org', org, '--url', receiver.url);
   await cli.json('export', '--org', org, join(folder, 'one'), '--webhooks');
   await cli.json('webhook', 'delete', id);
-  const line = JSON.parse(await readFile(join(folder, 'one', 'webhooks.ndjson'), 'utf8')) as Json;
+  const line = JSON.parse(await readFile(join(folder, 'one', 'webhooks.ndjson'), 'utf8'));
   const lines = [
     'no json',
     JSON.stringify({ ...line, version: 0 }),

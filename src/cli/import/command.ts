@@ -33,9 +33,8 @@ export async function importCommand(path: string, options: ImportOptions): Promi
   const signal = interruption();
   const { jsonFaults: errors, ...reporter } = createFaultReporter(json === true);
   const target = { ...reporter, signal };
-  let isExport = false;
   // what can reject the import as a whole is checked before records are stored; the pepper and the organisation may be stored by then, and again
-  const files: Record<string, FileReport> = await withStore(async (store, config) => {
+  const { files, isExport } = await withStore(async (store, config) => {
     const organisation = await requireData(store, org);
     const data = store.databases.organisationData(organisation);
     const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
@@ -61,15 +60,15 @@ export async function importCommand(path: string, options: ImportOptions): Promi
     // lets an organisation that an earlier version kept in another cluster be resumed; an export has no files for what is empty
     const isWhole = isFolder && !signal.aborted && Object.values(imported).every(({ failed }) => failed === 0);
     if (isWhole) await store.control.organisations.noteImported(org);
-    // only what export has written says whose it is
-    isExport = file?.id !== undefined;
     const prefix = modeOf(organisation) === 'test' ? config.KEY_PREFIX_TEST : config.KEY_PREFIX;
     const from = { store, prefix, organisationId: org, folder: path, pepperOffset };
-    return {
+    const files: Readonly<Record<string, FileReport>> = {
       ...imported,
       ...(keys && !signal.aborted && { keys: await importKeys(from, target) }),
       ...(storeWebhooks && !signal.aborted && { webhooks: await storeWebhooks(org, target) }),
     };
+    // only what export has written says whose it is
+    return { files, isExport: file?.id !== undefined };
   }, signal);
   const reports = Object.entries(files);
   if (json) printJson({ files, errors });
