@@ -21,6 +21,9 @@ afterAll(() => Promise.all([receiver.stop(), gateway.stop()]));
 test('export, org erase, org create --id and import give integrators the same organisation, and its readers feed.gap', async () => {
   const org = await cli.json<Json>('org', 'create', '--name', 'Äcme', '--currency', 'EUR', '--external-ref', 'acme-1');
   const { id } = org as { id: string };
+  const control = bare.db(cli.controlDatabase);
+  // as if an earlier version had moved it to another cluster
+  await control.collection<{ _id: string }>('organisations').updateOne({ _id: id }, { $set: { 'feed.epoch': 1 } });
   const folder = await newFolder();
   await writeFile(
     join(folder, 'products.ndjson'),
@@ -31,8 +34,8 @@ test('export, org erase, org create --id and import give integrators the same or
   const caller = client(gateway, key);
   const endpoints = async () => cli.json<Json[]>('webhook', 'list', '--org', id);
   const { id: endpoint, secret } = await cli.json<Json>('webhook', 'create', '--org', id, '--url', receiver.url);
-  const { body: before } = await caller.get('/events', { after: 'now' });
   await eventually(async () => (await bare.db(databaseName(id)).collection('events').countDocuments()) > 0);
+  const { body: before } = await caller.get('/events', { after: 'now' });
   await cli.json('org', 'suspend', id);
 
   const exported = join(folder, 'export');
@@ -52,7 +55,6 @@ test('export, org erase, org create --id and import give integrators the same or
   expect(await elsewhere.failed(1, ...create)).toContain(`the database ${databaseName(id)} exists already`);
   await cli.json('org', 'erase', id, '--confirm', 'Äcme', '--no-export');
   expect(await cli.failed(1, ...create)).toContain('was erased less than two minutes ago');
-  const control = bare.db(cli.controlDatabase);
   await control.collection('audit_events').updateMany({ organisation_id: id }, { $set: { at: new Date(0) } });
   expect(await cli.json(...create)).toMatchObject({ id, name: 'New', external_ref: null });
 
