@@ -39,7 +39,6 @@ test.each(['SIGKILL', 'SIGINT'] as const)(
     const { id: org } = await makeOrganisation(cli, 'Exported');
     const folder = await newFolder();
     const drafts = async (): Promise<string[]> => (await readdir(folder)).filter((name) => name.endsWith('.part'));
-    let ended: Promise<Finished> | undefined;
     let left: string[] = [];
     await using proxy = await openDatabaseProxy(process.env.TEST_MONGODB_URI ?? '', {
       onReply: async (reply, command) => {
@@ -54,7 +53,7 @@ test.each(['SIGKILL', 'SIGINT'] as const)(
       },
     });
     const child = cli.start(['export', '--org', org, folder], { MONGODB_URI: proxy.uri });
-    ended = finished(child);
+    const ended = finished(child);
     const { code, stderr } = await ended;
     expect(left).toEqual(['customers.ndjson', 'products.ndjson']);
     if (signal === 'SIGINT')
