@@ -2,7 +2,12 @@ import { nameFault } from '../auth/keys';
 import { ShardRefused } from '../mongo/shards';
 import { AppError, type Fault, validationFailed } from '../errors';
 import { JobRefused } from '../organisations/jobs';
-import { NotImportedError, RefTakenError, SharedByOwnerError, StillErasingError } from '../organisations/organisations';
+import {
+  NotImportedError,
+  RefTakenError,
+  SharedByOwnerError,
+  StillErasingError,
+} from '../organisations/organisationErrors';
 
 /* Why operators' requests are refused. */
 

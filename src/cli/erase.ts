@@ -3,7 +3,7 @@ import { customerById, customerByRef, readmitCustomer } from '../resources/custo
 import { eraseCustomer } from '../resources/eraseCustomer';
 import { eraseOrganisation } from '../jobs/eraseOrganisation';
 import { CommandFailure, interrupted, interruption, isAbort, notFound } from './ending';
-import { exportFolder, prepareFolder } from './export';
+import { checkFolder, exportFolder } from './export/command';
 import type { JsonOption, OrgOption } from './help';
 import type { Store } from './store';
 import { note, printResult } from './terminal';
@@ -86,12 +86,12 @@ export async function erase(
   { id, confirm, folder, isOwn, signal }: Erasing,
 ): Promise<string | undefined> {
   // without keys, which must never work again
-  const exportOptions = folder === undefined ? undefined : { folder, keys: undefined };
+  const exportOptions = folder === undefined ? undefined : { folder };
   const erased = await eraseOrganisation(store, id, {
     async check({ name, state }) {
       requireConfirmed('organisation', confirm, name);
       // checks that the export can be written before anything is changed
-      if (exportOptions && state !== 'erasing') await prepareFolder({ ...exportOptions, force: isOwn });
+      if (exportOptions && state !== 'erasing') await checkFolder({ ...exportOptions, force: isOwn });
     },
     async exportTo(organisation, data) {
       if (!exportOptions) return;

@@ -97,8 +97,15 @@ function addRecords(program: ExplainedCommand): void {
     )
     .option('--delete-missing', 'delete what a file does not have, if every line of it is valid; needs --yes')
     .option('--yes', 'delete it, instead of saying how much that is')
-    .option('--organisation', 'give an organisation without data the name, plan and currency of organisation.json')
+    .option(
+      '--organisation',
+      'give an organisation without data what organisation.json says: name, plan, currency, external_ref, suspension',
+    )
     .option('--keys', 'also load keys.ndjson, as written by export --keys; needs the same KEY_PEPPER and KEY_PREFIX')
+    .option(
+      '--webhooks',
+      'also load webhooks.ndjson, as written by export --webhooks, disabled; needs the same WEBHOOK_SECRET',
+    )
     .json('{files: {products: {read, created, updated, unchanged, failed, deleted?, missing?}, …}, errors}')
     .examples(
       [
@@ -118,6 +125,9 @@ function addRecords(program: ExplainedCommand): void {
         'write is deleted.',
         '',
         'If the folder has an organisation.json, nothing is imported if the currencies differ.',
+        '',
+        'Webhook endpoints keep their ids and secrets, so receivers need not change. They are imported disabled, so that a copy of an organisation',
+        'does not post beside it: enable them with scopegate webhook enable ID, with --from now to leave out the events of the import.',
       ],
     )
     .run(async () => (await import('./import/command.js')).importCommand);
@@ -127,13 +137,22 @@ function addRecords(program: ExplainedCommand): void {
     .argument('<dir>', 'folder to write to; created if missing')
     .org()
     .option('--keys', 'also write the keys: their hashes and the fingerprint of KEY_PEPPER, no secrets')
+    .option(
+      '--webhooks',
+      'also write the webhook endpoints: their URLs and the fingerprint of WEBHOOK_SECRET, no secrets',
+    )
     .option('--force', 'overwrite existing files')
     .json('{dir, files: {products: 77, …}}')
-    .examples([
-      `scopegate export --org ${ORG_ID} backup`,
-      `scopegate export --org ${ORG_ID} backup --keys --force --json`,
-    ])
-    .run(async () => (await import('./export.js')).exportCommand);
+    .examples(
+      [
+        `scopegate export --org ${ORG_ID} backup`,
+        `scopegate export --org ${ORG_ID} backup --keys --webhooks --force --json`,
+      ],
+      [
+        'Nothing is written unless everything is. What a killed export has written so far is removed by the next one to the same folder.',
+      ],
+    )
+    .run(async () => (await import('./export/command.js')).exportCommand);
 }
 
 function addCustomer(program: ExplainedCommand): void {

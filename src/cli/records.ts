@@ -26,6 +26,28 @@ import {
 /** The files of an export that are not record files. */
 export const ORGANISATION_FILE = 'organisation.json';
 export const KEYS_FILE = 'keys.ndjson';
+export const WEBHOOKS_FILE = 'webhooks.ndjson';
+
+/** What an export does not have, or an import did not load, with these options; both say so at their end. */
+export function missingIn({
+  keys,
+  webhooks,
+}: {
+  readonly keys?: true | undefined;
+  readonly webhooks?: true | undefined;
+}): string {
+  return [
+    ...(keys ? [] : ['keys (--keys)']),
+    ...(webhooks ? [] : ['webhook endpoints (--webhooks)']),
+    'events and deliveries of webhooks',
+    'members, invitations and sessions',
+    'the audit log',
+    'the request log',
+    'usage',
+    'answers kept for an Idempotency-Key',
+    'its sandbox',
+  ].join(', ');
+}
 
 /** The schemas for reading and writing records: the SDL's types without `omit`, plus `lists`. */
 export function recordSchemas(schema: GraphQLSchema, kinds: readonly RecordKind[]): RecordSchemas {

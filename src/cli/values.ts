@@ -36,6 +36,13 @@ export function name(text: string): string {
   return trimmed;
 }
 
+/** One line of visible characters, as it is. */
+export function line(text: string): string {
+  const fault = nameFault(text);
+  if (fault !== undefined) throw new InvalidArgumentError(`It ${fault}.`);
+  return text;
+}
+
 export function currency(text: string): string {
   if (!isCurrency(text)) throw new InvalidArgumentError('Expected an ISO 4217 currency code, e.g. USD or EUR.');
   return text;

@@ -1,5 +1,5 @@
-import type { Organisation } from '../auth/principal';
 import type { Config } from '../config';
+import type { OrganisationForOperators } from '../organisations/organisationRows';
 import { CommandFailure, notFound, usageFailure } from './ending';
 import type { Store } from './store';
 import { note } from './terminal';
@@ -24,7 +24,7 @@ export async function withStore<T>(
 }
 
 /** @throws CommandFailure if the organisation does not exist, or is being erased. */
-export async function requireOrganisation({ control }: Store, id: string): Promise<Organisation> {
+export async function requireOrganisation({ control }: Store, id: string): Promise<OrganisationForOperators> {
   const organisation = await control.organisations.find(id);
   if (!organisation) throw notFound('organisation', id);
   if (organisation.state === 'erasing') {
@@ -34,7 +34,7 @@ export async function requireOrganisation({ control }: Store, id: string): Promi
 }
 
 /** The same, for a command that reads or writes its data. @throws CommandFailure also if it is being moved */
-export async function requireData(store: Store, id: string): Promise<Organisation> {
+export async function requireData(store: Store, id: string): Promise<OrganisationForOperators> {
   const organisation = await requireOrganisation(store, id);
   if (organisation.moving)
     throw new CommandFailure(`organisation ${id} is being moved to another shard; try again once that has ended`);

@@ -23,6 +23,7 @@ import { createRequestLog } from './requestLog';
 import { createSandboxes } from './sandboxes';
 import { createWebhookEndpoints } from './webhookEndpoints';
 import { createWebhookLeases } from './webhookLeases';
+import { importEndpoints } from './webhookRecords';
 
 export type Control = Awaited<ReturnType<typeof openControl>>;
 
@@ -73,6 +74,7 @@ export async function openControl({ databases, config, ...options }: ControlOpti
     }),
     feeds: createFeeds(models),
     importKeys: importKeys(models, options.actor),
+    importEndpoints: importEndpoints(models, options.actor, now),
     creations: createCreations(models, now),
     webhooks: createWebhookEndpoints(models, now),
     webhookLeases: createWebhookLeases(models, now),

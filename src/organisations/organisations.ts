@@ -10,6 +10,7 @@ import { changeInKeys } from './endedKeys';
 import type { NoteId } from './creations';
 import { escapeRegExp } from './keyDocuments';
 import type { ControlModels } from './models';
+import { NotImportedError, RefTakenError, SharedByOwnerError, StillErasingError } from './organisationErrors';
 import {
   CHANGEABLE,
   FOR_EARLIER_VERSIONS,
@@ -18,8 +19,11 @@ import {
   forOperators,
   writeStateOf,
 } from './organisationRows';
+import { requireUnused, reusedMembers } from './reusedIds';
 
 export interface NewOrganisation {
+  /** That of an organisation that was erased, or of another installation; by default a new one. */
+  readonly id?: string | undefined;
   readonly name: string;
   readonly plan: Plan;
   readonly currency: string;
@@ -54,36 +58,6 @@ const BATCH = 1000;
 /** What a sandbox shares with its organisation. */
 type SharedWithSandbox = Pick<Organisation, 'plan' | 'state'>;
 
-/** The organisation that has the given external_ref is being erased. */
-export class StillErasingError extends Error {
-  override readonly name = 'StillErasingError';
-}
-
-/** The organisation has another external_ref, or another organisation has this one. */
-export class RefTakenError extends Error {
-  override readonly name = 'RefTakenError';
-}
-
-/** A sandbox has the plan and state of its organisation, and these can only be changed there. */
-export class SharedByOwnerError extends Error {
-  override readonly name = 'SharedByOwnerError';
-
-  constructor({ id, sandbox_of = '' }: Organisation) {
-    super(`${id} is the sandbox of ${sandbox_of}, and has its plan and state: change those of ${sandbox_of}`);
-  }
-}
-
-/** The data of an organisation is where an earlier version stored it, and not here. */
-export class NotImportedError extends Error {
-  override readonly name = 'NotImportedError';
-
-  constructor(id: string, cluster: string) {
-    super(
-      `the data of organisation ${id} was on the cluster ${cluster}, and is not here until its export is imported (docs/guides/sharding.md, From MONGODB_CLUSTERS)`,
-    );
-  }
-}
-
 export function createOrganisations(models: ControlModels, actor: Actor, place: Place, now: () => number) {
   const rows = nativeCollection(models.organisations);
 
@@ -103,12 +77,13 @@ export function createOrganisations(models: ControlModels, actor: Actor, place: 
   }
 
   async function insert(input: NewOrganisation, noteId?: NoteId): Promise<OrganisationForOperators> {
-    const { name, plan, currency, shard, demo, external_ref } = input;
+    const { id, name, plan, currency, shard, demo, external_ref } = input;
     const stored = { name, plan, currency, ...(external_ref !== undefined && { external_ref }) };
-    const _id = randomUUID();
+    const _id = id ?? randomUUID();
     const document: OrganisationDocument = {
       ...{ _id, ...stored, ...FOR_EARLIER_VERSIONS, state: 'active', created_at: new Date() },
       ...(demo && { demo }),
+      ...(id !== undefined && reusedMembers(now())),
     };
     await place(_id, shard);
     await models.change(async (session, record) => {
@@ -125,7 +100,9 @@ export function createOrganisations(models: ControlModels, actor: Actor, place: 
    */
   function change(
     id: string,
-    set: Partial<Pick<OrganisationForOperators, 'name' | 'plan' | 'currency' | 'state' | 'external_ref'>>,
+    set: Partial<
+      Pick<OrganisationForOperators, 'name' | 'plan' | 'currency' | 'state' | 'external_ref' | 'created_at'>
+    >,
     eventsOf: (before: OrganisationForOperators) => readonly (readonly [AuditAction, Record<string, unknown>])[],
   ): Promise<OrganisationForOperators | undefined> {
     return models.change(async (session, record) => {
@@ -182,8 +159,14 @@ export function createOrganisations(models: ControlModels, actor: Actor, place: 
     });
 
   return {
-    /** Creates an organisation. Its first write creates its database, or the first collection there. @throws ShardRefused */
-    create: (input: NewOrganisation): Promise<OrganisationForOperators> => insert(input),
+    /** Creates an organisation. Its first write creates its database, or the first collection there. @throws ShardRefused; RefTakenError */
+    create: (input: NewOrganisation): Promise<OrganisationForOperators> =>
+      insert(input).catch((error: unknown) => {
+        const isTaken = input.external_ref !== undefined && isDuplicateKey(error);
+        throw isTaken ? new RefTakenError('another organisation has this external_ref') : error;
+      }),
+    /** Call it before {@link create} with an id. Resolves with whether an organisation with this id was erased here. @throws IdTakenError */
+    requireUnused: (id: string) => requireUnused(models, id, now()),
     /**
      * Creates an organisation, unless one has its external_ref. Concurrent calls create only one.
      * @throws StillErasingError; ShardRefused
@@ -286,14 +269,24 @@ export function createOrganisations(models: ControlModels, actor: Actor, place: 
     /** Once this resolves, no gateway serves a new request from its keys or users. */
     suspend: (id: string) => update(id, { state: 'suspended' }),
     resume: (id: string) => update(id, { state: 'active' }),
-    /** Gives an organisation the name, plan and currency of an export. */
-    restore: (id: string, set: Pick<Organisation, 'name' | 'plan' | 'currency'>) =>
-      change(id, set, ({ name, plan, currency }) => [
-        ['organisation.restored', { from: { name, plan, currency }, to: set }],
-      ]),
+    /** Gives an organisation what an export says of it. @throws RefTakenError */
+    restore: (id: string, set: Restored) =>
+      change(id, set, ({ name, plan, currency, state, external_ref }) => {
+        const to = { name: set.name, plan: set.plan, currency: set.currency };
+        const { external_ref: ref = external_ref } = set;
+        return [
+          ['organisation.restored', { from: { name, plan, currency }, to }],
+          ...((set.state ?? state) === state ? [] : [['organisation.suspended', {}] as const]),
+          ...(ref === external_ref ? [] : [['organisation.ref_set', { external_ref: ref }] as const]),
+        ];
+      }),
   };
 }
 
+/** What an export says of an organisation: `suspended` only, since an active one needs nothing. */
+type Restored = Pick<Organisation, 'name' | 'plan' | 'currency'> &
+  Partial<Pick<OrganisationForOperators, 'external_ref' | 'created_at'>> & { readonly state?: 'suspended' };
+
 /** Turns a change of an organisation into a change of the copies of it in keys. */
-const asKeyMembers = ({ external_ref: _own, ...set }: object & { readonly external_ref?: unknown }): object =>
+const asKeyMembers = ({ external_ref: _ref, created_at: _at, ...set }: Partial<OrganisationForOperators>): object =>
   Object.fromEntries(Object.entries(set).map(([member, value]) => [`organisation.${member}`, value]));

@@ -13,7 +13,8 @@ import { type DisabledReason, ENDPOINT_STATES, type EndpointRow, type EndpointSt
 
 /* How people manage webhook endpoints; src/organisations/webhookLeases.ts is about delivering to them. */
 
-const MAX_ENDPOINTS = 20;
+/** How many endpoints an organisation may have. */
+export const MAX_ENDPOINTS = 20;
 
 type NewEndpoint = Pick<EndpointRow, 'organisation_id' | 'url' | 'types' | 'position' | 'created_by' | 'master'>;
 
@@ -25,6 +26,12 @@ interface Change {
 
 const NO_FAILURES = { failed: [], failing_since: null, probes: 0 } as const;
 const NO_LEASE = { holder: null, until: new Date(0) } as const;
+
+/** The row of an endpoint that is enabled at a time. */
+export const newEndpoint = (input: NewEndpoint, at: Date): EndpointRow => ({
+  ...{ _id: randomUUID(), ...input, state: 'enabled', disabled: null, version: 1, rotated_at: null },
+  ...{ ...NO_FAILURES, last_success_at: null, parked: 0, due: at, wakes: 0, ...NO_LEASE, created_at: at },
+});
 
 /** How long the gateway that holds a lease may go on posting after it lost it, in milliseconds: until it next renews the lease, and then one post. */
 const POSTS_AFTER_LOSS = BEAT_EVERY + 18_000;
@@ -79,11 +86,7 @@ export function createWebhookEndpoints(models: ControlModels, now: () => number)
     create(input: NewEndpoint, by: Authority, noteId?: NoteId): Promise<EndpointRow | undefined> {
       const { organisation_id, url, types } = input;
       return models.change(async (session, record) => {
-        const at = new Date(now());
-        const row: EndpointRow = {
-          ...{ _id: randomUUID(), ...input, state: 'enabled', disabled: null, version: 1, rotated_at: null },
-          ...{ ...NO_FAILURES, last_success_at: null, parked: 0, due: at, wakes: 0, ...NO_LEASE, created_at: at },
-        };
+        const row = newEndpoint(input, new Date(now()));
         await noteId?.(session, row._id);
         // writes the organisation's row, so that two creations cannot both count 19
         if (!(await holdOrganisation(models, organisation_id, session))) return undefined;

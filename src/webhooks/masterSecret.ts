@@ -37,6 +37,14 @@ function checkOf(master: string): string {
   return Buffer.from(hkdfSync('sha256', master, 'scopegate webhooks', 'fingerprint', 16)).toString('base64');
 }
 
+const fingerprintsOf = ({ control }: Pick<Databases, 'control'>) =>
+  control.getClient().db(control.name).collection<Fingerprint>('deployment');
+
+/** The fingerprint of the master secret of the endpoints that name none; undefined if there never were endpoints. */
+export async function unnamedMaster(databases: Pick<Databases, 'control'>): Promise<string | undefined> {
+  return (await fingerprintsOf(databases).findOne({ _id: 'webhook_secret' }))?.check;
+}
+
 interface MasterSecretStores {
   readonly databases: Pick<Databases, 'control'>;
   readonly control: Pick<Control, 'webhooks'>;
@@ -45,10 +53,10 @@ interface MasterSecretStores {
 export type MasterSecret = ReturnType<typeof createMasterSecret>;
 
 export function createMasterSecret(
-  { databases: { control }, control: { webhooks } }: MasterSecretStores,
+  { databases, control: { webhooks } }: MasterSecretStores,
   { current, previous }: Masters,
 ) {
-  const rows = control.getClient().db(control.name).collection<Fingerprint>('deployment');
+  const rows = fingerprintsOf(databases);
   const check = checkOf(current);
   const known = previous === undefined ? [check] : [check, checkOf(previous)];
 
@@ -67,10 +75,12 @@ export function createMasterSecret(
     fits,
     /** The fingerprint that new secrets are stored with. */
     check,
+    /** Whether a fingerprint is that of one of these master secrets. */
+    has: (fingerprint: string): boolean => known.includes(fingerprint),
     /** The master secret with a fingerprint, or that of the endpoints that name none; undefined if it is not one of these. */
     async masterOf(fingerprint: string | undefined): Promise<string | undefined> {
       // kept, since it changes only while there are no endpoints
-      const wanted = fingerprint ?? (unnamed ??= (await rows.findOne({ _id: 'webhook_secret' }))?.check) ?? check;
+      const wanted = fingerprint ?? (unnamed ??= await unnamedMaster(databases)) ?? check;
       if (wanted === check) return current;
       return known.includes(wanted) ? previous : undefined;
     },

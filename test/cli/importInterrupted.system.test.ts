@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openDatabaseProxy } from '../../faults/databaseProxy';
+import { eventually } from '../api/http/eventually';
 import { northwind } from '../support/factories';
 import { commandLine, finished, type Finished, makeOrganisation, newFolder } from './commandLine';
 
@@ -31,6 +32,37 @@ test('Ctrl-C leaves complete batches, and running the import again completes it'
   const { files } = await cli.json<ImportAnswer>('import', '--org', org, path);
   expect(files.products).toEqual({ read: total, created: total - created, updated: 0, unchanged: created, failed: 0 });
 });
+
+test.each(['SIGKILL', 'SIGINT'] as const)(
+  'what an export has written before a %s is removed at once, or if it cannot be, by the next export',
+  async (signal) => {
+    const { id: org } = await makeOrganisation(cli, 'Exported');
+    const folder = await newFolder();
+    const drafts = async (): Promise<string[]> => (await readdir(folder)).filter((name) => name.endsWith('.part'));
+    let left: string[] = [];
+    await using proxy = await openDatabaseProxy(process.env.TEST_MONGODB_URI ?? '', {
+      onReply: async (reply, command) => {
+        // products are written
+        if (command?.find !== 'customers' || child.killed) return reply;
+        left = (await readdir(join(folder, ...(await drafts())))).sort();
+        child.kill(signal);
+        // while the command still waits for this reply
+        if (signal === 'SIGINT') await eventually(async () => (await drafts()).length === 0);
+        else await ended;
+        return reply;
+      },
+    });
+    const child = cli.start(['export', '--org', org, folder], { MONGODB_URI: proxy.uri });
+    const ended = finished(child);
+    const { code, stderr } = await ended;
+    expect(left).toEqual(['customers.ndjson', 'products.ndjson']);
+    if (signal === 'SIGINT')
+      expect({ code, stderr }).toMatchObject({ code: 130, stderr: expect.stringContaining('nothing was written') });
+    else expect(await drafts()).toHaveLength(1);
+    await cli.json('export', '--org', org, folder);
+    expect(await drafts()).toEqual([]);
+  },
+);
 
 /** Milliseconds. */
 const SIGNAL_DELIVERED = 1000;

@@ -61,8 +61,9 @@ test('the export has keys without secrets', async () => {
 });
 
 test('the import is identical byte for byte, and its keys work, except the revoked one', async () => {
-  const { id } = await makeOrganisation(there, 'New');
-  const args = ['import', '--org', id, folder, '--keys', '--organisation'];
+  const { id } = organisation;
+  await there.json('org', 'create', '--name', 'New', '--id', id);
+  const args = ['import', '--org', id, folder, '--keys', '--organisation', '--stamp', 'file'];
   const { files } = await there.json<{ files: Record<string, object> }>(...args);
   expect(files.keys).toEqual({ read: 2, created: 2, updated: 0, unchanged: 0, failed: 0 });
   expect(await there.json('org', 'show', id)).toMatchObject({ name: 'Äcme "Ltd"', plan: 'enterprise' });

@@ -66,8 +66,8 @@ async function fill(organisation: Organisation): Promise<void> {
 
 test('what makes room works: a full sandbox is reset, and a customer is erased', async () => {
   const calls = operator(gateway);
-  const { name: confirm } = (await caller.get(`/customers/${String(IDS.customer)}`)).body;
-  const erased = await calls.post(`/organisations/${full.id}/customers/${String(IDS.customer)}/erasure`, { confirm });
+  const { name: confirm } = (await caller.get(`/customers/${IDS.customer}`)).body;
+  const erased = await calls.post(`/organisations/${full.id}/customers/${IDS.customer}/erasure`, { confirm });
   expect(erased.status).toBe(200);
   const owner = await makeStocked(gateway);
   const { body: sandbox } = await calls.post(`/organisations/${owner.id}/sandbox`, {});

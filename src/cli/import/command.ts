@@ -1,29 +1,25 @@
 import { statSync } from 'node:fs';
-import { readFile, stat } from 'node:fs/promises';
-import { basename, join } from 'node:path';
-import * as z from 'zod';
-import { nameFault } from '../../auth/keys';
-import { modeOf, type Organisation, type Plan, PLANS } from '../../auth/principal';
-import type { OrganisationData } from '../../tenant/organisationData';
-import { recordKinds } from '../../resources';
-import { isCurrency } from '../../schema/currency';
+import { basename } from 'node:path';
+import { modeOf } from '../../auth/principal';
 import type { Stamp } from '../../stored/records';
-import { CommandFailure, interrupted, interruption, notFound, usageFailure } from '../ending';
+import { CommandFailure, interrupted, interruption, usageFailure } from '../ending';
 import type { OrgOption } from '../help';
 import { createProgress } from '../progress';
 import { recordNames } from '../ownNames';
-import { ORGANISATION_FILE } from '../records';
+import { missingIn } from '../records';
 import type { Store } from '../store';
 import { note, paint, plain, printJson, printTable, say, sayPainted } from '../terminal';
-import { jsonOf } from '../values';
 import { requireData, withStore } from '../withStore';
 import { adoptPepper, importKeys } from './importKeys';
 import { type FileReport, importPath, type LineFault } from './importPath';
+import { openWebhooks } from './importWebhooks';
+import { readOrganisation, restoreOrganisation } from './organisationFile';
 
 const COLUMNS = ['read', 'created', 'updated', 'unchanged', 'failed'] as const;
 
 interface ImportOptions extends OrgOption {
   readonly keys?: true;
+  readonly webhooks?: true;
   readonly type?: string;
   readonly stamp?: Stamp;
   readonly deleteMissing?: true;
@@ -33,17 +29,20 @@ interface ImportOptions extends OrgOption {
 
 /** `scopegate import`. @throws CommandFailure if a line was invalid or the import was interrupted. */
 export async function importCommand(path: string, options: ImportOptions): Promise<void> {
-  const { org, keys, json, deleteMissing, yes } = options;
+  const { org, keys, webhooks, json, deleteMissing, yes } = options;
   const signal = interruption();
   const { jsonFaults: errors, ...reporter } = createFaultReporter(json === true);
   const target = { ...reporter, signal };
   // what can reject the import as a whole is checked before records are stored; the pepper and the organisation may be stored by then, and again
-  const files: Record<string, FileReport> = await withStore(async (store, config) => {
+  const { files, isExport } = await withStore(async (store, config) => {
     const organisation = await requireData(store, org);
     const data = store.databases.organisationData(organisation);
     const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
-    if (keys && !isFolder) throw usageFailure(`--keys needs a folder with keys.ndjson, and ${path} is not a folder`);
+    for (const [name, wanted] of Object.entries({ keys, webhooks }))
+      if (wanted && !isFolder)
+        throw usageFailure(`--${name} needs a folder with ${name}.ndjson, and ${path} is not a folder`);
     const file = isFolder ? await readOrganisation(path) : undefined;
+    const storeWebhooks = webhooks && (await openWebhooks(store, config, path));
     const pepperOffset = keys ? await adoptPepper(store, path) : 0;
     if (file) await restoreOrganisation(store, organisation, data, file, options.organisation === true);
     const stamp = options.stamp ?? (await defaultStamp(store, org));
@@ -61,10 +60,15 @@ export async function importCommand(path: string, options: ImportOptions): Promi
     // lets an organisation that an earlier version kept in another cluster be resumed; an export has no files for what is empty
     const isWhole = isFolder && !signal.aborted && Object.values(imported).every(({ failed }) => failed === 0);
     if (isWhole) await store.control.organisations.noteImported(org);
-    if (!keys || signal.aborted) return imported;
     const prefix = modeOf(organisation) === 'test' ? config.KEY_PREFIX_TEST : config.KEY_PREFIX;
     const from = { store, prefix, organisationId: org, folder: path, pepperOffset };
-    return { ...imported, keys: await importKeys(from, target) };
+    const files: Readonly<Record<string, FileReport>> = {
+      ...imported,
+      ...(keys && !signal.aborted && { keys: await importKeys(from, target) }),
+      ...(storeWebhooks && !signal.aborted && { webhooks: await storeWebhooks(org, target) }),
+    };
+    // only what export has written says whose it is
+    return { files, isExport: file?.id !== undefined };
   }, signal);
   const reports = Object.entries(files);
   if (json) printJson({ files, errors });
@@ -75,6 +79,7 @@ export async function importCommand(path: string, options: ImportOptions): Promi
       reports.map(([file, report]) => [file, ...columns.map((column) => String(report[column] ?? 0))]),
     );
   }
+  if (isExport) note(`not imported: ${missingIn(options)}`);
   if (signal.aborted) throw interrupted('completed batches are stored, run the same command again to continue');
   const failed = reports.reduce((sum, [, report]) => sum + report.failed, 0);
   if (failed > 0) {
@@ -136,64 +141,4 @@ function createFaultReporter(isJson: boolean) {
 function toLine({ path, line, pointer = '', detail }: LineFault): string {
   const where = paint(process.stderr, 'bold', plain(`${path}:${String(line)}:`));
   return [where, ...(pointer === '' ? [] : [plain(`${pointer}:`)]), plain(detail)].join(' ');
-}
-
-const organisationFile = z.strictObject({
-  name: z
-    .string()
-    .trim()
-    .max(200)
-    .refine((name) => !nameFault(name), 'must be one line of 1 to 200 visible characters, without an API key'),
-  plan: z.enum(Object.keys(PLANS) as Plan[]),
-  currency: z.string().refine(isCurrency, 'must be an ISO 4217 currency code'),
-});
-
-type OrganisationFile = z.output<typeof organisationFile>;
-
-/** Reads the organisation.json of a folder; undefined if there is none. @throws CommandFailure if it is malformed */
-async function readOrganisation(folder: string): Promise<OrganisationFile | undefined> {
-  const path = join(folder, ORGANISATION_FILE);
-  const stats = await stat(path).catch(() => undefined);
-  if (!stats?.isFile()) return undefined;
-  const result = organisationFile.safeParse(jsonOf(await readFile(path, 'utf8')));
-  if (result.success) return result.data;
-  const [issue] = result.error.issues;
-  const where = issue === undefined || issue.path.length === 0 ? '' : `${issue.path.join('.')}: `;
-  throw new CommandFailure(`${path}: ${where}${issue?.message ?? 'is malformed'}; nothing was stored`);
-}
-
-/**
- * With `takesOver` (--organisation), an organisation without data gets the name, plan and currency in the file; otherwise it keeps its own, and
- * a sandbox its plan. @throws CommandFailure if it then has a currency other than the file's
- */
-async function restoreOrganisation(
-  { control }: Store,
-  organisation: Organisation,
-  data: OrganisationData,
-  file: OrganisationFile,
-  takesOver: boolean,
-): Promise<void> {
-  const { id, name, plan, currency, sandbox_of } = organisation;
-  if (sandbox_of !== undefined) file = { ...file, plan };
-  if (name === file.name && plan === file.plan && currency === file.currency) return;
-  const empty = await isEmpty(data);
-  if (takesOver && empty) {
-    if (!(await control.organisations.restore(id, file))) throw notFound('organisation', id);
-    note(`${ORGANISATION_FILE}: the organisation is now ${file.name}, on the ${file.plan} plan, in ${file.currency}`);
-  } else if (currency !== file.currency) {
-    const has = empty ? 'is' : 'has data';
-    const next = empty ? 'add --organisation to take over what it says' : 'import into a new organisation';
-    throw new CommandFailure(
-      `${ORGANISATION_FILE} has the currency ${file.currency}, but organisation ${id} ${has} in ${currency}: nothing was stored; ${next}, or remove ${ORGANISATION_FILE} from the folder`,
-    );
-  } else {
-    const why = empty ? '' : 'has data, and ';
-    const hint = empty ? ' (--organisation takes over those of the file)' : '';
-    note(`${ORGANISATION_FILE}: the organisation ${why}keeps its name ${name} and its plan ${plan}${hint}`);
-  }
-}
-
-async function isEmpty(data: OrganisationData): Promise<boolean> {
-  for (const kind of recordKinds) if ((await kind.count(data)) > 0) return false;
-  return true;
 }

@@ -75,10 +75,7 @@ export function importKeys(
         const fault = (pointer: string, code: FaultCode, detail: string) => ({ faults: [{ pointer, code, detail }] });
         if ('fault' in content) return { faults: [UNREADABLE[content.fault]] };
         const result = keyRecord.safeParse(jsonOf(content.text));
-        if (!result.success) {
-          const [issue] = result.error.issues;
-          return fault((issue?.path ?? []).map((step) => `/${String(step)}`).join(''), 'invalid', issue?.message ?? '');
-        }
+        if (!result.success) return { faults: [faultOf(result.error)] };
         const { pepper, ...key } = result.data;
         const number = (pepper ?? 0) + pepperOffset;
         if (!key.prefix.startsWith(prefix))
@@ -101,4 +98,10 @@ export function importKeys(
     },
     target,
   );
+}
+
+/** The first thing that is wrong with a line. */
+export function faultOf({ issues: [issue] }: z.ZodError): Fault {
+  const pointer = (issue?.path ?? []).map((step) => `/${String(step)}`).join('');
+  return { pointer, code: 'invalid', detail: issue?.message ?? '' };
 }

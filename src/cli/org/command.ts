@@ -29,6 +29,8 @@ interface CreateOptions extends JsonOption {
   readonly plan?: Plan;
   readonly currency?: string;
   readonly shard?: string;
+  readonly externalRef?: string;
+  readonly id?: string;
   readonly sandboxOf?: string;
   readonly seed?: string;
 }
@@ -36,13 +38,17 @@ interface CreateOptions extends JsonOption {
 export async function create({ json, sandboxOf, seed, ...input }: CreateOptions): Promise<void> {
   if (seed !== undefined && sandboxOf === undefined)
     throw usageFailure('--seed needs --sandbox-of; see also scopegate import');
-  const { name = '', plan = 'integrations', currency = 'USD', shard } = input;
+  const { name = '', plan = 'integrations', currency = 'USD', shard, externalRef: external_ref, id } = input;
   if (name === '' && sandboxOf === undefined) throw usageFailure('--name is required, unless --sandbox-of is given');
   const signal = interruption();
-  const created = await withStore(async (store) => {
+  const created = await withStore(async (store, config) => {
     const { control, operator } = store;
-    if (sandboxOf === undefined)
-      return shown(store, await control.organisations.create({ name, plan, currency, shard }));
+    if (sandboxOf === undefined) {
+      const given = { name, plan, currency, shard, external_ref };
+      if (id === undefined) return shown(store, await control.organisations.create(given));
+      const { createWithId } = await import('./createWithId.js');
+      return shown(store, await createWithId(store, config, { ...given, id }));
+    }
     const seeded = seed !== undefined;
     const sandbox = await control.sandboxes.create({ of: sandboxOf, name: input.name, shard, seeded }, operator);
     if (!sandbox) throw notFound('organisation', sandboxOf);
@@ -52,7 +58,11 @@ export async function create({ json, sandboxOf, seed, ...input }: CreateOptions)
     throw error instanceof ShardRefused ? usageFailure(error.message) : error;
   });
   printResult(json, created, printed(created));
-  if (!json) print(`\nNext: scopegate key create --org ${created.id} --name "first key" --scopes all`);
+  const next =
+    id === undefined
+      ? `key create --org ${created.id} --name "first key" --scopes all`
+      : `import --org ${created.id} --organisation --keys --webhooks DIR`;
+  if (!json) print(`\nNext: scopegate ${next}`);
 }
 
 interface ListOptions extends JsonOption {

@@ -2,7 +2,7 @@ import { Argument, Option } from 'commander';
 import { PLANS } from '../../auth/principal';
 import { ALL_ROLES } from '../../auth/roles';
 import { type ExplainedCommand, ORG_ID } from '../help';
-import { currency, name, uuid } from '../values';
+import { currency, line, name, uuid } from '../values';
 
 /** What commands print about an organisation, for their help. */
 const SHAPE = '{id, name, plan, currency, shard, state, external_ref, sandbox_of, created_at}';
@@ -26,7 +26,13 @@ export function addOrg(program: ExplainedCommand): void {
     .addOption(
       new Option('--sandbox-of <id>', 'create a sandbox for this organisation instead, with the same plan and currency')
         .argParser(uuid)
-        .conflicts(['plan', 'currency']),
+        .conflicts(['plan', 'currency', 'externalRef', 'id']),
+    )
+    .option('--external-ref <ref>', "your own product's id for it; unique", line)
+    .option(
+      '--id <id>',
+      'the id of an organisation that was erased here, or that comes from another installation (default: a new one)',
+      uuid,
     )
     .option(
       '--shard <name>',
@@ -34,11 +40,19 @@ export function addOrg(program: ExplainedCommand): void {
     )
     .addOption(new Option('--seed <sample>', 'load a sample into the sandbox').choices(['northwind']))
     .json(SHAPE)
-    .examples([
-      'scopegate org create --name "Acme Ltd"',
-      'scopegate org create --name "Acme Ltd" --plan enterprise --currency EUR --json',
-      `scopegate org create --sandbox-of ${ORG_ID} --seed northwind`,
-    ])
+    .examples(
+      [
+        'scopegate org create --name "Acme Ltd"',
+        'scopegate org create --name "Acme Ltd" --plan enterprise --currency EUR --json',
+        `scopegate org create --sandbox-of ${ORG_ID} --seed northwind`,
+        `scopegate org create --id ${ORG_ID} --name "Acme Ltd"`,
+      ],
+      [
+        'With --id and an import with --organisation, --keys and --webhooks, an organisation is what it was to its integrators, but for its events:',
+        'readers of the former feed get feed.gap and copy again. The id is refused while the organisation exists or is being erased, for two minutes',
+        'after that, and while there is a database for it.',
+      ],
+    )
     .run(async () => (await commands()).create);
 
   org
@@ -141,6 +155,7 @@ export function addOrg(program: ExplainedCommand): void {
       [
         'Its keys get 401 as soon as this starts. An erasure cannot be undone; if it is interrupted, run the command again to continue.',
         'No data is deleted until the export is complete. One audit event without personal data is kept.',
+        'The export has neither keys nor webhook endpoints. To be able to bring the organisation back, first run scopegate export --keys --webhooks.',
       ],
     )
     .run(async () => (await import('../erase.js')).eraseOrganisationCommand);

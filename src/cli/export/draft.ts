@@ -1,0 +1,94 @@
+import { randomBytes } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { HOUR, MINUTE, SECOND } from '../../units';
+
+/*
+ * What an export has written so far: a folder inside the target, until all files are complete (docs/decisions/exports.md). It has personal data,
+ * so none may stay behind when an export is killed.
+ */
+
+/** An export contains personal data, so only its owner may read it. */
+export const OWNER_ONLY = { folder: 0o700, file: 0o600 } as const;
+
+/** How often a running export touches its draft, and for how long an untouched one counts as that of a running export, in milliseconds. */
+const TOUCH_EVERY = 5 * SECOND;
+const RUNNING_FOR = MINUTE;
+
+const HOST = hostname().replaceAll(/[^\w.-]/g, '_');
+const NAME = /^\.export\.(\d+)\.(.+)\.[0-9a-f]{16}\.part$/;
+/** The name of an unfinished file of earlier versions, which did not touch those that were complete. */
+const FORMER_NAME = /^\.(.+\.)?[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.part$/;
+
+export interface Draft {
+  /** The path of a file that is not complete. */
+  readonly path: (file: string) => string;
+  /** Moves complete files to the target, one after another. */
+  readonly complete: (files: readonly string[]) => Promise<void>;
+  /** Removes what was not moved. */
+  readonly remove: () => Promise<void>;
+}
+
+/**
+ * Creates the draft of an export, once it has removed those of exports that were killed. It is removed when the signal aborts or the process
+ * exits. @throws Error if the target cannot be written
+ */
+export async function createDraft(target: string, signal?: AbortSignal): Promise<Draft> {
+  const random = randomBytes(8).toString('hex');
+  const folder = join(target, `.export.${String(process.pid)}.${HOST}.${random}.part`);
+  await mkdir(target, { recursive: true, mode: OWNER_ONLY.folder });
+  await mkdir(folder, { mode: OWNER_ONLY.folder });
+  const removeNow = (): void => {
+    rmSync(folder, { recursive: true, force: true });
+  };
+  process.on('exit', removeNow);
+  // at once: what is under way may have to wait for the database
+  signal?.addEventListener('abort', removeNow);
+  await removeAbandoned(target, (await stat(folder)).mtimeMs);
+  const touching = setInterval(() => {
+    const now = new Date();
+    // it may have been removed
+    utimes(folder, now, now).catch(() => undefined);
+  }, TOUCH_EVERY).unref();
+  const path = (file: string): string => join(folder, file);
+  return {
+    path,
+    async complete(files) {
+      // files that are complete are not removed in between
+      signal?.removeEventListener('abort', removeNow);
+      signal?.throwIfAborted();
+      for (const file of files) await rename(path(file), join(target, file));
+    },
+    async remove() {
+      clearInterval(touching);
+      await rm(folder, { recursive: true, force: true });
+      process.off('exit', removeNow);
+      signal?.removeEventListener('abort', removeNow);
+    },
+  };
+}
+
+/** Removes the drafts of exports that no longer run. `now` is the time of the target's file system, in milliseconds since 1970. */
+async function removeAbandoned(target: string, now: number): Promise<void> {
+  for (const name of await readdir(target)) {
+    const [, pid, host] = NAME.exec(name) ?? [];
+    if (pid === undefined && !FORMER_NAME.test(name)) continue;
+    const path = join(target, name);
+    const age = now - ((await stat(path).catch(() => undefined))?.mtimeMs ?? now);
+    const isGone = pid !== undefined && host === HOST && !isAlive(Number(pid));
+    if (isGone || age > (pid === undefined ? HOUR : RUNNING_FOR)) await rm(path, { recursive: true, force: true });
+  }
+}
+
+/** Whether a process with this id runs on this host. */
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // it is somebody else's
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}

@@ -1,0 +1,112 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Config } from '../../config';
+import type { Fault } from '../../errors';
+import { BEGINNING } from '../../events/page';
+import { MAX_ENDPOINTS } from '../../organisations/webhookEndpoints';
+import { type EndpointOutcome, type WebhookRecord, webhookRecord } from '../../organisations/webhookRecords';
+import { published } from '../../schema/model';
+import { endpointUrl, RefusedAddress } from '../../webhooks/addresses';
+import { webhookParts } from '../../webhooks';
+import { NO_SECRET } from '../../webhooks/settings';
+import { CommandFailure, notFound } from '../ending';
+import { type Line, ndjsonLines, UNREADABLE, WEBHOOKS_FILE } from '../records';
+import type { Store } from '../store';
+import { say } from '../terminal';
+import { jsonOf } from '../values';
+import { faultOf } from './importKeys';
+import { type FileReport, importFile, type ImportTarget } from './importPath';
+
+/* webhooks.ndjson: a line for each endpoint (docs/decisions/exports.md). */
+
+const EVENT_TYPES: ReadonlySet<string> = new Set(published.eventTypes.map(({ name }) => name));
+
+/** Why an endpoint is not stored. */
+const REFUSED: Readonly<Record<Exclude<EndpointOutcome, 'created' | 'unchanged'>, Fault>> = {
+  foreign: { pointer: '/id', code: 'conflict', detail: 'is the id of an endpoint of another organisation' },
+  too_many: {
+    pointer: '',
+    code: 'too_many',
+    detail: `the organisation has ${String(MAX_ENDPOINTS)} webhook endpoints already; delete one first`,
+  },
+};
+
+/** Imports the endpoints of a folder. Resolves with the report of its file. */
+export type ImportWebhooks = (organisationId: string, target: Omit<ImportTarget, 'data'>) => Promise<FileReport>;
+
+/**
+ * Checks that receivers would accept what the endpoints of a folder send. Resolves with the function that stores them.
+ * @throws CommandFailure if there is no such file, or the secret of an endpoint is derived from another WEBHOOK_SECRET
+ */
+export async function openWebhooks(store: Store, config: Config, folder: string): Promise<ImportWebhooks> {
+  const path = join(folder, WEBHOOKS_FILE);
+  if (!statSync(path, { throwIfNoEntry: false })?.isFile())
+    throw new CommandFailure(`there is no ${path}; export with --webhooks, or import without it`);
+  const { poster, management } = webhookParts({ config, ...store });
+  // nothing is posted
+  poster.close();
+  const { policy, signing } = management;
+  if (!signing) throw new CommandFailure(`${NO_SECRET}; nothing was stored`);
+  const { secret } = signing;
+  for await (const { number, content } of ndjsonLines(path)) {
+    const line = 'text' in content ? webhookRecord.safeParse(jsonOf(content.text)) : undefined;
+    if (!line?.success || secret.has(line.data.master)) continue;
+    throw new CommandFailure(
+      `${path}:${String(number)}: the secret of endpoint ${line.data.id} is derived from another WEBHOOK_SECRET, so its receiver would reject what is sent: nothing was stored; on all gateways, set WEBHOOK_SECRET or WEBHOOK_SECRET_PREVIOUS to that of the installation it comes from, or import without --webhooks and create it anew`,
+    );
+  }
+
+  function read(content: Line['content']): { readonly record: WebhookRecord } | { readonly faults: readonly Fault[] } {
+    if ('fault' in content) return { faults: [UNREADABLE[content.fault]] };
+    const result = webhookRecord.safeParse(jsonOf(content.text));
+    if (!result.success) return { faults: [faultOf(result.error)] };
+    const unknown = result.data.types.findIndex((type) => !EVENT_TYPES.has(type));
+    if (unknown !== -1)
+      return {
+        faults: [{ pointer: `/types/${String(unknown)}`, code: 'not_allowed', detail: 'is no type of event here' }],
+      };
+    try {
+      return { record: { ...result.data, url: endpointUrl(result.data.url, policy).href } };
+    } catch (error) {
+      if (!(error instanceof RefusedAddress)) throw error;
+      return { faults: [{ pointer: '/url', code: 'not_allowed', detail: error.message }] };
+    }
+  }
+
+  return async (organisationId, target) => {
+    await secret.adopt();
+    const created: WebhookRecord[] = [];
+    const report = await importFile<WebhookRecord>(
+      path,
+      {
+        name: 'webhooks',
+        read,
+        async store(records) {
+          const outcomes = await store.control.importEndpoints(organisationId, records, BEGINNING);
+          if (!outcomes) throw notFound('organisation', organisationId);
+          created.push(...records.filter((_record, at) => outcomes[at] === 'created'));
+          return outcomes.map((outcome) =>
+            outcome === 'created' || outcome === 'unchanged'
+              ? { outcome, errors: [] }
+              : { outcome: 'failed', errors: [REFUSED[outcome]] },
+          );
+        },
+      },
+      target,
+    );
+    sayHowToEnable(created);
+    return report;
+  };
+}
+
+/** Says that the endpoints send nothing, and how to enable those that were not disabled when they were exported. */
+function sayHowToEnable(created: readonly WebhookRecord[]): void {
+  if (created.length === 0) return;
+  const enabled = created.filter(({ state }) => state !== 'disabled');
+  const next =
+    enabled.length === 0
+      ? ''
+      : ' To enable those that were enabled (they begin with the events of this import; with --from now they do not):';
+  say(`The imported webhook endpoints are disabled, so that nothing is posted twice.${next}`);
+  for (const { id } of enabled) say(`  scopegate webhook enable ${id}`);
+}

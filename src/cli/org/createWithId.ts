@@ -1,0 +1,37 @@
+import type { Config } from '../../config';
+import { createIndexes, indexesOf } from '../../mongo/indexes';
+import { createChecked } from '../../mongo/validators';
+import type { OrganisationForOperators } from '../../organisations/organisationRows';
+import type { NewOrganisation } from '../../organisations/organisations';
+import type { OrganisationData } from '../../tenant/organisationData';
+import { CommandFailure } from '../ending';
+import type { Store } from '../store';
+
+/**
+ * Creates an organisation with the id of one that was erased, or of another installation (docs/decisions/exports.md).
+ * @throws IdTakenError; CommandFailure if its database exists; ShardRefused; RefTakenError
+ */
+export async function createWithId(
+  { control, databases }: Store,
+  { STORED_VALIDATION: validation }: Config,
+  input: NewOrganisation & { readonly id: string },
+): Promise<OrganisationForOperators> {
+  const { wasErased } = await control.organisations.requireUnused(input.id);
+  const data = databases.organisationData(input);
+  if (await data.exists())
+    throw new CommandFailure(
+      `the database ${data.database.databaseName} exists already: it is that of another installation on this server, or was left behind; if nobody needs it, drop it`,
+    );
+  const organisation = await control.organisations.create(input);
+  if (wasErased) await createCollections(data, validation);
+  return organisation;
+}
+
+/** Creates every collection with all indexes, since gateways that knew the former organisation take them for granted. */
+async function createCollections(data: OrganisationData, validation: Config['STORED_VALIDATION']): Promise<void> {
+  for (const definition of data.collections)
+    await data.whileWritable(async () => {
+      await createChecked(data.database, definition, validation);
+      await createIndexes(data.database, definition, indexesOf(definition));
+    });
+}

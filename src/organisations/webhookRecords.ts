@@ -1,0 +1,92 @@
+import type { mongo } from 'mongoose';
+import * as z from 'zod';
+import { nativeCollection } from '../mongo/native';
+import { UUID } from '../units';
+import type { Actor } from './auditEvents';
+import type { ControlModels } from './models';
+import { holdOrganisation } from './organisationRows';
+import { MAX_ENDPOINTS, newEndpoint } from './webhookEndpoints';
+import { ENDPOINT_STATES, type EndpointRow } from './webhookRows';
+
+/*
+ * Webhook endpoints in exports. Secrets are not stored, but follow from id, version and master secret, so an endpoint that is imported where
+ * the master secret is the same has the secret that its receiver knows.
+ */
+
+const text = z.string().min(1).max(2000);
+const fingerprint = z.base64().min(1).max(100);
+const time = z.iso.datetime().transform((value) => new Date(value));
+
+export const webhookRecord = z.strictObject({
+  id: z.string().regex(UUID, 'must be a UUID').toLowerCase(),
+  url: text,
+  types: z.array(text).max(1000),
+  /** When it was exported; it is imported disabled. */
+  state: z.enum(ENDPOINT_STATES),
+  version: z.int().min(1),
+  /** Fingerprint of the master secret of its current secret, and of the secret before. */
+  master: fingerprint,
+  former_master: fingerprint.nullable(),
+  rotated_at: time.nullable(),
+  created_by: text,
+  created_at: time,
+});
+
+export type WebhookRecord = z.output<typeof webhookRecord>;
+
+/** An endpoint as a record. `unnamed` is the fingerprint of the master secret of endpoints that name none. */
+export function toWebhookRecord(row: EndpointRow, unnamed: string | undefined): Readonly<Record<string, unknown>> {
+  const { _id: id, url, types, state, version, master = unnamed, rotated_at, created_by, created_at } = row;
+  const { former_master = version > 1 ? (unnamed ?? null) : null } = row;
+  return { id, url, types, state, version, master, former_master, rotated_at, created_by, created_at };
+}
+
+/** What became of an endpoint: it was stored; it exists; its id belongs to one of another organisation; or there are too many. */
+export type EndpointOutcome = 'created' | 'unchanged' | 'foreign' | 'too_many';
+
+/**
+ * Returns a function that stores exported endpoints, disabled and at a position in the feed, in one transaction, and resolves with what became of
+ * each; undefined if there is no such organisation. Existing endpoints stay as they are.
+ */
+export function importEndpoints(models: ControlModels, actor: Actor, now: () => number) {
+  const rows: mongo.Collection<EndpointRow> = nativeCollection(models.webhookEndpoints);
+  return (
+    organisationId: string,
+    records: readonly WebhookRecord[],
+    position: string,
+  ): Promise<EndpointOutcome[] | undefined> =>
+    models.change(async (session, record) => {
+      // writes the organisation's row, so that two imports cannot both count 19
+      if (!(await holdOrganisation(models, organisationId, session))) return undefined;
+      const ids = { _id: { $in: records.map(({ id }) => id) } };
+      const stored = await rows.find(ids, { session, projection: { organisation_id: 1 } }).toArray();
+      const owners = new Map(stored.map(({ _id, organisation_id }) => [_id, organisation_id]));
+      let count = await rows.countDocuments({ organisation_id: organisationId }, { session, limit: MAX_ENDPOINTS });
+      const outcomes: EndpointOutcome[] = [];
+      for (const { id, state, former_master, ...members } of records) {
+        const owner = owners.get(id);
+        if (owner !== undefined) outcomes.push(owner === organisationId ? 'unchanged' : 'foreign');
+        else if (count >= MAX_ENDPOINTS) outcomes.push('too_many');
+        else {
+          const at = new Date(now());
+          const disabled = { state: 'disabled', disabled: { reason: 'by_hand', at } } as const;
+          const { due: _due, ...row } = newEndpoint({ organisation_id: organisationId, position, ...members }, at);
+          await rows.insertOne(
+            { ...row, ...members, ...(former_master !== null && { former_master }), ...disabled, _id: id },
+            { session },
+          );
+          const { url, types } = members;
+          await record(actor, 'webhook.created', organisationId, {
+            endpoint: id,
+            url,
+            types,
+            imported: true,
+            exported_as: state,
+          });
+          count += 1;
+          outcomes.push('created');
+        }
+      }
+      return outcomes;
+    });
+}

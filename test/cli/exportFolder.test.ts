@@ -1,0 +1,54 @@
+import { chmod, mkdir, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { commandLine, makeOrganisation, newFolder } from './commandLine';
+
+/* What `export` does to the folder that it writes to. */
+
+const cli = commandLine();
+let org = '';
+beforeAll(async () => {
+  org = (await makeOrganisation(cli)).id;
+});
+
+test('removes what exports that were killed have left in the folder, but not what one that runs is writing', async () => {
+  const folder = await newFolder();
+  const draft = async (pid: number, host: string, age = 0): Promise<string> => {
+    const name = `.export.${String(pid)}.${host}.0123456789abcdef.part`;
+    await mkdir(join(folder, name));
+    await writeFile(join(folder, name, 'customers.ndjson'), 'personal');
+    const at = Date.now() / 1000 - age;
+    await utimes(join(folder, name), at, at);
+    return name;
+  };
+  const here = hostname().replaceAll(/[^\w.-]/g, '_');
+  // no process has this id
+  const gone = 2 ** 30;
+  await Promise.all([draft(gone, here), draft(gone, 'old.example', 120), draft(1, here, 120)]);
+  const running = await Promise.all([draft(process.pid, here), draft(gone, 'elsewhere.example')]);
+  const former = join(folder, '.orders.ndjson.4fe3db78-fae6-5e29-978f-54799d0ea0d1.part');
+  await writeFile(former, 'personal');
+  await utimes(former, 0, 0);
+  await cli.json('export', '--org', org, folder);
+  expect((await readdir(folder)).filter((name) => name.startsWith('.')).sort()).toEqual(running.sort());
+});
+
+test('an export is readable by its owner only, also if it overwrites files that everyone could read', async () => {
+  const folder = join(await newFolder(), 'made');
+  await cli.json('export', '--org', org, folder, '--keys');
+  await chmod(join(folder, 'keys.ndjson'), 0o644);
+  await cli.json('export', '--org', org, folder, '--keys', '--force');
+  const modeOf = async (path: string): Promise<number> => (await stat(path)).mode & 0o777;
+  const modes = await Promise.all((await readdir(folder)).map((file) => modeOf(join(folder, file))));
+  expect([await modeOf(folder), ...new Set(modes)]).toEqual([0o700, 0o600]);
+});
+
+test('export overwrites files only with --force', async () => {
+  const folder = await newFolder();
+  await writeFile(join(folder, 'orders.ndjson'), 'mine');
+  expect(await cli.failed(1, 'export', '--org', org, folder)).toContain('already has orders.ndjson');
+  expect(await readdir(folder)).toEqual(['orders.ndjson']);
+  expect(await readFile(join(folder, 'orders.ndjson'), 'utf8')).toBe('mine');
+  expect(await cli.run('export', '--org', org, folder, '--force')).toMatchObject({ code: 0 });
+  expect(await readFile(join(folder, 'orders.ndjson'), 'utf8')).not.toBe('mine');
+});
