@@ -1,6 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Registry } from 'prom-client';
 import { COMMAND_BUCKETS, type PoolUse } from '../mongo/pools';
+import { DATABASE_UP } from './starting';
 import { gauge, histogram, type Reading } from './tally';
 
 export interface GaugeOptions {
@@ -81,7 +82,7 @@ export function addGauges(registry: Registry, options: GaugeOptions): void {
     ],
     [
       'scopegate_database_up',
-      'Whether the database responds; requests get 503 while it does not.',
+      DATABASE_UP,
       () => (isUp() ? 1 : 0),
     ],
     [

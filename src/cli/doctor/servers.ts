@@ -10,7 +10,7 @@ import { MINUTE } from '../../units';
 import type { Store } from '../store';
 import { counted } from '../terminal';
 import { type Check, examine, Finding, type CheckResult, type DoctorContext } from './check';
-import { entry, isOnAtlas } from './connection';
+import { entry, isOnAtlas } from '../connection';
 
 /* Checks of the database's servers: replica set, transactions, clock and log. */
 
