@@ -92,48 +92,43 @@ test('a start that waits ends with 0 on SIGTERM, and with 1 if its port is in us
   expect(command.lines()).toEqual([]);
 });
 
-describe('a start that waited ends with 1 once it knows what waiting does not mend', () => {
-  test.each<[string, () => Promise<Waiting>, (reply: Buffer, command: Command | undefined) => Buffer, string]>([
-    ['a standalone', () => startWaiting(), standalone, `${STANDALONE}; ${MAKE_SET}`],
-    [
-      'a standalone where the URI names a replica set',
-      () => startWaiting({}, 'replicaSet=rs0'),
-      standalone,
-      `${STANDALONE}; ${MAKE_SET}`,
-    ],
-    [
-      'a wrong password',
-      () => startWaiting({ USER: 'ann:hunter2@' }),
-      replying(['saslStart'], { ok: 0, code: 18, codeName: 'AuthenticationFailed', errmsg: 'Authentication failed.' }),
-      'the server rejects the user name or the password; correct them in MONGODB_URI',
-    ],
-    ['a newer schema', () => startWaiting({ CONTROL_DATABASE: newer }), asIs, 'has schema version 99'],
-    [
-      'another pepper',
-      () => startWaiting({ CONTROL_DATABASE: peppered.controlDatabase, KEY_PEPPER: 'another' }),
-      asIs,
-      'KEY_PEPPER is not the one that the keys in this database are hashed with',
-    ],
-  ])('%s', async (_what, start, onReply, words) => {
-    const { command, port } = await start();
-    await using _database = await openDatabaseProxy(TARGET, { onReply, port });
-    const { code, stdout, stderr } = await command.ended;
-    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(JSON.parse(stderr.trim().split('\n').at(-1)!)).toMatchObject({
-      level: 50,
-      msg: expect.stringContaining(words) as unknown,
-    });
-    expect(stderr).not.toContain('hunter2');
-  });
-
+test('a start that waited ends with 1 once it knows what waiting does not mend', async () => {
   const newer = `${commandLine().controlDatabase}_newer`;
+  await using client = await mongo.MongoClient.connect(TARGET);
+  await client.db(newer).collection('deployment').insertOne({ _id: 'schema' as never, version: 99 });
   const peppered = commandLine({ KEY_PEPPER: 'one' });
-  beforeAll(async () => {
-    await using client = await mongo.MongoClient.connect(TARGET);
-    await client.db(newer).collection('deployment').insertOne({ _id: 'schema' as never, version: 99 });
-    const { id } = await makeOrganisation(peppered);
-    await makeKey(peppered, id);
+  await makeKey(peppered, (await makeOrganisation(peppered)).id);
+
+  const wrongPassword = replying(['saslStart'], {
+    ...{ ok: 0, code: 18, codeName: 'AuthenticationFailed', errmsg: 'Authentication failed.' },
   });
+  const cases = [
+    { start: startWaiting(), onReply: standalone, words: `${STANDALONE}; ${MAKE_SET}` },
+    { start: startWaiting({}, 'replicaSet=rs0'), onReply: standalone, words: `${STANDALONE}; ${MAKE_SET}` },
+    {
+      start: startWaiting({ USER: 'ann:hunter2@' }),
+      onReply: wrongPassword,
+      words: 'the server rejects the user name or the password; correct them in MONGODB_URI',
+    },
+    { start: startWaiting({ CONTROL_DATABASE: newer }), onReply: asIs, words: 'has schema version 99' },
+    {
+      start: startWaiting({ CONTROL_DATABASE: peppered.controlDatabase, KEY_PEPPER: 'another' }),
+      onReply: asIs,
+      words: 'KEY_PEPPER is not the one that the keys in this database are hashed with',
+    },
+  ];
+  // side by side, since they mostly wait
+  const ends = cases.map(async ({ start, onReply }) => {
+    const { command, port } = await start;
+    await using _database = await openDatabaseProxy(TARGET, { onReply, port });
+    return await command.ended;
+  });
+  for (const [at, { code, stdout, stderr }] of (await Promise.all(ends)).entries()) {
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    const last = JSON.parse(stderr.trim().split('\n').at(-1)!) as unknown;
+    expect(last).toMatchObject({ level: 50, msg: expect.stringContaining(cases[at]!.words) as unknown });
+    expect(stderr).not.toContain('hunter2');
+  }
 });
 
 test('other commands refuse a standalone, too', async () => {

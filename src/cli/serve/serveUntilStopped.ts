@@ -8,7 +8,7 @@ import { createPorts } from '../../gateway/ports';
 import { type ServerOptions, startServer } from '../../gateway/server';
 import { openTracing } from '../../tracing';
 import { version } from '../../package';
-import { aborted, CommandFailure, interruption, isAbort } from '../ending';
+import { aborted, CommandFailure, exitSoon, interruption, isAbort } from '../ending';
 import { recordNames, warnOfNames } from '../ownNames';
 import { chooseServer, openStoreOn, type Store } from '../store';
 import { note } from '../terminal';
@@ -95,6 +95,7 @@ export async function serveUntilStopped(
   } catch (error) {
     // stopped while starting, which is not an error
     if (!signal.aborted || !isAbort(error)) throw error;
+    exitSoon();
   } finally {
     try {
       await undoAll(opened);
