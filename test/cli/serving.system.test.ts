@@ -94,7 +94,7 @@ describe('the stderr of serve is JSON', () => {
     expect(linesOf(stderr).at(-1)).toMatchObject({ level, msg: expect.stringContaining(words) as unknown });
   });
 
-  test('from start to exit, with warnings of the runtime and of a mistyped CONTROL_DATABASE, and signals', async () => {
+  test('from start to exit, with warnings of the runtime and of what is set wrongly, and signals', async () => {
     const meant = commandLine();
     await makeOrganisation(meant);
     const CONTROL_DATABASE = `${meant.controlDatabase}_`;
@@ -105,6 +105,7 @@ describe('the stderr of serve is JSON', () => {
       stop,
     } = await serve(cli, [], {
       CONTROL_DATABASE,
+      INSTANCES: '2',
       NODE_OPTIONS: `--require=${join(__dirname, '..', 'support', 'warning.cjs')}`,
     });
     await fetch(`${url}/livez`);
@@ -122,6 +123,10 @@ describe('the stderr of serve is JSON', () => {
     expect(lines).toEqual(
       expect.arrayContaining([
         expect.objectContaining({ level: 40, error: { type: 'Warning', message: 'sample' } }),
+        expect.objectContaining({
+          level: 40,
+          msg: expect.stringMatching(/INSTANCES is 2: .* set REDIS_URL/) as unknown,
+        }),
         expect.objectContaining({
           level: 40,
           msg: `the control database ${CONTROL_DATABASE} has no organisation, but ${meant.controlDatabase} on the same servers has: is CONTROL_DATABASE right?`,

@@ -87,7 +87,11 @@ test('a start that waits ends with 0 on SIGTERM, and with 1 if its port is in us
   const busy = followed(commandLine({ MONGODB_URI: 'mongodb://127.0.0.1:1' }), ['serve'], {
     PORT: new URL(line.url).port,
   });
-  expect(await busy.ended).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('set PORT') as unknown });
+  expect(await busy.ended).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringContaining('set PORT') as unknown,
+  });
   expect(await command.end('SIGTERM')).toBe(0);
   expect(command.lines()).toEqual([]);
 });
@@ -95,7 +99,10 @@ test('a start that waits ends with 0 on SIGTERM, and with 1 if its port is in us
 test('a start that waited ends with 1 once it knows what waiting does not mend', async () => {
   const newer = `${commandLine().controlDatabase}_newer`;
   await using client = await mongo.MongoClient.connect(TARGET);
-  await client.db(newer).collection('deployment').insertOne({ _id: 'schema' as never, version: 99 });
+  await client
+    .db(newer)
+    .collection('deployment')
+    .insertOne({ _id: 'schema' as never, version: 99 });
   const peppered = commandLine({ KEY_PEPPER: 'one' });
   await makeKey(peppered, (await makeOrganisation(peppered)).id);
 

@@ -4,6 +4,7 @@ import type { Config } from '../../config';
 import { CommandFailure } from '../ending';
 import type { Store } from '../store';
 import { print, printJson, sendStderrTo, warn } from '../terminal';
+import { SHARE_LIMITS, unsharedLimits } from '../unsharedLimits';
 
 export function addServe(program: ExplainedCommand): void {
   program
@@ -31,6 +32,7 @@ export function addServe(program: ExplainedCommand): void {
       stderrLogger.level = config.LOG_LEVEL;
       const logger = createLogger(config.LOG_LEVEL);
       refuseUnfit(config);
+      warnOfUnsharedLimits(config);
       const prepare = async ({ control, databases }: Store) => {
         await control.pepper.adopt();
         await warnOfOtherControl(databases);
@@ -57,6 +59,11 @@ function logStderr(logger: Logger): void {
   });
 }
 
+function warnOfUnsharedLimits(config: Config): void {
+  const detail = unsharedLimits(config);
+  if (detail !== undefined) warn(`${detail}; ${SHARE_LIMITS}`);
+}
+
 /** Warns if the control database is empty beside one with organisations, as a mistyped CONTROL_DATABASE is. */
 async function warnOfOtherControl(databases: Store['databases']): Promise<void> {
   const { controlsMeant } = await import('../../organisations/otherControls.js');
@@ -64,7 +71,9 @@ async function warnOfOtherControl(databases: Store['databases']): Promise<void> 
   const [meant] = await controlsMeant(databases).catch(() => []);
   if (meant === undefined) return;
   const { name } = databases.control;
-  warn(`the control database ${name} has no organisation, but ${meant} on the same servers has: is CONTROL_DATABASE right?`);
+  warn(
+    `the control database ${name} has no organisation, but ${meant} on the same servers has: is CONTROL_DATABASE right?`,
+  );
 }
 
 /** @throws CommandFailure in production with the embedded database or without a pepper, which are for development */
