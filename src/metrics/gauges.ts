@@ -80,11 +80,7 @@ export function addGauges(registry: Registry, options: GaugeOptions): void {
       "How far the clock of the database's primary is ahead of this machine's.",
       () => clocks().map(({ ahead }) => [{}, ahead / 1000]),
     ],
-    [
-      'scopegate_database_up',
-      DATABASE_UP,
-      () => (isUp() ? 1 : 0),
-    ],
+    ['scopegate_database_up', DATABASE_UP, () => (isUp() ? 1 : 0)],
     [
       'scopegate_database_writable',
       'Whether the database responds and can be written to, tried every 10 s.',
