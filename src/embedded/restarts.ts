@@ -55,7 +55,7 @@ export async function keepRunning(
         if (!server) return;
         report('database: the server is running again');
       } catch (error) {
-        reason = String((error as Error).message);
+        reason = (error as Error).message;
       }
     }
   }

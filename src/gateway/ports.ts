@@ -130,7 +130,9 @@ export function createPorts({ config, logger, timeouts: overrides }: PortsOption
       return (opening ??= openBoth());
     },
     /** From now on, answers close their connections. */
-    announceEnd: connections.announceEnd,
+    announceEnd(): void {
+      connections.announceEnd();
+    },
     /** Accepts what has been connected to PORT, closes it, lets requests there finish until `latest` (by performance.now()), and resets the rest. */
     async drain(latest: number): Promise<void> {
       await stopListening(server);

@@ -27,7 +27,7 @@ export async function plainHello(uri: string, { withTls = true } = {}): Promise<
     connectTimeoutMS: ANSWER_TIMEOUT,
   });
   try {
-    return (await client.db('admin').command({ hello: 1 })) as Hello;
+    return await client.db('admin').command({ hello: 1 });
   } catch {
     return undefined;
   } finally {

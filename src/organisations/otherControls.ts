@@ -32,13 +32,11 @@ const SYSTEM = ['admin', 'config', 'local'];
 
 /** How many characters two names have in common at their beginnings and ends. */
 function likeness(one: string, other: string): number {
-  const common = (left: string, right: string): number => {
-    let at = 0;
-    while (at < Math.min(left.length, right.length) && left[at] === right[at]) at += 1;
-    return at;
-  };
-  const [enod, rehto] = [one, other].map((text) => [...text].reverse().join('')) as [string, string];
-  return common(one, other) + common(enod, rehto);
+  const most = Math.min(one.length, other.length);
+  let [head, tail] = [0, 0];
+  while (head < most && one[head] === other[head]) head += 1;
+  while (tail < most - head && one.at(-1 - tail) === other.at(-1 - tail)) tail += 1;
+  return head + tail;
 }
 
 /** Whether a database is a control database with organisations. */

@@ -262,7 +262,10 @@ describe('a server that ends by itself', () => {
           });
         });
         const { port } = state;
-        const stop = (): Promise<void> => Promise.resolve(ends.at(-1)!('stopped'));
+        const stop = (): Promise<void> => {
+          ends.at(-1)!('stopped');
+          return Promise.resolve();
+        };
         return Promise.resolve({ uri: uriOf({ ...program, port }), pid: process.pid, port, exited, stop });
       },
     };
