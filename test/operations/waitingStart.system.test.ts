@@ -110,12 +110,12 @@ test('a start that waited ends with 1 once it knows what waiting does not mend',
     ...{ ok: 0, code: 18, codeName: 'AuthenticationFailed', errmsg: 'Authentication failed.' },
   });
   const cases = [
-    { start: startWaiting(), onReply: standalone, words: `${STANDALONE}; ${MAKE_SET}` },
-    { start: startWaiting({}, 'replicaSet=rs0'), onReply: standalone, words: `${STANDALONE}; ${MAKE_SET}` },
+    { start: startWaiting(), onReply: standalone, words: `${STANDALONE}: ${MAKE_SET}` },
+    { start: startWaiting({}, 'replicaSet=rs0'), onReply: standalone, words: `${STANDALONE}: ${MAKE_SET}` },
     {
       start: startWaiting({ USER: 'ann:hunter2@' }),
       onReply: wrongPassword,
-      words: 'the server rejects the user name or the password; correct them in MONGODB_URI',
+      words: 'the server rejects the user name or the password: correct them in MONGODB_URI',
     },
     { start: startWaiting({ CONTROL_DATABASE: newer }), onReply: asIs, words: 'has schema version 99' },
     {

@@ -44,7 +44,7 @@ export async function openWhenUp<T>(
       signal.throwIfAborted();
       if (!known) throw error;
       const { detail, fix } = known;
-      if (known.away === undefined) throw new CommandFailure(`${detail}; ${fix}`);
+      if (known.away === undefined) throw new CommandFailure(`${detail}: ${fix}`);
       const isFirst = away === undefined;
       ({ away } = known);
       const { url, adminUrl } = await ports.open(starting);
