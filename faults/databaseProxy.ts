@@ -21,6 +21,8 @@ export type Command = Readonly<Record<string, unknown>>;
 export interface ProxyOptions {
   /** Gets each reply before the client does; its result, or promise, is sent instead, and nothing if undefined. */
   readonly onReply: (reply: Buffer, command: Command | undefined) => Buffer | undefined | Promise<Buffer | undefined>;
+  /** The port to listen on; by default any free one. */
+  readonly port?: number;
 }
 
 export interface DatabaseProxy extends AsyncDisposable {
@@ -29,7 +31,10 @@ export interface DatabaseProxy extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-export async function openDatabaseProxy(target: string, { onReply }: ProxyOptions): Promise<DatabaseProxy> {
+export async function openDatabaseProxy(
+  target: string,
+  { onReply, port: ownPort = 0 }: ProxyOptions,
+): Promise<DatabaseProxy> {
   const { hostname, port } = new URL(target);
   const sockets = new Set<Socket>();
   const server = createServer((near) => {
@@ -70,7 +75,7 @@ export async function openDatabaseProxy(target: string, { onReply }: ProxyOption
       }),
     );
   });
-  server.listen(0, '127.0.0.1');
+  server.listen(ownPort, '127.0.0.1');
   await once(server, 'listening');
   const uri = new URL(target);
   uri.host = `127.0.0.1:${String((server.address() as AddressInfo).port)}`;

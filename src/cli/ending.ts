@@ -109,6 +109,14 @@ function onShellEnd(stop: () => void): void {
   }, CHECK_SHELL_EVERY).unref();
 }
 
+/** How long a process may still close what it has opened, in milliseconds. */
+const CLOSING = 200;
+
+/** Ends the process although the driver, which closes no socket on which it has just begun to connect, would keep it for 5 s. */
+export function exitSoon(): void {
+  setTimeout(() => process.exit(), CLOSING).unref();
+}
+
 /** Resolves when the signal aborts. */
 export async function aborted(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await once(signal, 'abort');

@@ -30,65 +30,80 @@ export interface Store {
   close(): Promise<void>;
 }
 
+type Report = (line: string) => void;
+
 /**
  * Chooses the database (contract, section 9), starts it if it is embedded, and opens the control data. `report` gets status lines, such
- * as which server was chosen; `signal` cancels the start; `watchClient` gets the database clients, to trace their commands.
+ * as which server was chosen; `signal` cancels the start.
  */
-export async function openStore(
-  config: Config,
-  report: (line: string) => void,
-  signal?: AbortSignal,
-  watchClient?: DatabaseOptions['watchClient'],
-): Promise<Store> {
-  checkAddress(config);
-  const server = await chooseDatabase({ ...config, report, signal });
+export async function openStore(config: Config, report: Report, signal?: AbortSignal): Promise<Store> {
+  const server = await chooseServer(config, report, signal);
   try {
-    const databases = await connectDatabases({
-      uri: server.uri,
-      isStandIn: server.isStandIn,
-      controlDatabase: config.CONTROL_DATABASE,
-      watchClient,
-      validation: config.STORED_VALIDATION,
-      collections: [...collections, ...GATEWAY_COLLECTIONS],
-      ...(config.ALLOW_OLD_MONGODB && {
-        onOldServer: (warning: string) => {
-          report(`warning: ${warning}; accepted because of ALLOW_OLD_MONGODB, but some operations will fail`);
-        },
-      }),
-    });
-    const countFailure = createRepeats();
-    const onError = (error: unknown): void => {
-      // the last use of a key is written ten times a second
-      const failures = countFailure('write');
-      if (failures !== undefined)
-        report(
-          `a background write failed: ${String(error)}${failures > 1 ? `, and ${String(failures - 1)} before it` : ''}`,
-        );
-    };
-    const operator = { who: `cli:${userName()}`, from: hostname() };
-    const opening = openControl({ config, databases, actor: operator, onError });
-    const opened = opening.then((control) => ({ control, lacking: lackingNames(control.added) }));
-    const { control, lacking } = await opened.catch(async (error: unknown) => {
-      // open connections would keep the command from ending
-      await databases.close();
-      throw error;
-    });
-    return {
-      databases,
-      control,
-      operator,
-      server,
-      lacking,
-      close: async () => {
-        await control.apiKeys.settle();
-        await databases.close();
-        await server.stop();
-      },
-    };
+    return await openStoreOn(server, config, { report, signal });
   } catch (error) {
     await server.stop();
     throw error;
   }
+}
+
+/** The first half of {@link openStore}. */
+export function chooseServer(config: Config, report: Report, signal?: AbortSignal): Promise<Database> {
+  checkAddress(config);
+  return chooseDatabase({ ...config, report, signal });
+}
+
+export interface OpeningOptions extends Pick<DatabaseOptions, 'watchClient' | 'signal'> {
+  readonly report: Report;
+}
+
+/** The second half: connects to the server, which `close` stops. `watchClient` gets the database clients, to trace their commands. */
+export async function openStoreOn(
+  server: Database,
+  config: Config,
+  { report, ...options }: OpeningOptions,
+): Promise<Store> {
+  const databases = await connectDatabases({
+    ...options,
+    uri: server.uri,
+    isStandIn: server.isStandIn,
+    controlDatabase: config.CONTROL_DATABASE,
+    validation: config.STORED_VALIDATION,
+    collections: [...collections, ...GATEWAY_COLLECTIONS],
+    ...(config.ALLOW_OLD_MONGODB && {
+      onOldServer: (warning: string) => {
+        report(`warning: ${warning}; accepted because of ALLOW_OLD_MONGODB, but some operations will fail`);
+      },
+    }),
+  });
+  const countFailure = createRepeats();
+  const onError = (error: unknown): void => {
+    // the last use of a key is written ten times a second
+    const failures = countFailure('write');
+    if (failures !== undefined)
+      report(
+        `a background write failed: ${String(error)}${failures > 1 ? `, and ${String(failures - 1)} before it` : ''}`,
+      );
+  };
+  const operator = { who: `cli:${userName()}`, from: hostname() };
+  const opening = openControl({ config, databases, actor: operator, onError });
+  const opened = opening.then((control) => ({ control, lacking: lackingNames(control.added) }));
+  const { control, lacking } = await opened.catch(async (error: unknown) => {
+    // open connections would keep the command from ending
+    await databases.close();
+    throw error;
+  });
+  return {
+    databases,
+    control,
+    operator,
+    server,
+    lacking,
+    close: async () => {
+      await control.apiKeys.settle();
+      await databases.close();
+      await server.stop();
+    },
+  };
 }
 
 function userName(): string {

@@ -144,7 +144,7 @@ export const VARIABLES = {
   },
   INSTANCES: {
     schema: wholeNumber(1, 1000).default(1),
-    help: 'number of gateways that share REDIS_URL: while Redis is down, each allows its share of the limits',
+    help: 'number of gateways: while Redis is down, each allows its share of the limits; serve and doctor warn if there are several without REDIS_URL',
   },
   INTROSPECTION: {
     schema: z.enum(['public', 'key', 'off']).default('key'),

@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { CANDIDATES } from './candidates';
 import { unless, withLock, writeAtomically } from './files';
 import { isAlive, signalQuietly, waitUntilGone } from './process';
+import { keepRunning, type RestartOptions } from './restarts';
 import { identify, OWNER_ONLY, type RunningServer, startServer, titleOf, uriOf } from './server';
 import {
   type Candidate,
@@ -22,6 +23,7 @@ export { type Database, DatabaseUnavailable, type EmbeddedOptions } from './type
 export interface Means {
   readonly candidates: readonly Candidate[];
   readonly start: (program: Program, options: EmbeddedOptions, preferredPort?: number) => Promise<RunningServer>;
+  readonly pauses?: RestartOptions['pauses'];
 }
 const MEANS: Means = { candidates: CANDIDATES, start: startServer };
 
@@ -52,11 +54,13 @@ export async function chooseDatabase(given: EmbeddedOptions, means = MEANS): Pro
   };
   // the lock is only held during the start; a process that waited for it then finds the server that the other one started
   return withLock(
-    join(options.DATA_DIR, 'database.lock'),
+    lockOf(options.DATA_DIR),
     async () => (await joinRunning(options)) ?? (await startOwn(options, means)),
     { signal, onWait },
   );
 }
+
+const lockOf = (dataDir: string): string => join(dataDir, 'database.lock');
 
 /** Whether it is SecantusDB, which stands in for MongoDB. */
 const isStandIn = ({ program }: Pick<Program, 'program'>): boolean => program !== 'mongod';
@@ -128,17 +132,45 @@ async function startOwn(options: EmbeddedOptions, means: Means): Promise<Databas
     await server.stop();
     throw error;
   }
-  let stopped: Promise<void> | undefined;
-  void server.exited.then(({ text }) => {
-    if (!stopped) report(`database: the server stopped unexpectedly (${text}); see ${storagePath}.log`);
+  const stopping = new AbortController();
+  let current = server;
+  const kept = keepRunning(server, {
+    start: () => withLock(lockOf(DATA_DIR), startAgain, { signal: stopping.signal }),
+    report: (line) => {
+      report(`${line}; see ${storagePath}.log`);
+    },
+    signal: stopping.signal,
+    pauses: means.pauses,
   });
+  let stopped: Promise<void> | undefined;
+
+  async function startAgain(): Promise<RunningServer | undefined> {
+    const there = await readRecord(DATA_DIR);
+    // another process may have found it dead, and started it
+    if (there && there.running?.serverPid !== current.pid && (await answers(there))) return undefined;
+    const next = await means.start(program, { ...options, signal: stopping.signal }, record.port);
+    try {
+      // clients know no other port
+      if (next.port !== record.port) throw new Unusable(`port ${String(record.port)} is taken`);
+      stopping.signal.throwIfAborted();
+      await writeRecord(DATA_DIR, { ...record, running: { serverPid: next.pid, ownerPid: process.pid } });
+      return (current = next);
+    } catch (error) {
+      await next.stop();
+      throw error;
+    }
+  }
+
   const stop = async (): Promise<void> => {
+    stopping.abort();
+    const { pid } = current;
     // a folder that is gone keeps no server running
-    await unless('ENOENT', writeRecord(DATA_DIR, { ...record, running: { serverPid: server.pid } }));
-    await server.stop();
+    await unless('ENOENT', writeRecord(DATA_DIR, { ...record, running: { serverPid: pid } }));
+    await current.stop();
+    await kept;
     // unless another process has started it again
     const { running } = (await readRecord(DATA_DIR)) ?? {};
-    if (running?.serverPid === server.pid) await writeRecord(DATA_DIR, record);
+    if (running?.serverPid === pid) await writeRecord(DATA_DIR, record);
   };
   return {
     uri: server.uri,

@@ -15,7 +15,7 @@ import { createGraphqlApi } from '../graphql';
 import { encoded } from '../http/compression';
 import { applyCors } from '../http/cors';
 import type { Exchange } from '../http/exchange';
-import { createHealth, createMetricsPage } from './health';
+import { createHealth, createMetricsPage, createReadiness, metricsAccess } from './health';
 import { describeError } from '../log';
 import { createMcpApi } from '../mcp';
 import type { Face, Metrics } from '../metrics';
@@ -83,9 +83,10 @@ export async function createApis(options: ApisOptions) {
   const logError = (message: string) => (error: unknown) => {
     logger.error({ error: describeError(error) }, message);
   };
-  const health = createHealth(databases, options.availability, options.shardHealth, limiters, options.isDraining);
-  const metricsPage = createMetricsPage(metrics, config.ADMIN_PORT === undefined ? config.METRICS : 'off');
-  const adminMetricsPage = createMetricsPage(metrics, config.METRICS === 'off' ? 'off' : 'public');
+  const { availability, shardHealth, isDraining } = options;
+  const health = createHealth(createReadiness(databases, availability, shardHealth, limiters, isDraining));
+  const metricsPage = createMetricsPage(metrics, metricsAccess(config));
+  const adminMetricsPage = createMetricsPage(metrics, metricsAccess(config, true));
   const routeMethods = operations.flatMap(({ rest }) => rest?.method ?? []);
   const cors = { origins: config.CORS_ORIGINS, methods: [...new Set(['GET', 'HEAD', 'POST', ...routeMethods])] };
   const graphql = await createGraphqlApi({

@@ -18,15 +18,24 @@ function isHealthPath(path: string): boolean {
   return path === '/livez' || path === '/readyz';
 }
 
-/** GET /livez: the process is up. GET /readyz: it can serve; 503 while the database is down or the server drains. */
-export function createHealth(
+/** What /readyz answers. */
+export interface Readiness {
+  /** 200 if `ok` or `degraded`, 503 if anything else. */
+  readonly status: string;
+  readonly checks?: object;
+  /** Why it is not ready, without addresses, since anyone may read it. */
+  readonly detail?: string | undefined;
+}
+
+/** Whether a gateway can serve: not while the database is down or the server drains. */
+export function createReadiness(
   databases: Pick<Databases, 'findsKeys'>,
   availability: Pick<Availability, 'isReadOnly'>,
   shardHealth: Pick<ShardHealth, 'states'> | undefined,
   limiters: Pick<Limiters, 'health'>,
   isDraining: () => boolean,
-): (exchange: Exchange) => Promise<boolean> {
-  async function readiness(): Promise<{ status: string; checks?: object }> {
+): () => Promise<Readiness> {
+  return async () => {
     // without waiting for the database, because load balancers would send requests in the meantime
     if (isDraining()) return { status: 'draining' };
     const [isAnswering, limiter] = await Promise.all([databases.findsKeys(), limiters.health()]);
@@ -40,8 +49,13 @@ export function createHealth(
     // requests of the organisations on a shard while it is down
     const isFit = [database, ...(shards ?? []).map(([, state]) => state)].every((state) => state === 'ok');
     return { status: isFit ? limiter : 'degraded', checks };
-  }
+  };
+}
 
+/** GET /livez: the process is up. GET /readyz: it can serve. */
+export function createHealth(
+  readiness: () => Readiness | Promise<Readiness>,
+): (exchange: Exchange) => Promise<boolean> {
   return async (exchange) => {
     const { path, request, response } = exchange;
     if (!isHealthPath(path) || (request.method !== 'GET' && request.method !== 'HEAD')) return false;
@@ -62,9 +76,18 @@ const METRICS_READERS = {
   private: ['loopback', 'private', 'uniqueLocal', 'linkLocal'],
 } as const satisfies Partial<Record<Config['METRICS'], readonly string[]>>;
 
+/** Who may read the metrics at PORT, or at ADMIN_PORT. */
+export function metricsAccess(
+  { METRICS, ADMIN_PORT }: Pick<Config, 'METRICS' | 'ADMIN_PORT'>,
+  isAdmin = false,
+): Config['METRICS'] {
+  if (isAdmin) return METRICS === 'off' ? 'off' : 'public';
+  return ADMIN_PORT === undefined ? METRICS : 'off';
+}
+
 /** GET /metrics for allowed callers; others get the same answer as for an unknown page. */
 export function createMetricsPage(
-  metrics: Metrics,
+  metrics: Pick<Metrics, 'contentType' | 'render'>,
   access: Config['METRICS'],
 ): (exchange: Exchange) => Promise<boolean> {
   return async (exchange) => {

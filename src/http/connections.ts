@@ -186,7 +186,12 @@ const REFUSALS: Readonly<Record<string, { status: number; detail: string }>> = {
 const MALFORMED = { status: 400, detail: 'The request is not valid HTTP/1.1.' };
 
 /** Answers invalid HTTP with a problem, logs it, and ends the connection. */
-export function refuseBroken(server: Server, connections: Connections, logger: Logger, metrics: Metrics): void {
+export function refuseBroken(
+  server: Server,
+  connections: Connections,
+  logger: Logger,
+  metrics: Pick<Metrics, 'connectionRefused'>,
+): void {
   function refuse(socket: Socket, code: string | undefined): void {
     // no response if the caller is gone, or is already receiving one
     if (code === 'ECONNRESET' || !socket.writable || connections.isAnswering(socket)) {

@@ -1,6 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Registry } from 'prom-client';
 import { COMMAND_BUCKETS, type PoolUse } from '../mongo/pools';
+import { DATABASE_UP } from './starting';
 import { gauge, histogram, type Reading } from './tally';
 
 export interface GaugeOptions {
@@ -83,11 +84,7 @@ export function addGauges(registry: Registry, options: GaugeOptions): void {
       "How far the clock of the database's primary is ahead of this machine's.",
       () => clocks().map(({ ahead }) => [{}, ahead / 1000]),
     ],
-    [
-      'scopegate_database_up',
-      'Whether the database responds; requests get 503 while it does not.',
-      () => (isUp() ? 1 : 0),
-    ],
+    ['scopegate_database_up', DATABASE_UP, () => (isUp() ? 1 : 0)],
     [
       'scopegate_database_writable',
       'Whether the database responds and can be written to, tried every 10 s.',

@@ -16,6 +16,8 @@ export interface Hello {
   readonly localTime?: Date;
   readonly me?: string;
   readonly setName?: unknown;
+  /** Of a member whose set is not initiated. */
+  readonly isreplicaset?: unknown;
   readonly isWritablePrimary?: unknown;
   readonly msg?: unknown;
   readonly hosts?: unknown;

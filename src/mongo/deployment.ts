@@ -1,6 +1,9 @@
 import mongoose from 'mongoose';
+import { sourceOf } from '../config';
 import { AppError } from '../errors';
 import { createClock, type Hello, isMongos } from './clock';
+import { isUnavailable } from './faults';
+import { isStandalone, optionOf, plainHello } from './plainHello';
 import { createPoolWatch } from './pools';
 import { createProbe } from './probe';
 
@@ -39,13 +42,15 @@ export interface DeploymentOptions {
   readonly onOldServer?: ((warning: string) => void) | undefined;
   /** Gets each client before its first command; the client then emits an event for each command. */
   readonly watchClient?: ((client: mongoose.mongo.MongoClient) => void) | undefined;
+  /** Cancels connecting. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**
  * Connects to the MongoDB deployment that has all data: the control database and those of the organisations.
  * @throws the driver's error if it does not respond within 3 s; OldServerError; StandaloneError
  */
-export async function openDeployment({ uri, onOldServer, watchClient }: DeploymentOptions) {
+export async function openDeployment({ uri, onOldServer, watchClient, signal }: DeploymentOptions) {
   const connection = mongoose.createConnection();
   const clock = createClock();
   const probe = createProbe(uri, (client) => clock.measure(client));
@@ -54,6 +59,8 @@ export async function openDeployment({ uri, onOldServer, watchClient }: Deployme
   const client = connection.getClient();
   pool.watch(client);
   watchClient?.(client);
+  const cancel = (): void => void client.close();
+  signal?.addEventListener('abort', cancel);
   let version: string;
   let isSharded: boolean;
   try {
@@ -70,7 +77,14 @@ export async function openDeployment({ uri, onOldServer, watchClient }: Deployme
     if (fault !== undefined) onOldServer?.(fault);
   } catch (error) {
     await connection.close();
+    signal?.throwIfAborted();
+    // the driver ignores a standalone if the URI names a replica set
+    const isIgnored = isUnavailable(error) && optionOf(uri, 'replicaset') !== undefined;
+    const hello = isIgnored ? await plainHello(uri) : undefined;
+    if (hello && isStandalone(hello)) throw new StandaloneError();
     throw error;
+  } finally {
+    signal?.removeEventListener('abort', cancel);
   }
 
   let streaming: Promise<mongoose.mongo.MongoClient> | undefined;
@@ -116,12 +130,18 @@ export const NOT_RESPONDING = 'The database is not responding.';
 /** The oldest MongoDB version that supports every command we use as documented (docs/decisions/mongodb-versions.md). */
 export const OLDEST_MONGODB = '6.0';
 
-/** The server is neither in a replica set nor mongos, so it has neither transactions nor a log. */
+/** The server is neither mongos nor in a replica set (yet), so it has neither transactions nor change streams. */
 export class StandaloneError extends Error {
   override readonly name = 'StandaloneError';
+  readonly detail: string;
+  readonly fix: string;
 
   constructor() {
-    super('the server is neither in a replica set nor the mongos of a sharded cluster');
+    const detail = `the server in ${sourceOf('MONGODB_URI')} is in no replica set (a standalone), so it has neither transactions nor change streams`;
+    const fix =
+      'run it as a replica set (one member is enough): start mongod with --replSet rs0, then run rs.initiate() in mongosh';
+    super(`${detail}: ${fix}`);
+    [this.detail, this.fix] = [detail, fix];
   }
 }
 

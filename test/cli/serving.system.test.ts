@@ -5,7 +5,7 @@ import { eventually } from '../api/http/eventually';
 import { version } from '../../src/package';
 import { describeWith } from '../support/programs';
 import { INSTALL_REDIS, REDIS, startRedis } from '../support/redis';
-import { commandLine, finished, followed, newFolder, serve } from './commandLine';
+import { commandLine, finished, followed, makeOrganisation, newFolder, serve } from './commandLine';
 
 const cli = commandLine();
 
@@ -41,7 +41,7 @@ describe('serve on a port in use exits with 1 and one line that says which', () 
     const child = cli.start(['serve'], { PORT: '0', ...environment, [variable]: busy });
     const { code, stdout, stderr } = await finished(child);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    const said = linesOf(stderr).filter(({ level }) => Number(level) > 30);
+    const said = linesOf(stderr).filter(({ level }) => Number(level) > 40);
     expect(said).toEqual([
       expect.objectContaining({ msg: expect.stringMatching(`^port ${busy} .*set ${variable} `) as unknown }),
     ]);
@@ -83,7 +83,6 @@ test.each([
 describe('the stderr of serve is JSON', () => {
   test.each<[string, Record<string, string>, number, string]>([
     ['with an invalid environment', { PORT: 'x', HOST: '127.0.0.1' }, 50, 'invalid environment:\n  PORT: must be'],
-    ['without a database', { MONGODB_URI: 'mongodb://127.0.0.1:1' }, 50, 'cannot reach the database'],
     [
       'and says why it does not start, at any LOG_LEVEL',
       { LOG_LEVEL: 'silent', ADMIN_PORT: '4000' },
@@ -96,13 +95,18 @@ describe('the stderr of serve is JSON', () => {
     expect(linesOf(stderr).at(-1)).toMatchObject({ level, msg: expect.stringContaining(words) as unknown });
   });
 
-  test('from start to exit, with runtime warnings and signals', async () => {
+  test('from start to exit, with warnings of the runtime and of what is set wrongly, and signals', async () => {
+    const meant = commandLine();
+    await makeOrganisation(meant);
+    const CONTROL_DATABASE = `${meant.controlDatabase}_`;
     const {
       url,
       child,
       stderr: said,
       stop,
     } = await serve(cli, [], {
+      CONTROL_DATABASE,
+      INSTANCES: '2',
       NODE_OPTIONS: `--require=${join(__dirname, '..', 'support', 'warning.cjs')}`,
     });
     await fetch(`${url}/livez`);
@@ -121,6 +125,14 @@ describe('the stderr of serve is JSON', () => {
     expect(lines).toEqual(
       expect.arrayContaining([
         expect.objectContaining({ level: 40, error: { type: 'Warning', message: 'sample' } }),
+        expect.objectContaining({
+          level: 40,
+          msg: expect.stringMatching(/INSTANCES is 2: .* set REDIS_URL/) as unknown,
+        }),
+        expect.objectContaining({
+          level: 40,
+          msg: `the control database ${CONTROL_DATABASE} has no organisation, but ${meant.controlDatabase} on the same servers has: is CONTROL_DATABASE right?`,
+        }),
         expect.objectContaining({ log_level: 'debug' }),
         expect.objectContaining({ level: 20, path: '/livez', status: 200 }),
         expect.objectContaining({ msg: 'started', version, revision: expect.any(String) as unknown, node, url }),

@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chooseDatabase } from '../../src/embedded';
+import { signalQuietly } from '../../src/embedded/process';
 
 /** A separate database that a test can pause: connections stay open but get no answers. */
 export interface OwnDatabase {
@@ -24,7 +25,10 @@ export async function startDatabase(): Promise<OwnDatabase> {
   });
   const record = await readFile(join(dataDir, 'database.json'), 'utf8');
   const { running: run } = JSON.parse(record) as { running: { serverPid: number } };
-  const signal = (name: NodeJS.Signals) => (): void => void process.kill(run.serverPid, name);
+  // a test may have killed it
+  const signal = (name: NodeJS.Signals) => (): void => {
+    signalQuietly(run.serverPid, name);
+  };
   return {
     uri: database.uri,
     pid: run.serverPid,

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { generateKey } from '../../src/auth/keys';
+import { isAlive } from '../../src/embedded/process';
 import { makeKey, makeOrganisation } from '../support/factories';
 import { late, metric, servedBy, startGateway } from '../support/gateway';
 import { eventually } from '../api/http/eventually';
@@ -152,4 +153,10 @@ test('a gateway that records events stops within its time limit while the databa
   expect(await Promise.race([drained, givenUp])).toBe('drained');
   database.release();
   await own.stop();
+});
+
+test('a database that a gateway started itself and that is killed is started again, with what was stored', async () => {
+  process.kill(database.pid, 'SIGKILL');
+  await eventually(() => !isAlive(database.pid));
+  await eventually(async () => (await read()).status === 200);
 });

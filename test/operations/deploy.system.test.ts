@@ -214,6 +214,33 @@ describe('the Kubernetes manifests', () => {
     expect(podMetricsEndpoints).toMatchObject([{ port: 'admin', path: '/metrics' }]);
   });
 
+  test('keep the operator API inside the cluster, and gateways out of private networks but for their own ports', () => {
+    const [{ host, http }] = one('Ingress').spec!.rules as [{ host: string; http: object }];
+    expect(JSON.stringify(http)).not.toContain('operator');
+    expect(container.env).toContainEqual({ name: 'PUBLIC_URL', value: `https://${host}` });
+    const operator = all.find(({ metadata }) => metadata?.name === 'scopegate-operator')!;
+    expect(operator).toMatchObject({ kind: 'Service', spec: { ports: [{ targetPort: 'admin' }] } });
+    expect(operator.spec).not.toHaveProperty('type');
+    interface Rule {
+      readonly to?: { ipBlock: { cidr: string; except: string[] } }[];
+      readonly ports: { port?: number }[];
+    }
+    const { egress } = one('NetworkPolicy').spec as { egress: Rule[] };
+    const anywhere = egress.filter(({ to }) => to === undefined).flatMap(({ ports }) => ports.map(({ port }) => port));
+    expect([...new Set(anywhere)]).toEqual([53, 27017, 6379, 4318]);
+    const outside = egress.flatMap(({ to = [] }) => to.map(({ ipBlock }) => ipBlock));
+    const excepted = outside.flatMap(({ except }) => except);
+    for (const inside of [
+      '10.0.0.0/8',
+      '172.16.0.0/12',
+      '192.168.0.0/16',
+      '169.254.0.0/16',
+      '100.64.0.0/10',
+      'fc00::/7',
+    ])
+      expect(excepted).toContain(inside);
+  });
+
   test('spread gateways over zones and machines', () => {
     const keys = (pod.topologySpreadConstraints as { topologyKey: string }[]).map(({ topologyKey }) => topologyKey);
     expect(keys).toEqual(['topology.kubernetes.io/zone', 'kubernetes.io/hostname']);

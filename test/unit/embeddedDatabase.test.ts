@@ -6,6 +6,7 @@ import { DatabaseUnavailable, chooseDatabase, type EmbeddedOptions, type Means }
 import { CANDIDATES } from '../../src/embedded/candidates';
 import { uriOf } from '../../src/embedded/server';
 import { type Candidate, type Program, Unusable } from '../../src/embedded/types';
+import { eventually } from '../api/http/eventually';
 
 /** Every server answers as this process, which the fake ones run in. */
 jest.mock('../../src/embedded/server', () => ({
@@ -241,4 +242,68 @@ test('an aborted start starts nothing', async () => {
   const chain = chainOf([works('binary')]);
   await expect(chooseDatabase(options({ signal: AbortSignal.abort() }), chain)).rejects.toThrow(/abort/i);
   expect(chain.started).toEqual([]);
+});
+
+describe('a server that ends by itself', () => {
+  type Started = Awaited<ReturnType<Means['start']>>;
+
+  /** A chain whose servers end when they are told to, and which cannot be started while it is broken. */
+  function mortal(pauses: readonly number[]) {
+    const ends: ((text: string) => void)[] = [];
+    const state = { isBroken: false, port: 4711 };
+    const means: Means = {
+      candidates: [works('binary')],
+      pauses,
+      start: (program) => {
+        if (state.isBroken) return Promise.reject(new Unusable('the disk is full'));
+        const exited = new Promise<Awaited<Started['exited']>>((resolve) => {
+          ends.push((text) => {
+            resolve({ code: null, text });
+          });
+        });
+        const { port } = state;
+        const stop = (): Promise<void> => {
+          ends.at(-1)!('stopped');
+          return Promise.resolve();
+        };
+        return Promise.resolve({ uri: uriOf({ ...program, port }), pid: process.pid, port, exited, stop });
+      },
+    };
+    return { means, ends, state };
+  }
+
+  const said = (words: string): Promise<boolean> => eventually(() => lines.some((line) => line.includes(words)));
+
+  test('is started again, with a line that says why, and then stopped on purpose', async () => {
+    const { means, ends } = mortal([0]);
+    const database = await chooseDatabase(options(), means);
+    ends[0]!('ended by SIGKILL');
+    await said('the server is running again');
+    expect(lines).toContainEqual(
+      expect.stringMatching(
+        /^database: the server ended unexpectedly \(ended by SIGKILL\); starting it again in 0 s; see .*\.log$/,
+      ),
+    );
+    await database.stop();
+    expect(ends).toHaveLength(2);
+    expect(lines.filter((line) => line.includes('unexpectedly'))).toHaveLength(1);
+  });
+
+  test('is given up after so many attempts, and not started at another port', async () => {
+    const { means, ends, state } = mortal([0, 0]);
+    const database = await chooseDatabase(options(), means);
+    state.isBroken = true;
+    ends[0]!('exit code 14');
+    await said(
+      '(the disk is full) and was started again in vain (attempts: 2); mend the cause, then restart this process',
+    );
+    await database.stop();
+
+    const other = mortal([0]);
+    const next = await chooseDatabase(options(), other.means);
+    other.state.port = 4712;
+    other.ends[0]!('exit code 14');
+    await said('(port 4711 is taken) and was started again in vain (attempts: 1)');
+    await next.stop();
+  });
 });

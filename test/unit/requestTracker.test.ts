@@ -4,7 +4,7 @@ import {
   type RequestTracker,
   type RequestTrackerOptions,
 } from '../../src/admission/requestTracker';
-import { TIMEOUTS } from '../../src/gateway/server';
+import { TIMEOUTS } from '../../src/gateway/ports';
 
 const never = (): Promise<void> => new Promise(() => undefined);
 

@@ -4,8 +4,8 @@ import { CommandFailure, interrupted, interruption, isAbort, usageFailure } from
 import type { JsonOption } from '../help';
 import { openStore, type Store } from '../store';
 import { note, paint, plain, plainLines, print, printJson, printPainted } from '../terminal';
-import { type Check, examine } from './check';
-import { rethrowWithFix } from './connection';
+import { type Check, examine, Finding } from './check';
+import { explainOpening } from '../connection';
 import {
   checkFingerprint,
   checkNode,
@@ -85,7 +85,10 @@ async function* examineAll(fix: boolean, signal: AbortSignal): AsyncGenerator<Ch
   const fixDatabase =
     'start the database that MONGODB_URI points to, or leave MONGODB_URI empty to use the embedded one';
   const opened = await examine('database', fixDatabase, async () => {
-    store = await opening.catch((error: unknown) => rethrowWithFix(config?.MONGODB_URI, error));
+    store = await opening.catch(async (error: unknown) => {
+      const known = await explainOpening(config?.MONGODB_URI, error);
+      throw known ? new Finding(known.detail, known.fix) : error;
+    });
     return '';
   });
   if (!store) {

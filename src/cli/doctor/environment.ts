@@ -1,5 +1,6 @@
 import { Redis } from 'ioredis';
 import type { Config } from '../../config';
+import { SHARE_LIMITS, unsharedLimits } from '../unsharedLimits';
 import { OTHER_PEPPER, RESTORE_PEPPER } from '../../organisations/pepper';
 import { DAY } from '../../units';
 import { createMasterSecret, OTHER_SECRET, RESTORE_SECRET } from '../../webhooks/masterSecret';
@@ -69,10 +70,14 @@ export async function checkProxy({ store: { control } }: DoctorContext): Promise
   return { name: 'proxy', ok: true, detail, fix };
 }
 
-/** Whether the Redis at REDIS_URL responds; without REDIS_URL, limits are per instance. */
-export function checkRedis({ REDIS_URL }: Config): Promise<Check> {
+/** Whether the Redis at REDIS_URL responds; without REDIS_URL, limits are per instance, which is a warning if there are several. */
+export function checkRedis(config: Config): Promise<Check> {
+  const { REDIS_URL } = config;
   return examine('redis', 'start Redis at REDIS_URL; without it each instance limits on its own', async () => {
-    if (REDIS_URL === undefined) return 'REDIS_URL is not set: limits are kept in memory';
+    if (REDIS_URL === undefined) {
+      const detail = unsharedLimits(config);
+      return detail === undefined ? 'REDIS_URL is not set: limits are kept in memory' : { detail, fix: SHARE_LIMITS };
+    }
     const redis = new Redis(REDIS_URL, {
       lazyConnect: true,
       connectTimeout: REDIS_TIMEOUT,

@@ -7,7 +7,7 @@ import { PRIVILEGES } from '../../mongo/shards';
 import type { Store } from '../store';
 import { counted } from '../terminal';
 import { type Check, examine, Finding, type CheckResult, type DoctorContext } from './check';
-import { entry, isOnAtlas } from './connection';
+import { entry, isOnAtlas } from '../connection';
 
 /* Checks of the database's servers: replica set, transactions and clock. */
 

@@ -4,16 +4,20 @@ import { databaseName } from '../../mongo/databaseNames';
 import { controlCollections } from '../../organisations/models';
 import type { JobRow } from '../../organisations/jobRows';
 import { isAbandoned } from '../../organisations/moving';
+import { controlsMeant, knownTo, otherControls } from '../../organisations/otherControls';
 import type { Store } from '../store';
 import { counted, listed } from '../terminal';
 import { type Check, examine, Finding, type CheckResult, type DoctorContext } from './check';
-import { isOnAtlas } from './connection';
+import { isOnAtlas } from '../connection';
 import type { Counts } from './indexes';
 
 /* Checks of what is stored: indexes of the control database, moves, jobs, databases without an organisation, and files. */
 
-const LEFT_OVER =
-  'check that CONTROL_DATABASE is the right one; unless they belong to another control database, they are left over: drop them with dropDatabase() in mongosh';
+const KEEP =
+  'keep them: they may be all that is left of organisations whose control database was lost or restored. Those that scopegate audit --action organisation.erased lists were erased, and another program wrote to them since';
+
+/** How many databases without an organisation are looked up in other control databases. */
+const MOST_LOOKED_UP = 1000;
 
 /** Whether the control database has its indexes; `fix` creates those that are missing. */
 export function checkControl({ store, fix }: DoctorContext): Promise<Check> {
@@ -25,7 +29,7 @@ export function checkControl({ store, fix }: DoctorContext): Promise<Check> {
       if (missing.length > 0 && fix) await createIndexes(databaseOf(control), definition, missing);
       made.push(...missing.map(({ name }) => `${definition.name}: ${name}`));
     }
-    if (made.length === 0) return `${control.name} has every index`;
+    if (made.length === 0) return stateOfControl(store);
     if (!fix) throw new Error(`${control.name} lacks ${made.join(', ')}`);
     return `created ${made.join(', ')}`;
   });
@@ -44,14 +48,42 @@ export async function* checkStored({ store }: DoctorContext, present: ReadonlySe
     return stateOfMoves(moves, databases.now());
   });
   yield await examine('jobs', 'look at the control database', async () => stateOfJobs(await control.jobs.watched()));
-  yield await examine('databases', 'look at the control database', async () => {
-    const existingIds = await control.organisations.existing([...present]);
-    const orphans = [...present].filter((id) => !existingIds.has(id)).map(databaseName);
-    if (orphans.length === 0) return 'every database belongs to an organisation';
-    const noun = orphans.length === 1 ? 'database belongs' : 'databases belong';
-    const detail = `${String(orphans.length)} ${noun} to no organisation of ${databases.control.name}: ${listed(orphans)}`;
-    return { detail, fix: LEFT_OVER };
-  });
+  yield await examine('databases', 'look at the control database', () => stateOfDatabases(store, present));
+}
+
+/** A warning if the control database is empty beside one with organisations. */
+async function stateOfControl({ databases }: Store): Promise<string | CheckResult> {
+  const { name } = databases.control;
+  const [meant, ...others] = await controlsMeant(databases);
+  if (meant === undefined) return `${name} has every index`;
+  const noun = others.length === 0 ? 'has' : 'have';
+  return {
+    detail: `${name} has every index but no organisation, and ${listed([meant, ...others])} on the same servers ${noun} some`,
+    fix: `set CONTROL_DATABASE=${meant}, unless ${name} is meant to be a new one`,
+  };
+}
+
+/** A warning about databases of organisations that no control database on these servers knows. */
+async function stateOfDatabases(
+  { control, databases }: Store,
+  present: ReadonlySet<string>,
+): Promise<string | CheckResult> {
+  const existingIds = await control.organisations.existing([...present]);
+  const unknown = new Set([...present].filter((id) => !existingIds.has(id)));
+  if (unknown.size === 0) return 'every database belongs to an organisation';
+  const sought = [...unknown].slice(0, MOST_LOOKED_UP);
+  const owners: string[] = [];
+  for (const name of await otherControls(databases)) {
+    const known = await knownTo(databases, name, sought);
+    if (known.size > 0) owners.push(name);
+    for (const id of known) unknown.delete(id);
+  }
+  const elsewhere = owners.length === 0 ? '' : `; others belong to organisations of ${listed(owners)}`;
+  if (unknown.size === 0) return `every database belongs to an organisation${elsewhere.replace('others', 'some')}`;
+  const noun = unknown.size === 1 ? 'database belongs' : 'databases belong';
+  const names = listed([...unknown].map(databaseName));
+  const detail = `${String(unknown.size)} ${noun} to no organisation of ${databases.control.name}: ${names}${elsewhere}`;
+  return { detail, fix: KEEP };
 }
 
 /** An organisation that is being moved to another shard, and its move. */

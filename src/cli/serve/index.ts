@@ -3,7 +3,8 @@ import type { ExplainedCommand, JsonOption } from '../help';
 import type { Config } from '../../config';
 import { CommandFailure } from '../ending';
 import type { Store } from '../store';
-import { print, printJson, sendStderrTo } from '../terminal';
+import { print, printJson, sendStderrTo, warn } from '../terminal';
+import { SHARE_LIMITS, unsharedLimits } from '../unsharedLimits';
 
 export function addServe(program: ExplainedCommand): void {
   program
@@ -31,12 +32,14 @@ export function addServe(program: ExplainedCommand): void {
       stderrLogger.level = config.LOG_LEVEL;
       const logger = createLogger(config.LOG_LEVEL);
       refuseUnfit(config);
-      const prepare = async ({ control }: Store) => {
+      warnOfUnsharedLimits(config);
+      const prepare = async ({ control, databases }: Store) => {
         await control.pepper.adopt();
+        await warnOfOtherControl(databases);
         return { onListening };
       };
       const { serveUntilStopped } = await import('./serveUntilStopped.js');
-      await serveUntilStopped(config, prepare, { logger });
+      await serveUntilStopped(config, prepare, { logger, waits: true });
     });
 }
 
@@ -54,6 +57,23 @@ function logStderr(logger: Logger): void {
   process.removeAllListeners('warning').on('warning', ({ name, message }) => {
     logger.warn({ error: { type: name, message } }, 'warning of the runtime');
   });
+}
+
+function warnOfUnsharedLimits(config: Config): void {
+  const detail = unsharedLimits(config);
+  if (detail !== undefined) warn(`${detail}; ${SHARE_LIMITS}`);
+}
+
+/** Warns if the control database is empty beside one with organisations, as a mistyped CONTROL_DATABASE is. */
+async function warnOfOtherControl(databases: Store['databases']): Promise<void> {
+  const { controlsMeant } = await import('../../organisations/otherControls.js');
+  // only a warning, which a user without the privilege to list databases does not get
+  const [meant] = await controlsMeant(databases).catch(() => []);
+  if (meant === undefined) return;
+  const { name } = databases.control;
+  warn(
+    `the control database ${name} has no organisation, but ${meant} on the same servers has: is CONTROL_DATABASE right?`,
+  );
 }
 
 /** @throws CommandFailure in production with the embedded database or without a pepper, which are for development */

@@ -4,13 +4,15 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { Config } from '../../config';
 import { describeError, toggleDebug } from '../../log';
 import { toAppError } from '../../mongo/toAppError';
-import { type RunningServer, type ServerOptions, startServer } from '../../gateway/server';
+import { createPorts } from '../../gateway/ports';
+import { type ServerOptions, startServer } from '../../gateway/server';
 import { openTracing } from '../../tracing';
 import { version } from '../../package';
-import { aborted, CommandFailure, interruption, isAbort } from '../ending';
+import { aborted, CommandFailure, exitSoon, interruption, isAbort } from '../ending';
 import { recordNames, warnOfNames } from '../ownNames';
-import { openStore, type Store } from '../store';
+import { chooseServer, openStoreOn, type Store } from '../store';
 import { note } from '../terminal';
+import { openWhenUp } from './openWhenUp';
 
 /** What a command that serves adds to the server. */
 export interface Prepared {
@@ -23,16 +25,18 @@ export interface Prepared {
 export interface ServeOptions extends Pick<ServerOptions, 'logger'> {
   /** Whether to use the next free port if PORT is taken. */
   readonly anyPort?: boolean;
+  /** Whether to wait for a database at MONGODB_URI that is away, with open ports that say so. */
+  readonly waits?: boolean;
 }
 
 /**
  * Opens the database, serves until SIGTERM, SIGHUP or SIGINT, drains and closes. A signal during an earlier step also stops the
- * command, and what was opened is closed. `prepare` runs before the server listens.
+ * command, and what was opened is closed. `prepare` runs before any request is served, and again if the database goes away meanwhile.
  */
 export async function serveUntilStopped(
   config: Config,
   prepare: (store: Store, signal: AbortSignal) => Promise<Prepared>,
-  { anyPort = false, ...options }: ServeOptions,
+  { anyPort = false, waits = false, ...options }: ServeOptions,
 ): Promise<void> {
   const { logger } = options;
   const signal = interruption();
@@ -53,23 +57,35 @@ export async function serveUntilStopped(
       },
     });
     opened.push(() => tracing?.stop());
-    const store = await openStore(config, note, signal, tracing?.watchClient);
+    const database = await chooseServer(config, note, signal);
+    opened.push(() => database.stop());
+    const open = async (): Promise<Opened> => {
+      const store = await openStoreOn(database, config, { report: note, signal, watchClient: tracing?.watchClient });
+      try {
+        warnOfNames(store.lacking);
+        await recordNames(store.control);
+        return { store, ...(await prepare(store, signal)) };
+      } catch (error) {
+        await store.close();
+        throw error;
+      }
+    };
+    const ports = waits && config.MONGODB_URI !== undefined ? createPorts({ config, logger }) : undefined;
+    opened.push(() => ports?.close());
+    const opening = ports ? openWhenUp(open, { config, ports, logger, signal }) : open();
+    const { store, onListening, demoKey } = await opening.catch(rethrowForPort(config));
     opened.push(() => store.close());
-    warnOfNames(store.lacking);
-    await recordNames(store.control);
-    const { onListening, demoKey } = await prepare(store, signal);
     signal.throwIfAborted();
     const PORT = anyPort && config.PORT !== 0 ? await nextFreePort(config) : config.PORT;
     if (PORT !== config.PORT) note(`port ${String(config.PORT)} is in use; using ${String(PORT)}`);
-    const server = await listen(
-      store,
-      { ...config, PORT },
-      {
-        ...options,
-        ...(demoKey !== undefined && { demoKey }),
-        ...(tracing && { tracing }),
-      },
-    );
+    const { databases, control } = store;
+    const server = await startServer({
+      ...{ config: { ...config, PORT }, databases, control },
+      ...options,
+      ...(ports && { ports }),
+      ...(demoKey !== undefined && { demoKey }),
+      ...(tracing && { tracing }),
+    }).catch(rethrowForPort({ ...config, PORT }));
     opened.push(() => server.drain(signal.aborted ? (signal.reason as Error).message : undefined));
     if (server.adminUrl !== undefined) note(`health and metrics are on ${server.adminUrl}`);
     await releaseStartMemory();
@@ -79,6 +95,7 @@ export async function serveUntilStopped(
   } catch (error) {
     // stopped while starting, which is not an error
     if (!signal.aborted || !isAbort(error)) throw error;
+    exitSoon();
   } finally {
     try {
       await undoAll(opened);
@@ -88,7 +105,11 @@ export async function serveUntilStopped(
   }
 }
 
-type Undo = () => Promise<void> | undefined;
+interface Opened extends Prepared {
+  readonly store: Store;
+}
+
+type Undo = () => unknown;
 
 /** Closes what was opened, in reverse order; a failure does not keep the others from being closed. */
 async function undoAll(opened: Undo[]): Promise<void> {
@@ -101,16 +122,11 @@ async function undoAll(opened: Undo[]): Promise<void> {
   }
 }
 
-async function listen(
-  { databases, control }: Store,
-  config: Config,
-  options: Omit<ServerOptions, 'config' | keyof Store>,
-): Promise<RunningServer> {
-  try {
-    return await startServer({ config, databases, control, ...options });
-  } catch (error) {
+/** Rethrows an error, with the variable to change if a port could not be opened. */
+function rethrowForPort(config: Config): (error: unknown) => never {
+  return (error) => {
     throw addressFailure(error, config) ?? error;
-  }
+  };
 }
 
 type Address = Pick<Config, 'HOST' | 'PORT'>;

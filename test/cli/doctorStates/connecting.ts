@@ -41,6 +41,7 @@ const OTHERS: States = {
   '`MONGODB_CLUSTERS` of the version before': () => ({
     cli: commandLine({ MONGODB_CLUSTERS: 'eu=mongodb://ann:hunter2@db1/' }),
   }),
+  'several gateways without Redis': (scene) => ({ cli: changed(at(scene).cli, { INSTANCES: '2' }) }),
   'Redis does not respond': (scene) => ({
     cli: changed(at(scene).cli, { REDIS_URL: 'redis://ann:hunter2@127.0.0.1:1' }),
     names: [['127.0.0.1:1)', '127.0.0.1:6379)']],

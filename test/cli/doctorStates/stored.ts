@@ -26,6 +26,14 @@ export const STORED: States = {
     await inControl(scene, made.cli, (control) => control.collection('organisations').deleteOne({ _id: id as never }));
     return made;
   },
+  '`CONTROL_DATABASE` is mistyped': async (scene) => {
+    const other = await stocked(scene);
+    return { ...at(scene), names: [[other.made.cli.controlDatabase, 'scopegate_other']] };
+  },
+  'databases of another control database': async (scene) => {
+    const [{ made }, other] = [await stocked(scene), await stocked(scene)];
+    return { ...made, names: [...made.names!, [other.made.cli.controlDatabase, 'scopegate_other']] };
+  },
   'an organisation lacks an index': (scene) => lacking(scene),
   'more files than it may have': (scene) => withFiles(scene, 4),
   'nearly as many files as it may have': (scene) => withFiles(scene, 6),

@@ -1,17 +1,24 @@
-import mongoose from 'mongoose';
-import { type Config, sourceOf } from '../../config';
-import { OLDEST_MONGODB, OldServerError, StandaloneError } from '../../mongo/deployment';
-import { FolderMissingError, SET_FOLDER } from '../ownNames';
-import { NewerSchemaError, OtherClusterError } from '../../organisations/controlSchema';
-import { Finding } from './check';
+import { type Config, sourceOf } from '../config';
+import { isUnavailable } from '../mongo/faults';
+import { OLDEST_MONGODB, OldServerError, StandaloneError } from '../mongo/deployment';
+import { optionOf, plainHello } from '../mongo/plainHello';
+import { NewerSchemaError, OtherClusterError } from '../organisations/controlSchema';
+import { messageOf } from './ending';
+import { FolderMissingError, SET_FOLDER } from './ownNames';
 
 /*
  * Explains from the driver's errors why the database could not be connected to, which variable to change, and how. The server's own
  * words are not repeated where they can contain a password.
  */
 
-/** How long to wait for each answer of a server, in milliseconds. */
-const ANSWER_TIMEOUT = 1500;
+/** Why the database cannot be used. */
+export interface Explanation {
+  readonly detail: string;
+  /** What to do about it. */
+  readonly fix: string;
+  /** The cause, without addresses, if it may pass by itself: the database is away. */
+  readonly away?: string;
+}
 
 interface Cause {
   /** Matches an error, as its code, a space and its message. */
@@ -21,6 +28,8 @@ interface Cause {
   readonly quote?: RegExp;
   /** `entry` is the variable with the URI. */
   readonly fix: (entry: string) => string;
+  /** Whether it may pass without a change of the URI. */
+  readonly mayPass?: true;
   /** Whether the error only says that there is no connection, which wrong options can cause as well. */
   readonly isVague?: true;
 }
@@ -59,14 +68,17 @@ const CAUSES: readonly Cause[] = [
   },
   { sign: /EPROTO|ERR_SSL|wrong version number|SSL routines|before secure TLS connection/i, ...NO_TLS },
   {
-    sign: /ENOTFOUND|EAI_AGAIN/,
+    // of mongodb+srv, any failure to look it up
+    sign: /ENOTFOUND|EAI_AGAIN|query(Srv|Txt) E/,
     detail: 'a host name is not known here',
-    quote: /(ENOTFOUND|EAI_AGAIN) [^\s)]+/,
+    mayPass: true,
+    quote: /(ENOTFOUND|EAI_AGAIN|query(Srv|Txt) E\w+) [^\s)]+/,
     fix: (entry) => `correct the host in ${entry}; if only containers know that name, run this command in one`,
   },
   {
     sign: /ECONNREFUSED/,
     detail: 'nothing listens at that address',
+    mayPass: true,
     quote: /ECONNREFUSED [^\s)]+/,
     fix: (entry) => `start the server, or correct host and port in ${entry}`,
   },
@@ -74,6 +86,7 @@ const CAUSES: readonly Cause[] = [
     sign: /connection \S+ to \S+ closed|ECONNRESET/i,
     detail: 'the server closes connections at once',
     fix: (entry) => `if it requires TLS, add tls=true to the options in ${entry}; otherwise see the log of the server`,
+    mayPass: true,
     isVague: true,
   },
   {
@@ -81,6 +94,7 @@ const CAUSES: readonly Cause[] = [
     detail: 'no server that accepts writes answers in time',
     fix: (entry) =>
       `check that this machine can reach the hosts in ${entry}, that replicaSet is the name of their set, that the set has a primary, and that tls fits them`,
+    mayPass: true,
     isVague: true,
   },
 ];
@@ -89,33 +103,44 @@ const CAUSES: readonly Cause[] = [
 const causeOf = (errors: readonly string[]): Cause | undefined =>
   CAUSES.find(({ sign }) => errors.some((error) => sign.test(error)));
 
-/** Explains an error in connecting; undefined if its cause is not known. */
-export function connectionFinding(error: unknown): Finding | undefined {
+/** Explains an error of the driver; undefined if its cause is not known. */
+export function explainDriverError(error: unknown): Explanation | undefined {
   const errors = errorsIn(error);
   const cause = causeOf(errors);
   if (!cause) return undefined;
   const messages = errors.map((text) => text.slice(text.indexOf(' ') + 1));
   const quoted = messages.flatMap((message) => cause.quote?.exec(message)?.[0] ?? []).at(0);
-  return new Finding(`${cause.detail}${quoted === undefined ? '' : ` (${quoted})`}`, cause.fix(entry()));
+  const detail = `${cause.detail}${quoted === undefined ? '' : ` (${quoted})`}`;
+  return { detail, fix: cause.fix(entry()), ...(cause.mayPass && { away: cause.detail }) };
 }
 
-/** Rethrows an error in connecting to `uri`. @throws Finding with the fix if the cause is known, otherwise the error itself */
-export async function rethrowWithFix(uri: string | undefined, error: unknown): Promise<never> {
-  if (error instanceof OldServerError)
-    throw new Finding(error.message, `upgrade it to MongoDB ${OLDEST_MONGODB} or later`);
-  if (error instanceof StandaloneError)
-    throw new Finding(
-      error.message,
-      `run the server in ${entry()} as a replica set (one member is enough: mongod --replSet rs0, then rs.initiate())`,
-    );
-  if (error instanceof NewerSchemaError)
-    throw new Finding(error.message, 'install that version here, or set CONTROL_DATABASE if another one was meant');
-  if (error instanceof FolderMissingError) throw new Finding(error.detail, SET_FOLDER);
-  if (error instanceof OtherClusterError)
-    throw new Finding(error.message, 'see docs/guides/sharding.md, From MONGODB_CLUSTERS');
+/** Explains why the database at `uri` could not be opened; undefined if that is not known. Asks the first host if the error says too little. */
+export async function explainOpening(uri: string | undefined, error: unknown): Promise<Explanation | undefined> {
+  const known = explainOwnError(error);
+  if (known) return known;
   const isVague = causeOf(errorsIn(error))?.isVague;
-  const asked = uri !== undefined && isVague ? await askPlainly(uri) : undefined;
-  throw asked ?? connectionFinding(error) ?? error;
+  const misfit = uri !== undefined && isVague ? await misfitOf(uri) : undefined;
+  return misfit ?? explainDriverError(error) ?? explainRefusal(error);
+}
+
+function explainOwnError(error: unknown): Explanation | undefined {
+  if (error instanceof StandaloneError) return { detail: error.detail, fix: error.fix };
+  if (error instanceof FolderMissingError) return { detail: error.detail, fix: SET_FOLDER };
+  const fix = FIXES.find(([kind]) => error instanceof kind)?.[1];
+  return fix === undefined ? undefined : { detail: (error as Error).message, fix };
+}
+
+const FIXES = [
+  [OldServerError, `upgrade it to MongoDB ${OLDEST_MONGODB} or later`],
+  [NewerSchemaError, 'install that version here, or set CONTROL_DATABASE if another one was meant'],
+  [OtherClusterError, 'see docs/guides/sharding.md, From MONGODB_CLUSTERS'],
+] as const;
+
+/** An error of a server that responds but cannot serve now, such as one that is shutting down or being elected. */
+function explainRefusal(error: unknown): Explanation | undefined {
+  if (!isUnavailable(error)) return undefined;
+  const fix = `see the log of the server in ${entry()}`;
+  return { detail: messageOf(error), fix, away: 'the server cannot serve now' };
 }
 
 /** The variable that has the URI: MONGODB_URI, or MONGODB_URI_FILE if that is set. */
@@ -136,39 +161,16 @@ function errorsIn(thrown: unknown, depth = 0): string[] {
   return [`${String(code)} ${message}`, ...inner.flatMap((innerError) => errorsIn(innerError, depth + 1))];
 }
 
-/**
- * Finds out from the first host of a URI which option is wrong; undefined if the host does not answer, or no option is. The driver
- * waits for a server that fits all options and reports nothing about one that does not, so the host is asked without those that may be wrong.
- */
-async function askPlainly(uri: string): Promise<Finding | undefined> {
-  const host = /^mongodb:\/\/(?:[^@/]*@)?([^/?,]+)/.exec(uri)?.[1];
-  if (host === undefined) return undefined;
-  const options = new URLSearchParams(/\?(.*)$/.exec(uri)?.[1]);
-  const asksForTls = [...options].some(([name, value]) => /^(tls|ssl)$/i.test(name) && value === 'true');
-  if (asksForTls && (await helloOf(`mongodb://${host}/`))) return new Finding(NO_TLS.detail, NO_TLS.fix(entry()));
-  const wanted = [...options].find(([name]) => name.toLowerCase() === 'replicaset')?.[1];
-  if (wanted === undefined) return undefined;
-  const tls = [...options].filter(([name]) => /^(tls|ssl)/i.test(name));
-  const set = (await helloOf(`mongodb://${host}/?${new URLSearchParams(tls).toString()}`))?.setName;
+/** Finds out from the first host of a URI which option is wrong; undefined if the host does not answer, or no option is. */
+async function misfitOf(uri: string): Promise<Explanation | undefined> {
+  const asksForTls = [optionOf(uri, 'tls'), optionOf(uri, 'ssl')].includes('true');
+  if (asksForTls && (await plainHello(uri, { withTls: false })))
+    return { detail: NO_TLS.detail, fix: NO_TLS.fix(entry()) };
+  const wanted = optionOf(uri, 'replicaset');
+  const set = wanted === undefined ? undefined : (await plainHello(uri))?.setName;
   if (typeof set !== 'string' || set === wanted) return undefined;
-  return new Finding(
-    `the server is in the replica set ${set}, not ${wanted}`,
-    `set replicaSet=${set} in ${entry()}, or correct its hosts`,
-  );
-}
-
-/** The server's answer to `hello`; undefined if it does not answer in time. */
-async function helloOf(uri: string): Promise<{ readonly setName?: unknown } | undefined> {
-  const client = new mongoose.mongo.MongoClient(uri, {
-    directConnection: true,
-    serverSelectionTimeoutMS: ANSWER_TIMEOUT,
-    connectTimeoutMS: ANSWER_TIMEOUT,
-  });
-  try {
-    return await client.db('admin').command({ hello: 1 });
-  } catch {
-    return undefined;
-  } finally {
-    await client.close();
-  }
+  return {
+    detail: `the server is in the replica set ${set}, not ${String(wanted)}`,
+    fix: `set replicaSet=${set} in ${entry()}, or correct its hosts`,
+  };
 }

@@ -1,5 +1,5 @@
 import { mongo } from 'mongoose';
-import { connectionFinding } from '../../src/cli/doctor/connection';
+import { explainDriverError } from '../../src/cli/connection';
 
 /* Driver errors that are no state in doctor.md. */
 
@@ -14,10 +14,10 @@ test.each<[string, Error, RegExp]>([
     /does not support the authentication mechanism/,
   ],
 ])('a driver error that is %s is explained with a fix', (_what, error, words) => {
-  expect(connectionFinding(new Error('outer', { cause: error }))?.message).toMatch(words);
+  expect(explainDriverError(new Error('outer', { cause: error }))?.detail).toMatch(words);
 });
 
 test('an unknown driver error is left as it is', () => {
-  expect(connectionFinding(serverError(11000, 'duplicate key'))).toBeUndefined();
-  expect(connectionFinding('nothing')).toBeUndefined();
+  expect(explainDriverError(serverError(11000, 'duplicate key'))).toBeUndefined();
+  expect(explainDriverError('nothing')).toBeUndefined();
 });
