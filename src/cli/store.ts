@@ -7,7 +7,7 @@ import { chooseDatabase, type Database } from '../embedded/index';
 import { events } from '../events/collection';
 import { idempotencyRecords } from '../tenant/idempotency';
 import type { Actor } from '../organisations/auditEvents';
-import { type Control, openControl } from '../organisations/control';
+import { type Control, type ControlOptions, openControl } from '../organisations/control';
 import { collections } from '../resources/index';
 import { lackingNames } from './ownNames';
 import { webhookDeliveries } from '../webhooks/deliveries';
@@ -29,15 +29,19 @@ export interface Store {
   close(): Promise<void>;
 }
 
+interface StoreOptions extends Pick<ControlOptions, 'asIs'>, Pick<DatabaseOptions, 'watchClient'> {
+  /** Cancels the start. */
+  readonly signal?: AbortSignal | undefined;
+}
+
 /**
  * Chooses the database (contract, section 9), starts it if it is embedded, and opens the control data. `report` gets status lines, such
- * as which server was chosen; `signal` cancels the start; `watchClient` gets the database clients, to trace their commands.
+ * as which server was chosen; `watchClient` gets the database clients, to trace their commands.
  */
 export async function openStore(
   config: Config,
   report: (line: string) => void,
-  signal?: AbortSignal,
-  watchClient?: DatabaseOptions['watchClient'],
+  { signal, watchClient, asIs = false }: StoreOptions = {},
 ): Promise<Store> {
   checkAddress(config);
   const server = await chooseDatabase({ ...config, report, signal });
@@ -59,7 +63,7 @@ export async function openStore(
       report(`a background write failed: ${String(error)}`);
     };
     const operator = { who: `cli:${userName()}`, from: hostname() };
-    const opening = openControl({ config, databases, actor: operator, onError });
+    const opening = openControl({ config, databases, asIs, actor: operator, onError });
     const opened = opening.then((control) => ({ control, lacking: lackingNames(control.added) }));
     const { control, lacking } = await opened.catch(async (error: unknown) => {
       // open connections would keep the command from ending

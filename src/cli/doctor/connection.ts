@@ -2,7 +2,8 @@ import mongoose from 'mongoose';
 import { type Config, sourceOf } from '../../config';
 import { OLDEST_MONGODB, OldServerError, StandaloneError } from '../../mongo/deployment';
 import { FolderMissingError, SET_FOLDER } from '../ownNames';
-import { NewerSchemaError, OtherClusterError } from '../../organisations/controlSchema';
+import { NewerSchemaError, OlderSchemaError } from '../../organisations/controlSchema';
+import { OtherClusterError } from '../../organisations/formerSchemas';
 import { Finding } from './check';
 
 /*
@@ -110,6 +111,11 @@ export async function rethrowWithFix(uri: string | undefined, error: unknown): P
     );
   if (error instanceof NewerSchemaError)
     throw new Finding(error.message, 'install that version here, or set CONTROL_DATABASE if another one was meant');
+  if (error instanceof OlderSchemaError)
+    throw new Finding(
+      error.message,
+      'install a version in between here first, or set CONTROL_DATABASE if another one was meant',
+    );
   if (error instanceof FolderMissingError) throw new Finding(error.detail, SET_FOLDER);
   if (error instanceof OtherClusterError)
     throw new Finding(error.message, 'see docs/guides/sharding.md, From MONGODB_CLUSTERS');

@@ -1,7 +1,4 @@
-import { differenceOf, createIndexes } from '../../mongo/indexes';
-import { databaseOf } from '../../mongo/native';
 import { databaseName } from '../../mongo/databaseNames';
-import { controlCollections } from '../../organisations/models';
 import type { JobRow } from '../../organisations/jobRows';
 import { isAbandoned } from '../../organisations/moving';
 import type { Store } from '../store';
@@ -10,26 +7,10 @@ import { type Check, examine, Finding, type CheckResult, type DoctorContext } fr
 import { isOnAtlas } from './connection';
 import type { Counts } from './indexes';
 
-/* Checks of what is stored: indexes of the control database, moves, jobs, databases without an organisation, and files. */
+/* Checks of what is stored: moves, jobs, databases without an organisation, and files. */
 
 const LEFT_OVER =
   'check that CONTROL_DATABASE is the right one; unless they belong to another control database, they are left over: drop them with dropDatabase() in mongosh';
-
-/** Whether the control database has its indexes; `fix` creates those that are missing. */
-export function checkControl({ store, fix }: DoctorContext): Promise<Check> {
-  const { control } = store.databases;
-  return examine('control database', 'run scopegate doctor --fix', async () => {
-    const made: string[] = [];
-    for (const definition of controlCollections) {
-      const { missing } = await differenceOf(databaseOf(control), definition, false);
-      if (missing.length > 0 && fix) await createIndexes(databaseOf(control), definition, missing);
-      made.push(...missing.map(({ name }) => `${definition.name}: ${name}`));
-    }
-    if (made.length === 0) return `${control.name} has every index`;
-    if (!fix) throw new Error(`${control.name} lacks ${made.join(', ')}`);
-    return `created ${made.join(', ')}`;
-  });
-}
 
 /**
  * Reports moves whose process has ended, since requests are refused until a gateway ends the move; failing jobs; and databases that belong to

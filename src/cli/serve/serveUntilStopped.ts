@@ -53,7 +53,7 @@ export async function serveUntilStopped(
       },
     });
     opened.push(() => tracing?.stop());
-    const store = await openStore(config, note, signal, tracing?.watchClient);
+    const store = await openStore(config, note, { signal, watchClient: tracing?.watchClient });
     opened.push(() => store.close());
     warnOfNames(store.lacking);
     await recordNames(store.control);
