@@ -11,7 +11,7 @@ import { sleep, until } from './timing';
 /* Who calls gateways of two versions, and whom they call: a program with a key, a person in the settings, a receiver of webhooks. */
 
 /** Between two writes, in milliseconds. */
-const PAUSE = 25;
+const PAUSE = 100;
 
 /** A program that writes and reads until it is stopped, without retries. */
 export function startTraffic({ name, call }: Pick<Gateway, 'name' | 'call'>, key: string) {
@@ -55,7 +55,7 @@ export type Traffic = ReturnType<typeof startTraffic>;
 
 /** What the pages of the settings read, in the names that all versions have. */
 const READS = `{
-  api_keys(limit: 20) { data { id name scopes state mcp } }
+  keys(limit: 20) { data { id name scopes state mcp } }
   webhooks { data { id url state } }
   members { data { role } }
   usage(period: last_24h) { requests buckets { start requests } operations { operation requests } }
