@@ -15,6 +15,8 @@ import { runToEnd } from './processes';
  * Run by .ci/previous/run (docs/decisions/control-schema.md).
  */
 
+/** Of the gateways, and of their logs. */
+const NAMES = ['former', 'new'] as const;
 const OWN = join(ROOT, 'dist', 'main.js');
 /** How long to wait for events and deliveries, in milliseconds. */
 const PATIENCE = 60_000;
@@ -27,9 +29,8 @@ const say = (line: string): void => {
   process.stderr.write(`${process.uptime().toFixed(1).padStart(6)} s  ${line}\n`);
 };
 
-async function check(former: string): Promise<void> {
-  const place = await mkdtemp(join(tmpdir(), 'scopegate-previous-'));
-  onEnd(place, () => rm(place, { recursive: true, force: true, maxRetries: 5 }));
+/** `place` gets the logs and the data. */
+async function check(former: string, place: string): Promise<void> {
   await mkdir(join(place, 'data'));
   const database = await startDatabase(join(place, 'data'), join(ROOT, '.cache'));
   const receiver = await startReceiver();
@@ -45,11 +46,10 @@ async function check(former: string): Promise<void> {
     WEBHOOK_ALLOWED_RANGES: '127.0.0.0/8',
     RATE_LIMIT_PER_MINUTE: '1000000000',
   };
-  const logOf = (name: string): string => join(place, `${name}.log`);
   const run = async <T>(program: string, ...args: string[]): Promise<T> =>
     JSON.parse(await runToEnd(process.execPath, [program, ...args, '--json'], env)) as T;
   const start = (name: string, program: string): Promise<Gateway> =>
-    startGateway({ name, program, env, logFile: logOf(name) });
+    startGateway({ name, program, env, logFile: join(place, `${name}.log`) });
 
   say(`the former version makes the database: ${database.description}`);
   const { id } = await run<{ id: string }>(former, 'org', 'create', '--name', 'Acme');
@@ -107,7 +107,7 @@ async function check(former: string): Promise<void> {
   if (isRaised) {
     const refusal = /has schema version \d+, but this version of scopegate knows only \d+/;
     await assert.rejects(old.restart());
-    assert.match(await readFile(logOf('former'), 'utf8'), refusal);
+    assert.match((await linesOf(place, 'former')).join('\n'), refusal);
   } else {
     say('both have the same control schema, so the former version still starts');
     await old.restart();
@@ -119,8 +119,8 @@ async function check(former: string): Promise<void> {
   assert.deepEqual(traffics.flatMap(({ failures }) => failures).slice(0, 5), []);
   await awaitAll('events', made, () => productsInFeed(own, key), PATIENCE);
   await awaitAll('webhooks', made, () => receiver.products, PATIENCE);
-  for (const name of ['former', 'new']) {
-    const lines = (await readFile(logOf(name), 'utf8')).split('\n');
+  for (const name of NAMES) {
+    const lines = await linesOf(place, name);
     const errors = lines.filter((line) => /"level":[56]0/.test(line) && !/has schema version/.test(line));
     assert.deepEqual(errors.slice(0, 5), [], `errors in the log of the ${name} version`);
   }
@@ -130,13 +130,22 @@ async function check(former: string): Promise<void> {
   );
 }
 
+/** What a gateway has logged. */
+async function linesOf(place: string, name: string): Promise<string[]> {
+  return (await readFile(join(place, `${name}.log`), 'utf8').catch(() => '')).split('\n').filter(Boolean);
+}
+
 async function main(): Promise<number> {
   cleanUpOnSignals();
+  const place = await mkdtemp(join(tmpdir(), 'scopegate-previous-'));
+  onEnd(place, () => rm(place, { recursive: true, force: true, maxRetries: 5 }));
   try {
-    await check(process.argv[2] ?? '');
+    await check(process.argv[2] ?? '', place);
     return 0;
   } catch (error) {
     say(error instanceof Error ? (error.stack ?? error.message) : String(error));
+    for (const name of NAMES)
+      for (const line of (await linesOf(place, name)).slice(-3)) say(`the ${name} version logged: ${line}`);
     return 1;
   } finally {
     await cleanUp();
