@@ -143,6 +143,7 @@ export const STORED: States = {
     await inControl(scene, cli, (control) => control.collection('request_log').insertMany(rows));
     return { cli, names: [[/last at \S+Z/g, 'last at 2026-11-26T02:30:00.000Z']] };
   },
+  'no gateway and no other command has used the control database': (scene) => at(scene),
   'the control database lacks an index that this version adds': async (scene) => {
     const { cli } = at(scene);
     await acme(cli, { isStocked: false });
