@@ -21,7 +21,7 @@ import { UUID } from '../units';
 import { SETTINGS_PAGES } from './documents';
 import { whyNoInsights } from './insights';
 import { type OpeningAnswers, openingAnswers } from './opening';
-import { renderSettings, type WebhookInfo } from './page';
+import { renderSandboxLink, renderSettings, SANDBOX_PATH, type WebhookInfo } from './page';
 import type { Route, Routes } from './route';
 import { type PrepareSandbox, createSandboxPreparer, type SandboxOptions } from './sandbox';
 import { type Begin, signInRoutes, type SignInRoutesOptions } from './signIn';
@@ -135,13 +135,13 @@ const START_PAGE = '/settings/integrations';
 const PAGE_PATHS = [
   ...SETTINGS_PAGES,
   ...['keys/:id', 'webhooks/:id', 'webhooks/:id/deliveries/:delivery', 'requests/:id'],
-].map((name) => `/settings/${name}`);
+].flatMap((name) => [`/settings/${name}`, `${SANDBOX_PATH}/${name}`]);
 /**
  * The path and query of a page to return to after signing in or switching the mode. Only paths on this host match, even if the cookie was
  * forged, and none so long that the cookie would have over 1 kB.
  */
 const RETURN_ADDRESS = new RegExp(
-  `^/settings/(${SETTINGS_PAGES.join('|')})(/[0-9a-f-]{36}(/deliveries/[0-9a-f.-]{1,100})?)?(\\?[\\w.~%!$&'()*+,;=:@/?-]{0,680})?$`,
+  `^/settings/(?:sandbox/)?(${SETTINGS_PAGES.join('|')})(/[0-9a-f-]{36}(/deliveries/[0-9a-f.-]{1,100})?)?(\\?[\\w.~%!$&'()*+,;=:@/?-]{0,680})?$`,
   'i',
 );
 
@@ -190,15 +190,21 @@ function settingsRoutes(options: RoutesOptions): Routes {
     const whyNot = whyNoInsights(config.INSIGHTS, role);
     exchange.log.principal = { kind: 'user', organisation, user, role };
     requireState(organisation);
-    const canSwitch =
-      modeOf(organisation) === 'test' || role === 'admin' || (await control.sandboxes.of(organisation.id));
+    const isLive = modeOf(organisation) === 'live';
+    const canSwitch = !isLive || role === 'admin' || (await control.sandboxes.of(organisation.id)) !== undefined;
+    const isOfSandbox = originalUrl.startsWith(`${SANDBOX_PATH}/`);
+    if (isLive && isOfSandbox) {
+      if (!canSwitch) throw notFound('page');
+      return { page: renderSandboxLink(session, csrfToken(openSession), originalUrl) };
+    }
+    const address = isOfSandbox ? originalUrl.replace(SANDBOX_PATH, '/settings') : originalUrl;
     // the page itself asks again for whatever fails here
     const opening = await contextOf(exchange, session)
-      .then((context) => options.opening(originalUrl, context))
+      .then((context) => options.opening(address, context))
       .catch(() => ({}));
     return {
       page: renderSettings(session, csrfToken(openSession), {
-        ...{ ...parts, whyNoInsights: whyNot, opening, canSwitch: Boolean(canSwitch) },
+        ...{ ...parts, whyNoInsights: whyNot, opening, canSwitch },
       }),
     };
   };

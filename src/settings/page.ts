@@ -5,6 +5,9 @@ import { ERROR_CODES } from '../errors';
 import { html, type Html, icon, jsonBlock, layout } from '../pages/html';
 import { published } from '../schema/model';
 
+/** What the addresses of a sandbox's pages begin with. */
+export const SANDBOX_PATH = '/settings/sandbox';
+
 /** What the page needs to know about webhooks. */
 export interface WebhookInfo {
   /** Every type of event. */
@@ -36,6 +39,7 @@ export function renderSettings(
 ): Html {
   const { organisation, home, user, role } = session;
   const mode = modeOf(organisation);
+  const root = mode === 'test' ? SANDBOX_PATH : '/settings';
   const hasPlan = hasApiAccess(organisation);
   const mayChange = role === 'admin';
   return layout({
@@ -54,9 +58,7 @@ export function renderSettings(
           <nav aria-label="Settings">
             ${PAGES.filter(([path]) => path !== 'insights' || whyNoInsights === undefined).map(
               ([path, symbol, name]) =>
-                html`<a href="/settings/${path}"
-                  >${icon(symbol)}${name} ${path === 'webhooks' ? FAILING : undefined}</a
-                >`,
+                html`<a href="${root}/${path}">${icon(symbol)}${name} ${path === 'webhooks' ? FAILING : undefined}</a>`,
             )}
           </nav>
           <button class="user" type="button" popovertarget="account">
@@ -87,6 +89,7 @@ export function renderSettings(
       ${operationNames()}
       ${jsonBlock('settings', {
         ...{ csrf, mayChange, hasPlan, canMakeWebhooks: webhooks.canMake, canInvite, storesRequests },
+        isSandbox: mode === 'test',
         ...{ scopes: offeredScopes(), eventTypes: webhooks.types, timeBounds: LATENCY_BOUNDS, statuses: STATUSES },
         ...{ opening, now: Date.now(), whyNoInsights, currency: organisation.currency, ...STAGES },
         // so that the page is never used for an organisation or user other than it was opened for
@@ -142,6 +145,27 @@ function operationNames(): Html {
 const MEMBER_NOTICE = html`<p class="info">
   You are a member: you can view keys and webhooks, but only admins can change them.
 </p>`;
+
+/** What is at the address of a sandbox's page while the session is in live data: nothing is switched by a link alone. */
+export function renderSandboxLink({ user, organisation }: Session, csrf: string, page: string): Html {
+  return layout({
+    title: 'Sandbox · Scopegate',
+    description: 'A page of the sandbox.',
+    current: '/settings/integrations',
+    bundle: 'signIn',
+    body: html`<div class="sign-in">
+      <div class="card">
+        <h1>This page is in the sandbox</h1>
+        <p class="lead">${user.name}, you are looking at live data of ${organisation.name}.</p>
+        <form method="post" action="/settings/mode">
+          <input type="hidden" name="csrf" value="${csrf}" /> <input type="hidden" name="page" value="${page}" />
+          <button class="button primary" type="submit" name="mode" value="test">Switch to the sandbox</button>
+          <a class="button" href="/settings/integrations">Stay with live data</a>
+        </form>
+      </div>
+    </div>`,
+  });
+}
 
 function modeSwitch(mode: Mode, csrf: string): Html {
   const button = (to: Mode, text: string, busy: string): Html =>

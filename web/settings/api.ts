@@ -12,6 +12,8 @@ interface Settings {
   readonly canMakeWebhooks: boolean;
   readonly canInvite: boolean;
   readonly storesRequests: boolean;
+  /** Whether the organisation is a sandbox. */
+  readonly isSandbox: boolean;
   readonly organisation: string;
   readonly user: string;
   /** The currency that the organisation chose (ISO 4217). */

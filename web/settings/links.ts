@@ -1,14 +1,12 @@
 import { options } from 'preact';
-import { at } from '../base';
+import { addressOf } from './addresses';
 
-/* Every link that is drawn is below the path of the gateway. */
+/* Every link that is drawn is below the path of the gateway, and on the side of live data or the sandbox that is shown. */
 
 const before = options.vnode?.bind(options);
 options.vnode = (node) => {
   const { type, props } = node as { type: unknown; props: { href?: unknown } };
   const { href } = props;
-  // a copy of a link has it already
-  if (type === 'a' && typeof href === 'string' && href.startsWith('/') && !href.startsWith(at('/')))
-    props.href = at(href);
+  if (type === 'a' && typeof href === 'string' && href.startsWith('/')) props.href = addressOf(href);
   before?.(node);
 };

@@ -4,7 +4,7 @@ import { BASE } from '../base';
 
 const form = document.querySelector('form.mode');
 form?.addEventListener('submit', ({ submitter }) => {
-  const pathname = location.pathname.slice(BASE.length);
+  const pathname = location.pathname.slice(BASE.length).replace('/settings/sandbox/', '/settings/');
   const [, , list, id] = pathname.split('/');
   // what does not exist in this mode may exist in the other
   const isMissing = id && document.querySelector('[data-page]:not([hidden]) .alert:not([hidden])');

@@ -1,4 +1,4 @@
-import { at } from '../base';
+import { addressOf, ROOT } from './addresses';
 import { Failure } from './api';
 import { close } from './dialog';
 import { type PageName, SETTINGS_PAGES } from '../../src/settings/documents';
@@ -25,7 +25,7 @@ interface Shown {
 }
 
 const PAGE = new RegExp(
-  `^${at('/settings')}/(${SETTINGS_PAGES.join('|')})(?:/([0-9a-f-]{36})(?:/deliveries/([0-9a-f.-]{1,100}))?)?$`,
+  `^${ROOT}/(${SETTINGS_PAGES.join('|')})(?:/([0-9a-f-]{36})(?:/deliveries/([0-9a-f.-]{1,100}))?)?$`,
   'i',
 );
 /** The page of one key or endpoint. */
@@ -86,13 +86,19 @@ export function followAddress(all: Readonly<Record<Name, PageOf>>): void {
   pages = all;
   addEventListener('popstate', () => follow(true));
   document.addEventListener('click', followLink);
+  // a live address shows the sandbox to whoever is in it
+  history.replaceState(history.state, '', addressOf(location.pathname) + location.search + location.hash);
   follow(false);
 }
 
 /** Goes to another page. */
 export function go(address: string): void {
   const isList = shown !== undefined && shown.name in ONE;
-  history.pushState({ list: isList ? location.href : listLeft() }, '', address.startsWith('/') ? at(address) : address);
+  history.pushState(
+    { list: isList ? location.href : listLeft() },
+    '',
+    address.startsWith('/') ? addressOf(address) : address,
+  );
   follow(false);
 }
 
@@ -111,12 +117,12 @@ export const isPlain = ({ button, ctrlKey, metaKey, shiftKey, altKey }: MouseEve
 function followLink(event: MouseEvent): void {
   const link = (event.target as Element).closest<HTMLAnchorElement>('a[href]');
   if (!link || event.defaultPrevented || !isPlain(event)) return;
-  if (link.target || link.origin !== location.origin || !PAGE.test(link.pathname)) return;
+  const pathname = addressOf(link.pathname);
+  if (link.target || link.origin !== location.origin || !PAGE.test(pathname)) return;
   event.preventDefault();
-  const { href } = link;
   // a link in a dialog leads away from it, unless what it shows would be lost
   if (link.closest('dialog:not([data-kept="true"])')) close();
-  go(href);
+  go(pathname + link.search + link.hash);
 }
 
 function follow(isBack: boolean): void {
@@ -134,7 +140,7 @@ function follow(isBack: boolean): void {
   }
   document.querySelector('.side [aria-current]')?.removeAttribute('aria-current');
   const list = LISTS[next.name] ?? next.name;
-  document.querySelector(`.side a[href$="/settings/${list}"]`)?.setAttribute('aria-current', 'page');
+  document.querySelector(`.side a[href$="/${list}"]`)?.setAttribute('aria-current', 'page');
   if (!isSame) tell('page');
   document.querySelector<HTMLElement>('.side:popover-open')?.hidePopover();
   placeOf(next.name).hidden = false;
@@ -179,7 +185,7 @@ export function returnTo(address: string): void {
 
 /** Gives the shown page another address. The history has no entry for it. */
 export function readdress(address: string): void {
-  const url = address.startsWith('/') ? at(address) : address;
+  const url = address.startsWith('/') ? addressOf(address) : address;
   if (url !== location.href) history.replaceState(history.state, '', url);
   if (shown) addresses.set(shown.name, location.href);
 }

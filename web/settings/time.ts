@@ -68,6 +68,13 @@ export const dayOf = (iso: string): string => localDay.format(new Date(iso));
 /** `28 Nov`: the day in UTC. */
 export const utcDayOf = (iso: string): string => utcDay.format(new Date(iso));
 
+export const TIME_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+/** A time as `datetime-local` inputs have it, in the visitor's time zone: `2026-11-28T14:05`. */
+export function localInput(time: number): string {
+  return new Date(time - new Date(time).getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}
+
 /** `8 ms`, `1.2 s` */
 export function length(ms: number): string {
   if (ms < 1) return '<1 ms';

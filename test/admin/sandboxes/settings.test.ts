@@ -142,6 +142,27 @@ test('the switch stays on the page that was shown, and leads to no page outside 
   }
 });
 
+test('a link to a page of the sandbox offers to switch, and never shows live data instead', async () => {
+  const owner = await makeOrganisation(gateway);
+  const max = await signIn(gateway, owner, 'member', 'Max');
+  const address = `/settings/sandbox/keys/${owner.id}?period=last_7d`;
+  // there is none, and a member cannot make it
+  expect((await visit(gateway, address, max.cookie)).status).toBe(404);
+  const ada = await signIn(gateway, owner, 'admin', 'Ada');
+  const offer = await (await visit(gateway, address, ada.cookie)).text();
+  expect(offer).toContain('Switch to the sandbox');
+  expect(offer).not.toContain('data-page');
+  const [, page = ''] = /name="page" value="([^"]+)"/.exec(offer) ?? [];
+  const form = { csrf: ada.csrf, mode: 'test', page };
+  const switched = await sendForm(gateway, '/settings/mode', form, { cookie: ada.cookie });
+  expect(switched.headers.get('location')).toBe(address);
+  const shown = await (await visit(gateway, address, ada.cookie)).text();
+  expect(shown).toContain('id="sandbox"');
+  expect(shown).toContain('href="/settings/sandbox/requests"');
+  // whoever has no session signs in first, and comes back
+  expect((await visit(gateway, address, '')).headers.getSetCookie().join()).toContain('scopegate_wanted=');
+});
+
 test('without a CSRF token, from another site, or without a session nothing is created', async () => {
   const owner = await makeOrganisation(gateway);
   const ada = await signIn(gateway, owner, 'admin', 'Ada');

@@ -26,6 +26,7 @@ inBrowser('the switch to the sandbox', () => {
     await openSideBar(page);
     await enter(page, 'Sandbox');
     await says(page, 'This is the sandbox');
+    await heading(page, 'API keys').waitFor();
     await expectAccessible(page);
     await press(page, 'New key');
     await dialog(page).getByLabel('Name', { exact: true }).fill('trial');
@@ -44,8 +45,12 @@ inBrowser('the switch to the sandbox', () => {
     await openSideBar(page);
     await press(page, 'Sandbox');
     await says(page, 'This is the sandbox');
+    expect(page.url()).toBe(`${gateway.url}/settings/sandbox/requests`);
+    await goTo(page, 'Audit log');
+    expect(page.url()).toBe(`${gateway.url}/settings/sandbox/audit`);
     await page.goto(`${gateway.url}/settings/keys/${id}`);
     await says(page, 'There is no such API key. It may be in live data.');
+    expect(page.url()).toBe(`${gateway.url}/settings/sandbox/keys/${id}`);
     await expectAccessible(page);
     await press(page, 'Switch to live data');
     await heading(page, 'Web shop').waitFor();
@@ -57,6 +62,11 @@ inBrowser('the switch to the sandbox', () => {
     await press(page, 'Live');
     await named(page, 'Web shop').waitFor();
     expect(await named(page, 'trial').count()).toBe(0);
+    await page.goto(`${gateway.url}/settings/sandbox/keys?search=trial`);
+    await heading(page, 'This page is in the sandbox').waitFor();
+    await expectAccessible(page);
+    await press(page, 'Switch to the sandbox');
+    await named(page, 'trial').waitFor();
   });
 
   test('a page that is open for the other mode writes nothing, and says why', async () => {

@@ -140,7 +140,7 @@ inBrowser('webhooks on the settings page', () => {
       });
       return events.data.map((one) => one.details.from);
     };
-    const page = await visit(of);
+    const page = await visit({ of, timezoneId: 'Asia/Kolkata' });
     expect(await rows(page, 'Webhooks').textContent()).toMatch(
       /failing.*the first failed 2 hours ago.*12 events waiting to be retried/,
     );
@@ -185,11 +185,12 @@ inBrowser('webhooks on the settings page', () => {
     await attempts('–', waits, waits, waits);
     await press(page, 'Enable');
     await dialog(page).getByLabel('From a time').check();
-    await dialog(page).getByLabel('Time (UTC)').fill('2020-01-01T00:00');
+    await dialog(page).getByLabel('Time', { exact: true }).fill('2020-01-01T00:00');
     await press(dialog(page), 'Enable endpoint');
     await says(dialog(page), 'Events are kept for 30 days; choose a later time, or now.');
     const time = new Date(Date.now() - 3 * DAY).toISOString().slice(0, 16);
-    await dialog(page).getByLabel('Time (UTC)').fill(time);
+    const there = new Date(Date.parse(`${time}Z`) + 5.5 * HOUR).toISOString().slice(0, 16);
+    await dialog(page).getByLabel('Time', { exact: true }).fill(there);
     await press(dialog(page), 'Enable endpoint');
     await on.act(page, 'Send events again…');
     expect(new Date((await started())[0]).toISOString()).toBe(`${time}:00.000Z`);

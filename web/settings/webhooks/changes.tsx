@@ -5,7 +5,7 @@ import { ask, Field, type Question } from '../ask';
 import { redraw } from '../dialog';
 import { fault } from '../keyFields';
 import { say } from '../page';
-import { exact } from '../time';
+import { exact, localInput, TIME_ZONE } from '../time';
 import { type After, change, showNewSecret } from './edit';
 import { type Endpoint, events, Url } from './words';
 
@@ -135,10 +135,10 @@ export function enableEndpoint(endpoint: Endpoint, { changed, gone }: After): vo
         {chosen === 'time' && (
           <Field
             name="from"
-            label="Time (UTC)"
+            label="Time"
             isTime
-            defaultValue={new Date(now() - DAY).toISOString().slice(0, 16)}
-            hint="At most 30 days ago."
+            defaultValue={localInput(now() - DAY)}
+            hint={`At most 30 days ago, in your time zone (${TIME_ZONE}).`}
           />
         )}
       </>
@@ -160,7 +160,8 @@ function startOf(entered: FormData): string | null {
   const start = entered.get('start');
   if (start === 'stopped') return null;
   if (start === 'now') return new Date(now() + SURELY_LATER).toISOString();
-  const at = Date.parse(`${entered.get('from') as string}Z`);
+  // without an offset it is in the browser's time zone
+  const at = Date.parse(entered.get('from') as string);
   if (Number.isNaN(at)) throw fault('from', 'enter a date and a time');
   if (at > now()) throw fault('from', 'must not be in the future; choose "From now on" instead');
   return new Date(at).toISOString();
