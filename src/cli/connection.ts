@@ -2,7 +2,8 @@ import { type Config, sourceOf } from '../config';
 import { isUnavailable } from '../mongo/faults';
 import { OLDEST_MONGODB, OldServerError, StandaloneError } from '../mongo/deployment';
 import { optionOf, plainHello } from '../mongo/plainHello';
-import { NewerSchemaError, OtherClusterError } from '../organisations/controlSchema';
+import { NewerSchemaError, OlderSchemaError } from '../organisations/controlSchema';
+import { OtherClusterError } from '../organisations/formerSchemas';
 import { messageOf } from './ending';
 import { FolderMissingError, SET_FOLDER } from './ownNames';
 
@@ -133,6 +134,7 @@ function explainOwnError(error: unknown): Explanation | undefined {
 const FIXES = [
   [OldServerError, `upgrade it to MongoDB ${OLDEST_MONGODB} or later`],
   [NewerSchemaError, 'install that version here, or set CONTROL_DATABASE if another one was meant'],
+  [OlderSchemaError, 'install a version in between here first, or set CONTROL_DATABASE if another one was meant'],
   [OtherClusterError, 'see docs/guides/sharding.md, From MONGODB_CLUSTERS'],
 ] as const;
 

@@ -224,7 +224,7 @@ function addOpenapi(program: ExplainedCommand): void {
 function addDoctor(program: ExplainedCommand): void {
   program
     .subcommand('doctor', 'check the environment, the database, Redis, the indexes and the files, and suggest fixes')
-    .option('--fix', 'create missing indexes, drop those that are no longer needed, and set validators')
+    .option('--fix', 'create missing indexes, drop what only versions before this one need, and set validators')
     .option('--rows', 'read every row instead, and name those that cannot be shown or found by search')
     .option('--org <id>', 'with --rows: of one organisation only', uuid)
     .json('{ok, checks: [{name, ok, detail, fix?}]}, or with --rows {ok, organisations, rows, left, fixed, found}')

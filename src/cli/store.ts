@@ -8,7 +8,7 @@ import { chooseDatabase, type Database } from '../embedded/index';
 import { events } from '../events/collection';
 import { idempotencyRecords } from '../tenant/idempotency';
 import type { Actor } from '../organisations/auditEvents';
-import { type Control, openControl } from '../organisations/control';
+import { type Control, type ControlOptions, openControl } from '../organisations/control';
 import { collections } from '../resources/index';
 import { lackingNames } from './ownNames';
 import { webhookDeliveries } from '../webhooks/deliveries';
@@ -30,16 +30,21 @@ export interface Store {
   close(): Promise<void>;
 }
 
+interface StoreOptions extends Pick<ControlOptions, 'asIs'> {
+  /** Cancels the start. */
+  readonly signal?: AbortSignal | undefined;
+}
+
 type Report = (line: string) => void;
 
 /**
  * Chooses the database (contract, section 9), starts it if it is embedded, and opens the control data. `report` gets status lines, such
- * as which server was chosen; `signal` cancels the start.
+ * as which server was chosen.
  */
-export async function openStore(config: Config, report: Report, signal?: AbortSignal): Promise<Store> {
-  const server = await chooseServer(config, report, signal);
+export async function openStore(config: Config, report: Report, options: StoreOptions = {}): Promise<Store> {
+  const server = await chooseServer(config, report, options.signal);
   try {
-    return await openStoreOn(server, config, { report, signal });
+    return await openStoreOn(server, config, { report, ...options });
   } catch (error) {
     await server.stop();
     throw error;
@@ -52,7 +57,7 @@ export function chooseServer(config: Config, report: Report, signal?: AbortSigna
   return chooseDatabase({ ...config, report, signal });
 }
 
-export interface OpeningOptions extends Pick<DatabaseOptions, 'watchClient' | 'signal'> {
+export interface OpeningOptions extends Pick<DatabaseOptions, 'watchClient' | 'signal'>, Pick<ControlOptions, 'asIs'> {
   readonly report: Report;
 }
 
@@ -60,7 +65,7 @@ export interface OpeningOptions extends Pick<DatabaseOptions, 'watchClient' | 's
 export async function openStoreOn(
   server: Database,
   config: Config,
-  { report, ...options }: OpeningOptions,
+  { report, asIs = false, ...options }: OpeningOptions,
 ): Promise<Store> {
   const databases = await connectDatabases({
     ...options,
@@ -85,7 +90,7 @@ export async function openStoreOn(
       );
   };
   const operator = { who: `cli:${userName()}`, from: hostname() };
-  const opening = openControl({ config, databases, actor: operator, onError });
+  const opening = openControl({ config, databases, asIs, actor: operator, onError });
   const opened = opening.then((control) => ({ control, lacking: lackingNames(control.added) }));
   const { control, lacking } = await opened.catch(async (error: unknown) => {
     // open connections would keep the command from ending

@@ -5,16 +5,17 @@ import type { Store } from './store';
 import { note } from './terminal';
 
 /**
- * Opens the database for one command, and closes it even if the command fails; `signal` cancels the opening. Loads its modules only here, which
- * keeps --help fast.
+ * Opens the database for one command, and closes it even if the command fails; `signal` cancels the opening, and with `asIs` it adds no indexes to
+ * the control database. Loads its modules only here, which keeps --help fast.
  */
 export async function withStore<T>(
   work: (store: Store, config: Config) => Promise<T>,
   signal?: AbortSignal,
+  asIs = false,
 ): Promise<T> {
   const [{ readConfig }, { openStore }] = await Promise.all([import('../config/index.js'), import('./store.js')]);
   const config = readConfig();
-  const store = await openStore(config, note, signal);
+  const store = await openStore(config, note, { signal, asIs });
   try {
     if (store.lacking.length > 0) (await import('./ownNames.js')).warnOfNames(store.lacking);
     return await work(store, config);

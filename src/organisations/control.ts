@@ -13,7 +13,7 @@ import { createInvitations } from './invitations';
 import { createJobs } from './jobs';
 import { importKeys } from './keyRecords';
 import { createKeyUsage } from './keyUsage';
-import { adoptSchema, recordAdded } from './controlSchema';
+import { openSchema, readSchema, recordAdded } from './controlSchema';
 import { createMembers } from './members';
 import { createSessions } from './sessions';
 import { controlCollections, createControlModels } from './models';
@@ -30,16 +30,19 @@ export type Control = Awaited<ReturnType<typeof openControl>>;
 export interface ControlOptions extends Pick<ApiKeysOptions, 'actor' | 'onError'> {
   readonly config: Pick<Config, 'KEY_PREFIX' | 'KEY_PREFIX_TEST' | 'KEY_PEPPER' | 'KEY_PEPPER_PREVIOUS' | 'MAX_KEYS'>;
   readonly databases: Databases;
+  /** Whether the database stays as it is, without indexes that it lacks; no by default. */
+  readonly asIs?: boolean;
 }
 
 /**
- * Opens the control database, and creates its indexes if its schema version is older. `onError` is called when a background write, such as a
- * key's last use, fails. @throws NewerSchemaError
+ * Opens the control database, and adds the indexes of this version if an earlier one made it. `onError` is called when a background write, such as a
+ * key's last use, fails. @throws NewerSchemaError; OlderSchemaError; OtherClusterError
  */
-export async function openControl({ databases, config, ...options }: ControlOptions) {
+export async function openControl({ databases, config, asIs = false, ...options }: ControlOptions) {
   const { now } = databases;
   const models = createControlModels(databases);
-  const added = await adoptSchema(databases.control, controlCollections);
+  const { control } = databases;
+  const added = asIs ? ((await readSchema(control))?.added ?? []) : await openSchema(control, controlCollections);
   // by default on the shard with the fewest organisations
   const place: Place = async (id, shard) => {
     if (databases.shards) await databases.shards.place(id, shard, databases.isShardDown);

@@ -1,23 +1,41 @@
 import type { Connection, mongo } from 'mongoose';
 import type { Collection } from '../mongo/collection';
-import { isDuplicateKey, isNoSuchIndex } from '../mongo/faults';
-import { createIndexes, dropIndexes, existingIndexes, indexesOf } from '../mongo/indexes';
+import { isDuplicateKey } from '../mongo/faults';
+import { createIndexes, indexesOf } from '../mongo/indexes';
 import { databaseOf } from '../mongo/native';
-import { FOR_EARLIER_VERSIONS } from './organisationRows';
+import { dropFormer, ONE_CLUSTER_SCHEMA, requireOneCluster } from './formerSchemas';
 
-/* Which indexes the control database has, so that opening it takes one read instead of one command per collection. */
+/*
+ * Which versions may start on a control database, and which indexes it has, so that opening it takes one read instead of one command per
+ * collection (docs/decisions/control-schema.md).
+ */
 
-/** Raise it whenever an index of the control database is added or changed; test/unit/controlSchema.test.ts checks that you did. */
+/**
+ * The schema of this version, which starts on databases with this number or a lower one. Raise it only if this version no longer needs what the
+ * version before does, such as an index in RETIRED (models.ts): `doctor --fix` then drops that and stores the number, and from then on the
+ * version before does not start. test/unit/controlSchema.test.ts has the rules.
+ */
 export const CONTROL_SCHEMA = 12;
+
+/** Raise it by one whenever an index is added, so that databases get it; and to CONTROL_SCHEMA whenever that is raised. */
+export const CONTROL_INDEXES = 12;
+
+/** The lowest number that this version can serve. */
+const OLDEST_SCHEMA = 10;
 
 interface SchemaDocument {
   readonly _id: 'schema';
+  /** The CONTROL_SCHEMA that a version must have to start. */
   readonly version: number;
+  /** The CONTROL_INDEXES whose indexes exist; `version` if it is missing. */
+  readonly indexes?: number;
   /** Names of the collections and types that SCHEMA_DIR adds, so that a process without it does not leave them out unnoticed. */
   readonly added?: readonly string[];
 }
 
-/** The control database was made by a later version of this program. */
+type ControlCollections = readonly Collection<{ readonly _id: string }>[];
+
+/** A later version of this program has dropped what this one needs. */
 export class NewerSchemaError extends Error {
   override readonly name = 'NewerSchemaError';
 
@@ -28,80 +46,65 @@ export class NewerSchemaError extends Error {
   }
 }
 
-/** The cluster of data that earlier versions stored with the control database. */
-const THIS_CLUSTER = FOR_EARLIER_VERSIONS.cluster;
+/** The control database was last used by a version of this program that is too old. */
+export class OlderSchemaError extends Error {
+  override readonly name = 'OlderSchemaError';
 
-/** An organisation as versions before 11 stored it. */
-interface FormerOrganisation {
-  readonly _id: string;
-  /** Where its data was: `default` in the database with the control database. */
-  readonly cluster?: string | null;
-  readonly state?: string;
-  readonly move?: { readonly to: string };
-  readonly copies?: readonly { readonly cluster: string }[];
-}
-
-/** Data of an organisation that an earlier version stored elsewhere, and of which this version would know nothing. */
-export class OtherClusterError extends Error {
-  override readonly name = 'OtherClusterError';
-}
-
-/** @throws OtherClusterError unless all data is in this database, or its organisation is suspended until it is imported */
-async function requireOneCluster(rows: mongo.Collection<FormerOrganisation>): Promise<void> {
-  const elsewhere = { cluster: { $nin: [THIS_CLUSTER, null] }, state: { $ne: 'suspended' } } as const;
-  const unended = { 'move.to': { $exists: true } } as const;
-  const first = await rows.findOne({ $or: [elsewhere, unended, { 'copies.0': { $exists: true } }] });
-  if (!first) return;
-  const { _id: id, cluster, move, copies = [] } = first;
-  const fault = move
-    ? `organisation ${id} is being moved to the cluster ${move.to}`
-    : copies.length > 0
-      ? `a move left a copy of organisation ${id} on the cluster ${copies[0]?.cluster ?? ''}`
-      : `the data of organisation ${id} is on the cluster ${String(cluster)}`;
-  throw new OtherClusterError(
-    `${fault}, and this version has one database: run the version before, and bring organisations of other clusters over by export and import with their ids (docs/guides/sharding.md, From MONGODB_CLUSTERS)`,
-  );
-}
-
-/** Drops members and indexes that earlier versions had and this one does not; `cluster` stays, which their gateways need until all are upgraded. */
-async function dropObsolete(database: mongo.Db, definitions: readonly Collection<{ readonly _id: string }>[]) {
-  const former = { $or: [{ files: { $exists: true } }, { copies: { $exists: true } }] };
-  await database.collection('organisations').updateMany(former, { $unset: { files: 1, copies: 1 } });
-  for (const definition of definitions) {
-    const there = new Set((await existingIndexes(database, definition.name))?.map(({ name }) => name));
-    const surplus = definition.retired.filter((name) => there.has(name));
-    await dropIndexes(database, definition, surplus).catch((error: unknown) => {
-      // another start dropped it
-      if (!isNoSuchIndex(error)) throw error;
-    });
+  constructor(database: string, version: number) {
+    super(
+      `the control database ${database} has schema version ${String(version)}, but this version of scopegate serves ${String(OLDEST_SCHEMA)} to ${String(CONTROL_SCHEMA)}: upgrade to a version in between first, and run its doctor --fix`,
+    );
   }
 }
 
+/** What is recorded of the schema; undefined of a new database. @throws NewerSchemaError; OlderSchemaError; OtherClusterError */
+export async function readSchema(control: Connection) {
+  const schema = await deploymentOf(control).findOne({ _id: 'schema' });
+  const version = schema?.version;
+  if (version !== undefined && version > CONTROL_SCHEMA) throw new NewerSchemaError(control.name, version);
+  if (version !== undefined && version < OLDEST_SCHEMA) throw new OlderSchemaError(control.name, version);
+  if (version === undefined || version < ONE_CLUSTER_SCHEMA) await requireOneCluster(databaseOf(control));
+  if (!schema) return undefined;
+  const { indexes = schema.version, added = [] } = schema;
+  return { version: schema.version, hasIndexes: indexes >= CONTROL_INDEXES, added };
+}
+
 /**
- * Creates the indexes of the control database and drops former ones, unless this version's exist already. Concurrent calls are safe: each index is
- * created once, and the stored version never goes down. Resolves with what is recorded of SCHEMA_DIR. @throws NewerSchemaError;
- * OtherClusterError
+ * Adds the indexes of this version, unless they are there, and drops nothing, so that the version before still starts. Concurrent calls are safe:
+ * each index is created once. Resolves with what is recorded of SCHEMA_DIR. @throws as {@link readSchema}
  */
-export async function adoptSchema(
-  control: Connection,
-  collections: readonly Collection<{ readonly _id: string }>[],
-): Promise<readonly string[]> {
-  const rows = deploymentOf(control);
-  const { version = 0, added = [] } = (await rows.findOne({ _id: 'schema' })) ?? {};
-  if (version > CONTROL_SCHEMA) throw new NewerSchemaError(control.name, version);
-  if (version === CONTROL_SCHEMA) return added;
-  await requireOneCluster(databaseOf(control).collection<FormerOrganisation>('organisations'));
-  await Promise.all(
-    collections.map((definition) => createIndexes(databaseOf(control), definition, indexesOf(definition))),
-  );
-  if (version > 0) await dropObsolete(databaseOf(control), collections);
+export async function openSchema(control: Connection, collections: ControlCollections): Promise<readonly string[]> {
+  const schema = await readSchema(control);
+  if (!schema?.hasIndexes) {
+    const create = (definition: ControlCollections[number]) =>
+      createIndexes(databaseOf(control), definition, indexesOf(definition));
+    await Promise.all(collections.map(create));
+    await store(control, { $max: { indexes: CONTROL_INDEXES }, $setOnInsert: { version: CONTROL_SCHEMA } });
+  }
+  return schema?.added ?? [];
+}
+
+/**
+ * Drops what only versions before this one need, and raises the stored number, so that those no longer start. Resolves with the number before.
+ * @throws as {@link readSchema}
+ */
+export async function raiseSchema(control: Connection, collections: ControlCollections): Promise<number> {
+  await openSchema(control, collections);
+  const { version = CONTROL_SCHEMA } = (await readSchema(control)) ?? {};
+  if (version < CONTROL_SCHEMA) {
+    await dropFormer(databaseOf(control), collections);
+    await store(control, { $max: { version: CONTROL_SCHEMA } });
+  }
+  return version;
+}
+
+async function store(control: Connection, change: mongo.UpdateFilter<SchemaDocument>): Promise<void> {
   try {
-    await rows.updateOne({ _id: 'schema' }, { $max: { version: CONTROL_SCHEMA } }, { upsert: true });
+    await deploymentOf(control).updateOne({ _id: 'schema' }, change, { upsert: true });
   } catch (error) {
     // another start stored it at the same moment
     if (!isDuplicateKey(error)) throw error;
   }
-  return added;
 }
 
 const deploymentOf = (control: Connection): mongo.Collection<SchemaDocument> =>

@@ -4,11 +4,13 @@ import { nullable, optional, required, ROW, type RowOf } from './schemas';
 
 export type JobRow = RowOf<typeof jobSchema>;
 
+export const JOB_KINDS = ['erasure', 'move'] as const;
+
 export const jobSchema = Schema.create(
   {
     /** UUID. */
     _id: required.text,
-    kind: { ...required.text, enum: ['erasure', 'move'] },
+    kind: { ...required.text, enum: JOB_KINDS },
     organisation_id: required.text,
     /** The shard to move to; null for an erasure. */
     to: nullable.text,

@@ -4,7 +4,7 @@ import { type Held, createLeases } from '../mongo/lease';
 import { nativeCollection } from '../mongo/native';
 import { DAY } from '../units';
 import type { Actor } from './auditEvents';
-import type { JobRow } from './jobRows';
+import { JOB_KINDS, type JobRow } from './jobRows';
 import type { RecordEvent } from './auditRecorder';
 import type { ControlModels } from './models';
 import { createLastKnown } from './lastKnown';
@@ -108,9 +108,13 @@ export function createJobs(models: ControlModels, { now, beginErasure }: JobsOpt
     },
     find: async (id: string): Promise<JobRow | undefined> =>
       (await rows.findOne({ _id: id }, { readPreference: 'primary' })) ?? undefined,
-    /** Leases the oldest free job. */
+    /** Leases the oldest free job, of a kind that this version can do: a later one may have others. */
     take: (): Promise<HeldJob | undefined> =>
-      leases.take({ ended_at: null }, { $set: { state: 'running' } }, { sort: { created_at: 1 } }),
+      leases.take(
+        { ended_at: null, kind: { $in: JOB_KINDS } },
+        { $set: { state: 'running' } },
+        { sort: { created_at: 1 } },
+      ),
     /** Renews a lease and stores the step. False if the lease was lost. */
     keep: async ({ _id, holder }: HeldJob, at: Pick<JobRow, 'step'>): Promise<boolean> =>
       (await leases.renew({ _id, holder }, { $set: at })) !== undefined,

@@ -27,12 +27,12 @@ const SCHEMAS = {
   members: memberSchema,
 } as const;
 
-/** Indexes from earlier versions, by collection. */
+/** Indexes that only versions before CONTROL_SCHEMA (controlSchema.ts) need, by collection: `doctor --fix` drops them. */
 const RETIRED: Readonly<Record<string, readonly string[]>> = {
   organisations: ['cluster_1_created_at_1__id_1', 'cluster_1_files_1', 'copies.cluster_1'],
 };
 
-/** The collections of the control database with indexes. Raise CONTROL_SCHEMA (controlSchema.ts) when one changes. */
+/** The collections of the control database with indexes. Raise CONTROL_INDEXES (controlSchema.ts) when one is added. */
 export const controlCollections = Object.values(SCHEMAS).map((schema): Collection => {
   const name = schema.get('collection') ?? '';
   const indexes = schema.indexes().map(([on, options]) => ({ on, options }) as Index);

@@ -46,7 +46,7 @@ test('doctor checks the database, its replica set and its transactions', async (
   const names = checks.map(({ name }) => name).filter((name) => name !== 'transaction limit');
   expect(names).toEqual([
     ...['node', 'environment', 'keys', 'redis', 'database', 'replica set', 'transactions', 'pepper', 'clocks'],
-    ...['events', 'control database', 'webhooks', 'moves', 'jobs', 'databases', 'indexes', 'files'],
+    ...['events', 'control database', 'control schema', 'webhooks', 'moves', 'jobs', 'databases', 'indexes', 'files'],
   ]);
 });
 

@@ -18,7 +18,7 @@ const BLOCKS = blocksOf(WALKED);
 /** How commands that need a program other than Node begin, or that install one. */
 const ABSENT = /^(docker |kubectl |mongodump |git |mkdir -p data\/main\s)/;
 /** Number of blocks that need one of them. */
-const IDLE = 6;
+const IDLE = 7;
 
 let folder: string;
 let programs: string;

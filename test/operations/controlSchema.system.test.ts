@@ -1,18 +1,21 @@
 import { randomBytes } from 'node:crypto';
 import type { Command } from '../../faults/databaseProxy';
 import { indexesOf } from '../../src/mongo/indexes';
-import { CONTROL_SCHEMA } from '../../src/organisations/controlSchema';
+import { CONTROL_INDEXES, CONTROL_SCHEMA } from '../../src/organisations/controlSchema';
 import { controlCollections } from '../../src/organisations/models';
-import { commandLine } from '../cli/commandLine';
-import { startGateway } from '../support/gateway';
+import { checkOf, commandLine, type Diagnosis } from '../cli/commandLine';
+import { driver, startGateway } from '../support/gateway';
 import { recordCommands } from '../support/recordedCommands';
 
-/* The control database stores the version of its indexes, so that no command creates them again. */
+/* The control database stores which indexes it has, so that no command creates them again, and which versions may start on it. */
+
+const bare = driver();
 
 const CONTROL = (): string => `scopegate_schema_${randomBytes(6).toString('hex')}`;
 interface SchemaRow {
   readonly _id: string;
   readonly version: number;
+  readonly indexes?: number;
 }
 
 const nameOf = (command: Command): string => Object.keys(command)[0] ?? '';
@@ -40,6 +43,7 @@ test('gateways that start together on a new database all start, and each index i
   expect(await db.collection('deployment').findOne({ _id: 'schema' as never })).toEqual({
     _id: 'schema',
     version: CONTROL_SCHEMA,
+    indexes: CONTROL_INDEXES,
   });
   const indexes = await db.collection('organisations').listIndexes().toArray();
   const declared = controlCollections.find(({ name: one }) => one === 'organisations')!;
@@ -48,28 +52,99 @@ test('gateways that start together on a new database all start, and each index i
   await Promise.all(gateways.map((gateway) => gateway.stop()));
 });
 
-test('a database with a later version is rejected in one sentence, and keeps its version', async () => {
+test.each([
+  [
+    'a later version',
+    CONTROL_SCHEMA + 1,
+    `, but this version of scopegate knows only ${String(CONTROL_SCHEMA)}: run the version that made it, or a later one`,
+  ],
+  [
+    'a version that is too old',
+    9,
+    `, but this version of scopegate serves 10 to ${String(CONTROL_SCHEMA)}: upgrade to a version in between first, and run its doctor --fix`,
+  ],
+])('a database of %s is rejected in one sentence, and keeps its version', async (_what, version, said) => {
   const name = CONTROL();
   await using gateway = await startGateway({ CONTROL_DATABASE: name });
   const rows = gateway.databases.control.collection<SchemaRow>('deployment');
-  await rows.updateOne({ _id: 'schema' }, { $set: { version: CONTROL_SCHEMA + 1 } });
-  const { code, stdout, stderr } = await commandLine({ CONTROL_DATABASE: name }).run('org', 'list', '--json');
-  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-  expect(stderr).toContain(
-    `error: the control database ${name} has schema version ${String(CONTROL_SCHEMA + 1)}, but this version of scopegate knows only ${String(CONTROL_SCHEMA)}`,
-  );
-  expect(stderr.match(/error:/g)).toHaveLength(1);
-  expect((await rows.findOne({ _id: 'schema' }))!.version).toBe(CONTROL_SCHEMA + 1);
+  await rows.updateOne({ _id: 'schema' }, { $set: { version } });
+  const cli = commandLine({ CONTROL_DATABASE: name });
+  for (const args of [
+    ['org', 'list', '--json'],
+    ['doctor', '--rows', '--fix'],
+  ]) {
+    const stderr = await cli.failed(1, ...args);
+    expect(stderr).toContain(`error: the control database ${name} has schema version ${String(version)}${said}`);
+    expect(stderr.match(/error:/g)).toHaveLength(1);
+  }
+  expect((await cli.run('doctor', '--fix')).code).toBe(1);
+  expect((await rows.findOne({ _id: 'schema' }))!.version).toBe(version);
 });
 
-test('a database with an earlier version gets its missing indexes', async () => {
-  const name = CONTROL();
-  await using gateway = await startGateway({ CONTROL_DATABASE: name });
-  const rows = gateway.databases.control.collection<SchemaRow>('deployment');
-  const organisations = gateway.databases.control.collection('organisations');
-  await organisations.dropIndex('move.to_1');
-  await rows.updateOne({ _id: 'schema' }, { $set: { version: CONTROL_SCHEMA - 1 } });
-  await commandLine({ CONTROL_DATABASE: name }).json('org', 'list');
-  expect(await organisations.indexExists('move.to_1')).toBe(true);
-  expect((await rows.findOne({ _id: 'schema' }))!.version).toBe(CONTROL_SCHEMA);
+/** Commands that change something. */
+const WRITES = /^(insert|update|delete|findAndModify|create|createIndexes|drop\w*|collMod|bulkWrite)$/;
+
+test('on a database of the version before, a start adds indexes once; doctor changes nothing; doctor --fix alone drops, and raises the number', async () => {
+  const { proxy, sent } = await recordCommands();
+  const cli = commandLine({ MONGODB_URI: proxy.uri });
+  const control = bare.db(cli.controlDatabase);
+  const rows = control.collection<SchemaRow>('deployment');
+  const schema = () => rows.findOne({ _id: 'schema' });
+  const added = 'organisation_id_1_actor.who_1_at_-1__id_-1';
+  const retired = 'cluster_1_files_1';
+  const isThere = async (): Promise<boolean[]> => [
+    await control.collection('audit_events').indexExists(added),
+    await control.collection('organisations').indexExists(retired),
+  ];
+  async function changesNothing(...args: string[]): Promise<void> {
+    sent.length = 0;
+    expect((await cli.run('doctor', ...args)).code).toBe(0);
+    // its probe is rolled back
+    expect(sent.filter((one) => WRITES.test(nameOf(one)) && one.insert !== 'doctor')).toEqual([]);
+  }
+  try {
+    await changesNothing();
+    expect(await checkOf(cli, 'control database')).toMatchObject({
+      detail: `${cli.controlDatabase} is new: the first gateway or command creates its collections`,
+    });
+    expect(await schema()).toBeNull();
+
+    // as the version before leaves it: without the other number, which it does not know
+    await cli.json('org', 'list');
+    const former = CONTROL_SCHEMA - 1;
+    await rows.updateOne({ _id: 'schema' }, { $set: { version: former }, $unset: { indexes: 1 } });
+    await control.collection('audit_events').dropIndex(added);
+    await control.collection('organisations').createIndexes([{ key: { cluster: 1, files: 1 } }]);
+
+    await changesNothing();
+    await changesNothing('--rows');
+    expect(await checkOf(cli, 'control database')).toEqual({
+      ...{ name: 'control database', ok: true },
+      detail: `${cli.controlDatabase} lacks audit_events: ${added}, which the first gateway or command of this version creates`,
+    });
+    expect(await checkOf(cli, 'control schema')).toMatchObject({
+      ...{ ok: true, detail: expect.stringMatching(/^11, so versions whose own is 11 can still start/) as unknown },
+      fix: expect.stringMatching(/^once all gateways have this version and you will not go back/) as unknown,
+    });
+    expect(await isThere()).toEqual([false, true]);
+
+    for (const created of [controlCollections.length, 0]) {
+      sent.length = 0;
+      await cli.json('org', 'list');
+      expect(sent.filter((one) => /index/i.test(nameOf(one)))).toHaveLength(created);
+      expect(await schema()).toEqual({ _id: 'schema', version: former, indexes: CONTROL_INDEXES });
+      expect(await isThere()).toEqual([true, true]);
+    }
+
+    const { checks } = await cli.json<Diagnosis>('doctor', '--fix');
+    expect(checks).toContainEqual({
+      ...{ name: 'control schema', ok: true },
+      detail: 'raised from 11 to 12: versions whose own is lower no longer start',
+    });
+    expect(await schema()).toEqual({ _id: 'schema', version: CONTROL_SCHEMA, indexes: CONTROL_INDEXES });
+    expect(await isThere()).toEqual([true, false]);
+    await changesNothing('--fix');
+  } finally {
+    await proxy.close();
+  }
 });

@@ -44,14 +44,19 @@ async function former(row: object = {}) {
   return { controlDatabase, cli, id, secret, organisations, version };
 }
 
-test('data of one cluster is served as before, and what is gone is dropped', async () => {
+test('data of one cluster is served as before, and doctor --fix drops what is gone', async () => {
   const { controlDatabase, cli, id, secret, organisations, version } = await former();
   await cli.json('import', '--org', id, join(NORTHWIND, 'products.ndjson'));
   await using gateway = await startGateway({ CONTROL_DATABASE: controlDatabase });
   const { status, body } = await client(gateway, secret).get('/products');
   expect([status, (body.data as unknown[]).length > 0]).toEqual([200, true]);
-  const indexes = (await organisations.indexes()).map(({ name }) => name!);
-  expect(indexes.filter((name) => /cluster|files|copies/.test(name))).toEqual([]);
+  const obsolete = async () => (await organisations.indexes()).filter(({ name }) => /cluster|files|copies/.test(name!));
+  // so that the version before still starts
+  expect(await obsolete()).toHaveLength(3);
+  expect(await organisations.findOne({ _id: id })).toMatchObject({ files: 31 });
+  expect(await version()).toBe(10);
+  await cli.json('doctor', '--fix');
+  expect(await obsolete()).toEqual([]);
   // gateways of the version before still need to know the cluster
   expect(await organisations.findOne({ _id: id })).toMatchObject({ cluster: 'default', feed: { epoch: 2 } });
   expect(await organisations.findOne({ _id: id })).not.toHaveProperty('files');

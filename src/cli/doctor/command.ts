@@ -20,8 +20,9 @@ import { checkFolder } from './folder';
 import { checkIndexes, type Counts } from './indexes';
 import { rowsCommand } from './rows';
 import { checkClocks, checkDatabase, checkTransactionLimit } from './servers';
+import { checkControl, checkSchema } from './control';
 import { checkRestored } from './restore';
-import { checkControl, checkFiles, checkStored } from './storage';
+import { checkFiles, checkStored } from './storage';
 
 interface DoctorOptions extends JsonOption {
   readonly fix?: boolean;
@@ -62,6 +63,7 @@ const STORE_CHECKS = [
   checkEvents,
   checkRestored,
   checkControl,
+  checkSchema,
   checkFolder,
   checkWebhooks,
   checkOperatorWebhook,
@@ -81,7 +83,7 @@ async function* examineAll(fix: boolean, signal: AbortSignal): AsyncGenerator<Ch
   yield checkPepper(config);
   yield await checkRedis(config);
   let store: Store | undefined;
-  const opening = openStore(config, note, signal);
+  const opening = openStore(config, note, { signal, asIs: !fix });
   const fixDatabase =
     'start the database that MONGODB_URI points to, or leave MONGODB_URI empty to use the embedded one';
   const opened = await examine('database', fixDatabase, async () => {

@@ -44,27 +44,31 @@ export async function rowsCommand({ org, fix = false, json }: RowsOptions): Prom
   const signal = interruption();
   /** Rows with faults are counted as `left` or `fixed`; `found` has the first of both. */
   const tally = { organisations: 0, rows: 0, left: 0, fixed: 0, found: [] as RowFault[] };
-  await withStore(async (store) => {
-    const progress = createProgress('rows');
-    progress.start('rows', org === undefined ? await store.control.organisations.count() : 1);
-    try {
-      for await (const organisation of organisationsOf(store, org)) {
-        const data = store.databases.organisationData(organisation);
-        for await (const batch of checkedBatches(data, organisation, fix, signal)) {
-          tally.rows += batch.rows;
-          for (const row of batch.found) {
-            tally[row.fixed && !row.fault ? 'fixed' : 'left'] += 1;
-            if (tally.found.length < MOST_NAMED) tally.found.push(row);
+  await withStore(
+    async (store) => {
+      const progress = createProgress('rows');
+      progress.start('rows', org === undefined ? await store.control.organisations.count() : 1);
+      try {
+        for await (const organisation of organisationsOf(store, org)) {
+          const data = store.databases.organisationData(organisation);
+          for await (const batch of checkedBatches(data, organisation, fix, signal)) {
+            tally.rows += batch.rows;
+            for (const row of batch.found) {
+              tally[row.fixed && !row.fault ? 'fixed' : 'left'] += 1;
+              if (tally.found.length < MOST_NAMED) tally.found.push(row);
+            }
+            progress.update(tally.organisations, tally.rows);
           }
+          tally.organisations += 1;
           progress.update(tally.organisations, tally.rows);
         }
-        tally.organisations += 1;
-        progress.update(tally.organisations, tally.rows);
+      } finally {
+        progress.stop();
       }
-    } finally {
-      progress.stop();
-    }
-  }, signal).catch((error: unknown) => {
+    },
+    signal,
+    !fix,
+  ).catch((error: unknown) => {
     if (!isAbort(error)) throw error;
     throw interrupted('rows corrected so far stay, run the same command again to continue');
   });

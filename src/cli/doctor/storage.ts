@@ -1,39 +1,20 @@
-import { differenceOf, createIndexes } from '../../mongo/indexes';
-import { databaseOf } from '../../mongo/native';
 import { databaseName } from '../../mongo/databaseNames';
-import { controlCollections } from '../../organisations/models';
 import type { JobRow } from '../../organisations/jobRows';
 import { isAbandoned } from '../../organisations/moving';
-import { controlsMeant, knownTo, otherControls } from '../../organisations/otherControls';
+import { knownTo, otherControls } from '../../organisations/otherControls';
 import type { Store } from '../store';
 import { counted, listed } from '../terminal';
 import { type Check, examine, Finding, type CheckResult, type DoctorContext } from './check';
 import { isOnAtlas } from '../connection';
 import type { Counts } from './indexes';
 
-/* Checks of what is stored: indexes of the control database, moves, jobs, databases without an organisation, and files. */
+/* Checks of what is stored: moves, jobs, databases without an organisation, and files. */
 
 const KEEP =
   'keep them: they may be all that is left of organisations whose control database was lost or restored. Those that scopegate audit --action organisation.erased lists were erased, and another program wrote to them since';
 
 /** How many databases without an organisation are looked up in other control databases. */
 const MOST_LOOKED_UP = 1000;
-
-/** Whether the control database has its indexes; `fix` creates those that are missing. */
-export function checkControl({ store, fix }: DoctorContext): Promise<Check> {
-  const { control } = store.databases;
-  return examine('control database', 'run scopegate doctor --fix', async () => {
-    const made: string[] = [];
-    for (const definition of controlCollections) {
-      const { missing } = await differenceOf(databaseOf(control), definition, false);
-      if (missing.length > 0 && fix) await createIndexes(databaseOf(control), definition, missing);
-      made.push(...missing.map(({ name }) => `${definition.name}: ${name}`));
-    }
-    if (made.length === 0) return stateOfControl(store);
-    if (!fix) throw new Error(`${control.name} lacks ${made.join(', ')}`);
-    return `created ${made.join(', ')}`;
-  });
-}
 
 /**
  * Reports moves whose process has ended, since requests are refused until a gateway ends the move; failing jobs; and databases that belong to
@@ -49,18 +30,6 @@ export async function* checkStored({ store }: DoctorContext, present: ReadonlySe
   });
   yield await examine('jobs', 'look at the control database', async () => stateOfJobs(await control.jobs.watched()));
   yield await examine('databases', 'look at the control database', () => stateOfDatabases(store, present));
-}
-
-/** A warning if the control database is empty beside one with organisations. */
-async function stateOfControl({ databases }: Store): Promise<string | CheckResult> {
-  const { name } = databases.control;
-  const [meant, ...others] = await controlsMeant(databases);
-  if (meant === undefined) return `${name} has every index`;
-  const noun = others.length === 0 ? 'has' : 'have';
-  return {
-    detail: `${name} has every index but no organisation, and ${listed([meant, ...others])} on the same servers ${noun} some`,
-    fix: `set CONTROL_DATABASE=${meant}, unless ${name} is meant to be a new one`,
-  };
 }
 
 /** A warning about databases of organisations that no control database on these servers knows. */

@@ -73,7 +73,7 @@ test('what a gateway did before it died without recording that is done, and not 
   expect(await left.exists()).toBe(false);
 });
 
-test('an open job of an earlier version is found and ended, and then another one is possible', async () => {
+test('an open job of an earlier version is found and ended, and one of a later version left alone', async () => {
   const id = await create('Upgraded');
   const rows = gateway.databases.control.getClient().db('scopegate_test_jobs').collection<Json>('jobs');
   // the index that earlier versions made
@@ -82,6 +82,9 @@ test('an open job of an earlier version is found and ended, and then another one
   const due = new Date(Date.now() + 3_600_000);
   const at = { created_at: new Date(), ended_at: null, open_of: id, holder: null, until: due };
   await rows.insertOne({ ...old, step: null, error: null, ...at });
+  // and one of a later version, which is due and the oldest
+  const later = { ...old, ...at, _id: randomUUID(), kind: 'merger', created_at: new Date(0), until: new Date(0) };
+  await rows.insertOne({ ...later, organisation_id: randomUUID(), open_of: randomUUID() });
   const move = { kind: 'move', organisationId: id, to: 'eu' } as const;
   expect((await gateway.control.jobs.findOrCreate(move, BY))?._id).toBe(old._id);
   expect((await caller().post(`/organisations/${id}/erasure`, { confirm: 'Upgraded' })).status).toBe(409);
@@ -89,6 +92,8 @@ test('an open job of an earlier version is found and ended, and then another one
   expect(await ended(old._id)).toMatchObject({ state: 'failed', error: expect.stringContaining('replica set') });
   const erasure = await caller().post(`/organisations/${id}/erasure`, { confirm: 'Upgraded' });
   expect((await ended(erasure.body.id)).state).toBe('done');
+  // only gateways that know how to do it take it
+  expect(await rows.findOneAndDelete({ _id: later._id })).toMatchObject({ state: 'waiting', holder: null });
 });
 
 test('concurrent requests for a move get one job', async () => {

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { mongo } from 'mongoose';
 import { databaseName } from '../../../src/mongo/databaseNames';
+import { CONTROL_INDEXES, CONTROL_SCHEMA } from '../../../src/organisations/controlSchema';
 import { type CommandLine, NORTHWIND } from '../commandLine';
 import {
   acme,
@@ -49,7 +50,7 @@ export const STORED: States = {
     await inControl(scene, cli, (control) =>
       Promise.all([
         control.collection('organisations').updateOne({ _id: id as never }, { $set: { cluster: 'eu' } }),
-        control.collection('deployment').updateOne({ _id: 'schema' as never }, { $set: { version: 10 } }),
+        numbered(control, { version: 10 }),
       ]),
     );
     return { cli, names: organisationNames(id) };
@@ -150,15 +151,40 @@ export const STORED: States = {
     await inControl(scene, cli, (control) => control.collection('request_log').insertMany(rows));
     return { cli, names: [[/last at \S+Z/g, 'last at 2026-11-26T02:30:00.000Z']] };
   },
-  'the control database was made by a later version': async (scene) => {
+  'no gateway and no other command has used the control database': (scene) => at(scene),
+  'the control database lacks an index that this version adds': async (scene) => {
     const { cli } = at(scene);
     await acme(cli, { isStocked: false });
-    await inControl(scene, cli, (control) =>
-      control.collection('deployment').updateOne({ _id: 'schema' as never }, { $set: { version: 99 } }),
-    );
+    await inControl(scene, cli, async (control) => {
+      await control.collection('audit_events').dropIndex('organisation_id_1_actor.who_1_at_-1__id_-1');
+      await numbered(control, { indexes: CONTROL_INDEXES - 1 });
+    });
+    return { cli };
+  },
+  'the control schema is that of a version before': (scene) => numberedAs(scene, { version: CONTROL_SCHEMA - 1 }),
+  'the same, once `--fix` has run': async (scene) => ({
+    ...(await numberedAs(scene, { version: CONTROL_SCHEMA - 1 })),
+    args: ['--fix'],
+  }),
+  'the control database was made by a version that is too old': (scene) => numberedAs(scene, { version: 9 }),
+  'the control database was made by a later version': async (scene) => {
+    const { cli } = await numberedAs(scene, { version: 99 });
     return { cli, names: [[/knows only \d+/g, 'knows only 1']] };
   },
 };
+
+/** Stores numbers of the control schema. */
+function numbered(control: mongo.Db, numbers: object): Promise<unknown> {
+  return control.collection('deployment').updateOne({ _id: 'schema' as never }, { $set: numbers });
+}
+
+/** An organisation in a control database of another version. */
+async function numberedAs(scene: Scene, numbers: object): Promise<Made> {
+  const { cli } = at(scene);
+  await acme(cli, { isStocked: false });
+  await inControl(scene, cli, (control) => numbered(control, numbers));
+  return { cli };
+}
 
 /** As if a gateway with a folder had used the database. */
 function recorded(scene: Scene, cli: CommandLine, added: readonly string[]): Promise<unknown> {

@@ -1,0 +1,56 @@
+import { createIndexes, differenceOf } from '../../mongo/indexes';
+import { databaseOf } from '../../mongo/native';
+import { CONTROL_SCHEMA, raiseSchema, readSchema } from '../../organisations/controlSchema';
+import { controlCollections } from '../../organisations/models';
+import { controlsMeant } from '../../organisations/otherControls';
+import { listed } from '../terminal';
+import { type Check, type CheckResult, type DoctorContext, examine } from './check';
+
+/* Checks of the control database: its indexes, and which versions may start on it. */
+
+/** Whether the control database has its indexes; `fix` creates those that are missing. */
+export function checkControl({ store: { databases }, fix }: DoctorContext): Promise<Check> {
+  const { control } = databases;
+  return examine('control database', 'run scopegate doctor --fix', async () => {
+    const schema = await readSchema(control);
+    const meant = await controlsMeant(databases);
+    if (meant.length > 0 && !fix) return mistyped(control.name, meant);
+    if (!schema) return `${control.name} is new: the first gateway or command creates its collections`;
+    const made: string[] = [];
+    for (const definition of controlCollections) {
+      const { missing } = await differenceOf(databaseOf(control), definition, false);
+      if (missing.length > 0 && fix) await createIndexes(databaseOf(control), definition, missing);
+      made.push(...missing.map(({ name }) => `${definition.name}: ${name}`));
+    }
+    if (made.length === 0) return `${control.name} has every index`;
+    if (fix) return `created ${made.join(', ')}`;
+    const lacks = `${control.name} lacks ${made.join(', ')}`;
+    if (!schema.hasIndexes) return `${lacks}, which the first gateway or command of this version creates`;
+    throw new Error(lacks);
+  });
+}
+
+/** A warning: the control database is empty beside one with organisations. */
+function mistyped(name: string, meant: readonly string[]): CheckResult {
+  const [likely = ''] = meant;
+  return {
+    detail: `${name} has no organisation, and ${listed(meant)} on the same servers ${meant.length === 1 ? 'has' : 'have'} some`,
+    fix: `set CONTROL_DATABASE=${likely}, unless ${name} is meant to be a new one`,
+  };
+}
+
+/** Which versions may start on the control database: `fix` ends that for those that are older than this one. */
+export function checkSchema({ store: { databases }, fix }: DoctorContext): Promise<Check> {
+  const { control } = databases;
+  const own = String(CONTROL_SCHEMA);
+  return examine('control schema', 'correct what the error names, then run scopegate doctor --fix again', async () => {
+    const version = fix ? await raiseSchema(control, controlCollections) : (await readSchema(control))?.version;
+    if (version === undefined || version === CONTROL_SCHEMA) return own;
+    const former = String(version);
+    if (fix) return `raised from ${former} to ${own}: versions whose own is lower no longer start`;
+    return {
+      detail: `${former}, so versions whose own is ${former} can still start; that of this version is ${own}`,
+      fix: `once all gateways have this version and you will not go back, run scopegate doctor --fix: it drops what only versions below ${own} need, and they no longer start`,
+    };
+  });
+}

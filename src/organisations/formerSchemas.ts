@@ -1,0 +1,64 @@
+import type { mongo } from 'mongoose';
+import type { Collection } from '../mongo/collection';
+import { isNoSuchIndex } from '../mongo/faults';
+import { dropIndexes, existingIndexes } from '../mongo/indexes';
+import { FOR_EARLIER_VERSIONS } from './organisationRows';
+
+/* What control schemas before this version's had: clusters until 11, and indexes. */
+
+/** The first schema that is for one cluster. */
+export const ONE_CLUSTER_SCHEMA = 11;
+
+/** The cluster of data that earlier versions stored with the control database. */
+const THIS_CLUSTER = FOR_EARLIER_VERSIONS.cluster;
+
+/** An organisation as versions before 11 stored it. */
+interface FormerOrganisation {
+  readonly _id: string;
+  /** Where its data was: `default` in the database with the control database. */
+  readonly cluster?: string | null;
+  readonly state?: string;
+  readonly move?: { readonly to: string };
+  readonly copies?: readonly { readonly cluster: string }[];
+}
+
+/** Data of an organisation that an earlier version stored elsewhere, and of which this version would know nothing. */
+export class OtherClusterError extends Error {
+  override readonly name = 'OtherClusterError';
+}
+
+/** @throws OtherClusterError unless all data is in this database, or its organisation is suspended until it is imported */
+export async function requireOneCluster(database: mongo.Db): Promise<void> {
+  const elsewhere = { cluster: { $nin: [THIS_CLUSTER, null] }, state: { $ne: 'suspended' } } as const;
+  const unended = { 'move.to': { $exists: true } } as const;
+  const first = await database
+    .collection<FormerOrganisation>('organisations')
+    .findOne({ $or: [elsewhere, unended, { 'copies.0': { $exists: true } }] });
+  if (!first) return;
+  const { _id: id, cluster, move, copies = [] } = first;
+  const fault = move
+    ? `organisation ${id} is being moved to the cluster ${move.to}`
+    : copies.length > 0
+      ? `a move left a copy of organisation ${id} on the cluster ${copies[0]?.cluster ?? ''}`
+      : `the data of organisation ${id} is on the cluster ${String(cluster)}`;
+  throw new OtherClusterError(
+    `${fault}, and this version has one database: run the version before, and bring organisations of other clusters over by export and import with their ids (docs/guides/sharding.md, From MONGODB_CLUSTERS)`,
+  );
+}
+
+/** Drops members and indexes that only earlier versions need; `cluster` stays in rows, as versions with this schema write it. */
+export async function dropFormer(
+  database: mongo.Db,
+  definitions: readonly Collection<{ readonly _id: string }>[],
+): Promise<void> {
+  const former = { $or: [{ files: { $exists: true } }, { copies: { $exists: true } }] };
+  await database.collection('organisations').updateMany(former, { $unset: { files: 1, copies: 1 } });
+  for (const definition of definitions) {
+    const there = new Set((await existingIndexes(database, definition.name))?.map(({ name }) => name));
+    const surplus = definition.retired.filter((name) => there.has(name));
+    await dropIndexes(database, definition, surplus).catch((error: unknown) => {
+      // another doctor dropped it
+      if (!isNoSuchIndex(error)) throw error;
+    });
+  }
+}
