@@ -18,7 +18,7 @@ function offer(opener: HTMLElement): void {
     dialog ??= createDialog();
     dialog.open();
   };
-  opener.hidden = false;
+  (opener as HTMLButtonElement).disabled = false;
   opener.setAttribute('aria-keyshortcuts', IS_APPLE ? 'Meta+K' : 'Control+K');
   const hint = opener.querySelector('kbd');
   if (hint && IS_APPLE) hint.textContent = '⌘ K';
@@ -67,7 +67,7 @@ function createDialog() {
     const text = field.value;
     try {
       loading ??= load();
-      const found = findIn(await loading, wordsOf(text));
+      const found = [...findIn(await loading, wordsOf(text)), ...requestsOf(text)];
       // more was typed meanwhile
       if (text !== field.value) return;
       options = found.slice(0, MOST).map(optionOf);
@@ -112,6 +112,14 @@ function findIn(all: readonly Found[], words: readonly string[]): readonly Found
   ];
   const ranked = all.map((one) => ({ one, rank: texts.findIndex((text) => hasAll(text(one), words)) }));
   return texts.flatMap((_text, at) => ranked.filter(({ rank }) => rank === at).map(({ one }) => one));
+}
+
+/** On the settings pages, the requests that a text finds: a path, an id or an error code is looked for there. */
+function requestsOf(text: string): readonly Found[] {
+  const search = text.trim();
+  if (search === '' || !document.querySelector('.app')) return [];
+  const href = `/settings/requests?${new URLSearchParams({ search }).toString()}`;
+  return [{ kind: 'Page', title: `Search requests for “${search}”`, detail: 'Settings', href }];
 }
 
 function saidOf(count: number, text: string): string {

@@ -47,6 +47,16 @@ const MAX_SESSIONS = 50;
 /** How often the use of a session is stored, in milliseconds. */
 const RECORD_USE_EVERY = MINUTE;
 
+/** What a sign-in link or an invitation offers. */
+export interface Offer {
+  /** Name of the organisation. */
+  readonly organisation: string;
+  readonly user: User;
+  readonly role: Role;
+  /** Name of who invited; undefined of a link that an operator made. */
+  readonly invitedBy: string | undefined;
+}
+
 export type Sessions = ReturnType<typeof createSessions>;
 
 /** Sessions, and the links that begin them, which expire by `clock`, the database's time. `from` is the user's network address, for the audit log. */
@@ -109,6 +119,14 @@ export function createSessions(models: ControlModels, clock: () => number) {
         await record(actor, 'link.created', organisationId, { user: user.id, role, ends_at: endsAt });
         return { token, endsAt };
       });
+    },
+    /** What the token of a link or an invitation offers; undefined as for {@link useLink}. It stays unused. */
+    async offerOf(token: string): Promise<Offer | undefined> {
+      const link = await links.findOne({ _id: digest(token), ends_at: trusted({ $gt: new Date(clock()) }) }).lean();
+      const organisation = link && (await organisations.findById(link.organisation_id).lean());
+      if (!organisation) return undefined;
+      const { user, role, invitation } = link;
+      return { organisation: organisation.name, user, role, invitedBy: invitation?.created_by };
     },
     /** Consumes the token of a link or an invitation and signs in. Undefined if it was used or revoked, has expired or never existed. */
     async useLink(token: string, from: string): Promise<string | undefined> {

@@ -124,8 +124,8 @@ const LOGO = html`<svg class="logo" viewBox="0 0 32 32" width="28" height="28" a
   <path d="M16 17.5 18.2 25h-4.4z" />
 </svg>`;
 
-/** Opens the search (web/search.ts), which shows it. */
-const SEARCH = html`<button class="button find" type="button" id="find" hidden>
+/** Opens the search (web/search.ts), which enables it: its place in the bar is the same before. */
+const SEARCH = html`<button class="button find" type="button" id="find" disabled>
   ${icon('search')} <span>Search</span> <kbd aria-hidden="true">Ctrl K</kbd>
 </button>`;
 

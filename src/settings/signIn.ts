@@ -56,7 +56,11 @@ export function signInRoutes(options: SignInRoutesOptions, begin: Begin): Routes
         if (link === undefined && openSession) return begin(request, response);
         if (link === undefined) return { page: signInPage(request, { hasEnded: sessions.hasToken(request) }) };
         // only the button's POST consumes a link, because mail scanners and previews follow links too
-        if (typeof link === 'string' && isToken(link)) return { page: renderLink(link, openSession?.session) };
+        if (typeof link === 'string' && isToken(link)) {
+          const offer = await attemptLink(exchange.address, () => control.sessions.offerOf(link));
+          if (offer) return { page: renderLink(link, offer, openSession?.session) };
+          return { status: 410, page: signInPage(request, { failure: 'used' }) };
+        }
         return { status: 400, page: signInPage(request, { failure: 'incomplete' }) };
       },
       async post(request, response, { address }) {

@@ -1,4 +1,4 @@
-import type { Session } from '../organisations/sessions';
+import type { Offer, Session } from '../organisations/sessions';
 import { html, type Html, layout } from '../pages/html';
 
 /* The pages of somebody who signs in. They need no script. */
@@ -58,10 +58,20 @@ function whomToAsk(hasProvider: boolean, contactUrl: string | undefined): Html {
 }
 
 /** The page of a one-time link. Viewing it does not consume the link. `current` is the session of this browser, which the link would replace. */
-export function renderLink(link: string, current: Session | undefined): Html {
+export function renderLink(
+  link: string,
+  { organisation, user, role, invitedBy }: Offer,
+  current: Session | undefined,
+): Html {
+  const lead =
+    invitedBy === undefined
+      ? html`This one-time link signs you in to this browser as <strong>${user.name}</strong>, ${role} of
+          <strong>${organisation}</strong>.`
+      : html`<strong>${invitedBy}</strong> invited <strong>${user.name}</strong> to <strong>${organisation}</strong> as
+          ${role}. This link signs you in to this browser, once.`;
   return signInLayout(
     html`<h1>Sign in</h1>
-      <p class="lead">This one-time link signs you in to this browser.</p>
+      <p class="lead">${lead}</p>
       ${
         current &&
         html`<p>

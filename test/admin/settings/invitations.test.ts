@@ -34,7 +34,8 @@ test('an admin invites a person: the link is answered once, works for 7 days, is
   expect(JSON.stringify(await links().find().toArray())).not.toContain(tokenOf(invited));
 
   // looking at it does not use it
-  expect((await visit(gateway, `/settings/sign-in?link=${tokenOf(invited)}`)).status).toBe(200);
+  const offer = await visit(gateway, `/settings/sign-in?link=${tokenOf(invited)}`);
+  expect([offer.status, await offer.text()]).toEqual([200, expect.stringContaining('<strong>Ada</strong> invited')]);
   const ann = await person(gateway, cookieOf(await use(invited)));
   expect((await ann.call('create_key', { name: 'k', scopes: ['quotes:read'] })).code).toBe('forbidden');
   const { data } = await ann.call('members');

@@ -160,6 +160,11 @@ inBrowser('requests on the settings page', () => {
       await listed(page, expected);
       expect(search(page)).toBe(`?${new URLSearchParams({ search: text }).toString()}`);
     }
+    // from anywhere in the settings
+    await page.keyboard.press('Control+K');
+    await page.keyboard.type('/quotes/1');
+    await page.getByRole('option', { name: 'Search requests for “/quotes/1”' }).click();
+    await listed(page, [one]);
     await button(requests(page), 'Clear filters').click();
     await hasFocus(field(page));
     await listed(page, all);

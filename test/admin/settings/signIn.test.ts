@@ -24,7 +24,10 @@ describe('a one-time link', () => {
       expect(shown.status).toBe(200);
       expect(shown.headers.getSetCookie()).toEqual([]);
       expect(shown.headers.get('cache-control')).toBe('no-store');
-      if (method === 'GET') expect(await shown.text()).toContain(`name="link" value="${link}"`);
+      if (method !== 'GET') continue;
+      const text = await shown.text();
+      for (const one of [`name="link" value="${link}"`, '<strong>Ann</strong>', 'Acme &amp; &lt;Sons&gt;'])
+        expect(text).toContain(one);
     }
     const entered = await sendLink(gateway, link);
     expect(leadsTo(entered)).toEqual([303, PAGE]);
@@ -33,6 +36,7 @@ describe('a one-time link', () => {
     const again = await sendLink(gateway, link);
     expect([again.status, again.headers.getSetCookie()]).toEqual([410, []]);
     expect(await again.text()).toContain('has been used or revoked, or has expired');
+    expect((await visit(gateway, `/settings/sign-in?link=${link}`)).status).toBe(410);
   });
 
   test('leads to the page that was asked for before, if it is one of the settings, and only once', async () => {
