@@ -25,7 +25,11 @@ import { webhooksPage } from './webhooks/list';
 /* Settings: connects the pages. */
 
 const actions = { revoke: revokeKey, rotate: rotateKey, make: mayMake ? makeKey : undefined };
-const webhooksChanged = (): void => refresh('webhooks', 'audit');
+const webhooksChanged = (): void => {
+  refresh('webhooks', 'audit');
+  // the list of pages shows how many endpoints fail
+  if (!isShown('webhooks')) void webhooks.refresh();
+};
 const webhooks = webhooksPage(webhooksChanged);
 followAddress({
   integrations: overviewPage(actions, webhooks.read),
@@ -38,5 +42,4 @@ followAddress({
   members: membersPage(),
   audit: auditPage(),
 });
-// the list of pages shows how many endpoints fail
 if (!isShown('webhooks') && !isShown('integrations')) void webhooks.refresh();

@@ -177,6 +177,9 @@ inBrowser('webhooks on the settings page', () => {
     await press(dialog(page), 'Retry');
     await says(page, '12 events failed, or wait behind one that failed.');
     expect(await started()).toEqual(['where it stopped']);
+    // what becomes of it is shown by itself
+    await become(id, { state: 'enabled', failing_since: null, parked: 0 });
+    await page.getByText(FAILING).waitFor({ state: 'hidden' });
 
     await on.act(page, 'Disable…');
     await press(page, 'Disable endpoint');

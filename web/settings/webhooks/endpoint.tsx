@@ -37,6 +37,8 @@ import {
 
 /* The page of one endpoint. */
 
+/** When to look again after a change, each in milliseconds after the one before. */
+const FOLLOWED_AFTER = [2000, 3000, 5000, 10_000, 20_000];
 const AGAIN = { disabled: 'Enable', failing: 'Retry', enabled: 'Send events again' };
 
 /** `onChange` is called after changes. */
@@ -54,6 +56,7 @@ export function endpointPage(onChange: () => void): PageOf {
   /** Whether the endpoint accepted something sent manually. */
   let hasAccepted = false;
   let turn = 0;
+  let following = 0;
 
   /** Reads the shown endpoint; null if it no longer exists. */
   async function read(): Promise<Endpoint | null> {
@@ -113,6 +116,22 @@ export function endpointPage(onChange: () => void): PageOf {
   function changed(): void {
     void load();
     onChange();
+    void follow(shownId());
+  }
+
+  /** Shows what becomes of a change, since the gateway goes on by itself: it sends what waits, and the endpoint may no longer fail. */
+  async function follow(id: string): Promise<void> {
+    const ownFollowing = (following += 1);
+    for (const pause of FOLLOWED_AFTER) {
+      await new Promise((resolve) => setTimeout(resolve, pause));
+      // another change is followed, or another endpoint shown
+      if (ownFollowing !== following || shownId() !== id) return;
+      const [before, next] = [reading.value, await read().catch(() => undefined)];
+      if (!next || !before || shownId() !== id) return;
+      if (next.state === before.state && next.waiting === before.waiting) continue;
+      void load();
+      onChange();
+    }
   }
 
   /** A manual delivery that is accepted does not change the endpoint's state. */
