@@ -63,10 +63,10 @@ export function renderLink(
   { organisation, user, role, invitedBy }: Offer,
   current: Session | undefined,
 ): Html {
+  // a link that an operator made tells nobody but its user whose it is
   const lead =
     invitedBy === undefined
-      ? html`This one-time link signs you in to this browser as <strong>${user.name}</strong>, ${role} of
-          <strong>${organisation}</strong>.`
+      ? html`This one-time link signs you in to this browser.`
       : html`<strong>${invitedBy}</strong> invited <strong>${user.name}</strong> to <strong>${organisation}</strong> as
           ${role}. This link signs you in to this browser, once.`;
   return signInLayout(

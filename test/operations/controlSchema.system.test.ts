@@ -105,7 +105,11 @@ test('on a database of the version before, a start adds indexes once; doctor cha
   try {
     await changesNothing();
     expect(await checkOf(cli, 'control database')).toMatchObject({
-      detail: `${cli.controlDatabase} is new: the first gateway or command creates its collections`,
+      ok: true,
+      // other tests' control databases may be on the same server
+      detail: expect.stringMatching(
+        / is new: the first gateway or command creates its collections| has no organisation, and /,
+      ),
     });
     expect(await schema()).toBeNull();
 

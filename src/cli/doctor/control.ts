@@ -14,7 +14,7 @@ export function checkControl({ store: { databases }, fix }: DoctorContext): Prom
   return examine('control database', 'run scopegate doctor --fix', async () => {
     const schema = await readSchema(control);
     const meant = await controlsMeant(databases);
-    if (meant.length > 0 && !fix) return mistyped(control.name, meant);
+    if (!schema && meant.length > 0) return mistyped(control.name, meant);
     if (!schema) return `${control.name} is new: the first gateway or command creates its collections`;
     const made: string[] = [];
     for (const definition of controlCollections) {
@@ -22,7 +22,7 @@ export function checkControl({ store: { databases }, fix }: DoctorContext): Prom
       if (missing.length > 0 && fix) await createIndexes(databaseOf(control), definition, missing);
       made.push(...missing.map(({ name }) => `${definition.name}: ${name}`));
     }
-    if (made.length === 0) return `${control.name} has every index`;
+    if (made.length === 0) return meant.length > 0 ? mistyped(control.name, meant) : `${control.name} has every index`;
     if (fix) return `created ${made.join(', ')}`;
     const lacks = `${control.name} lacks ${made.join(', ')}`;
     if (!schema.hasIndexes) return `${lacks}, which the first gateway or command of this version creates`;

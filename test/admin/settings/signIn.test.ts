@@ -24,10 +24,7 @@ describe('a one-time link', () => {
       expect(shown.status).toBe(200);
       expect(shown.headers.getSetCookie()).toEqual([]);
       expect(shown.headers.get('cache-control')).toBe('no-store');
-      if (method !== 'GET') continue;
-      const text = await shown.text();
-      for (const one of [`name="link" value="${link}"`, '<strong>Ann</strong>', 'Acme &amp; &lt;Sons&gt;'])
-        expect(text).toContain(one);
+      if (method === 'GET') expect(await shown.text()).toContain(`name="link" value="${link}"`);
     }
     const entered = await sendLink(gateway, link);
     expect(leadsTo(entered)).toEqual([303, PAGE]);
