@@ -168,6 +168,9 @@ export function createWebhookEndpoints(models: ControlModels, now: () => number)
     any: async ({ except = [] }: { readonly except?: readonly (string | null)[] } = {}): Promise<boolean> =>
       (await rows.findOne(otherMasters(except), { projection: { _id: 1 } })) !== null,
     countExcept: (masters: readonly (string | null)[]): Promise<number> => rows.countDocuments(otherMasters(masters)),
+    /** Endpoints whose secret was replaced since a time, and whose former one is derived from another master secret than these. */
+    countFormerExcept: (masters: readonly (string | null)[], since: Date): Promise<number> =>
+      rows.countDocuments({ rotated_at: { $gt: since }, former_master: { $nin: masters as string[] } }),
     counts,
     lastCounts: createLastKnown<ReadonlyMap<EndpointState, number>>(new Map(), counts),
   };

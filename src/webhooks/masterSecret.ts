@@ -1,11 +1,15 @@
 import { hkdfSync } from 'node:crypto';
 import type { Databases } from '../tenant/databases';
 import type { Control } from '../organisations/control';
+import { DAY } from '../units';
 
 /*
  * The master secrets, from which the secrets of endpoints are derived (docs/decisions/webhooks.md). Each endpoint says by a fingerprint from
  * which one; those made before they did, or while only one was in use, are told by the fingerprint in `deployment`.
  */
+
+/** How long deliveries are also signed with a replaced secret, in milliseconds. */
+export const OVERLAP = DAY;
 
 interface Fingerprint {
   readonly _id: 'webhook_secret';
@@ -46,7 +50,7 @@ export async function unnamedMaster(databases: Pick<Databases, 'control'>): Prom
 }
 
 interface MasterSecretStores {
-  readonly databases: Pick<Databases, 'control'>;
+  readonly databases: Pick<Databases, 'control' | 'now'>;
   readonly control: Pick<Control, 'webhooks'>;
 }
 
@@ -86,6 +90,9 @@ export function createMasterSecret(
     },
     /** How many endpoints still have a secret that is derived from another than the current master secret. */
     outdated: async (): Promise<number> => webhooks.countExcept(await namesOf([check])),
+    /** How many have a new secret, and are also signed with one that is derived from another than the current master secret. */
+    overlapping: async (): Promise<number> =>
+      webhooks.countFormerExcept(await namesOf([check]), new Date(databases.now() - OVERLAP)),
     /**
      * Call it before an endpoint is created or its secret replaced: without endpoints, it stores the fingerprint of the current master secret,
      * so that gateways with different ones do not both create some. @throws WrongSecretError if a secret is derived from none of these

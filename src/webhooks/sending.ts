@@ -1,16 +1,12 @@
 import { LRUCache } from 'lru-cache';
-import { type MasterSecret, WrongSecretError } from './masterSecret';
+import { type MasterSecret, OVERLAP, WrongSecretError } from './masterSecret';
 import { secretText, endpointSecret, signedHeaders } from './signing';
 import type { Mode } from '../auth/principal';
 import type { EndpointRow } from '../organisations/webhookRows';
-import { DAY } from '../units';
 import { version } from '../package';
 import type { Attempt, Poster } from './post';
 
 /* Signs an event and sends it to an endpoint. */
-
-/** How long deliveries are also signed with a replaced secret, in milliseconds. */
-const OVERLAP = DAY;
 
 const MAX_CACHED = 1000;
 

@@ -147,8 +147,8 @@ function Nothing({ period, change }: { period: InsightPeriod; change: Change }):
     <Empty icon="chart-column">
       <h2>{isAll ? 'No orders yet' : 'No orders or quotes in this period'}</h2>
       <p>
-        Your organisation’s orders and quotes are shown here as pictures as soon as there are any. How programs read them
-        is in the <a href="/api/v1/docs">reference</a>.
+        Your organisation’s orders and quotes are shown here as pictures as soon as there are any. How programs read
+        them is in the <a href="/api/v1/docs">reference</a>.
       </p>
       {!isAll && <Button does={() => change({ period: 'all' })}>Show all</Button>}
     </Empty>

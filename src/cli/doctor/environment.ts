@@ -139,7 +139,9 @@ export function checkWebhooks({ store, config }: DoctorContext): Promise<Check> 
     const states = [...counts].filter(([, count]) => count > 0).map(([state, count]) => `${String(count)} ${state}`);
     const found = `${endpoints}: ${states.join(', ')}`;
     if (masters.previous === undefined) return found;
-    const outdated = await secret.outdated();
+    const [outdated, overlapping] = [await secret.outdated(), await secret.overlapping()];
+    if (outdated === 0 && overlapping > 0)
+      return `${found}; posts to ${counted(overlapping, 'endpoint')} are also signed by WEBHOOK_SECRET_PREVIOUS until 24 hours after the secret was rotated, so keep it`;
     if (outdated === 0)
       return `${found}; none needs WEBHOOK_SECRET_PREVIOUS, so unset it on every gateway unless it is the next secret`;
     return `${found}; ${counted(outdated, 'endpoint')} ${outdated === 1 ? 'needs' : 'need'} WEBHOOK_SECRET_PREVIOUS until the secret is rotated, so keep it`;

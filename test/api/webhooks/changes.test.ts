@@ -1,6 +1,7 @@
 import { Webhook } from 'standardwebhooks';
 import { databaseName } from '../../../src/mongo/databaseNames';
 import { DAY, HOUR, MINUTE } from '../../../src/units';
+import { createMasterSecret } from '../../../src/webhooks/masterSecret';
 import { eventually } from '../http/eventually';
 import { raw } from '../http/raw';
 import type { Json } from '../../support/client';
@@ -68,6 +69,9 @@ test('WEBHOOK_SECRET is replaced one endpoint at a time: the former one signs un
     second = (await admin('rotate_webhook', { webhook_id: one.id })).secret as string;
     await testedBy(one, gateway);
     expect(verifiedBy(one, one.secret, second)).toEqual([true, true]);
+    // the other still has one, and both signatures are needed for a day
+    const secret = createMasterSecret(gateway, { current: next, previous: SECRET });
+    expect([await secret.outdated(), await secret.overlapping()]).toEqual([1, 1]);
     const added = await newScene({ ...own, gateway }, { receiver: one.receiver });
     await testedBy(added, gateway);
     expect(verifiedBy(added, added.secret)).toEqual([true]);
