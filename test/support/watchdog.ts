@@ -134,12 +134,30 @@ export interface Report {
 /** What was measured of each gateway before its first `worst`. */
 const CALM_OF: Record<string, Awaited<ReturnType<typeof probing>>> = {};
 
-/** Runs `worst` while others are served. @throws an error that lists everything that is wrong */
+/**
+ * Runs `worst` while others are served, and once more if nothing but waits was wrong: what the machine does beside it may delay an answer, and what
+ * `worst` does delays it both times. @throws an error that lists everything that is wrong
+ */
 export async function watch(
-  { url, pid, other }: Watched,
+  gateway: Watched,
   name: string,
   worst: () => Promise<unknown>,
   bounds: Bounds = {},
+): Promise<Report> {
+  let report = await watchOnce(gateway, name, worst, bounds);
+  const others = { ...report, lateLimit: Infinity, readLimit: Infinity };
+  if (faultsOf(report, bounds).length > 0 && faultsOf(others, bounds).length === 0)
+    report = await watchOnce(gateway, name, worst, bounds);
+  const faults = faultsOf(report, bounds);
+  if (faults.length > 0) throw new Error(`${name}: ${faults.join('; ')}`);
+  return report;
+}
+
+async function watchOnce(
+  { url, pid, other }: Watched,
+  name: string,
+  worst: () => Promise<unknown>,
+  bounds: Bounds,
 ): Promise<Report> {
   const targets = [
     { url: `${url}/livez` },
@@ -185,8 +203,6 @@ export async function watch(
   };
   const { WATCHDOG_REPORT: file } = process.env;
   if (file !== undefined) appendFileSync(file, `${JSON.stringify({ name, ...report })}\n`);
-  const faults = faultsOf(report, { ...bounds, kept });
-  if (faults.length > 0) throw new Error(`${name}: ${faults.join('; ')}`);
   return report;
 }
 
