@@ -3,6 +3,7 @@ import { rmSync } from 'node:fs';
 import { mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { isAlive } from '../../embedded/process';
 import { HOUR, MINUTE, SECOND } from '../../units';
 
 /*
@@ -79,16 +80,5 @@ async function removeAbandoned(target: string, now: number): Promise<void> {
     const age = now - ((await stat(path).catch(() => undefined))?.mtimeMs ?? now);
     const isGone = pid !== undefined && host === HOST && !isAlive(Number(pid));
     if (isGone || age > (pid === undefined ? HOUR : RUNNING_FOR)) await rm(path, { recursive: true, force: true });
-  }
-}
-
-/** Whether a process with this id runs on this host. */
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    // it is somebody else's
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
