@@ -48,7 +48,7 @@ export function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return withoutCredentials(String(error));
   if (isAbort(error)) return 'interrupted';
   if (UNREACHABLE.test(error.name)) {
-    return `cannot reach the database (${withoutCredentials(error.message)}); check MONGODB_URI, or leave it empty to use the embedded database`;
+    return `cannot reach the database (${withoutCredentials(error.message)}); scopegate doctor says what to change`;
   }
   return withoutCredentials(error.message === '' ? error.name : error.message);
 }

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { sourceOf } from '../config';
 import { CANDIDATES } from './candidates';
 import { unless, withLock, writeAtomically } from './files';
 import { isAlive, signalQuietly, waitUntilGone } from './process';
@@ -42,7 +43,7 @@ export async function chooseDatabase(given: EmbeddedOptions, means = MEANS): Pro
   const { MONGODB_URI: uri, report, signal } = given;
   if (uri)
     return externalDatabase(
-      { uri, kind: 'uri', description: `MONGODB_URI (${hostsOf(uri)})`, isStandIn: false },
+      { uri, kind: 'uri', description: `${sourceOf('MONGODB_URI')} (${hostsOf(uri)})`, isStandIn: false },
       report,
     );
 

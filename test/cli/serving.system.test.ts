@@ -109,6 +109,8 @@ describe('the stderr of serve is JSON', () => {
       INSTANCES: '2',
       NODE_OPTIONS: `--require=${join(__dirname, '..', 'support', 'warning.cjs')}`,
     });
+    const { stdout: listed } = await commandLine({ CONTROL_DATABASE }).run('org', 'list');
+    expect(listed).toContain(`set CONTROL_DATABASE=${meant.controlDatabase}`);
     await fetch(`${url}/livez`);
     child.kill('SIGUSR2');
     await eventually(async () => {

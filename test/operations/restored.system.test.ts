@@ -162,6 +162,12 @@ test('after a restore every consumer gets a gap, and what the log says was revok
   const dry = await cli.json<Json>(...args, '--dry-run');
   expect(dry).toMatchObject({ gap: { state: 'before' }, lines: { malformed: 1 } });
   expect(dry.steps).toContainEqual(expect.objectContaining({ kind: 'revoke', due: 1, done: 0 }));
+  expect(dry.objects).toContainEqual({
+    kind: 'revoke',
+    organisation_id: one!.id,
+    id: revoked!.id,
+    outcome: 'due',
+  });
   expect(await answers()).toEqual([200, 200, 200]);
   const { code, stderr } = await cli.run(...args, '--json');
   expect([code, stderr]).toEqual([1, expect.stringContaining('add --yes to erase again 1 organisation')]);
@@ -173,6 +179,10 @@ test('after a restore every consumer gets a gap, and what the log says was revok
   expect(await gateway.control.sessions.hasFrom({ organisationId: one!.id }, new Date())).toBe(false);
 
   const again = await cli.json<Json>(...args, '--yes');
+  // what is so already is not listed
+  expect(again.objects.filter(({ outcome }: Json) => outcome !== 'absent')).toEqual([
+    { kind: 'erase', organisation_id: gone!.id, id: gone!.id, outcome: 'done' },
+  ]);
   expect(again.steps.filter(({ done }: Json) => done > 0)).toEqual([
     expect.objectContaining({ kind: 'erase', done: 1 }),
   ]);

@@ -5,7 +5,7 @@ import type { JsonOption } from '../help';
 import { openStore, type Store } from '../store';
 import { note, paint, plain, plainLines, print, printJson, printPainted } from '../terminal';
 import { type Check, examine, Finding } from './check';
-import { explainOpening } from '../connection';
+import { entry, explainOpening } from '../connection';
 import {
   checkFingerprint,
   checkNode,
@@ -84,8 +84,7 @@ async function* examineAll(fix: boolean, signal: AbortSignal): AsyncGenerator<Ch
   yield await checkRedis(config);
   let store: Store | undefined;
   const opening = openStore(config, note, { signal, asIs: !fix });
-  const fixDatabase =
-    'start the database that MONGODB_URI points to, or leave MONGODB_URI empty to use the embedded one';
+  const fixDatabase = `start the database that ${entry()} points to, or unset it to use the embedded one`;
   const opened = await examine('database', fixDatabase, async () => {
     store = await opening.catch(async (error: unknown) => {
       const known = await explainOpening(config?.MONGODB_URI, error);

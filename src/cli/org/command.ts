@@ -5,6 +5,7 @@ import { storedBytes } from '../../tenant/quota';
 import { ShardRefused } from '../../mongo/shards';
 import { interruption, notFound, usageFailure } from '../ending';
 import type { JsonOption, OrgOption } from '../help';
+import { controlsMeant } from '../../organisations/otherControls';
 import { type OrganisationForOperators, shownOrganisation } from '../../organisations/organisationRows';
 import { signInUrl } from '../../organisations/signInTokens';
 import type { Store } from '../store';
@@ -92,10 +93,17 @@ export async function list({ json, jsonLines, shard, ...query }: ListOptions): P
     }
     if (json) await printSlowly(isFirst ? '[]\n' : ']\n');
     else if (!isFirst || jsonLines) return;
-    else if (query.plan === undefined && shard === undefined)
-      print('There are no organisations yet. To create one: scopegate org create --name "Acme Ltd"');
+    else if (query.plan === undefined && shard === undefined) print(await nothingListed(databases));
     else print('There are no such organisations.');
   });
+}
+
+/** Says that there are no organisations, and which control database may have been meant. */
+async function nothingListed(databases: Store['databases']): Promise<string> {
+  const [meant] = await controlsMeant(databases).catch(() => []);
+  if (meant === undefined)
+    return 'There are no organisations yet. To create one: scopegate org create --name "Acme Ltd"';
+  return `The control database ${databases.control.name} has no organisations, but ${meant} has: if that was meant, set CONTROL_DATABASE=${meant}`;
 }
 
 /** Organisations with their shards, which are looked up for many at a time. */

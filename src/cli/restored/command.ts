@@ -20,10 +20,15 @@ interface RestoredOptions extends JsonOption {
 const OUTCOMES = ['done', 'due', 'already', 'absent', 'left', 'failed'] as const;
 type Outcome = (typeof OUTCOMES)[number];
 
-interface Failure {
+/** The object of a step that was not done already, and what came of it. */
+interface Handled {
   readonly kind: Kind;
   readonly organisation_id: string;
   readonly id: string;
+  readonly outcome: Outcome;
+}
+
+interface Failure extends Omit<Handled, 'outcome'> {
   readonly error: string;
 }
 
@@ -41,20 +46,27 @@ export async function restoredCommand({ since, replay, yes, dryRun, json }: Rest
   }, signal).catch((error: unknown) => {
     throw isAbort(error) ? interrupted('run the same command again to continue') : error;
   });
-  const { counts, failures } = replayed ?? { counts: new Map<Kind, Record<Outcome, number>>(), failures: [] };
+  const { counts, objects, failures } = replayed ?? NOTHING_REPLAYED;
   if (json) {
     const steps = [...counts].map(([kind, count]) => ({ kind, ...count }));
     const shown = { since, gap, organisations, dry_run: dryRun === true, lines: log ? linesOf(log) : null };
-    printJson({ ...shown, steps, failures });
+    printJson({ ...shown, steps, objects, failures });
   } else {
     print(gapText(since, gap, organisations));
-    if (log) show(log, counts);
+    if (log) show(log, counts, objects);
     for (const { kind, id, error } of failures) sayError(`${KINDS[kind]}: ${id}: ${error}`);
   }
   const left = sum(counts, 'left');
   if (failures.length > 0) throw new CommandFailure(`${counted(failures.length, 'step')} failed; run it again`);
   if (left > 0) throw new CommandFailure(`add --yes to erase again ${counted(left, 'organisation')}`);
 }
+
+interface Replayed {
+  readonly counts: ReadonlyMap<Kind, Record<Outcome, number>>;
+  readonly objects: readonly Handled[];
+  readonly failures: readonly Failure[];
+}
+const NOTHING_REPLAYED: Replayed = { counts: new Map(), objects: [], failures: [] };
 
 /** What happens to the gap: it is stored soon, was declared before, or would be stored. */
 type Gap = { readonly state: 'declared' | 'due' } | { readonly state: 'before'; readonly at: Date };
@@ -90,9 +102,14 @@ interface ReplayOptions {
 }
 
 /** Takes the steps that are due, one after another; a failure does not keep the others from being taken. */
-async function replaySteps(store: Store, steps: readonly Step[], { yes, dryRun, signal }: ReplayOptions) {
+async function replaySteps(
+  store: Store,
+  steps: readonly Step[],
+  { yes, dryRun, signal }: ReplayOptions,
+): Promise<Replayed> {
   const wayOf = createWays({ store, signal });
   const counts = new Map<Kind, Record<Outcome, number>>();
+  const objects: Handled[] = [];
   const failures: Failure[] = [];
   const progress = createProgress('steps');
 
@@ -120,21 +137,31 @@ async function replaySteps(store: Store, steps: readonly Step[], { yes, dryRun, 
       const count = counts.get(kind) ?? { done: 0, due: 0, already: 0, absent: 0, left: 0, failed: 0 };
       count[outcome] += 1;
       counts.set(kind, count);
+      if (outcome !== 'already') objects.push({ kind, organisation_id, id, outcome });
       progress.update(index + 1, index + 1);
     }
   } finally {
     progress.stop();
   }
-  return { counts, failures };
+  return { counts, objects, failures };
 }
 
 const linesOf = ({ events, lines }: LoggedEvents) => ({ ...lines, events: events.length });
 
-function show(log: LoggedEvents, counts: ReadonlyMap<Kind, Record<Outcome, number>>): void {
+function show(log: LoggedEvents, counts: Replayed['counts'], objects: Replayed['objects']): void {
   const { read, earlier, malformed, events } = linesOf(log);
   const others = malformed > 0 ? `, ${String(malformed)} that cannot be read` : '';
-  print(`${counted(events, 'audit event')} in ${counted(read, 'line')}, ${String(earlier)} from before${others}.`);
+  print(
+    `${counted(events, 'audit event')} in ${counted(read, 'line')}, ${String(earlier)} more from before that time${others}.`,
+  );
   if (counts.size === 0) return;
+  if (objects.length > 0) {
+    printTable(
+      ['OUTCOME', 'WHAT', 'ID', 'ORGANISATION'],
+      objects.map(({ kind, organisation_id, id, outcome }) => [outcome, KINDS[kind], id, organisation_id]),
+    );
+    print('');
+  }
   printTable(
     ['WHAT', ...OUTCOMES.map((outcome) => outcome.toUpperCase())],
     [...counts].map(([kind, count]) => [KINDS[kind], ...OUTCOMES.map((outcome) => String(count[outcome]))]),

@@ -14,7 +14,7 @@ export function addRestored(program: ExplainedCommand): void {
     )
     .option('--yes', 'with --replay, also erase again the organisations that were erased since; a gateway does it')
     .option('--dry-run', 'only say what would be done')
-    .json('{since, gap, organisations, dry_run, lines, steps, failures}')
+    .json('{since, gap, organisations, dry_run, lines, steps, objects, failures}')
     .examples(
       [
         'scopegate restored --since 2026-11-29T02:00:00Z --replay gateways.log --dry-run',
