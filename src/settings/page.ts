@@ -49,7 +49,7 @@ export function renderSettings(
     bundle: 'settings',
     body: html`<div class="app">
         <div class="strip">
-          <button class="button" type="button" popovertarget="side" aria-label="Settings menu">${icon('menu')}</button>
+          <button class="button" type="button" popovertarget="side" aria-label="Settings menu">${icon('panel-left')}</button>
           <p class="organisation"><strong>${organisation.name}</strong>${mode === 'test' ? 'Sandbox' : undefined}</p>
         </div>
         <aside class="side" id="side" popover aria-label="Settings">

@@ -5,7 +5,7 @@ import { Csv, type EventFilters } from './csv';
 import { EventTable, OTHERS } from './events';
 import { KeyChoice, readChoice } from './keyNames';
 import { List, Reading } from './list';
-import { Button, Filter, OptionList, type Options } from './parts';
+import { Button, Filter, Folded, OptionList, type Options } from './parts';
 import { choose, chosen, placeOf } from './route';
 import { EVENTS } from './sentences';
 import { startOf } from './time';
@@ -69,7 +69,7 @@ export function auditPage() {
             {csv.isReading ? 'Stop' : 'Download CSV'}
           </button>
         </div>
-        <div class="filters">
+        <Folded count={NAMES.filter((name) => filters[name] !== null).length} class="filters">
           <Filter
             label="What"
             of={action ?? ''}
@@ -93,7 +93,7 @@ export function auditPage() {
           <DateFilter label="From" of={since} change={(to) => change({ since: to })} />
           <DateFilter label="To" of={until} change={(to) => change({ until: to })} />
           {isFiltered && <Button does={clear}>Clear filters</Button>}
-        </div>
+        </Folded>
         <div
           class={`info ${csv.actions.length > 0 ? 'warning' : ''}`}
           id="csv-state"

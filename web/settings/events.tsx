@@ -22,7 +22,7 @@ export const OTHERS: Options = [
   ['system', 'Gateway'],
 ];
 
-const COLUMNS = ['Time', 'What', 'Who', 'IP address'];
+const COLUMNS = ['Time', 'What', 'Who', 'From'];
 
 export function EventTable({ of: list, name, none }: EventTableProps): JSX.Element {
   return (
@@ -68,7 +68,7 @@ function Row({ of: event }: { of: Event }): JSX.Element {
       <Cell label="Who">
         <span title={actor}>{name ?? kindOf(actor)}</span>
       </Cell>
-      <Cell label="IP address">{from}</Cell>
+      <Cell label="From">{from}</Cell>
     </tr>
   );
 }

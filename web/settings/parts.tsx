@@ -1,5 +1,5 @@
 import { Component, type ComponentChildren, createRef, type JSX } from 'preact';
-import { useEffect, useLayoutEffect, useReducer, useRef } from 'preact/hooks';
+import { useEffect, useId, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
 import { type Failure, now } from './api';
 import { focused, moveFocus } from './dialog';
 import type { List, Page } from './list';
@@ -307,6 +307,35 @@ export class KeepsFocus extends Component<{ class?: string; isHidden?: boolean; 
       </div>
     );
   }
+}
+
+interface FoldedProps {
+  /** How many of the filters are set. */
+  readonly count: number;
+  readonly class: string;
+  readonly children: ComponentChildren;
+}
+
+/** Filters that narrow screens show only once a button was pressed. */
+export function Folded({ count, class: name, children }: FoldedProps): JSX.Element {
+  const [isOpen, setOpen] = useState(false);
+  const id = useId();
+  return (
+    <>
+      <button
+        class="button unfold"
+        type="button"
+        aria-expanded={isOpen}
+        aria-controls={id}
+        onClick={() => setOpen(!isOpen)}
+      >
+        <Icon name="funnel" /> Filters{count > 0 && ` (${count})`}
+      </button>
+      <div class={`${name} ${isOpen ? '' : 'folded'}`} id={id}>
+        {children}
+      </div>
+    </>
+  );
 }
 
 export function Facts({ of: facts }: { of: readonly (readonly [string, ComponentChildren])[] }): JSX.Element {

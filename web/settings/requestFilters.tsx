@@ -1,10 +1,10 @@
 import type { JSX } from 'preact';
-import { useId, useState } from 'preact/hooks';
+import { useId } from 'preact/hooks';
 import { now } from './api';
 import type { Calls } from './calls';
 import { periodInWords } from './histogram';
 import { KeyChoice } from './keyNames';
-import { Button, Filter, Icon, type Options, Segments } from './parts';
+import { Button, Filter, Folded, Icon, type Options, Segments } from './parts';
 import { chosen } from './route';
 
 /* The filters of a list of requests. They are in the address. */
@@ -79,10 +79,8 @@ interface FilterBarProps {
 }
 
 export function FilterBar({ of: filters, isOfKey, change, clear }: FilterBarProps): JSX.Element {
-  const [isOpen, setOpen] = useState(false);
   const id = useId();
   const { search, result, status, api, key, since, until } = filters;
-  const count = setFilters(filters).length;
   const isRange = until !== '' || !PERIODS.some(([hours]) => hours === since);
   return (
     <div class="request-filters" role="group" aria-label="Filter requests">
@@ -101,16 +99,7 @@ export function FilterBar({ of: filters, isOfKey, change, clear }: FilterBarProp
           onInput={({ currentTarget }) => change({ search: currentTarget.value })}
         />
       </div>
-      <button
-        class="button request-filters-open"
-        type="button"
-        aria-expanded={isOpen}
-        aria-controls={id}
-        onClick={() => setOpen(!isOpen)}
-      >
-        <Icon name="funnel" /> Filters{count > 0 && ` (${count})`}
-      </button>
-      <div class={`request-choices ${isOpen ? 'open' : ''}`} id={id}>
+      <Folded count={setFilters(filters).length} class="request-choices">
         <Segments
           name={`${id}-result`}
           label="Result"
@@ -128,7 +117,7 @@ export function FilterBar({ of: filters, isOfKey, change, clear }: FilterBarProp
         <Filter label="Status" of={status} options={STATUS_OPTIONS} change={(to) => change({ status: to })} />
         <Filter label="API" of={api} options={API_OPTIONS} change={(to) => change({ api: to })} />
         {!isOfKey && <KeyChoice of={key || null} change={(to) => change({ key: to ?? '' })} />}
-      </div>
+      </Folded>
       {isRange && (
         <Button class="request-range" label="Show all 7 days" does={() => change({ since: '', until: '' })}>
           {rangeInWords(since, until)} <Icon name="x" />

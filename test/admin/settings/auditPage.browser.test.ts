@@ -50,6 +50,8 @@ inBrowser('the audit log on the settings page', () => {
       });
     const SCOPES =
       'products read + write, quotes read + write, orders read, customers read + write, requests read + write';
+    // on a narrow screen filters are folded
+    await log(page).getByRole('button', { name: 'Filters' }).click();
     await what(page).selectOption('Organisation created');
     await says(rows(page), /^Created the organisation .* with the plan integrations and the currency USD$/);
     await what(page).selectOption('Key created');
@@ -74,6 +76,7 @@ inBrowser('the audit log on the settings page', () => {
     await listed('Changed TillExpiry:');
     await page.reload();
     await listed('Changed TillExpiry:');
+    await log(page).getByRole('button', { name: 'Filters (2)' }).click();
     expect([await what(page).inputValue(), await key(page).inputValue()]).toEqual(['key.updated', id]);
     await what(page).selectOption('Key revoked');
     await says(page, 'No events match these filters.');

@@ -80,8 +80,9 @@ export function NextAttempt(props: { of: Delivery; endpoint: Endpoint; isOldest:
 const KEPT = 30 * 86_400;
 
 /** How old the oldest event is that an endpoint has not got yet. */
-export function OldestUndelivered({ of: { lag_seconds: lag, waiting } }: { of: Endpoint }): JSX.Element {
-  const retries = `${events(waiting)} waiting to be retried`;
+export function OldestUndelivered({ of: { lag_seconds: lag, waiting, state } }: { of: Endpoint }): JSX.Element {
+  // a failing endpoint is sent no others, and they are not counted
+  const retries = `${events(waiting)} waiting to be retried${state === 'failing' ? '; later ones wait, too' : ''}`;
   if (lag === 0 && waiting > 0) return <>{retries}</>;
   const words = lag === null ? 'not known' : lag === 0 ? 'none' : lag > KEPT ? 'more than 30 days' : span(lag);
   return (
