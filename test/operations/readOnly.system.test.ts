@@ -41,7 +41,7 @@ async function sceneOf(how: Fault) {
       for (const go of stalled) go();
       stalled = [];
     },
-    async stop() {
+    stop: async () => {
       await gateway.stop();
       await proxy.close();
     },
