@@ -225,12 +225,18 @@ function addDoctor(program: ExplainedCommand): void {
   program
     .subcommand('doctor', 'check the environment, the database, Redis, the indexes and the files, and suggest fixes')
     .option('--fix', 'create missing indexes, drop what only versions before this one need, and set validators')
+    .option('--production', 'also check what production needs and a gateway starts without')
     .option('--rows', 'read every row instead, and name those that cannot be shown or found by search')
     .option('--org <id>', 'with --rows: of one organisation only', uuid)
     .json('{ok, checks: [{name, ok, detail, fix?}]}, or with --rows {ok, organisations, rows, left, fixed, found}')
     .environment()
     .examples(
-      ['scopegate doctor', 'scopegate doctor --fix', 'scopegate doctor --rows --fix --json'],
+      [
+        'scopegate doctor',
+        'scopegate doctor --fix',
+        'scopegate doctor --production',
+        'scopegate doctor --rows --fix --json',
+      ],
       [
         '--rows looks for what another program has stored: values that the API cannot show, missing search words, wrong counters. With --fix',
         'it corrects what follows from the rest or can mean one thing only: search words, counters, numbers stored as text or Decimal128, days',

@@ -1,6 +1,9 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { mongo } from 'mongoose';
+import type { Check } from '../../src/cli/doctor/check';
+import { settingsForProduction } from '../../src/cli/doctor/production';
+import { readConfig } from '../../src/config';
 import { databaseName } from '../../src/mongo/databaseNames';
 import { openDatabaseProxy } from '../../faults/databaseProxy';
 import { resourceOf } from '../../src/resources';
@@ -48,6 +51,54 @@ test('doctor checks the database, its replica set and its transactions', async (
     ...['node', 'environment', 'keys', 'redis', 'database', 'replica set', 'transactions', 'pepper', 'clocks'],
     ...['events', 'control database', 'control schema', 'webhooks', 'moves', 'jobs', 'databases', 'indexes', 'files'],
   ]);
+});
+
+describe('doctor --production', () => {
+  const outcomesOf = (checks: readonly Check[]): Record<string, string> => {
+    const word = ({ ok, fix }: Check): string => (ok ? (fix === undefined ? 'ok' : 'warn') : 'failed');
+    const ofProduction = checks.filter(({ name }) => name.startsWith('production: '));
+    return Object.fromEntries(ofProduction.map((check) => [check.name.slice('production: '.length), word(check)]));
+  };
+  const outcomes = async (cli: CommandLine): Promise<Record<string, string>> => {
+    const { stdout } = await cli.run('doctor', '--production', '--json');
+    return outcomesOf((JSON.parse(stdout) as Diagnosis).checks);
+  };
+  const COMPLETE = {
+    ...{
+      NODE_ENV: 'production',
+      KEY_PEPPER: 'a pepper of thirty-two characters',
+      PUBLIC_URL: 'https://api.example.com',
+    },
+    ...{ TRUST_PROXY: '1', ADMIN_PORT: '4001', WEBHOOK_SECRET: 'a master secret of webhooks for tests' },
+    ...{ REDIS_URL: 'redis://127.0.0.1:1', INSTANCES: '2', MAX_CONNECTIONS: '100' },
+  };
+
+  test('names what a bare environment lacks, and nothing of a complete one', async () => {
+    const bare = { PUBLIC_URL: '', KEY_PEPPER: '', WEBHOOK_SECRET: '', REDIS_URL: '' };
+    expect(await outcomes(commandLine(bare))).toMatchObject({
+      ...{ NODE_ENV: 'failed', MONGODB_URI: 'ok', KEY_PEPPER: 'failed', PUBLIC_URL: 'failed', TRUST_PROXY: 'failed' },
+      ...{ HOST: 'ok', ADMIN_PORT: 'warn', WEBHOOK_SECRET: 'warn', REDIS_URL: 'ok', 'by hand': 'ok' },
+    });
+    const { 'log window': _, ...complete } = await outcomes(commandLine(COMPLETE));
+    expect(complete).toEqual(Object.fromEntries(Object.keys(complete).map((name) => [name, 'ok'])));
+  });
+
+  test.each<[string, Record<string, string>, Record<string, string>]>([
+    ['http', { PUBLIC_URL: 'http://api.example.com' }, { PUBLIC_URL: 'failed' }],
+    ['another host beside a proxy', { HOST: '0.0.0.0' }, { HOST: 'warn' }],
+    [
+      'operators at the port of callers',
+      { ADMIN_PORT: '', OPERATOR_TOKENS: `backend=${'x'.repeat(32)}` },
+      { ADMIN_PORT: 'failed' },
+    ],
+    ['webhooks into private networks', { WEBHOOK_ALLOWED_RANGES: '10.0.0.0/8' }, { WEBHOOK_ALLOWED_RANGES: 'warn' }],
+    ['several gateways without Redis', { REDIS_URL: '' }, { REDIS_URL: 'failed' }],
+    ['more connections than files', { MAX_CONNECTIONS: '1000000' }, { 'open files': 'failed' }],
+  ])('%s', async (_title, change, expected) => {
+    const checks: Check[] = [];
+    for await (const check of settingsForProduction(readConfig({ ...COMPLETE, ...change }))) checks.push(check);
+    expect(outcomesOf(checks)).toMatchObject(expected);
+  });
 });
 
 describe('doctor --fix', () => {

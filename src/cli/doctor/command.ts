@@ -22,23 +22,26 @@ import { rowsCommand } from './rows';
 import { checkClocks, checkDatabase, checkTransactionLimit } from './servers';
 import { checkControl, checkSchema } from './control';
 import { checkRestored } from './restore';
+import { logForProduction, settingsForProduction } from './production';
 import { checkFiles, checkStored } from './storage';
 
 interface DoctorOptions extends JsonOption {
   readonly fix?: boolean;
   readonly rows?: boolean;
+  readonly production?: boolean;
   readonly org?: string;
 }
 
 /** `scopegate doctor`. @throws CommandFailure if a check failed, or the command was interrupted. */
 export async function doctorCommand(options: DoctorOptions): Promise<void> {
-  const { rows, org, fix = false, json } = options;
+  const { rows, org, fix = false, production = false, json } = options;
+  if (rows && production) throw usageFailure('--production has no meaning with --rows');
   if (rows) return rowsCommand(options);
   if (org !== undefined) throw usageFailure('--org needs --rows');
   const signal = interruption();
   const checks: Check[] = [];
   try {
-    for await (const check of examineAll(fix, signal)) {
+    for await (const check of examineAll(fix, production, signal)) {
       checks.push(check);
       if (!json) show(check);
       signal.throwIfAborted();
@@ -70,7 +73,7 @@ const STORE_CHECKS = [
 ];
 
 /** Runs every check in order; stops if one that the others depend on fails. With `fix`, checks repair what they can. */
-async function* examineAll(fix: boolean, signal: AbortSignal): AsyncGenerator<Check> {
+async function* examineAll(fix: boolean, production: boolean, signal: AbortSignal): AsyncGenerator<Check> {
   yield await checkNode();
   let config: Config | undefined;
   yield await examine('environment', 'fix these variables; see scopegate doctor --help for each', () => {
@@ -80,6 +83,7 @@ async function* examineAll(fix: boolean, signal: AbortSignal): AsyncGenerator<Ch
     return 'all variables are valid';
   });
   if (!config) return;
+  if (production) yield* settingsForProduction(config);
   yield checkPepper(config);
   yield await checkRedis(config);
   let store: Store | undefined;
@@ -99,7 +103,7 @@ async function* examineAll(fix: boolean, signal: AbortSignal): AsyncGenerator<Ch
   const context = { store, config, fix, signal };
   try {
     yield* checkDatabase(store);
-    for (const runCheck of STORE_CHECKS) {
+    for (const runCheck of production ? [...STORE_CHECKS, logForProduction] : STORE_CHECKS) {
       const check = await runCheck(context);
       if (check) yield check;
     }
