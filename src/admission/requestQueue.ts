@@ -13,7 +13,7 @@ import { LARGE_REQUESTS, LARGE_REQUESTS_WAITING } from '../limits';
 export type TurnKind = keyof typeof LARGE_REQUESTS;
 const TURN_KINDS = Object.keys(LARGE_REQUESTS) as TurnKind[];
 
-/** Maximum rows of a page that takes no turn. */
+/** Maximum rows of a page that takes no turn: the usual default of `limit`, so that a page without one takes none. */
 const MAX_ROWS_WITHOUT_TURN = 20;
 
 /** Whether the arguments of a list ask for a page that takes a turn. */
@@ -114,7 +114,8 @@ export function createRequestQueue(onRefused: () => void) {
     },
     /**
      * Waits for a turn of the event loop that no other request of the organisation has. Requests that arrive together, or wait for the same
-     * lookup of their key, would otherwise be read and refused in one turn.
+     * lookup of their key, would otherwise be read and refused in one turn. Those without an organisation (operators, callers without a key) share
+     * one line.
      */
     loopTurn({ log }: Pick<QueuedExchange, 'log'>): Promise<void> {
       const name = log.principal?.organisation?.id ?? '';

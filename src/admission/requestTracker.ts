@@ -13,7 +13,8 @@ import { WAITING_REQUESTS } from '../limits';
 
 /**
  * Interval at which a request checks whether the database responds, in milliseconds. With the sweep and the 1.5 s that a check
- * may take, a request for a database that hangs is rejected within the 2.6 s of the contract.
+ * takes, a request for a database that hangs is rejected within the 2.6 s of the contract. A check is repeated for 3 s more while this
+ * machine is busy (mongo/probe.ts).
  */
 const CHECK_EVERY = 800;
 /** Interval at which requests are scanned for due checks, in milliseconds. */
@@ -52,7 +53,7 @@ export interface RequestTrackerOptions<Exchange> {
   readonly onShed: (whose: 'database' | 'organisation') => void;
   /** Called when the work of a request has ended or is forgotten. */
   readonly onEnd: (exchange: Exchange) => void;
-  /** Maximum duration of a request even if the database responds, in milliseconds; a final check can add up to 5 s. */
+  /** Maximum duration of a request even if the database responds, in milliseconds; a final check can add up to 5 s on a busy machine. */
   readonly maxDuration: number;
 }
 
@@ -61,7 +62,7 @@ interface RequestInProgress {
   readonly started: number;
   /** Since when it may have queried the database: its start, or the end of its body or of its wait for events. */
   queryingSince: number;
-  /** When its connections were first lost after `askingSince`; a retry that is lost again gets no extra time. */
+  /** When its connections were first lost after `queryingSince`, also if it has waited again since; a retry that is lost again gets no extra time. */
   lostAt: number | undefined;
   /** When it next checks whether the database responds. */
   checkAt: number;
@@ -128,8 +129,8 @@ export function createRequestTracker<Exchange extends TrackedExchange>(options: 
 
   return {
     /**
-     * Whether other organisations have requests in progress, not counting those that wait for a body or a turn. Those of operators are no
-     * organisation's; a large write of one would give way to itself.
+     * Whether other organisations have requests in progress, not counting those that wait for a body or a turn. Those without a caller yet may be
+     * others', and count. Those of operators are no organisation's; a large write of one would give way to itself.
      */
     hasOthers(organisationId: string): boolean {
       for (const { isReceiving, isWaiting, idleWaits, response, log } of inFlight.keys()) {

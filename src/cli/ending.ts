@@ -64,7 +64,8 @@ export function isAbort(error: unknown): boolean {
 }
 
 function withoutCredentials(text: string): string {
-  return text.replaceAll(/((?:mongodb(?:\+srv)?|rediss?):\/\/)[^@/\s]*(?:\/[^@/\s]*)?@/g, '$1…@');
+  // a password that is not encoded may have @ and /
+  return text.replaceAll(/((?:mongodb(?:\+srv)?|rediss?):\/\/)\S*@/g, '$1…@');
 }
 
 /** npm and npx forward a Ctrl-C that their child already got from the terminal, so a second signal within this time (ms) is ignored. */

@@ -96,6 +96,11 @@ function contradictionsOf(config: Config): VariableError[] {
   const { OPERATOR_WEBHOOK_URL: url, OPERATOR_WEBHOOK_SECRET: secret } = config;
   if (url !== undefined && secret === undefined)
     errors.push(['OPERATOR_WEBHOOK_SECRET', 'must be set if OPERATOR_WEBHOOK_URL is']);
+  if (config.FRAME_ANCESTORS.length > 0 && config.PUBLIC_URL?.startsWith('https:') !== true)
+    errors.push([
+      'PUBLIC_URL',
+      'must be an https URL if FRAME_ANCESTORS is set: browsers send no other cookies into frames',
+    ]);
   if (ADMIN_PORT === PORT && PORT !== 0) errors.push(['ADMIN_PORT', 'must differ from PORT']);
   return errors;
 }

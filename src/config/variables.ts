@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { DEFAULT_KEY_PREFIX, DEFAULT_TEST_KEY_PREFIX } from '../auth/keys';
+import { readColour, readLogo } from './brand';
 import { items, MIN_SECRET, readHeaders, readRanges, readTokens, readWebhookSecrets } from './lists';
 
 /* Every variable: how it is checked and converted, its default, and a line for `--help`. */
@@ -170,6 +171,30 @@ export const VARIABLES = {
       .refine(isPublicUrl, 'must be https://host[:port], or that with a path, without a slash at the end')
       .optional(),
     help: 'public URL of this gateway, https://host[:port], with the path that a proxy in front removes, if any; for sign-in links, links to pages, the OpenAPI document, OpenID Connect and secure cookies',
+  },
+  BRAND_NAME: {
+    schema: matching(/^(?! )[^\p{C}\p{Zl}\p{Zp}]{1,40}(?<! )$/u, 'must be 1 to 40 characters of one line').default(
+      'Scopegate',
+    ),
+    help: 'name of the pages, the OpenAPI documents and the MCP server',
+  },
+  BRAND_LOGO: {
+    schema: z.string().transform(readLogo).optional(),
+    help: 'file with a square logo for the pages, SVG or PNG, at most 64 KiB',
+  },
+  BRAND_COLOUR: {
+    schema: matching(/^#[0-9a-f]{6}$/i, 'must be #rrggbb')
+      .transform(readColour)
+      .optional(),
+    help: 'accent of the pages, #rrggbb, dark enough for text on white; dark pages have it lighter',
+  },
+  BRAND_HOME: {
+    schema: z.string().refine(isSecureOrLocal, 'must be an https URL').optional(),
+    help: 'where the name on the pages leads, https://…; the landing page if unset',
+  },
+  FRAME_ANCESTORS: {
+    schema: list.refine((origins) => origins.every(isOrigin), 'must be origins, scheme://host[:port]').default([]),
+    help: 'origins whose pages may show the settings in a frame, comma-separated; needs PUBLIC_URL with https',
   },
   CONTACT_URL: {
     schema: z.string().refine(isContactUrl, 'must be an https URL, or mailto: and an email address').optional(),

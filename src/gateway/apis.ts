@@ -40,6 +40,7 @@ import { createWriteLines } from '../operator/writeLines';
 import { operatorSchemas } from './schemas';
 import { keyDocument, operatorDocument } from '../openapi';
 import { OPERATOR_GRAPHQL, type PathEntry } from './paths';
+import { type Brand, createSite } from '../pages/site';
 import { createRestApi, OPERATOR_BASE } from '../rest';
 import { published } from '../schema/model';
 import { typeChecks } from '../schema/validation';
@@ -101,8 +102,10 @@ export async function createApis(options: ApisOptions) {
     encode: encoded,
   });
   const admin = createAdmin({ config, control, databases, ...options.webhooks.management });
+  const site = createSite(publicPath(config), brandOf(config));
   const settings = createSettings({
     config,
+    site,
     control,
     demoKey,
     organisationData: databases.organisationData,
@@ -119,14 +122,14 @@ export async function createApis(options: ApisOptions) {
     onError: logError('settings failed'),
   });
   const operator = config.OPERATOR_TOKENS.length > 0 ? await createOperatorApi(options, admin) : undefined;
-  const document = () => keyDocument(config.PUBLIC_URL);
-  const [base, introspection] = [publicPath(config), config.INTROSPECTION];
+  const document = () => keyDocument(config.PUBLIC_URL, config.BRAND_NAME);
+  const introspection = config.INTROSPECTION;
   const pages = createPages({
     others: [
-      createReference({ document, base, demoKey }),
-      createGuides({ document, base, introspection, publicUrl: config.PUBLIC_URL, settings: SETTINGS_PAGES }),
+      createReference({ document, site, demoKey }),
+      createGuides({ document, site, introspection, publicUrl: config.PUBLIC_URL, settings: SETTINGS_PAGES }),
     ],
-    ...{ demoKey, introspection, base },
+    ...{ demoKey, introspection, site },
     onError: logError('page failed'),
   });
 
@@ -140,7 +143,7 @@ export async function createApis(options: ApisOptions) {
       document,
     }),
     graphql: (exchange) => graphql.handle(exchange),
-    mcp: createMcpApi({ runner, openContext, origins: config.CORS_ORIGINS }),
+    mcp: createMcpApi({ runner, openContext, title: config.BRAND_NAME, origins: config.CORS_ORIGINS }),
     settingsApi: (exchange) => {
       const isPost = exchange.request.method === 'POST';
       if (!isPost) throw new AppError('method_not_allowed', 'Only POST is allowed.', { allow: ['POST'] });
@@ -224,7 +227,7 @@ async function createOperatorApi(options: ApisOptions, admin: AdminOf) {
   const rest = createRestApi({
     ...{ base: OPERATOR_BASE, runner: createRunner(schemas), openContext },
     publicUrl,
-    document: () => operatorDocument(publicUrl),
+    document: () => operatorDocument(publicUrl, config.BRAND_NAME),
   });
   const writeLines = createWriteLines({
     openContext,
@@ -241,3 +244,10 @@ async function createOperatorApi(options: ApisOptions, admin: AdminOf) {
     stop: () => graphql.stop(),
   };
 }
+
+const brandOf = (config: Config): Brand => ({
+  name: config.BRAND_NAME,
+  home: config.BRAND_HOME,
+  logo: config.BRAND_LOGO,
+  accents: config.BRAND_COLOUR,
+});

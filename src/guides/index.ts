@@ -1,6 +1,6 @@
 import { type RequestHandler, Router } from 'express';
 import type { OpenApiDocument } from '../openapi';
-import { below } from '../pages/html';
+import { createSite, type Site } from '../pages/site';
 import { createKept, type Text } from '../pages/kept';
 import { ownPolicy, type Visit } from '../pages/page';
 import { methodNotAllowed, READS, wantsPage } from '../pages/problems';
@@ -15,13 +15,12 @@ export interface GuidesOptions extends Pick<Visit, 'introspection'> {
   readonly settings: SettingsPages;
   /** The gateway's address, where it is known. */
   readonly publicUrl?: string | undefined;
-  /** Path of the pages, which a proxy in front removes. */
-  readonly base?: string;
+  readonly site?: Site;
 }
 
 /** The guides at `/guides`, as pages and as Markdown, their programs, `/llms.txt`, and what the search of all pages looks at. */
 export function createGuides(options: GuidesOptions): RequestHandler {
-  const { document, settings, publicUrl, introspection, base = '' } = options;
+  const { document, settings, publicUrl, introspection, site = createSite() } = options;
   const { guides, programs } = builtGuides();
   const send = createKept();
   const router = Router({ caseSensitive: true, strict: true });
@@ -35,7 +34,7 @@ export function createGuides(options: GuidesOptions): RequestHandler {
       .all(methodNotAllowed(READS));
   };
   const servePage = (path: string, make: () => ReturnType<typeof guidesStart>): void => {
-    serve(path, { type: 'html', make: () => below(base, make()) }, wantsPage, ownPolicy);
+    serve(path, { type: 'html', make: () => site.textOf(make()) }, wantsPage, ownPolicy);
   };
 
   servePage(GUIDES, guidesStart);
@@ -44,7 +43,7 @@ export function createGuides(options: GuidesOptions): RequestHandler {
     serve(`${addressOf(guide)}.md`, { type: 'text/markdown', make: () => markdownOf(guide, publicUrl) });
   }
   for (const [path, text] of Object.entries(programs)) serve(path, { type: 'text/plain', make: () => text });
-  serve('/llms.txt', { type: 'text/plain', make: () => llmsText(introspection, publicUrl) });
+  serve('/llms.txt', { type: 'text/plain', make: () => llmsText(introspection, publicUrl, site.name) });
   serve('/search.json', { type: 'json', make: () => JSON.stringify(searchIndex(document(), settings)) });
   return router;
 }

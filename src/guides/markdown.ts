@@ -14,7 +14,7 @@ export function markdownOf({ markdown }: Guide, publicUrl: string | undefined): 
 }
 
 /** `/llms.txt` (llmstxt.org): what there is for a language model to read. */
-export function llmsText(introspection: Visit['introspection'], publicUrl = ''): string {
+export function llmsText(introspection: Visit['introspection'], publicUrl = '', name = 'Scopegate'): string {
   const link = (title: string, path: string, about: string): string => `- [${title}](${publicUrl}${path}): ${about}`;
   const { guides } = builtGuides();
   const section = (...groups: string[]): string[] =>
@@ -22,7 +22,7 @@ export function llmsText(introspection: Visit['introspection'], publicUrl = ''):
       .filter(({ group }) => groups.includes(group))
       .map((guide) => link(guide.title, `${addressOf(guide)}.md`, guide.about));
   return [
-    '# Scopegate',
+    `# ${name}`,
     '',
     "> An organisation's quotes, products, orders, customers and request threads over REST, GraphQL and MCP: the same operations, scopes, limits and error codes in each. Send an API key as `Authorization: Bearer …`.",
     '',

@@ -9,8 +9,8 @@ const COMMON = { current: GUIDES, bundle: 'guides' } as const;
 export function guidesStart(): Html {
   return layout({
     ...COMMON,
-    title: 'Guides · Scopegate',
-    description: 'How to call the Scopegate API: quickstart, common jobs, webhooks and assistants.',
+    title: 'Guides',
+    description: 'How to call the API: quickstart, common jobs, webhooks and assistants.',
     body: html`<div class="columns">
       ${list()}
       <div class="start">
@@ -43,7 +43,7 @@ export function guidePage(guide: Guide): Html {
   const top = headings.filter(({ level }) => level === 2);
   return layout({
     ...COMMON,
-    title: `${title} · Guides · Scopegate`,
+    title: `${title} · Guides`,
     description: about,
     body: html`<div class="columns guide">
       ${list(address)}

@@ -31,7 +31,7 @@ export const KEY_API: Api = {
 };
 
 export const OPERATOR_API: Api = {
-  title: 'Scopegate operator API',
+  title: 'Operator API',
   description: [
     'Manage the organisations of a gateway: create, change, move and erase them; their keys, sign-in links, webhooks and usage. For your own',
     'backend, never a browser. Lists, times, ids and errors are as in the API of keys.',

@@ -42,12 +42,13 @@ import { writeLines } from './writeLines';
 export { bodySchema } from './types';
 export type { OpenApiDocument, OpenApiOperation, Parameter } from './types';
 
-/** The OpenAPI 3.1 document of the API of keys, with the server's address if known. */
-export const keyDocument = (publicUrl = ''): OpenApiDocument => buildOpenApi(published, KEY_API, publicUrl);
+/** The OpenAPI 3.1 document of the API of keys, with the server's address if known, under the name of the site (BRAND_NAME). */
+export const keyDocument = (publicUrl = '', name = KEY_API.title): OpenApiDocument =>
+  buildOpenApi(published, { ...KEY_API, title: name }, publicUrl);
 
 /** The OpenAPI 3.1 document of the operators' API, with the server's address if known. */
-export const operatorDocument = (publicUrl = ''): OpenApiDocument =>
-  buildOpenApi(operatorModel(), OPERATOR_API, publicUrl);
+export const operatorDocument = (publicUrl = '', name = KEY_API.title): OpenApiDocument =>
+  buildOpenApi(operatorModel(), { ...OPERATOR_API, title: `${name} operator API` }, publicUrl);
 
 /** Builds the document of a REST API from the SDL, which takes a tenth of a second at first. */
 export function buildOpenApi(sdl: SchemaModel, api: Api = KEY_API, publicUrl = ''): OpenApiDocument {
@@ -70,7 +71,7 @@ export function buildOpenApi(sdl: SchemaModel, api: Api = KEY_API, publicUrl = '
     const path = template.replaceAll(/:(\w+)/g, '{$1}');
     paths[path] = { ...paths[path], [method.toLowerCase()]: describe(endpoint, endpoints, api) };
   }
-  if (api === OPERATOR_API) paths[WRITE_LINES_PATH] = { post: writeLines(api) };
+  if (api.path === OPERATOR_API.path) paths[WRITE_LINES_PATH] = { post: writeLines(api) };
   const allOperations = Object.values(paths).flatMap((methods) => Object.values(methods));
   const statuses = new Set(allOperations.flatMap(({ responses }) => Object.keys(responses).map(Number)));
   const responses = sharedResponses(statuses, api.callers);

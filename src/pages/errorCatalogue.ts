@@ -17,7 +17,7 @@ export const errorCatalogue: readonly Page[] = [
   {
     ...COMMON,
     path: ERRORS,
-    title: 'Errors · Scopegate',
+    title: 'Errors',
     description: 'Every error code of the API.',
     body: () =>
       html`<div class="columns">
@@ -54,7 +54,7 @@ function pageOf(code: ErrorCode): Page {
   return {
     ...COMMON,
     path: addressOf(code),
-    title: `${title} · Scopegate`,
+    title,
     description: `The error code ${code}: what it means and what to do.`,
     body: () =>
       html`<div class="columns">

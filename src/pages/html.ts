@@ -49,7 +49,8 @@ export function icon(name: string): Html {
 }
 
 export interface LayoutOptions {
-  readonly title: string;
+  /** Of the page, before the name of the site; the landing page has none. */
+  readonly title?: string;
   readonly description: string;
   /** Path of the navigation entry to mark as current. */
   readonly current?: string;
@@ -66,7 +67,15 @@ const NAVIGATION = [
   { path: '/settings/integrations', label: 'Settings' },
 ] as const;
 
-/** A complete document around `body`. */
+/** What a document has in the place of the site's own (site.ts); escaped text has no such comments. */
+export const [SITE_NAME, SITE_HOME, SITE_LOGO, SITE_HEAD] = [
+  new Html('<!--name-->'),
+  new Html('<!--home-->'),
+  new Html('<!--logo-->'),
+  new Html('<!--head-->'),
+];
+
+/** A document around `body`, without what differs between sites, which `textOf` adds. */
 export function layout(options: LayoutOptions): Html {
   const { title, description, current, body, bundle = 'prose' } = options;
   return html`<!doctype html>
@@ -76,8 +85,8 @@ export function layout(options: LayoutOptions): Html {
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         <meta name="description" content="${description}" />
-        <title>${title}</title>
-        <link rel="icon" type="image/svg+xml" href="${asset('favicon.svg')}" />
+        <title>${title === undefined ? undefined : `${title} · `}${SITE_NAME}</title>
+        ${SITE_HEAD}
         <link rel="stylesheet" href="${asset(`${bundle}.css`)}" />
         <script type="module" src="${asset(`${bundle}.js`)}"></script>
       </head>
@@ -85,7 +94,7 @@ export function layout(options: LayoutOptions): Html {
         <div hidden>${new Html(iconSprite())}</div>
         <a class="skip" href="#content">Skip to content</a>
         <header class="bar">
-          <a class="brand" href="/">${LOGO}<span>Scopegate</span></a>
+          <a class="brand" href="${SITE_HOME}">${SITE_LOGO}<span>${SITE_NAME}</span></a>
           <nav id="main-menu" aria-label="Main" popover>
             ${NAVIGATION.map((entry) => navigationLink(entry, current))}
           </nav>
@@ -106,23 +115,6 @@ export function layout(options: LayoutOptions): Html {
       </body>
     </html> `;
 }
-
-/** Matches before each address of this gateway in an attribute; text outside of tags has no quotes that are not escaped. */
-const ADDRESS = /( (?:href|src|action)=")(?=\/)/g;
-
-/** The text of a document with a path put before its addresses, in attributes and by `data-base` in its scripts (web/base.ts). */
-export function below(path: string, { text }: Html): string {
-  if (path === '') return text;
-  return text.replace('<html ', `<html data-base="${path}" `).replaceAll(ADDRESS, `$1${path}`);
-}
-
-/** The logo: a gate with a keyhole, as in web/favicon.svg. */
-const LOGO = html`<svg class="logo" viewBox="0 0 32 32" width="28" height="28" aria-hidden="true" focusable="false">
-  <rect width="32" height="32" rx="8" />
-  <path d="M7 25V14.5a9 9 0 0 1 18 0V25" fill="none" stroke-width="2.6" stroke-linecap="round" />
-  <circle cx="16" cy="16.2" r="2.9" />
-  <path d="M16 17.5 18.2 25h-4.4z" />
-</svg>`;
 
 /** Opens the search (web/search.ts), which enables it: its place in the bar is the same before. */
 const SEARCH = html`<button class="button find" type="button" id="find" disabled>

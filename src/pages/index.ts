@@ -4,7 +4,8 @@ import { defaultHeaders, type Page, visibleDemoKey, type Visit } from './page';
 import { errorCatalogue } from './errorCatalogue';
 import { graphiql, sandbox } from './tools';
 import { landing } from './landing';
-import { below, layout } from './html';
+import { layout } from './html';
+import { createSite, type Site } from './site';
 import { createKept } from './kept';
 import { failed, methodNotAllowed, nothingHere, READS, wantsPage } from './problems';
 
@@ -12,8 +13,8 @@ import { failed, methodNotAllowed, nothingHere, READS, wantsPage } from './probl
 export interface PagesOptions extends Visit {
   /** What others have made: the reference, the guides. */
   readonly others: readonly RequestHandler[];
-  /** Path of the pages, which a proxy in front removes. */
-  readonly base?: string;
+  /** With the files of the site, which are served here. */
+  readonly site?: Site;
   /** Called with errors that are masked as `internal`. */
   readonly onError?: (error: unknown) => void;
 }
@@ -25,26 +26,26 @@ const PAGES: readonly Page[] = [landing, sandbox, graphiql, ...errorCatalogue];
  * problem for other clients. A problem's request id is the response's X-Request-Id.
  */
 export function createPages(options: PagesOptions): Express {
-  const { base = '', others } = options;
+  const { site = createSite(), others } = options;
   const app = express();
-  app.locals.base = base;
+  app.locals.site = site;
   app.disable('x-powered-by').enable('case sensitive routing').enable('strict routing').set('query parser', 'simple');
   app.use(defaultHeaders);
-  app.use('/assets', onlyReads, assets());
+  app.use('/assets', onlyReads, site.files, assets());
   app.get('/favicon.ico', (_request, response) => {
-    response.redirect(307, base + asset('favicon.svg'));
+    response.redirect(307, site.path + asset('favicon.svg'));
   });
   const send = createKept();
   for (const page of PAGES) {
     const allow = [...READS, ...(page.otherMethods ?? [])];
     app
       .route(page.path)
-      .get(wantsPage, page.policy, serve(page, send, options))
+      .get(wantsPage, page.policy, serve(page, send, { ...options, site }))
       .all(methodNotAllowed(allow));
   }
   // the guide that was here
   app.get('/webhooks', (_request, response) => {
-    response.redirect(301, `${base}/guides/webhooks`);
+    response.redirect(301, `${site.path}/guides/webhooks`);
   });
   app.use(...others);
   app.use(nothingHere);
@@ -54,11 +55,15 @@ export function createPages(options: PagesOptions): Express {
 
 type Send = ReturnType<typeof createKept>;
 
-function serve(page: Page, send: Send, { introspection, demoKey, base = '' }: PagesOptions): RequestHandler {
+function serve(
+  page: Page,
+  send: Send,
+  { introspection, demoKey, site }: Visit & { readonly site: Site },
+): RequestHandler {
   return (request, response) => {
     const visit = { introspection, demoKey: visibleDemoKey(request, demoKey) };
     const isPrivate = visit.demoKey !== undefined;
-    const make = (): string => below(base, layout({ ...page, body: page.body(visit) }));
+    const make = (): string => site.textOf(layout({ ...page, body: page.body(visit) }));
     send(request, response, `${page.path} ${isPrivate ? 'with key' : ''}`, { type: 'html', isPrivate, make });
   };
 }

@@ -51,11 +51,10 @@ export const ANSWER = `{
   "next_cursor": null
 }`;
 
-/** `/`: what Scopegate is, its status, and how to use it. */
+/** `/`: what the API is, its status, and how to use it. */
 export const landing: Page = {
   path: '/',
   policy: ownPolicy,
-  title: 'Scopegate',
   description:
     "An organisation's quotes, products, orders, customers and request threads over REST, GraphQL and MCP, with scoped keys.",
   bundle: 'prose',

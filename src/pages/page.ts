@@ -33,8 +33,16 @@ export const defaultHeaders: RequestHandler = helmet({
 /** Pages that use only our own files. */
 export const ownPolicy: RequestHandler = policy({});
 
-/** Settings: our own files, and forms to sign in and out. */
-export const settingsPolicy: RequestHandler = policy({ 'form-action': ["'self'"] });
+/** Settings: our own files, and forms to sign in and out; other origins may show them in a frame. */
+export function settingsPolicy(frameAncestors: readonly string[]): RequestHandler {
+  const isFramed = frameAncestors.length > 0;
+  const set = policy({ 'form-action': ["'self'"], ...(isFramed && { 'frame-ancestors': frameAncestors }) });
+  return (request, response, next) => {
+    // it cannot name origins, and browsers that know frame-ancestors ignore it
+    if (isFramed) response.removeHeader('X-Frame-Options');
+    set(request, response, next);
+  };
+}
 
 /** Apollo Sandbox: our own files, and its frame. */
 export const sandboxPolicy: RequestHandler = policy({ 'frame-src': [SANDBOX_FRAME] });

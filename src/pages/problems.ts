@@ -1,7 +1,8 @@
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
 import { AppError, findAppError, notFound } from '../errors';
 import { setErrorHeaders, writeError } from '../http/problem';
-import { below, html, layout } from './html';
+import { html, layout } from './html';
+import type { Site } from './site';
 
 /** Sends an error: a page for a browser, a problem (RFC 9457) for other clients. */
 export function sendError(request: Request, response: Response, error: AppError): void {
@@ -16,12 +17,12 @@ export function sendError(request: Request, response: Response, error: AppError)
       <p><span class="badge">${status}</span> <a href="/errors/${code}">${code}</a></p>
       <p><a href="/">Home page</a></p>
     </article>`;
-    const page = layout({ title: `${title} · Scopegate`, description: detail, body });
+    const page = layout({ title, description: detail, body });
     response
       .status(status)
       .type('html')
-      // set by createPages
-      .send(below((response.app.locals.base as string | undefined) ?? '', page));
+      // set by createPages, and for the settings
+      .send((response.app.locals.site as Site).textOf(page));
   } else writeError({ request, response }, error);
 }
 

@@ -16,8 +16,8 @@ export const sandbox: Page = {
   path: '/graphql',
   policy: sandboxPolicy,
   otherMethods: ['POST'],
-  title: 'GraphQL · Scopegate',
-  description: 'Apollo Sandbox for the Scopegate schema.',
+  title: 'GraphQL',
+  description: 'Apollo Sandbox for the schema.',
   current: '/graphql',
   bundle: 'sandbox',
   body: (visit) =>
@@ -37,8 +37,8 @@ export const sandbox: Page = {
 export const graphiql: Page = {
   path: '/graphiql',
   policy: graphiqlPolicy,
-  title: 'GraphiQL · Scopegate',
-  description: 'GraphiQL for the Scopegate schema.',
+  title: 'GraphiQL',
+  description: 'GraphiQL for the schema.',
   current: '/graphql',
   bundle: 'graphiql',
   body: (visit) =>

@@ -1,9 +1,10 @@
 import { type RequestHandler, Router } from 'express';
 import type { OpenApiDocument } from '../openapi';
-import { below, html, type Html, jsonBlock, layout, withCode } from '../pages/html';
+import { html, type Html, jsonBlock, layout, withCode } from '../pages/html';
 import { createKept } from '../pages/kept';
 import { ownPolicy, visibleDemoKey } from '../pages/page';
 import { methodNotAllowed, READS, wantsPage } from '../pages/problems';
+import { createSite, type Site } from '../pages/site';
 import { type Operation, operationsOf, REFERENCE, words } from './document';
 import { requestForm } from './form';
 import { list, methodPill, searchData } from './list';
@@ -13,8 +14,7 @@ import { topics } from './topics';
 export interface ReferenceOptions {
   /** Makes the document, for the first visit. */
   readonly document: () => OpenApiDocument;
-  /** Path of the pages, which a proxy in front removes. */
-  readonly base?: string;
+  readonly site?: Site;
   readonly demoKey?: string | undefined;
 }
 
@@ -27,7 +27,7 @@ interface Source {
 }
 
 /** The REST reference: `/api/v1/docs`, and an address for each operation. Each page is made at its first visit. */
-export function createReference({ document: make, base = '', demoKey }: ReferenceOptions): RequestHandler {
+export function createReference({ document: make, site = createSite(), demoKey }: ReferenceOptions): RequestHandler {
   const send = createKept();
   let source: Source | undefined;
   const read = () => {
@@ -51,7 +51,7 @@ export function createReference({ document: make, base = '', demoKey }: Referenc
     const { path } = request;
     const key = visibleDemoKey(request, demoKey);
     const isPrivate = key !== undefined;
-    const make = (): string => below(base, pageAt(path, key));
+    const make = (): string => site.textOf(pageAt(path, key));
     send(request, response, `${path} ${isPrivate ? 'with key' : ''}`, { type: 'html', isPrivate, make });
   };
 
@@ -71,8 +71,8 @@ function startPage({ document, operations, search }: Source): Html {
   const groups = document.tags as readonly { readonly name: string; readonly description: string }[];
   return layout({
     ...COMMON,
-    title: 'REST reference · Scopegate',
-    description: 'Every operation of the Scopegate REST API, with a form to try it.',
+    title: 'REST reference',
+    description: 'Every operation of the REST API, with a form to try it.',
     body: html`<div class="columns">
         ${list(operations)}
         <div class="start">
@@ -108,7 +108,7 @@ function row({ href, method, path, title, oldLink }: Operation): Html {
 function operationPage({ document, operations, search }: Source, operation: Operation, key: string | undefined): Html {
   return layout({
     ...COMMON,
-    title: `${operation.title} · REST reference · Scopegate`,
+    title: `${operation.title} · REST reference`,
     description: operation.summary,
     body: html`<div class="columns">
         ${list(operations, operation)} ${operationText(document, operation)} ${operationSamples(document, operation)}

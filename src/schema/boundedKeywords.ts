@@ -139,7 +139,7 @@ const PROPERTY_NAMES: CodeKeywordDefinition = {
   },
 };
 
-/** Checks the values of an object with any keys. Otherwise reports the first unknown members, and counts the others. */
+/** Checks the values of an object with any keys, which jsonSchema.ts never makes beside `properties`. Otherwise reports the first unknown members, and counts the others. */
 const ADDITIONAL_PROPERTIES: CodeKeywordDefinition = {
   keyword: 'additionalProperties',
   type: 'object',

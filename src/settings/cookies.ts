@@ -9,16 +9,20 @@ import { isToken } from '../organisations/signInTokens';
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { AppError } from '../errors';
 
+type CookieOptions = Pick<Config, 'PUBLIC_URL'> & Partial<Pick<Config, 'FRAME_ANCESTORS'>>;
+
 /**
  * A cookie of the settings pages (the session, or a sign-in in progress), for this host only. Over https its name begins with
  * `__Host-`, so that no other host of the domain can set it; browsers then require the path `/`, so a path of PUBLIC_URL is in the name,
  * which keeps gateways at one host apart.
  */
-export function createCookie(name: string, publicUrl: string | undefined) {
-  const isSecure = publicUrl?.startsWith('https:') === true;
-  const path = encodeURIComponent(publicPath({ PUBLIC_URL: publicUrl }));
+export function createCookie(name: string, { PUBLIC_URL, FRAME_ANCESTORS = [] }: CookieOptions) {
+  const isSecure = PUBLIC_URL?.startsWith('https:') === true;
+  const path = encodeURIComponent(publicPath({ PUBLIC_URL }));
+  // in a frame of another site browsers send only such a cookie, and only below the site that it was set below
+  const site = FRAME_ANCESTORS.length > 0 ? 'None; Partitioned' : 'Lax';
   const fullName = `${isSecure ? '__Host-' : ''}${name}${path}`;
-  const attributes = `Path=/; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`;
+  const attributes = `Path=/; HttpOnly; SameSite=${site}${isSecure ? '; Secure' : ''}`;
   return {
     read({ headers }: IncomingMessage): string | undefined {
       const pairs = (headers.cookie ?? '').split(';').map((pair) => pair.trim());
@@ -40,11 +44,11 @@ const MAX_KNOWN = 10_000;
 
 /** Finds the sessions of browsers by their cookie. `failures` limits, per address, cookies that have no session. */
 export function createBrowserSessions(
-  { PUBLIC_URL }: Pick<Config, 'PUBLIC_URL'>,
+  config: Pick<Config, 'PUBLIC_URL' | 'FRAME_ANCESTORS'>,
   sessions: Pick<Sessions, 'find'>,
   failures: RateLimiter,
 ) {
-  const sessionCookie = createCookie('scopegate_session', PUBLIC_URL);
+  const sessionCookie = createCookie('scopegate_session', config);
   const limitedAttempt = createAttemptLimit(failures, 'session', 'Too many invalid sessions from this address');
   // ids of sessions that were valid when last looked up: these are looked up even if others at the same address have used up its attempts
   const validIds = new LRUCache<string, true>({ max: MAX_KNOWN, ttl: SESSION_LIMITS.absolute });

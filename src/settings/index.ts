@@ -13,9 +13,8 @@ import { userBudget, createUserContexts, type UserContextOptions } from './userC
 import { requireState } from '../auth/authenticate';
 import { modeOf } from '../auth/principal';
 import { type RateLimiter, spend } from '../admission/rateLimit';
-import { publicPath } from '../config';
 import { type Session, SESSION_LIMITS, userActor } from '../organisations/sessions';
-import { below } from '../pages/html';
+import type { Site } from '../pages/site';
 import { ATTEMPT_SECONDS } from './openid';
 import { UUID } from '../units';
 import { SETTINGS_PAGES } from './documents';
@@ -38,10 +37,11 @@ export interface SettingsOptions extends Omit<
   /** Runs operations of the whole schema. */
   readonly execute: Execute;
   readonly tracker: RequestTracker<Exchange>;
+  readonly site: Site;
 }
 
 export function createSettings(options: SettingsOptions) {
-  const { config, control, tracker, onError } = options;
+  const { config, control, tracker, site, onError } = options;
   const sessions = createBrowserSessions(config, control.sessions, options.failures);
   const exchanges = new WeakMap<IncomingMessage, Exchange>();
   const parseForm = express.urlencoded({ extended: false, limit: '4kb', parameterLimit: 10 });
@@ -50,8 +50,7 @@ export function createSettings(options: SettingsOptions) {
     next();
   };
 
-  const base = publicPath(config);
-  const app = settingsApp(base);
+  const app = settingsApp(site, config.FRAME_ANCESTORS);
   const contexts = createUserContexts({ ...options, sessions });
   const routes = settingsRoutes({
     ...options,
@@ -86,10 +85,10 @@ export function createSettings(options: SettingsOptions) {
       await tracker.run(exchange, async () => {
         const reply = await route(request, response, exchange);
         if (response.headersSent) return;
-        if ('to' in reply) response.redirect(303, reply.to.startsWith('/') ? base + reply.to : reply.to);
+        if ('to' in reply) response.redirect(303, reply.to.startsWith('/') ? site.path + reply.to : reply.to);
         else {
           const { status = 200, page } = reply;
-          response.status(status).type('html').send(below(base, page));
+          response.status(status).type('html').send(site.textOf(page));
         }
       });
     };
@@ -106,11 +105,11 @@ export function createSettings(options: SettingsOptions) {
   };
 }
 
-function settingsApp(base: string): Express {
+function settingsApp(site: Site, frameAncestors: readonly string[]): Express {
   const app = express();
-  app.locals.base = base;
+  app.locals.site = site;
   app.disable('x-powered-by').enable('case sensitive routing').set('query parser', 'simple');
-  app.use(defaultHeaders, settingsPolicy, (_request, response, next) => {
+  app.use(defaultHeaders, settingsPolicy(frameAncestors), (_request, response, next) => {
     // same-origin, because without any referrer a form's Origin would be `null`
     response.set({ 'Cache-Control': 'no-store', 'Referrer-Policy': 'same-origin' });
     next();
@@ -167,7 +166,7 @@ function settingsRoutes(options: RoutesOptions): Routes {
     storesRequests: config.REQUEST_LOG === 'on',
   };
   // the address of the page that somebody asked for before they signed in, as base64url
-  const returnCookie = createCookie('scopegate_wanted', config.PUBLIC_URL);
+  const returnCookie = createCookie('scopegate_wanted', config);
 
   const begin: Begin = (request, response, token) => {
     if (token === undefined) return { to: START_PAGE };

@@ -43,13 +43,15 @@ export function renderSettings(
   const hasPlan = hasApiAccess(organisation);
   const mayChange = role === 'admin';
   return layout({
-    title: `${organisation.name} · Scopegate`,
+    title: organisation.name,
     description: 'API keys and webhooks of the organisation, their requests, usage and the audit log.',
     current: '/settings/integrations',
     bundle: 'settings',
     body: html`<div class="app">
         <div class="strip">
-          <button class="button" type="button" popovertarget="side" aria-label="Settings menu">${icon('panel-left')}</button>
+          <button class="button" type="button" popovertarget="side" aria-label="Settings menu">
+            ${icon('panel-left')}
+          </button>
           <p class="organisation"><strong>${organisation.name}</strong>${mode === 'test' ? 'Sandbox' : undefined}</p>
         </div>
         <aside class="side" id="side" popover aria-label="Settings">
@@ -151,7 +153,7 @@ export function renderOtherSide({ user, organisation }: Session, csrf: string, p
   const [here, there, to] =
     modeOf(organisation) === 'live' ? ['live data', 'the sandbox', 'test'] : ['the sandbox', 'live data', 'live'];
   return layout({
-    title: `A page of ${there} · Scopegate`,
+    title: `A page of ${there}`,
     description: 'A link to the other side of the settings.',
     current: '/settings/integrations',
     bundle: 'signIn',

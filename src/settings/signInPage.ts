@@ -88,7 +88,7 @@ export function renderLink(
 
 function signInLayout(body: Html): Html {
   return layout({
-    title: 'Sign in · Scopegate',
+    title: 'Sign in',
     description: 'Sign in to manage API keys.',
     current: '/settings/integrations',
     bundle: 'signIn',

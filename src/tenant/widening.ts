@@ -13,6 +13,14 @@ import { validationOptions, validatorState, widenValidator } from '../mongo/vali
 /** How long the outcome for a collection counts, in milliseconds: it costs commands, and fails again without the privilege. */
 const COUNTS_FOR = MINUTE;
 
+/** What came of widening a validator. */
+interface Outcome {
+  /** What is said of the validator if the write is refused all the same. */
+  readonly why: string;
+  /** Whether it may allow the refused write now. */
+  readonly allowsMore: boolean;
+}
+
 export type Widening = ReturnType<typeof createWidening>;
 
 /** `whileWritable` runs work that may create a collection: see OrganisationData.whileWritable. */
@@ -22,25 +30,27 @@ export function createWidening(
   context: Pick<TenantContext, 'validation' | 'onWidened'>,
   whileWritable: (work: () => Promise<boolean>) => Promise<boolean>,
 ) {
-  const attempts = new Map<string, { readonly at: number; readonly outcome: Promise<string | undefined> }>();
+  const attempts = new Map<string, { readonly at: number; readonly outcome: Promise<Outcome> }>();
 
-  /** Undefined if the validator allows more now, otherwise why it does not. */
-  async function widen(definition: Collection): Promise<string | undefined> {
+  async function widen(definition: Collection): Promise<Outcome> {
     const { validation } = context;
     try {
       const options = (await validationOptions(database)).get(definition.name) ?? {};
-      if (validatorState(definition, options, validation) === 'foreign') return "is another program's";
+      if (validatorState(definition, options, validation) === 'foreign')
+        return { why: "is another program's", allowsMore: false };
       if (!(await whileWritable(() => widenValidator(database, definition, options, validation))))
-        return 'allows what this version writes';
+        // another gateway may have widened it since the write was refused
+        return { why: 'allows what this version writes', allowsMore: true };
       context.onWidened(organisationId, definition.name);
-      return undefined;
+      return { why: 'was widened', allowsMore: true };
     } catch (error) {
-      return `could not be changed (${error instanceof Error ? error.message : String(error)})`;
+      const why = `could not be changed (${error instanceof Error ? error.message : String(error)})`;
+      return { why, allowsMore: false };
     }
   }
 
   /** Concurrent writes share one attempt. */
-  function once(definition: Collection): Promise<string | undefined> {
+  function once(definition: Collection): Promise<Outcome> {
     const { name } = definition;
     const now = performance.now();
     const attempt = attempts.get(name);
@@ -59,7 +69,7 @@ export function createWidening(
         if (!isRefusedRow(error)) throw error;
         const checked = definitions.filter(({ schema }) => schema !== undefined);
         const outcomes = await Promise.all(checked.map(once));
-        if (!outcomes.includes(undefined)) throw refusal(checked, outcomes, error);
+        if (!outcomes.some(({ allowsMore }) => allowsMore)) throw refusal(checked, outcomes, error);
         return run().catch((again: unknown) => {
           throw isRefusedRow(again) ? refusal(checked, outcomes, again) : again;
         });
@@ -68,8 +78,8 @@ export function createWidening(
   };
 }
 
-function refusal(definitions: readonly Collection[], outcomes: readonly (string | undefined)[], error: unknown): Error {
-  const why = definitions.map(({ name }, at) => `${name}: ${outcomes[at] ?? 'was widened'}`).join('; ');
+function refusal(definitions: readonly Collection[], outcomes: readonly Outcome[], error: unknown): Error {
+  const why = definitions.map(({ name }, at) => `${name}: ${outcomes[at]?.why ?? ''}`).join('; ');
   const message = `MongoDB's validator refused a row: run scopegate doctor --fix; that of ${why} (${String(error)})`;
   return new Error(message, { cause: error });
 }

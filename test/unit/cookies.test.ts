@@ -7,9 +7,11 @@ test('gateways at one host have cookies of their own, whatever their paths', () 
   const headers = paths.map((path) => {
     const set: string[] = [];
     const response = { appendHeader: (_name: string, value: string) => set.push(value) };
-    createCookie('session', `https://api.example${path}`).set(response as never, path, 60);
+    createCookie('session', { PUBLIC_URL: `https://api.example${path}` }).set(response as never, path, 60);
     return set[0]!.split(';')[0]!;
   });
   request.headers.cookie = headers.join('; ');
-  expect(paths.map((path) => createCookie('session', `https://api.example${path}`).read(request))).toEqual(paths);
+  expect(
+    paths.map((path) => createCookie('session', { PUBLIC_URL: `https://api.example${path}` }).read(request)),
+  ).toEqual(paths);
 });

@@ -14,7 +14,10 @@ export function addEvents(program: ExplainedCommand): void {
     .option('--types <list>', 'only these types, comma-separated', eventTypes)
     .addOption(new Option('--after <cursor>', `where to begin: ${AFTER} (default: now)`).conflicts('since'))
     .option('--since <time>', 'begin with the events since a date (e.g. 2026-11-21) or an age (e.g. 30m)', moment)
-    .option('--json', 'print {id, type, occurred_at, object, changes, status, gap} per line; this is also the default')
+    .option(
+      '--json',
+      'print {id, type, occurred_at, object, changes, status, gap, related, origin} per line; this is also the default',
+    )
     .examples(
       [
         `scopegate events tail --org ${ORG_ID}`,

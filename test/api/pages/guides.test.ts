@@ -2,13 +2,14 @@ import { gzipSync } from 'node:zlib';
 import { ERROR_CODES } from '../../../src/errors';
 import { builtGuides } from '../../../src/guides/built';
 import type { Found } from '../../../src/pages/found';
+import { createSite } from '../../../src/pages/site';
 import { BROWSER, startSite } from '../../support/fixtures/site';
 import { late } from '../../support/gateway';
 import { document } from '../../support/openapi';
 
 const site = late(() => startSite());
 const PUBLIC_URL = 'https://api.example.com/quotes';
-const known = late(() => startSite({ publicUrl: PUBLIC_URL, base: '/quotes', introspection: 'public' }));
+const known = late(() => startSite({ publicUrl: PUBLIC_URL, site: createSite('/quotes'), introspection: 'public' }));
 afterAll(() => {
   site.close();
   known.close();

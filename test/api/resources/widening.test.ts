@@ -1,3 +1,4 @@
+import type { mongo } from 'mongoose';
 import { setValidator, validationOptions, validatorState, widenValidator } from '../../../src/mongo/validators';
 import type { OrganisationData } from '../../../src/tenant/organisationData';
 import { resourceOf } from '../../../src/resources';
@@ -81,6 +82,23 @@ test('many writes at once change the validator once', async () => {
   const all = await Promise.all(['A', 'B', 'C', 'D'].map(create));
   expect(all.map(({ body }) => body.created as unknown)).toEqual([1, 1, 1, 1]);
   expect(command.mock.calls.filter(([one]) => 'collMod' in one)).toHaveLength(1);
+});
+
+test('a write whose validator another gateway has widened since it was refused is stored', async () => {
+  const { data, create } = await outdated();
+  const { database } = data;
+  const list = database.listCollections.bind(database);
+  jest.spyOn(database, 'listCollections').mockImplementationOnce((() => {
+    const listed = list({});
+    const toArray = async () => {
+      const all = (await listed.toArray()) as mongo.CollectionInfo[];
+      const { options = {} } = all.find(({ name }) => name === 'products')!;
+      await widenValidator(database, products, options, 'error');
+      return list({}).toArray();
+    };
+    return { toArray };
+  }) as never);
+  expect((await create('TEA-1')).body).toMatchObject({ created: 1 });
 });
 
 test.each([

@@ -1,0 +1,50 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { readConfig } from '../../src/config';
+
+/* The variables of a deployment's own brand. */
+
+const folder = mkdtempSync(join(tmpdir(), 'scopegate-brand-'));
+function file(name: string, contents: string | Buffer): string {
+  writeFileSync(join(folder, name), contents);
+  return join(folder, name);
+}
+const PNG = Buffer.from('89504e470d0a1a0a00', 'hex');
+
+test.each([
+  ['BRAND_COLOUR', '#ffcc00', /^ {2}BRAND_COLOUR: has a contrast of 1\.3 .* such as #[0-9a-f]{6}$/m],
+  ['BRAND_COLOUR', 'teal', /BRAND_COLOUR: must be #rrggbb/],
+  ['BRAND_NAME', 'two\nlines', /BRAND_NAME: must be 1 to 40 characters of one line/],
+  ['BRAND_NAME', 'evil\u202ename', /BRAND_NAME: must be/],
+  ['BRAND_HOME', 'javascript:alert(1)', /BRAND_HOME: must be an https URL/],
+  ['BRAND_LOGO', join(folder, 'absent.svg'), /BRAND_LOGO: cannot be read \(ENOENT\)/],
+  ['BRAND_LOGO', file('logo.gif', 'GIF89a'), /BRAND_LOGO: must be an SVG or a PNG/],
+  [
+    'BRAND_LOGO',
+    file('large.png', Buffer.concat([PNG, Buffer.alloc(65_536)])),
+    /BRAND_LOGO: has 65545 bytes; at most 65536/,
+  ],
+  ['FRAME_ANCESTORS', 'https://app.example.com/path', /FRAME_ANCESTORS: must be origins/],
+  ['FRAME_ANCESTORS', 'https://*.example.com', /FRAME_ANCESTORS: must be origins/],
+  ['FRAME_ANCESTORS', 'https://app.example.com', /PUBLIC_URL: must be an https URL if FRAME_ANCESTORS is set/],
+])('%s=%j is refused with what to change', (name, value, fault) => {
+  expect(() => readConfig({ [name]: value })).toThrow(fault);
+});
+
+test('a suggested colour is accepted, and logos are known by their contents', () => {
+  const [, suggested] = /such as (#\w{6})/.exec(faultOf({ BRAND_COLOUR: '#ff8800' })) ?? [];
+  expect(readConfig({ BRAND_COLOUR: suggested }).BRAND_COLOUR?.text[0]).toBe(suggested);
+  expect(readConfig({ BRAND_LOGO: file('logo', PNG) }).BRAND_LOGO?.type).toBe('image/png');
+  const svg = '<?xml version="1.0"?>\n<!-- made by hand -->\n<svg xmlns="http://www.w3.org/2000/svg"/>';
+  expect(readConfig({ BRAND_LOGO: file('logo.txt', svg) }).BRAND_LOGO?.type).toBe('image/svg+xml');
+});
+
+function faultOf(environment: Record<string, string>): string {
+  try {
+    readConfig(environment);
+    return '';
+  } catch (error) {
+    return String(error);
+  }
+}
