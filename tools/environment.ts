@@ -4,10 +4,11 @@ import { describeVariables } from '../src/config';
 import { restOperations } from '../src/rest/routes';
 import { publishedSchemas } from '../src/gateway/schemas';
 import { alertSections, PROMETHEUS_RULE, prometheusRule } from './alerts';
+import { writeChart } from './chart';
 import { ROOT } from './facts';
 import { storedCollections } from './storedRows';
 
-/* npm run docs: updates the generated parts of the documentation, and the manifest that is made from the alert rules. */
+/* npm run docs: updates the generated parts of the documentation, the manifest that is made from the alert rules, and the Helm chart. */
 
 /** The pages with a generated part, between two comments `<!-- name -->` and `<!-- /name -->`, its name, and the function that writes it. */
 export const GENERATED: readonly (readonly [page: string, name: string, write: () => string])[] = [
@@ -35,4 +36,5 @@ function environmentTable(): string {
 if (require.main === module) {
   for (const part of GENERATED) writeFileSync(join(ROOT, part[0]), generated(...part));
   writeFileSync(join(ROOT, PROMETHEUS_RULE), prometheusRule());
+  writeChart();
 }

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
@@ -6,7 +7,7 @@ import { eventually } from '../api/http/eventually';
 import { PROGRAM } from '../support/built';
 import { commandLine, finished, newFolder } from './commandLine';
 
-/* The commands of the README, which npm runs in a shell: they end with npm. */
+/* Each way to start that the guide for operators names, and what a signal to it does: what it started ends, and npm with it. */
 
 const ROOT = join(__dirname, '..', '..');
 const { environment } = commandLine();
@@ -29,12 +30,18 @@ interface Sent {
   readonly signal: NodeJS.Signals;
   /** A terminal sends its signals to all processes of the group. */
   readonly to: 'npm' | 'all';
+  /** The shell that npm uses; its own is sh. */
+  readonly shell?: 'bash';
 }
 const TERMINATED: Sent = { signal: 'SIGTERM', to: 'npm' };
 const INTERRUPTED: Sent = { signal: 'SIGINT', to: 'npm' };
 const CTRL_C: Sent = { signal: 'SIGINT', to: 'all' };
 
-test.each([
+/** In an installation; the others are run in a checkout. */
+const INSTALLED = /^(npx|node_modules)/;
+const STARTS: readonly (readonly [command: string, sent: Sent])[] = [
+  ['node dist/main.js serve', TERMINATED],
+  ['node_modules/.bin/scopegate serve', TERMINATED],
   ['npm run serve', TERMINATED],
   ['npm run serve', INTERRUPTED],
   ['npm run demo', TERMINATED],
@@ -42,12 +49,38 @@ test.each([
   ['npm run scopegate -- serve', TERMINATED],
   ['npx scopegate serve', TERMINATED],
   ['npx scopegate serve', CTRL_C],
-] as const)('%s leaves neither port nor process after %j', async (command, { signal, to }) => {
+  ['npx scopegate serve', { ...INTERRUPTED, shell: 'bash' }],
+];
+
+test('the guide for operators, the unit for systemd and the image start gateways in these ways', () => {
+  const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
+  const guide = read('docs/guides/operators.md');
+  const [, table = ''] = guide.split('| started by | the signal |\n');
+  const named = table
+    .split('\n\n')[0]!
+    .split('\n')
+    .flatMap((row) => row.split(' | ')[0]!.match(/(?<=`)[a-z][^`]*(?=`)/g) ?? []);
+  const tried = STARTS.map(([command]) => command);
+  expect(named.length).toBeGreaterThan(4);
+  expect(tried).toEqual(expect.arrayContaining(named));
+  for (const [, line] of guide.matchAll(/`web: ([^`]+)`/g)) expect(tried).toContain(line);
+  expect(read('deploy/systemd/scopegate.service')).toMatch(
+    /^ExecStart=\/usr\/bin\/env node \S+\/dist\/main\.js serve$/m,
+  );
+  expect(read('Dockerfile')).toMatch(/^ENTRYPOINT \["node", "dist\/main\.js"\]\nCMD \["serve"\]$/m);
+});
+
+test.each(STARTS)('%s leaves neither port nor process after %j', async (command, { signal, to, shell }) => {
   const [program = '', ...args] = command.split(' ');
   const { PATH = '', HOME = '' } = process.env;
+  const npm = {
+    npm_config_offline: 'true',
+    npm_config_update_notifier: 'false',
+    ...(shell && { npm_config_script_shell: shell }),
+  };
   const child = spawn(program, args, {
-    cwd: program === 'npx' ? installation : checkout,
-    env: { PATH, HOME, npm_config_offline: 'true', npm_config_update_notifier: 'false', ...environment, PORT: '0' },
+    cwd: INSTALLED.test(program) ? installation : checkout,
+    env: { PATH, HOME, ...npm, ...environment, PORT: '0' },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   });
@@ -57,6 +90,8 @@ test.each([
     process.kill(to === 'all' ? -child.pid! : child.pid!, signal);
     await eventually(() => isGroupGone(child));
     expect(await isOpen(port)).toBe(false);
+    // of npx it is that of the shell, unless that passes signals on
+    if (program !== 'npx' || shell) expect(await ended).toMatchObject({ code: 0 });
   } finally {
     if (!isGroupGone(child)) process.kill(-child.pid!, 'SIGKILL');
     await ended;

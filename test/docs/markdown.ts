@@ -21,6 +21,7 @@ export const PAGES: readonly string[] = [
   'docs/configuration.md',
   'docs/settings.md',
   'docs/stored.md',
+  'docs/upgrading.md',
   'docs/guides/quickstart.md',
   'docs/guides/integrators.md',
   ...['catalogue', 'customers', 'dashboard', 'events', 'helpdesk', 'orders'].map((job) => `docs/guides/jobs/${job}.md`),

@@ -4,6 +4,7 @@ import { parser } from '@prometheus-io/lezer-promql';
 import { parse, parseAllDocuments } from 'yaml';
 import { describeVariables } from '../../src/config';
 import { type AlertRule, alertRules, PROMETHEUS_RULE, prometheusRule } from '../../tools/alerts';
+import { CHART, chartFiles } from '../../tools/chart';
 import { raw } from '../api/http/raw';
 import { startGateway } from '../support/gateway';
 
@@ -94,6 +95,21 @@ test('the rules for the Prometheus Operator are those of alerts.yml (npm run doc
   expect(readFileSync(join(ROOT, PROMETHEUS_RULE), 'utf8')).toBe(prometheusRule());
   const { kind, spec } = parse(prometheusRule()) as { kind: string; spec: { groups: { rules: AlertRule[] }[] } };
   expect([kind, spec.groups.flatMap((group) => group.rules)]).toEqual(['PrometheusRule', rules]);
+});
+
+test('the Helm chart is made from the manifests, all that are applied, and uses each of its values (npm run docs)', () => {
+  const files = chartFiles();
+  for (const [path, text] of files) expect([path, readFileSync(join(ROOT, path), 'utf8')]).toEqual([path, text]);
+  const templates = readdirSync(join(ROOT, CHART, 'templates'));
+  const { resources } = parse(read('kubernetes/kustomization.yaml')) as { resources: string[] };
+  // a chart makes no namespace of its own
+  expect([...templates, 'namespace.yaml'].sort()).toEqual(resources.sort());
+  const used = new Set([...files.values()].flatMap((text) => text.match(/(?<=\.Values\.)[\w.]+/g) ?? []));
+  const leaves = (value: unknown, path: string): string[] =>
+    value !== null && typeof value === 'object' && !Array.isArray(value)
+      ? Object.entries(value).flatMap(([name, inner]) => leaves(inner, path === '' ? name : `${path}.${name}`))
+      : [path];
+  expect([...used].sort()).toEqual(leaves(parse(read('helm/scopegate/values.yaml')), '').sort());
 });
 
 test('no alert names the job, but the one for a gateway that was never up', () => {

@@ -26,12 +26,28 @@ describe('docker-compose.yml', () => {
 });
 
 test('every service of docker-compose.yml has limits of memory and of its log, and ports of this machine only', () => {
-  for (const { mem_limit: memory, logging, ports = [], restart } of Object.values(compose.services)) {
+  for (const { mem_limit: memory, logging, ports = [], profiles, restart } of Object.values(compose.services)) {
     expect(memory).toMatch(/^\d+[mg]$/);
     expect(logging).toMatchObject({ options: { 'max-size': expect.any(String), 'max-file': expect.any(String) } });
-    for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:/);
+    // the proxy is what other machines shall reach
+    for (const port of profiles ? [] : ports) expect(port).toMatch(/^127\.0\.0\.1:/);
     expect(restart).toBe('unless-stopped');
   }
+});
+
+test('TLS in front is a profile: a proxy for which the gateway, without root and files to write, need not be reachable', () => {
+  const { gateway, proxy } = compose.services;
+  expect(proxy).toMatchObject({ profiles: ['tls'], ports: ['80:80', '443:443'] });
+  for (const each of [gateway, proxy])
+    expect(each).toMatchObject({ read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] });
+  expect(gateway.user).toBe('node');
+  const [mounted = ''] = proxy.volumes as string[];
+  const caddyfile = read(mounted.split(':')[0]!);
+  const host = gateway.ports[0].split(':').at(-1) as string;
+  expect(caddyfile).toContain(`reverse_proxy gateway:${host} {`);
+  expect(caddyfile).toContain('respond @inside 404');
+  expect(caddyfile).toContain('{$SCOPEGATE_HOST} {');
+  expect(proxy.environment).toEqual({ SCOPEGATE_HOST: '${SCOPEGATE_HOST:-}' });
 });
 
 test('MongoDB in docker-compose.yml requires a password, which the gateway uses, and may open as many files as are planned', () => {
@@ -54,7 +70,7 @@ test('every image is pinned by digest', () => {
     ...[...read('Dockerfile').matchAll(/^FROM (\S+)/gm)].map(([, image]) => image),
     ...Object.values(compose.services).flatMap(({ image }) => (image as string | undefined) ?? []),
   ];
-  expect(images).toHaveLength(4);
+  expect(images).toHaveLength(5);
   for (const image of images) expect(image).toMatch(/^[a-z/]+:[\w.-]+@sha256:[0-9a-f]{64}$/);
 });
 
