@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { DEFAULT_KEY_PREFIX, DEFAULT_TEST_KEY_PREFIX } from '../auth/keys';
+import { DEFAULT_APP_KEY_PREFIX, DEFAULT_KEY_PREFIX, DEFAULT_TEST_KEY_PREFIX } from '../auth/keys';
 import { items, MIN_SECRET, readHeaders, readRanges, readTokens, readWebhookSecrets } from './lists';
 
 /* Every variable: how it is checked and converted, its default, and a line for `--help`. */
@@ -46,7 +46,7 @@ function isAllowedOrigin(text: string): boolean {
 }
 
 /** An https URL, or an http URL on loopback. */
-function isSecureOrLocal(text: string): boolean {
+export function isSecureOrLocal(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, hostname } = new URL(text);
   return protocol === 'https:' || (protocol === 'http:' && /^(localhost|127\.0\.0\.1|\[::1\])$/.test(hostname));
@@ -120,6 +120,14 @@ export const VARIABLES = {
   KEY_PREFIX_TEST: {
     schema: keyPrefix.default(DEFAULT_TEST_KEY_PREFIX),
     help: 'prefix of new sandbox keys',
+  },
+  KEY_PREFIX_APP: {
+    schema: keyPrefix.default(DEFAULT_APP_KEY_PREFIX),
+    help: 'prefix of the tokens of connected apps; when it changes, these must connect again',
+  },
+  OAUTH: {
+    schema: z.enum(['on', 'off']).default('on'),
+    help: 'off closes OAuth: no app can connect, and those that are connected have no access after an hour; on works with a PUBLIC_URL of https, or on this machine',
   },
   RATE_LIMIT_PER_MINUTE: {
     schema: wholeNumber(1, MAX_POINTS).default(600),
