@@ -73,6 +73,8 @@ export function createOAuthApi({ config, control, addressOf, failures, admit }: 
     const form = await readForm(exchange, FORM_LIMIT);
     const resources = form.getAll('resource');
     form.delete('resource');
+    // the scopes are those that an admin allowed, whatever is asked for with a refresh token
+    form.delete('scope');
     const names = [...form.keys()];
     const repeated = names.find((name, at) => names.indexOf(name) !== at);
     if (repeated !== undefined)
