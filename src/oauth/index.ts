@@ -1,5 +1,4 @@
-import type { RateLimiter } from '../admission/rateLimit';
-import { createAttemptLimit, spend } from '../admission/rateLimit';
+import { type RateLimiter, spend } from '../admission/rateLimit';
 import { addressBucket } from '../auth/addresses';
 import type { Config } from '../config';
 import { AppError, invalidRequest, notFound } from '../errors';
@@ -9,7 +8,7 @@ import type { Control } from '../organisations/control';
 import { isOwnResource, OAUTH_PATH, type OAuthAddress, RESOURCE_METADATA, SERVER_METADATA } from './address';
 import { resourceMetadata, serverMetadata } from './metadata';
 import { readRegistration, REGISTRATION_LIMIT, shownRegistration } from './registration';
-import { createTokenRequests, type TokenAnswer } from './tokens';
+import { createTokenRequests } from './tokens';
 
 export { OAUTH_ERRORS } from './errors';
 export {
@@ -35,7 +34,7 @@ interface OAuthOptions {
   readonly config: Pick<Config, 'PUBLIC_URL' | 'RATE_LIMIT_PER_MINUTE'>;
   readonly control: Pick<Control, 'apps'>;
   readonly addressOf: OAuthAddress;
-  /** Limits, per address, registrations, and requests with a wrong code, token or client. */
+  /** Limits, per address, what those without a key send. */
   readonly failures: RateLimiter;
   /** Admits a request that needs the database. @throws AppError unavailable */
   readonly admit: () => void;
@@ -44,7 +43,6 @@ interface OAuthOptions {
 /** Returns a function that answers the calls of apps, and requests for metadata. */
 export function createOAuthApi({ config, control, addressOf, failures, admit }: OAuthOptions) {
   const requestTokens = createTokenRequests(control);
-  const attemptToken = createAttemptLimit(failures, 'oauth', 'Too many failed requests for tokens from this address');
   const registrationCost = Math.ceil(config.RATE_LIMIT_PER_MINUTE / REGISTRATIONS);
 
   const reply = (exchange: Exchange, status: number, body: object): void => {
@@ -67,6 +65,12 @@ export function createOAuthApi({ config, control, addressOf, failures, admit }: 
   /** A form without repeated names, but for `resource`, whose values must be of this gateway. */
   async function formOf(exchange: Exchange, address: string): Promise<Readonly<Record<string, string>> | undefined> {
     const { request } = exchange;
+    await spend(
+      failures,
+      `oauth ${addressBucket(exchange.address)}`,
+      1,
+      'Too many requests for tokens from this address',
+    );
     if (request.headers.authorization !== undefined && soleAuthorization(request) === undefined)
       throw new AppError('invalid_request', 'Authorization: must be sent once.');
     checkBodyHeaders(request, FORM_LIMIT, FORM_TYPE);
@@ -95,17 +99,11 @@ export function createOAuthApi({ config, control, addressOf, failures, admit }: 
   async function token(exchange: Exchange, address: string): Promise<void> {
     const form = await formOf(exchange, address);
     if (!form) return;
-    let refused: TokenAnswer | undefined;
-    const issued = await attemptToken(exchange.address, async () => {
-      admit();
-      const answer = await requestTokens(exchange, form);
-      for (const [name, value] of Object.entries(answer.headers)) exchange.response.setHeader(name, value);
-      if (answer.isIssued) return answer;
-      refused = answer;
-      return undefined;
-    });
-    if (issued) reply(exchange, issued.status, issued.body);
-    else if (refused) refuse(exchange, refused.status, refused.body);
+    admit();
+    const { isIssued, status, headers, body } = await requestTokens(exchange, form);
+    for (const [name, value] of Object.entries(headers)) exchange.response.setHeader(name, value);
+    if (isIssued) reply(exchange, status, body);
+    else refuse(exchange, status, body);
   }
 
   /** Ends the key of a token (RFC 7009). A wrong token is no error, so that nothing is said about it. */
@@ -113,11 +111,8 @@ export function createOAuthApi({ config, control, addressOf, failures, admit }: 
     const form = await formOf(exchange, address);
     if (!form) return;
     const { token: text = '', ...rest } = form;
-    const [id, secret] = credentialsOf(exchange, rest);
-    const client = await attemptToken(exchange.address, () => {
-      admit();
-      return control.apps.clients.authenticate(id, secret);
-    });
+    admit();
+    const client = await control.apps.clients.authenticate(...credentialsOf(exchange, rest));
     if (!client) {
       refuse(exchange, 401, { error: 'invalid_client', error_description: 'the client is unknown' });
       return;

@@ -1,5 +1,6 @@
 import type { RequestHandler } from 'express';
-import { createAttemptLimit, type RateLimiter, spend } from '../admission/rateLimit';
+import { type RateLimiter, spend } from '../admission/rateLimit';
+import { addressBucket } from '../auth/addresses';
 import { requirePlan, requireState } from '../auth/authenticate';
 import { hasApiAccess, type Organisation } from '../auth/principal';
 import { isScope, type Scope } from '../auth/scopes';
@@ -28,7 +29,7 @@ export interface AuthorizeOptions {
   readonly sessions: BrowserSessions;
   /** Limits the requests of each user. */
   readonly limiter: RateLimiter;
-  /** Limits, per address, requests of apps that have not registered. */
+  /** Limits, per address, requests of apps. */
   readonly failures: RateLimiter;
   readonly oauthAddress: OAuthAddress;
   readonly prepareSandbox: PrepareSandbox;
@@ -45,14 +46,13 @@ interface Form {
 /** `signIn` sends somebody who is not signed in to do so, and then back. */
 export function authorizeRoutes(options: AuthorizeOptions, signIn: (url: string, response: Response) => Reply): Routes {
   const { config, control, sessions, limiter, failures, oauthAddress, prepareSandbox } = options;
-  const attempt = createAttemptLimit(failures, 'authorize', 'Too many requests of unknown apps from this address');
 
   /** The request of an app, or what to answer it without asking anybody. */
   async function check({ request, search, address: from }: Exchange) {
     const address = oauthAddress(request);
     if (address === undefined) throw notFound('page');
-    const find = (id: string) => attempt(from, () => control.apps.clients.find(id));
-    const checked = await checkAuthorization(search.slice(1), address, find);
+    await spend(failures, `authorize ${addressBucket(from)}`, 1, 'Too many requests of apps from this address');
+    const checked = await checkAuthorization(search.slice(1), address, control.apps.clients.find);
     if ('asked' in checked) return { address, asked: checked.asked };
     const reply: Reply =
       'backTo' in checked ? { to: checked.backTo } : { status: 400, page: renderWrongRequest(checked.fault) };

@@ -47,7 +47,7 @@ export function createSettings(options: SettingsOptions) {
   const { config, control, tracker, onError } = options;
   const sessions = createBrowserSessions(config, control.sessions, options.failures);
   const exchanges = new WeakMap<IncomingMessage, Exchange>();
-  const parseForm = express.urlencoded({ extended: false, limit: '8kb', parameterLimit: 200 });
+  const parseForm = express.urlencoded({ extended: false, limit: '4kb', parameterLimit: 200 });
   const askForForm: RequestHandler = (request, _response, next) => {
     exchanges.get(request)?.askForBody();
     next();

@@ -136,6 +136,17 @@ describe('access ends at once', () => {
     expect(await statusWith(gateway, access)).toBe(401);
   });
 
+  test('of a gateway that does not know the prefix, as the version before, and with a row without its app', async () => {
+    const { access } = await connected();
+    await using before = await startGateway({ CONTROL_DATABASE: 'scopegate_oauth', KEY_PREFIX_APP: 'other_app_' });
+    expect(await statusWith(before, access)).toBe(401);
+    expect(await statusWith(gateway, access)).toBe(200);
+    const { data } = await admin.call('keys', { limit: 1 });
+    const rows = gateway.databases.control.collection<{ _id: string }>('api_keys');
+    await rows.updateOne({ _id: data[0].id }, { $unset: { app: 1 } });
+    expect(await statusWith(gateway, access)).toBe(401);
+  });
+
   test('with OAUTH=off, for what is not renewed', async () => {
     await using off = await startGateway({ CONTROL_DATABASE: 'scopegate_oauth', OAUTH: 'off' });
     const { status, headers } = await fetch(`${off.url}/mcp`, { method: 'POST' });
@@ -306,6 +317,22 @@ describe('a registration', () => {
     });
     expect(large.status).toBe(413);
   });
+});
+
+test('what anyone may send is limited by address', async () => {
+  await using own = await startGateway({ CONTROL_DATABASE: 'scopegate_oauth', RATE_LIMIT_PER_MINUTE: '3' });
+  const calls = [
+    () => post(own, 'token', { grant_type: 'refresh_token', refresh_token: 'x', client_id: 'x' }),
+    () => ask(own, '?client_id=x'),
+  ];
+  for (const call of calls) {
+    const statuses: number[] = [];
+    for (let at = 0; at < 4; at += 1) statuses.push((await call()).status);
+    expect(statuses).toEqual([400, 400, 400, 429]);
+  }
+  const { body, headers } = await calls[0]!();
+  expect(body.error).toBe('temporarily_unavailable');
+  expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
 });
 
 test('an organisation that is suspended, or whose plan changes, is refused as with any key', async () => {
