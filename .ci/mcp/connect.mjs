@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 
 const [, , suite, remote] = process.argv;
 const { SCOPEGATE_URL: url } = process.env;
@@ -27,7 +28,16 @@ async function allow(address) {
   const sent = { method: 'POST', redirect: 'manual', headers: { cookie, origin: url }, body: form };
   const { status, headers } = await fetch(address, sent);
   if (status !== 303) throw new Error(`the consent was answered with ${status}`);
-  await fetch(headers.get('location'));
+  // the program may not listen yet
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      await fetch(headers.get('location'));
+      return;
+    } catch (error) {
+      if (attempt === 50) throw error;
+      await pause(100);
+    }
+  }
 }
 
 /** Starts a program, and allows it once it says where. `isDone` is called with what it has written so far. */

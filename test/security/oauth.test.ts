@@ -18,7 +18,7 @@ import { useOffice } from '../admin/settings/people';
 
 /* Apps that connect by OAuth (docs/decisions/oauth.md): what they get, and when it ends, also for attackers. */
 
-const { gateway, organisation, admin, member } = useOffice();
+const { gateway, organisation, admin } = useOffice();
 
 /** A connected app with its tokens. */
 async function connected(choice?: Parameters<typeof allowed>[2]) {

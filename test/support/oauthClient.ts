@@ -72,6 +72,11 @@ export async function createOAuthClient(url: string): Promise<OAuthClient> {
         await client.close();
       }
     },
-    [Symbol.asyncDispose]: () => new Promise<void>((resolve) => void server.close(() => resolve())),
+    [Symbol.asyncDispose]: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => {
+          resolve();
+        });
+      }),
   };
 }
