@@ -98,13 +98,13 @@ describe('a registration', () => {
   });
 
   test('of a thousand from one address: ten a minute are read, and the newest thousand that nobody allowed are kept', async () => {
-    const CONTROL_DATABASE = 'scopegate_oauth_many';
-    await using own = await startGateway({ CONTROL_DATABASE });
+    await using own = await startGateway();
     const clients = own.databases.control.collection<{ _id: string; [member: string]: unknown }>('oauth_clients');
     const row = (at: number) => ({
       ...{ _id: `old ${String(at)}`, name: 'x', redirect_uris: [CALLBACK], authentication: 'none', secret: null },
       ...{ created_at: new Date(at), allowed_at: at === 0 ? new Date() : null, ends_at: new Date(Date.now() + 60_000) },
     });
+    await clients.deleteMany({});
     await clients.insertMany(Array.from({ length: 1001 }, (_, at) => row(at)));
     const statuses = await Promise.all(Array.from({ length: 1000 }, async () => (await register(own)).status));
     expect(statuses.filter((status) => status === 201)).toHaveLength(10);
