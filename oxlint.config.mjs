@@ -41,8 +41,9 @@ const ARROWS = {
     ...['admin', 'admission', 'auth', 'config', 'events', 'http', 'mongo', 'operations', 'organisations'],
     ...['tenant', 'writes'],
   ],
+  oauth: ['admission', 'auth', 'config', 'http', 'organisations', 'schema'],
   settings: [
-    ...['admin', 'admission', 'auth', 'config', 'http', 'mongo', 'operations', 'organisations', 'pages'],
+    ...['admin', 'admission', 'auth', 'config', 'http', 'mongo', 'oauth', 'operations', 'organisations', 'pages'],
     ...['schema', 'tenant'],
   ],
 };

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { AppError, movingError } from '../errors';
-import { type ApiKey, fingerprint, isShapedLikeKey, keyState, matchesAny, parseKey } from './keys';
+import { type ApiKey, fingerprint, isShapedLikeKey, matchesAny, parseKey, textState } from './keys';
 import { DEFAULT_MCP, hasApiAccess, type KeyPrincipal, type Organisation, STATES } from './principal';
 import { isInRanges } from './addresses';
 import { mayReadAhead, createSeenKeys } from './seenKeys';
@@ -37,8 +37,10 @@ export interface Refusal {
 
 interface AuthenticatorOptions {
   readonly apiKeys: KeySource;
-  /** Prefixes of live keys and of sandbox keys. */
+  /** Prefixes of live keys, of sandbox keys and of the access tokens of apps. */
   readonly keyPrefixes: readonly string[];
+  /** The one of them that tokens of apps have, and nothing else. */
+  readonly appPrefix?: string;
   readonly pepper: string;
   /** The previous pepper, while keys hashed with it are accepted. */
   readonly previousPepper?: string | undefined;
@@ -173,13 +175,15 @@ function keyFinder(options: AuthenticatorOptions, now: () => number) {
       if (readsAhead) remembered.isReadingAhead = false;
     }
     // the same id and secret under the other prefix, with a matching checksum, would be another key
-    const storedKey = stored && token.startsWith(stored.prefix) ? stored : null;
+    const isOfApp = prefix === options.appPrefix;
+    const storedKey =
+      stored && token.startsWith(stored.prefix) && (stored.app !== undefined) === isOfApp ? stored : null;
     options.onFound?.(storedKey);
     // the secret was just compared with this salt and hash
     const isCompared =
       storedKey !== null && storedKey.salt === rememberedKey?.salt && storedKey.hash === rememberedKey.hash;
     const matches = isCompared || matchesAny(parsed.secret, storedKey ?? undefined, peppers);
-    const state = storedKey && matches ? keyState(storedKey, new Date(now())) : storedKey ? 'wrong_secret' : 'unknown';
+    const state = storedKey && matches ? textState(storedKey, new Date(now())) : storedKey ? 'wrong_secret' : 'unknown';
     if (storedKey && state === 'active') {
       seen.note(storedKey);
       return { key: storedKey, secret: parsed.secret };

@@ -19,9 +19,11 @@ const PREFIX_SHOWN = 6;
 export const DEFAULT_KEY_PREFIX = 'svc_live_';
 /** The prefix of a sandbox's keys. */
 export const DEFAULT_TEST_KEY_PREFIX = 'svc_test_';
+/** The prefix of the access tokens of connected apps. */
+export const DEFAULT_APP_KEY_PREFIX = 'svc_app_';
 
 /** What is stored of a key's secret: enough to verify it, not to recover it. */
-interface KeySecret {
+export interface KeySecret {
   /** 16 random bytes, base64. */
   readonly salt: string;
   /** HMAC-SHA-256 over salt and secret, keyed with the pepper (empty if not set), base64. */
@@ -41,9 +43,8 @@ export interface NewKey extends KeySecret {
 /** Creates a key with a configured prefix (`svc_live_`). */
 export function generateKey(prefix: string, pepper: string): NewKey {
   const id = randomUUID();
-  const secret = encode(randomBytes(32), SECRET_LENGTH);
-  const body = `${prefix}${encode(uuidBytes(id), ID_LENGTH)}_${secret}`;
-  const key = body + checksum(body);
+  const secret = secretOf(randomBytes(32));
+  const key = writeKey(prefix, id, secret);
   return {
     id,
     key,
@@ -51,6 +52,15 @@ export function generateKey(prefix: string, pepper: string): NewKey {
     lastFour: key.slice(-4),
     ...hashWithNewSalt(secret, pepper),
   };
+}
+
+/** 256 bits as a secret. */
+export const secretOf = (bits: Uint8Array): string => encode(bits, SECRET_LENGTH);
+
+/** The text of a key. */
+export function writeKey(prefix: string, id: string, secret: string): string {
+  const body = `${prefix}${encode(uuidBytes(id), ID_LENGTH)}_${secret}`;
+  return body + checksum(body);
 }
 
 export function hashWithNewSalt(secret: string, pepper: string): KeySecret {
@@ -176,6 +186,38 @@ export interface ApiKey {
   readonly rotated_to: string | null;
   /** What it may do over MCP; {@link DEFAULT_MCP} if missing. */
   readonly mcp?: McpAccess;
+  /** The app that an admin connected, of whose current access token `salt` and `hash` are; missing of a key that somebody holds. */
+  readonly app?: ConnectedApp;
+}
+
+/** An app that is connected by OAuth (docs/decisions/oauth.md). Digests are SHA-256, base64url. */
+export interface ConnectedApp {
+  readonly client_id: string;
+  /** Where it gets its code: the host of its redirect address, or that address' scheme with `:` if it has no host. */
+  readonly host: string;
+  /** The expiry of the key once the code is redeemed; until then the key expires with the code. */
+  readonly ends_at: Date;
+  readonly code: {
+    readonly digest: string;
+    /** Of the S256 method of PKCE. */
+    readonly challenge: string;
+    readonly redirect_uri: string;
+    readonly used_at?: Date;
+  };
+  /** Missing until the code is redeemed. */
+  readonly tokens?: AppTokens;
+}
+
+export interface AppTokens {
+  /** When the access token expires. */
+  readonly access_ends_at: Date;
+  /** Digest of the secret that all refresh tokens of the connection share, and of that of the current one and of the one before. */
+  readonly family: string;
+  readonly refresh: string;
+  readonly previous: string | null;
+  /** What the current tokens are derived from, together with the refresh token before. */
+  readonly seed: string;
+  readonly issued_at: Date;
 }
 
 export type KeyState = 'active' | 'revoked' | 'expired';
@@ -184,6 +226,14 @@ export type KeyState = 'active' | 'revoked' | 'expired';
 export function keyState({ revoked_at, expires_at }: Pick<ApiKey, 'revoked_at' | 'expires_at'>, now: Date): KeyState {
   if (revoked_at !== null) return 'revoked';
   return expires_at !== null && expires_at <= now ? 'expired' : 'active';
+}
+
+/** Whether the text of a key, or the access token of an app, is accepted, and if not, why. */
+export function textState(key: Pick<ApiKey, 'revoked_at' | 'expires_at' | 'app'>, now: Date): KeyState {
+  const state = keyState(key, now);
+  if (key.app === undefined || state !== 'active') return state;
+  const { tokens } = key.app;
+  return tokens !== undefined && tokens.access_ends_at > now ? 'active' : 'expired';
 }
 
 /**
@@ -205,7 +255,7 @@ export function nameFault(name: string): string | undefined {
 /** A key as every API and command shows it. An allowlist, so that neither its hash nor a member added later can leak. */
 export function shownKey(key: ApiKey, state: KeyState) {
   const { name, prefix, last_four, scopes, created_by, created_at, expires_at, revoked_at } = key;
-  const { last_used_at, last_used_from, allowed_ranges, rotated_to, mcp = DEFAULT_MCP } = key;
+  const { last_used_at, last_used_from, allowed_ranges, rotated_to, mcp = DEFAULT_MCP, app } = key;
   return {
     id: key._id,
     name,
@@ -221,6 +271,7 @@ export function shownKey(key: ApiKey, state: KeyState) {
     allowed_ranges,
     rotated_to,
     mcp,
+    ...{ kind: app ? 'app' : 'key', app: app ? { client_id: app.client_id, host: app.host } : null },
     state,
   };
 }

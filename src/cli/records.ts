@@ -45,6 +45,7 @@ export function missingIn({
     'the request log',
     'usage',
     'answers kept for an Idempotency-Key',
+    'connected apps',
     'its sandbox',
   ].join(', ');
 }

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { type VariableError, fileVariable, readSecretFiles } from './secretFiles';
 import { SECRETS, VARIABLES } from './variables';
 
+export { isSecureOrLocal } from './checks';
 export { MAX_POINTS } from './variables';
 
 /* The only place that reads process.env, beside sdl/folder.ts, which needs SCHEMA_DIR before. */
@@ -88,6 +89,9 @@ function contradictionsOf(config: Config): VariableError[] {
   const [live, test] = [config.KEY_PREFIX, config.KEY_PREFIX_TEST];
   if (live.startsWith(test) || test.startsWith(live))
     errors.push(['KEY_PREFIX_TEST', 'must not begin with KEY_PREFIX, and KEY_PREFIX must not begin with it']);
+  const app = config.KEY_PREFIX_APP;
+  if ([live, test].some((prefix) => prefix.startsWith(app) || app.startsWith(prefix)))
+    errors.push(['KEY_PREFIX_APP', 'must not begin with KEY_PREFIX or KEY_PREFIX_TEST, and neither with it']);
   const { WEBHOOK_SECRET, WEBHOOK_SECRET_PREVIOUS } = config;
   if (WEBHOOK_SECRET_PREVIOUS !== undefined && WEBHOOK_SECRET === undefined)
     errors.push(['WEBHOOK_SECRET', 'must be set if WEBHOOK_SECRET_PREVIOUS is: it is the secret that replaces it']);

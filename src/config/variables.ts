@@ -1,73 +1,24 @@
 import * as z from 'zod';
-import { DEFAULT_KEY_PREFIX, DEFAULT_TEST_KEY_PREFIX } from '../auth/keys';
+import { DEFAULT_APP_KEY_PREFIX, DEFAULT_KEY_PREFIX, DEFAULT_TEST_KEY_PREFIX } from '../auth/keys';
 import { readColour, readLogo } from './brand';
-import { items, MIN_SECRET, readHeaders, readRanges, readTokens, readWebhookSecrets } from './lists';
+import {
+  nonEmpty,
+  matching,
+  keyPrefix,
+  list,
+  wholeNumber,
+  isRedisAddress,
+  isOrigin,
+  isPublicUrl,
+  isSecureOrLocal,
+  isAllowedOrigin,
+  isWebhookUrl,
+  isContactUrl,
+  isCollectorUrl,
+} from './checks';
+import { MIN_SECRET, readHeaders, readRanges, readTokens, readWebhookSecrets } from './lists';
 
 /* Every variable: how it is checked and converted, its default, and a line for `--help`. */
-
-const nonEmpty = z.string().min(1);
-const matching = (pattern: RegExp, message?: string): z.ZodString => z.string().regex(pattern, message);
-const keyPrefix = matching(/^[a-z]+(_[a-z]+)*_$/, 'must be lower-case words, each followed by _');
-const list = z.string().transform(items);
-
-/** A whole number in decimal digits, within both bounds. */
-function wholeNumber(least: number, most: number): z.ZodType<number, string> {
-  const isWithin = (text: string): boolean => /^\d{1,15}$/.test(text) && Number(text) >= least && Number(text) <= most;
-  return z
-    .string()
-    .refine(isWithin, `must be a whole number from ${String(least)} to ${String(most)}`)
-    .transform(Number);
-}
-
-/** Whether ioredis parses the URI as intended: an unencoded / or # in a password would end the host early. */
-function isRedisAddress(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const { hostname, pathname, search, hash } = new URL(text);
-  return hostname !== '' && !`${pathname}${search}${hash}`.includes('@');
-}
-
-/** A value that a browser can send as Origin; a host with * would never match. */
-function isOrigin(text: string): boolean {
-  return URL.canParse(text) && new URL(text).origin === text && !text.includes('*');
-}
-
-/** An http or https URL that can be followed by a path: an origin, or one with a path of plain segments. */
-function isPublicUrl(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const { protocol, origin, pathname } = new URL(text);
-  const path = pathname === '/' ? '' : pathname;
-  return /^https?:$/.test(protocol) && !text.includes('*') && /^(\/[\w.~-]+)*$/.test(path) && origin + path === text;
-}
-
-/** Origins of browser extensions and of apps in a web view, which are opaque to the URL standard. */
-const APP_ORIGIN = /^(?:[a-z-]+-extension|capacitor|ionic|tauri):\/\/[\w.-]+$/;
-
-function isAllowedOrigin(text: string): boolean {
-  return text === '*' || isOrigin(text) || APP_ORIGIN.test(text);
-}
-
-/** An https URL, or an http URL on loopback. */
-function isSecureOrLocal(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const { protocol, hostname } = new URL(text);
-  return protocol === 'https:' || (protocol === 'http:' && /^(localhost|127\.0\.0\.1|\[::1\])$/.test(hostname));
-}
-
-function isWebhookUrl(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const { protocol, username, password } = new URL(text);
-  return /^https?:$/.test(protocol) && username === '' && password === '';
-}
-
-/** Where people ask for access: a page over https, or an email address. */
-function isContactUrl(text: string): boolean {
-  return URL.canParse(text) && /^(https:|mailto:[^@\s]+@[^@\s]+$)/i.test(text) && !/\s/.test(text);
-}
-
-/** An http or https URL of a collector, to which the exporter appends /v1/traces. */
-function isCollectorUrl(text: string): boolean {
-  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && !text.endsWith('/v1/traces');
-}
 
 /** The most points per minute, which requests are charged in a rate limit; GraphQL's Int can hold it. */
 export const MAX_POINTS = 1_000_000_000;
@@ -121,6 +72,14 @@ export const VARIABLES = {
   KEY_PREFIX_TEST: {
     schema: keyPrefix.default(DEFAULT_TEST_KEY_PREFIX),
     help: 'prefix of new sandbox keys',
+  },
+  KEY_PREFIX_APP: {
+    schema: keyPrefix.default(DEFAULT_APP_KEY_PREFIX),
+    help: 'prefix of the tokens of connected apps; when it changes, these must connect again',
+  },
+  OAUTH: {
+    schema: z.enum(['on', 'off']).default('on'),
+    help: 'off closes OAuth: no app can connect, and those that are connected have no access after an hour; on works with a PUBLIC_URL of https, or on this machine',
   },
   RATE_LIMIT_PER_MINUTE: {
     schema: wholeNumber(1, MAX_POINTS).default(600),

@@ -19,6 +19,7 @@ import { createHealth, createMetricsPage, createReadiness, metricsAccess } from 
 import { describeError } from '../log';
 import { createMcpApi } from '../mcp';
 import type { Face, Metrics } from '../metrics';
+import { challengeOf, createOAuthApi, oauthAddress } from '../oauth';
 import type { Schemas } from '../operations/build';
 import type { DataContext, OpenContext } from '../operations/context';
 import { createExecutor } from '../operations/execution';
@@ -103,9 +104,12 @@ export async function createApis(options: ApisOptions) {
   });
   const admin = createAdmin({ config, control, databases, ...options.webhooks.management });
   const site = createSite(publicPath(config), brandOf(config));
+  const addressOf = oauthAddress(config);
+  const failures = metrics.counted('address', limiters.failures);
   const settings = createSettings({
     config,
     site,
+    oauthAddress: addressOf,
     control,
     demoKey,
     organisationData: databases.organisationData,
@@ -114,7 +118,7 @@ export async function createApis(options: ApisOptions) {
     tracker,
     admin,
     limiter: metrics.counted('user', limiters.keys),
-    failures: metrics.counted('address', limiters.failures),
+    failures,
     webhookInfo: {
       types: published.eventTypes.map(({ name }) => name),
       canMake: webhookSettings(config).masters !== undefined,
@@ -144,6 +148,12 @@ export async function createApis(options: ApisOptions) {
     }),
     graphql: (exchange) => graphql.handle(exchange),
     mcp: createMcpApi({ runner, openContext, title: config.BRAND_NAME, origins: config.CORS_ORIGINS }),
+    oauth: createOAuthApi({
+      ...{ config, control, addressOf, failures },
+      admit: () => {
+        tracker.admit();
+      },
+    }),
     settingsApi: (exchange) => {
       const isPost = exchange.request.method === 'POST';
       if (!isPost) throw new AppError('method_not_allowed', 'Only POST is allowed.', { allow: ['POST'] });
@@ -170,6 +180,11 @@ export async function createApis(options: ApisOptions) {
 
   return {
     answer,
+    /** Tells the caller of a request without a valid key where an app gets one. */
+    challenge({ request, response }: Exchange, face: Face): void {
+      const address = face === 'mcp' || face === 'rest' ? addressOf(request) : undefined;
+      if (address !== undefined) response.setHeader('WWW-Authenticate', challengeOf(address, face === 'mcp'));
+    },
     /** Answers a request at ADMIN_PORT. */
     async answerAdmin(exchange: Exchange, entry: PathEntry): Promise<void> {
       if (entry.face === 'operator') return answer(exchange, entry);

@@ -140,6 +140,7 @@ export async function createGateway(options: GatewayOptions, host: GatewayHost) 
         logger.error({ ...ids, code: appError.code, error: describeError(error) }, 'request failed');
       }
       exchange.log.code = appError.code;
+      if (appError.code === 'unauthenticated') apis.challenge(exchange, face);
       writeError(exchange, appError, errors);
     }
   }

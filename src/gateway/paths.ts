@@ -4,6 +4,7 @@ import { METRICS_PATH } from './health';
 import { type ErrorFormat, PROBLEM } from '../http/problem';
 import { MCP_PATH } from '../mcp';
 import type { Face } from '../metrics';
+import { OAUTH_ERRORS, OAUTH_PATH, RESOURCE_METADATA, SERVER_METADATA } from '../oauth';
 import { OPERATOR_BASE } from '../rest';
 import { SETTINGS_GRAPHQL, SETTINGS_PATH } from '../settings';
 import { REST_BASE } from '../units';
@@ -33,6 +34,7 @@ export interface PathEntry {
 const API = { isTracked: true, hasCors: true } as const;
 const API_WITHOUT_CORS = { isTracked: true, hasCors: false } as const;
 const UNTRACKED = { errors: PROBLEM, isTracked: false, hasCors: false } as const;
+const METADATA = { face: 'oauth', withBelow: true, errors: OAUTH_ERRORS, isTracked: false, hasCors: true } as const;
 const PAGES = { face: 'pages', ...UNTRACKED } as const;
 
 /** The first entry that fits counts. */
@@ -44,6 +46,9 @@ const ENTRIES: readonly PathEntry[] = [
   { path: MCP_PATH, face: 'mcp', errors: PROBLEM, ...API },
   { path: `${REST_BASE}/docs`, withBelow: true, ...PAGES },
   { path: REST_BASE, withBelow: true, face: 'rest', errors: PROBLEM, ...API },
+  { path: OAUTH_PATH, withBelow: true, face: 'oauth', errors: OAUTH_ERRORS, ...API },
+  { path: SERVER_METADATA, ...METADATA },
+  { path: RESOURCE_METADATA, ...METADATA },
   { path: '/livez', face: 'operation', ...UNTRACKED },
   { path: '/readyz', face: 'operation', ...UNTRACKED },
   { path: METRICS_PATH, face: 'operation', ...UNTRACKED },

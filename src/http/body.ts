@@ -55,9 +55,7 @@ function isUtf8Of(wanted: string, header: string | undefined): boolean {
  * validation_failed if it is nested deeper or has more members than any valid body (json.ts)
  */
 export async function readJson(exchange: Exchange, limit: number): Promise<unknown> {
-  exchange.isReceiving = true;
-  exchange.askForBody();
-  const bytes = await readBytes(exchange, limit).finally(() => (exchange.isReceiving = false));
+  const bytes = await receive(exchange, limit);
   if (bytes.length > SMALL) await exchange.queue.loopTurn(exchange);
   exchange.bodies.holdBody(exchange, estimateParsedSize(bytes));
   if (bytes.length > LARGE) await exchange.queue.take(exchange, 'body');
@@ -76,6 +74,19 @@ export async function readJson(exchange: Exchange, limit: number): Promise<unkno
     const detail = text.trim() === '' ? 'is empty; send a JSON object' : 'is not valid JSON';
     throw invalidRequest([{ pointer: '', code: 'json', detail }]);
   }
+}
+
+/**
+ * Reads a small body as a form. @throws AppError payload_too_large; unavailable; invalid_request if it ends early
+ */
+export async function readForm(exchange: Exchange, limit: number): Promise<URLSearchParams> {
+  return new URLSearchParams((await receive(exchange, limit)).toString());
+}
+
+function receive(exchange: Exchange, limit: number): Promise<Buffer> {
+  exchange.isReceiving = true;
+  exchange.askForBody();
+  return readBytes(exchange, limit).finally(() => (exchange.isReceiving = false));
 }
 
 /** Checks a JSON text. Other requests have a turn after each piece of it and, if it is large, before it is parsed. */
@@ -173,5 +184,6 @@ export function estimateParsedSize(bytes: Buffer): number {
 }
 
 function tooLarge(limit: number): AppError {
-  return new AppError('payload_too_large', `The body is larger than ${String(limit / MEBIBYTE)} MiB.`);
+  const size = limit < MEBIBYTE ? `${String(limit / 1024)} KiB` : `${String(limit / MEBIBYTE)} MiB`;
+  return new AppError('payload_too_large', `The body is larger than ${size}.`);
 }

@@ -27,7 +27,10 @@ export function writeError(
 }
 
 export function setErrorHeaders(response: ServerResponse, error: ErrorContent): void {
-  for (const [name, value] of Object.entries(errorHeaders(error))) response.setHeader(name, value);
+  for (const [name, value] of Object.entries(errorHeaders(error))) {
+    // a challenge that names an authorization server stays
+    if (name !== 'WWW-Authenticate' || !response.hasHeader(name)) response.setHeader(name, value);
+  }
 }
 
 export function errorHeaders({ code, extras: { retryAfter, allow, accepts } }: ErrorContent): Record<string, string> {

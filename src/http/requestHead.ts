@@ -82,6 +82,17 @@ export function connectsFrom({ headers, socket }: IncomingMessage, ranges: reado
   return ipaddr.isValid(address) && ranges.includes(ipaddr.process(address).range());
 }
 
+const LOOPBACK_HOST = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i;
+
+/**
+ * The host and port by which a caller on this machine reached the gateway; undefined of any other caller. The Host header can be forged, so the
+ * connection must also come from loopback, and not through a proxy that identifies itself.
+ */
+export function localHost(request: IncomingMessage): string | undefined {
+  const { host = '' } = request.headers;
+  return LOOPBACK_HOST.test(host) && connectsFrom(request, ['loopback']) ? host : undefined;
+}
+
 const EVENT_STREAM = 'text/event-stream';
 const JSON_TYPE = 'application/json';
 

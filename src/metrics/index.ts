@@ -1,13 +1,13 @@
 import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client';
 import type { RateLimiter } from '../admission/rateLimit';
-import { type ApiKey, type KeyState, keyState } from '../auth/keys';
+import { type ApiKey, type KeyState, textState } from '../auth/keys';
 import { REFUSAL_REASONS, type RefusalReason } from '../auth/authenticate';
 import { UNAVAILABLE_REASONS, type UnavailableReason } from '../errors';
 import { addGauges, type GaugeOptions } from './gauges';
 import { gauge, tally } from './tally';
 
 /** Which part of the gateway handled a request; `operation` has the paths for running it, such as /readyz and /metrics. */
-export type Face = 'rest' | 'graphql' | 'mcp' | 'pages' | 'settings' | 'operation' | 'operator';
+export type Face = 'rest' | 'graphql' | 'mcp' | 'oauth' | 'pages' | 'settings' | 'operation' | 'operator';
 
 /** Where limits are counted: in this process, in the shared store, or in this process because the shared store is down. */
 export type LimiterStore = 'memory' | 'shared' | 'degraded';
@@ -207,7 +207,7 @@ export function createMetrics(options: MetricsOptions) {
 /** The label for a key: null if there is no such key, undefined if it is malformed. */
 export function keyLabel(key: ApiKey | null | undefined, now: number): FoundKey {
   if (!key) return key === null ? 'unknown' : 'malformed';
-  const state = keyState(key, new Date(now));
+  const state = textState(key, new Date(now));
   return state === 'active' ? 'live' : state;
 }
 

@@ -1,5 +1,5 @@
 import { type ClientSession, trusted } from 'mongoose';
-import { type ApiKey, generateKey, keyState, type NewKey } from '../auth/keys';
+import { type ApiKey, generateKey, keyState, type KeySecret, matchesAny, type NewKey } from '../auth/keys';
 import { type Mode, modeOf } from '../auth/principal';
 import type { Config } from '../config';
 import { coalescedReads } from '../tenant/coalesce';
@@ -16,6 +16,7 @@ import {
   type KeyUpdate,
   type NewApiKey,
   ownKeys,
+  refuseForApp,
   sameLifetime,
   searchCondition,
   unusedConditions,
@@ -63,7 +64,10 @@ const KEY_READ_BATCH = 100;
 const KEYS_AT_ONCE = 200;
 
 export interface ApiKeysOptions extends Omit<KeyWriterOptions, 'pepper'> {
-  readonly config: Pick<Config, 'KEY_PREFIX' | 'KEY_PREFIX_TEST' | 'KEY_PEPPER' | 'MAX_KEYS'>;
+  readonly config: Pick<
+    Config,
+    'KEY_PREFIX' | 'KEY_PREFIX_TEST' | 'KEY_PREFIX_APP' | 'KEY_PEPPER' | 'KEY_PEPPER_PREVIOUS' | 'MAX_KEYS'
+  >;
   readonly actor: Actor;
 }
 
@@ -75,6 +79,8 @@ export function createApiKeys(models: ControlModels, { config, actor, onError, n
   const writer = createKeyWriter(models, { onError, now, pepper: config.KEY_PEPPER, pepperNumber });
   const loader = coalescedReads(nativeCollection(models.apiKeys), { maxBatchSize: KEY_READ_BATCH });
 
+  const { KEY_PEPPER: pepper, KEY_PEPPER_PREVIOUS: previousPepper } = config;
+  const peppers = previousPepper === undefined ? [pepper] : [pepper, previousPepper];
   const prefixes: Readonly<Record<Mode, string>> = { live: config.KEY_PREFIX, test: config.KEY_PREFIX_TEST };
 
   /** `test` for a sandbox, `live` for any other organisation; an organisation's mode never changes. */
@@ -136,7 +142,8 @@ export function createApiKeys(models: ControlModels, { config, actor, onError, n
   return {
     /** Undefined if the organisation does not exist. @throws KeyRefused beyond MAX_KEYS */
     async create(input: NewApiKey, by = anyOrganisation, noteId?: NoteId): Promise<KeyWithSecret | undefined> {
-      const newKey = generateKey(prefixes[await modeOfId(input.organisationId)], config.KEY_PEPPER);
+      const prefix = input.app ? config.KEY_PREFIX_APP : prefixes[await modeOfId(input.organisationId)];
+      const newKey = generateKey(prefix, config.KEY_PEPPER);
       const document = await models.change(async (session, record) => {
         await noteId?.(session, newKey.id);
         const stored = await insertKey(input, newKey, session);
@@ -150,9 +157,9 @@ export function createApiKeys(models: ControlModels, { config, actor, onError, n
     /** Reads a key by id from the primary, batched with other reads in the same turn of the event loop. */
     find: (id: string): Promise<ApiKey | null> => loader.load(id),
     list: (organisationId: string): Promise<ApiKey[]> => oldestFirst(organisationId).exec(),
-    /** The same keys, read one batch at a time. */
-    each: (organisationId: string): AsyncIterable<ApiKey> =>
-      oldestFirst(organisationId).cursor({ batchSize: KEYS_AT_ONCE }),
+    /** The same keys without those of apps, read one batch at a time. */
+    eachOfPrograms: (organisationId: string): AsyncIterable<ApiKey> =>
+      oldestFirst(organisationId).find({ app: null }).cursor({ batchSize: KEYS_AT_ONCE }),
     page({
       organisationId,
       state,
@@ -207,6 +214,11 @@ export function createApiKeys(models: ControlModels, { config, actor, onError, n
         const old = await findOwn(id, by, session);
         const at = new Date(now());
         if (!old || keyState(old, at) !== 'active') return undefined;
+        refuseForApp(
+          old,
+          '/key_id',
+          'is that of a connected app, which renews its own tokens; revoke it if they leaked',
+        );
         const successor =
           old.rotated_to === null ? null : await models.apiKeys.findById(old.rotated_to, null, { session }).lean();
         if (successor && keyState(successor, at) === 'active') {
@@ -239,6 +251,12 @@ export function createApiKeys(models: ControlModels, { config, actor, onError, n
         if (!before || keyState(before, new Date(now())) !== 'active') return undefined;
         const { from, to } = changesOf(before, update);
         if (Object.keys(to).length === 0) return before;
+        if (to.expires_at !== undefined)
+          refuseForApp(
+            before,
+            '/expires_at',
+            'was decided when the app was connected; revoke the key, or connect the app again',
+          );
         if (to.expires_at !== undefined && before.rotated_to !== null) {
           const detail = 'cannot be changed, because the key was replaced and ends with its overlap';
           const message = `the expiry of key ${id} cannot be changed: it was replaced, and stops working when its overlap with the new key ends`;
@@ -263,6 +281,7 @@ export function createApiKeys(models: ControlModels, { config, actor, onError, n
     },
     /** Whether a key is active by the database's time, and if not, why. */
     stateOf: (key: Pick<ApiKey, 'revoked_at' | 'expires_at'>) => keyState(key, new Date(now())),
+    isSecretOf: (secret: string, key: KeySecret): boolean => matchesAny(secret, key, peppers),
     /** Records the time and address of a use, at most once a minute, without delaying the request. */
     markUsed: writer.noteUse,
     /** Hashes a used key with the current pepper if it has an older one, without delaying the request. */

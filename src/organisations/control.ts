@@ -1,10 +1,11 @@
-import type { Config } from '../config';
 import type { Databases } from '../tenant/databases';
 import { ShardRefused } from '../mongo/shards';
 import { createApiKeys, type ApiKeysOptions } from './apiKeys';
+import { createAppClients } from './appClients';
 import { createAuditLog } from './audit';
 import type { Actor } from './auditEvents';
 import type { UnbudgetedAction } from './auditRecorder';
+import { createConnectedApps } from './connectedApps';
 import { createCreations } from './creations';
 import { createErasures } from './erasing';
 import { createFeeds } from './feeds';
@@ -28,7 +29,7 @@ import { importEndpoints } from './webhookRecords';
 export type Control = Awaited<ReturnType<typeof openControl>>;
 
 export interface ControlOptions extends Pick<ApiKeysOptions, 'actor' | 'onError'> {
-  readonly config: Pick<Config, 'KEY_PREFIX' | 'KEY_PREFIX_TEST' | 'KEY_PEPPER' | 'KEY_PEPPER_PREVIOUS' | 'MAX_KEYS'>;
+  readonly config: ApiKeysOptions['config'];
   readonly databases: Databases;
   /** Whether the database stays as it is, without indexes that it lacks; no by default. */
   readonly asIs?: boolean;
@@ -59,9 +60,14 @@ export async function openControl({ databases, config, asIs = false, ...options 
   const store = storesFor(options.actor);
   databases.openedBy(store.organisations);
   const pepper = createPepperGuard(databases.control, models, config, now);
+  const keyOptions = { config, now, pepperNumber: pepper.number };
+  const apiKeys = createApiKeys(models, { ...options, ...keyOptions });
+  const clients = createAppClients(models, now);
   return {
     ...store,
-    apiKeys: createApiKeys(models, { ...options, config, now, pepperNumber: pepper.number }),
+    apiKeys,
+    /** Registered apps, and the keys of those that are connected. */
+    apps: { ...createConnectedApps(models, { ...keyOptions, apiKeys, clients }), clients },
     audit: createAuditLog(models),
     usage: createKeyUsage(models),
     requests: createRequestLog(models),

@@ -18,7 +18,7 @@ import { dropFormer, ONE_CLUSTER_SCHEMA, requireOneCluster } from './formerSchem
 export const CONTROL_SCHEMA = 12;
 
 /** Raise it by one whenever an index is added, so that databases get it; and to CONTROL_SCHEMA whenever that is raised. */
-export const CONTROL_INDEXES = 12;
+export const CONTROL_INDEXES = 13;
 
 /** The lowest number that this version can serve. */
 const OLDEST_SCHEMA = 10;

@@ -13,7 +13,7 @@ export type KeyUpdate = {
 };
 
 export type NewApiKey = KeyUpdate &
-  Pick<ApiKey, 'name' | 'scopes' | 'created_by' | 'expires_at'> & { readonly organisationId: string };
+  Pick<ApiKey, 'name' | 'scopes' | 'created_by' | 'expires_at' | 'app'> & { readonly organisationId: string };
 
 /** Why a key cannot be created or changed. The message is for operators; `fault` is for users, who know which key they mean. */
 export class KeyRefused extends Error {
@@ -57,9 +57,16 @@ export const keyIdentity = ({ name, prefix, last_four }: ApiKey) => ({ name, pre
 
 /** What audit details say of a new key. */
 export const keyDescription = (key: ApiKey) => {
-  const { scopes, expires_at, allowed_ranges, mcp } = key;
-  return { ...keyIdentity(key), scopes, expires_at, allowed_ranges, mcp };
+  const { scopes, expires_at, allowed_ranges, mcp, app } = key;
+  const described = { ...keyIdentity(key), scopes, expires_at, allowed_ranges, mcp };
+  // until its code is redeemed, the row of an app expires with that
+  return app ? { ...described, expires_at: app.ends_at, app: { client_id: app.client_id, host: app.host } } : described;
 };
+
+/** @throws KeyRefused for a change of what an app's consent decides */
+export function refuseForApp({ _id, app }: ApiKey, pointer: string, detail: string): void {
+  if (app) throw new KeyRefused({ pointer, code: 'not_allowed', detail }, `key ${_id} ${detail}`);
+}
 
 /** Matches the keys that an authority may change. */
 export const ownKeys = ({ organisationId }: Authority): Record<string, string> =>

@@ -2,6 +2,7 @@ import { Schema } from 'mongoose';
 import { MCP_ACCESS } from '../auth/principal';
 import type { Scope } from '../auth/scopes';
 import { DAY } from '../units';
+import { connectedApp } from './appRows';
 import { COPIED_TO_KEYS, STATE } from './organisationRows';
 import { listOf, nullable, optional, PART, required, ROW } from './schemas';
 
@@ -37,6 +38,8 @@ export const keySchema = Schema.create(
     allowed_ranges: listOf<string>(),
     rotated_to: nullable.text,
     mcp: { ...optional.text, enum: MCP_ACCESS },
+    /** Missing of a key that somebody holds. */
+    app: { type: connectedApp, allowNull: false },
   } as const,
   { ...ROW, collection: 'api_keys' },
 );

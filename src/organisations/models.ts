@@ -2,6 +2,7 @@ import type { ClientSession, Connection, Model } from 'mongoose';
 import type { Collection, Index } from '../mongo/collection';
 import type { Databases } from '../tenant/databases';
 import { createAuditRecorder, type RecordEvent } from './auditRecorder';
+import { clientSchema } from './appRows';
 import { auditSchema } from './auditRows';
 import { creationSchema } from './creations';
 import { jobSchema } from './jobRows';
@@ -25,6 +26,7 @@ const SCHEMAS = {
   requests: requestSchema,
   jobs: jobSchema,
   members: memberSchema,
+  clients: clientSchema,
 } as const;
 
 /** Indexes that only versions before CONTROL_SCHEMA (controlSchema.ts) need, by collection: `doctor --fix` drops them. */

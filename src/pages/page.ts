@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { RequestHandler } from 'express';
-import { connectsFrom } from '../http/requestHead';
+import { localHost } from '../http/requestHead';
 import { type Html, html, type LayoutOptions } from './html';
 import helmet from 'helmet';
 
@@ -44,6 +44,9 @@ export function settingsPolicy(frameAncestors: readonly string[]): RequestHandle
   };
 }
 
+/** A form whose answer sends the browser to another address: its origin, or its scheme with `:`. */
+export const formPolicy = (target: string): RequestHandler => policy({ 'form-action': ["'self'", target] });
+
 /** Apollo Sandbox: our own files, and its frame. */
 export const sandboxPolicy: RequestHandler = policy({ 'frame-src': [SANDBOX_FRAME] });
 
@@ -81,14 +84,9 @@ export interface Page extends Omit<LayoutOptions, 'body'> {
  */
 export const AUTHORIZATION = 'Bearer svc_live_…';
 
-const LOOPBACK_HOST = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i;
-
-/**
- * The demo's key, if this visitor may see it: only on the machine itself. The Host header can be forged, so the
- * connection must also come from loopback, and not through a proxy that identifies itself.
- */
+/** The demo's key, if this visitor may see it: only on the machine itself. */
 export function visibleDemoKey(request: IncomingMessage, demoKey: string | undefined): string | undefined {
-  return LOOPBACK_HOST.test(request.headers.host ?? '') && connectsFrom(request, ['loopback']) ? demoKey : undefined;
+  return localHost(request) === undefined ? undefined : demoKey;
 }
 
 /**

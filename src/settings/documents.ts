@@ -6,7 +6,7 @@ import { DAY } from '../units';
  */
 
 const KEY = `id name prefix last_four scopes created_by created_at expires_at revoked_at last_used_at last_used_from
-  allowed_ranges rotated_to mcp state`;
+  allowed_ranges rotated_to mcp kind app { host } state`;
 
 const ENDPOINT = `id url types state disabled_reason disabled_at failing_since next_attempt_at last_success_at waiting
   lag_seconds old_secret_until created_by created_at`;

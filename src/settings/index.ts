@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import express, { type Express, type Request, type RequestHandler } from 'express';
+import express, { type Express, type Request, type RequestHandler, type Response } from 'express';
 import { AppError, notFound } from '../errors';
 import { type Exchange, noteUnavailable } from '../http/exchange';
 import type { RequestTracker } from '../admission/requestTracker';
@@ -17,11 +17,14 @@ import { type Session, SESSION_LIMITS, userActor } from '../organisations/sessio
 import type { Site } from '../pages/site';
 import { ATTEMPT_SECONDS } from './openid';
 import { UUID } from '../units';
+import { AUTHORIZE_PATH } from '../oauth';
+import { LONGEST_QUERY } from '../oauth/authorization';
+import { type AuthorizeOptions, authorizeRoutes } from './authorize';
 import { SETTINGS_PAGES } from './documents';
 import { whyNoInsights } from './insights';
 import { type OpeningAnswers, openingAnswers } from './opening';
 import { renderOtherSide, renderSettings, SANDBOX_PATH, type WebhookInfo } from './page';
-import type { Route, Routes } from './route';
+import type { Reply, Route, Routes } from './route';
 import { type PrepareSandbox, createSandboxPreparer, type SandboxOptions } from './sandbox';
 import { type Begin, signInRoutes, type SignInRoutesOptions } from './signIn';
 import { SIGN_IN } from './signInPage';
@@ -44,7 +47,7 @@ export function createSettings(options: SettingsOptions) {
   const { config, control, tracker, site, onError } = options;
   const sessions = createBrowserSessions(config, control.sessions, options.failures);
   const exchanges = new WeakMap<IncomingMessage, Exchange>();
-  const parseForm = express.urlencoded({ extended: false, limit: '4kb', parameterLimit: 10 });
+  const parseForm = express.urlencoded({ extended: false, limit: '4kb', parameterLimit: 200 });
   const askForForm: RequestHandler = (request, _response, next) => {
     exchanges.get(request)?.askForBody();
     next();
@@ -144,10 +147,13 @@ const RETURN_ADDRESS = new RegExp(
   'i',
 );
 
-const returnAddressOrStart = (address: unknown): string =>
-  typeof address === 'string' && RETURN_ADDRESS.test(address) ? address : START_PAGE;
+/** The same, of the request of an app, which is checked again. */
+const APP_REQUEST = new RegExp(`^${AUTHORIZE_PATH}\\?[!-~]{1,${String(LONGEST_QUERY)}}$`);
 
-interface RoutesOptions extends SignInRoutesOptions {
+const returnAddressOrStart = (address: unknown): string =>
+  typeof address === 'string' && (RETURN_ADDRESS.test(address) || APP_REQUEST.test(address)) ? address : START_PAGE;
+
+interface RoutesOptions extends SignInRoutesOptions, Pick<AuthorizeOptions, 'oauthAddress'> {
   /** What the page needs to know about webhooks. */
   readonly webhookInfo: WebhookInfo;
   /** Limits the requests of each user. */
@@ -176,14 +182,17 @@ function settingsRoutes(options: RoutesOptions): Routes {
     return { to: returnAddressOrStart(address) };
   };
 
+  /** Sends somebody to sign in, and then back to an address. */
+  const signInFirst = (url: string, response: Response): Reply => {
+    const address = Buffer.from(url).toString('base64url');
+    if (returnAddressOrStart(url) !== START_PAGE) returnCookie.set(response, address, ATTEMPT_SECONDS);
+    return { to: SIGN_IN };
+  };
+
   const showPage: Route = async ({ params, originalUrl }, response, exchange) => {
     if (params.id !== undefined && !UUID.test(String(params.id))) throw notFound('page');
     const openSession = await sessions.find(exchange);
-    if (!openSession) {
-      const address = Buffer.from(originalUrl).toString('base64url');
-      if (returnAddressOrStart(originalUrl) !== START_PAGE) returnCookie.set(response, address, ATTEMPT_SECONDS);
-      return { to: SIGN_IN };
-    }
+    if (!openSession) return signInFirst(originalUrl, response);
     const { session } = openSession;
     const { organisation, user, role } = session;
     const whyNot = whyNoInsights(config.INSIGHTS, role);
@@ -245,5 +254,6 @@ function settingsRoutes(options: RoutesOptions): Routes {
       },
     },
     ...signInRoutes(options, begin),
+    ...authorizeRoutes(options, signInFirst),
   };
 }

@@ -22,6 +22,7 @@ test("a key's value is shown only when it is created", async () => {
     {
       ...{ id: made.id, name: 'shop', prefix: made.key.slice(0, 15), last_four: made.key.slice(-4) },
       ...{ scopes: ['products:read', 'quotes:read'], allowed_ranges: [], mcp: 'read', state: 'active' },
+      ...{ kind: 'key', app: null },
       created_by: expect.stringMatching(/^cli:./) as unknown,
       created_at: expect.stringMatching(/Z$/) as unknown,
       ...{ expires_at: null, revoked_at: null, rotated_to: null, last_used_at: null, last_used_from: null },
@@ -78,6 +79,7 @@ test('key show prints everything known about a key except its value', async () =
     'scopes        quotes:read',
     'from          10.0.0.0/8, ::1/128',
     'mcp           off',
+    'kind          key',
     expect.stringMatching(/^created {7}\S+Z by cli:\S+$/),
     expect.stringMatching(/^expires {7}\S+Z$/),
     'last used     2026-11-20T10:00:00.000Z from 10.0.0.7',

@@ -4,6 +4,7 @@ import { client } from '../support/client';
 import { makeKey } from '../support/factories';
 import { served, startGateway } from '../support/gateway';
 import { signIn } from '../admin/settings/people';
+import { allowed } from '../support/oauthApp';
 
 /* Rows of the control database, and their schemas. */
 
@@ -32,7 +33,9 @@ async function writeAll(): Promise<void> {
   await apiKeys.rotate(keyId, { overlap: 1000 });
   const user = { id: 'link:Ann', name: 'Ann' };
   await sessions.makeLink({ organisationId: id, user, role: 'admin' }, ACTOR);
-  await signIn(other, organisation, 'admin', 'Ann');
+  const ann = await signIn(other, organisation, 'admin', 'Ann');
+  const app = await allowed(other, ann);
+  expect((await app.refresh((await app.exchange()).body.refresh_token)).status).toBe(200);
   await invitations.create({ organisationId: id, name: 'Bob', role: 'member', created_by: 'Ann' }, ACTOR);
   const hook = { organisation_id: id, url: 'https://a.example/', types: [], position: '', created_by: 'Ann' };
   const attempt = { idempotencyKey: randomUUID(), onReplay: () => undefined };

@@ -47,8 +47,9 @@ export function pageScene(
       if (on !== 'Overview') await goTo(page, on);
       return page;
     },
-    /** A page of somebody who is not signed in. */
-    visitAsStranger: (look: Look = {}): Promise<Page> => open([gateway.url], look),
+    /** A page of somebody who is not signed in, which may also open `others`. */
+    visitAsStranger: (look: Look = {}, others: readonly string[] = []): Promise<Page> =>
+      open([gateway.url, ...others], look),
     open: (page: Page, path: string): Promise<unknown> => page.goto(gateway.url + path),
     /** Signs somebody in, in another tab of the same browser. */
     async signInElsewhere(page: Page, of: Organisation, role?: Role, name?: string): Promise<void> {

@@ -74,6 +74,8 @@ describe('the environment', () => {
     ['KEY_PREFIX_TEST', 'svc_live_'],
     ['KEY_PREFIX_TEST', 'svc_'],
     ['KEY_PREFIX_TEST', 'svc_live_try_'],
+    ['KEY_PREFIX_APP', 'svc_test_'],
+    ['KEY_PREFIX_APP', 'svc_'],
     ...['http://id.example', 'id.example', 'ftp://id.example'].map((issuer) => ['OIDC_ISSUER', issuer]),
     ...[
       ...[

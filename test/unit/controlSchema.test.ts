@@ -22,7 +22,7 @@ test('the numbers of the control schema are raised when its indexes change', () 
    */
   expect({ schema: CONTROL_SCHEMA, numberOfIndexes: CONTROL_INDEXES, retired, indexes }).toEqual({
     schema: 12,
-    numberOfIndexes: 12,
+    numberOfIndexes: 13,
     retired: ['cluster_1_created_at_1__id_1', 'cluster_1_files_1', 'copies.cluster_1'],
     indexes: {
       organisations: ['created_at_1__id_1', 'move.to_1', 'sandbox_of_1 unique', 'external_ref_1 unique'],
@@ -46,6 +46,7 @@ test('the numbers of the control schema are raised when its indexes change', () 
       creations: ['ends_at_1 expires 0'],
       jobs: ['ended_at_1_created_at_1', 'ends_at_1 expires 0'],
       members: ['organisation_id_1_last_sign_in_at_-1__id_-1'],
+      oauth_clients: ['ends_at_1 expires 0', 'allowed_at_1_created_at_-1'],
       request_log: [
         'at_1 expires 604800',
         'organisation_id_1_at_-1__id_-1',

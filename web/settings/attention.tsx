@@ -78,7 +78,7 @@ export function NeedsAttention({ of: { expiring, unused, failing }, rotate }: At
             <span>
               <KeyLink id={key.id} /> <code>{keyText(key)}</code> expires <Ago at={key.expires_at} />
             </span>
-            {mayRotate && (
+            {mayRotate && key.kind === 'key' && (
               <Button label={`Rotate ${shownName(key)}`} does={() => rotate(key)}>
                 Rotate…
               </Button>

@@ -1,5 +1,9 @@
 /* Written by npm run openapi, from documents.ts and the SDL. */
 
+interface ConnectedApp {
+  readonly host: string;
+}
+
 interface ApiKey {
   readonly id: string;
   readonly name: string;
@@ -15,6 +19,8 @@ interface ApiKey {
   readonly allowed_ranges: readonly string[];
   readonly rotated_to: string | null;
   readonly mcp: 'off' | 'read' | 'write';
+  readonly kind: 'key' | 'app';
+  readonly app: ConnectedApp | null;
   readonly state: 'active' | 'revoked' | 'expired';
 }
 

@@ -31,7 +31,9 @@ export function editKey(key: Key): void {
   const { id, expires_at: expires, rotated_to: to } = key;
   const asItIs = [field.AS_IT_IS, expires === null ? 'never, as it is' : `${exact(expires)}, as it is`] as const;
   const options = [asItIs, ...field.IN_DAYS, field.ON_A_DATE, field.NEVER];
-  const ends = to === null || expires === null ? { options } : { at: expires };
+  const why = key.kind === 'app' ? 'An admin decided that when the app was connected' : 'It was replaced';
+  const isFixed = key.kind === 'app' || to !== null;
+  const ends = !isFixed || expires === null ? { options } : { at: expires, why };
   ask({
     title: 'Edit this key',
     button: 'Save',
@@ -109,9 +111,11 @@ export function revokeKey(key: Key): void {
           ))}
         </p>
         <p class="hint">
-          {key.rotated_to === null
-            ? 'To replace a key without downtime, rotate it instead: the old one keeps working for a while.'
-            : 'It was replaced: the key that replaced it is not revoked with it.'}
+          {key.kind === 'app'
+            ? 'The app then has no access until an admin connects it again.'
+            : key.rotated_to === null
+              ? 'To replace a key without downtime, rotate it instead: the old one keeps working for a while.'
+              : 'It was replaced: the key that replaced it is not revoked with it.'}
         </p>
       </>
     );

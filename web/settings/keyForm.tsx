@@ -11,8 +11,8 @@ import { exact } from './time';
 interface KeyFormProps {
   /** What the fields show at first. */
   readonly first: Pick<Key, 'name' | 'scopes' | 'allowed_ranges' | 'mcp'>;
-  /** The choices of when it ends, and which is chosen at first; a key that was replaced has none, but its end. */
-  readonly ends: { readonly options: Options; readonly first?: string } | { readonly at: string };
+  /** The choices of when it ends, and which is chosen at first; without a choice its end, and why. */
+  readonly ends: { readonly options: Options; readonly first?: string } | { readonly at: string; readonly why: string };
   /** Whether the key exists, so that the summary shows which scopes are added and removed. */
   readonly isEdited?: boolean;
 }
@@ -32,7 +32,9 @@ export function KeyForm({ first, ends, isEdited = false }: KeyFormProps): JSX.El
         <field.Name value={first.name} />
         <div class="beside">
           {'at' in ends ? (
-            <p class="info">It was replaced, so it ends at {exact(ends.at)}.</p>
+            <p class="info">
+              {ends.why}, so it ends at {exact(ends.at)}.
+            </p>
           ) : (
             <field.Expiry label="Expires" {...ends} />
           )}

@@ -136,8 +136,8 @@ function Actions({ of: { key, next } }: { of: KeyChain }): JSX.Element | null {
         </Button>
       )}
       {
-        // the gateway refuses to rotate a key whose replacement works
-        hasPlan && next?.state !== 'active' && <Button does={() => rotateKey(key)}>Rotate</Button>
+        // the gateway refuses to rotate a key whose replacement works, and that of an app
+        hasPlan && key.kind === 'key' && next?.state !== 'active' && <Button does={() => rotateKey(key)}>Rotate</Button>
       }
       <Button does={() => revokeKey(key)}>Revoke</Button>
     </p>
@@ -189,7 +189,7 @@ function factsOf({ key, previous }: KeyChain): Parameters<typeof Facts>[0]['of']
   const end = state === 'revoked' ? key.revoked_at : key.expires_at;
   const endName = { active: 'Expires', revoked: 'Revoked', expired: 'Expired' }[state];
   return [
-    ['Key', <code>{keyText(key)}</code>],
+    key.app === null ? ['Key', <code>{keyText(key)}</code>] : ['Connected app', `at ${key.app.host}`],
     ['Scopes', <Chips of={scopes} />],
     ['Allowed addresses', ranges.length === 0 ? 'any' : <Chips of={ranges} />],
     ['Assistants, over MCP', MCP[mcp]],

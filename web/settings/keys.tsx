@@ -136,7 +136,7 @@ function Row({ of: key, before: old, actions }: { of: Key; before: readonly Key[
     <tr class={key.state === 'active' ? undefined : 'ended'}>
       <Head label="Name">
         <KeyLink id={key.id} />
-        <code>{keyText(key)}</code>
+        {key.app === null ? <code>{keyText(key)}</code> : <span class="quiet">app at {key.app.host}</span>}
         {old.map((oldKey) => (
           <div class="replaced" key={oldKey.id}>
             <a href={`/settings/keys/${oldKey.id}`}>
@@ -182,7 +182,7 @@ interface ActionsProps {
 function Actions({ of: key, name, before: old, actions: { rotate, revoke } }: ActionsProps): JSX.Element | null {
   if (!settings.mayChange || key.state !== 'active') return null;
   const items = [
-    ...(settings.hasPlan ? [{ text: 'Rotate…', does: () => rotate(key) }] : []),
+    ...(settings.hasPlan && key.kind === 'key' ? [{ text: 'Rotate…', does: () => rotate(key) }] : []),
     { text: 'Revoke…', does: () => revoke(key), isDangerous: true },
     ...old.map((oldKey) => ({
       text: `Revoke replaced …${oldKey.last_four}…`,

@@ -6,18 +6,19 @@ import './signIn.css';
 
 const form = document.querySelector('main form');
 if (form) {
-  const button = form.querySelector('button');
-  const text = button.textContent;
-  const setSent = (isSent) => {
-    // not `disabled`, which would take the focus away
-    button.setAttribute('aria-disabled', String(isSent));
-    button.textContent = isSent ? 'Signing in…' : text;
-  };
+  const buttons = [...form.querySelectorAll('button')];
+  const texts = buttons.map((button) => button.textContent);
+  const setSent = (pressed) =>
+    buttons.forEach((button, at) => {
+      // not `disabled`, which would take the focus away
+      button.setAttribute('aria-disabled', String(pressed !== undefined));
+      button.textContent = button === pressed ? (button.dataset.busy ?? 'Signing in…') : texts[at];
+    });
   form.addEventListener('submit', (event) => {
     // a link works only once, so a second press would be told that it has been used
-    if (button.getAttribute('aria-disabled') === 'true') event.preventDefault();
-    else setSent(true);
+    if (buttons.some((button) => button.getAttribute('aria-disabled') === 'true')) event.preventDefault();
+    else setSent(event.submitter ?? buttons[0]);
   });
   // after Back, the browser may show the page as it was left
-  addEventListener('pageshow', ({ persisted }) => persisted && setSent(false));
+  addEventListener('pageshow', ({ persisted }) => persisted && setSent());
 }

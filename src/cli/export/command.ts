@@ -62,7 +62,7 @@ interface Export {
 
 const keysOf = async ({ control }: Store, org: string): Promise<Keys> => ({
   pepper: await control.pepper.fingerprint(),
-  each: () => control.apiKeys.each(org),
+  each: () => control.apiKeys.eachOfPrograms(org),
 });
 
 const webhooksOf = async ({ control, databases }: Store, org: string): Promise<Webhooks> => ({

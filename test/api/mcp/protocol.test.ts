@@ -195,11 +195,12 @@ describe('HTTP', () => {
     });
   });
 
-  test('every method requires a key, and nothing hints at OAuth', async () => {
+  test('every method requires a key, and says where an app gets one', async () => {
     for (const method of ['server/discover', 'tools/list', 'tools/call']) {
       const { status, headers, body } = await client(gateway).mcp(method, { name: 'me' });
       expect({ status, code: body.code }).toEqual({ status: 401, code: 'unauthenticated' });
-      expect(headers.get('www-authenticate')).toBe('Bearer');
+      const metadata = `${gateway.url}/.well-known/oauth-protected-resource/mcp`;
+      expect(headers.get('www-authenticate')).toBe(`Bearer resource_metadata="${metadata}"`);
     }
   });
 

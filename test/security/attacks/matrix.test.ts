@@ -155,7 +155,8 @@ async function failureOf({ probe, key, identity }: Cell): Promise<object | undef
 /** What else an answer says about a rejection. */
 function toldBy({ headers }: Answer, error: Json): object {
   return {
-    challenge: headers.get('www-authenticate'),
+    // the rest of it says where apps get a key
+    challenge: headers.get('www-authenticate')?.split(' ')[0] ?? null,
     isCounted: headers.has('ratelimit'),
     scope: error?.required_scope,
   };

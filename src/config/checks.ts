@@ -1,0 +1,68 @@
+import * as z from 'zod';
+import { items } from './lists';
+
+/* Checks of the text of a variable, as zod's schemas and as predicates. */
+
+export const nonEmpty = z.string().min(1);
+export const matching = (pattern: RegExp, message?: string): z.ZodString => z.string().regex(pattern, message);
+export const keyPrefix = matching(/^[a-z]+(_[a-z]+)*_$/, 'must be lower-case words, each followed by _');
+export const list = z.string().transform(items);
+
+/** A whole number in decimal digits, within both bounds. */
+export function wholeNumber(least: number, most: number): z.ZodType<number, string> {
+  const isWithin = (text: string): boolean => /^\d{1,15}$/.test(text) && Number(text) >= least && Number(text) <= most;
+  return z
+    .string()
+    .refine(isWithin, `must be a whole number from ${String(least)} to ${String(most)}`)
+    .transform(Number);
+}
+
+/** Whether ioredis parses the URI as intended: an unencoded / or # in a password would end the host early. */
+export function isRedisAddress(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { hostname, pathname, search, hash } = new URL(text);
+  return hostname !== '' && !`${pathname}${search}${hash}`.includes('@');
+}
+
+/** A value that a browser can send as Origin; a host with * would never match. */
+export function isOrigin(text: string): boolean {
+  return URL.canParse(text) && new URL(text).origin === text && !text.includes('*');
+}
+
+/** An http or https URL that can be followed by a path: an origin, or one with a path of plain segments. */
+export function isPublicUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, origin, pathname } = new URL(text);
+  const path = pathname === '/' ? '' : pathname;
+  return /^https?:$/.test(protocol) && !text.includes('*') && /^(\/[\w.~-]+)*$/.test(path) && origin + path === text;
+}
+
+/** Origins of browser extensions and of apps in a web view, which are opaque to the URL standard. */
+const APP_ORIGIN = /^(?:[a-z-]+-extension|capacitor|ionic|tauri):\/\/[\w.-]+$/;
+
+export function isAllowedOrigin(text: string): boolean {
+  return text === '*' || isOrigin(text) || APP_ORIGIN.test(text);
+}
+
+/** An https URL, or an http URL on loopback. */
+export function isSecureOrLocal(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, hostname } = new URL(text);
+  return protocol === 'https:' || (protocol === 'http:' && /^(localhost|127\.0\.0\.1|\[::1\])$/.test(hostname));
+}
+
+export function isWebhookUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, username, password } = new URL(text);
+  return /^https?:$/.test(protocol) && username === '' && password === '';
+}
+
+/** Where people ask for access: a page over https, or an email address. */
+export function isContactUrl(text: string): boolean {
+  return URL.canParse(text) && /^(https:|mailto:[^@\s]+@[^@\s]+$)/i.test(text) && !/\s/.test(text);
+}
+
+/** An http or https URL of a collector, to which the exporter appends /v1/traces. */
+export function isCollectorUrl(text: string): boolean {
+  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && !text.endsWith('/v1/traces');
+}

@@ -1,0 +1,82 @@
+import type { Scope } from '../auth/scopes';
+import type { ClientRow } from '../organisations/appRows';
+import { published } from '../schema/model';
+import { isOwnResource } from './address';
+import { isRegistered, withParameters } from './redirectUris';
+
+/* Requests for the consent of an admin (RFC 6749, section 4.1.1). */
+
+/** Of the query of such a request, in characters; the browser keeps it in a cookie while somebody signs in. */
+export const LONGEST_QUERY = 2000;
+
+export interface AuthorizationRequest {
+  readonly client: ClientRow;
+  readonly redirectUri: string;
+  readonly challenge: string;
+  readonly state: string | undefined;
+  /** The scopes that it asks for and that exist; none if it leaves them to the admin. */
+  readonly scopes: readonly Scope[];
+}
+
+/**
+ * What to do with a request: ask somebody; send the browser back to the app with an error; or show that the request is wrong, if it is not
+ * certain that an app which has registered sent it.
+ */
+export type Checked =
+  { readonly asked: AuthorizationRequest } | { readonly backTo: string } | { readonly fault: string };
+
+/** Finds a registered app by its id. */
+type FindClient = (id: string) => Promise<ClientRow | undefined>;
+
+/** Checks the query of a request. `address` is that of the gateway. */
+export async function checkAuthorization(query: string, address: string, find: FindClient): Promise<Checked> {
+  if (query.length > LONGEST_QUERY) return { fault: 'The request is too long.' };
+  const parameters = new URLSearchParams(query);
+  const single = (name: string): string | undefined => {
+    const values = parameters.getAll(name);
+    return values.length === 1 ? values[0] : undefined;
+  };
+  const [clientId, redirectUri] = [single('client_id'), single('redirect_uri')];
+  const client = clientId === undefined ? undefined : await find(clientId);
+  if (!client) return { fault: 'The app is not registered here. Remove the connection in the app and add it again.' };
+  if (redirectUri === undefined || !isRegistered(redirectUri, client.redirect_uris))
+    return { fault: 'The app asks for an answer at an address that it has not registered.' };
+  const state = single('state');
+  const wrong = faultOf(parameters, address);
+  if (wrong !== undefined) {
+    const [error, error_description] = wrong;
+    return { backTo: withParameters(redirectUri, { error, error_description, state, iss: address }) };
+  }
+  const named = (single('scope') ?? '').split(' ');
+  const scopes = published.usedScopes.filter((scope) => named.includes(scope));
+  const challenge = single('code_challenge') ?? '';
+  return { asked: { client, redirectUri, challenge, state, scopes } };
+}
+
+/** What is wrong with a request of a registered app: the name of the error, and why. */
+function faultOf(parameters: URLSearchParams, address: string): readonly [string, string] | undefined {
+  const names = [...parameters.keys()].filter((name) => name !== 'resource');
+  const repeated = names.find((name, at) => names.indexOf(name) !== at);
+  if (repeated !== undefined) return ['invalid_request', 'a parameter must not be repeated'];
+  if (parameters.has('request') || parameters.has('request_uri'))
+    return ['invalid_request', 'requests as objects are not supported'];
+  if (parameters.get('response_type') !== 'code') return ['unsupported_response_type', 'response_type must be code'];
+  if ((parameters.get('response_mode') ?? 'query') !== 'query')
+    return ['invalid_request', 'response_mode must be query'];
+  if (parameters.get('code_challenge_method') !== 'S256')
+    return ['invalid_request', 'PKCE is required: code_challenge_method must be S256'];
+  if (!/^[\w-]{43}$/.test(parameters.get('code_challenge') ?? ''))
+    return ['invalid_request', 'PKCE is required: code_challenge must be 43 characters of base64url'];
+  if (!parameters.getAll('resource').every((resource) => isOwnResource(address, resource)))
+    return ['invalid_target', `resource must be ${address}, or one of its APIs`];
+  return undefined;
+}
+
+/** Where the browser goes with the answer to a request. */
+export function answerTo(
+  { redirectUri, state }: AuthorizationRequest,
+  address: string,
+  answer: { readonly code: string } | { readonly error: string; readonly error_description: string },
+): string {
+  return withParameters(redirectUri, { ...answer, state, iss: address });
+}

@@ -1,0 +1,45 @@
+import { CLIENT_AUTHENTICATION } from '../organisations/appRows';
+import { published } from '../schema/model';
+import { AUTHORIZE_PATH, metadataUrl, OAUTH_PATH, RESOURCE_METADATA, RESOURCES } from './address';
+import { GRANT_TYPES } from './registration';
+
+/** Metadata of the authorization server (RFC 8414). */
+export function serverMetadata(address: string) {
+  return {
+    issuer: address,
+    authorization_endpoint: address + AUTHORIZE_PATH,
+    token_endpoint: `${address}${OAUTH_PATH}/token`,
+    registration_endpoint: `${address}${OAUTH_PATH}/register`,
+    revocation_endpoint: `${address}${OAUTH_PATH}/revoke`,
+    scopes_supported: published.usedScopes,
+    response_types_supported: ['code'],
+    response_modes_supported: ['query'],
+    grant_types_supported: GRANT_TYPES,
+    token_endpoint_auth_methods_supported: CLIENT_AUTHENTICATION,
+    revocation_endpoint_auth_methods_supported: CLIENT_AUTHENTICATION,
+    code_challenge_methods_supported: ['S256'],
+    authorization_response_iss_parameter_supported: true,
+    service_documentation: `${address}/guides/assistants`,
+  };
+}
+
+/**
+ * Metadata of the gateway, or of one of its APIs (RFC 9728); undefined if there is nothing at the path. Apps ask for the scopes that it names, so
+ * these are only those that read: an admin can add others.
+ */
+export function resourceMetadata(address: string, path: string) {
+  if (!['', ...RESOURCES].includes(path)) return undefined;
+  return {
+    resource: address + path,
+    authorization_servers: [address],
+    scopes_supported: published.usedScopes.filter((scope) => scope.endsWith(':read')),
+    bearer_methods_supported: ['header'],
+    resource_name: 'Scopegate',
+    resource_documentation: `${address}/guides/assistants`,
+  };
+}
+
+/** The challenge of a 401 that leads an app to the authorization server (RFC 9728, section 5.1). */
+export function challengeOf(address: string, isMcp: boolean): string {
+  return `Bearer resource_metadata="${metadataUrl(address, RESOURCE_METADATA, isMcp ? '/mcp' : '')}"`;
+}

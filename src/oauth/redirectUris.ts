@@ -1,0 +1,51 @@
+/* Where apps get their codes: https, this machine over http (RFC 8252), or a scheme of their own. */
+
+const LONGEST = 500;
+/** Printable ASCII without spaces and quotes: what a Location header can have as it is. */
+const PLAIN = /^[!#-&(-;=?-[\]_a-z~]+$/;
+const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])$/;
+/** Schemes that browsers or the system handle by themselves, so that no app can have them. */
+const TAKEN =
+  /^(about|blob|chrome|data|edge|feed|file|filesystem|ftp|intent|javascript|mailto|ms-[a-z-]+|resource|sms|tel|vbscript|view-source|wss?):$/;
+
+/** Why a text cannot be a redirect address, as a clause; undefined if it can. */
+export function redirectFault(text: string): string | undefined {
+  if (text.length > LONGEST || !PLAIN.test(text) || !URL.canParse(text))
+    return `must be a URL of at most ${String(LONGEST)} characters`;
+  const { protocol, hostname, username, password } = new URL(text);
+  if (hostname.includes('*')) return 'must name one host';
+  if (text.includes('#')) return 'must have no fragment';
+  if (username !== '' || password !== '') return 'must have no user name and password';
+  if (protocol === 'http:') return LOOPBACK.test(hostname) ? undefined : 'must be https, or http on 127.0.0.1';
+  return TAKEN.test(protocol) ? `must not have the scheme ${protocol}` : undefined;
+}
+
+/** Whether an address is one of the registered ones: the same text, or on this machine one that differs in its port. */
+export function isRegistered(address: string, registered: readonly string[]): boolean {
+  return registered.includes(address) || registered.some((other) => isSameLocal(address, other));
+}
+
+function isSameLocal(address: string, registered: string): boolean {
+  if (redirectFault(address) !== undefined) return false;
+  const [one, other] = [new URL(address), new URL(registered)];
+  if (one.protocol !== 'http:' || other.protocol !== 'http:') return false;
+  return one.hostname === other.hostname && one.pathname === other.pathname && one.search === other.search;
+}
+
+/** What people are told of an address: its host with its port, or its scheme with `:` if it has no host. */
+export function hostOf(address: string): string {
+  const { protocol, host } = new URL(address);
+  return protocol === 'https:' || protocol === 'http:' ? host : protocol;
+}
+
+/** The source of a Content-Security-Policy that allows a form to lead to an address. */
+export function sourceOf(address: string): string {
+  const { protocol, origin } = new URL(address);
+  return protocol === 'https:' || protocol === 'http:' ? origin : protocol;
+}
+
+/** An address with more parameters in its query. */
+export function withParameters(address: string, parameters: Readonly<Record<string, string | undefined>>): string {
+  const given = Object.entries(parameters).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  return `${address}${address.includes('?') ? '&' : '?'}${new URLSearchParams(given).toString()}`;
+}

@@ -1,0 +1,75 @@
+import * as z from 'zod';
+import { nameFault } from '../auth/keys';
+import { CLIENT_AUTHENTICATION, type ClientRow } from '../organisations/appRows';
+import type { NewClient } from '../organisations/appClients';
+import type { OAuthFault } from './errors';
+import { hostOf, redirectFault } from './redirectUris';
+
+/* Dynamic registration of apps (RFC 7591). */
+
+/** Of a request to register an app, in bytes. */
+export const REGISTRATION_LIMIT = 8 * 1024;
+
+export const GRANT_TYPES = ['authorization_code', 'refresh_token'] as const;
+
+const MAX_REDIRECTS = 10;
+const LONGEST_NAME = 100;
+const listOfText = z.array(z.string());
+
+/** What is read of a registration; its other members are ignored, as the RFC requires. */
+const metadata = z.object({
+  redirect_uris: listOfText.min(1, 'must not be empty').max(MAX_REDIRECTS, `must be at most ${String(MAX_REDIRECTS)}`),
+  client_name: z
+    .string()
+    .max(LONGEST_NAME, `must have at most ${String(LONGEST_NAME)} characters`)
+    .optional(),
+  token_endpoint_auth_method: z.enum(CLIENT_AUTHENTICATION).default('client_secret_basic'),
+  grant_types: listOfText.optional(),
+  response_types: listOfText.optional(),
+});
+
+const fault = (error: string, error_description: string): OAuthFault => ({ error, error_description });
+
+/** The app that a body registers, or what is wrong with it. */
+export function readRegistration(body: unknown): NewClient | OAuthFault {
+  const read = metadata.safeParse(body);
+  if (!read.success) {
+    const [{ path, message } = { path: [], message: 'is invalid' }] = read.error.issues;
+    const error = path[0] === 'redirect_uris' ? 'invalid_redirect_uri' : 'invalid_client_metadata';
+    return fault(error, `${path.join('.') || 'the body'}: ${message}`);
+  }
+  const { redirect_uris, client_name, token_endpoint_auth_method, grant_types, response_types } = read.data;
+  for (const [at, address] of redirect_uris.entries()) {
+    const why = redirectFault(address);
+    if (why !== undefined) return fault('invalid_redirect_uri', `redirect_uris.${String(at)}: ${why}`);
+  }
+  if (grant_types && !grant_types.includes('authorization_code'))
+    return fault('invalid_client_metadata', 'grant_types: must include authorization_code');
+  if (response_types && !response_types.includes('code'))
+    return fault('invalid_client_metadata', 'response_types: must include code');
+  const given = client_name?.trim() ?? '';
+  const name = given === '' ? hostOf(redirect_uris[0] ?? '') : given;
+  const why = nameFault(name);
+  if (why !== undefined) return fault('invalid_client_metadata', `client_name: ${why}`);
+  return { name, redirect_uris: [...new Set(redirect_uris)], authentication: token_endpoint_auth_method };
+}
+
+/** What an app is told of its registration. */
+export function shownRegistration({
+  client,
+  secret,
+}: {
+  readonly client: ClientRow;
+  readonly secret: string | undefined;
+}) {
+  return {
+    client_id: client._id,
+    ...(secret !== undefined && { client_secret: secret, client_secret_expires_at: 0 }),
+    client_id_issued_at: Math.floor(client.created_at.getTime() / 1000),
+    client_name: client.name,
+    redirect_uris: client.redirect_uris,
+    token_endpoint_auth_method: client.authentication,
+    grant_types: GRANT_TYPES,
+    response_types: ['code'],
+  };
+}

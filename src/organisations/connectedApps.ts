@@ -1,0 +1,184 @@
+import { trusted } from 'mongoose';
+import {
+  digestOf,
+  isDigestOf,
+  newSecret,
+  nextSecrets,
+  parseCode,
+  parseRefreshToken,
+  writeCode,
+  writeRefreshToken,
+} from '../auth/appTokens';
+import { type ApiKey, type AppTokens, hashWithNewSalt, keyState, parseKey, writeKey } from '../auth/keys';
+import type { Config } from '../config';
+import { HOUR, MINUTE } from '../units';
+import type { ApiKeys } from './apiKeys';
+import type { createAppClients } from './appClients';
+import type { ClientRow } from './appRows';
+import type { Authority } from './auditEvents';
+import type { NewApiKey } from './keyDocuments';
+import type { ControlModels } from './models';
+
+/* Keys of apps: a consent makes one, its code is exchanged for tokens, and these for the next ones (docs/decisions/oauth.md). */
+
+/** How long a code works, in milliseconds. */
+const CODE_LIFE = MINUTE;
+/** How long an access token works, in milliseconds. */
+export const ACCESS_LIFE = HOUR;
+/** How long after a rotation the refresh token before gets the same answer again, in milliseconds. */
+const REPEATED_WITHIN = MINUTE;
+
+/** What an admin allowed. */
+export interface Consent extends Pick<NewApiKey, 'organisationId' | 'scopes' | 'mcp' | 'created_by'> {
+  readonly client: Pick<ClientRow, '_id' | 'name'>;
+  readonly host: string;
+  readonly redirectUri: string;
+  readonly challenge: string;
+  /** How long the app stays connected, in milliseconds. */
+  readonly lifetime: number;
+}
+
+/** A key of an app that has not ended. */
+export type AppKey = ApiKey & Required<Pick<ApiKey, 'app'>>;
+
+export interface IssuedTokens {
+  readonly access: string;
+  readonly refresh: string;
+  readonly accessEndsAt: Date;
+  readonly key: AppKey;
+}
+
+interface ConnectedAppsOptions {
+  readonly apiKeys: ApiKeys;
+  readonly clients: ReturnType<typeof createAppClients>;
+  readonly config: Pick<Config, 'KEY_PREFIX_APP' | 'KEY_PEPPER'>;
+  readonly now: () => number;
+  readonly pepperNumber: () => number | undefined;
+}
+
+export function createConnectedApps(models: Pick<ControlModels, 'apiKeys'>, options: ConnectedAppsOptions) {
+  const { apiKeys, clients, config, now, pepperNumber } = options;
+  const prefix = config.KEY_PREFIX_APP;
+
+  /** A key of an app that has not ended. */
+  async function findActive(id: string | undefined): Promise<AppKey | undefined> {
+    const key = id === undefined ? null : await apiKeys.find(id);
+    return key?.app && keyState(key, new Date(now())) === 'active' ? (key as AppKey) : undefined;
+  }
+
+  /** Ends what a stolen code or token came from. `from` is the network address of who showed it. */
+  async function end({ _id, name, app }: AppKey, from: string): Promise<void> {
+    const by: Authority = { actor: { who: `app:${app.client_id}`, name, from } };
+    await apiKeys.revoke(_id, by);
+  }
+
+  /**
+   * Stores the tokens that follow an exchanged secret, if the row is still as `expected`; resolves with the key as it is then, null if it
+   * is not.
+   */
+  async function store(key: AppKey, expected: object, exchanged: string, family: string, previous: string | null) {
+    const at = new Date(now());
+    const seed = newSecret();
+    const { access, refresh } = nextSecrets(exchanged, seed);
+    const until = key.app.tokens ? key.expires_at : key.app.ends_at;
+    const access_ends_at = new Date(Math.min(at.getTime() + ACCESS_LIFE, until?.getTime() ?? Infinity));
+    const tokens: AppTokens = { access_ends_at, family, refresh: digestOf(refresh), previous, seed, issued_at: at };
+    const pepper = pepperNumber();
+    const hashed = { ...hashWithNewSalt(access, config.KEY_PEPPER), ...(pepper !== undefined && { pepper }) };
+    const last_four = writeKey(prefix, key._id, access).slice(-4);
+    return models.apiKeys
+      .findOneAndUpdate(
+        { _id: key._id, revoked_at: null, expires_at: trusted({ $gt: at }), ...expected },
+        { $set: { ...hashed, last_four, expires_at: until, 'app.tokens': tokens } },
+        { returnDocument: 'after' },
+      )
+      .lean() as Promise<AppKey | null>;
+  }
+
+  /** The tokens of a key, which follow the secret that was exchanged for them. */
+  function written(key: AppKey, tokens: AppTokens, exchanged: string, family: string): IssuedTokens {
+    const { access, refresh: secret } = nextSecrets(exchanged, tokens.seed);
+    const refresh = writeRefreshToken(prefix, { id: key._id, family, secret });
+    return { access: writeKey(prefix, key._id, access), refresh, accessEndsAt: tokens.access_ends_at, key };
+  }
+
+  return {
+    /**
+     * Makes the key that an admin allowed, and resolves with the code that its app exchanges for tokens. Undefined if the organisation does
+     * not exist. @throws KeyRefused beyond MAX_KEYS
+     */
+    async allow({ client, host, redirectUri, challenge, lifetime, ...key }: Consent, by: Authority) {
+      const secret = newSecret();
+      const at = now();
+      const code = { digest: digestOf(secret), challenge, redirect_uri: redirectUri };
+      const app = { client_id: client._id, host, ends_at: new Date(at + lifetime), code };
+      const made = await apiKeys.create({ ...key, name: client.name, expires_at: new Date(at + CODE_LIFE), app }, by);
+      return made && writeCode(prefix, made.document._id, secret);
+    },
+    /** The key whose code this is; undefined if there is none. A code that was spent before ends its key. */
+    async ofCode(text: string, from: string): Promise<AppKey | undefined> {
+      const parsed = parseCode(prefix, text);
+      const key = await findActive(parsed?.id);
+      if (!parsed || !key || !isDigestOf(parsed.secret, key.app.code.digest)) return undefined;
+      if (key.app.code.used_at === undefined) return key;
+      await end(key, from);
+      return undefined;
+    },
+    /** Spends the code of a key; of two that do so at once, the second ends the key. False if it was spent before. */
+    async spend(key: AppKey, from: string): Promise<boolean> {
+      const unspent = { _id: key._id, revoked_at: null, 'app.code.used_at': null };
+      const { modifiedCount } = await models.apiKeys.updateOne(unspent, {
+        $set: { 'app.code.used_at': new Date(now()) },
+      });
+      if (modifiedCount === 0) await end(key, from);
+      return modifiedCount === 1;
+    },
+    /** The first tokens of a key whose code was spent; undefined if it has ended meanwhile. */
+    async begin(key: AppKey): Promise<IssuedTokens | undefined> {
+      const [first, family] = [newSecret(), newSecret()];
+      const stored = await store(key, { 'app.tokens': null }, first, digestOf(family), null);
+      if (!stored?.app.tokens) return undefined;
+      await clients.keep(stored.app.client_id, stored.app.ends_at);
+      return written(stored, stored.app.tokens, first, family);
+    },
+    /** The key whose refresh token this is, or once was; undefined if there is none. */
+    async ofRefreshToken(text: string): Promise<AppKey | undefined> {
+      const parsed = parseRefreshToken(prefix, text);
+      const key = await findActive(parsed?.id);
+      return parsed && key?.app.tokens && isDigestOf(parsed.family, key.app.tokens.family) ? key : undefined;
+    },
+    /** The tokens after a refresh token; undefined if it is none, or no longer: an earlier one ends its key. */
+    async refresh(text: string, from: string): Promise<IssuedTokens | undefined> {
+      const parsed = parseRefreshToken(prefix, text);
+      if (!parsed) return undefined;
+      const { id, family, secret } = parsed;
+      const presented = digestOf(secret);
+      // once more if another request rotated it meanwhile
+      for (let attempt = 0; attempt < 2; attempt += 1) {
+        const key = await findActive(id);
+        const tokens = key?.app.tokens;
+        if (!key || !tokens || !isDigestOf(family, tokens.family)) return undefined;
+        if (tokens.refresh !== presented) {
+          const isRepeated = tokens.previous === presented && now() - tokens.issued_at.getTime() < REPEATED_WITHIN;
+          if (isRepeated) return written(key, tokens, secret, family);
+          await end(key, from);
+          return undefined;
+        }
+        const stored = await store(key, { 'app.tokens.refresh': presented }, secret, tokens.family, presented);
+        if (stored?.app.tokens) return written(stored, stored.app.tokens, secret, family);
+      }
+      return undefined;
+    },
+    /** Ends the key of a token of this app, if it is one (RFC 7009). */
+    async revoke(token: string, clientId: string, from: string): Promise<void> {
+      const refresh = parseRefreshToken(prefix, token);
+      const access = parseKey(token, prefix);
+      const key = await findActive((refresh ?? access)?.id);
+      if (!key?.app.tokens || key.app.client_id !== clientId) return;
+      const isProved = refresh
+        ? isDigestOf(refresh.family, key.app.tokens.family)
+        : access !== undefined && apiKeys.isSecretOf(access.secret, key);
+      if (isProved) await end(key, from);
+    },
+  };
+}

@@ -1,0 +1,159 @@
+import type { RequestHandler } from 'express';
+import { type RateLimiter, spend } from '../admission/rateLimit';
+import { addressBucket } from '../auth/addresses';
+import { requirePlan, requireState } from '../auth/authenticate';
+import { hasApiAccess, type Organisation } from '../auth/principal';
+import { isScope, type Scope } from '../auth/scopes';
+import type { Config } from '../config';
+import { AppError, notFound } from '../errors';
+import type { Exchange } from '../http/exchange';
+import { AUTHORIZE_PATH, type OAuthAddress } from '../oauth';
+import { answerTo, type AuthorizationRequest, checkAuthorization } from '../oauth/authorization';
+import { hostOf, sourceOf } from '../oauth/redirectUris';
+import type { Control } from '../organisations/control';
+import { KeyRefused } from '../organisations/keyDocuments';
+import { type Session, userActor } from '../organisations/sessions';
+import { formPolicy } from '../pages/page';
+import { DAY } from '../units';
+import { type BrowserSessions, checkCsrf, checkOrigin, csrfToken } from './cookies';
+import { type Choices, LIFETIMES, renderConsent, renderWrongRequest } from './consentPage';
+import type { PrepareSandbox } from './sandbox';
+import type { Reply, Routes } from './route';
+import { userBudget } from './userContext';
+
+/* Where an admin allows an app that asks by OAuth, which makes a key (docs/decisions/oauth.md). */
+
+export interface AuthorizeOptions {
+  readonly config: Pick<Config, 'PUBLIC_URL'>;
+  readonly control: Pick<Control, 'apps' | 'organisations'>;
+  readonly sessions: BrowserSessions;
+  /** Limits the requests of each user. */
+  readonly limiter: RateLimiter;
+  /** Limits, per address, requests of apps. */
+  readonly failures: RateLimiter;
+  readonly oauthAddress: OAuthAddress;
+  readonly prepareSandbox: PrepareSandbox;
+}
+
+interface Form {
+  readonly csrf?: unknown;
+  readonly decision?: unknown;
+  readonly scope?: unknown;
+  readonly mode?: unknown;
+  readonly lifetime?: unknown;
+}
+
+/** `signIn` sends somebody who is not signed in to do so, and then back. */
+export function authorizeRoutes(options: AuthorizeOptions, signIn: (url: string, response: Response) => Reply): Routes {
+  const { config, control, sessions, limiter, failures, oauthAddress, prepareSandbox } = options;
+
+  /** The request of an app, or what to answer it without asking anybody. */
+  async function check({ request, search, address: from }: Exchange) {
+    const address = oauthAddress(request);
+    if (address === undefined) throw notFound('page');
+    await spend(failures, `authorize ${addressBucket(from)}`, 1, 'Too many requests of apps from this address');
+    const checked = await checkAuthorization(search.slice(1), address, control.apps.clients.find);
+    if ('asked' in checked) return { address, asked: checked.asked };
+    const reply: Reply =
+      'backTo' in checked ? { to: checked.backTo } : { status: 400, page: renderWrongRequest(checked.fault) };
+    return { address, reply };
+  }
+
+  /** The organisation whose people are asked, whatever its session acts for. */
+  async function homeOf({ home }: Session): Promise<Organisation> {
+    const organisation = await control.organisations.find(home);
+    if (!organisation) throw notFound('organisation');
+    return organisation;
+  }
+
+  function page(exchange: Exchange, asked: AuthorizationRequest, open: Open, organisation: Organisation, more: More) {
+    const { session } = open;
+    const choices: Choices = { ...defaultChoices(asked, session, organisation), ...more.chosen };
+    const about = { asked, session, organisation, hasLive: hasApiAccess(organisation) };
+    return renderConsent({ ...about, csrf: csrfToken(open), query: exchange.search, choices, failure: more.failure });
+  }
+
+  /** Makes the key that an admin allows. @throws AppError; KeyRefused */
+  async function allow(asked: AuthorizationRequest, session: Session, from: string, chosen: Choices): Promise<string> {
+    const organisationId = chosen.mode === 'test' ? await prepareSandbox(session, from) : session.home;
+    const organisation = await control.organisations.find(organisationId);
+    if (!organisation) throw notFound('organisation');
+    requireState(organisation);
+    requirePlan(organisation);
+    const { client, redirectUri, challenge } = asked;
+    const code = await control.apps.allow(
+      {
+        ...{ client, redirectUri, challenge, organisationId, host: hostOf(redirectUri), scopes: chosen.scopes },
+        mcp: chosen.scopes.every((scope) => scope.endsWith(':read')) ? 'read' : 'write',
+        created_by: session.user.name,
+        lifetime: Number(chosen.lifetime) * DAY,
+      },
+      { actor: userActor(session.user, from), organisationId },
+    );
+    if (code === undefined) throw notFound('organisation');
+    return code;
+  }
+
+  return {
+    [AUTHORIZE_PATH]: {
+      async get(request, response, exchange) {
+        const { asked, reply } = await check(exchange);
+        if (!asked) return reply;
+        const open = await sessions.find(exchange);
+        if (!open) return signIn(request.originalUrl, response);
+        const organisation = await homeOf(open.session);
+        requireState(organisation);
+        formPolicy(sourceOf(asked.redirectUri))(request, response, () => undefined);
+        return { page: page(exchange, asked, open, organisation, {}) };
+      },
+      async post(request, response, exchange) {
+        const form = (request.body ?? {}) as Form;
+        const { asked, address, reply } = await check(exchange);
+        if (!asked) return reply;
+        const open = await sessions.find(exchange);
+        if (!open) return signIn(request.originalUrl, response);
+        checkOrigin(request, config.PUBLIC_URL);
+        checkCsrf(form.csrf, open);
+        const { session } = open;
+        await spend(limiter, userBudget(session), 1);
+        if (form.decision !== 'allow')
+          return { to: answerTo(asked, address, { error: 'access_denied', error_description: 'nobody allowed it' }) };
+        if (session.role !== 'admin') throw new AppError('forbidden', 'Only admins can connect apps.');
+        const chosen = chosenIn(form);
+        const again = async (failure: string): Promise<Reply> => {
+          formPolicy(sourceOf(asked.redirectUri))(request, response, () => undefined);
+          const organisation = await homeOf(session);
+          return { status: 422, page: page(exchange, asked, open, organisation, { chosen, failure }) };
+        };
+        if (chosen.scopes.length === 0) return again('Choose at least one thing that the app may do.');
+        try {
+          return { to: answerTo(asked, address, { code: await allow(asked, session, exchange.address, chosen) }) };
+        } catch (error) {
+          if (error instanceof KeyRefused) return again(`Not connected: ${error.fault.detail}.`);
+          if (error instanceof AppError && error.code === 'plan_required')
+            return again('Not connected: the plan does not include API access to live data. Choose the sandbox.');
+          throw error;
+        }
+      },
+    },
+  };
+}
+
+type Response = Parameters<RequestHandler>[1];
+type Open = NonNullable<Awaited<ReturnType<BrowserSessions['find']>>>;
+
+interface More {
+  readonly chosen?: Choices;
+  readonly failure?: string;
+}
+
+function defaultChoices(asked: AuthorizationRequest, { organisation, home }: Session, of: Organisation): Choices {
+  const isInSandbox = organisation.id !== home || !hasApiAccess(of);
+  return { scopes: asked.scopes, mode: isInSandbox ? 'test' : 'live', lifetime: '90' };
+}
+
+function chosenIn({ scope, mode, lifetime }: Form): Choices {
+  const scopes = [scope].flat().filter((name): name is Scope => typeof name === 'string' && isScope(name));
+  const days = LIFETIMES.find(([value]) => value === lifetime)?.[0] ?? '90';
+  return { scopes, mode: mode === 'test' ? 'test' : 'live', lifetime: days };
+}

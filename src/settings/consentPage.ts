@@ -1,0 +1,156 @@
+import type { Mode, Organisation } from '../auth/principal';
+import type { Scope } from '../auth/scopes';
+import type { AuthorizationRequest } from '../oauth/authorization';
+import { AUTHORIZE_PATH } from '../oauth';
+import { hostOf } from '../oauth/redirectUris';
+import type { Session } from '../organisations/sessions';
+import { html, type Html, layout } from '../pages/html';
+import { published } from '../schema/model';
+
+/* The page that asks an admin whether an app may connect. It needs no script. */
+
+/** How long an app may stay connected: days, and in words. */
+export const LIFETIMES = [
+  ['30', '30 days'],
+  ['90', '90 days'],
+  ['365', '1 year'],
+] as const;
+
+export interface Choices {
+  readonly scopes: readonly Scope[];
+  readonly mode: Mode;
+  readonly lifetime: (typeof LIFETIMES)[number][0];
+}
+
+interface ConsentOptions {
+  readonly asked: AuthorizationRequest;
+  readonly session: Session;
+  /** The organisation whose people are asked. */
+  readonly organisation: Organisation;
+  /** Whether its plan includes access to its live data. */
+  readonly hasLive: boolean;
+  readonly csrf: string;
+  /** The query of the request, with its `?`. */
+  readonly query: string;
+  readonly choices: Choices;
+  /** Why the app was not connected, as a sentence. */
+  readonly failure: string | undefined;
+}
+
+export function renderConsent({ asked, session, organisation, failure, ...options }: ConsentOptions): Html {
+  const { csrf, query, choices, hasLive } = options;
+  const { client, redirectUri } = asked;
+  const isAdmin = session.role === 'admin';
+  return consentLayout(
+    html`<h1>Connect ${client.name}?</h1>
+      ${failure === undefined ? undefined : html`<p class="alert" role="alert">${failure}</p>`}
+      <p class="lead">
+        An app that calls itself <strong>${client.name}</strong> asks for access to
+        <strong>${organisation.name}</strong>. ${whereTo(redirectUri)}
+      </p>
+      <form method="post" action="${AUTHORIZE_PATH}${query}">
+        <input type="hidden" name="csrf" value="${csrf}" />
+        ${
+          isAdmin
+            ? html`${scopesOf(asked.scopes, choices.scopes)} ${dataOf(choices.mode, hasLive)}
+                <label class="lifetime"
+                  >Connected for
+                  <select name="lifetime">
+                    ${LIFETIMES.map(
+                      ([days, words]) =>
+                        html`<option value="${days}" ${days === choices.lifetime ? html`selected` : undefined}>
+                          ${words}
+                        </option>`,
+                    )}
+                  </select>
+                </label>`
+            : html`<p class="info">You are a member: only admins can connect apps. Ask one to open this address.</p>`
+        }
+        <p class="buttons">
+          ${
+            isAdmin
+              ? html`<button class="button primary" name="decision" value="allow" data-busy="Going back to the app…">
+                  Allow
+                </button>`
+              : undefined
+          }
+          <button class="button" name="decision" value="deny" data-busy="Going back to the app…">Deny</button>
+        </p>
+      </form>
+      <p class="hint">
+        You are ${session.user.name}. Connected apps are among the API keys, where an admin can revoke them at any time.
+      </p>`,
+  );
+}
+
+/** What an app that is wrong, or that nobody knows, gets instead: the browser is not sent anywhere. */
+export function renderWrongRequest(fault: string): Html {
+  return consentLayout(
+    html`<h1>This app cannot be connected</h1>
+      <p class="alert" role="alert">${fault}</p>
+      <p>Nothing was allowed. You can close this page.</p>`,
+  );
+}
+
+function whereTo(redirectUri: string): Html {
+  const { protocol } = new URL(redirectUri);
+  if (protocol === 'https:') return html`The answer goes to <strong>${hostOf(redirectUri)}</strong>.`;
+  return html`The answer goes to a program on your computer (<strong>${hostOf(redirectUri)}</strong>): allow it only if
+  you have just started it.`;
+}
+
+/** The scopes to choose from: first those that the app asks for. Without any, those that read are proposed. */
+function scopesOf(asked: readonly Scope[], chosen: readonly Scope[]): Html {
+  const proposed = asked.length > 0 ? asked : published.usedScopes.filter((scope) => scope.endsWith(':read'));
+  const others = published.usedScopes.filter((scope) => !proposed.includes(scope));
+  const checked = asked.length > 0 || chosen.length > 0 ? chosen : proposed;
+  const boxes = (scopes: readonly Scope[]): readonly Html[] =>
+    scopes.map(
+      (scope) =>
+        html`<label>
+          <input type="checkbox" name="scope" value="${scope}" ${checked.includes(scope) ? html`checked` : undefined} />
+          <span><code>${scope}</code> ${published.scopeDescriptions.get(scope) ?? ''}</span>
+        </label>`,
+    );
+  return html`<fieldset class="box">
+    <legend>${asked.length > 0 ? 'It asks for' : 'It asks for nothing in particular'}</legend>
+    ${boxes(proposed)}
+    ${
+      others.length === 0
+        ? undefined
+        : html`<details ${others.some((scope) => checked.includes(scope)) ? html`open` : undefined}>
+            <summary>Allow more than it asks for</summary>
+            ${boxes(others)}
+          </details>`
+    }
+  </fieldset>`;
+}
+
+function dataOf(mode: Mode, hasLive: boolean): Html {
+  const radio = (value: Mode, words: string, isOffered: boolean): Html =>
+    html`<label>
+      <input
+        type="radio"
+        name="mode"
+        value="${value}"
+        ${value === mode ? html`checked` : undefined}
+        ${isOffered ? undefined : html`disabled`}
+      />
+      <span>${words}</span>
+    </label>`;
+  return html`<fieldset class="box">
+    <legend>Data</legend>
+    ${radio('live', hasLive ? 'Live data' : 'Live data (the plan does not include API access)', hasLive)}
+    ${radio('test', 'Sandbox: sample data', true)}
+  </fieldset>`;
+}
+
+function consentLayout(body: Html): Html {
+  return layout({
+    title: 'Connect an app',
+    description: 'Decide whether an app may connect.',
+    current: '/settings/integrations',
+    bundle: 'signIn',
+    body: html`<div class="sign-in consent"><div class="card">${body}</div></div>`,
+  });
+}

@@ -1,0 +1,136 @@
+import { makeOrganisation } from '../support/factories';
+import { startGateway } from '../support/gateway';
+import {
+  ask,
+  CALLBACK,
+  challengeFor,
+  decide,
+  post,
+  register,
+  registered,
+  requestQuery,
+  verifier,
+} from '../support/oauthApp';
+import { signIn, useOffice } from '../admin/settings/people';
+
+/* What apps send without a key (docs/decisions/oauth.md): registrations, and requests for the consent of an admin. */
+
+const { gateway, admin, member } = useOffice();
+const challenge = challengeFor(verifier());
+
+describe('a request for consent', () => {
+  const asked = async (more: Record<string, string> = {}, id?: string) =>
+    requestQuery(id ?? (await registered(gateway)), challenge, more);
+
+  test('of nobody who has registered, or to another address, leads nowhere', async () => {
+    const unknown = '00000000-0000-4000-8000-000000000000';
+    const queries = [
+      await asked({}, unknown),
+      await asked({ redirect_uri: 'https://attacker.example/' }),
+      await asked({ redirect_uri: `${CALLBACK}?more` }),
+      `${await asked()}&redirect_uri=https://attacker.example/`,
+      await asked({ state: 'x'.repeat(2000) }),
+    ];
+    for (const query of queries)
+      for (const { status, headers } of [await ask(gateway, query, admin.cookie), await decide(gateway, query, admin)])
+        expect({ status, to: headers.get('location') }).toEqual({ status: 400, to: null });
+  });
+
+  test.each([
+    ['without PKCE', { code_challenge: '' }, 'invalid_request'],
+    ['with plain PKCE', { code_challenge_method: 'plain' }, 'invalid_request'],
+    ['for a token', { response_type: 'token' }, 'unsupported_response_type'],
+    ['for another resource', { resource: 'https://other.example/mcp' }, 'invalid_target'],
+  ])('%s goes back to the app with an error, its state and the issuer', async (_what, more, error) => {
+    const { status, headers } = await ask(gateway, await asked(more), admin.cookie);
+    const to = new URL(headers.get('location') ?? '');
+    expect({ status, address: to.origin + to.pathname }).toEqual({ status: 303, address: CALLBACK });
+    expect(Object.fromEntries(to.searchParams)).toMatchObject({ error, state: 'a state', iss: gateway.url });
+  });
+
+  test('is answered with its state and the issuer, also by a no', async () => {
+    const query = await asked({ resource: `${gateway.url}/mcp` });
+    const yes = await decide(gateway, query, admin);
+    expect(Object.fromEntries(yes.to!.searchParams)).toMatchObject({ state: 'a state', iss: gateway.url });
+    const no = await decide(gateway, query, admin, { decision: 'deny' });
+    expect(Object.fromEntries(no.to!.searchParams)).toMatchObject({ error: 'access_denied', state: 'a state' });
+  });
+
+  test('needs an admin, who has chosen scopes, on the page itself', async () => {
+    const query = await asked({ scope: 'orders:read nothing:such' });
+    const page = await ask(gateway, query, admin.cookie);
+    expect(page.headers.get('content-security-policy')).toContain("form-action 'self' https://app.example;");
+    expect(page.headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
+    expect(page.body).toMatch(/value="orders:read" checked/);
+    expect(page.body).not.toMatch(/value="customers:read" checked/);
+    expect((await ask(gateway, query, member.cookie)).body).not.toContain('Allow');
+    const stranger = await ask(gateway, query);
+    expect(stranger.headers.get('location')).toBe('/settings/sign-in');
+    expect(stranger.headers.get('set-cookie')).toContain('scopegate_wanted');
+    expect(await decide(gateway, query, member)).toMatchObject({ status: 403, to: undefined });
+    expect(await decide(gateway, query, admin, { csrf: 'x' })).toMatchObject({ status: 403, to: undefined });
+    expect(await decide(gateway, query, admin, { scopes: [] })).toMatchObject({ status: 422, to: undefined });
+  });
+
+  test('says why a plan or the number of keys does not allow it', async () => {
+    await using small = await startGateway({ MAX_KEYS: '1' });
+    const starter = await makeOrganisation(small, { plan: 'starter' });
+    const owner = await signIn(small, starter, 'admin');
+    const query = await asked();
+    const live = await decide(small, query, owner);
+    expect(live.status).toBe(422);
+    expect(live.body).toContain('the plan does not include API access');
+    const first = await decide(small, query, owner, { mode: 'test' });
+    expect(first.to?.searchParams.has('code')).toBe(true);
+    expect((await decide(small, query, owner, { mode: 'test' })).body).toContain('the most it may have');
+  });
+});
+
+describe('a registration', () => {
+  test('may name this machine with any port, and a scheme of the app', async () => {
+    const id = await registered(gateway, ['http://127.0.0.1:1234/callback', 'cursor://app/callback']);
+    for (const redirect_uri of ['http://127.0.0.1:9/callback', 'cursor://app/callback']) {
+      const { to } = await decide(gateway, requestQuery(id, challenge, { redirect_uri }), admin);
+      expect(to?.href).toContain(`${redirect_uri}?code=svc_app_code_`);
+    }
+    const other = requestQuery(id, challenge, { redirect_uri: 'http://127.0.0.1:9/other' });
+    expect((await decide(gateway, other, admin)).status).toBe(400);
+  });
+
+  test('of a thousand from one address: ten a minute are read, and the newest thousand that nobody allowed are kept', async () => {
+    await using own = await startGateway();
+    const clients = own.databases.control.collection<{ _id: string; [member: string]: unknown }>('oauth_clients');
+    const row = (at: number) => ({
+      ...{ _id: `old ${String(at)}`, name: 'x', redirect_uris: [CALLBACK], authentication: 'none', secret: null },
+      ...{ created_at: new Date(at), allowed_at: at === 0 ? new Date() : null, ends_at: new Date(Date.now() + 60_000) },
+    });
+    await clients.deleteMany({});
+    await clients.insertMany(Array.from({ length: 1001 }, (_, at) => row(at)));
+    const statuses = await Promise.all(Array.from({ length: 1000 }, async () => (await register(own)).status));
+    expect(statuses.filter((status) => status === 201)).toHaveLength(10);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(990);
+    expect(await clients.countDocuments({ allowed_at: null })).toBe(1000);
+    expect(await clients.countDocuments({ _id: 'old 0' })).toBe(1);
+    const large = await fetch(`${own.url}/oauth/token`, {
+      method: 'POST',
+      body: new URLSearchParams({ code: 'x'.repeat(9000) }),
+    });
+    expect(large.status).toBe(413);
+  });
+});
+
+test('what anyone may send is limited by address', async () => {
+  await using own = await startGateway({ RATE_LIMIT_PER_MINUTE: '3' });
+  const calls = [
+    () => post(own, 'token', { grant_type: 'refresh_token', refresh_token: 'x', client_id: 'x' }),
+    () => ask(own, '?client_id=x'),
+  ];
+  for (const call of calls) {
+    const statuses: number[] = [];
+    for (let at = 0; at < 4; at += 1) statuses.push((await call()).status);
+    expect(statuses).toEqual([400, 400, 400, 429]);
+  }
+  const { body, headers } = await calls[0]!();
+  expect(body.error).toBe('temporarily_unavailable');
+  expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+});
