@@ -26,7 +26,18 @@ interface KeySecret {
   readonly salt: string;
   /** HMAC-SHA-256 over salt and secret, keyed with the pepper (empty if not set), base64. */
   readonly hash: string;
+  readonly restricted?: RestrictedKey;
 }
+
+/** What a key has that is restricted to customers (docs/decisions/restricted-keys.md). Never changed but for the ranges. */
+interface RestrictedKey {
+  readonly customer_ids: readonly string[];
+  /** Its ranges; the key itself has {@link NOWHERE}. */
+  readonly allowed_ranges: readonly string[];
+}
+
+/** What earlier versions see of the ranges of a restricted key: no caller comes from it, so a rotation by them gives a key that works nowhere. */
+export const NOWHERE = '::/128';
 
 export interface NewKey extends KeySecret {
   /** UUID. */
@@ -39,7 +50,7 @@ export interface NewKey extends KeySecret {
 }
 
 /** Creates a key with a configured prefix (`svc_live_`). */
-export function generateKey(prefix: string, pepper: string): NewKey {
+export function generateKey(prefix: string, pepper: string, customerIds?: readonly string[]): NewKey {
   const id = randomUUID();
   const secret = encode(randomBytes(32), SECRET_LENGTH);
   const body = `${prefix}${encode(uuidBytes(id), ID_LENGTH)}_${secret}`;
@@ -49,13 +60,18 @@ export function generateKey(prefix: string, pepper: string): NewKey {
     key,
     displayPrefix: key.slice(0, prefix.length + PREFIX_SHOWN),
     lastFour: key.slice(-4),
-    ...hashWithNewSalt(secret, pepper),
+    ...hashWithNewSalt(secret, pepper, customerIds),
   };
 }
 
-export function hashWithNewSalt(secret: string, pepper: string): KeySecret {
+export function hashWithNewSalt(secret: string, pepper: string, customerIds?: readonly string[]) {
   const salt = randomBytes(SALT_BYTES).toString('base64');
-  return { salt, hash: hashSecret(secret, salt, pepper) };
+  return { salt, hash: hashSecret(boundTo(customerIds, secret), salt, pepper) };
+}
+
+/** What is hashed of a secret: with its customers, so that neither an earlier version nor a row that lost them accepts a restricted key. */
+function boundTo(customerIds: readonly string[] | undefined, secret: string): string {
+  return customerIds ? `${secret} ${customerIds.join()}` : secret;
 }
 
 /**
@@ -112,7 +128,8 @@ export function fingerprint(text: string): string {
 /** Whether a secret matches the stored hash, in constant time. An unknown key is compared with a decoy, so that it costs the same. */
 export function secretMatches(secret: string, stored: KeySecret | undefined, pepper: string): boolean {
   const target = stored ?? DECOY;
-  const actual = Buffer.from(hashSecret(secret, target.salt, pepper), 'base64');
+  const bound = boundTo(target.restricted?.customer_ids, secret);
+  const actual = Buffer.from(hashSecret(bound, target.salt, pepper), 'base64');
   const expected = Buffer.from(target.hash, 'base64');
   return actual.length === expected.length && timingSafeEqual(actual, expected) && stored !== undefined;
 }
@@ -170,13 +187,19 @@ export interface ApiKey {
   readonly last_used_at: Date | null;
   /** Network address of the last use. */
   readonly last_used_from: string | null;
-  /** CIDR ranges it may be used from; empty means anywhere. */
+  /** CIDR ranges it may be used from; empty means anywhere. Read them by {@link rangesOf}. */
   readonly allowed_ranges: readonly string[];
+  /** Missing unless it is restricted to customers. */
+  readonly restricted?: RestrictedKey;
   /** Id of the key that replaces it. */
   readonly rotated_to: string | null;
   /** What it may do over MCP; {@link DEFAULT_MCP} if missing. */
   readonly mcp?: McpAccess;
 }
+
+/** CIDR ranges that a key may be used from; empty means anywhere. */
+export const rangesOf = ({ restricted, allowed_ranges }: Pick<ApiKey, 'restricted' | 'allowed_ranges'>) =>
+  restricted?.allowed_ranges ?? allowed_ranges;
 
 export type KeyState = 'active' | 'revoked' | 'expired';
 
@@ -205,7 +228,7 @@ export function nameFault(name: string): string | undefined {
 /** A key as every API and command shows it. An allowlist, so that neither its hash nor a member added later can leak. */
 export function shownKey(key: ApiKey, state: KeyState) {
   const { name, prefix, last_four, scopes, created_by, created_at, expires_at, revoked_at } = key;
-  const { last_used_at, last_used_from, allowed_ranges, rotated_to, mcp = DEFAULT_MCP } = key;
+  const { last_used_at, last_used_from, rotated_to, mcp = DEFAULT_MCP } = key;
   return {
     id: key._id,
     name,
@@ -218,7 +241,8 @@ export function shownKey(key: ApiKey, state: KeyState) {
     revoked_at,
     last_used_at,
     last_used_from,
-    allowed_ranges,
+    allowed_ranges: rangesOf(key),
+    customer_ids: key.restricted?.customer_ids ?? null,
     rotated_to,
     mcp,
     state,
