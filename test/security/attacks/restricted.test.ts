@@ -5,8 +5,8 @@ import { includedFields } from '../../../src/schema/restDocument';
 import { published } from '../../../src/schema/model';
 import { ask as askGraphql, callOver, type Called } from '../../support/attacks/calls';
 import { canaryRecords, secretsIn, secretsInText } from '../../support/attacks/canaries';
-import { argumentProbes, type Probe } from '../../support/attacks/probes';
-import { type Holding, IDENTITIES, type Identity, type Scene } from '../../support/attacks/scene';
+import { argumentProbes, type Probe, type Sent } from '../../support/attacks/probes';
+import type { Holding, Scene } from '../../support/attacks/scene';
 import { type Client, client, type Json } from '../../support/client';
 import { makeKey, makeOrganisation, store } from '../../support/factories';
 import type { Arguments } from '../../support/faces';
@@ -68,7 +68,7 @@ function foreignSecrets(): Set<string> {
 }
 
 /** What an answer shows of the other customers, unless the caller sent it. */
-function leaksIn({ answer }: Called, said: unknown): string[] {
+function leaksIn({ answer, said }: Sent): string[] {
   const words = JSON.stringify(said);
   const foreign = foreignSecrets();
   const shown = `${JSON.stringify([...answer.headers])}${answer.text}`;
@@ -83,23 +83,38 @@ function comparable({ answer, value, error }: Called): unknown {
     .replaceAll(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, (id) => (known.has(id) ? id : '<id>'))
     .replaceAll(/"(\w+_at)":"[^"]+"/g, '"$1":"<time>"')
     .replaceAll(/"(remaining|reset_at|instance|request_id)":("[^"]+"|\d+)/g, '"$1":0');
-  return JSON.parse(plain) as unknown;
+  return inOneOrder(JSON.parse(plain));
 }
 
-/** The answers in both worlds, and what leaks. */
-async function both(send: (caller: Client) => Promise<Called>, said: unknown) {
-  const [found, wanted] = [await send(worlds.restricted), await send(worlds.expected)];
-  return { found: comparable(found), wanted: comparable(wanted), leaks: leaksIn(found, said) };
+/** Rows that were written at the same time are in the order of their ids, which differ. */
+function inOneOrder(answer: Json): Json {
+  const rows = answer.value?.data as Json[] | undefined;
+  return rows ? { ...answer, value: { ...answer.value, data: rows.map((row) => JSON.stringify(row)).sort() } } : answer;
 }
+
+interface Cell {
+  readonly title: string;
+  /** A write, which later cells may see. */
+  readonly isWrite?: boolean;
+  readonly send: (caller: Client) => Promise<Sent>;
+}
+
+/** Number of reads tested concurrently. */
+const ABREAST = 8;
 
 /** Cells that differ from an organisation without the other customers, or show something of them. */
-async function failures(cells: readonly { title: string; said: unknown; send: (caller: Client) => Promise<Called> }[]) {
+async function failures(cells: readonly Cell[]): Promise<unknown[]> {
   const failed: unknown[] = [];
-  for (const { title, said, send } of cells) {
-    const { found, wanted, leaks } = await both(send, said);
+  const look = async ({ title, send }: Cell): Promise<void> => {
+    const answer = await send(worlds.restricted);
+    const [found, wanted] = [comparable(answer), comparable(await send(worlds.expected))];
+    const leaks = leaksIn(answer);
     if (leaks.length > 0 || JSON.stringify(found) !== JSON.stringify(wanted))
       failed.push({ title, leaks, found: brief(found), wanted: brief(wanted) });
-  }
+  };
+  const reads = cells.filter(({ isWrite }) => !isWrite);
+  for (let at = 0; at < reads.length; at += ABREAST) await Promise.all(reads.slice(at, at + ABREAST).map(look));
+  for (const cell of cells.filter(({ isWrite }) => isWrite)) await look(cell);
   return failed;
 }
 const brief = (value: unknown): string => JSON.stringify(value).slice(0, 300);
@@ -107,26 +122,38 @@ const brief = (value: unknown): string => JSON.stringify(value).slice(0, 300);
 /** Operations whose answers name the organisation or the key itself, or depend on when its events were recorded. */
 const OWN_ANSWER = ['me', 'events'];
 /** Bulk calls of restricted types: a key restricted to customers creates no object without one. */
-const CREATES = published.upserts.filter(({ stored }) => stored.restrictedBy !== undefined).map(({ operation }) => operation);
+const CREATES = published.upserts
+  .filter(({ stored }) => stored.restrictedBy !== undefined)
+  .map(({ operation }) => operation);
 
 /** Calls that name nothing, in each API. */
 const plainCalls = () =>
   CALLS.filter(({ operation }) => operation.kind === 'Query' && !OWN_ANSWER.includes(operation.name));
 
+/** One way in each API to name another's object, and one to name the key's own, which shows that the others' are what differs. */
 const cellsOf = (probes: readonly Probe[]) =>
-  probes.flatMap((probe) => probe.identities.map((identity) => ({ probe, identity })));
+  probes
+    .filter(({ way }) => !['GraphQL alias', 'GraphQL fragment'].includes(way))
+    .flatMap((probe) =>
+      (probe.face === REST ? (['own', 'foreign'] as const) : (['foreign'] as const)).map((identity) => ({
+        probe,
+        identity,
+      })),
+    );
 
 test('every argument by which an operation can name an object of another customer gives what it gives where there is none', async () => {
   const { scene } = worlds;
   const probes = await argumentProbes(scene);
-  const cells = cellsOf(probes.filter(({ kind, operation }) => kind !== 'cursor' && !OWN_ANSWER.includes(operation.name)))
+  const cells = cellsOf(
+    probes.filter(({ kind, operation }) => kind !== 'cursor' && !OWN_ANSWER.includes(operation.name)),
+  )
     .filter(({ probe, identity }) => !(CREATES.includes(probe.operation.name) && identity !== 'own'))
     .map(({ probe, identity }) => ({
       title: `${probe.way}: ${probe.title}, ${identity}`,
-      said: [identity === 'foreign' && scene.victim.records, probe.title],
+      isWrite: probe.operation.kind === 'Mutation',
       send: (caller: Client) => probe.send(caller, scene.own, identity),
     }));
-  expect(cells.length).toBeGreaterThan(300);
+  expect(cells.length).toBeGreaterThan(100);
   expect(await failures(cells)).toEqual([]);
 });
 
@@ -142,8 +169,7 @@ test('every read, list and total, with everything that include adds, is that of 
       const args: Arguments = { ...usual, ...(isList && { limit: 100 }), ...(include.length > 0 && { include }) };
       return {
         title: `${face.name} ${operation.name}, ${identity}`,
-        said: args,
-        send: (caller: Client) => callOver(face, caller, operation, args),
+        send: async (caller: Client) => ({ ...(await callOver(face, caller, operation, args)), said: args }),
       };
     });
   });
@@ -152,17 +178,12 @@ test('every read, list and total, with everything that include adds, is that of 
       const variables = argumentsOf(operation, ids);
       return {
         title: `${parent}.${name}`,
-        said: variables,
-        send: (caller: Client) => askGraphql(caller, document, variables, [operation.name, name]),
+        send: async (caller: Client) => {
+          const called = await askGraphql(caller, document, variables, [operation.name, name]);
+          return { ...called, said: variables };
+        },
       };
     }),
-  );
-  // an organisation without the others has as many rows as the key sees, and some
-  const lists = await Promise.all(
-    RESOURCES.map(async ({ list }) => [list, (await worlds.restricted.get(`/${list}`, { limit: 100 })).body.data.length]),
-  );
-  expect(Object.fromEntries(lists)).toEqual(
-    Object.fromEntries(RESOURCES.map(({ list }) => [list, list === 'products' ? 12 : 6])),
   );
   expect(await failures([...cells, ...relations])).toEqual([]);
 });
@@ -170,19 +191,21 @@ test('every read, list and total, with everything that include adds, is that of 
 test('a list is read to its end by cursors, those of another key included, without a row of other customers', async () => {
   const { restricted, stranger, mine } = worlds;
   for (const { list } of RESOURCES.filter(({ list }) => list !== 'products')) {
-    const wanted = new Set(mine[list as ListName].map(({ id }) => id));
-    const seen: string[] = [];
-    let cursor: string | undefined;
+    const foreign = foreignSecrets();
+    let [pages, cursor] = ['', undefined as string | undefined];
     do {
-      const { body } = await restricted.get(`/${list}`, { limit: 4, sort: 'created_at', ...(cursor && { cursor }) });
-      seen.push(...body.data.map(({ id }: Json) => id as string));
-      cursor = body.next_cursor ?? undefined;
+      const { text, body } = await restricted.get(`/${list}`, {
+        limit: 4,
+        sort: 'created_at',
+        ...(cursor && { cursor }),
+      });
+      [pages, cursor] = [pages + text, body.next_cursor ?? undefined];
     } while (cursor !== undefined);
-    expect(seen.filter((id) => wanted.has(id)).length).toBe(seen.length);
-    expect(new Set(seen).size).toBeGreaterThanOrEqual(wanted.size);
+    expect(mine[list as ListName].filter(({ id }) => !pages.includes(id))).toEqual([]);
+    expect([...secretsInText(pages)].filter((secret) => foreign.has(secret))).toEqual([]);
     const theirs = (await stranger.get(`/${list}`, { limit: 1 })).body.next_cursor as string;
     const rest = await restricted.get(`/${list}`, { cursor: theirs });
-    expect(secretsInText(rest.text).intersection(foreignSecrets())).toEqual(new Set());
+    expect([...secretsInText(rest.text)].filter((secret) => foreign.has(secret))).toEqual([]);
   }
 });
 
@@ -190,12 +213,13 @@ test.each(ALL_FACES)('$name: an Idempotency-Key of another key replays nothing',
   const { scene, restricted, stranger } = worlds;
   for (const operation of operations.filter(({ kind }) => kind === 'Mutation')) {
     const key = randomUUID();
-    const usual = (ids: Ids): Arguments => argumentsOf(operation, ids, operation.name.startsWith('upsert') ? { dry_run: false } : {});
+    const usual = (ids: Ids): Arguments =>
+      argumentsOf(operation, ids, operation.name.startsWith('upsert') ? { dry_run: false } : {});
     const first = await callOver(face, stranger, operation, usual(scene.victim.ids), { 'idempotency-key': key });
     expect([operation.name, first.error]).toEqual([operation.name, undefined]);
     const foreign = usual(scene.victim.ids);
     const again = await callOver(face, restricted, operation, foreign, { 'idempotency-key': key });
     expect([operation.name, again.answer.headers.get('idempotent-replayed')]).toEqual([operation.name, null]);
-    expect([operation.name, leaksIn(again, foreign)]).toEqual([operation.name, []]);
+    expect([operation.name, leaksIn({ ...again, said: foreign })]).toEqual([operation.name, []]);
   }
 });
