@@ -81,7 +81,7 @@ function comparable({ answer, value, error }: Called): unknown {
   const plain = JSON.stringify({ status: answer.status, value, error })
     .replaceAll(/"next_cursor":"[^"]+"/g, '"next_cursor":"<cursor>"')
     .replaceAll(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, (id) => (known.has(id) ? id : '<id>'))
-    .replaceAll(/"(\w+_at)":"[^"]+"/g, '"$1":"<time>"')
+    .replaceAll(/"(\w+_at|etag)":"(?:[^"\\]|\\.)+"/g, '"$1":"<time>"')
     .replaceAll(/"(remaining|reset_at|instance|request_id)":("[^"]+"|\d+)/g, '"$1":0');
   return inOneOrder(JSON.parse(plain));
 }
