@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import type { Change, LoggedChange } from '../../../src/events/tail/changes';
+import { createOwners } from '../../../src/events/tail/customers';
 import { databaseName } from '../../../src/mongo/databaseNames';
 import { feedReader } from '../../operations/feed';
 import { client, type Client, type Json } from '../../support/client';
@@ -134,4 +136,16 @@ test('events are those of the objects of its customers, the one by which an obje
   expect(ids(await stream.first(since.length))).toEqual(ids(since));
   expect((await restricted.get('/events', { object_id: foreign })).body.data).toEqual([]);
   stream.leave();
+
+  // a gateway that takes over remembers nothing: then the objects' last events say whose they were
+  const owners = createOwners();
+  const database = databaseName(organisation.id);
+  const deleted = (id: string): LoggedChange => ({
+    change: { operationType: 'delete', ns: { db: database, coll: 'requests' }, documentKey: { _id: id } } as Change,
+    ...{ time: '', ordinal: 1 },
+  });
+  const changes = [own, moved, foreign].map(deleted);
+  const noPart = (): unknown => undefined;
+  await owners.read(gateway.databases.organisationData(organisation), changes, noPart);
+  expect(changes.map(({ change }) => owners.of(change, noPart).customers)).toEqual([[mine], [theirs], [theirs]]);
 });
