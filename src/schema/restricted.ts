@@ -28,7 +28,7 @@ export function restrictionOf(types: Types, stored: StoredType): DerivedRestrict
   }
   const way = wayToCustomer(types, stored);
   if (!way) return 'none';
-  const detail = `Keys with customer_ids cannot use this: a ${type} refers to a ${way}, but not to a customer.`;
+  const detail = `A key with customer_ids cannot use this: ${type} refers to ${way}, but to no customer.`;
   return { refused: detail };
 }
 

@@ -80,7 +80,12 @@ export function findStoredTypes(sdl: Sdl): Types {
   const stored = new Map<string, StoredDirectives>(
     sdl.document.definitions.filter(isObjectNode).flatMap((node) => {
       const directive = directiveOf(node, 'stored');
-      return directive ? [[node.name.value, { ...directive, ...directiveOf(node, 'restricted') }] as const] : [];
+      if (!directive) return [];
+      // an extension may say whose our types are once they refer to a customer
+      const { value: name } = node.name;
+      const nodes = sdl.document.definitions.filter(isObjectNode).filter((other) => other.name.value === name);
+      const [restricted] = nodes.flatMap((other) => directiveOf(other, 'restricted') ?? []);
+      return [[name, { ...directive, ...restricted }] as const];
     }),
   );
 

@@ -164,7 +164,9 @@ inBrowser('making, rotating and revoking keys on the settings page', () => {
     await dialog(page).getByLabel('Expires').selectOption('never');
     const said = (await summary.innerText()).replaceAll(/\s+/g, ' ');
     expect(said).toContain(readable.join(' '));
-    expect(said).toMatch(/AI assistants may not use it From 127\.0\.0\.0\/8, ::1 Until it is revoked$/);
+    expect(said).toMatch(
+      /AI assistants may not use it From 127\.0\.0\.0\/8, ::1 Data of all customers Until it is revoked$/,
+    );
     await press(page, 'Create key');
     await on.shown(page, 'The key');
     expect(await gateway.control.apiKeys.list(of.id)).toMatchObject([{ scopes: readable }]);

@@ -42,10 +42,11 @@ describe('an admin', () => {
     expect(made.api_key.customer_ids).toEqual([one]);
     expect((await client(gateway, made.key).get('/me')).body.key.customer_ids).toEqual([one]);
     expect((await make()).api_key.customer_ids).toBeNull();
-    const refused = await make({ customer_ids: [one, other, 'C-1'] });
-    expect(refused).toMatchObject({
-      ...INVALID,
-      errors: [1, 2].map((at) => ({ pointer: `/customer_ids/${String(at)}`, code: 'not_found' })),
+    expect(await make({ customer_ids: [one, other] })).toMatchObject({
+      ...{ ...INVALID, errors: [{ pointer: '/customer_ids/1', code: 'not_found' }] },
+    });
+    expect(await make({ customer_ids: ['C-1'] })).toMatchObject({
+      ...{ ...INVALID, errors: [{ pointer: '/customer_ids/0', code: 'format' }] },
     });
     expect(await make({ customer_ids: [] })).toMatchObject({ ...INVALID, errors: [{ pointer: '/customer_ids' }] });
     expect(await make({ customer_ids: Array.from({ length: 101 }, () => one) })).toMatchObject({

@@ -2,6 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { Change, LoggedChange } from '../../../src/events/tail/changes';
 import { createOwners } from '../../../src/events/tail/customers';
 import { databaseName } from '../../../src/mongo/databaseNames';
+import { AppError } from '../../../src/errors';
+import { resourceOf } from '../../../src/resources';
+import { webhookDeliveries } from '../../../src/webhooks/deliveries';
 import { feedReader } from '../../operations/feed';
 import { client, type Client, type Json } from '../../support/client';
 import { makeKey, makeOrganisation, northwind, store } from '../../support/factories';
@@ -86,6 +89,30 @@ test('a restricted key writes what belongs to its customers, before and after, a
   expect(faultOf(atomic)).toEqual([422, 'validation_failed', '/customers/0 not_allowed', '/customers/1 not_allowed']);
   expect((await whole.get(`/customers/${theirs}`)).body.name).toBe('THEIRS');
   expect((await whole.get('/customers')).body.data).toHaveLength(2);
+});
+
+test('what a collection cannot restrict, the data of a restricted key do not have', async () => {
+  const { organisation, mine } = await newScene();
+  const data = gateway.databases.organisationData(organisation).restrictedTo([mine]);
+  const [orders, messages] = [resourceOf('orders'), resourceOf('messages')];
+  expect(() => data.database).toThrow('restricted key');
+  expect(() => data.collection(webhookDeliveries)).toThrow('no way to webhook_deliveries');
+  expect(() => data.collection({ ...orders, name: 'visits', restriction: { refused: 'Not this.' } })).toThrow(
+    new AppError('forbidden', 'Not this.'),
+  );
+  const rows = data.collection(orders);
+  expect('deleteMany' in rows || 'replaceOne' in rows || 'watch' in rows).toBe(false);
+  for (const stage of [
+    { $unionWith: 'quotes' },
+    { $lookup: { from: 'webhook_deliveries', as: 'all', pipeline: [] } },
+    { $out: 'x' },
+  ])
+    expect(() => rows.aggregate([stage])).toThrow('no way to');
+  await expect(rows.bulkWrite([{ deleteMany: { filter: {} } }])).rejects.toThrow('no way to orders: deleteMany');
+  const update = { updateOne: { filter: {}, update: { $rename: { number: 'customer_id' } } } };
+  await expect(rows.bulkWrite([update as never])).rejects.toThrow('$set and $unset alone');
+  await expect(data.collection(messages).findOne({ body: 'x' } as never)).rejects.toThrow('parts of no object');
+  expect(() => data.collection(messages).find({ request_id: mine } as never)).toThrow('no way to messages: a cursor');
 });
 
 test("an object that belongs to the key's customer leads to nothing that does not", async () => {
