@@ -14,8 +14,7 @@ export type DerivedRestriction =
 export function restrictingMembers(types: Types, stored: StoredType): string[] {
   if (stored.type === PERSON) return ['id'];
   const owner = ownerOf(stored, types.values());
-  const isOfRestricted = owner !== undefined && owner.restrictedBy !== undefined;
-  return [...referringMembers(stored), ...(isOfRestricted ? [referenceTo(owner.type)] : [])];
+  return [...referringMembers(stored), ...(owner?.restrictedBy === undefined ? [] : [referenceTo(owner.type)])];
 }
 
 export function restrictionOf(types: Types, stored: StoredType): DerivedRestriction {

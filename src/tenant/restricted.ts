@@ -9,7 +9,9 @@ import { AppError, type Fault, validationFailed } from '../errors';
  * restrict, it does not have (docs/decisions/restricted-keys.md).
  */
 
-type Row = { readonly _id: string };
+interface Row {
+  readonly _id: string;
+}
 type Rows = mongo.Collection<Row>;
 type Filter = Readonly<Record<string, unknown>>;
 type Stage = Readonly<Record<string, unknown>>;
@@ -82,7 +84,7 @@ export function restrictedRows(rows: Rows, definition: Collection, customers: Cu
       );
     },
     async insertOne(row: Row, options?: mongo.InsertOneOptions) {
-      await rule.check(row as unknown as Filter, options?.session);
+      await rule.check({ ...row }, options?.session);
       return rows.insertOne(row, options);
     },
     async bulkWrite(writes: readonly Stage[], options?: mongo.BulkWriteOptions) {

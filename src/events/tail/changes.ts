@@ -63,10 +63,13 @@ const DROPS = ['drop', 'rename', 'dropDatabase'];
 export function stagesFor(control: string): object[] {
   const kinds = ['insert', 'update', 'replace', 'delete', ...DROPS.slice(0, 2)];
   const updated = '$updateDescription.updatedFields';
-  const refers = [...published.collections.values()].flatMap(({ part, restriction }) => {
+  const refers = [...published.collections.values()].flatMap(({ part, restriction }): [string, unknown][] => {
     const column = customerColumn(restriction) ?? '_id';
-    const whose = [[`fullDocument.${column}`, 1] as const, [`set.${column}`, `${updated}.${column}`] as const];
-    return [...(part ? [[`fullDocument.${part.member}`, 1] as const] : []), ...(column === '_id' ? [] : whose)];
+    const whose: [string, unknown][] = [
+      [`fullDocument.${column}`, 1],
+      [`set.${column}`, `${updated}.${column}`],
+    ];
+    return [...(part ? [[`fullDocument.${part.member}`, 1] as [string, 1]] : []), ...(column === '_id' ? [] : whose)];
   });
   const ofOrganisations = {
     'ns.db': OF_ORGANISATION,

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type { Organisation } from '../../../src/auth/principal';
-import type { Operation } from '../../../src/schema/declaredOperations';
 import { includedFields } from '../../../src/schema/restDocument';
 import { published } from '../../../src/schema/model';
 import { ask as askGraphql, callOver, type Called } from '../../support/attacks/calls';
@@ -13,7 +12,7 @@ import type { Arguments } from '../../support/faces';
 import { served } from '../../support/gateway';
 import { ALL_FACES, argumentsOf, CALLS, operations, RELATIONS, REST, takesId } from '../../support/operations';
 import type { Ids } from '../../support/operations';
-import { type ListName, type Records, RESOURCES } from '../../support/resources';
+import { type Records, RESOURCES } from '../../support/resources';
 
 /*
  * A key restricted to some customers is answered as if the organisation had no others: in every operation and API, however it names what belongs to
@@ -201,7 +200,7 @@ test('a list is read to its end by cursors, those of another key included, witho
       });
       [pages, cursor] = [pages + text, body.next_cursor ?? undefined];
     } while (cursor !== undefined);
-    expect(mine[list as ListName].filter(({ id }) => !pages.includes(id))).toEqual([]);
+    expect(mine[list].filter(({ id }) => !pages.includes(id))).toEqual([]);
     expect([...secretsInText(pages)].filter((secret) => foreign.has(secret))).toEqual([]);
     const theirs = (await stranger.get(`/${list}`, { limit: 1 })).body.next_cursor as string;
     const rest = await restricted.get(`/${list}`, { cursor: theirs });
