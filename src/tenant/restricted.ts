@@ -41,11 +41,10 @@ export function restrictedRows(rows: Rows, definition: Collection, customers: Cu
   const { restriction } = definition;
   if (restriction === 'none') return rows;
   const rule = ruleOf(rows, definition, customers);
-  // of the filters that are completed at once
+  // whose a part is takes a read, which a cursor cannot wait for
   const narrowNow = (filter: Filter): Filter => {
-    const narrowed = rule.narrow(filter, undefined);
-    if (narrowed instanceof Promise) throw unknown(definition, 'a cursor');
-    return narrowed;
+    if (restriction && 'owner' in restriction) throw unknown(definition, 'a cursor');
+    return rule.narrow(filter, undefined) as Filter;
   };
   const restrictWrite = async (write: Stage, session: ClientSession | undefined): Promise<Stage> => {
     const [[kind, what] = ['', {}]] = Object.entries(write as Readonly<Record<string, Filter>>);

@@ -25,8 +25,6 @@ interface Unknown {
   readonly isPast: boolean;
 }
 
-export type Owners = ReturnType<typeof createOwners>;
-
 /** `owner` is the id of the object that a part belongs to. */
 type OwnerOf = (change: Change) => unknown;
 
