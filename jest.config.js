@@ -23,6 +23,7 @@ const GENERATED = [
   'security/attacks/injection.slow',
   'security/attacks/injectionWrites.slow',
   'security/attacks/matrix',
+  'security/attacks/restricted',
   'api/faces',
   'api/openApiExamples',
   'security/scopes',

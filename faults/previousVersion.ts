@@ -89,6 +89,17 @@ async function check(former: string, place: string): Promise<void> {
   await ann.readsAll(old);
   await ann.readsAll(own);
 
+  say('a key for some customers works here alone, and rotated by the former version nowhere');
+  const customers = [{ external_ref: 'C-1', name: 'Customer' }];
+  const { results } = (await asked(own, key, '/customers/bulk', { customers })).body;
+  const ofCustomer = ['--org', id, '--name', 'agency', '--scopes', 'all', '--customer-ids', String(results?.[0]?.id)];
+  const agency = await run<{ id: string; key: string }>(OWN, 'key', 'create', ...ofCustomer);
+  const statuses = async (text: string): Promise<number[]> =>
+    Promise.all([own, old].map(async (gateway) => (await asked(gateway, text, '/me')).status));
+  assert.deepEqual(await statuses(agency.key), [200, 401], 'a key for some customers');
+  const { key: rotated } = await run<{ key: string }>(former, 'key', 'rotate', agency.id);
+  assert.deepEqual(await statuses(rotated), [401, 401], 'a key for some customers that the former version rotated');
+
   say('the former version serves alone, as after a rollback');
   await toOwn.stop();
   assert.equal(await own.end('SIGTERM'), 0);
@@ -128,6 +139,18 @@ async function check(former: string, place: string): Promise<void> {
   say(
     `${String(requests)} requests, 0 failed; each of ${String(made.length)} products was stored, listed as an event and posted`,
   );
+}
+
+interface Asked {
+  readonly status: number;
+  readonly body: { readonly results?: readonly { readonly id: string }[] };
+}
+
+async function asked({ port }: Gateway, key: string, path: string, body?: object): Promise<Asked> {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  const sent = body && { method: 'POST', body: JSON.stringify(body) };
+  const answer = await fetch(`http://127.0.0.1:${String(port)}/api/v1${path}`, { headers, ...sent });
+  return { status: answer.status, body: (await answer.json()) as Asked['body'] };
 }
 
 /** What a gateway has logged. */

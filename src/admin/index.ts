@@ -20,7 +20,7 @@ export function createAdmin(options: AdminOptions) {
   return (caller: AdminCaller) => {
     const context = { ...caller, once: control.creations.by(caller.actor.who, caller.attempt) };
     return {
-      ...createKeyOperations(context, control),
+      ...createKeyOperations(context, options),
       ...createReportOperations(context, control),
       ...createPeopleOperations(context, options),
       ...webhooksOf(context),

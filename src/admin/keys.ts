@@ -4,12 +4,14 @@ import { requirePlan } from '../auth/authenticate';
 import type { McpAccess } from '../auth/principal';
 import { allScopes, isScope, type Scope } from '../auth/scopes';
 import { type Fault, notFound, validationFailed } from '../errors';
+import type { OrganisationDataCache } from '../tenant/organisationData';
 import { HOUR } from '../units';
 import type { ApiKeys, KeyPageQuery, KeyWithSecret } from '../organisations/apiKeys';
 import type { Authority } from '../organisations/auditEvents';
 import { shownOnce } from '../organisations/creations';
 import { KeyRefused } from '../organisations/keyDocuments';
 import type { AdminContext } from './acting';
+import { storedCustomerIds, unknownCustomers } from './keyCustomers';
 
 /* An organisation's keys. A key of another organisation is `not_found`, like one that never existed. */
 
@@ -24,6 +26,7 @@ interface NewKeyArgs {
   readonly expires_at?: string | null;
   readonly allowed_ranges?: readonly string[] | null;
   readonly mcp?: McpAccess | null;
+  readonly customer_ids?: readonly string[] | null;
 }
 
 interface RotateArgs extends KeyId {
@@ -32,14 +35,19 @@ interface RotateArgs extends KeyId {
   readonly expires_at?: string | null;
 }
 
+export interface KeyOptions {
+  readonly control: { readonly apiKeys: ApiKeys };
+  readonly databases: { readonly organisationData: OrganisationDataCache };
+}
+
 /** Undefined members stay as they are. */
-type UpdateArgs = KeyId & Partial<NewKeyArgs>;
+type UpdateArgs = KeyId & Partial<Omit<NewKeyArgs, 'customer_ids'>>;
 
 const DEFAULT_OVERLAP_HOURS = 24;
 
 export function createKeyOperations(
   { organisation, actor, name: createdBy, once }: AdminContext,
-  { apiKeys }: { readonly apiKeys: ApiKeys },
+  { control: { apiKeys }, databases }: KeyOptions,
 ) {
   const organisationId = organisation.id;
   const by: Authority = { actor, organisationId };
@@ -67,6 +75,19 @@ export function createKeyOperations(
     throw validationFailed([{ pointer: '/expires_at', code: 'range', detail: 'must be in the future' }]);
   }
 
+  /** The customers that a new key is restricted to; undefined for none. @throws AppError validation_failed for each that is not there */
+  async function customersOf(ids: readonly string[] | null | undefined): Promise<string[] | undefined> {
+    if (!ids) return undefined;
+    const unknown = new Set(await unknownCustomers(databases.organisationData(organisation), ids));
+    const faults = ids.flatMap((id, at): Fault[] => {
+      if (!unknown.has(id)) return [];
+      const detail = 'is not the id of a customer of the organisation';
+      return [{ pointer: `/customer_ids/${String(at)}`, code: 'not_found', detail }];
+    });
+    if (faults.length > 0) throw validationFailed(faults);
+    return storedCustomerIds(ids);
+  }
+
   return {
     /** A page of keys, and the keys that these replaced and that are still active. */
     async keys(query: Omit<KeyPageQuery, 'organisationId'>) {
@@ -88,6 +109,7 @@ export function createKeyOperations(
             organisationId,
             created_by: createdBy,
             expires_at: expiryOf(args.expires_at) ?? null,
+            customerIds: await customersOf(args.customer_ids),
           };
           const created = await apiKeys.create({ ...read, ...more }, by, noteId).catch(rethrowKeyRefused);
           if (!created) throw notFound('organisation');

@@ -1,6 +1,7 @@
+import { isDeepStrictEqual } from 'node:util';
 import { LRUCache } from 'lru-cache';
 import { AppError, movingError } from '../errors';
-import { type ApiKey, fingerprint, isShapedLikeKey, matchesAny, parseKey, textState } from './keys';
+import { type ApiKey, fingerprint, isShapedLikeKey, matchesAny, parseKey, rangesOf, textState } from './keys';
 import { DEFAULT_MCP, hasApiAccess, type KeyPrincipal, type Organisation, STATES } from './principal';
 import { isInRanges } from './addresses';
 import { mayReadAhead, createSeenKeys } from './seenKeys';
@@ -75,7 +76,7 @@ export function createAuthenticator(options: AuthenticatorOptions) {
     onExpected?: OnExpected,
   ): Promise<PresentedKey | Refusal> {
     const lookup = await findKey(authorization, address, onExpected);
-    if ('reason' in lookup || isInRanges(address, lookup.key.allowed_ranges)) return lookup;
+    if ('reason' in lookup || isInRanges(address, rangesOf(lookup.key))) return lookup;
     return { reason: 'address', keyId: lookup.key._id, ...ownerOf(lookup.key) };
   }
 
@@ -179,9 +180,12 @@ function keyFinder(options: AuthenticatorOptions, now: () => number) {
     const storedKey =
       stored && token.startsWith(stored.prefix) && (stored.app !== undefined) === isOfApp ? stored : null;
     options.onFound?.(storedKey);
-    // the secret was just compared with this salt and hash
+    // the secret was just compared with this salt and hash, which also cover the customers
     const isCompared =
-      storedKey !== null && storedKey.salt === rememberedKey?.salt && storedKey.hash === rememberedKey.hash;
+      storedKey !== null &&
+      storedKey.salt === rememberedKey?.salt &&
+      storedKey.hash === rememberedKey.hash &&
+      isDeepStrictEqual(storedKey.restricted, rememberedKey.restricted);
     const matches = isCompared || matchesAny(parsed.secret, storedKey ?? undefined, peppers);
     const state = storedKey && matches ? textState(storedKey, new Date(now())) : storedKey ? 'wrong_secret' : 'unknown';
     if (storedKey && state === 'active') {
@@ -220,6 +224,7 @@ function toPrincipal(key: ApiKey): KeyPrincipal {
       prefix: key.prefix,
       expiresAt: key.expires_at,
       mcp: key.mcp ?? DEFAULT_MCP,
+      customerIds: key.restricted?.customer_ids,
     },
   };
 }

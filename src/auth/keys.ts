@@ -1,6 +1,7 @@
 import { createHmac, hash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import baseX from 'base-x';
+import type { ConnectedApp } from './connectedApp';
 import { DEFAULT_MCP, type McpAccess, type Organisation } from './principal';
 import type { Scope } from './scopes';
 
@@ -28,7 +29,18 @@ export interface KeySecret {
   readonly salt: string;
   /** HMAC-SHA-256 over salt and secret, keyed with the pepper (empty if not set), base64. */
   readonly hash: string;
+  readonly restricted?: RestrictedKey;
 }
+
+/** What a key has that is restricted to customers (docs/decisions/restricted-keys.md). Never changed but for the ranges. */
+interface RestrictedKey {
+  readonly customer_ids: readonly string[];
+  /** Its ranges; the key itself has {@link NOWHERE}. */
+  readonly allowed_ranges: readonly string[];
+}
+
+/** What earlier versions see of the ranges of a restricted key: no caller comes from it, so a rotation by them gives a key that works nowhere. */
+export const NOWHERE = '::/128';
 
 export interface NewKey extends KeySecret {
   /** UUID. */
@@ -41,7 +53,7 @@ export interface NewKey extends KeySecret {
 }
 
 /** Creates a key with a configured prefix (`svc_live_`). */
-export function generateKey(prefix: string, pepper: string): NewKey {
+export function generateKey(prefix: string, pepper: string, customerIds?: readonly string[]): NewKey {
   const id = randomUUID();
   const secret = secretOf(randomBytes(32));
   const key = writeKey(prefix, id, secret);
@@ -50,7 +62,7 @@ export function generateKey(prefix: string, pepper: string): NewKey {
     key,
     displayPrefix: key.slice(0, prefix.length + PREFIX_SHOWN),
     lastFour: key.slice(-4),
-    ...hashWithNewSalt(secret, pepper),
+    ...hashWithNewSalt(secret, pepper, customerIds),
   };
 }
 
@@ -63,9 +75,14 @@ export function writeKey(prefix: string, id: string, secret: string): string {
   return body + checksum(body);
 }
 
-export function hashWithNewSalt(secret: string, pepper: string): KeySecret {
+export function hashWithNewSalt(secret: string, pepper: string, customerIds?: readonly string[]) {
   const salt = randomBytes(SALT_BYTES).toString('base64');
-  return { salt, hash: hashSecret(secret, salt, pepper) };
+  return { salt, hash: hashSecret(boundTo(customerIds, secret), salt, pepper) };
+}
+
+/** What is hashed of a secret: with its customers, so that neither an earlier version nor a row that lost them accepts a restricted key. */
+function boundTo(customerIds: readonly string[] | undefined, secret: string): string {
+  return customerIds ? `${secret} ${customerIds.join()}` : secret;
 }
 
 /**
@@ -122,7 +139,8 @@ export function fingerprint(text: string): string {
 /** Whether a secret matches the stored hash, in constant time. An unknown key is compared with a decoy, so that it costs the same. */
 export function secretMatches(secret: string, stored: KeySecret | undefined, pepper: string): boolean {
   const target = stored ?? DECOY;
-  const actual = Buffer.from(hashSecret(secret, target.salt, pepper), 'base64');
+  const bound = boundTo(target.restricted?.customer_ids, secret);
+  const actual = Buffer.from(hashSecret(bound, target.salt, pepper), 'base64');
   const expected = Buffer.from(target.hash, 'base64');
   return actual.length === expected.length && timingSafeEqual(actual, expected) && stored !== undefined;
 }
@@ -180,8 +198,10 @@ export interface ApiKey {
   readonly last_used_at: Date | null;
   /** Network address of the last use. */
   readonly last_used_from: string | null;
-  /** CIDR ranges it may be used from; empty means anywhere. */
+  /** CIDR ranges it may be used from; empty means anywhere. Read them by {@link rangesOf}. */
   readonly allowed_ranges: readonly string[];
+  /** Missing unless it is restricted to customers. */
+  readonly restricted?: RestrictedKey;
   /** Id of the key that replaces it. */
   readonly rotated_to: string | null;
   /** What it may do over MCP; {@link DEFAULT_MCP} if missing. */
@@ -190,35 +210,9 @@ export interface ApiKey {
   readonly app?: ConnectedApp;
 }
 
-/** An app that is connected by OAuth (docs/decisions/oauth.md). Digests are SHA-256, base64url. */
-export interface ConnectedApp {
-  readonly client_id: string;
-  /** Where it gets its code: the host of its redirect address, or that address' scheme with `:` if it has no host. */
-  readonly host: string;
-  /** The expiry of the key once the code is redeemed; until then the key expires with the code. */
-  readonly ends_at: Date;
-  readonly code: {
-    readonly digest: string;
-    /** Of the S256 method of PKCE. */
-    readonly challenge: string;
-    readonly redirect_uri: string;
-    readonly used_at?: Date;
-  };
-  /** Missing until the code is redeemed. */
-  readonly tokens?: AppTokens;
-}
-
-export interface AppTokens {
-  /** When the access token expires. */
-  readonly access_ends_at: Date;
-  /** Digest of the secret that all refresh tokens of the connection share, and of that of the current one and of the one before. */
-  readonly family: string;
-  readonly refresh: string;
-  readonly previous: string | null;
-  /** What the current tokens are derived from, together with the refresh token before. */
-  readonly seed: string;
-  readonly issued_at: Date;
-}
+/** CIDR ranges that a key may be used from; empty means anywhere. */
+export const rangesOf = ({ restricted, allowed_ranges }: Pick<ApiKey, 'restricted' | 'allowed_ranges'>) =>
+  restricted?.allowed_ranges ?? allowed_ranges;
 
 export type KeyState = 'active' | 'revoked' | 'expired';
 
@@ -255,7 +249,7 @@ export function nameFault(name: string): string | undefined {
 /** A key as every API and command shows it. An allowlist, so that neither its hash nor a member added later can leak. */
 export function shownKey(key: ApiKey, state: KeyState) {
   const { name, prefix, last_four, scopes, created_by, created_at, expires_at, revoked_at } = key;
-  const { last_used_at, last_used_from, allowed_ranges, rotated_to, mcp = DEFAULT_MCP, app } = key;
+  const { last_used_at, last_used_from, rotated_to, mcp = DEFAULT_MCP, app } = key;
   return {
     id: key._id,
     name,
@@ -268,7 +262,8 @@ export function shownKey(key: ApiKey, state: KeyState) {
     revoked_at,
     last_used_at,
     last_used_from,
-    allowed_ranges,
+    allowed_ranges: rangesOf(key),
+    customer_ids: key.restricted?.customer_ids ?? null,
     rotated_to,
     mcp,
     ...{ kind: app ? 'app' : 'key', app: app ? { client_id: app.client_id, host: app.host } : null },

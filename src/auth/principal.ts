@@ -67,6 +67,8 @@ export interface KeyPrincipal {
     readonly prefix: string;
     readonly expiresAt: Date | null;
     readonly mcp: McpAccess;
+    /** The customers whose data alone it has; undefined for a key that has all. */
+    readonly customerIds?: readonly string[] | undefined;
   };
 }
 

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { isInRanges } from './addresses';
-import { type ApiKey, textState, matchesAny } from './keys';
+import { type ApiKey, matchesAny, rangesOf, textState } from './keys';
 
 /*
  * Recently accepted keys, so that a request can read its object in parallel with its key. They never grant access: they only tell whether
@@ -37,5 +37,5 @@ export function createSeenKeys(peppers: readonly string[]) {
 export function mayReadAhead({ key, isReadingAhead }: SeenKey, token: string, address: string, now: Date): boolean {
   // MongoDB's manual forbids reads during a move; a key remembered from before it may still cause one, whose result is dropped
   if (isReadingAhead || key.organisation.moving || !token.startsWith(key.prefix)) return false;
-  return textState(key, now) === 'active' && isInRanges(address, key.allowed_ranges);
+  return textState(key, now) === 'active' && isInRanges(address, rangesOf(key));
 }

@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import { type ApiKey, shownKey } from '../auth/keys';
+import { type ApiKey, rangesOf, shownKey } from '../auth/keys';
 import { DEFAULT_MCP, hasApiAccess, MCP_ACCESS, type McpAccess } from '../auth/principal';
 import type { Scope } from '../auth/scopes';
 import { scopeNames } from './scopeNames';
@@ -9,11 +9,13 @@ import { CommandFailure, notFound, usageFailure } from './ending';
 import { type ExplainedCommand, type JsonOption, ORG_ID, type OrgOption } from './help';
 import type { Store } from './store';
 import { printList, printResult, say, warn } from './terminal';
-import { keyId, lifetime, mcpAccess, name, overlap, ranges, rangesOrAnywhere, scopes } from './values';
-import { requireOrganisation, withStore } from './withStore';
+import { customerIds, keyId, lifetime, mcpAccess, name, overlap, ranges, rangesOrAnywhere, scopes } from './values';
+import { requireData, requireOrganisation, withStore } from './withStore';
 
 /** Id of a key, for examples. */
 const ID = '7e3143c1-62cb-491a-bcf5-b80409d22122';
+/** Id of a customer, for examples. */
+const CUSTOMER_ID = '3f0c2e9a-5b1d-4c7e-8a64-0d9b7f21c3e5';
 /** What an argument `<id>` is, for help. */
 const KEY_ID = 'the key (see key list), or the key itself, e.g. one that leaked';
 const MCP = `what assistants may do with it over MCP: ${MCP_ACCESS.join(', ')}`;
@@ -31,12 +33,18 @@ export function addKey(program: ExplainedCommand): void {
       lifetime('Without --expires-in it never expires.'),
     )
     .option('--allow <ranges>', 'comma-separated CIDR ranges it may be used from (default: anywhere)', ranges)
+    .option(
+      '--customer-ids <ids>',
+      'comma-separated ids of up to 100 customers, whose quotes, orders and requests alone it has; they cannot be changed (default: all)',
+      customerIds,
+    )
     .option('--mcp <access>', MCP, mcpAccess, DEFAULT_MCP)
-    .json('{id, key, prefix, scopes}')
+    .json('{id, key, prefix, scopes, customer_ids}')
     .examples(
       [
         `scopegate key create --org ${ORG_ID} --name "web shop" --scopes products:read,quotes:read`,
         `scopegate key create --org ${ORG_ID} --name nightly --scopes all --expires-in 90d --json`,
+        `scopegate key create --org ${ORG_ID} --name agency --scopes orders:read --customer-ids ${CUSTOMER_ID}`,
       ],
       () => ['Scopes:', ...scopeNames().map((scope) => `  ${scope}`)],
     )
@@ -89,7 +97,7 @@ export function addKey(program: ExplainedCommand): void {
   key
     .subcommand(
       'rotate',
-      'replace a key with a new one that has the same name, scopes and ranges; the old one keeps working for the overlap',
+      'replace a key with a new one that has the same name, scopes, ranges and customers; the old one keeps working for the overlap',
     )
     .id(KEY_ID, keyId)
     .addOption(new Option('--overlap <time>', oldKey).argParser(overlap).default(DAY, '24h'))
@@ -98,7 +106,7 @@ export function addKey(program: ExplainedCommand): void {
       'when the new key expires: 30m, 12h, 90d, 1y (default: the same lifetime as the old key)',
       lifetime('Without --expires-in it lasts as long as the old key did.'),
     )
-    .json('{id, key, prefix, scopes, old: {id, expires_at}}')
+    .json('{id, key, prefix, scopes, customer_ids, old: {id, expires_at}}')
     .examples([`scopegate key rotate ${ID}`, `scopegate key rotate ${ID} --overlap 0 --expires-in 90d --json`])
     .action(rotate);
 
@@ -115,10 +123,14 @@ interface CreateOptions extends Given, OrgOption {
   readonly name: string;
   readonly scopes: readonly Scope[];
   readonly mcp: McpAccess;
+  readonly customerIds?: readonly string[];
 }
 
-async function create({ org, name, scopes, expiresIn, allow = [], mcp, json }: CreateOptions): Promise<void> {
-  const createdKey = await withStore(async ({ control, databases, operator }) => {
+async function create(options: CreateOptions): Promise<void> {
+  const { org, name, scopes, expiresIn, allow = [], mcp, customerIds, json } = options;
+  const createdKey = await withStore(async (store) => {
+    const { control, databases, operator } = store;
+    if (customerIds) await requireCustomers(store, org, customerIds);
     await control.pepper.adopt();
     return control.apiKeys.create({
       organisationId: org,
@@ -127,6 +139,7 @@ async function create({ org, name, scopes, expiresIn, allow = [], mcp, json }: C
       created_by: operator.who,
       allowed_ranges: allow,
       mcp,
+      customerIds,
       expires_at: endOf(expiresIn, databases.now()) ?? null,
     });
   });
@@ -136,6 +149,16 @@ async function create({ org, name, scopes, expiresIn, allow = [], mcp, json }: C
     warn(`the ${organisation.plan} plan has no API access; change it with scopegate org set-plan before using the key`);
   }
   showNew(createdKey, json);
+}
+
+/** @throws CommandFailure with the ids that are of no customer */
+async function requireCustomers(store: Store, org: string, ids: readonly string[]): Promise<void> {
+  const { id } = await requireData(store, org);
+  const { unknownCustomers } = await import('../admin/keyCustomers.js');
+  const unknown = await unknownCustomers(store.databases.organisationData({ id }), ids);
+  if (unknown.length === 0) return;
+  const are = unknown.length === 1 ? 'is not the id of a customer' : 'are not ids of customers';
+  throw usageFailure(`--customer-ids: ${unknown.join(', ')} ${are} of the organisation`);
 }
 
 async function list({ org, json }: OrgOption): Promise<void> {
@@ -157,6 +180,7 @@ async function list({ org, json }: OrgOption): Promise<void> {
       MCP: ({ mcp }) => mcp,
       KIND: ({ kind }) => kind,
       'LAST USED': ({ last_used_at: at, last_used_from: from }) => (at ? `${day(at)} ${from ?? ''}` : 'never'),
+      CUSTOMERS: ({ customer_ids: ids }) => (ids ? String(ids.length) : 'all'),
       SCOPES: ({ scopes }) => scopes.join(','),
     },
     { json, empty },
@@ -181,6 +205,7 @@ async function show(id: string, { json }: JsonOption): Promise<void> {
     organisation: `${key.organisation.name} (${key.organisation.id})`,
     scopes: key.scopes.join(', '),
     from: placesOf(key.allowed_ranges),
+    customers: key.customer_ids?.join(', ') ?? 'all',
     mcp: key.mcp,
     kind: key.app ? `app at ${key.app.host}, client ${key.app.client_id}` : key.kind,
     created: `${key.created_at.toISOString()} by ${key.created_by}`,
@@ -208,7 +233,8 @@ async function update(id: string, options: UpdateOptions): Promise<void> {
     const updated = await store.control.apiKeys.update(id, { ...input, expires_at, allowed_ranges: allow });
     return updated ?? (await notActive(store, id, 'changed'));
   });
-  const { name, scopes, expires_at, allowed_ranges, mcp = DEFAULT_MCP } = changed;
+  const { name, scopes, expires_at, mcp = DEFAULT_MCP } = changed;
+  const allowed_ranges = rangesOf(changed);
   const expires = momentOf(expires_at);
   const shown = { id, name, scopes: scopes.join(', '), expires, from: placesOf(allowed_ranges), mcp };
   printResult(json, { id, name, scopes, expires_at, allowed_ranges, mcp }, shown);
@@ -238,10 +264,11 @@ const endOf = (lifetime: number | undefined, now: number): Date | undefined =>
 
 /** Prints a new key; `more` is for its JSON only. */
 function showNew({ key, document }: KeyWithSecret, json: true | undefined, more: object = {}): void {
-  const { _id: id, prefix, organisation, scopes, expires_at, allowed_ranges: allowed, mcp = DEFAULT_MCP } = document;
+  const { _id: id, prefix, organisation, scopes, expires_at, restricted, mcp = DEFAULT_MCP } = document;
+  const [allowed, customers] = [rangesOf(document), restricted?.customer_ids];
   printResult(
     json,
-    { id, key, prefix, scopes, ...more },
+    { id, key, prefix, scopes, customer_ids: customers ?? null, ...more },
     {
       key,
       id,
@@ -249,6 +276,7 @@ function showNew({ key, document }: KeyWithSecret, json: true | undefined, more:
       scopes: scopes.join(', '),
       expires: momentOf(expires_at),
       ...(allowed.length > 0 && { from: allowed.join(', ') }),
+      ...(customers && { customers: customers.join(', ') }),
       mcp,
     },
   );

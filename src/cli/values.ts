@@ -6,6 +6,7 @@ import { MCP_ACCESS, type McpAccess } from '../auth/principal';
 import type { Scope } from '../auth/scopes';
 import { scopeNames } from './scopeNames';
 import { items } from '../config/lists';
+import { KEY_CUSTOMERS } from '../limits';
 import { ERROR_CODES, type ErrorCode } from '../errors';
 import { statusesOf } from '../organisations/requestFilters';
 import { isCurrency } from '../schema/currency';
@@ -79,6 +80,13 @@ export function scopes(text: string): Scope[] {
     throw new InvalidArgumentError(`${problem} Scopes are ${scopeNames().join(', ')}, or all for every scope.`);
   }
   return [...new Set(entries.filter(isScope))];
+}
+
+/** Comma-separated ids of a key's customers, each once. */
+export function customerIds(text: string): string[] {
+  const ids = [...new Set(items(text).map(uuid))].sort();
+  if (ids.length > 0 && ids.length <= KEY_CUSTOMERS) return ids;
+  throw new InvalidArgumentError(`Expected 1 to ${String(KEY_CUSTOMERS)} ids of customers.`);
 }
 
 /** Comma-separated event types; whether they exist is checked later. */

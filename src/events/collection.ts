@@ -1,5 +1,6 @@
 import { DAY } from '../units';
-import { definedByType } from '../mongo/collection';
+import { type Collection, definedByType } from '../mongo/collection';
+import { published } from '../schema/model';
 import type { Writer } from '../tenant/slots';
 
 export interface EventRow {
@@ -17,12 +18,33 @@ export interface EventRow {
   readonly gap?: { readonly from: Date; readonly to: Date };
   /** Who caused it. Missing in gaps, in what follows them, and in events that earlier versions stored. */
   readonly origin?: Writer;
+  /**
+   * The customers whose object it is, or was until then. Missing if the object is nobody's, if it is not known whose it was, and in events that
+   * earlier versions stored.
+   */
+  readonly customers?: readonly string[];
+}
+
+/** The types that every key gets, restricted to customers or not. */
+const freeTypes = (): string[] =>
+  published.eventTypes.filter(({ isRestricted }) => !isRestricted).map(({ name }) => name);
+
+/** Whether a key restricted to customers gets an event: what {@link events} finds for it. */
+export function isOfCustomers({ type, customers = [] }: EventRow, customerIds: readonly string[]): boolean {
+  return customers.some((id) => customerIds.includes(id)) || freeTypes().includes(type);
 }
 
 /** In milliseconds. */
 export const KEPT_FOR = 30 * DAY;
 
-export const events = definedByType<EventRow>('events', [
-  { on: { at: 1 }, options: { expireAfterSeconds: KEPT_FOR / 1000 } },
-  { on: { 'object.id': 1, _id: 1 } },
-]);
+export const events: Collection<EventRow> = {
+  ...definedByType<EventRow>('events', [
+    { on: { at: 1 }, options: { expireAfterSeconds: KEPT_FOR / 1000 } },
+    { on: { 'object.id': 1, _id: 1 } },
+  ]),
+  restriction: {
+    condition: (customerIds) => ({
+      $or: [{ customers: { $in: [...customerIds] } }, { type: { $in: freeTypes() } }],
+    }),
+  },
+};

@@ -16,7 +16,7 @@ const RESTART = 'begin with after=now, and then copy all objects again';
 export const NOW = 'now';
 /** The position before all events. */
 export const BEGINNING = '0'.repeat(28);
-/** Maximum number of events scanned for a page of selected types. */
+/** Maximum number of events scanned for a page of selected types, or of some customers. */
 const MAX_SCANNED = 5000;
 
 export interface EventPage {
@@ -63,9 +63,9 @@ export async function startOf(data: OrganisationData, after: string | null | und
   return position;
 }
 
-/** The position of the last event; BEGINNING if there is none. */
+/** The position of the last event, whoever gets it; BEGINNING if there is none. */
 export async function lastPosition(data: OrganisationData): Promise<string> {
-  const rows = data.collection(events);
+  const rows = data.whole.collection(events);
   const options = { ...SETTLED_READ, sort: { _id: -1 }, projection: { _id: 1 }, maxTimeMS: READ_TIMEOUT } as const;
   const last = await data.reads(() => rows.findOne({}, options));
   return (last as Pick<EventRow, '_id'> | null)?._id ?? BEGINNING;
@@ -98,7 +98,7 @@ function settledReads<T>(
 ): Promise<T> {
   if (!since) return data.reads(() => read({}));
   return data.reads(() =>
-    data.database.client.withSession({ causalConsistency: true }, (session) => {
+    data.client.withSession({ causalConsistency: true }, (session) => {
       session.advanceOperationTime(since);
       return read({ session });
     }),
@@ -115,9 +115,9 @@ export async function readEvents(
   return settledReads(data, since, async (session) => {
     const options = { ...SETTLED_READ, ...session, sort: { _id: 1 }, maxTimeMS: READ_TIMEOUT } as const;
     let bound: string | undefined;
-    if (types && objectId === undefined) {
+    if ((types || data.customerIds) && objectId === undefined) {
       const beyond = { ...options, projection: { _id: 1 }, skip: MAX_SCANNED - 1 } as const;
-      bound = (await rows.findOne({ _id: { $gt: after } }, beyond))?._id;
+      bound = (await data.whole.collection(events).findOne({ _id: { $gt: after } }, beyond))?._id;
     }
     const filter = {
       _id: { $gt: after, ...(bound !== undefined && { $lte: bound }) },

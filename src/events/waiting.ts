@@ -6,7 +6,7 @@ import { databaseName } from '../mongo/databaseNames';
 import { AppError } from '../errors';
 import { inBackground } from '../async/background';
 import { createFailureLog } from '../log';
-import { type EventRow, events } from './collection';
+import { type EventRow, events, isOfCustomers } from './collection';
 import type { WantedEvents } from './page';
 import { createPlaces, type Holder } from './waits';
 import { createReadLimit, createStream, type EventStream, type ReadEvents } from './stream';
@@ -37,6 +37,8 @@ export type WaitIdle = <T>(wait: (gone: AbortSignal) => Promise<T>) => Promise<T
 export interface WaitingCaller {
   /** Whose events it gets; undefined for those of all organisations. */
   readonly organisationId: string | undefined;
+  /** The customers that it is restricted to, if it is. */
+  readonly customerIds?: readonly string[] | undefined;
   readonly holder: Holder;
   /** Authenticates the caller again. @throws AppError if it may no longer call, or get what it waits for */
   readonly recheck: (wanted: WantedEvents) => Promise<unknown>;
@@ -142,8 +144,10 @@ export function createWaiting({ streams, logger, payEvery }: WaitingOptions) {
   function notifyAll({ ns, fullDocument }: EventInsert): void {
     let bytes: number | undefined;
     for (const { caller, wanted, notify } of waiters) {
-      const { organisationId } = caller;
-      const isOther = organisationId !== undefined && databaseName(organisationId) !== ns.db;
+      const { organisationId, customerIds } = caller;
+      const isOther =
+        (organisationId !== undefined && databaseName(organisationId) !== ns.db) ||
+        (customerIds !== undefined && !isOfCustomers(fullDocument, customerIds));
       if (isOther || (wanted.types && !wanted.types.has(fullDocument.type))) continue;
       if (wanted.objectId === undefined || wanted.objectId === fullDocument.object?.id)
         notify(fullDocument, (bytes ??= JSON.stringify(fullDocument).length));

@@ -9,9 +9,24 @@ export interface Collection<out T extends { readonly _id: string } = { readonly 
   readonly retired: readonly string[];
   /** MongoDB's $jsonSchema of its rows; undefined if it has none. */
   readonly schema?: object;
+  /** Which rows keys restricted to customers have; without it they have no such collection. */
+  readonly restriction?: Restriction;
   /** Never set; carries the type of a row. */
   readonly row?: T;
 }
+
+/** Which rows a key restricted to customers has (docs/decisions/restricted-keys.md). */
+export type Restriction =
+  /** All: they are nobody's. */
+  | 'none'
+  /** Those of its customers: the column with the customer's id. */
+  | { readonly column: string }
+  /** The parts of objects that it has: the column with the object's id, and the name of the objects' collection. */
+  | { readonly column: string; readonly owner: string }
+  /** Those that match a condition; it writes none. */
+  | { readonly condition: (customerIds: readonly string[]) => object }
+  /** None, and requests get 403 with this detail. */
+  | { readonly refused: string };
 
 /** Members that no two rows may share. */
 export function uniqueMembers({ indexes }: Pick<Collection, 'indexes'>): string[] {

@@ -120,7 +120,9 @@ export function contextFactory(options: ContextOptions): OpenContext<DataContext
     function contextOf(principal: KeyPrincipal, first: KeyRateState, accepted?: Promise<void>): DataContext {
       requireAccess(principal.organisation);
       admit?.(principal.organisation);
-      const data = organisationData(principal.organisation);
+      const whole = organisationData(principal.organisation);
+      const { customerIds } = principal.key;
+      const data = customerIds ? whole.restrictedTo(customerIds) : whole;
       const by = `key:${principal.key.id}` as const;
       let rate = first;
       const charge = async (points: number): Promise<void> => {
@@ -144,6 +146,7 @@ export function contextFactory(options: ContextOptions): OpenContext<DataContext
           const { key, organisation } = principal;
           return eventSource?.({
             organisationId: organisation.id,
+            customerIds,
             holder: { key: key.id, owner: organisation.sandbox_of ?? organisation.id },
             recheck: async ({ types }) => {
               const current = await authenticate(authorization, address);

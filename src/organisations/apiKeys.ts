@@ -9,6 +9,7 @@ import type { Actor, Authority } from './auditEvents';
 import { trimEndedKeys } from './endedKeys';
 import type { NoteId } from './creations';
 import {
+  asStored,
   changesOf,
   keyDescription,
   keyIdentity,
@@ -143,7 +144,7 @@ export function createApiKeys(models: ControlModels, { config, actor, onError, n
     /** Undefined if the organisation does not exist. @throws KeyRefused beyond MAX_KEYS */
     async create(input: NewApiKey, by = anyOrganisation, noteId?: NoteId): Promise<KeyWithSecret | undefined> {
       const prefix = input.app ? config.KEY_PREFIX_APP : prefixes[await modeOfId(input.organisationId)];
-      const newKey = generateKey(prefix, config.KEY_PEPPER);
+      const newKey = generateKey(prefix, config.KEY_PEPPER, input.customerIds);
       const document = await models.change(async (session, record) => {
         await noteId?.(session, newKey.id);
         const stored = await insertKey(input, newKey, session);
@@ -203,13 +204,14 @@ export function createApiKeys(models: ControlModels, { config, actor, onError, n
       return key !== null;
     },
     /**
-     * Replaces a key with a new one that has the same name, scopes and ranges. Undefined if there is no such active key.
+     * Replaces a key with a new one that has the same name, scopes, ranges and customers. Undefined if there is no such active key.
      * @throws KeyRefused if it was replaced before and its replacement is active, or too many replaced keys work
      */
     async rotate(id: string, { overlap, expiresAt }: Rotation, by = anyOrganisation): Promise<RotatedKey | undefined> {
       const replaced = await loader.load(id);
       if (!replaced) return undefined;
-      const newKey = generateKey(prefixes[modeOf(replaced.organisation)], config.KEY_PEPPER);
+      const prefix = prefixes[modeOf(replaced.organisation)];
+      const newKey = generateKey(prefix, config.KEY_PEPPER, replaced.restricted?.customer_ids);
       const rotated = await models.change(async (session, record) => {
         const old = await findOwn(id, by, session);
         const at = new Date(now());
@@ -262,9 +264,10 @@ export function createApiKeys(models: ControlModels, { config, actor, onError, n
           const message = `the expiry of key ${id} cannot be changed: it was replaced, and stops working when its overlap with the new key ends`;
           throw new KeyRefused({ pointer: '/expires_at', code: 'replaced', detail }, message);
         }
-        await models.apiKeys.updateOne({ _id: id }, { $set: to }, { session });
+        const set = asStored(before, to);
+        await models.apiKeys.updateOne({ _id: id }, { $set: set }, { session });
         await record(by.actor, 'key.updated', before.organisation.id, { ...keyIdentity(before), from, to }, id);
-        return { ...before, ...to };
+        return { ...before, ...set };
       }),
     /** Keys that the keys with these ids replaced, directly or through others, and whose overlap is not over. */
     async replacedBy(organisationId: string, ids: readonly string[]): Promise<ApiKey[]> {

@@ -9,7 +9,8 @@ import {
   writeCode,
   writeRefreshToken,
 } from '../auth/appTokens';
-import { type ApiKey, type AppTokens, hashWithNewSalt, keyState, parseKey, writeKey } from '../auth/keys';
+import type { AppTokens } from '../auth/connectedApp';
+import { type ApiKey, hashWithNewSalt, keyState, parseKey, writeKey } from '../auth/keys';
 import type { Config } from '../config';
 import { HOUR, MINUTE } from '../units';
 import type { ApiKeys } from './apiKeys';

@@ -1,5 +1,5 @@
 import { trusted } from 'mongoose';
-import type { ApiKey, NewKey } from '../auth/keys';
+import { type ApiKey, type NewKey, NOWHERE, rangesOf } from '../auth/keys';
 import { DEFAULT_MCP } from '../auth/principal';
 import type { Scope } from '../auth/scopes';
 import type { Fault } from '../errors';
@@ -13,7 +13,11 @@ export type KeyUpdate = {
 };
 
 export type NewApiKey = KeyUpdate &
-  Pick<ApiKey, 'name' | 'scopes' | 'created_by' | 'expires_at' | 'app'> & { readonly organisationId: string };
+  Pick<ApiKey, 'name' | 'scopes' | 'created_by' | 'expires_at' | 'app'> & {
+    readonly organisationId: string;
+    /** The customers whose data alone it has. */
+    readonly customerIds?: readonly string[] | undefined;
+  };
 
 /** Why a key cannot be created or changed. The message is for operators; `fault` is for users, who know which key they mean. */
 export class KeyRefused extends Error {
@@ -29,22 +33,23 @@ export class KeyRefused extends Error {
 
 /** A new key as it is stored. */
 export function toDocument(
-  { organisationId: _, scopes, allowed_ranges = [], mcp = DEFAULT_MCP, ...input }: NewApiKey,
+  { organisationId: _, customerIds, scopes, allowed_ranges = [], mcp = DEFAULT_MCP, ...input }: NewApiKey,
   { id, displayPrefix, lastFour, salt, hash }: NewKey,
   more: Pick<ApiKey, 'organisation' | 'created_at' | 'pepper'>,
 ): ApiKey {
   return {
     ...{ _id: id, ...input, prefix: displayPrefix, last_four: lastFour, salt, hash, ...more },
     ...{ scopes: [...new Set(scopes)], allowed_ranges, mcp },
+    ...(customerIds && { allowed_ranges: [NOWHERE], restricted: { customer_ids: customerIds, allowed_ranges } }),
     ...{ revoked_at: null, last_used_at: null, last_used_from: null, rotated_to: null },
   };
 }
 
 /** The replacement of a key, with the same settings, that expires at `end`. */
 export function successorOf(old: ApiKey, end: Date | null, by: Actor): NewApiKey {
-  const { organisation, name, scopes, allowed_ranges, mcp } = old;
-  const more = { created_by: by.name ?? by.who, expires_at: end };
-  return { organisationId: organisation.id, name, scopes, allowed_ranges, mcp, ...more };
+  const { organisation, name, scopes, mcp, restricted } = old;
+  const more = { created_by: by.name ?? by.who, expires_at: end, customerIds: restricted?.customer_ids };
+  return { organisationId: organisation.id, name, scopes, allowed_ranges: rangesOf(old), mcp, ...more };
 }
 
 /** When a key expires that has the lifetime of another, from `now` on; null for never. */
@@ -57,8 +62,9 @@ export const keyIdentity = ({ name, prefix, last_four }: ApiKey) => ({ name, pre
 
 /** What audit details say of a new key. */
 export const keyDescription = (key: ApiKey) => {
-  const { scopes, expires_at, allowed_ranges, mcp, app } = key;
-  const described = { ...keyIdentity(key), scopes, expires_at, allowed_ranges, mcp };
+  const { scopes, expires_at, mcp, app, restricted } = key;
+  const customers = restricted && { customer_ids: restricted.customer_ids };
+  const described = { ...keyIdentity(key), scopes, expires_at, allowed_ranges: rangesOf(key), mcp, ...customers };
   // until its code is redeemed, the row of an app expires with that
   return app ? { ...described, expires_at: app.ends_at, app: { client_id: app.client_id, host: app.host } } : described;
 };
@@ -98,8 +104,8 @@ export const escapeRegExp = (text: string): string => text.replace(/[.*+?^${}()|
 
 /** The members that an update changes, with their old and new values. */
 export function changesOf(key: ApiKey, update: KeyUpdate): { from: KeyUpdate; to: Partial<ApiKey> } {
-  const { name, scopes, expires_at, allowed_ranges, mcp = DEFAULT_MCP } = key;
-  const before: KeyUpdate = { name, scopes, expires_at, allowed_ranges, mcp };
+  const { name, scopes, expires_at, mcp = DEFAULT_MCP } = key;
+  const before: KeyUpdate = { name, scopes, expires_at, allowed_ranges: rangesOf(key), mcp };
   const after: KeyUpdate = { ...update, scopes: update.scopes && inOrderOf(scopes, update.scopes) };
   const members = (Object.keys(before) as (keyof KeyUpdate)[]).filter(
     // compares dates and lists by value
@@ -107,6 +113,15 @@ export function changesOf(key: ApiKey, update: KeyUpdate): { from: KeyUpdate; to
   );
   const only = (all: KeyUpdate): object => Object.fromEntries(members.map((member) => [member, all[member]]));
   return { from: only(before), to: only(after) };
+}
+
+/** The members of an update as the key stores them. */
+export function asStored(
+  { restricted }: Pick<ApiKey, 'restricted'>,
+  { allowed_ranges, ...to }: Partial<ApiKey>,
+): Partial<ApiKey> {
+  if (!allowed_ranges) return to;
+  return { ...to, ...(restricted ? { restricted: { ...restricted, allowed_ranges } } : { allowed_ranges }) };
 }
 
 /** A set of scopes in the order of the one before, new ones last, so that the same set is no change. */

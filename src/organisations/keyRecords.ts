@@ -5,6 +5,7 @@ import type { ApiKey } from '../auth/keys';
 import { MCP_ACCESS } from '../auth/principal';
 import { allScopes, isScope } from '../auth/scopes';
 import { nativeCollection } from '../mongo/native';
+import { KEY_CUSTOMERS } from '../limits';
 import { UUID } from '../units';
 import type { Actor } from './auditEvents';
 import type { ControlModels } from './models';
@@ -15,6 +16,7 @@ import { FOR_EARLIER_VERSIONS, holdOrganisation } from './organisationRows';
 const text = z.string().min(1).max(500);
 const base64 = z.base64().min(1).max(200);
 const uuid = z.string().regex(UUID, 'must be a UUID');
+const ranges = z.array(text.refine(isRange, 'must be a CIDR range, e.g. 203.0.113.0/24'));
 const time = z.iso.datetime().transform((value) => new Date(value));
 
 export const keyRecord = z.strictObject({
@@ -32,7 +34,10 @@ export const keyRecord = z.strictObject({
   revoked_at: time.nullable(),
   last_used_at: time.nullable(),
   last_used_from: text.nullable(),
-  allowed_ranges: z.array(text.refine(isRange, 'must be a CIDR range, e.g. 203.0.113.0/24')),
+  allowed_ranges: ranges,
+  restricted: z
+    .strictObject({ customer_ids: z.array(uuid).min(1).max(KEY_CUSTOMERS), allowed_ranges: ranges })
+    .optional(),
   rotated_to: uuid.nullable(),
   mcp: z.enum(MCP_ACCESS).optional(),
 });

@@ -15,6 +15,9 @@ const organisation = Schema.create(
   PART,
 );
 
+/** Of a key for some customers' data: these, and its ranges, in whose place earlier versions find NOWHERE (src/auth/keys.ts). */
+const restricted = Schema.create({ customer_ids: listOf<string>(), allowed_ranges: listOf<string>() } as const, PART);
+
 /** Its rows are read as ApiKey (src/auth/keys.ts). */
 export const keySchema = Schema.create(
   {
@@ -36,6 +39,7 @@ export const keySchema = Schema.create(
     last_used_at: nullable.time,
     last_used_from: nullable.text,
     allowed_ranges: listOf<string>(),
+    restricted: { type: restricted, allowNull: false },
     rotated_to: nullable.text,
     mcp: { ...optional.text, enum: MCP_ACCESS },
     /** Missing of a key that somebody holds. */

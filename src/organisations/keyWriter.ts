@@ -76,7 +76,7 @@ export function createKeyWriter(
       hashing.add(key._id);
       // nothing is written if another gateway was first, or the key was revoked meanwhile
       const same = { _id: key._id, hash: key.hash, revoked_at: null };
-      add(same, { ...hashWithNewSalt(secret, pepper), pepper: number });
+      add(same, { ...hashWithNewSalt(secret, pepper, key.restricted?.customer_ids), pepper: number });
     },
     /** Resolves when everything recorded so far is written, or a write has failed. */
     settle: async (): Promise<void> => {

@@ -21,6 +21,7 @@ export const meResolvers = {
           scopes: [...principal.scopes],
           expires_at: principal.key.expiresAt,
           mcp: principal.key.mcp,
+          customer_ids: principal.key.customerIds ?? null,
         },
         rate_limit: shownLimit(rate),
         // the organisation's is always known, since an answered request was within both limits

@@ -1,6 +1,7 @@
 import { type Scope, scopeOf } from '../auth/scopes';
 import { ERASED_AT } from './personal';
 import { readScope } from './readScopes';
+import { type DerivedRestriction, restrictionOf } from './restricted';
 import type { Sdl } from './sdl';
 import { ownerOf, referenceTo, type Types } from './storedTypes';
 
@@ -18,12 +19,16 @@ export interface PublicCollection {
   readonly hasErasure: boolean;
   /** For rows that are part of another object: their name, the member with that object's id, and the event for a new row. */
   readonly part: { readonly name: string; readonly member: string; readonly added: string } | undefined;
+  /** Whose its rows are. */
+  readonly restriction: DerivedRestriction;
 }
 
 export interface EventType {
   readonly name: string;
   /** The scope that a key needs to receive it; undefined if every key does. */
   readonly scope: Scope | undefined;
+  /** Whether keys restricted to customers get only those of their objects. */
+  readonly isRestricted: boolean;
 }
 
 /** The event in a feed that says that others may be missing there, since the database's log was lost. */
@@ -47,7 +52,8 @@ export function publicCollections(types: Types): ReadonlyMap<string, PublicColle
       const part = owner && { name, member: referenceTo(owner.type), added: `${object}.${name}_added` };
       const hasStatus = !owner && names.includes('status');
       const hasErasure = names.includes(ERASED_AT);
-      return [collection, { collection, object, members: new Set(names), hasStatus, hasErasure, part }];
+      const restriction = restrictionOf(types, storedType);
+      return [collection, { collection, object, members: new Set(names), hasStatus, hasErasure, part, restriction }];
     }),
   );
 }
@@ -60,8 +66,11 @@ export function findEventTypes(sdl: Sdl, collections: ReadonlyMap<string, Public
     return owner && readScope(sdl, owner.collection);
   };
   return [
-    ...all.flatMap((collection) => typesOf(collection).map((name) => ({ name, scope: scopeOf(collection.object) }))),
-    { name: GAP, scope: undefined },
+    ...all.flatMap((collection) => {
+      const isRestricted = collection.restriction !== 'none';
+      return typesOf(collection).map((name) => ({ name, scope: scopeOf(collection.object), isRestricted }));
+    }),
+    { name: GAP, scope: undefined, isRestricted: false },
   ];
 }
 

@@ -178,6 +178,7 @@ interface Directives {
   readonly ignored: object;
   readonly searchable: object;
   readonly personal: { readonly erased: boolean };
+  readonly restricted: { readonly by: string };
   readonly totals: { readonly of: string; readonly at: string };
   readonly aggregates: object;
   readonly sunset: { readonly since: string; readonly on: string };

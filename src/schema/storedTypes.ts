@@ -46,6 +46,8 @@ export interface StoredType {
   readonly collection: string;
   /** The member that is unique in the organisation. */
   readonly unique: string | undefined;
+  /** The member that says whose an object is, from @restricted. */
+  readonly restrictedBy: string | undefined;
   /** Names of indexes that earlier versions had. */
   readonly retiredIndexes: readonly string[];
   /** The stored fields: all but relations and what is computed from the row ({@link COMPUTED_FIELDS}). */
@@ -71,12 +73,19 @@ const KINDS: Readonly<Record<string, StoredMember['kind']>> = {
   DateTime: 'dateTime',
 };
 
+type StoredDirectives = NonNullable<ReturnType<typeof directiveOf<'stored'>>> & { readonly by?: string };
+
 /** The stored types by name. @throws Error if a type without @stored is stored inside itself */
 export function findStoredTypes(sdl: Sdl): Types {
-  const stored = new Map(
+  const stored = new Map<string, StoredDirectives>(
     sdl.document.definitions.filter(isObjectNode).flatMap((node) => {
       const directive = directiveOf(node, 'stored');
-      return directive ? [[node.name.value, directive] as const] : [];
+      if (!directive) return [];
+      // an extension may say whose our types are once they refer to a customer
+      const { value: name } = node.name;
+      const nodes = sdl.document.definitions.filter(isObjectNode).filter((other) => other.name.value === name);
+      const [restricted] = nodes.flatMap((other) => directiveOf(other, 'restricted') ?? []);
+      return [[name, { ...directive, ...restricted }] as const];
     }),
   );
 
@@ -125,7 +134,7 @@ export function findStoredTypes(sdl: Sdl): Types {
   }
 
   return new Map(
-    [...stored].map(([type, { collection, unique, retired_indexes: retiredIndexes = [] }]) => {
+    [...stored].map(([type, { collection, unique, retired_indexes: retiredIndexes = [], by: restrictedBy }]) => {
       const omittedInLists = sdl.fieldsOf(type).filter((field) => omittedFrom(field) === 'LISTS');
       const [members, relations] = [membersOf(type), relationsOf(type)];
       return [
@@ -134,6 +143,7 @@ export function findStoredTypes(sdl: Sdl): Types {
           type,
           collection,
           unique,
+          restrictedBy,
           retiredIndexes,
           members,
           relations,

@@ -6,7 +6,7 @@ import { DAY } from '../units';
  */
 
 const KEY = `id name prefix last_four scopes created_by created_at expires_at revoked_at last_used_at last_used_from
-  allowed_ranges rotated_to mcp kind app { host } state`;
+  allowed_ranges customer_ids rotated_to mcp kind app { host } state`;
 
 const ENDPOINT = `id url types state disabled_reason disabled_at failing_since next_attempt_at last_success_at waiting
   lag_seconds old_secret_until created_by created_at`;
@@ -90,10 +90,12 @@ export const DOCUMENTS = {
     products: product_sales(status: $sold, from: $from, to: $to, limit: 10) {
       data { sku description currency uom qty net_minor } } }`,
   make: `mutation(
-    $name: String!, $scopes: [String!]!, $expires_at: DateTime, $allowed_ranges: [String!], $mcp: McpAccess
+    $name: String!, $scopes: [String!]!, $expires_at: DateTime, $allowed_ranges: [String!], $mcp: McpAccess,
+    $customer_ids: [ID!]
   ) {
     value: create_key(
-      name: $name, scopes: $scopes, expires_at: $expires_at, allowed_ranges: $allowed_ranges, mcp: $mcp
+      name: $name, scopes: $scopes, expires_at: $expires_at, allowed_ranges: $allowed_ranges, mcp: $mcp,
+      customer_ids: $customer_ids
     ) {
       key api_key { ${KEY} } } }`,
   rotate: `mutation($key_id: ID!, $overlap_hours: Int, $expires_at: DateTime) {

@@ -78,6 +78,9 @@ export async function applyElements(
     const { outcome, row, before } = changeOf(existing, merged, now);
     const broken = outcome === 'unchanged' ? [] : brokenRules(spec.collection, row);
     if (broken.length > 0) return fail(withOwnFaults(checked, broken));
+    // as storing it would be, but for this element alone
+    const notOwn = outcome === 'unchanged' ? undefined : data.restrictionFault(spec.collection, row);
+    if (notOwn) return fail(withOwnFaults(checked, [notOwn]));
     steps[index] = { checked, outcome, id: row._id };
     return outcome === 'unchanged' ? [] : [{ row, before }];
   }

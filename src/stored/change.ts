@@ -113,8 +113,12 @@ export async function writeUnique<T, R extends Row>(
     for (const member of uniqueNames) {
       const another = { [member]: row[member], _id: { $ne: _id } } as object;
       const options = { projection: { _id: 1 }, maxTimeMS: READ_TIMEOUT };
-      const owner = await data.collection(resource).findOne<Row>(another, options);
-      if (owner) throw takenError(nameOf(resource), member, owner._id);
+      const owner = await data.whole.collection(resource).findOne<Row>(another, options);
+      if (!owner) continue;
+      // that a value is taken cannot be hidden from a restricted key; by whom, it is told of its own objects
+      const isSeen =
+        !data.customerIds || (await data.collection(resource).findOne<Row>({ _id: owner._id } as object, options));
+      throw takenError(nameOf(resource), member, isSeen ? owner._id : undefined);
     }
     throw new AppError('conflict', 'Another request stored the same value meanwhile; nothing was stored.');
   }

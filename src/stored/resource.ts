@@ -4,6 +4,7 @@ import type { OrganisationData } from '../tenant/organisationData';
 import type { Fault } from '../errors';
 import { METADATA } from '../schema/metadata';
 import { published } from '../schema/model';
+import { restrictionOf } from '../schema/restricted';
 import type { StoredMember } from '../schema/storedTypes';
 import { type Checked, faultsOf } from './invalidRows';
 import { defaultsOf, type MemberMerge } from './merge';
@@ -90,6 +91,7 @@ export function defineResource<T extends Row = Row>(type: string, spec: Resource
   const omitted = Object.fromEntries(omittedInLists.map((member) => [member, 0 as const]));
   const resource = {
     ...definedByType<T>(name, published.indexesOf(stored), times, stored.retiredIndexes),
+    restriction: restrictionOf(published.stored, stored),
     stored,
     projection: omittedInLists.length === 0 ? WITHOUT_SEARCH : { ...WITHOUT_SEARCH, ...omitted },
     words,

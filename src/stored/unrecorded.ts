@@ -64,7 +64,7 @@ export async function runAdmitted<T>(
   }
 }
 
-function queueOf({ database: { client } }: OrganisationData): Queue {
+function queueOf({ client }: OrganisationData): Queue {
   const queue = queues.get(client) ?? { count: 0, byOrganisation: new Map() };
   queues.set(client, queue);
   return queue;

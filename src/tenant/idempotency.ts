@@ -1,6 +1,6 @@
 import { createHash, hash } from 'node:crypto';
 import type { ClientSession } from 'mongoose';
-import { definedByType } from '../mongo/collection';
+import { type Collection, definedByType } from '../mongo/collection';
 import { isDuplicateKey, isWriteConflict } from '../mongo/faults';
 import type { Pace } from '../async/yield';
 import { READ_TIMEOUT } from '../mongo/native';
@@ -23,9 +23,13 @@ interface IdempotencyRecord {
 /** How long an answer is replayed, in seconds (contract, section 7). */
 export const REPLAY_SECONDS = DAY / 1000;
 
-export const idempotencyRecords = definedByType<IdempotencyRecord>('idempotency_records', [
-  { on: { created_at: 1 }, options: { expireAfterSeconds: REPLAY_SECONDS } },
-]);
+export const idempotencyRecords: Collection<IdempotencyRecord> = {
+  ...definedByType<IdempotencyRecord>('idempotency_records', [
+    { on: { created_at: 1 }, options: { expireAfterSeconds: REPLAY_SECONDS } },
+  ]),
+  // their ids begin with that of the key
+  restriction: 'none',
+};
 
 /** @throws AppError invalid_request if a key is empty, longer than 255 characters, or not visible ASCII. */
 export function checkIdempotencyKey(key: string): string {

@@ -128,7 +128,7 @@ async function inProgressInSet(data: OrganisationData): Promise<{ now: number; o
  * answer does not have is stored later, so that its write gets a later time.
  */
 function inProgressOnShard(data: OrganisationData): Promise<{ now: number; open: OpenWrite[] }> {
-  return data.database.client.withSession(async (session) => {
+  return data.client.withSession(async (session) => {
     const options = { ...UNTIL_NOW, session, batchSize: MAX_OPEN };
     const open = await data.collection(openWrites).find(OPEN, options).toArray();
     return { now: logicalTime(session) || (await databaseTime(data)), open };
@@ -140,7 +140,7 @@ function inProgressOnShard(data: OrganisationData): Promise<{ now: number; open:
  * goes backwards.
  */
 async function databaseTime(data: OrganisationData): Promise<number> {
-  const admin = data.database.client.db('admin');
+  const admin = data.client.db('admin');
   const { localTime, operationTime } = (await admin.command({ hello: 1 })) as {
     localTime: Date;
     operationTime?: mongo.Timestamp;

@@ -4,11 +4,12 @@ import { LRUCache } from 'lru-cache';
 import type { ClientSession, mongo } from 'mongoose';
 import type { Collection, Projection } from '../mongo/collection';
 import { coalescedRawReads, coalescedRows, type WantedRow } from './coalesce';
-import { AppError, movingError } from '../errors';
+import { AppError, type Fault, movingError } from '../errors';
 import { databaseName } from '../mongo/databaseNames';
 import { COMMANDS } from '../limits';
 import { type Budget, type Yield, createBudget, type Pace, paceOf, type Pauses } from '../async/yield';
 import { isDropPending } from '../mongo/faults';
+import { restrictedRows, restrictionFault } from './restricted';
 import { createSemaphore, type Semaphore } from '../async/semaphore';
 import { type IndexMaintenance, createIndexMaintenance, type WriteState, type TenantContext } from './indexMaintenance';
 import { type Reading, RowSizes } from '../mongo/readRows';
@@ -62,15 +63,17 @@ export interface OpenDeployment {
 export class OrganisationData implements Pauses {
   /** Cached, since creating one merges the driver's options each time. */
   readonly #rows = new Map<string, unknown>();
-  readonly #transactions = createSemaphore(COMMANDS.transactions);
+  readonly #transactions: Semaphore;
   /** Limits concurrent reads; a read must not wait for another read, or they could deadlock. */
-  readonly reads: Semaphore = createSemaphore(COMMANDS.reads);
+  readonly reads: Semaphore;
   /** Limits concurrent pages of objects. */
-  readonly pages: Semaphore = createSemaphore(COMMANDS.pages);
+  readonly pages: Semaphore;
   /** Limits concurrent aggregations. */
-  readonly aggregations: Semaphore = createSemaphore(COMMANDS.aggregations);
-  readonly #rowSizes = new RowSizes();
+  readonly aggregations: Semaphore;
+  readonly #rowSizes: RowSizes;
   #slots: Slots | undefined;
+  /** The data of keys restricted to customers, by these. */
+  #restricted: LRUCache<string, OrganisationData> | undefined;
   /** Whether it is recorded that somebody reads changes with `updated_since`. */
   #isFollowed = false;
   /** Keyed by the projection object, which is a constant or lives as long as the operation that it is for. */
@@ -81,8 +84,7 @@ export class OrganisationData implements Pauses {
   readonly nestedBudget: Budget = (work) => this.budget(work)?.then(() => this.yieldToOthers());
   readonly #indexes: IndexMaintenance;
   readonly #widening: Widening;
-  /** Without mongoose, since rows are checked before they are stored; so filters and documents must be complete. */
-  readonly database: mongo.Db;
+  readonly #database: mongo.Db;
   /** The database's time, in milliseconds since 1970. */
   readonly now: () => number;
   readonly isSharded: boolean;
@@ -93,19 +95,73 @@ export class OrganisationData implements Pauses {
     readonly collections: readonly Collection[],
     private readonly yielding: Yield,
     private readonly context: TenantContext,
+    /** For the data of keys restricted to customers: these, and the data of which theirs are a part. */
+    private readonly part?: { readonly customerIds: readonly string[]; readonly of: OrganisationData },
   ) {
-    this.database = open.client.db(databaseName(organisationId));
+    this.#database = open.client.db(databaseName(organisationId));
     this.now = open.now;
-    this.budget = createBudget(yielding.yieldTurn);
     this.isSharded = open.isSharded;
-    this.#indexes = createIndexMaintenance(organisationId, this.database, context, (work) => this.whileWritable(work));
-    this.#widening = createWidening(organisationId, this.database, context, (work) => this.whileWritable(work));
+    const whole = part?.of;
+    // what limits and maintains an organisation is one for all its keys
+    this.budget = whole?.budget ?? createBudget(yielding.yieldTurn);
+    this.#transactions = whole ? whole.#transactions : createSemaphore(COMMANDS.transactions);
+    this.reads = whole?.reads ?? createSemaphore(COMMANDS.reads);
+    this.pages = whole?.pages ?? createSemaphore(COMMANDS.pages);
+    this.aggregations = whole?.aggregations ?? createSemaphore(COMMANDS.aggregations);
+    this.#rowSizes = whole ? whole.#rowSizes : new RowSizes();
+    const whileWritable: OrganisationData['whileWritable'] = (work) => this.whileWritable(work);
+    this.#indexes = whole
+      ? whole.#indexes
+      : createIndexMaintenance(organisationId, this.#database, context, whileWritable);
+    this.#widening = whole ? whole.#widening : createWidening(organisationId, this.#database, context, whileWritable);
+  }
+
+  /**
+   * Without mongoose, since rows are checked before they are stored; so filters and documents must be complete.
+   * @throws Error for the data of keys restricted to customers, whose rows only {@link collection} tells apart
+   */
+  get database(): mongo.Db {
+    if (this.part) throw new Error('the data of a restricted key are read through its collections');
+    return this.#database;
+  }
+
+  get client(): mongo.MongoClient {
+    return this.#database.client;
+  }
+
+  /** The customers that the caller's key is restricted to; undefined for any other caller. */
+  get customerIds(): readonly string[] | undefined {
+    return this.part?.customerIds;
+  }
+
+  /** The organisation's own data, for what says nothing of other customers' rows: positions in the feed, and which of two values is taken. */
+  get whole(): OrganisationData {
+    return this.part?.of ?? this;
+  }
+
+  /** The part of the data that a key restricted to customers has (docs/decisions/restricted-keys.md). */
+  restrictedTo(customerIds: readonly string[]): OrganisationData {
+    this.#restricted ??= new LRUCache<string, OrganisationData>({ max: WARM_RESTRICTED });
+    const key = customerIds.join();
+    const warm = this.#restricted.get(key);
+    if (warm) return warm;
+    const { organisationId, open, collections, yielding, context } = this;
+    const part = { customerIds, of: this.whole };
+    const data = new OrganisationData(organisationId, open, collections, yielding, context, part);
+    this.#restricted.set(key, data);
+    return data;
+  }
+
+  /** Why the caller may not store a row: it is not of one of its customers. Undefined if it may. */
+  restrictionFault({ restriction }: Pick<Collection, 'restriction'>, row: object): Fault | undefined {
+    return this.part && restrictionFault(restriction, this.part.customerIds, row);
   }
 
   /** Every write updates its own row here; deleting the rows fences off writes in flight. */
   get slots(): Slots {
+    if (this.part) return this.part.of.slots;
     this.#slots ??= createSlots(this.collection(openWrites), {
-      client: this.database.client,
+      client: this.#database.client,
       whileWritable: (work) => this.whileWritable(work),
       now: this.now,
     });
@@ -148,12 +204,12 @@ export class OrganisationData implements Pauses {
 
   /** @throws AppError quota_exceeded if the organisation has reached its quota */
   async requireRoom(): Promise<void> {
-    await this.context.quota?.admit(this.database);
+    await this.context.quota?.admit(this.#database);
   }
 
   /** Notes that rows were deleted or shortened, so that the next write is not refused by an earlier size. */
   noteRoom(): void {
-    this.context.quota?.outdate(this.database);
+    this.context.quota?.outdate(this.#database);
   }
 
   /** Drops the database. If another process is dropping it, waits until that has been done. */
@@ -204,12 +260,26 @@ export class OrganisationData implements Pauses {
     return { sizes: this.#rowSizes, budget: this.budget, hold };
   }
 
-  /** The driver's collection. In a gateway, asking for it may also begin a check of its indexes in the background. */
+  /**
+   * The driver's collection; for a key restricted to customers one of the same kind that has only their rows. In a gateway, asking for it may also
+   * begin a check of its indexes in the background. @throws AppError forbidden if such a key may not have it
+   */
   collection<T extends { readonly _id: string }>(definition: Collection<T>): mongo.Collection<T> {
     this.#indexes.noteRead(definition);
-    const rows = this.#rows.get(definition.name) ?? this.database.collection(definition.name);
+    const rows = this.#rows.get(definition.name) ?? this.#openCollection(definition);
     this.#rows.set(definition.name, rows);
     return rows as mongo.Collection<T>;
+  }
+
+  #openCollection(definition: Collection): mongo.Collection<{ readonly _id: string }> {
+    const rows = this.#database.collection<{ readonly _id: string }>(definition.name);
+    if (!this.part) return rows;
+
+    return restrictedRows(rows, definition, {
+      customerIds: this.part.customerIds,
+      definitionOf: (name) => this.collections.find((collection) => collection.name === name),
+      collection: (owner) => this.collection(owner),
+    });
   }
 
   /**
@@ -288,6 +358,8 @@ export class OrganisationData implements Pauses {
   }
 }
 
+/** Maximum sets of customers of an organisation's restricted keys whose collections stay in memory. */
+const WARM_RESTRICTED = 100;
 /** Maximum organisations whose collections and semaphores stay in memory. */
 const WARM_ORGANISATIONS = 1000;
 

@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+import { databaseName } from '../../src/mongo/databaseNames';
 import { driver } from '../support/gateway';
 import { commandLine, makeKey, makeOrganisation, NOBODY } from './commandLine';
 
@@ -11,6 +13,7 @@ test("a key's value is shown only when it is created", async () => {
     key: expect.stringMatching(/^svc_live_[0-9A-Za-z]{22}_[0-9A-Za-z]{49}$/) as unknown,
     prefix: made.key.slice(0, 15),
     scopes: ['products:read', 'quotes:read'],
+    customer_ids: null,
   });
   const lists = [await cli.run('key', 'list', '--org', org, '--json'), await cli.run('key', 'list', '--org', org)];
   for (const { code, stdout } of lists) {
@@ -21,7 +24,13 @@ test("a key's value is shown only when it is created", async () => {
   expect(JSON.parse(lists[0]?.stdout ?? '')).toEqual([
     {
       ...{ id: made.id, name: 'shop', prefix: made.key.slice(0, 15), last_four: made.key.slice(-4) },
-      ...{ scopes: ['products:read', 'quotes:read'], allowed_ranges: [], mcp: 'read', state: 'active' },
+      ...{
+        scopes: ['products:read', 'quotes:read'],
+        allowed_ranges: [],
+        customer_ids: null,
+        mcp: 'read',
+        state: 'active',
+      },
       ...{ kind: 'key', app: null },
       created_by: expect.stringMatching(/^cli:./) as unknown,
       created_at: expect.stringMatching(/Z$/) as unknown,
@@ -78,6 +87,7 @@ test('key show prints everything known about a key except its value', async () =
     `organisation  Shows (${own})`,
     'scopes        quotes:read',
     'from          10.0.0.0/8, ::1/128',
+    'customers     all',
     'mcp           off',
     'kind          key',
     expect.stringMatching(/^created {7}\S+Z by cli:\S+$/),
@@ -140,6 +150,33 @@ test('creating a key beyond MAX_KEYS exits with 1 and says what to do', async ()
   expect(said).toContain(
     'the organisation has 1 active key, the most it may have; revoke one first, or raise MAX_KEYS',
   );
+});
+
+test('a key for some customers names those that are not there, and says which it has wherever it is shown', async () => {
+  const { id: org } = await makeOrganisation(cli);
+  const customer = randomUUID();
+  const customers = bare.db(databaseName(org)).collection<{ _id: string }>('customers');
+  await customers.insertOne({ _id: customer });
+  const create = ['key', 'create', '--org', org, '--name', 'agency', '--scopes', 'orders:read', '--customer-ids'];
+  expect(await cli.failed(2, ...create, `${customer},${NOBODY}`)).toContain(
+    `--customer-ids: ${NOBODY} is not the id of a customer of the organisation`,
+  );
+  expect(await cli.failed(2, ...create, 'C-1')).toContain('Expected a UUID');
+  expect(await cli.failed(2, ...create, Array.from({ length: 101 }, () => randomUUID()).join())).toContain(
+    'Expected 1 to 100 ids of customers.',
+  );
+  const made = await makeKey(cli, org, '--name', 'agency', '--scopes', 'orders:read', '--customer-ids', customer);
+  expect(made).toMatchObject({ customer_ids: [customer] });
+  expect((await cli.run('key', 'show', made.id)).stdout).toContain(customer);
+  expect(JSON.parse((await cli.run('key', 'show', made.id, '--json')).stdout)).toMatchObject({
+    ...{ customer_ids: [customer], allowed_ranges: [] },
+  });
+  await cli.run('key', 'update', made.id, '--allow', '203.0.113.0/24');
+  const rotated = JSON.parse((await cli.run('key', 'rotate', made.id, '--json')).stdout) as { id: string };
+  expect(rotated).toMatchObject({ customer_ids: [customer] });
+  expect(JSON.parse((await cli.run('key', 'show', rotated.id, '--json')).stdout)).toMatchObject({
+    ...{ customer_ids: [customer], allowed_ranges: ['203.0.113.0/24'] },
+  });
 });
 
 test.each([

@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto';
+import { parseKey, secretMatches, shownKey } from '../../src/auth/keys';
 import { allScopes } from '../../src/auth/scopes';
-import { client } from '../support/client';
+import { client, type Json } from '../support/client';
 import { subscribe } from '../support/eventStream';
 import { makeKey, makeOrganisation } from '../support/factories';
 import { late, served, startGateway } from '../support/gateway';
@@ -180,4 +182,64 @@ test('the audit log records who changed an organisation and its keys, when and f
     expect(Date.now() - at.getTime()).toBeLessThan(HOUR);
   }
   expect(JSON.stringify(events)).not.toContain(key.key.slice(-20));
+});
+
+describe('a key that is restricted to customers', () => {
+  const customerIds = [randomUUID(), randomUUID()].sort();
+  const rows = () => gateway.databases.control.collection<{ _id: string }>('api_keys');
+  const rowOf = (id: string) => rows().findOne({ _id: id }) as Promise<Json>;
+  const set = (id: string, change: object) => rows().updateOne({ _id: id }, change);
+
+  test('keeps its customers and ranges through rotation and changes, and its audit events name them', async () => {
+    const made = await makeWith({ customerIds, allowedRanges: ['127.0.0.0/8'] });
+    const me = await client(gateway, made.key).get('/me');
+    expect(me.body.key.customer_ids).toEqual(customerIds);
+    expect((await client(gateway, (await makeWith({})).key).get('/me')).body.key.customer_ids).toBeNull();
+    await gateway.control.apiKeys.update(made.id, { allowed_ranges: ['127.0.0.1/32'], name: 'changed' });
+    const { key, document } = (await gateway.control.apiKeys.rotate(made.id, { overlap: DAY }))!;
+    expect((await client(gateway, key).get('/me')).body.key).toMatchObject({
+      customer_ids: customerIds,
+      name: 'changed',
+    });
+    expect(shownKey(document, 'active')).toMatchObject({ customer_ids: customerIds, allowed_ranges: ['127.0.0.1/32'] });
+    expect([await statusOf(key), await statusOf(key, { 'x-forwarded-for': '203.0.113.7' })]).toEqual([200, 401]);
+    const page = await gateway.control.audit.page({
+      organisationId: organisation.id,
+      isOperator: true,
+      key_id: made.id,
+    });
+    expect(page.data.map(({ details }) => (details as Json).customer_ids).filter(Boolean)).toEqual([
+      customerIds,
+      customerIds,
+    ]);
+  });
+
+  test('is refused without its customers or with others, however the row lost them', async () => {
+    const made = await makeWith({ customerIds });
+    expect(await statusOf(made.key)).toBe(200);
+    const { restricted } = await rowOf(made.id);
+    for (const change of [
+      { $unset: { restricted: '' }, $set: { allowed_ranges: [] } },
+      { $set: { restricted: { ...restricted, customer_ids: [...customerIds, randomUUID()] } } },
+      { $set: { restricted: { ...restricted, customer_ids: customerIds.slice(1) } } },
+    ]) {
+      await set(made.id, change);
+      expect(await statusOf(made.key)).toBe(401);
+    }
+    await set(made.id, { $set: { restricted } });
+    expect(await statusOf(made.key)).toBe(200);
+  });
+
+  test('has nothing that an earlier version accepts: its secret has another hash, and what a rotation copies works nowhere', async () => {
+    const made = await makeWith({ customerIds });
+    const row = await rowOf(made.id);
+    const { secret } = parseKey(made.key, 'svc_live_')!;
+    // what an earlier version reads of the row
+    const { restricted: _restricted, ...known } = row;
+    expect(secretMatches(secret, known as never, '')).toBe(false);
+    expect(secretMatches(secret, row as never, '')).toBe(true);
+    const copied = await makeWith({ scopes: known.scopes, allowedRanges: known.allowed_ranges });
+    for (const address of ['203.0.113.7', '127.0.0.1', '::1', '0.0.0.0'])
+      expect(await statusOf(copied.key, { 'x-forwarded-for': address })).toBe(401);
+  });
 });

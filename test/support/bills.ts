@@ -33,7 +33,7 @@ enum BillStatus {
 }
 
 "An bill to a customer."
-type Bill @stored(collection: "bills", unique: "number") {
+type Bill @stored(collection: "bills", unique: "number") @restricted(by: "customer_id") {
   "Id of the bill (UUID)."
   id: ID!
   "Number; unique in the organisation."

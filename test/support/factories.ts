@@ -21,6 +21,7 @@ interface KeyInput {
   readonly name?: string;
   readonly mcp?: McpAccess;
   readonly allowedRanges?: readonly string[];
+  readonly customerIds?: readonly string[];
 }
 
 /** Creates a key and returns its text. */
@@ -37,6 +38,7 @@ export async function makeKey(
     expires_at: input.expiresAt ?? null,
     mcp: input.mcp ?? 'write',
     ...(input.allowedRanges && { allowed_ranges: input.allowedRanges }),
+    customerIds: input.customerIds,
   });
   return { id: made!.document._id, key: made!.key };
 }

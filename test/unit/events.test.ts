@@ -118,14 +118,16 @@ describe('an event', () => {
     expect(toEvent(renamed('made', 'other'), UNKNOWN)).toBeUndefined();
   });
 
-  test('is made from names alone: the server sends no values but the status and the parent of a part', () => {
+  test('is made from names alone: the server sends no values but the status, the parent of a part and the customer', () => {
     const [, { $project: sent }] = stagesFor('control') as [object, { $project: Record<string, unknown> }];
     const { paths, ...others } = sent;
     const values = JSON.stringify(others).match(/(fullDocument|updatedFields)\.\w+/g);
     expect(values?.sort()).toEqual([
+      'fullDocument.customer_id',
       'fullDocument.request_id',
       'fullDocument.status',
       'updatedFields.by',
+      'updatedFields.customer_id',
       'updatedFields.erased_at',
       'updatedFields.status',
     ]);

@@ -37,6 +37,7 @@ test.each<readonly [sentence: string, from: string | RegExp, to: string]>([
   ],
   ['Bill has total_minor: Int!, but it is money: write Minor', 'Minor!', 'Int!'],
   ['Bill.note takes any text about a customer: add @personal', 'due_on: Date', 'note: String due_on: Date'],
+  ['Bill refers to a customer by customer_id, but lacks @restricted', ' @restricted(by: "customer_id")', ''],
   ['Bill.customer leads to the type Customer', '@graphql_only @access(scope: CUSTOMERS_READ)', '@graphql_only'],
   ['Bill.customer leads to another object, which REST has only if', '@graphql_only ', ''],
   ['Query.bills(customer_id:) filters by customer_id', 'customer_id: ID\n', 'buyer_id: ID\n'],

@@ -100,6 +100,10 @@ const ADDED: readonly (readonly [sentence: string, sdl: string])[] = [
   ['Note.search has a name that the gateway uses itself', stored('notes', 'search: String')],
   ['Note.noteText is no name of a member: write one like project_code', stored('notes', 'noteText: String')],
   ['my_note is no name of a type: write one like CustomerOrder', 'type my_note { id: ID! }'],
+  [
+    'Note refers to a customer by customer_id, but lacks @restricted, so a key with customer_ids would have',
+    stored('notes', 'customer_id: ID'),
+  ],
   ['Quote.note takes any text about a customer: add @personal', 'extend type Quote { note: String }'],
   ['Query.products(colour:) takes a string of any length', 'extend type Product { colour: String @filter }'],
   [

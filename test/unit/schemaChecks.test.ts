@@ -71,6 +71,27 @@ const CASES: readonly Case[] = [
   ['enum Role has OWNER, which src/auth/roles.ts lacks: add it there', /(enum Role \{)/, '$1 OWNER'],
   ['Order.delivery_address takes any text about', /(type Order @stored[^]*?delivery_address: Address) @personal/, '$1'],
   ['Order.placed_at is @personal but can be neither', /(type Order @stored[^]*?placed_at: DateTime!)/, '$1 @personal'],
+  [
+    'Order refers to a customer by customer_id, but lacks @restricted',
+    /(type Order [^{]*?)@restricted\(by: "customer_id"\)/,
+    '$1',
+  ],
+  ['Customer refers to a customer by id, but lacks @restricted', '@restricted(by: "id")', ''],
+  [
+    'Quote has @restricted(by: "number"), but number is neither',
+    /(type Quote[^{]*)by: "customer_id"/,
+    '$1by: "number"',
+  ],
+  [
+    'Message has @restricted(by: "request_id"), but request_id is neither',
+    /(type Request [^{]*?)@restricted\(by: "customer_id"\)/,
+    '$1',
+  ],
+  [
+    'Product has @restricted(by: "sku"), but sku is neither',
+    '(collection: "products", unique: "sku")',
+    '(collection: "products", unique: "sku") @restricted(by: "sku")',
+  ],
   ['Product.name is @personal, but is not a member', /(type Product @stored[^}]*name: String!)/, '$1 @personal'],
   ['ProductUpsert.colour is no member of Product', /(input ProductUpsert \{)/, '$1 colour: String'],
   ['Query.products(sku:) takes a string of any length', 'max_items: 20, max_length: 64', 'max_items: 20'],

@@ -33,6 +33,7 @@ test('a stored type has its own fields, at every depth, without relations to oth
     type: 'Box',
     collection: 'boxes',
     unique: 'code',
+    restrictedBy: undefined,
     retiredIndexes: [],
     omittedInLists: ['parts'],
   });

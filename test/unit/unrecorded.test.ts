@@ -13,7 +13,7 @@ const recorded = (t: number | 'off' | undefined): Events =>
 function scene() {
   const client = {};
   const call = (organisationId: string, time: number, events?: Events): Promise<string> => {
-    const data = { organisationId, database: { client } } as unknown as Data;
+    const data = { organisationId, client } as unknown as Data;
     return runAdmitted({ data, events }, 1000, (onCommitted) => {
       onCommitted(1000, at(time));
       return Promise.resolve('stored');
@@ -46,7 +46,7 @@ test('several organisations share what may wait, and one of which nothing waits 
 
 test('calls in progress count, and those that fail or change nothing do not', async () => {
   const { client, admittedOf } = scene();
-  const data = { organisationId: 'a', database: { client } } as unknown as Data;
+  const data = { organisationId: 'a', client } as unknown as Data;
   let end = (): void => undefined;
   const running = runAdmitted(
     { data, events: recorded(0) },

@@ -17,6 +17,7 @@ interface ApiKey {
   readonly last_used_at: string | null;
   readonly last_used_from: string | null;
   readonly allowed_ranges: readonly string[];
+  readonly customer_ids: readonly string[] | null;
   readonly rotated_to: string | null;
   readonly mcp: 'off' | 'read' | 'write';
   readonly kind: 'key' | 'app';
@@ -496,6 +497,7 @@ export interface Calls {
       expires_at?: string | null;
       allowed_ranges?: readonly string[] | null;
       mcp?: 'off' | 'read' | 'write' | null;
+      customer_ids?: readonly string[] | null;
     };
     answer: NewApiKey;
   };

@@ -14,7 +14,7 @@ import { exact } from './time';
 /* Creating and rotating a key. */
 
 /** What the fields of a new key show at first. Access over MCP is off, unlike that of a key from the API: whoever wants it chooses it. */
-const NEW = { name: '', scopes: [], allowed_ranges: [], mcp: 'off' } as const;
+const NEW = { name: '', scopes: [], allowed_ranges: [], customer_ids: null, mcp: 'off' } as const;
 const ENDS = { options: [...field.IN_DAYS, field.ON_A_DATE, field.NEVER], first: '90' };
 
 export function makeKey(): void {
@@ -37,6 +37,7 @@ export function makeKey(): void {
           expires_at: field.expiryOf(entered),
         },
         ...{ allowed_ranges: field.rangesOf(entered), mcp: entered.get('mcp') as Key['mcp'] },
+        customer_ids: field.customerIdsOf(entered),
       };
       try {
         const answer = await call('make', input);

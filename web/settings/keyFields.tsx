@@ -46,11 +46,19 @@ export function fault(argument: string, detail: string): Failure {
   return new Failure('Something is missing.', { code: 'page', faults: [{ pointer: `/${argument}`, detail }] });
 }
 
-export const rangesOf = (entered: FormData): string[] =>
-  textOf(entered, 'allowed_ranges')
-    .split(',')
-    .map((range) => range.trim())
-    .filter((range) => range !== '');
+export const rangesOf = (entered: FormData): string[] => itemsOf(entered, 'allowed_ranges', ',');
+
+/** The ids that were entered, separated by anything; null for none. */
+export function customerIdsOf(entered: FormData): string[] | null {
+  const ids = itemsOf(entered, 'customer_ids', /[\s,;]+/);
+  return ids.length === 0 ? null : ids;
+}
+
+const itemsOf = (entered: FormData, name: string, between: string | RegExp): string[] =>
+  textOf(entered, name)
+    .split(between)
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
 
 export const Name = ({ value = '' }: { value?: string }): JSX.Element => (
   <Field name="name" label="Name" required maxLength={200} autofocus defaultValue={value} />
@@ -63,6 +71,16 @@ export const Ranges = ({ value = '' }: { value?: string }): JSX.Element => (
     spellcheck={false}
     defaultValue={value}
     hint="Comma-separated CIDR ranges, e.g. 203.0.113.0/24. Leave empty to allow any address."
+  />
+);
+
+export const Customers = (): JSX.Element => (
+  <Field
+    name="customer_ids"
+    label="Only these customers (optional)"
+    spellcheck={false}
+    defaultValue=""
+    hint="Ids of up to 100 customers, for a key that sees these customers, and their quotes, orders and requests alone. They cannot be changed later. Leave empty for all customers."
   />
 );
 

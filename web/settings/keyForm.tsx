@@ -2,6 +2,7 @@ import type { JSX } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Key } from './api';
 import * as field from './keyFields';
+import { customersInWords } from './keyNames';
 import { othersOf, ScopeChanges, Scopes } from './keyScopes';
 import { Facts, type Options } from './parts';
 import { exact } from './time';
@@ -10,7 +11,7 @@ import { exact } from './time';
 
 interface KeyFormProps {
   /** What the fields show at first. */
-  readonly first: Pick<Key, 'name' | 'scopes' | 'allowed_ranges' | 'mcp'>;
+  readonly first: Pick<Key, 'name' | 'scopes' | 'allowed_ranges' | 'mcp' | 'customer_ids'>;
   /** The choices of when it ends, and which is chosen at first; without a choice its end, and why. */
   readonly ends: { readonly options: Options; readonly first?: string } | { readonly at: string; readonly why: string };
   /** Whether the key exists, so that the summary shows which scopes are added and removed. */
@@ -42,6 +43,7 @@ export function KeyForm({ first, ends, isEdited = false }: KeyFormProps): JSX.El
         </div>
         <Scopes chosen={chosen} choose={choose} others={othersOf(first.scopes)} />
         <field.Ranges value={first.allowed_ranges.join(', ')} />
+        {!isEdited && <field.Customers />}
       </div>
       <div class="summary" role="group" aria-label="Summary">
         <h3>This key</h3>
@@ -50,6 +52,7 @@ export function KeyForm({ first, ends, isEdited = false }: KeyFormProps): JSX.El
             ['May', <ScopeChanges from={isEdited ? first.scopes : chosen} to={chosen} />],
             ['AI assistants', field.MCP[(entered?.get('mcp') as Key['mcp'] | null) ?? first.mcp]],
             ['From', entered === undefined ? '' : field.rangesOf(entered).join(', ') || 'any address'],
+            ['Data of', customersInWords(isEdited ? first.customer_ids : entered && field.customerIdsOf(entered))],
             ['Until', 'at' in ends ? exact(ends.at) : entered === undefined ? '' : endOf(entered, ends.options)],
           ]}
         />

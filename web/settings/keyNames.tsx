@@ -32,6 +32,12 @@ export function scopesInWords(scopes: readonly string[], most = NAMED): string {
   return `${named.slice(0, most).join(', ')}${more > 0 ? ` +${String(more)}` : ''}`;
 }
 
+/** Whose data a key has: `2 customers`. */
+export function customersInWords(ids: readonly string[] | null | undefined): string {
+  if (!ids) return 'all customers';
+  return ids.length === 1 ? '1 customer' : `${String(ids.length)} customers`;
+}
+
 export function noteNames(read: readonly Named[]): void {
   for (const key of read) keys.set(key.id, key);
 }

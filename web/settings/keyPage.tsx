@@ -185,13 +185,15 @@ function Notice({ of: { key, next } }: { of: KeyChain }): JSX.Element | null {
 }
 
 function factsOf({ key, previous }: KeyChain): Parameters<typeof Facts>[0]['of'] {
-  const { scopes, mcp, allowed_ranges: ranges, created_at: created, created_by: by, state } = key;
+  const { scopes, mcp, allowed_ranges: ranges, customer_ids: customers, created_at: created, created_by: by } = key;
+  const { state } = key;
   const end = state === 'revoked' ? key.revoked_at : key.expires_at;
   const endName = { active: 'Expires', revoked: 'Revoked', expired: 'Expired' }[state];
   return [
     key.app === null ? ['Key', <code>{keyText(key)}</code>] : ['Connected app', `at ${key.app.host}`],
     ['Scopes', <Chips of={scopes} />],
     ['Allowed addresses', ranges.length === 0 ? 'any' : <Chips of={ranges} />],
+    ['Customers', customers === null ? 'all' : <Chips of={customers} />],
     ['Assistants, over MCP', MCP[mcp]],
     [
       endName,

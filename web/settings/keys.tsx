@@ -1,6 +1,6 @@
 import { type JSX, render } from 'preact';
 import { type Answer, callOf, type Key, settings } from './api';
-import { KeyLink, keyText, noteNames, scopesInWords, shownName } from './keyNames';
+import { customersInWords, KeyLink, keyText, noteNames, scopesInWords, shownName } from './keyNames';
 import { List } from './list';
 import { Menu } from './menu';
 import { Ago, Button, Cell, Filter, Head, State, Table } from './parts';
@@ -150,6 +150,7 @@ function Row({ of: key, before: old, actions }: { of: Key; before: readonly Key[
       </Head>
       <Cell label="Scopes">
         <span title={key.scopes.join(', ')}>{scopesInWords(key.scopes)}</span>
+        {key.customer_ids && <span class="quiet"> of {customersInWords(key.customer_ids)}</span>}
       </Cell>
       <Cell label="Created" class="half">
         <Ago at={key.created_at} />

@@ -624,6 +624,8 @@ export interface components {
             expires_at: string | null;
             /** @description What assistants may do with it over MCP. */
             mcp: components["schemas"]["McpAccess"];
+            /** @description Ids of the customers that the key is restricted to; null if it has the data of all. */
+            customer_ids: string[] | null;
         } & {
             [key: string]: unknown;
         };

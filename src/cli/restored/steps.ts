@@ -1,3 +1,4 @@
+import { rangesOf } from '../../auth/keys';
 import { PLANS, type Plan } from '../../auth/principal';
 import type { Authority } from '../../organisations/auditEvents';
 import { customerById, readmitCustomer } from '../../resources/customers/readmit';
@@ -75,8 +76,9 @@ export function createWays({ store, signal }: Replay): (step: Step) => Way {
       isDue: async () => {
         const key = await control.apiKeys.find(id);
         if (!key) return undefined;
+        const stored = { ...key, allowed_ranges: rangesOf(key) };
         const differs = Object.entries(update).some(
-          ([name, value]) => JSON.stringify(key[name as keyof typeof update]) !== JSON.stringify(value),
+          ([name, value]) => JSON.stringify(stored[name as keyof typeof update]) !== JSON.stringify(value),
         );
         return control.apiKeys.stateOf(key) === 'active' && differs;
       },

@@ -7,6 +7,7 @@ import { AUDIT_EVENTS } from '../../organisations/auditRows';
 import { GAP, type PublicCollection } from '../../schema/eventTypes';
 import { published } from '../../schema/model';
 import { ERASED_AT } from '../../schema/personal';
+import { customerColumn } from '../../schema/restricted';
 import type { EventRow } from '../collection';
 
 /* Changes as the database's log (its change stream) has them, and the events they become. */
@@ -21,8 +22,10 @@ export interface Change {
   /** The new name of a collection that was renamed. */
   readonly to?: { readonly db: string; readonly coll: string };
   readonly documentKey?: { readonly _id: unknown };
-  /** For an inserted or replaced part: the member that refers to its object. */
+  /** For an inserted or replaced row: the members that say whose it is, such as `request_id` and `customer_id`. */
   readonly fullDocument?: Readonly<Record<string, unknown>>;
+  /** The same members as an update set them. */
+  readonly set?: Readonly<Record<string, unknown>>;
   /** Paths of the members that an update set, removed or truncated. */
   readonly paths?: readonly string[];
   /** What the change sets the status, and the time of erasure, to. */
@@ -59,9 +62,15 @@ const DROPS = ['drop', 'rename', 'dropDatabase'];
 /** The filter and projection of the log; `control` is the name of the control database. */
 export function stagesFor(control: string): object[] {
   const kinds = ['insert', 'update', 'replace', 'delete', ...DROPS.slice(0, 2)];
-  const refers = [...published.collections.values()].flatMap(({ part }) =>
-    part ? [[`fullDocument.${part.member}`, 1] as const] : [],
-  );
+  const updated = '$updateDescription.updatedFields';
+  const refers = [...published.collections.values()].flatMap(({ part, restriction }): [string, unknown][] => {
+    const column = customerColumn(restriction) ?? '_id';
+    const whose: [string, unknown][] = [
+      [`fullDocument.${column}`, 1],
+      [`set.${column}`, `${updated}.${column}`],
+    ];
+    return [...(part ? [[`fullDocument.${part.member}`, 1] as [string, 1]] : []), ...(column === '_id' ? [] : whose)];
+  });
   const ofOrganisations = {
     'ns.db': OF_ORGANISATION,
     'ns.coll': { $in: [...published.collections.keys()] },
@@ -83,7 +92,6 @@ export function stagesFor(control: string): object[] {
     ...{ 'ns.db': control, 'ns.coll': AUDIT_EVENTS, operationType: { $in: ['insert', 'update'] } },
     'fullDocument.action': { $ne: WITHOUT_LINE },
   };
-  const updated = '$updateDescription.updatedFields';
   const listed = (name: string): object => ({ $ifNull: [`$updateDescription.${name}`, []] });
   const names = (input: object, name: string): object => ({ $map: { input, in: `$$this.${name}` } });
   return [

@@ -1,5 +1,6 @@
 import type { OrganisationData } from '../../tenant/organisationData';
 import type { PublicCollection } from '../../schema/eventTypes';
+import { customerColumn } from '../../schema/restricted';
 import { idText, MINUTE } from '../../units';
 import type { EventRow } from '../collection';
 
@@ -13,17 +14,24 @@ const DATED_BEFORE = 2 * MINUTE;
 /** An `.updated` event for each object of a collection changed since a time. */
 export async function changedSince(
   data: OrganisationData,
-  { collection, object: type, members, hasStatus }: PublicCollection,
+  { collection, object: type, members, hasStatus, restriction }: PublicCollection,
   from: Date,
 ): Promise<Omit<EventRow, '_id' | 'at'>[]> {
   if (!members.has('updated_at')) return [];
   const since = { updated_at: { $gte: new Date(from.getTime() - DATED_BEFORE) } };
-  const options = { projection: { status: 1 }, sort: { updated_at: 1, _id: 1 }, limit: MAX_AFTER_GAP } as const;
+  const column = customerColumn(restriction);
+  const options = {
+    projection: { status: 1, ...(column !== undefined && { [column]: 1 }) },
+    sort: { updated_at: 1, _id: 1 },
+    limit: MAX_AFTER_GAP,
+  } as const;
   const rows = data.database.collection(collection).find(since, options);
   return rows
-    .map(({ _id, status }) => {
+    .map(({ status, ...row }) => {
       const text = hasStatus && typeof status === 'string' ? status : null;
-      return { type: `${type}.updated`, object: { type, id: idText(_id) }, changes: [], status: text };
+      const customer: unknown = row[column ?? ''];
+      const whose = typeof customer === 'string' && { customers: [customer] };
+      return { type: `${type}.updated`, object: { type, id: idText(row._id) }, changes: [], status: text, ...whose };
     })
     .toArray();
 }

@@ -27,6 +27,7 @@ import {
 } from './changes';
 import { changedSince } from './gaps';
 import { withoutMoved } from './moved';
+import { createOwners } from './customers';
 import { lastStatuses } from './statuses';
 import { idText } from '../../units';
 
@@ -52,6 +53,7 @@ const BATCH = 500;
 
 export function createRecorder({ databases, feeds, onWritten, onStored, onRecorded, logger }: RecorderOptions) {
   const statuses = new LRUCache<string, string>({ max: STATUSES });
+  const owners = createOwners();
   const semaphore = createSemaphore(AT_ONCE);
 
   const keyOfRow = (database: string, collection: string, id: unknown): string =>
@@ -133,6 +135,8 @@ export function createRecorder({ databases, feeds, onWritten, onStored, onRecord
     changes: readonly LoggedChange[],
   ): Promise<EventRow[]> {
     const lookedUp = await lookUp(data, changes);
+    const ownerOf = (change: Change): unknown => lookedUp.get(change)?.owner;
+    await owners.read(data, changes, ownerOf);
     // an event of a part has its object's status after the transaction, whichever was written first
     const set = new Map(
       changes.flatMap(({ change, time }) =>
@@ -154,10 +158,11 @@ export function createRecorder({ databases, feeds, onWritten, onStored, onRecord
     }
     return changes.flatMap((logged) => {
       const event = eventOf(logged);
+      const whose = owners.of(logged.change, ownerOf);
       if (!event) return [];
       const origin: Writer = logged.by ?? 'other';
       const who = event.type === GAP ? {} : { origin };
-      return [{ _id: positionOf(epoch, logged.time, logged.ordinal), ...event, ...who }];
+      return [{ _id: positionOf(epoch, logged.time, logged.ordinal), ...event, ...who, ...whose }];
     });
   }
 
@@ -230,9 +235,10 @@ export function createRecorder({ databases, feeds, onWritten, onStored, onRecord
   }
 
   return {
-    /** Forgets statuses, since another gateway may have recorded changes in between. */
+    /** Forgets what it knows of objects, since another gateway may have recorded changes in between. */
     begin(): void {
       statuses.clear();
+      owners.clear();
     },
     /** Stores the events of a batch. @throws if the database does not respond */
     async write(batch: readonly LoggedChange[]): Promise<void> {

@@ -28,6 +28,7 @@ import {
 } from '../sdl';
 import { type StoredType, type Types, typesIn } from '../storedTypes';
 import { agreementErrors } from './agreement';
+import { restrictedErrors } from './restricted';
 import { type Checked, errorsAt, errorsOf, type IsResolved, linesOf, nodeOf, type SchemaError } from './errors';
 import { indexErrors } from './indexes';
 import { lengthErrors } from './lengths';
@@ -85,6 +86,7 @@ export function modelErrors(checked: Checked): SchemaError[] {
     ...scopeErrors(sdl),
     ...callerErrors(sdl),
     ...personalErrors(sdl),
+    ...restrictedErrors(sdl),
     ...lengthErrors(sdl),
     ...listErrors(checked),
     ...writeErrors(checked),

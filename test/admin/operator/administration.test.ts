@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { client, type Json } from '../../support/client';
-import { makeKey } from '../../support/factories';
+import { makeKey, northwind, store } from '../../support/factories';
 import { served } from '../../support/gateway';
 import { startReceiver, stopReceivers } from '../../support/receiver';
 import { signIn } from '../settings/people';
@@ -83,6 +83,18 @@ test('a key is changed from its next request on, its scopes too', async () => {
   expect(await statuses()).toEqual([403, 200]);
   for (const scopes of [[], ['orders:burn'], null]) expect((await caller().patch(path, { scopes })).status).toBe(422);
   expect((await caller().patch(path, { name: null })).status).toBe(422);
+  // a key for some customers; the settings page does the same (test/admin/settings/keys.test.ts)
+  const customer = randomUUID();
+  const body = { name: 'C', scopes: ['quotes:read'], customer_ids: [customer] };
+  const refused = await caller().post(`/organisations/${id}/keys`, body);
+  expect([refused.status, refused.body.errors]).toMatchObject([
+    422,
+    [{ pointer: '/customer_ids/0', code: 'not_found' }],
+  ]);
+  await store(gateway, await organisationOf(id), { customers: [{ ...northwind('customers')[0]!, id: customer }] });
+  const restricted = await caller().post(`/organisations/${id}/keys`, body);
+  expect([restricted.status, restricted.body.api_key]).toMatchObject([201, { customer_ids: [customer] }]);
+  expect((await caller().get(`/organisations/${id}/keys`)).body.data).toContainEqual(restricted.body.api_key);
   const other = await create();
   expect((await caller().patch(path.replace(id, other), { name: 'C' })).status).toBe(404);
   expect((await actions(id)).filter((action) => action === 'key.updated')).toHaveLength(3);

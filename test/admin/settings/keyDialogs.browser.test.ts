@@ -1,9 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { allScopes } from '../../../src/auth/scopes';
 import { DAY, HOUR } from '../../../src/units';
 import { eventually } from '../../api/http/eventually';
 import { button, copied, enter, expectAccessible, hasFocus, inBrowser, press, says } from '../../support/browser';
 import { client, type Json } from '../../support/client';
-import { makeKey, makeOrganisation } from '../../support/factories';
+import { makeKey, makeOrganisation, northwind, store } from '../../support/factories';
 import * as on from '../../support/settingsPage';
 
 const { choose, dialog, named, saved } = on;
@@ -67,6 +68,31 @@ inBrowser('making, rotating and revoking keys on the settings page', () => {
     await page.reload();
     await named(page, 'web shop').waitFor();
     expect(await page.content()).not.toContain(key);
+  });
+
+  test('a key for some customers is made from their ids, an unknown one is named, and the key says whose data it has', async () => {
+    const organisation = await makeOrganisation(gateway);
+    await store(gateway, organisation, { customers: northwind('customers').slice(0, 2) });
+    const [one, other] = northwind('customers').map(({ id }) => id);
+    const page = await visit(organisation);
+    await enter(page, 'New key');
+    await dialog(page).getByLabel('Name', { exact: true }).fill('agency');
+    await dialog(page)
+      .getByRole('checkbox', { name: /orders:read/ })
+      .check();
+    const unknown = randomUUID();
+    await dialog(page).getByLabel('Only these customers').fill(`${one!}, ${unknown}`);
+    await enter(page, 'Create key');
+    await says(dialog(page), new RegExp(`“${unknown}” is not the id of a customer`));
+    await dialog(page).getByLabel('Only these customers').fill(`${one!} ${other!}`);
+    await dialog(page).getByText('2 customers').waitFor();
+    await enter(page, 'Create key');
+    const key = await on.shown(page, 'The key');
+    expect((await client(gateway, key).get('/me')).body.key.customer_ids).toEqual([one, other].sort());
+    await saved(page);
+    await page.getByText('of 2 customers').waitFor();
+    await named(page, 'agency').click();
+    await page.getByText(one!).waitFor();
   });
 
   test('a key shows what assistants may do, and its configuration for them works', async () => {
@@ -138,7 +164,9 @@ inBrowser('making, rotating and revoking keys on the settings page', () => {
     await dialog(page).getByLabel('Expires').selectOption('never');
     const said = (await summary.innerText()).replaceAll(/\s+/g, ' ');
     expect(said).toContain(readable.join(' '));
-    expect(said).toMatch(/AI assistants may not use it From 127\.0\.0\.0\/8, ::1 Until it is revoked$/);
+    expect(said).toMatch(
+      /AI assistants may not use it From 127\.0\.0\.0\/8, ::1 Data of all customers Until it is revoked$/,
+    );
     await press(page, 'Create key');
     await on.shown(page, 'The key');
     expect(await gateway.control.apiKeys.list(of.id)).toMatchObject([{ scopes: readable }]);

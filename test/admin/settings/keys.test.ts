@@ -1,6 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { HOUR, MINUTE } from '../../../src/units';
 import { client } from '../../support/client';
-import { makeKey, makeOrganisation } from '../../support/factories';
+import { makeKey, makeOrganisation, northwind, store } from '../../support/factories';
 import { documentOf, userArguments, userOperations } from '../../support/operations';
 import { signIn, useOffice } from './people';
 
@@ -32,6 +33,29 @@ describe('an admin', () => {
     const { data } = await admin.call('keys');
     expect(data).toContainEqual(api_key);
     expect(JSON.stringify(data)).not.toContain(key);
+  });
+
+  test('restricts a new key to customers of the organisation, which are named if they are not there, and cannot be changed', async () => {
+    const [one, other] = [randomUUID(), randomUUID()];
+    await store(gateway, organisation, { customers: [{ ...northwind('customers')[0]!, id: one }] });
+    const made = await make({ customer_ids: [one.toUpperCase(), one] });
+    expect(made.api_key.customer_ids).toEqual([one]);
+    expect((await client(gateway, made.key).get('/me')).body.key.customer_ids).toEqual([one]);
+    expect((await make()).api_key.customer_ids).toBeNull();
+    expect(await make({ customer_ids: [one, other] })).toMatchObject({
+      ...{ ...INVALID, errors: [{ pointer: '/customer_ids/1', code: 'not_found' }] },
+    });
+    expect(await make({ customer_ids: ['C-1'] })).toMatchObject({
+      ...{ ...INVALID, errors: [{ pointer: '/customer_ids/0', code: 'format' }] },
+    });
+    expect(await make({ customer_ids: [] })).toMatchObject({ ...INVALID, errors: [{ pointer: '/customer_ids' }] });
+    expect(await make({ customer_ids: Array.from({ length: 101 }, () => one) })).toMatchObject({
+      ...INVALID,
+      errors: [{ pointer: '/customer_ids' }],
+    });
+    const rotated = await admin.call('rotate_key', { key_id: made.api_key.id, overlap_hours: 2 });
+    expect(rotated.api_key.customer_ids).toEqual([one]);
+    expect((await admin.call('keys')).data).toContainEqual(rotated.api_key);
   });
 
   test('rotates a key: both work during the overlap, then only the new one', async () => {

@@ -28,6 +28,7 @@ describe.each(FACES)('me in $name', (face) => {
         scopes: expect.any(Array),
         expires_at: expiresAt.toISOString(),
         mcp: 'off',
+        customer_ids: null,
       },
       organisation_rate_limit: { limit: 10 * BUDGET, remaining: 10 * BUDGET - 1, reset_at: expect.any(String) },
       rate_limit: { limit: BUDGET, remaining: BUDGET - 1, reset_at: expect.stringMatching(/^\d{4}-.*Z$/) },

@@ -206,6 +206,8 @@ class MeKey(TypedDict):
     """When the key expires; null if never."""
     mcp: McpAccess
     """What assistants may do with it over MCP."""
+    customer_ids: list[str] | None
+    """Ids of the customers that the key is restricted to; null if it has the data of all."""
 
 
 McpAccess = Literal["off", "read", "write"]

@@ -1,0 +1,29 @@
+/** An app that is connected by OAuth (docs/decisions/oauth.md). Digests are SHA-256, base64url. */
+export interface ConnectedApp {
+  readonly client_id: string;
+  /** Where it gets its code: the host of its redirect address, or that address' scheme with `:` if it has no host. */
+  readonly host: string;
+  /** The expiry of the key once the code is redeemed; until then the key expires with the code. */
+  readonly ends_at: Date;
+  readonly code: {
+    readonly digest: string;
+    /** Of the S256 method of PKCE. */
+    readonly challenge: string;
+    readonly redirect_uri: string;
+    readonly used_at?: Date;
+  };
+  /** Missing until the code is redeemed. */
+  readonly tokens?: AppTokens;
+}
+
+export interface AppTokens {
+  /** When the access token expires. */
+  readonly access_ends_at: Date;
+  /** Digest of the secret that all refresh tokens of the connection share, and of that of the current one and of the one before. */
+  readonly family: string;
+  readonly refresh: string;
+  readonly previous: string | null;
+  /** What the current tokens are derived from, together with the refresh token before. */
+  readonly seed: string;
+  readonly issued_at: Date;
+}

@@ -1,0 +1,128 @@
+import { LRUCache } from 'lru-cache';
+import type { OrganisationData } from '../../tenant/organisationData';
+import type { PublicCollection } from '../../schema/eventTypes';
+import { published } from '../../schema/model';
+import { customerColumn } from '../../schema/restricted';
+import { idText } from '../../units';
+import { type EventRow, events } from '../collection';
+import { type Change, collectionOf, type LoggedChange } from './changes';
+
+/*
+ * Whose object a change is of, which the log says only of rows that are stored or get another customer (docs/decisions/restricted-keys.md).
+ * The rest is known from the changes before, from the object's last event, or from its row.
+ */
+
+/** Objects whose customer is remembered, so that most changes need no query. */
+const REMEMBERED = 20_000;
+
+/** A row whose customer a change does not say. */
+interface Unknown {
+  readonly key: string;
+  readonly of: PublicCollection;
+  readonly column: string;
+  readonly id: string;
+  /** Whether its own row no longer says whose it was. */
+  readonly isPast: boolean;
+}
+
+/** `owner` is the id of the object that a part belongs to. */
+type OwnerOf = (change: Change) => unknown;
+
+export function createOwners() {
+  /** By row; null for an object of nobody. */
+  const known = new LRUCache<string, { readonly customer: string | null }>({ max: REMEMBERED });
+
+  const keyOf = (database: string, collection: string, id: unknown): string =>
+    `${database} ${collection} ${idText(id)}`;
+
+  /** The row that says whose a change is: for a part, that of its object. */
+  function rowOf(change: Change, ownerOf: OwnerOf) {
+    const collection = collectionOf(change);
+    const { restriction } = collection ?? {};
+    const owner = typeof restriction === 'object' && 'owner' in restriction ? restriction.owner : undefined;
+    const of = owner === undefined ? collection : published.collections.get(owner);
+    const column = of && customerColumn(of.restriction);
+    const isPart = owner !== undefined;
+    const id = isPart ? ownerOf(change) : change.documentKey?._id;
+    if (!of || column === undefined || typeof id !== 'string') return undefined;
+    return { of, column, id, isPart, key: keyOf(change.ns.db, of.collection, id) };
+  }
+
+  return {
+    clear(): void {
+      known.clear();
+    },
+    /** Reads whose objects are, of those that neither the changes nor what is remembered tell. */
+    async read(data: OrganisationData, changes: readonly LoggedChange[], ownerOf: OwnerOf): Promise<void> {
+      const unknown = new Map<string, Unknown>();
+      for (const { change } of changes) {
+        const row = rowOf(change, ownerOf);
+        if (!row || row.column === '_id' || known.has(row.key)) continue;
+        const says = !row.isPart && said(change, row.column) !== undefined;
+        const isPast = !row.isPart && (says || change.operationType === 'delete');
+        if (change.operationType === 'insert' && !row.isPart) continue;
+        if (isPast || !unknown.has(row.key)) unknown.set(row.key, { ...row, isPast });
+      }
+      const rows = [...unknown.values()];
+      await readLast(
+        data,
+        rows.filter(({ isPast }) => isPast),
+        known,
+      );
+      await readRows(
+        data,
+        rows.filter(({ isPast }) => !isPast),
+        known,
+      );
+    },
+    /** The customers who may know of a change: the one whose object it is, after the one whose it was. Asked in the order of changes. */
+    of(change: Change, ownerOf: OwnerOf): { readonly customers?: readonly string[] } {
+      const row = rowOf(change, ownerOf);
+      if (!row) return {};
+      if (row.column === '_id') return { customers: [row.id] };
+      const before = known.get(row.key)?.customer ?? null;
+      const now = row.isPart ? undefined : said(change, row.column);
+      if (now !== undefined) known.set(row.key, { customer: now });
+      if (change.operationType === 'delete' && !row.isPart) known.delete(row.key);
+      const customers = new Set([before, now ?? before].filter((id) => id !== null));
+      return customers.size === 0 ? {} : { customers: [...customers] };
+    },
+  };
+}
+
+/** The customer that a change gives its row: null for none, undefined if it leaves it as it is. */
+function said({ operationType, fullDocument, set, paths = [] }: Change, column: string): string | null | undefined {
+  if (operationType === 'delete' || (operationType === 'update' && !paths.includes(column))) return undefined;
+  const value = (operationType === 'update' ? set : fullDocument)?.[column];
+  return typeof value === 'string' ? value : null;
+}
+
+type Known = LRUCache<string, { readonly customer: string | null }>;
+
+/** From the last events of objects, which are kept for 30 days. */
+async function readLast(data: OrganisationData, rows: readonly Unknown[], known: Known): Promise<void> {
+  const stored = data.database.collection<EventRow>(events.name);
+  const options = { sort: { _id: -1 }, projection: { customers: 1 } } as const;
+  await Promise.all(
+    rows.map(async ({ key, id }) => {
+      const last = await data.reads(() => stored.findOne({ 'object.id': id }, options));
+      const customer = last?.customers?.at(-1);
+      if (customer !== undefined) known.set(key, { customer });
+    }),
+  );
+}
+
+async function readRows(data: OrganisationData, rows: readonly Unknown[], known: Known): Promise<void> {
+  for (const { of, column } of new Map(rows.map((row) => [row.of.collection, row])).values()) {
+    const ids = rows.filter((row) => row.of === of).map(({ id }) => id);
+    const found = data.database
+      .collection<{ _id: string }>(of.collection)
+      .find({ _id: { $in: ids } }, { projection: { [column]: 1 } });
+    const customers = new Map<string, unknown>();
+    for await (const row of found) customers.set(row._id, (row as Readonly<Record<string, unknown>>)[column]);
+    for (const { key, id } of rows) {
+      const customer = customers.get(id);
+      if (customers.has(id)) known.set(key, { customer: typeof customer === 'string' ? customer : null });
+    }
+  }
+}

@@ -1,0 +1,53 @@
+import { PERSON, referringMembers } from './personal';
+import { ownerOf, referenceTo, type StoredType, typeOf, type Types } from './storedTypes';
+
+/* Which objects a key restricted to customers has, from @restricted (docs/decisions/restricted-keys.md). */
+
+/** In the form of mongo/collection.ts. */
+export type DerivedRestriction =
+  | 'none'
+  | { readonly column: string }
+  | { readonly column: string; readonly owner: string }
+  | { readonly refused: string };
+
+/** What @restricted can name: the members with a customer's id and, for a part of a restricted type, that with the object's id. */
+export function restrictingMembers(types: Types, stored: StoredType): string[] {
+  if (stored.type === PERSON) return ['id'];
+  const owner = ownerOf(stored, types.values());
+  return [...referringMembers(stored), ...(owner?.restrictedBy === undefined ? [] : [referenceTo(owner.type)])];
+}
+
+export function restrictionOf(types: Types, stored: StoredType): DerivedRestriction {
+  const { restrictedBy: member, type } = stored;
+  if (member !== undefined) {
+    const column = member === 'id' ? '_id' : member;
+    if (stored.type === PERSON || referringMembers(stored).includes(member)) return { column };
+    const owner = ownerOf(stored, types.values());
+    return owner ? { column, owner: owner.collection } : { refused: `${type} has no ${member}` };
+  }
+  const way = wayToCustomer(types, stored);
+  if (!way) return 'none';
+  const detail = `A key with customer_ids cannot use this: ${type} refers to ${way}, but to no customer.`;
+  return { refused: detail };
+}
+
+/** The restricted type that a type refers to, itself or through others; undefined if there is none. */
+function wayToCustomer(types: Types, stored: StoredType, seen = new Set<string>()): string | undefined {
+  seen.add(stored.type);
+  for (const other of types.values()) {
+    if (seen.has(other.type) || !refersTo(stored, other)) continue;
+    if (other.restrictedBy !== undefined || wayToCustomer(types, other, seen) !== undefined) return other.type;
+  }
+  return undefined;
+}
+
+function refersTo(stored: StoredType, { type }: StoredType): boolean {
+  const isRelated = stored.relations.some((relation) => !relation.isList && relation.type === type);
+  return isRelated || typeOf(stored, referenceTo(type)) !== undefined;
+}
+
+/** The column with the customer's id; undefined if rows have none. */
+export function customerColumn(restriction: DerivedRestriction): string | undefined {
+  const isOwn = typeof restriction === 'object' && 'column' in restriction && !('owner' in restriction);
+  return isOwn ? restriction.column : undefined;
+}

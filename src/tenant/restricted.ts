@@ -1,0 +1,241 @@
+import type { ClientSession, mongo } from 'mongoose';
+import type { Collection, Restriction } from '../mongo/collection';
+import { READ_TIMEOUT } from '../mongo/native';
+import { anyOf } from '../mongo/readRows';
+import { AppError, type Fault, validationFailed } from '../errors';
+
+/*
+ * Collections as keys restricted to customers have them: every read and write is of rows of their customers, and what a collection cannot
+ * restrict, it does not have (docs/decisions/restricted-keys.md).
+ */
+
+interface Row {
+  readonly _id: string;
+}
+type Rows = mongo.Collection<Row>;
+type Filter = Readonly<Record<string, unknown>>;
+type Stage = Readonly<Record<string, unknown>>;
+
+/** The customers of a key, and the other collections of its organisation. */
+export interface Customers {
+  readonly customerIds: readonly string[];
+  readonly definitionOf: (name: string) => Collection | undefined;
+  /** The collection as the key has it. */
+  readonly collection: (definition: Collection) => Rows;
+}
+
+/** How a collection is restricted. */
+interface Rule {
+  /** A filter that matches, of the rows that the given one does, those that the key has. At once, unless rows belong to other objects. */
+  readonly narrow: (filter: Filter, session: ClientSession | undefined) => Filter | Promise<Filter>;
+  /** The column that says whose a row is. */
+  readonly column: string | undefined;
+  /** Checks that column of a row to store. @throws AppError validation_failed if the key would not have the row */
+  readonly check: (row: Filter, session: ClientSession | undefined) => void | Promise<void>;
+  /** The conditions in a $lookup that reads it. @throws Error if there are none that suffice */
+  readonly lookup: (from: Collection, stage: Stage) => readonly Stage[];
+}
+
+/** @throws AppError forbidden if the key may have no rows of it */
+export function restrictedRows(rows: Rows, definition: Collection, customers: Customers): Rows {
+  const { restriction } = definition;
+  if (restriction === 'none') return rows;
+  const rule = ruleOf(rows, definition, customers);
+  // whose a part is takes a read, which a cursor cannot wait for
+  const narrowNow = (filter: Filter): Filter => {
+    if (restriction && 'owner' in restriction) throw unknown(definition, 'a cursor');
+    return rule.narrow(filter, undefined) as Filter;
+  };
+  const restrictWrite = async (write: Stage, session: ClientSession | undefined): Promise<Stage> => {
+    const [[kind, what] = ['', {}]] = Object.entries(write as Readonly<Record<string, Filter>>);
+    if (kind === 'insertOne') await rule.check(what.document as Filter, session);
+    else if (kind === 'updateOne') await checkUpdate(what.update as Readonly<Record<string, Filter>>, rule, session);
+    else if (kind !== 'deleteOne') throw unknown(definition, kind);
+    if (kind === 'insertOne') return write;
+    return { [kind]: { ...what, filter: await rule.narrow(what.filter as Filter, session) } };
+  };
+  const restricted = {
+    collectionName: rows.collectionName,
+    readConcern: rows.readConcern,
+    readPreference: rows.readPreference,
+    db: {
+      client: rows.db.client,
+      async command(command: Stage, options: mongo.RunCommandOptions) {
+        const [name] = Object.keys(command);
+        if (command[name ?? ''] !== rows.collectionName) throw unknown(definition, 'a command');
+        if (name === 'killCursors') return rows.db.command(command, options);
+        if (name !== 'find') throw unknown(definition, name);
+        const filter = await rule.narrow(command.filter as Filter, options.session);
+        return rows.db.command({ ...command, filter }, options);
+      },
+    },
+    find: (filter: Filter, options?: mongo.FindOptions) => rows.find(narrowNow(filter), options),
+    findOne: async (filter: Filter, options?: mongo.FindOptions) =>
+      rows.findOne(await rule.narrow(filter, options?.session), options),
+    countDocuments: async (filter: Filter, options?: mongo.CountDocumentsOptions) =>
+      rows.countDocuments(await rule.narrow(filter, options?.session), options),
+    aggregate([first = {}, ...others]: readonly Stage[], options?: mongo.AggregateOptions) {
+      const stages = '$match' in first ? others : [first, ...others];
+      const own = narrowNow(('$match' in first ? first.$match : {}) as Filter);
+      return rows.aggregate(
+        [{ $match: own }, ...stages.map((stage) => restrictStage(stage, definition, customers))],
+        options,
+      );
+    },
+    async insertOne(row: Row, options?: mongo.InsertOneOptions) {
+      await rule.check({ ...row }, options?.session);
+      return rows.insertOne(row, options);
+    },
+    async bulkWrite(writes: readonly Stage[], options?: mongo.BulkWriteOptions) {
+      const restrictedWrites: Stage[] = [];
+      for (const write of writes) restrictedWrites.push(await restrictWrite(write, options?.session));
+      return rows.bulkWrite(restrictedWrites as unknown as mongo.AnyBulkWriteOperation<Row>[], options);
+    },
+  };
+  return restricted as unknown as Rows;
+}
+
+/** @throws AppError validation_failed if the key would not have the row after an update */
+async function checkUpdate(
+  { $set = {}, $unset = {}, ...others }: Readonly<Record<string, Filter>>,
+  { column, check }: Rule,
+  session: ClientSession | undefined,
+): Promise<void> {
+  if (Object.keys(others).length > 0) throw new Error('a restricted key changes rows by $set and $unset alone');
+  if (column === undefined || column in $set || column in $unset) await check($set, session);
+}
+
+function ruleOf(rows: Rows, definition: Collection, customers: Customers): Rule {
+  const { customerIds } = customers;
+  const { restriction } = definition;
+  if (restriction === undefined || restriction === 'none') throw unknown(definition, 'anything');
+  if ('refused' in restriction) throw new AppError('forbidden', restriction.refused);
+  if ('condition' in restriction) {
+    const own = restriction.condition(customerIds);
+    return {
+      narrow: (filter) => ({ $and: [filter, own] }),
+      column: undefined,
+      check: () => {
+        throw unknown(definition, 'writes');
+      },
+      lookup: () => [{ $match: own }],
+    };
+  }
+  const { column } = restriction;
+  if ('owner' in restriction) return ruleOfPart(rows, definition, restriction, customers);
+  return {
+    narrow: (filter) => withColumn(filter, column, customerIds),
+    column,
+    check(row) {
+      const fault = restrictionFault(restriction, customerIds, row);
+      if (fault) throw validationFailed([fault]);
+    },
+    lookup: () => [{ $match: { [column]: anyOf(customerIds) } }],
+  };
+}
+
+/** Of a part, whose row says only what object it belongs to. */
+function ruleOfPart(
+  rows: Rows,
+  definition: Collection,
+  { column, owner }: { readonly column: string; readonly owner: string },
+  { definitionOf, collection }: Customers,
+): Rule {
+  const ownerDefinition = definitionOf(owner);
+  if (!ownerDefinition) throw unknown(definition, owner);
+  const owners = collection(ownerDefinition);
+  /** Those of the objects that the key has. */
+  async function visible(ids: readonly string[], session: ClientSession | undefined): Promise<string[]> {
+    if (ids.length === 0) return [];
+    const options = { projection: { _id: 1 }, maxTimeMS: READ_TIMEOUT, batchSize: ids.length + 1, ...within(session) };
+    const found = await owners.find({ _id: anyOf(ids) } as object, options).toArray();
+    return found.map(({ _id }) => _id);
+  }
+  /** The objects whose parts a filter asks for. */
+  async function ownersIn(filter: Filter, session: ClientSession | undefined): Promise<readonly string[]> {
+    const named = valuesOf(filter[column]);
+    if (named) return named;
+    const ids = valuesOf(filter._id);
+    if (!ids) throw unknown(definition, `parts of no object: ${Object.keys(filter).join()}`);
+    const options = {
+      projection: { [column]: 1 },
+      maxTimeMS: READ_TIMEOUT,
+      batchSize: ids.length + 1,
+      ...within(session),
+    };
+    const found = await rows.find({ _id: anyOf(ids) } as object, options).toArray();
+    return [...new Set(found.flatMap((row) => valuesOf((row as unknown as Filter)[column]) ?? []))];
+  }
+  return {
+    narrow: async (filter, session) => ({
+      ...filter,
+      [column]: anyOf(await visible(await ownersIn(filter, session), session)),
+    }),
+    column,
+    async check(row, session) {
+      const id = row[column];
+      if (typeof id === 'string' && (await visible([id], session)).length > 0) return;
+      throw validationFailed([{ pointer: `/${column}`, code: 'not_found', detail: 'is not an object of this key' }]);
+    },
+    lookup(from, { localField, foreignField }) {
+      // the rows whose parts they are have been restricted
+      if (from.name === owner && localField === '_id' && foreignField === column) return [];
+      throw unknown(definition, '$lookup');
+    },
+  };
+}
+
+const within = (session: ClientSession | undefined) => (session ? { session } : {});
+
+/** Stages that read no other collection. */
+const PLAIN = ['$match', '$project', '$group', '$sort', '$limit', '$unwind', '$addFields', '$replaceRoot'];
+
+function restrictStage(stage: Stage, from: Collection, customers: Customers): Stage {
+  const [name = ''] = Object.keys(stage);
+  if (PLAIN.includes(name)) return stage;
+  if (name !== '$lookup') throw unknown(from, name);
+  const { $lookup: lookup } = stage as { readonly $lookup: Stage & { readonly pipeline: readonly Stage[] } };
+  const definition = customers.definitionOf(lookup.from as string);
+  if (!definition) throw unknown(from, name);
+  if (definition.restriction === 'none') return stage;
+  const own = ruleOf(customers.collection(definition), definition, customers).lookup(from, lookup);
+  const pipeline = lookup.pipeline.map((inner) => restrictStage(inner, definition, customers));
+  return { $lookup: { ...lookup, pipeline: [...own, ...pipeline] } };
+}
+
+/** The filter with a column that has one of some ids; of those that it asks for, if it names some. */
+function withColumn(filter: Filter, column: string, ids: readonly string[]): Filter {
+  if (!(column in filter)) return { ...filter, [column]: anyOf(ids) };
+  const asked = valuesOf(filter[column]);
+  if (asked) return { ...filter, [column]: anyOf(asked.filter((id) => ids.includes(id))) };
+  return { $and: [filter, { [column]: anyOf(ids) }] };
+}
+
+/** The texts that a condition allows, if it is a text or a list of them; otherwise undefined. */
+function valuesOf(condition: unknown): readonly string[] | undefined {
+  if (typeof condition === 'string') return [condition];
+  if (typeof condition !== 'object' || condition === null || Object.keys(condition).join() !== '$in') return undefined;
+  const { $in: values } = condition as { readonly $in: unknown };
+  return Array.isArray(values) && values.every((value) => typeof value === 'string') ? values : undefined;
+}
+
+/** Why a row is not one of a key's customers; undefined if it is, or if that does not follow from the row alone. */
+export function restrictionFault(
+  restriction: Restriction | undefined,
+  customerIds: readonly string[],
+  row: object,
+): Fault | undefined {
+  if (typeof restriction !== 'object' || !('column' in restriction) || 'owner' in restriction) return undefined;
+  const { column } = restriction;
+  const id = (row as Filter)[column] ?? null;
+  if (typeof id === 'string' && customerIds.includes(id)) return undefined;
+  if (column === '_id')
+    return { pointer: '', code: 'not_allowed', detail: 'is new: a key restricted to customers cannot create one' };
+  return id === null
+    ? { pointer: `/${column}`, code: 'required', detail: 'is required: the key is restricted to customers' }
+    : { pointer: `/${column}`, code: 'not_found', detail: 'is not the id of a customer of the organisation' };
+}
+
+function unknown({ name }: Collection, what: unknown): Error {
+  return new Error(`a restricted key has no way to ${name}: ${String(what)}`);
+}

@@ -1,0 +1,178 @@
+import { randomUUID } from 'node:crypto';
+import type { Change, LoggedChange } from '../../../src/events/tail/changes';
+import { createOwners } from '../../../src/events/tail/customers';
+import { databaseName } from '../../../src/mongo/databaseNames';
+import { AppError } from '../../../src/errors';
+import { resourceOf } from '../../../src/resources';
+import { webhookDeliveries } from '../../../src/webhooks/deliveries';
+import { feedReader } from '../../operations/feed';
+import { client, type Client, type Json } from '../../support/client';
+import { makeKey, makeOrganisation, northwind, store } from '../../support/factories';
+import { subscribe } from '../../support/eventStream';
+import { driver, servedBy, startGateway } from '../../support/gateway';
+
+/* What a key restricted to customers writes, and what it is told (that it sees nothing else: test/security/attacks/restricted.test.ts). */
+
+const gateway = servedBy(() =>
+  startGateway({ CONTROL_DATABASE: `scopegate_restricted_${randomUUID().slice(0, 8)}`, EVENTS: 'on' }),
+);
+const bare = driver();
+
+interface Row {
+  readonly _id: string;
+  readonly [member: string]: unknown;
+}
+
+/** An organisation with two customers, a key for everything, and one for the first customer. */
+async function newScene() {
+  const organisation = await makeOrganisation(gateway);
+  const whole = client(gateway, (await makeKey(gateway, organisation)).key);
+  const created = await whole.post('/customers/bulk', {
+    customers: ['MINE', 'THEIRS'].map((external_ref) => ({ external_ref, name: external_ref })),
+  });
+  const [mine, theirs] = created.body.results.map(({ id }: Json) => id as string) as [string, string];
+  const { key } = await makeKey(gateway, organisation, { customerIds: [mine] });
+  return { organisation, whole, mine, theirs, key, restricted: client(gateway, key) };
+}
+
+const open = async (caller: Client, customer_id: string, more: Json = {}): Promise<string> =>
+  (await caller.post('/requests', { text: 'When?', customer_id, ...more })).body.id as string;
+const faultOf = ({ status, body }: { status: number; body: Json }): unknown[] => [
+  status,
+  body.code,
+  ...(body.errors ?? []).map(({ pointer, code }: Json) => `${String(pointer)} ${String(code)}`),
+];
+
+test('a restricted key writes what belongs to its customers, before and after, and creates no customers', async () => {
+  const { whole, restricted, mine, theirs } = await newScene();
+  const opened = (body: Json) => restricted.post('/requests', { text: 'When?', ...body });
+  expect(faultOf(await opened({}))).toEqual([422, 'validation_failed', '/customer_id required']);
+  for (const id of [theirs, randomUUID()])
+    expect(faultOf(await opened({ customer_id: id }))).toEqual([422, 'validation_failed', '/customer_id not_found']);
+  const id = await open(restricted, mine, { external_ref: 'T-1' });
+  const foreign = await open(whole, theirs, { external_ref: 'T-2' });
+  const change = (body: Json, of = id) => restricted.patch(`/requests/${of}`, body);
+  expect(faultOf(await change({ customer_id: theirs }))).toEqual([422, 'validation_failed', '/customer_id not_found']);
+  expect(faultOf(await change({ customer_id: null }))).toEqual([422, 'validation_failed', '/customer_id required']);
+  expect(faultOf(await change({ status: 'closed' }, foreign))).toEqual([404, 'not_found']);
+  expect((await change({ status: 'closed', customer_id: mine })).body).toMatchObject({ status: 'closed' });
+  expect((await restricted.post(`/requests/${id}/messages`, { text: 'Soon.' })).status).toBe(201);
+  expect(faultOf(await restricted.post(`/requests/${foreign}/messages`, { text: 'Soon.' }))).toEqual([
+    404,
+    'not_found',
+  ]);
+  expect((await whole.get(`/requests/${foreign}`)).body).toMatchObject({ status: 'open', message_count: 1 });
+
+  // values are unique in the organisation: that one is taken cannot be hidden, but by which object it is
+  for (const [external_ref, owner] of [
+    ['T-1', id],
+    ['T-2', foreign],
+  ] as const) {
+    const taken = await opened({ customer_id: mine, external_ref });
+    expect(faultOf(taken)).toEqual([409, 'conflict', '/external_ref conflict']);
+    expect(taken.text.includes(owner)).toBe(owner === id);
+  }
+  const renamed = await restricted.patch(`/customers/${mine}`, { external_ref: 'THEIRS' });
+  expect(faultOf(renamed)).toEqual([409, 'conflict', '/external_ref conflict']);
+  expect(renamed.text).not.toContain(theirs);
+
+  const customers = ['MINE', 'THEIRS', 'NEW'].map((external_ref) => ({ external_ref, name: 'Renamed' }));
+  const { body } = await restricted.post('/customers/bulk', { customers });
+  expect(body.results.map(({ outcome }: Json) => outcome as string)).toEqual(['updated', 'failed', 'failed']);
+  const [, another, none] = body.results.map(({ index: _index, external_ref: _ref, errors, ...others }: Json) => ({
+    ...others,
+    errors: errors.map(({ pointer: _pointer, ...error }: Json) => error),
+  }));
+  expect(another).toEqual(none);
+  expect(another).toMatchObject({ id: null, errors: [{ code: 'not_allowed' }] });
+  const atomic = await restricted.post('/customers/bulk', { customers: customers.slice(1), atomic: true });
+  expect(faultOf(atomic)).toEqual([422, 'validation_failed', '/customers/0 not_allowed', '/customers/1 not_allowed']);
+  expect((await whole.get(`/customers/${theirs}`)).body.name).toBe('THEIRS');
+  expect((await whole.get('/customers')).body.data).toHaveLength(2);
+});
+
+test('what a collection cannot restrict, the data of a restricted key do not have', async () => {
+  const { organisation, mine } = await newScene();
+  const data = gateway.databases.organisationData(organisation).restrictedTo([mine]);
+  const [orders, messages] = [resourceOf('orders'), resourceOf('messages')];
+  expect(() => data.database).toThrow('restricted key');
+  expect(() => data.collection(webhookDeliveries)).toThrow('no way to webhook_deliveries');
+  expect(() => data.collection({ ...orders, name: 'visits', restriction: { refused: 'Not this.' } })).toThrow(
+    new AppError('forbidden', 'Not this.'),
+  );
+  const rows = data.collection(orders);
+  expect('deleteMany' in rows || 'replaceOne' in rows || 'watch' in rows).toBe(false);
+  for (const stage of [
+    { $unionWith: 'quotes' },
+    { $lookup: { from: 'webhook_deliveries', as: 'all', pipeline: [] } },
+    { $out: 'x' },
+  ])
+    expect(() => rows.aggregate([stage])).toThrow('no way to');
+  await expect(rows.bulkWrite([{ deleteMany: { filter: {} } }])).rejects.toThrow('no way to orders: deleteMany');
+  const update = { updateOne: { filter: {}, update: { $rename: { number: 'customer_id' } } } };
+  await expect(rows.bulkWrite([update as never])).rejects.toThrow('$set and $unset alone');
+  await expect(data.collection(messages).findOne({ body: 'x' } as never)).rejects.toThrow('parts of no object');
+  expect(() => data.collection(messages).find({ request_id: mine } as never)).toThrow('no way to messages: a cursor');
+});
+
+test("an object that belongs to the key's customer leads to nothing that does not", async () => {
+  const { organisation, restricted, mine, theirs } = await newScene();
+  const [quote, order] = [northwind('quotes')[0]!, northwind('orders')[0]!];
+  await store(gateway, organisation, {
+    quotes: [{ ...quote, customer_id: theirs }],
+    orders: [{ ...order, customer_id: mine, quote_id: quote.id }],
+  });
+  expect((await restricted.get(`/orders/${order.id}`)).body.quote_id).toBe(quote.id);
+  const { body } = await restricted.graphql(`{ order(id: "${order.id}") { quote { id } customer { id } } }`);
+  expect(body).toEqual({ data: { order: { quote: null, customer: { id: mine } } } });
+});
+
+test('events are those of the objects of its customers, the one by which an object leaves them included, and of what is nobody’s', async () => {
+  const { organisation, whole, restricted, mine, theirs, key } = await newScene();
+  const requests = bare.db(databaseName(organisation.id)).collection<Row>('requests');
+  const stream = await subscribe({ url: gateway.url, key });
+  expect(stream.status).toBe(200);
+  const [own, foreign, moved] = [await open(whole, mine), await open(whole, theirs), await open(whole, mine)];
+  for (const id of [own, foreign]) await whole.post(`/requests/${id}/messages`, { text: 'Soon.' });
+  await whole.patch(`/requests/${moved}`, { customer_id: theirs });
+  await whole.patch(`/requests/${moved}`, { status: 'closed' });
+  for (const id of [own, foreign, moved]) await requests.deleteOne({ _id: id });
+  await whole.post('/products/bulk', { products: [{ sku: 'LAST', name: 'Last' }] });
+
+  const events = await feedReader(restricted)(({ type }: Json) => type === 'product.created');
+  const told = events.map(({ type, object }: Json) => [type, object.id]);
+  expect(told).toEqual([
+    ['customer.created', mine],
+    ['request.created', own],
+    ['request.message_added', own],
+    ['request.created', moved],
+    ['request.message_added', moved],
+    ['request.message_added', own],
+    ['request.updated', own],
+    // whoever reads it now gets 404; what follows is the other customer's
+    ['request.updated', moved],
+    ['request.deleted', own],
+    ['product.created', expect.any(String)],
+  ]);
+  expect(JSON.stringify(events)).not.toContain(foreign);
+  expect(JSON.stringify(events)).not.toContain(theirs);
+  // whose an object is, is stored with its events, and told to nobody
+  expect(JSON.stringify(events)).not.toContain('customers"');
+  const ids = (all: readonly Json[]): string[] => all.map(({ id }) => id as string);
+  const since = events.filter(({ type }: Json) => type !== 'customer.created');
+  expect(ids(await stream.first(since.length))).toEqual(ids(since));
+  expect((await restricted.get('/events', { object_id: foreign })).body.data).toEqual([]);
+  stream.leave();
+
+  // a gateway that takes over remembers nothing: then the objects' last events say whose they were
+  const owners = createOwners();
+  const database = databaseName(organisation.id);
+  const deleted = (id: string): LoggedChange => ({
+    change: { operationType: 'delete', ns: { db: database, coll: 'requests' }, documentKey: { _id: id } } as Change,
+    ...{ time: '', ordinal: 1 },
+  });
+  const changes = [own, moved, foreign].map(deleted);
+  const noPart = (): unknown => undefined;
+  await owners.read(gateway.databases.organisationData(organisation), changes, noPart);
+  expect(changes.map(({ change }) => owners.of(change, noPart).customers)).toEqual([[mine], [theirs], [theirs]]);
+});
