@@ -30,6 +30,7 @@ const ARROWS = {
   writes: ['mongo', 'schema', 'stored', 'tenant'],
   resources: ['auth', 'events', 'mongo', 'operations', 'schema', 'sdl', 'stored', 'tenant'],
   http: ['admission', 'auth', 'log', 'metrics', 'operations', 'schema', 'tracing'],
+  attachments: ['http', 'operations', 'schema', 'stored', 'tenant'],
   rest: ['admission', 'auth', 'http', 'operations', 'schema'],
   graphql: ['admission', 'auth', 'config', 'http', 'log', 'mongo', 'operations', 'schema'],
   mcp: ['admission', 'http', 'mongo', 'operations', 'schema'],

@@ -24,15 +24,25 @@ const TYPE = 'application/json';
  * @throws AppError unsupported_media_type, payload_too_large
  */
 export function checkBodyHeaders(request: IncomingMessage, limit: number, wanted = TYPE): void {
+  checkEncoding(request);
+  if (!isUtf8Of(wanted, request.headers['content-type'])) {
+    const accepts = { Accept: wanted, ...(request.method === 'PATCH' && { 'Accept-Patch': wanted }) };
+    throw new AppError('unsupported_media_type', `Send the body as ${wanted} in UTF-8.`, { accepts });
+  }
+  checkLength(request, limit);
+}
+
+/** @throws AppError unsupported_media_type if a body is compressed */
+export function checkEncoding(request: IncomingMessage): void {
   const encoding = request.headers['content-encoding'];
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
     const accepts = { 'Accept-Encoding': 'identity' };
     throw new AppError('unsupported_media_type', 'Send the body uncompressed, without Content-Encoding.', { accepts });
   }
-  if (!isUtf8Of(wanted, request.headers['content-type'])) {
-    const accepts = { Accept: wanted, ...(request.method === 'PATCH' && { 'Accept-Patch': wanted }) };
-    throw new AppError('unsupported_media_type', `Send the body as ${wanted} in UTF-8.`, { accepts });
-  }
+}
+
+/** @throws AppError payload_too_large if a body says that it is longer than the limit */
+export function checkLength(request: IncomingMessage, limit: number): void {
   if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
 }
 
@@ -55,9 +65,7 @@ function isUtf8Of(wanted: string, header: string | undefined): boolean {
  * validation_failed if it is nested deeper or has more members than any valid body (json.ts)
  */
 export async function readJson(exchange: Exchange, limit: number): Promise<unknown> {
-  exchange.isReceiving = true;
-  exchange.askForBody();
-  const bytes = await readBytes(exchange, limit).finally(() => (exchange.isReceiving = false));
+  const bytes = await receive(exchange, limit);
   if (bytes.length > SMALL) await exchange.queue.loopTurn(exchange);
   exchange.bodies.holdBody(exchange, estimateParsedSize(bytes));
   if (bytes.length > LARGE) await exchange.queue.take(exchange, 'body');
@@ -76,6 +84,23 @@ export async function readJson(exchange: Exchange, limit: number): Promise<unkno
     const detail = text.trim() === '' ? 'is empty; send a JSON object' : 'is not valid JSON';
     throw invalidRequest([{ pointer: '', code: 'json', detail }]);
   }
+}
+
+/**
+ * Reads a body as it is. Its memory is counted until the exchange is done, twice: it is copied to be stored.
+ * @throws AppError payload_too_large; unavailable; invalid_request if it ends before it is complete
+ */
+export async function readRaw(exchange: Exchange, limit: number): Promise<Buffer> {
+  const bytes = await receive(exchange, limit);
+  if (bytes.length > LARGE) await exchange.queue.take(exchange, 'body');
+  exchange.bodies.holdBody(exchange, 2 * bytes.length);
+  return bytes;
+}
+
+async function receive(exchange: Exchange, limit: number): Promise<Buffer> {
+  exchange.isReceiving = true;
+  exchange.askForBody();
+  return readBytes(exchange, limit).finally(() => (exchange.isReceiving = false));
 }
 
 /** Checks a JSON text. Other requests have a turn after each piece of it and, if it is large, before it is parsed. */

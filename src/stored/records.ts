@@ -8,7 +8,7 @@ import type { Fault } from '../errors';
 import { faultInRecord, type FindFault } from './invalidRows';
 import { METADATA, metadataObject, metadataPairs } from '../schema/metadata';
 import { ERASED_AT } from '../schema/personal';
-import type { StoredType } from '../schema/storedTypes';
+import type { StoredMember, StoredType } from '../schema/storedTypes';
 import { changedAt, erasedFault, isSameRow, type RowChange, writeRows } from './rows';
 
 /** Rules of a resource's records that the SDL cannot express. */
@@ -119,13 +119,24 @@ export function fromRecord(
   { members }: StoredType,
 ): Record<string, unknown> {
   const { id, ...given } = withPairs(record);
-  const document: Record<string, unknown> = { _id: id, ...given };
-  for (const { name, kind } of members) {
-    const value = given[name];
+  return withDates({ _id: id, ...given }, members);
+}
+
+/** An object with dates in place of the texts of times, at any depth. */
+function withDates(object: Readonly<Record<string, unknown>>, members: readonly StoredMember[]) {
+  const document: Record<string, unknown> = { ...object };
+  for (const { name, kind, members: inner } of members) {
+    const value = object[name];
     if (kind === 'dateTime' && typeof value === 'string') document[name] = new Date(value);
+    else if (inner.some(hasTime) && value !== null && typeof value === 'object') {
+      const convert = (part: unknown) => withDates(part as Readonly<Record<string, unknown>>, inner);
+      document[name] = Array.isArray(value) ? value.map(convert) : convert(value);
+    }
   }
   return document;
 }
+
+const hasTime = ({ kind, members }: StoredMember): boolean => kind === 'dateTime' || members.some(hasTime);
 
 /** A record with metadata as it is stored: not at all if there is none. */
 function withPairs(record: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
