@@ -35,7 +35,7 @@ const ARROWS = {
   graphql: ['admission', 'auth', 'config', 'http', 'log', 'mongo', 'operations', 'schema'],
   mcp: ['admission', 'http', 'mongo', 'operations', 'schema'],
   pages: ['http', 'schema'],
-  openapi: ['auth', 'http', 'pages', 'resources', 'rest', 'schema', 'sdl', 'writes'],
+  openapi: ['attachments', 'auth', 'http', 'pages', 'resources', 'rest', 'schema', 'sdl', 'writes'],
   reference: ['openapi', 'pages'],
   guides: ['openapi', 'pages', 'reference'],
   operator: [
