@@ -184,6 +184,10 @@ export function typesIn({ type, members }: Pick<StoredMember, 'type' | 'members'
   return [type, ...members.flatMap(typesIn)];
 }
 
+/** Whether the objects of a stored type have attachments. */
+export const hasAttachments = (stored: Pick<StoredType, 'members'> | undefined): boolean =>
+  stored?.members.some(({ type }) => type === ATTACHMENT) ?? false;
+
 /** The type that a stored type is part of, as Message is of Request; undefined if its rows are objects of their own, which have `updated_at`. */
 export function ownerOf(stored: StoredType, types: Iterable<StoredType>): StoredType | undefined {
   if (typeOf(stored, 'updated_at') !== undefined) return undefined;

@@ -7,7 +7,9 @@ import type { DataContext } from '../operations/context';
 import { ATTACHMENTS } from '../schema/attachmentNames';
 import { objectName } from '../schema/storedTypes';
 import { chunksOf, fileChunks, files, removeFiles, storeFile } from '../tenant/files';
+import { stampedWrite } from '../tenant/openWrites';
 import type { OrganisationData } from '../tenant/organisationData';
+import type { Writer } from '../tenant/slots';
 import { requireServed } from './invalidRows';
 import type { Resource, Row } from './resource';
 import { changedAt, erasedFault, writeRows } from './rows';
@@ -27,7 +29,7 @@ export interface Attachment {
 }
 
 /** What a write of attachments stores in these collections besides its object's. */
-export const FILE_COLLECTIONS = [files, fileChunks] as const;
+const FILE_COLLECTIONS = [files, fileChunks] as const;
 
 /** The answer to a write, as it is kept for retries: with the object, by which erasing finds it. */
 export interface AttachmentAnswer {
@@ -118,6 +120,51 @@ export async function removeDetached(
   );
 }
 
+/**
+ * A row of an import with those of its attachments that are stored already: the others follow with their files. One that does not say which it has
+ * keeps them.
+ */
+export function withStoredAttachments<T extends object>(row: T, before: object | undefined): T {
+  const { [ATTACHMENTS]: given, ...others } = row as Partial<RowWithAttachments>;
+  const stored = attachmentsOf(before);
+  const kept = given ? stored.filter(({ id }) => given.some((attachment) => attachment.id === id)) : stored;
+  return (kept.length === 0 ? others : { ...others, [ATTACHMENTS]: kept }) as T;
+}
+
+/** Stores an attachment of an import with its file, under the id that it had. Resolves with false if the object has it already. */
+export function restoreAttachment(
+  data: OrganisationData,
+  resource: Resource,
+  {
+    objectId,
+    attachment,
+    bytes,
+    changed,
+    by,
+  }: {
+    readonly objectId: string;
+    readonly attachment: Attachment;
+    readonly bytes: Buffer;
+    /** When the object changed; undefined for now. */
+    readonly changed: Date | undefined;
+    readonly by: Writer;
+  },
+): Promise<boolean> {
+  return stampedWrite(
+    data,
+    async (session, now) => {
+      const before = await rowOf(data, resource, objectId, session);
+      const attachments = attachmentsOf(before);
+      if (attachments.some(({ id }) => id === attachment.id)) return false;
+      await writeAttachments(data, resource, before, [...attachments, attachment], session, changed ?? now);
+      const owner = { collection: resource.name, object_id: objectId };
+      await storeFile(data, { id: attachment.id, bytes, owner }, session, attachment.created_at);
+      return true;
+    },
+    { writes: [resource, ...FILE_COLLECTIONS], rows: chunksOf(bytes.length), by },
+  );
+}
+
 async function rowOf(data: OrganisationData, resource: Resource, id: string, session: ClientSession): Promise<Row> {
   const options = { session, maxTimeMS: READ_TIMEOUT };
   const row = await data.collection(resource).findOne({ _id: id.toLowerCase() }, options);
@@ -126,7 +173,7 @@ async function rowOf(data: OrganisationData, resource: Resource, id: string, ses
 }
 
 /** A row without attachments lacks the member. */
-export async function writeAttachments(
+async function writeAttachments(
   data: OrganisationData,
   resource: Resource,
   before: Row,

@@ -91,7 +91,10 @@ export async function removeFilesOf(
   );
 }
 
-/** The bytes of a file from `start` to before `end`, a mebibyte at a time. @throws Error if some are missing */
+/** A file has not all of its chunks: it was deleted meanwhile, or by another program. */
+export class MissingChunks extends Error {}
+
+/** The bytes of a file from `start` to before `end`, a mebibyte at a time. @throws MissingChunks */
 export async function* readFile(
   data: OrganisationData,
   id: string,
@@ -107,7 +110,7 @@ export async function* readFile(
         .find({ files_id: id, n } as object, options as object)
         .toArray(),
     );
-    if (chunks.length !== n.$lt - n.$gte) throw new Error(`bytes of the file ${id} are missing`);
+    if (chunks.length !== n.$lt - n.$gte) throw new MissingChunks(`the file ${id} lacks chunks`);
     for (const { n: at, data: bytes } of chunks)
       yield bytes.subarray(Math.max(0, start - at * CHUNK), Math.max(0, end - at * CHUNK));
   }
