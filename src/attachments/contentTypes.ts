@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { parse } from 'content-type';
-import { AppError } from '../errors';
+import { AppError, shorten } from '../errors';
 
 /* The types of files that objects may have, and how their bytes tell that they are of them. HTML and SVG are not among them. */
 
@@ -61,7 +61,7 @@ export function declaredType(header: string | undefined): string {
       ? `Say what the file is in Content-Type; ${ANY} takes any bytes.`
       : TYPES.has(type)
         ? `Send ${type} in UTF-8.`
-        : `Attachments cannot be ${type === '' ? 'of this Content-Type' : type}; ${ANY} takes any bytes.`;
+        : `Attachments cannot be ${type === '' ? 'of this Content-Type' : shorten(type)}; ${ANY} takes any bytes.`;
   throw new AppError('unsupported_media_type', detail, { accepts: { Accept: CONTENT_TYPES.join(', ') } });
 }
 

@@ -3,7 +3,8 @@ import { pipeline } from 'node:stream/promises';
 import type { Exchange } from '../http/exchange';
 import type { DataContext } from '../operations/context';
 import { matchesTag, versionRequired } from '../schema/entityTags';
-import { type Attachment, attachmentIn } from '../stored/attachments';
+import type { Attachment } from '../stored/attachmentRows';
+import { attachmentIn } from '../stored/attachments';
 import { readOwner } from '../stored/attachmentOwner';
 import type { Resource } from '../stored/resource';
 import { readFile } from '../tenant/files';
@@ -70,10 +71,7 @@ export async function download(
   });
 }
 
-async function* withFirst(
-  first: IteratorResult<Buffer, void>,
-  others: AsyncGenerator<Buffer>,
-): AsyncGenerator<Buffer> {
+async function* withFirst(first: IteratorResult<Buffer, void>, others: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
   if (first.done) return;
   yield first.value;
   yield* others;

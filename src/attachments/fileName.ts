@@ -20,8 +20,7 @@ export function fileNameOf(header: string | undefined): string {
     refuse('length', `names a file of more than ${String(MAX_BYTES)} bytes in UTF-8`);
   if (!name.isWellFormed() || HIDDEN.test(name))
     refuse('format', 'names a file with control characters or characters that change the direction of text');
-  if (SEPARATOR.test(name) || name === '.' || name === '..')
-    refuse('format', 'must name a file without a folder');
+  if (SEPARATOR.test(name) || name === '.' || name === '..') refuse('format', 'must name a file without a folder');
   return name;
 }
 

@@ -1,7 +1,7 @@
 import { type Exchange, createIncomingRequest, send } from '../http/exchange';
 import { requireAcceptsJson } from '../http/requestHead';
 import type { DataContext, OpenContext } from '../operations/context';
-import type { Attachable, RouteOperation } from '../schema/attachments';
+import type { Attachable, RouteOperation } from '../schema/attachables';
 import { type AttachmentAnswer, deleteAttachment } from '../stored/attachments';
 import type { Resource } from '../stored/resource';
 import { REST_BASE } from '../units';

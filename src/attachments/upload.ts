@@ -4,7 +4,7 @@ import { checkEncoding, checkLength, readRaw } from '../http/body';
 import type { Exchange } from '../http/exchange';
 import { requireAcceptsJson } from '../http/requestHead';
 import type { DataContext } from '../operations/context';
-import type { Attachable } from '../schema/attachments';
+import type { Attachable } from '../schema/attachables';
 import { addAttachment, type AttachmentAnswer } from '../stored/attachments';
 import { readOwner } from '../stored/attachmentOwner';
 import type { Resource } from '../stored/resource';

@@ -25,7 +25,7 @@ import { entryOf, type PathEntry } from './paths';
 import { publishedSchemas } from './schemas';
 import { createRecording, beginSpan } from './recording';
 import { corrector } from '../resources/corrector';
-import { routesOf } from '../schema/attachments';
+import { routesOf } from '../schema/attachables';
 import { operatorModel, published } from '../schema/model';
 import type { Tracing } from '../tracing';
 import { MEBIBYTE } from '../units';

@@ -198,7 +198,10 @@ function headerComponents({
     'Accept-Patch': text('The same, for a PATCH.', 'application/json', false),
     'Accept-Ranges': text('Always `bytes`.', 'bytes'),
     'Content-Disposition': text('The name of the file.', 'attachment; filename="drawing.pdf"'),
-    'Content-Range': text('The part that is sent, and the size of the file; of 416 the size alone.', 'bytes 0-1023/48213'),
+    'Content-Range': text(
+      'The part that is sent, and the size of the file; of 416 the size alone.',
+      'bytes 0-1023/48213',
+    ),
     Allow: text('Methods that the route supports.', 'GET, HEAD'),
     Link: text(
       'URL of the next page (RFC 8288), relative unless the gateway knows its public address; absent on the last page, and if it would be longer than 1 kB.',

@@ -1,5 +1,5 @@
 import { CONTENT_TYPES } from '../attachments/contentTypes';
-import type { Attachable, RouteOperation } from '../schema/attachments';
+import type { Attachable, RouteOperation } from '../schema/attachables';
 import { requirement } from '../schema/requirements';
 import { SCHEMA_ROOT } from '../schema/jsonSchema';
 import { objectName } from '../schema/storedTypes';
@@ -117,7 +117,7 @@ const header = (name: string, required: boolean, description: string, example: s
 const CONTENT_DISPOSITION = header(
   'Content-Disposition',
   true,
-  "The name of the file (RFC 6266), 1 to 255 bytes in UTF-8, without a folder or control characters: `filename` as it is, or `filename*` percent-encoded.",
+  'The name of the file (RFC 6266), 1 to 255 bytes in UTF-8, without a folder or control characters: `filename` as it is, or `filename*` percent-encoded.',
   'attachment; filename="drawing.pdf"',
 );
 const RANGE = header(

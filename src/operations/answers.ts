@@ -13,7 +13,7 @@ import type { CallContext } from './context';
 import { AppError, findAppError } from '../errors';
 import { MEBIBYTE, MAX_ANSWER } from '../units';
 import { objectFields } from '../schema/jsonSchema';
-import { isAttachmentsType } from '../schema/attachments';
+import { isAttachmentsType } from '../schema/attachmentNames';
 import { isMetadataType } from '../schema/metadata';
 import { fieldsIn } from './selection';
 

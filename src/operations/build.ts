@@ -5,7 +5,7 @@ import { refuseErrors } from '../schema/checks';
 import { guardFields, type Resolvers } from './run';
 import { objectFields } from '../schema/jsonSchema';
 import type { Operation } from '../schema/declaredOperations';
-import { isAttachmentsType } from '../schema/attachments';
+import { isAttachmentsType } from '../schema/attachmentNames';
 import { isMetadataType, KEY } from '../schema/metadata';
 import type { SchemaModel } from '../schema/model';
 import { scalars } from '../schema/scalars';

@@ -65,8 +65,7 @@ function sentParts(document: OpenApiDocument, { parameters, requestBody }: Opera
     return fields.length === 0 ? [] : [card(title, fieldList({ document, isSent: true }, fields))];
   });
   if (!requestBody) return parts;
-  if (sendsFile({ requestBody }))
-    return [...parts, card('Body', html`<p>The bytes of the file, as they are.</p>`)];
+  if (sendsFile({ requestBody })) return [...parts, card('Body', html`<p>The bytes of the file, as they are.</p>`)];
   const members = membersOf(document, bodySchema(document, requestBody));
   return [
     ...parts,

@@ -164,10 +164,7 @@ async function eraseFiles(
   }
   await data
     .collection(idempotencyRecords)
-    .updateMany(
-      { 'answer.attached_to': { $in: [...objectIds] } } as object,
-      { $set: { 'answer.attachment.file_name': ERASED } } as object,
-    );
+    .updateMany({ 'answer.attached_to': { $in: [...objectIds] } }, { $set: { 'answer.attachment.file_name': ERASED } });
 }
 
 /** Changes rows in transactions of {@link AT_ONCE}. Resolves with the number of rows that changed. */

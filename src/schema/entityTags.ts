@@ -8,8 +8,7 @@ import {
   isObjectType,
 } from 'graphql';
 import { AppError, type Fault, invalidRequest } from '../errors';
-import { isAttachmentsType } from './attachments';
-import { ATTACHMENTS } from './attachmentNames';
+import { ATTACHMENTS, isAttachmentsType } from './attachmentNames';
 import { isMetadataType, METADATA, metadataObject } from './metadata';
 import { omittedFrom } from './restDocument';
 

@@ -1,6 +1,6 @@
 import { type Scope, scopeOf } from '../auth/scopes';
 import { loadDocument } from '../sdl/files';
-import { type Attachable, findAttachables } from './attachments';
+import { type Attachable, findAttachables } from './attachables';
 import { findOperations, type Operation } from './declaredOperations';
 import { type EventType, findEventTypes, type PublicCollection, publicCollections, scopesOf } from './eventTypes';
 import { type Filter, findFilters } from './filters';

@@ -10,23 +10,12 @@ import { chunksOf, fileChunks, files, removeFiles, storeFile } from '../tenant/f
 import { stampedWrite } from '../tenant/openWrites';
 import type { OrganisationData } from '../tenant/organisationData';
 import type { Writer } from '../tenant/slots';
+import { type Attachment, attachmentsOf, type RowWithAttachments } from './attachmentRows';
 import { requireServed } from './invalidRows';
 import type { Resource, Row } from './resource';
 import { changedAt, erasedFault, writeRows } from './rows';
 
 /* The attachments of objects: what is in the object, and its file, always written together (docs/decisions/attachments.md). */
-
-/** An attachment as its object has it. */
-export interface Attachment {
-  readonly id: string;
-  readonly file_name: string;
-  readonly content_type: string;
-  /** In bytes. */
-  readonly size: number;
-  /** In hexadecimal digits. */
-  readonly sha256: string;
-  readonly created_at: Date;
-}
 
 /** What a write of attachments stores in these collections besides its object's. */
 const FILE_COLLECTIONS = [files, fileChunks] as const;
@@ -38,18 +27,16 @@ export interface AttachmentAnswer {
 }
 
 type WriteContext = Pick<DataContext, 'data' | 'write' | 'noteInvalid'>;
-type RowWithAttachments = Row & { readonly updated_at?: Date; readonly [ATTACHMENTS]?: readonly Attachment[] | null };
-
-export function attachmentsOf(row: object | undefined): readonly Attachment[] {
-  const { [ATTACHMENTS]: attachments }: Partial<RowWithAttachments> = row ?? {};
-  return Array.isArray(attachments) ? attachments : [];
-}
-
 /** @throws AppError not_found; validation_failed if the object has `most` already, or was erased */
 export function addAttachment(
   context: WriteContext,
   resource: Resource,
-  { objectId, most, bytes, ...given }: Omit<Attachment, 'id' | 'created_at'> & {
+  {
+    objectId,
+    most,
+    bytes,
+    ...given
+  }: Omit<Attachment, 'id' | 'created_at'> & {
     readonly objectId: string;
     readonly most: number;
     readonly bytes: Buffer;
@@ -104,33 +91,6 @@ export function attachmentIn(row: object, id: string): Attachment {
   return attachment;
 }
 
-/** Deletes the files of attachments that a row had and has no longer. */
-export async function removeDetached(
-  data: OrganisationData,
-  before: object | undefined,
-  row: object | undefined,
-  session: ClientSession,
-): Promise<void> {
-  const kept = new Set(attachmentsOf(row).map(({ id }) => id));
-  const detached = attachmentsOf(before).filter(({ id }) => !kept.has(id));
-  await removeFiles(
-    data,
-    detached.map(({ id }) => id),
-    session,
-  );
-}
-
-/**
- * A row of an import with those of its attachments that are stored already: the others follow with their files. One that does not say which it has
- * keeps them.
- */
-export function withStoredAttachments<T extends object>(row: T, before: object | undefined): T {
-  const { [ATTACHMENTS]: given, ...others } = row as Partial<RowWithAttachments>;
-  const stored = attachmentsOf(before);
-  const kept = given ? stored.filter(({ id }) => given.some((attachment) => attachment.id === id)) : stored;
-  return (kept.length === 0 ? others : { ...others, [ATTACHMENTS]: kept }) as T;
-}
-
 /** Stores an attachment of an import with its file, under the id that it had. Resolves with false if the object has it already. */
 export function restoreAttachment(
   data: OrganisationData,
@@ -181,7 +141,7 @@ async function writeAttachments(
   session: ClientSession,
   now: Date,
 ): Promise<void> {
-  const { [ATTACHMENTS]: _before, updated_at: last, ...others } = before as RowWithAttachments;
+  const { [ATTACHMENTS]: _before, updated_at: last, ...others } = before as Row & RowWithAttachments;
   const row = {
     ...others,
     ...(attachments.length > 0 && { [ATTACHMENTS]: attachments }),

@@ -11,7 +11,7 @@ import { METADATA, metadataObject, metadataPairs } from '../schema/metadata';
 import { ERASED_AT } from '../schema/personal';
 import { hasAttachments, type StoredMember, type StoredType } from '../schema/storedTypes';
 import { removeFilesOf } from '../tenant/files';
-import { removeDetached, withStoredAttachments } from './attachments';
+import { removeDetached, withStoredAttachments } from './attachmentRows';
 import { changedAt, erasedFault, isSameRow, type RowChange, writeRows } from './rows';
 
 /** Rules of a resource's records that the SDL cannot express. */

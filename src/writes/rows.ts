@@ -1,7 +1,7 @@
 import type { ClientSession } from 'mongoose';
 import type { OrganisationData } from '../tenant/organisationData';
 import { partOf, readPiece } from '../mongo/readRows';
-import { removeDetached } from '../stored/attachments';
+import { removeDetached } from '../stored/attachmentRows';
 import type { Row } from '../stored/resource';
 import { changedAt, isSameRow, type RowChange, writeRows } from '../stored/rows';
 import type { Element } from './elements';

@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { collections } from '../../resources';
 import { ATTACHMENTS } from '../../schema/attachmentNames';
 import { hasAttachments } from '../../schema/storedTypes';
-import { type Attachment, attachmentsOf } from '../../stored/attachments';
+import { type Attachment, attachmentsOf } from '../../stored/attachmentRows';
 import type { ImportRecord, RecordKind } from '../../stored/records';
 import { MissingChunks, readFile } from '../../tenant/files';
 import type { OrganisationData } from '../../tenant/organisationData';
@@ -27,7 +27,7 @@ export function withFiles(kind: RecordKind, target: FileTarget): RecordKind {
 
   /** Whether an object has an attachment now: it may have been deleted since its row was read. */
   async function hasStill(data: OrganisationData, objectId: string, { id }: Attachment): Promise<boolean> {
-    const row = await data.collection(resource as NonNullable<typeof resource>).findOne({ _id: objectId });
+    const row = resource && (await data.collection(resource).findOne({ _id: objectId }));
     return attachmentsOf(row ?? undefined).some((attachment) => attachment.id === id);
   }
 
@@ -50,7 +50,11 @@ export function withFiles(kind: RecordKind, target: FileTarget): RecordKind {
 }
 
 /** Writes the file of an attachment. Resolves with false if it is gone, or other bytes than were uploaded. */
-async function writeFile(data: OrganisationData, { id, size, sha256 }: Attachment, target: FileTarget): Promise<boolean> {
+async function writeFile(
+  data: OrganisationData,
+  { id, size, sha256 }: Attachment,
+  target: FileTarget,
+): Promise<boolean> {
   await mkdir(target.folder, { recursive: true, mode: OWNER_ONLY.folder });
   const hash = createHash('sha256');
   const pieces = async function* () {

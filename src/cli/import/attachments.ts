@@ -5,7 +5,8 @@ import type { Fault } from '../../errors';
 import { collections } from '../../resources';
 import { ATTACHMENTS } from '../../schema/attachmentNames';
 import { hasAttachments } from '../../schema/storedTypes';
-import { type Attachment, attachmentsOf, restoreAttachment } from '../../stored/attachments';
+import { type Attachment, attachmentsOf } from '../../stored/attachmentRows';
+import { restoreAttachment } from '../../stored/attachments';
 import { type ImportRecord, type RecordKind, type Stamp, type StoredRecord, storeRecords } from '../../stored/records';
 import type { Resource } from '../../stored/resource';
 import { files } from '../../tenant/files';
@@ -109,7 +110,11 @@ async function faultsOf(
     const other = others.find(({ _id }) => _id === attachment.id);
     if (other) {
       const { collection, object_id: id } = other.metadata;
-      faults.push({ pointer: `${place}/id`, code: 'conflict', detail: `belongs to another of ${collection} (id ${id})` });
+      faults.push({
+        pointer: `${place}/id`,
+        code: 'conflict',
+        detail: `belongs to another of ${collection} (id ${id})`,
+      });
       continue;
     }
     const bytes = await readSound(folder, attachment);
@@ -122,7 +127,10 @@ async function faultsOf(
 async function readSound(folder: string | undefined, { id, size, sha256 }: Attachment): Promise<Buffer | Fault> {
   const name = `${ATTACHMENTS_FOLDER}/${id}`;
   if (folder === undefined)
-    return { code: 'not_found', detail: 'has no file: import the file of records, or its folder, instead of standard input' };
+    return {
+      code: 'not_found',
+      detail: 'has no file: import the file of records, or its folder, instead of standard input',
+    };
   const path = join(folder, ATTACHMENTS_FOLDER, id);
   const found = await stat(path).catch(() => undefined);
   if (!found?.isFile()) return { code: 'not_found', detail: `has no file ${name} beside the records` };

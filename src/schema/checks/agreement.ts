@@ -24,7 +24,7 @@ import {
 } from '../sdl';
 import type { SchemaModel } from '../model';
 import { type StoredMember, type StoredType, typeOf, typesIn } from '../storedTypes';
-import { attachmentErrors } from './attachments';
+import { attachmentErrors } from './attachables';
 import { errorsAt, nodeOf, type SchemaError } from './errors';
 
 /* Finds parts of the SDL that contradict each other, so that an API would not do what the schema says. */

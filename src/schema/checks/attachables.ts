@@ -1,6 +1,6 @@
 import { print } from 'graphql';
 import { ATTACHMENT, ATTACHMENTS } from '../attachmentNames';
-import { readPath, writeScopeName } from '../attachments';
+import { readPath, writeScopeName } from '../attachables';
 import type { SchemaModel } from '../model';
 import { directiveOf, namedType } from '../sdl';
 import { errorsAt, type SchemaError } from './errors';

@@ -1,4 +1,3 @@
-import { getNamedType, type GraphQLOutputType } from 'graphql';
 import { type Scope, scopeOf } from '../auth/scopes';
 import type { Operation, RestRoute } from './declaredOperations';
 import { readScopes } from './readScopes';
@@ -18,11 +17,6 @@ export interface Attachable {
   readonly add: RouteOperation;
   readonly read: RouteOperation;
   readonly remove: RouteOperation;
-}
-
-/** Whether a field of this type is the list of an object's attachments. */
-export function isAttachmentsType(type: GraphQLOutputType): boolean {
-  return getNamedType(type).name === ATTACHMENT;
 }
 
 /** The path of the route that reads an object of a stored type; undefined if REST has none. */
@@ -45,7 +39,11 @@ export function findAttachables(sdl: Sdl, types: Types): Attachable[] {
     // a type without a route or a scope to read it is an error of the schema
     if (!member || path === undefined) return [];
     const [name, all] = [objectName(stored.type), `${path}/${ATTACHMENTS}`];
-    const route = (kind: Operation['kind'], operation: string, rest: Pick<RestRoute, 'method' | 'path' | 'status'>) => ({
+    const route = (
+      kind: Operation['kind'],
+      operation: string,
+      rest: Pick<RestRoute, 'method' | 'path' | 'status'>,
+    ) => ({
       ...{ name: operation, kind, role: undefined },
       scope: kind === 'Query' ? scopes.get(stored.type) : writeScope(stored.collection),
       rest: { ...rest, omits: [], includes: [] },
