@@ -5,6 +5,7 @@ import type { Json } from '../../support/client';
 import { query } from '../../support/faces';
 import { callerOf, makeKey, makeOrganisation } from '../../support/factories';
 import { late, served } from '../../support/gateway';
+import { head, openWire } from '../../operations/wire';
 import { raw, type RawAnswer, type RawRequest } from '../http/raw';
 
 /* Files attached to objects (docs/decisions/attachments.md). */
@@ -162,11 +163,14 @@ test('it is checked in the order of the contract, and the body is read only when
   const reader = await callerOf(gateway, organisation, { scopes: ['requests:read'] });
   const writer = await callerOf(gateway, organisation, { scopes: ['requests:write'] });
   const huge = { ...AS_PDF, 'content-length': String(10 * MIB + 1) };
-  const asked = (to: string, headers: Record<string, string>, authorization = `Bearer ${key.key}`) =>
-    raw(gateway.url, `/api/v1${to}`, {
-      method: 'POST',
-      headers: { authorization, expect: '100-continue', ...headers },
-    });
+  const asked = async (to: string, headers: Record<string, string>, authorization = `Bearer ${key.key}`) => {
+    const wire = await openWire(gateway.url);
+    const lines = Object.entries({ authorization, expect: '100-continue', ...headers });
+    wire.send(`${head(`POST /api/v1${to}`, ...lines.map(([name, value]) => `${name}: ${value}`))}\r\n`);
+    const answer = await wire.until(/\r\n\r\n\{.*\}$/s);
+    wire.socket.destroy();
+    return { status: Number(answer.slice(9, 12)), body: JSON.parse(answer.slice(answer.indexOf('\r\n\r\n'))) as Json };
+  };
   expect((await asked(nowhere, huge, 'Bearer nothing')).status).toBe(401);
   expect((await attach(path, 'x', {}, reader)).body).toMatchObject({
     code: 'insufficient_scope',
@@ -185,8 +189,8 @@ test('it is checked in the order of the contract, and the body is read only when
   ).toMatchObject([{ parameter: 'x', code: 'unknown' }]);
   expect((await attach(path, '%PDF-', { ...AS_PDF, 'idempotency-key': 'a b' })).status).toBe(400);
   // without 100 Continue the caller sends no body
-  const { status, text } = await asked(nowhere, { ...AS_PDF, 'content-length': '100' });
-  expect([status, JSON.parse(text).detail]).toEqual([404, 'There is no such request.']);
+  const { status, body: problem } = await asked(nowhere, { ...AS_PDF, 'content-length': '100' });
+  expect([status, problem.detail]).toEqual([404, 'There is no such request.']);
   const chunks = Array.from({ length: 11 }, () => Buffer.concat([Buffer.from('%PDF-'), Buffer.alloc(MIB)]));
   const cut = await raw(gateway.url, `/api/v1${path}/attachments`, {
     method: 'POST',
