@@ -4382,6 +4382,16 @@ export interface operations {
                      *           "metadata": {
                      *             "channel": "email"
                      *           },
+                     *           "attachments": [
+                     *             {
+                     *               "id": "d3b1f2c4-8a5e-4f60-9b7c-2e1d0a9c8b7f",
+                     *               "file_name": "drawing.pdf",
+                     *               "content_type": "application/pdf",
+                     *               "size": 48213,
+                     *               "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *               "created_at": "1996-06-29T00:00:00.000Z"
+                     *             }
+                     *           ],
                      *           "created_at": "1996-06-29T00:00:00.000Z",
                      *           "updated_at": "1996-06-29T00:00:00.000Z",
                      *           "external_ref": null
@@ -4476,6 +4486,7 @@ export interface operations {
                      *       "metadata": {
                      *         "channel": "email"
                      *       },
+                     *       "attachments": [],
                      *       "created_at": "1996-06-29T00:00:00.000Z",
                      *       "updated_at": "1996-06-29T00:00:00.000Z",
                      *       "external_ref": null
@@ -4568,6 +4579,16 @@ export interface operations {
                      *       "metadata": {
                      *         "channel": "email"
                      *       },
+                     *       "attachments": [
+                     *         {
+                     *           "id": "d3b1f2c4-8a5e-4f60-9b7c-2e1d0a9c8b7f",
+                     *           "file_name": "drawing.pdf",
+                     *           "content_type": "application/pdf",
+                     *           "size": 48213,
+                     *           "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *           "created_at": "1996-06-29T00:00:00.000Z"
+                     *         }
+                     *       ],
                      *       "created_at": "1996-06-29T00:00:00.000Z",
                      *       "updated_at": "1996-06-29T00:00:00.000Z",
                      *       "external_ref": null
@@ -4679,6 +4700,16 @@ export interface operations {
                      *       "metadata": {
                      *         "channel": "email"
                      *       },
+                     *       "attachments": [
+                     *         {
+                     *           "id": "d3b1f2c4-8a5e-4f60-9b7c-2e1d0a9c8b7f",
+                     *           "file_name": "drawing.pdf",
+                     *           "content_type": "application/pdf",
+                     *           "size": 48213,
+                     *           "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *           "created_at": "1996-06-29T00:00:00.000Z"
+                     *         }
+                     *       ],
                      *       "created_at": "1996-06-29T00:00:00.000Z",
                      *       "updated_at": "1996-06-29T00:00:00.000Z",
                      *       "external_ref": "T-1001"

@@ -168,7 +168,8 @@ test('it is checked in the order of the contract, and the body is read only when
     const lines = Object.entries({ authorization, expect: '100-continue', ...headers });
     wire.send(`${head(`POST /api/v1${to}`, ...lines.map(([name, value]) => `${name}: ${value}`))}\r\n`);
     const answer = await wire.until(/\r\n\r\n\{.*\}$/s);
-    wire.socket.destroy();
+    wire.socket.end();
+    await wire.whole();
     return { status: Number(answer.slice(9, 12)), body: JSON.parse(answer.slice(answer.indexOf('\r\n\r\n'))) as Json };
   };
   expect((await asked(nowhere, huge, 'Bearer nothing')).status).toBe(401);
@@ -191,13 +192,17 @@ test('it is checked in the order of the contract, and the body is read only when
   // without 100 Continue the caller sends no body
   const { status, body: problem } = await asked(nowhere, { ...AS_PDF, 'content-length': '100' });
   expect([status, problem.detail]).toEqual([404, 'There is no such request.']);
-  const chunks = Array.from({ length: 11 }, () => Buffer.concat([Buffer.from('%PDF-'), Buffer.alloc(MIB)]));
-  const cut = await raw(gateway.url, `/api/v1${path}/attachments`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key.key}`, ...AS_PDF },
-    body: chunks,
-  });
-  expect([cut.status, await stored(path)]).toEqual([413, [0, 0]]);
+  // a body whose length nobody said is cut where it is too long
+  const wire = await openWire(gateway.url);
+  const lines = Object.entries({ authorization: `Bearer ${key.key}`, 'transfer-encoding': 'chunked', ...AS_PDF });
+  const tooLong = 10 * MIB + 1;
+  wire.send(
+    `${head(`POST /api/v1${path}/attachments`, ...lines.map(([name, value]) => `${name}: ${value}`))}\r\n${tooLong.toString(16)}\r\n${'%PDF-'.padEnd(tooLong)}`,
+  );
+  expect(await wire.until(/"code":"\w+"/)).toMatch(/^HTTP\/1\.1 413 [^]*"code":"payload_too_large"/);
+  wire.socket.end();
+  await wire.whole();
+  expect(await stored(path)).toEqual([0, 0]);
   // a key that may only write adds and deletes, and reads nothing
   const { status: added, body } = await attach(path, PDF, AS_PDF, writer);
   expect([added, (await writer.send('HEAD', `${path}/attachments/${String(body.id)}`)).status]).toEqual([201, 403]);
