@@ -3,12 +3,12 @@ import { html, type Html, withCode } from '../pages/html';
 import { KEY_FORM } from '../pages/page';
 import { json, type Operation, resolved, type Schema, textOf } from './document';
 import { methodPill } from './list';
-import { IDEMPOTENCY_KEY, LACKING, sendsFile } from './operation';
+import { IDEMPOTENCY_KEY, LACKING } from './operation';
 
 /** The drawer in which a request is filled in and sent; web/reference/tryIt.ts opens it. */
 export function requestForm(document: OpenApiDocument, operation: Operation): Html {
   const { method, path, parameters, requestBody } = operation;
-  const example = sendsFile(operation) ? undefined : requestBody?.content['application/json'].example;
+  const example = requestBody?.content['application/json'].example;
   const isRetried = parameters.some(({ name }) => name === IDEMPOTENCY_KEY);
   return html`<dialog id="try" class="drawer" aria-labelledby="try-title">
     <div class="drawer-head">

@@ -27,7 +27,7 @@ export function operationText(document: OpenApiDocument, operation: Operation): 
 }
 
 /** Whether what is sent and answered is JSON, which a page can show. */
-const isJson = ({ requestBody, responses }: Pick<Operation, 'requestBody' | 'responses'>): boolean =>
+export const isJson = ({ requestBody, responses }: Pick<Operation, 'requestBody' | 'responses'>): boolean =>
   !sendsFile({ requestBody }) && !JSON.stringify(responses).includes('"*/*"');
 
 /** Shown by web/reference/tryIt.ts. */
@@ -219,6 +219,7 @@ function exampleRequest(
       file: { name: FILE.name, type: FILE.type },
       headers: Object.fromEntries(headers.map(({ name, example }) => [name, textOf(example ?? '')])),
     }),
-    fresh: parameters.some(({ name }) => name === IDEMPOTENCY_KEY) ? FRESH : undefined,
+    // that of a sample without a form stays as it is
+    fresh: !isFile && parameters.some(({ name }) => name === IDEMPOTENCY_KEY) ? FRESH : undefined,
   };
 }

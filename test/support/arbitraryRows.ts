@@ -84,7 +84,9 @@ export function objectOf(type: GraphQLObjectType, oddness: Oddness): fc.Arbitrar
     const member = memberOf(field);
     if (member === undefined) return [];
     const pattern = patternOf(field.astNode);
-    const value = pattern ? fc.constantFrom(...FORMS.filter((text) => pattern.test(text))) : valueOf(field.type, oddness);
+    const value = pattern
+      ? fc.constantFrom(...FORMS.filter((text) => pattern.test(text)).slice(0, 2))
+      : valueOf(field.type, oddness);
     return [[member, maybe(value, oddness)] as const];
   });
   const whole = fc.record(Object.fromEntries(members));
