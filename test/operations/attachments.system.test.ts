@@ -1,3 +1,4 @@
+import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { openDatabaseProxy } from '../../faults/databaseProxy';
 import { databaseName } from '../../src/mongo/databaseNames';
@@ -24,18 +25,18 @@ test('a gateway that is killed while it stores a file, and receives another, lea
   const { id: org } = await makeOrganisation(cli);
   const { key } = await makeKey(cli, org);
   const stored = bare.db(databaseName(org));
-  let kill: (() => void) | undefined;
+  const victim: { child?: ChildProcess } = {};
   let session: unknown;
   await using proxy = await openDatabaseProxy(process.env.TEST_MONGODB_URI ?? '', {
     onReply: (reply, command) => {
       if (command?.insert !== 'attachments.chunks') return reply;
       session = command.lsid;
-      kill?.();
+      victim.child?.kill('SIGKILL');
       return undefined;
     },
   });
   const first = await serving({ MONGODB_URI: proxy.uri });
-  kill = () => first.child.kill('SIGKILL');
+  victim.child = first.child;
   const before = (await client(first, key).post('/requests', { text: 'Hello' })).body;
   const path = `/requests/${String(before.id)}/attachments`;
   const headers = { ...AS_PDF, 'idempotency-key': randomUUID() };

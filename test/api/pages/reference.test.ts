@@ -48,7 +48,7 @@ test('the page of each operation has its parameters, scopes, fields, statuses an
     const main = text.slice(text.indexOf('<article'), text.indexOf('</aside>'));
     const named = parameters.map(({ name }) => name);
     // a file has none
-    const sent = requestBody?.content['application/json']?.example as unknown;
+    const sent: unknown = requestBody?.content['application/json']?.example;
     const examples: unknown[] = sent === undefined ? [] : [sent];
     for (const { $ref, ...own } of Object.values<Json>(responses)) {
       const { content = {} }: Json = $ref ? document.components.responses![$ref.split('/').at(-1)] : own;

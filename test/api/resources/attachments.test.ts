@@ -170,7 +170,7 @@ test('it is checked in the order of the contract, and the body is read only when
     const answer = await wire.until(/\r\n\r\n\{.*\}$/s);
     wire.socket.end();
     await wire.whole();
-    return { status: Number(answer.slice(9, 12)), body: JSON.parse(answer.slice(answer.indexOf('\r\n\r\n'))) as Json };
+    return { status: Number(answer.slice(9, 12)), body: JSON.parse(answer.slice(answer.indexOf('\r\n\r\n'))) };
   };
   expect((await asked(nowhere, huge, 'Bearer nothing')).status).toBe(401);
   expect((await attach(path, 'x', {}, reader)).body).toMatchObject({
