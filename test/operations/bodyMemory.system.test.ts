@@ -120,6 +120,8 @@ test('a hundred uploads at once stay in the share of their key: each is stored o
   const body = JSON.stringify({ products });
   const made = await fetch(`${gateway.url}/api/v1/products/bulk`, { method: 'POST', headers, body });
   const { results } = (await made.json()) as { results: readonly { id: string }[] };
+  const shed = () => metric(gateway, 'scopegate_http_requests_shed_total{reason="bodies"}');
+  const before = await shed();
   let peak = 0;
   const watch = new AbortController();
   const watched = (async () => {
@@ -137,6 +139,8 @@ test('a hundred uploads at once stay in the share of their key: each is stored o
   watch.abort();
   await watched;
   expect(new Set(statuses)).toEqual(new Set([201, 503]));
+  // before as many wait for their turn as may
+  expect(await shed()).toBeGreaterThan(before);
   expect(peak).toBeLessThanOrEqual(MOST / 4);
   const { database } = gateway.databases.organisationData(organisation);
   const stored = statuses.filter((status) => status === 201).length;
