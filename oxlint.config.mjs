@@ -30,11 +30,12 @@ const ARROWS = {
   writes: ['mongo', 'schema', 'stored', 'tenant'],
   resources: ['auth', 'events', 'mongo', 'operations', 'schema', 'sdl', 'stored', 'tenant'],
   http: ['admission', 'auth', 'log', 'metrics', 'operations', 'schema', 'tracing'],
+  attachments: ['http', 'operations', 'schema', 'stored', 'tenant'],
   rest: ['admission', 'auth', 'http', 'operations', 'schema'],
   graphql: ['admission', 'auth', 'config', 'http', 'log', 'mongo', 'operations', 'schema'],
   mcp: ['admission', 'http', 'mongo', 'operations', 'schema'],
   pages: ['http', 'schema'],
-  openapi: ['auth', 'http', 'pages', 'resources', 'rest', 'schema', 'sdl', 'writes'],
+  openapi: ['attachments', 'auth', 'http', 'pages', 'resources', 'rest', 'schema', 'sdl', 'writes'],
   reference: ['openapi', 'pages'],
   guides: ['openapi', 'pages', 'reference'],
   operator: [

@@ -112,6 +112,8 @@ function overloads(method: string): string[] {
       Object.entries(responses).find(([status]) => status.startsWith('2'))?.[1].content?.['application/json']?.schema ??
         {},
     );
+    // the client sends and reads JSON alone
+    if (returned === 'Any' || (requestBody && !('application/json' in requestBody.content))) return [];
     const page = SCHEMAS[returned]?.properties ?? {};
     const isList = [page.next_cursor?.type].flat().includes('null');
     if (method === 'list' && !isList) return [];

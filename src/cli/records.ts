@@ -5,6 +5,7 @@ import type { GraphQLSchema } from 'graphql';
 import type { Fault } from '../errors';
 import { BODY_BOUNDS, checkedJson, type JsonBounds } from '../http/json';
 import { publishedSchemas } from '../gateway/schemas';
+import { ATTACHMENTS } from '../schema/attachmentNames';
 import { published } from '../schema/model';
 import { componentSchemas, type JsonSchema, SCHEMA_ROOT } from '../schema/jsonSchema';
 import { checkWith, createAjv, requireSchema } from '../schema/validation';
@@ -27,6 +28,8 @@ import {
 export const ORGANISATION_FILE = 'organisation.json';
 export const KEYS_FILE = 'keys.ndjson';
 export const WEBHOOKS_FILE = 'webhooks.ndjson';
+/** The folder of the files of attachments, each named by its id. */
+export const ATTACHMENTS_FOLDER = ATTACHMENTS;
 
 /** What an export does not have, or an import did not load, with these options; both say so at their end. */
 export function missingIn({

@@ -6,6 +6,7 @@ import { createRepeats } from '../async/repeats';
 import { openWrites } from '../tenant/slots';
 import { chooseDatabase, type Database } from '../embedded/index';
 import { events } from '../events/collection';
+import { fileChunks, files } from '../tenant/files';
 import { idempotencyRecords } from '../tenant/idempotency';
 import type { Actor } from '../organisations/auditEvents';
 import { type Control, type ControlOptions, openControl } from '../organisations/control';
@@ -15,7 +16,10 @@ import { webhookDeliveries } from '../webhooks/deliveries';
 import { writeVersions } from '../stored/writeVersions';
 
 /** The gateway's own collections in an organisation's database. */
-export const GATEWAY_COLLECTIONS = [idempotencyRecords, openWrites, writeVersions, events, webhookDeliveries];
+export const GATEWAY_COLLECTIONS = [
+  ...[idempotencyRecords, openWrites, writeVersions, events, webhookDeliveries],
+  ...[files, fileChunks],
+];
 
 /** The database and the control data, open for one command. */
 export interface Store {

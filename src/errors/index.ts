@@ -107,13 +107,19 @@ export const ERROR_CODES = {
     status: 413,
     retry: 'no',
     title: 'Payload too large',
-    help: 'The body is too large: the limit is 1 MiB, or 5 MiB for bulk calls. Split it into smaller requests. Or a write changes more than the database takes in one transaction (many elements full of different words): send fewer at a time.',
+    help: 'The body is too large: the limit is 1 MiB, 5 MiB for bulk calls, or 10 MiB for an attachment. Split it into smaller requests. Or a write changes more than the database takes in one transaction (many elements full of different words): send fewer at a time.',
   },
   unsupported_media_type: {
     status: 415,
     retry: 'no',
     title: 'Unsupported media type',
-    help: 'Send the body as `Content-Type: application/json` in UTF-8, uncompressed.',
+    help: 'Send the body as `Content-Type: application/json` in UTF-8, uncompressed. An attachment has one of the types that `Accept` lists, and its bytes must be of it.',
+  },
+  range_not_satisfiable: {
+    status: 416,
+    retry: 'no',
+    title: 'Range not satisfiable',
+    help: 'The `Range` begins after the end of the file, whose length `Content-Range` has. A complete file needs no other request.',
   },
   validation_failed: {
     status: 422,
@@ -227,7 +233,7 @@ export interface AppErrorExtras {
   readonly retryAfter?: number;
   /** Methods that the route supports, for 405. */
   readonly allow?: readonly string[];
-  /** Headers that say what the route takes, for 415. */
+  /** Headers that say what the route takes, for 415, or what the file has, for 416. */
   readonly accepts?: Readonly<Record<string, string>>;
   /** HTTP status, if it is not that of the code. */
   readonly status?: 417;

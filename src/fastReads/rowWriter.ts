@@ -39,7 +39,7 @@ export interface Value {
     | 'metadata';
   /** Whether it must be present and not null. */
   readonly isRequired: boolean;
-  /** Of metadata: the JSON of none. */
+  /** Of metadata and attachments: the JSON of none. */
   readonly absent?: '{}' | '[]';
   /** The pattern of kind `string`, and of the keys of metadata. */
   readonly pattern?: RegExp | undefined;
@@ -207,7 +207,7 @@ function valueWriter(value: Value, out: JsonOutput, writing: Writing): Write {
     if (!value.shape) throw new Error('objects without a shape');
     const inner = createObjectWriter(value.shape, out, writing);
     const writeList = writerOfObjects(inner, out, writing);
-    if (value.absent !== undefined)
+    if (value.pattern !== undefined)
       return (at, type, end) => {
         placesOfPairs(writing.bytes, formOf(value), [at, type, end]);
         writeList(at, type, end);

@@ -9,7 +9,7 @@ import {
 } from 'graphql';
 import type { PageShape } from './answerWriter';
 import type { Shape, Value, WantedMember } from './rowWriter';
-import { keysOfMetadata, memberOf, patternOfField } from '../operations/build';
+import { keysOfMetadata, mayBeAbsent, memberOf, patternOfField } from '../operations/build';
 import type { Field, Selected } from '../operations/selection';
 
 /* What to write of rows (their shape), from a selection and the types of its fields; undefined if the value of any field is not stored. */
@@ -66,13 +66,14 @@ function wantedOf({ key, field, type, selected }: Selected): WantedMember | unde
 function valueOf(field: Field, selected: readonly Selected[]): Value | undefined {
   const { type: outer } = field;
   const pattern = keysOfMetadata(field);
-  const isRequired = isNonNullType(outer) && !pattern;
+  const mayLack = mayBeAbsent(field);
+  const isRequired = isNonNullType(outer) && !mayLack;
   const type = getNullableType(outer);
   if (pattern && !isListType(type)) return { kind: 'metadata', isRequired, absent: '{}', pattern };
   if (isListType(type)) {
     const item = getNullableType(type.ofType);
     const shape = isNonNullType(type.ofType) && isObjectType(item) ? shapeOf(item, selected) : undefined;
-    return shape && { kind: 'objects', isRequired, shape, ...(pattern && { absent: '[]', pattern }) };
+    return shape && { kind: 'objects', isRequired, shape, ...(mayLack && { absent: '[]', pattern }) };
   }
   if (isObjectType(type)) {
     const shape = shapeOf(type, selected);

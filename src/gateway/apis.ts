@@ -25,10 +25,11 @@ import type { DataContext, OpenContext } from '../operations/context';
 import { createExecutor } from '../operations/execution';
 import { createRunner } from '../operations/runner';
 import type { Control } from '../organisations/control';
+import { createAttachmentRoutes } from '../attachments';
 import { createPages } from '../pages';
 import { createGuides } from '../guides';
 import { createReference } from '../reference';
-import { collections } from '../resources';
+import { collections, resourceOf } from '../resources';
 import { customerById, customerByRef, readmitCustomer } from '../resources/customers/readmit';
 import { eraseCustomer } from '../resources/eraseCustomer';
 import { storeSample } from '../resources/sample';
@@ -89,7 +90,11 @@ export async function createApis(options: ApisOptions) {
   const health = createHealth(createReadiness(databases, availability, shardHealth, limiters, isDraining));
   const metricsPage = createMetricsPage(metrics, metricsAccess(config));
   const adminMetricsPage = createMetricsPage(metrics, metricsAccess(config, true));
-  const routeMethods = operations.flatMap(({ rest }) => rest?.method ?? []);
+  const attachments = createAttachmentRoutes({
+    ...{ attachables: published.attachables, resourceOf, openContext, publicUrl: config.PUBLIC_URL },
+    onError: logError('a download broke off'),
+  });
+  const routeMethods = [...operations, ...attachments.keys()].flatMap(({ rest }) => rest?.method ?? []);
   const cors = { origins: config.CORS_ORIGINS, methods: [...new Set(['GET', 'HEAD', 'POST', ...routeMethods])] };
   const graphql = await createGraphqlApi({
     schema: schemas.graphql,
@@ -143,7 +148,8 @@ export async function createApis(options: ApisOptions) {
   };
   const handlers: Record<Face | 'settingsApi', (exchange: Exchange) => void | Promise<void>> = {
     rest: createRestApi({
-      ...{ runner, openContext, recognise: options.recognise, publicUrl: config.PUBLIC_URL, encode: encoded },
+      ...{ runner, openContext, others: attachments, recognise: options.recognise },
+      ...{ publicUrl: config.PUBLIC_URL, encode: encoded },
       document,
     }),
     graphql: (exchange) => graphql.handle(exchange),

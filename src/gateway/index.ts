@@ -25,7 +25,8 @@ import { entryOf, type PathEntry } from './paths';
 import { publishedSchemas } from './schemas';
 import { createRecording, beginSpan } from './recording';
 import { corrector } from '../resources/corrector';
-import { operatorModel } from '../schema/model';
+import { routesOf } from '../schema/attachables';
+import { operatorModel, published } from '../schema/model';
 import type { Tracing } from '../tracing';
 import { MEBIBYTE } from '../units';
 import { version } from '../package';
@@ -59,7 +60,11 @@ export async function createGateway(options: GatewayOptions, host: GatewayHost) 
   const hasOperators = config.OPERATOR_TOKENS.length > 0;
   const jobs = createJobWorker({ databases, control, logger });
   const declaredOperations = [...schemas.operations, ...(hasOperators ? operatorModel().operations : [])];
-  const operations = [...declaredOperations.map(({ name }) => name), ...(hasOperators ? [WRITE_LINES] : [])];
+  const attachmentRoutes = published.attachables.flatMap(routesOf);
+  const operations = [
+    ...[...declaredOperations, ...attachmentRoutes].map(({ name }) => name),
+    ...(hasOperators ? [WRITE_LINES] : []),
+  ];
   const traffic = createTraffic(options, host, operations);
   const { availability, shardHealth, tracker, metrics, bodies, queue, waiting, tail, webhooks } = traffic;
   // connects now, since connecting takes more round trips than a check: too many once a database is slow

@@ -24,15 +24,25 @@ const TYPE = 'application/json';
  * @throws AppError unsupported_media_type, payload_too_large
  */
 export function checkBodyHeaders(request: IncomingMessage, limit: number, wanted = TYPE): void {
+  checkEncoding(request);
+  if (!isUtf8Of(wanted, request.headers['content-type'])) {
+    const accepts = { Accept: wanted, ...(request.method === 'PATCH' && { 'Accept-Patch': wanted }) };
+    throw new AppError('unsupported_media_type', `Send the body as ${wanted} in UTF-8.`, { accepts });
+  }
+  checkLength(request, limit);
+}
+
+/** @throws AppError unsupported_media_type if a body is compressed */
+export function checkEncoding(request: IncomingMessage): void {
   const encoding = request.headers['content-encoding'];
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
     const accepts = { 'Accept-Encoding': 'identity' };
     throw new AppError('unsupported_media_type', 'Send the body uncompressed, without Content-Encoding.', { accepts });
   }
-  if (!isUtf8Of(wanted, request.headers['content-type'])) {
-    const accepts = { Accept: wanted, ...(request.method === 'PATCH' && { 'Accept-Patch': wanted }) };
-    throw new AppError('unsupported_media_type', `Send the body as ${wanted} in UTF-8.`, { accepts });
-  }
+}
+
+/** @throws AppError payload_too_large if a body says that it is longer than the limit */
+export function checkLength(request: IncomingMessage, limit: number): void {
   if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
 }
 
@@ -83,7 +93,18 @@ export async function readForm(exchange: Exchange, limit: number): Promise<URLSe
   return new URLSearchParams((await receive(exchange, limit)).toString());
 }
 
-function receive(exchange: Exchange, limit: number): Promise<Buffer> {
+/**
+ * Reads a body as it is. Its memory is counted until the exchange is done, twice: it is copied to be stored.
+ * @throws AppError payload_too_large; unavailable; invalid_request if it ends before it is complete
+ */
+export async function readRaw(exchange: Exchange, limit: number): Promise<Buffer> {
+  const bytes = await receive(exchange, limit);
+  if (bytes.length > LARGE) await exchange.queue.take(exchange, 'body');
+  exchange.bodies.holdBody(exchange, 2 * bytes.length);
+  return bytes;
+}
+
+async function receive(exchange: Exchange, limit: number): Promise<Buffer> {
   exchange.isReceiving = true;
   exchange.askForBody();
   return readBytes(exchange, limit).finally(() => (exchange.isReceiving = false));

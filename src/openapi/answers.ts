@@ -30,6 +30,7 @@ function headersOf(status: number, callers: Callers): string[] {
   if (status === 401) headers.push('WWW-Authenticate');
   if (status === 405) headers.push('Allow');
   if (status === 415) headers.push(...BODY_HEADERS);
+  if (status === 416) headers.push('Content-Range');
   const retries = codesOf(status, callers).map((code) => ERROR_CODES[code].retry);
   if (retries.includes('after'))
     headers.push(retries.every((retry) => retry === 'after') ? 'Retry-After' : optional('Retry-After'));
@@ -195,6 +196,12 @@ function headerComponents({
     'Accept-Encoding': text('How a body may be encoded, if that was wrong.', 'identity', false),
     Accept: text('The type of a body, if that was wrong.', 'application/json', false),
     'Accept-Patch': text('The same, for a PATCH.', 'application/json', false),
+    'Accept-Ranges': text('Always `bytes`.', 'bytes'),
+    'Content-Disposition': text('The name of the file.', 'attachment; filename="drawing.pdf"'),
+    'Content-Range': text(
+      'The part that is sent, and the size of the file; of 416 the size alone.',
+      'bytes 0-1023/48213',
+    ),
     Allow: text('Methods that the route supports.', 'GET, HEAD'),
     Link: text(
       'URL of the next page (RFC 8288), relative unless the gateway knows its public address; absent on the last page, and if it would be longer than 1 kB.',

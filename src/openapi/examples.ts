@@ -124,6 +124,10 @@ function storedRow({ field }: Pick<Endpoint, 'field'>): { type: GraphQLObjectTyp
   return stored && { type, collection: stored.collection };
 }
 
+/** The example of the objects of a collection; undefined if there is none. */
+export const exampleOfType = (collection: string): Examples | undefined =>
+  sampleRow(collection) as Examples | undefined;
+
 const rows = new Map<string, object>();
 
 /** The example file's object; undefined if there is no file. */

@@ -29,6 +29,7 @@ import {
   type RestOperation,
   restOperations,
 } from '../rest/routes';
+import { attachmentPaths } from './attachments';
 import { type Endpoint, linksOf, operationIdOf } from './links';
 import { IF_MATCH_EXAMPLE, IF_NONE_MATCH_OF_WRITE, NOT_MODIFIED, READ_CONDITIONS, withExampleKey } from './retries';
 import { type Api, KEY_API, OPERATOR_API } from './apis';
@@ -40,7 +41,7 @@ import { withWrites } from './writes';
 import { writeLines } from './writeLines';
 
 export { bodySchema } from './types';
-export type { OpenApiDocument, OpenApiOperation, Parameter } from './types';
+export type { OpenApiDocument, OpenApiOperation, Parameter, RequestBody } from './types';
 
 /** The OpenAPI 3.1 document of the API of keys, with the server's address if known, under the name of the site (BRAND_NAME). */
 export const keyDocument = (publicUrl = '', name = KEY_API.title): OpenApiDocument =>
@@ -71,6 +72,7 @@ export function buildOpenApi(sdl: SchemaModel, api: Api = KEY_API, publicUrl = '
     const path = template.replaceAll(/:(\w+)/g, '{$1}');
     paths[path] = { ...paths[path], [method.toLowerCase()]: describe(endpoint, endpoints, api) };
   }
+  if (api.path === KEY_API.path) Object.assign(paths, attachmentPaths(sdl.attachables, api));
   if (api.path === OPERATOR_API.path) paths[WRITE_LINES_PATH] = { post: writeLines(api) };
   const allOperations = Object.values(paths).flatMap((methods) => Object.values(methods));
   const statuses = new Set(allOperations.flatMap(({ responses }) => Object.keys(responses).map(Number)));

@@ -13,6 +13,7 @@ import type { CallContext } from './context';
 import { AppError, findAppError } from '../errors';
 import { MEBIBYTE, MAX_ANSWER } from '../units';
 import { objectFields } from '../schema/jsonSchema';
+import { isAttachmentsType } from '../schema/attachmentNames';
 import { isMetadataType } from '../schema/metadata';
 import { fieldsIn } from './selection';
 
@@ -45,7 +46,8 @@ export function countListedObjects(schema: GraphQLSchema): void {
   for (const { field } of objectFields(schema)) {
     const isListOfObjects = isListType(getNullableType(field.type)) && isObjectType(getNamedType(field.type));
     // fields with a resolver return a page, whose rows are counted
-    if (isMetadataType(field.type)) field.resolve ??= isListOfObjects ? countedPairs : pairsOf;
+    if (isMetadataType(field.type)) field.resolve ??= isListOfObjects ? countedOrNone : memberOrNone;
+    else if (isAttachmentsType(field.type)) field.resolve ??= countedOrNone;
     else if (isListOfObjects) field.resolve ??= countedMember;
   }
 }
@@ -104,16 +106,16 @@ function answerTooLarge(): AppError {
 
 /** Whether a field resolves to the member of the same name. */
 export function resolvesToMember(resolve: unknown): boolean {
-  return resolve === undefined || resolve === countedMember || resolve === countedPairs || resolve === pairsOf;
+  return resolve === undefined || resolve === countedMember || resolve === countedOrNone || resolve === memberOrNone;
 }
 
-/** A row's metadata; a row that lacks it has none. */
-function pairsOf(source: unknown, _args: unknown, _context: unknown, { fieldName }: GraphQLResolveInfo): unknown {
+/** A row's metadata or attachments; a row that lacks them has none. */
+function memberOrNone(source: unknown, _args: unknown, _context: unknown, { fieldName }: GraphQLResolveInfo): unknown {
   return (source as Readonly<Record<string, unknown>>)[fieldName] ?? [];
 }
 
-function countedPairs(source: unknown, args: unknown, context: CallContext, info: GraphQLResolveInfo): unknown {
-  return countList(pairsOf(source, args, context, info), context, info);
+function countedOrNone(source: unknown, args: unknown, context: CallContext, info: GraphQLResolveInfo): unknown {
+  return countList(memberOrNone(source, args, context, info), context, info);
 }
 
 function countedMember(source: unknown, _args: unknown, context: CallContext, info: GraphQLResolveInfo): unknown {

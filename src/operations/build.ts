@@ -5,6 +5,7 @@ import { refuseErrors } from '../schema/checks';
 import { guardFields, type Resolvers } from './run';
 import { objectFields } from '../schema/jsonSchema';
 import type { Operation } from '../schema/declaredOperations';
+import { isAttachmentsType } from '../schema/attachmentNames';
 import { isMetadataType, KEY } from '../schema/metadata';
 import type { SchemaModel } from '../schema/model';
 import { scalars } from '../schema/scalars';
@@ -74,6 +75,11 @@ function idOfRow(row: unknown): unknown {
 export function memberOf({ name, resolve }: { readonly name: string; readonly resolve?: unknown }): string | undefined {
   if (resolve === idOfRow) return '_id';
   return resolvesToMember(resolve) ? name : undefined;
+}
+
+/** Whether rows may lack a member that is never null: metadata and attachments, of which they then have none. */
+export function mayBeAbsent({ type }: Pick<Field, 'type'>): boolean {
+  return isMetadataType(type) || isAttachmentsType(type);
 }
 
 /** The form of its keys if a field is metadata. */

@@ -53,6 +53,7 @@ const EXAMPLES: Readonly<Record<RestCode, Example>> = {
   },
   payload_too_large: { detail: 'The body is larger than 1 MiB.' },
   unsupported_media_type: { detail: 'Send the body as application/json in UTF-8.' },
+  range_not_satisfiable: { detail: 'The file has 48213 bytes.' },
   validation_failed: {
     detail: '/text: is required',
     members: { errors: [{ pointer: '/text', code: 'required', detail: 'is required' }] },

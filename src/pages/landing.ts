@@ -43,6 +43,7 @@ export const ANSWER = `{
       "metadata": {
         "supplier": "Exotic Liquids"
       },
+      "attachments": [],
       "created_at": "1996-06-01T00:00:00.000Z",
       "updated_at": "1996-06-01T00:00:00.000Z"
     }

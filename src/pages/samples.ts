@@ -6,6 +6,8 @@ export interface SampleRequest {
   readonly headers?: Readonly<Record<string, string>>;
   /** JSON text. */
   readonly body?: string | undefined;
+  /** A file that is the body. */
+  readonly file?: { readonly name: string; readonly type: string } | undefined;
   /** An Idempotency-Key, for languages that do not make one themselves. */
   readonly fresh?: string | undefined;
 }
@@ -19,22 +21,24 @@ export const LANGUAGES: readonly { readonly name: string; readonly write: (reque
   { name: 'Python', write: pythonOf },
 ];
 
-export function curlOf({ method, url, headers = {}, body, fresh }: SampleRequest): string {
-  const isUsual = method === (body === undefined ? 'GET' : 'POST');
+export function curlOf({ method, url, headers = {}, body, file, fresh }: SampleRequest): string {
+  const isUsual = method === (body === undefined && file === undefined ? 'GET' : 'POST');
   return joined(' \\\n  ', [
     `curl ${isUsual ? '' : `-X ${method} `}${quoted(url)}`,
     '-H "Authorization: Bearer $SCOPEGATE_KEY"',
-    ...Object.entries(typed(headers, body)).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
+    ...Object.entries(typed(headers, body, file)).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
     fresh !== undefined && `-H ${quoted(`${FRESH}: ${fresh}`)}`,
     body !== undefined && `-d ${quoted(body)}`,
+    file !== undefined && `--data-binary ${quoted(`@${file.name}`)}`,
   ]);
 }
 
-function typescriptOf({ method, url, headers = {}, body, fresh }: SampleRequest): string {
-  const entries = Object.entries(typed(headers, body));
+function typescriptOf({ method, url, headers = {}, body, file, fresh }: SampleRequest): string {
+  const entries = Object.entries(typed(headers, body, file));
   const data = parsed(body);
   const text = data === undefined ? JSON.stringify(body) : `JSON.stringify(${indented(JSON.stringify(data, null, 2))})`;
   return joined('\n', [
+    file !== undefined && "import { openAsBlob } from 'node:fs';\n",
     `const response = await fetch(${JSON.stringify(url)}, {`,
     method !== 'GET' && `  method: ${JSON.stringify(method)},`,
     '  headers: {',
@@ -43,16 +47,17 @@ function typescriptOf({ method, url, headers = {}, body, fresh }: SampleRequest)
     fresh !== undefined && `    // send the same again if you retry\n    "${FRESH}": crypto.randomUUID(),`,
     '  },',
     body !== undefined && `  body: ${text},`,
+    file !== undefined && `  body: await openAsBlob(${JSON.stringify(file.name)}),`,
     '});',
     'if (!response.ok) throw new Error(await response.text());',
     'console.log(await response.json());',
   ]);
 }
 
-function pythonOf({ method, url, headers = {}, body, fresh }: SampleRequest): string {
+function pythonOf({ method, url, headers = {}, body, file, fresh }: SampleRequest): string {
   const data = parsed(body);
   // requests itself says that json= is JSON
-  const entries = Object.entries(data === undefined ? typed(headers, body) : headers);
+  const entries = Object.entries(data === undefined ? typed(headers, body, file) : headers);
   return joined('\n', [
     'import os',
     fresh !== undefined && 'import uuid',
@@ -68,6 +73,7 @@ function pythonOf({ method, url, headers = {}, body, fresh }: SampleRequest): st
     '    },',
     body !== undefined &&
       `    ${data === undefined ? `data=${JSON.stringify(body)}` : `json=${pythonic(data, '    ')}`},`,
+    file !== undefined && `    data=open(${JSON.stringify(file.name)}, "rb"),`,
     ')',
     'response.raise_for_status()',
     'print(response.json())',
@@ -84,7 +90,12 @@ function joined(separator: string, lines: readonly (string | false)[]): string {
   return lines.filter((line) => line !== false).join(separator);
 }
 
-function typed(headers: Readonly<Record<string, string>>, body: string | undefined): Readonly<Record<string, string>> {
+function typed(
+  headers: Readonly<Record<string, string>>,
+  body: string | undefined,
+  file?: SampleRequest['file'],
+): Readonly<Record<string, string>> {
+  if (file) return { 'Content-Type': file.type, ...headers };
   return body === undefined ? headers : { 'Content-Type': 'application/json', ...headers };
 }
 

@@ -1,8 +1,8 @@
 import { html, type Html } from './html';
 
-/** The list beside a page's text: on a narrow screen it is folded. */
+/** The list beside a page's text: on a narrow screen it is folded. It takes the focus, so that the arrow keys scroll it where it is long. */
 export function sideList(label: string, entries: Html): Html {
-  return html`<nav class="list" aria-label="${label}">
+  return html`<nav class="list" aria-label="${label}" tabindex="0">
     <details class="menu">
       <summary>Contents</summary>
       <div>${entries}</div>

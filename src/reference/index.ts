@@ -8,7 +8,7 @@ import { createSite, type Site } from '../pages/site';
 import { type Operation, operationsOf, REFERENCE, words } from './document';
 import { requestForm } from './form';
 import { list, methodPill, searchData } from './list';
-import { operationSamples, operationText } from './operation';
+import { operationSamples, operationText, isJson } from './operation';
 import { topics } from './topics';
 
 export interface ReferenceOptions {
@@ -113,6 +113,6 @@ function operationPage({ document, operations, search }: Source, operation: Oper
     body: html`<div class="columns">
         ${list(operations, operation)} ${operationText(document, operation)} ${operationSamples(document, operation)}
       </div>
-      ${requestForm(document, operation)} ${search} ${jsonBlock('settings', { key })}`,
+      ${isJson(operation) ? requestForm(document, operation) : undefined} ${search} ${jsonBlock('settings', { key })}`,
   });
 }

@@ -1,4 +1,4 @@
-import { bodySchema, type OpenApiDocument } from '../openapi';
+import { bodySchema, type OpenApiDocument, type RequestBody } from '../openapi';
 import { COPY, ORIGIN, pre } from '../pages/code';
 import { html, type Html, withCode } from '../pages/html';
 import { LANGUAGES, type SampleRequest } from '../pages/samples';
@@ -26,6 +26,10 @@ export function operationText(document: OpenApiDocument, operation: Operation): 
   </article>`;
 }
 
+/** Whether what is sent and answered is JSON, which a page can show. */
+export const isJson = ({ requestBody, responses }: Pick<Operation, 'requestBody' | 'responses'>): boolean =>
+  !sendsFile({ requestBody }) && !JSON.stringify(responses).includes('"*/*"');
+
 /** Shown by web/reference/tryIt.ts. */
 export const LACKING: Html = html`<span class="pill warn" data-lacking hidden>Not in your key’s scopes</span>`;
 
@@ -43,6 +47,10 @@ function described(operation: Operation): readonly [string, Html] {
   return note === undefined ? [description, needs] : [about, needs];
 }
 
+/** Whether the body is a file instead of JSON. */
+export const sendsFile = ({ requestBody }: { readonly requestBody?: RequestBody | undefined }): boolean =>
+  requestBody !== undefined && !('application/json' in requestBody.content);
+
 const PLACES = { path: 'Path parameters', query: 'Query parameters', header: 'Headers' } as const;
 
 function sentParts(document: OpenApiDocument, { parameters, requestBody }: Operation): readonly Html[] {
@@ -57,6 +65,7 @@ function sentParts(document: OpenApiDocument, { parameters, requestBody }: Opera
     return fields.length === 0 ? [] : [card(title, fieldList({ document, isSent: true }, fields))];
   });
   if (!requestBody) return parts;
+  if (sendsFile({ requestBody })) return [...parts, card('Body', html`<p>The bytes of the file, as they are.</p>`)];
   const members = membersOf(document, bodySchema(document, requestBody));
   return [
     ...parts,
@@ -144,7 +153,7 @@ export function operationSamples(document: OpenApiDocument, operation: Operation
   }));
   return html`<aside class="samples" aria-label="Samples">
     ${tabs('language', samples, COPY)}
-    <button class="button primary" type="button" id="open" disabled>Try it</button>
+    ${isJson(operation) ? html`<button class="button primary" type="button" id="open" disabled>Try it</button>` : undefined}
     ${tabs('status', answers)}
   </aside>`;
 }
@@ -184,6 +193,9 @@ function serverOf([server]: readonly object[]): string {
   return (server as { readonly url: string }).url;
 }
 
+/** The file of samples. */
+const FILE = { name: 'drawing.pdf', type: 'application/pdf' };
+
 /** The smallest request that works: what is required, with its examples. */
 function exampleRequest(
   document: OpenApiDocument,
@@ -196,11 +208,18 @@ function exampleRequest(
     if (place === 'path') filled = filled.replace(`{${name}}`, encodeURIComponent(textOf(example ?? name)));
     if (place === 'query') query.append(name, textOf(example ?? ''));
   }
-  const example = requestBody?.content['application/json'].example;
+  const isFile = sendsFile({ requestBody });
+  const example = isFile ? undefined : requestBody?.content['application/json'].example;
+  const headers = required.filter((parameter) => parameter.in === 'header');
   return {
     method,
     url: `${new URL(serverOf(document.servers), ORIGIN).href}${filled}${query.size > 0 ? `?${query.toString()}` : ''}`,
     body: example === undefined ? undefined : json(example),
-    fresh: parameters.some(({ name }) => name === IDEMPOTENCY_KEY) ? FRESH : undefined,
+    ...(isFile && {
+      file: { name: FILE.name, type: FILE.type },
+      headers: Object.fromEntries(headers.map(({ name, example }) => [name, textOf(example ?? '')])),
+    }),
+    // that of a sample without a form stays as it is
+    fresh: !isFile && parameters.some(({ name }) => name === IDEMPOTENCY_KEY) ? FRESH : undefined,
   };
 }

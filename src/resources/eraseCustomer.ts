@@ -1,10 +1,12 @@
 import { type ClientSession, mongo } from 'mongoose';
+import { files, removeFiles } from '../tenant/files';
 import { idempotencyRecords } from '../tenant/idempotency';
 import { stampedWrite, writesEnded } from '../tenant/openWrites';
 import type { OrganisationData } from '../tenant/organisationData';
 import type { Writer } from '../tenant/slots';
 import { collections } from '.';
-import { ERASED_AT, erasedMembers, PERSON, typesOfCustomer } from '../schema/personal';
+import { ERASED, ERASED_AT, erasedMembers, PERSON, typesOfCustomer } from '../schema/personal';
+import { ATTACHMENTS } from '../schema/attachmentNames';
 import { published } from '../schema/model';
 import { namedType } from '../schema/sdl';
 import { referenceTo } from '../schema/storedTypes';
@@ -94,6 +96,7 @@ export async function eraseCustomer(data: OrganisationData, id: string, erasure:
       const ids = { $in: rows.map(({ _id }) => _id) };
       // answers from before the objects were the customer's
       await eraseAnswers(data, resource, [{ 'answer._id': ids }], erased);
+      if (ATTACHMENTS in erased) await eraseFiles(data, resource, ids.$in, erasure);
       for (const part of parts) {
         signal.throwIfAborted();
         count(
@@ -136,6 +139,32 @@ async function eraseAnswers(
       $unset: { 'answer.search': '' },
     },
   );
+}
+
+/** The files that are deleted in one transaction: each has up to 41 chunks. */
+const FILES_AT_ONCE = 20;
+
+/** Deletes the files of objects, also those that their rows have no longer, and their names in answers that are kept for retries. */
+async function eraseFiles(
+  data: OrganisationData,
+  { name }: Resource,
+  objectIds: readonly string[],
+  { by, signal }: Erasure,
+): Promise<void> {
+  const owned = { 'metadata.object_id': { $in: [...objectIds] }, 'metadata.collection': name } as object;
+  for (;;) {
+    signal.throwIfAborted();
+    const found = await data
+      .collection(files)
+      .find(owned, { projection: { _id: 1 }, limit: FILES_AT_ONCE })
+      .toArray();
+    if (found.length === 0) break;
+    const ids = found.map(({ _id }) => _id);
+    await stampedWrite(data, (session) => removeFiles(data, ids, session), { writes: [], by, makesRoom: true });
+  }
+  await data
+    .collection(idempotencyRecords)
+    .updateMany({ 'answer.attached_to': { $in: [...objectIds] } }, { $set: { 'answer.attachment.file_name': ERASED } });
 }
 
 /** Changes rows in transactions of {@link AT_ONCE}. Resolves with the number of rows that changed. */

@@ -1,4 +1,5 @@
 import type { Collection } from '../mongo/collection';
+import { fileChunks, files } from '../tenant/files';
 import { idempotencyRecords } from '../tenant/idempotency';
 import { stampedWrite } from '../tenant/openWrites';
 import type { OrganisationData } from '../tenant/organisationData';
@@ -8,6 +9,8 @@ import { collections } from '.';
 
 /** Rows to delete per transaction. */
 const DELETE_BATCH = 1000;
+/** Of the chunks of files, which are large. */
+const CHUNKS_AT_ONCE = 100;
 
 interface Emptying {
   readonly by: Writer;
@@ -21,7 +24,7 @@ interface Emptying {
  */
 export async function emptySandbox(data: OrganisationData, { by, signal }: Emptying): Promise<void> {
   // with idempotencyRecords and writeVersions, since a retry of an earlier write must write again
-  for (const collection of [...collections, idempotencyRecords, writeVersions])
+  for (const collection of [...collections, files, fileChunks, idempotencyRecords, writeVersions])
     await empty(data, collection, { by, ...(signal && { signal }) });
 }
 
@@ -33,7 +36,8 @@ async function empty(
   const rows = data.collection(collection);
   for (;;) {
     signal?.throwIfAborted();
-    const batch = await rows.find({}, { projection: { _id: 1 }, limit: DELETE_BATCH }).toArray();
+    const limit = collection === fileChunks ? CHUNKS_AT_ONCE : DELETE_BATCH;
+    const batch = await rows.find({}, { projection: { _id: 1 }, limit }).toArray();
     if (batch.length === 0) return;
     const filter = { _id: { $in: batch.map(({ _id }) => _id) } };
     await stampedWrite(data, (session) => rows.deleteMany(filter, { session }), {

@@ -35,11 +35,15 @@ import { REST_BASE } from '../units';
 /** Path of the REST API of operators. */
 export const OPERATOR_BASE = '/operator/v1';
 
+type Route = (exchange: Exchange, params: Readonly<Record<string, string>>) => Promise<void>;
+
 interface RestOptions {
   /** Path prefix of its routes (default: {@link REST_BASE}). */
   readonly base?: string;
   readonly runner: Runner;
   readonly openContext: OpenContext;
+  /** Routes that are no operations of the schema, with what answers them from the key on. */
+  readonly others?: ReadonlyMap<RestOperation, Route> | undefined;
   /** Identifies the caller of an unknown route, for the request log; undefined for callers without one. */
   readonly recognise?: BestEffortRecognise;
   /** Prefix of links to pages, for clients that need absolute URLs. */
@@ -55,9 +59,9 @@ interface RestOptions {
  * rate, plan, scope, headers, parameters, body.
  */
 export function createRestApi(options: RestOptions): (exchange: Exchange) => Promise<void> {
-  const { base = REST_BASE, runner, openContext, recognise } = options;
+  const { base = REST_BASE, runner, openContext, recognise, others = new Map<RestOperation, Route>() } = options;
   const openApi = openApiAnswer(options.document);
-  const router = createRouter(runner.schemas.operations);
+  const router = createRouter([...runner.schemas.operations, ...others.keys()]);
   const steps = stepsOf(runner);
 
   /** Notes the caller of an unknown route, for its usage and the request log. */
@@ -82,9 +86,14 @@ export function createRestApi(options: RestOptions): (exchange: Exchange) => Pro
       await noteCaller(exchange);
       throw match ? notAllowed(exchange, allowed(match.methods)) : new AppError('not_found', 'There is no such route.');
     }
+    exchange.log.operation = operation.name;
+    const other = others.get(operation);
+    if (other) {
+      await other(exchange, match.params);
+      return;
+    }
     const step = steps.get(operation);
     if (!step) throw new Error(`no route for ${exchange.path}`);
-    exchange.log.operation = operation.name;
     if (operation.sunset) setSunsetHeaders(exchange.response, [operation.sunset]);
     /** Everything from the scope on; for an expected caller, it begins while the key is read. */
     const runFor = async (context: CallContext) => {

@@ -8,6 +8,7 @@ import {
   isObjectType,
 } from 'graphql';
 import { AppError, type Fault, invalidRequest } from '../errors';
+import { ATTACHMENTS, isAttachmentsType } from './attachmentNames';
 import { isMetadataType, METADATA, metadataObject } from './metadata';
 import { omittedFrom } from './restDocument';
 
@@ -31,17 +32,21 @@ export function entityTag(body: string | Buffer): string {
   return `"${hash('sha256', body, 'base64url').slice(0, TAG_LENGTH)}"`;
 }
 
-/** Empty metadata in the JSON of an object. */
-const NO_METADATA = `,"${METADATA}":{}`;
+/** Empty metadata and attachments in the JSON of an object. */
+const EMPTY = [`,"${METADATA}":{}`, `,"${ATTACHMENTS}":[]`];
 
-/** The entity tag of an object in JSON. Without metadata it is that of the same object before there was any, which clients may have kept. */
+/** The entity tag of an object in JSON. Without metadata and attachments it is that of the same object before there were any, which clients may have kept. */
 export function objectTag(body: string | Buffer): string {
+  return entityTag(EMPTY.reduce<string | Buffer>(without, body));
+}
+
+function without(body: string | Buffer, member: string): string | Buffer {
   // a text in JSON cannot have these characters, since its quotes are escaped
-  const at = body.indexOf(NO_METADATA);
-  if (at === -1) return entityTag(body);
-  const after = at + NO_METADATA.length;
-  if (typeof body === 'string') return entityTag(body.slice(0, at) + body.slice(after));
-  return entityTag(Buffer.concat([body.subarray(0, at), body.subarray(after)]));
+  const at = body.indexOf(member);
+  if (at === -1) return body;
+  const after = at + member.length;
+  if (typeof body === 'string') return body.slice(0, at) + body.slice(after);
+  return Buffer.concat([body.subarray(0, at), body.subarray(after)]);
 }
 
 /** The entity tag of a stored object, as REST sends it. */
@@ -53,7 +58,7 @@ export function tagOf(schema: GraphQLSchema, type: string, row: object): string 
 export function represent(declared: GraphQLOutputType, value: unknown): unknown {
   if (isMetadataType(declared)) return metadataObject(value);
   const type = getNullableType(declared);
-  if (value === null || value === undefined) return null;
+  if (value === null || value === undefined) return isAttachmentsType(declared) ? [] : null;
   if (isListType(type)) return (value as unknown[]).map((item) => represent(type.ofType, item));
   if (!isObjectType(type)) return 'serialize' in type ? type.serialize(value) : value;
   const { _id, ...members } = value as Readonly<Record<string, unknown>>;

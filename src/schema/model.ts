@@ -1,5 +1,6 @@
 import { type Scope, scopeOf } from '../auth/scopes';
 import { loadDocument } from '../sdl/files';
+import { type Attachable, findAttachables } from './attachables';
 import { findOperations, type Operation } from './declaredOperations';
 import { type EventType, findEventTypes, type PublicCollection, publicCollections, scopesOf } from './eventTypes';
 import { type Filter, findFilters } from './filters';
@@ -23,6 +24,11 @@ export class SchemaModel extends Sdl {
 
   get operations(): readonly Operation[] {
     return this.#once(operationsOf);
+  }
+
+  /** The stored types with attachments. */
+  get attachables(): readonly Attachable[] {
+    return this.#once(attachablesOf);
   }
 
   get upserts(): readonly BulkUpsert[] {
@@ -78,6 +84,7 @@ export class SchemaModel extends Sdl {
 }
 
 const operationsOf = (model: SchemaModel): Operation[] => findOperations(model, model.eventScopes);
+const attachablesOf = (model: SchemaModel): Attachable[] => findAttachables(model, model.stored);
 const upsertsOf = (model: SchemaModel): BulkUpsert[] => findUpserts(model, model.stored);
 const keysOf = ({ upserts }: SchemaModel): string[] => [...new Set(upserts.map(({ key }) => key))];
 const collectionsOf = ({ stored }: SchemaModel) => publicCollections(stored);
@@ -85,14 +92,18 @@ const objectTypesOf = ({ stored }: SchemaModel): string[] => [...stored.keys()].
 const eventTypesOf = (model: SchemaModel) => findEventTypes(model, model.collections);
 const eventScopesOf = (model: SchemaModel) => scopesOf(model, model.eventTypes);
 
-function usedScopesOf(sdl: Sdl): Scope[] {
+function usedScopesOf(sdl: SchemaModel): Scope[] {
   const used = new Set(
     sdl.fields.flatMap(({ field }) => {
       const { scope, any_of: anyOf = [] } = directiveOf(field, 'access') ?? {};
       return [scope, ...anyOf];
     }),
   );
-  return sdl.enumValuesOf('Scope').flatMap(({ name }) => (used.has(name.value) ? scopeOf(name.value) : []));
+  const ofAttachments = new Set(sdl.attachables.map(({ add }) => add.scope));
+  return sdl
+    .enumValuesOf('Scope')
+    .filter(({ name }) => used.has(name.value) || ofAttachments.has(scopeOf(name.value)))
+    .map(({ name }) => scopeOf(name.value));
 }
 
 /** A description may begin with the scope: `products:read: List, search and read products.` */

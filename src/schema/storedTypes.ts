@@ -1,4 +1,5 @@
 import { type FieldDefinitionNode, Kind } from 'graphql';
+import { ATTACHMENT } from './attachmentNames';
 import { PAIR } from './metadata';
 import { omittedFrom } from './restDocument';
 import { directiveOf, isListType, isObjectNode, namedType, rowName, type Sdl } from './sdl';
@@ -12,7 +13,7 @@ export interface StoredMember {
   readonly kind: 'string' | 'number' | 'boolean' | 'dateTime' | 'object';
   /** Name of its scalar, enum or object type. */
   readonly type: string;
-  /** Whether rows must have it; metadata is shown as an empty list by those that lack it. */
+  /** Whether rows must have it; metadata and attachments are shown as an empty list by those that lack them. */
   readonly isRequired: boolean;
   readonly isList: boolean;
   /** The most objects in a list, from @constraint. */
@@ -59,6 +60,9 @@ export interface StoredType {
 
 /** The member with an object's id in the organisation's own systems, unique where it is given. */
 export const EXTERNAL_REF = 'external_ref';
+
+/** Types of lists that a row without any of them lacks, since they were added when there were rows. */
+const MAY_LACK: readonly string[] = [PAIR, ATTACHMENT];
 
 export type Types = ReadonlyMap<string, StoredType>;
 
@@ -112,7 +116,7 @@ export function findStoredTypes(sdl: Sdl): Types {
           // enum values are strings
           kind: members.length > 0 ? 'object' : (KINDS[named] ?? 'string'),
           type: named,
-          isRequired: field.type.kind === Kind.NON_NULL_TYPE && named !== PAIR,
+          isRequired: field.type.kind === Kind.NON_NULL_TYPE && !MAY_LACK.includes(named),
           isList: isListType(field.type),
           most: directiveOf(field, 'constraint')?.max_items,
           isSearchable: directiveOf(field, 'searchable') !== undefined,
@@ -189,6 +193,10 @@ export function typeOf(stored: StoredType | undefined, name: string): string | u
 export function typesIn({ type, members }: Pick<StoredMember, 'type' | 'members'>): string[] {
   return [type, ...members.flatMap(typesIn)];
 }
+
+/** Whether the objects of a stored type have attachments. */
+export const hasAttachments = (stored: Pick<StoredType, 'members'> | undefined): boolean =>
+  stored?.members.some(({ type }) => type === ATTACHMENT) ?? false;
 
 /** The type that a stored type is part of, as Message is of Request; undefined if its rows are objects of their own, which have `updated_at`. */
 export function ownerOf(stored: StoredType, types: Iterable<StoredType>): StoredType | undefined {

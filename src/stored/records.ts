@@ -6,9 +6,12 @@ import type { OrganisationData } from '../tenant/organisationData';
 import type { Writer } from '../tenant/slots';
 import type { Fault } from '../errors';
 import { faultInRecord, type FindFault } from './invalidRows';
+import { ATTACHMENTS } from '../schema/attachmentNames';
 import { METADATA, metadataObject, metadataPairs } from '../schema/metadata';
 import { ERASED_AT } from '../schema/personal';
-import type { StoredType } from '../schema/storedTypes';
+import { hasAttachments, type StoredMember, type StoredType } from '../schema/storedTypes';
+import { removeFilesOf } from '../tenant/files';
+import { removeDetached, withStoredAttachments } from './attachmentRows';
 import { changedAt, erasedFault, isSameRow, type RowChange, writeRows } from './rows';
 
 /** Rules of a resource's records that the SDL cannot express. */
@@ -106,6 +109,7 @@ export function createDocumentKind<T extends { readonly _id: string }>(
     },
     remove: async (data, ids, session) => {
       await data.collection(resource).deleteMany({ _id: { $in: [...ids] } } as object, { session });
+      if (hasAttachments(resource.stored)) await removeFilesOf(data, resource.name, ids, session);
     },
     count: (data) => data.collection(resource).countDocuments(),
     read: (data) => readRecords(data, resource, { [sortedBy]: 1 }),
@@ -119,13 +123,24 @@ export function fromRecord(
   { members }: StoredType,
 ): Record<string, unknown> {
   const { id, ...given } = withPairs(record);
-  const document: Record<string, unknown> = { _id: id, ...given };
-  for (const { name, kind } of members) {
-    const value = given[name];
+  return withDates({ _id: id, ...given }, members);
+}
+
+/** An object with dates in place of the texts of times, at any depth. */
+function withDates(object: Readonly<Record<string, unknown>>, members: readonly StoredMember[]) {
+  const document: Record<string, unknown> = { ...object };
+  for (const { name, kind, members: inner } of members) {
+    const value = object[name];
     if (kind === 'dateTime' && typeof value === 'string') document[name] = new Date(value);
+    else if (inner.some(hasTime) && value !== null && typeof value === 'object') {
+      const convert = (part: unknown) => withDates(part as Readonly<Record<string, unknown>>, inner);
+      document[name] = Array.isArray(value) ? value.map(convert) : convert(value);
+    }
   }
   return document;
 }
+
+const hasTime = ({ kind, members }: StoredMember): boolean => kind === 'dateTime' || members.some(hasTime);
 
 /** A record with metadata as it is stored: not at all if there is none. */
 function withPairs(record: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
@@ -137,8 +152,16 @@ function withPairs(record: Readonly<Record<string, unknown>>): Readonly<Record<s
 
 /** Converts a document to a record: `_id` becomes `id`, without search words, and metadata becomes an object. Dates become strings in JSON. */
 export function toRecord(document: { readonly _id: string }): ImportRecord {
-  const { _id: id, search: _search, ...members } = document as { _id: string; search?: unknown };
+  const { _id: id, search: _search, ...others } = document as { _id: string; search?: unknown };
+  const members = withoutNull(others);
   return METADATA in members ? { id, ...members, [METADATA]: metadataObject(members[METADATA]) } : { id, ...members };
+}
+
+/** The members of a row, without attachments if it has none. */
+function withoutNull(members: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  if (members[ATTACHMENTS] !== null) return members;
+  const { [ATTACHMENTS]: _none, ...others } = members;
+  return others;
 }
 
 export async function* readRecords<T extends { _id: string }>(
@@ -174,8 +197,9 @@ export async function storeDocuments<T extends { _id: string }>(
   const changes: RowChange<T>[] = [];
   const outcomes = documents.map((given): StoredRecord => {
     const before = existing.get(given._id);
+    const complete = withStoredAttachments(given, before);
     // with the stored time, so that a difference in time alone is no change
-    const document = now ? stampedAs(given, before) : given;
+    const document = now ? stampedAs(complete, before) : complete;
     const conflicts = claims.flatMap(({ conflict }) => conflict(document) ?? []);
     if (conflicts.length === 0) for (const { take } of claims) take(document, before);
     const erased = ERASED_AT in document && document[ERASED_AT] !== null ? undefined : erasedFault(before, '');
@@ -189,6 +213,7 @@ export async function storeDocuments<T extends { _id: string }>(
     return { outcome: before ? 'updated' : 'created', errors: [] };
   });
   await writeRows(stored, changes, { ordered: true, session });
+  for (const { before, row } of changes) await removeDetached(data, before, row, session);
   return outcomes;
 }
 

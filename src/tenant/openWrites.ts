@@ -33,8 +33,6 @@ const RETRY_AFTER = 1;
 
 export interface StampedOptions extends UnitOptions {
   readonly by: Writer;
-  /** Whether it only deletes or shortens, so that an organisation that has reached its quota may do it. */
-  readonly makesRoom?: boolean;
 }
 
 /**

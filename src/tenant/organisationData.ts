@@ -38,6 +38,8 @@ export interface UnitOptions {
   /** The most rows that the work adds to each collection; 1 by default. */
   readonly rows?: number;
   readonly dryRun?: boolean;
+  /** Whether it only deletes or shortens, so that an organisation that has reached its quota may do it. */
+  readonly makesRoom?: boolean;
 }
 
 /**

@@ -2,6 +2,7 @@ import type { GraphQLSchema } from 'graphql';
 import { uniqueMembers } from '../mongo/collection';
 import type { Check } from '../errors';
 import { LONGEST_KEY } from '../schema/callerKeys';
+import { ATTACHMENTS } from '../schema/attachmentNames';
 import { componentSchemas, SCHEMA_ROOT } from '../schema/jsonSchema';
 import { ERASED_AT } from '../schema/personal';
 import { objectName, ownerOf, referenceTo, type StoredMember } from '../schema/storedTypes';
@@ -77,8 +78,8 @@ export function kindsOf(resources: readonly Resource[], schema: GraphQLSchema): 
           references: [],
           owner: undefined,
           parts: [],
-          own: new Set([UPDATED_AT, ERASED_AT, ...computed].filter(has)),
-          lists: stored.members.filter(hasParts),
+          own: new Set([UPDATED_AT, ERASED_AT, ATTACHMENTS, ...computed].filter(has)),
+          lists: stored.members.filter((member) => hasParts(member) && member.name !== ATTACHMENTS),
           check: checkAtFirstUse(() => requireSchema(ajv(), `objects${SCHEMA_ROOT}object.${name}`)),
         },
       ];

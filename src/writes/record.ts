@@ -2,6 +2,7 @@ import { isObject } from '../stored/elementFaults';
 import { withIds } from '../stored/parts';
 import type { Row } from '../stored/resource';
 import { KEY, METADATA, metadataObject } from '../schema/metadata';
+import { ATTACHMENTS } from '../schema/attachmentNames';
 import type { StoredMember } from '../schema/storedTypes';
 import type { Kind, Members } from './kinds';
 
@@ -57,6 +58,8 @@ function storedRecord({ resource: { stored } }: Kind, before: Row): Members {
     const isTime = value instanceof Date && !Number.isNaN(value.getTime());
     if (value !== undefined) record[name] = isTime ? value.toISOString() : value;
     if (name === METADATA) record[name] = metadataObject(value);
+    // their times are texts, too
+    if (name === ATTACHMENTS && Array.isArray(value)) record[name] = JSON.parse(JSON.stringify(value));
   }
   return record;
 }

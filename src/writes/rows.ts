@@ -1,6 +1,7 @@
 import type { ClientSession } from 'mongoose';
 import type { OrganisationData } from '../tenant/organisationData';
 import { partOf, readPiece } from '../mongo/readRows';
+import { removeDetached } from '../stored/attachmentRows';
 import type { Row } from '../stored/resource';
 import { changedAt, isSameRow, type RowChange, writeRows } from '../stored/rows';
 import type { Element } from './elements';
@@ -111,6 +112,7 @@ export function openRows(
         return isSame ? [] : [{ row, before: stored }];
       });
       await writeRows(data.collection(kind.resource), changes, { ordered: true, session, pace });
+      for (const { before, row } of changes) await removeDetached(data, before, row, session);
       for (const openRow of own) openRow.stored = openRow.row;
     }
     changed.clear();

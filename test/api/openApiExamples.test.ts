@@ -29,10 +29,11 @@ const EXAMPLES = 'schema/examples';
 const exampleIn = (file: string): Json => JSON.parse(read(`${EXAMPLES}/${file}`));
 
 test.each(OPERATIONS)('$operationId has examples that match its schemas', (operation) => {
-  const contents = [
-    answerOf(operation),
-    ...(operation.requestBody ? [operation.requestBody.content['application/json']] : []),
-  ];
+  // of a file there is no example
+  const contents = [answerOf(operation), operation.requestBody?.content['application/json']].filter(
+    (content) => content !== undefined,
+  );
+  expect(contents.length > 0 || operation.operationId.endsWith('_attachment')).toBe(true);
   for (const content of contents) {
     expect(content.example).toEqual(expect.anything());
     expect(faultsOf(content)).toEqual([]);

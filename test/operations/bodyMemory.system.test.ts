@@ -111,3 +111,38 @@ test('parsed values count until their request ends', async () => {
   await wire.until(/"code":"not_found"/);
   expect(await held()).toBe(0);
 });
+
+test('a hundred uploads at once stay in the share of their key: each is stored or gets 503', async () => {
+  const organisation = await makeOrganisation(gateway);
+  const { key } = await makeKey(gateway, organisation);
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  const products = Array.from({ length: 10 }, (_none, at) => ({ sku: String(at), name: 'Bolt' }));
+  const body = JSON.stringify({ products });
+  const made = await fetch(`${gateway.url}/api/v1/products/bulk`, { method: 'POST', headers, body });
+  const { results } = (await made.json()) as { results: readonly { id: string }[] };
+  const shed = () => metric(gateway, 'scopegate_http_requests_shed_total{reason="bodies"}');
+  const before = await shed();
+  let peak = 0;
+  const watch = new AbortController();
+  const watched = (async () => {
+    while (!watch.signal.aborted) peak = Math.max(peak, await held());
+  })();
+  const file = Buffer.alloc(MIB, 'x');
+  const as = { ...headers, 'content-type': 'text/plain', 'content-disposition': 'attachment; filename="x.txt"' };
+  const statuses = await Promise.all(
+    Array.from({ length: 100 }, async (_none, at) => {
+      const url = `${gateway.url}/api/v1/products/${results[at % 10]!.id}/attachments`;
+      const answer = await fetch(url, { method: 'POST', headers: as, body: file as unknown as BodyInit });
+      return answer.status;
+    }),
+  );
+  watch.abort();
+  await watched;
+  expect(new Set(statuses)).toEqual(new Set([201, 503]));
+  // before as many wait for their turn as may
+  expect(await shed()).toBeGreaterThan(before);
+  expect(peak).toBeLessThanOrEqual(MOST / 4);
+  const { database } = gateway.databases.organisationData(organisation);
+  const stored = statuses.filter((status) => status === 201).length;
+  expect(await database.collection('attachments.files').countDocuments()).toBe(stored);
+});

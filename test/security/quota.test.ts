@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { resourceOf } from '../../src/resources';
 import { eventually } from '../api/http/eventually';
 import { operator, TOKENS } from '../admin/operator/operator';
+import { named } from '../support/attachments';
 import { callerOf } from '../support/factories';
 import type { Organisation } from '../../src/auth/principal';
 import { late, metric, served } from '../support/gateway';
@@ -25,6 +26,13 @@ test('every write in every API is 422 quota_exceeded and stores nothing; reads, 
   const before = { text: 'Before', customer_id: IDS.customer };
   const first = await caller.post('/requests', before, headers);
   expect(first.status).toBe(201);
+  const path = `/requests/${IDS.request}/attachments`;
+  const uploading = {
+    body: 'x',
+    headers: { ...headers, 'content-type': 'text/plain', ...named('x.txt'), 'idempotency-key': randomUUID() },
+  };
+  const uploaded = await caller.send('POST', path, uploading);
+  expect(uploaded.status).toBe(201);
   // as an import by the operator does, which is not limited
   await fill(full);
   // until then its size is unknown, or that of a moment ago
@@ -49,6 +57,11 @@ test('every write in every API is 422 quota_exceeded and stores nothing; reads, 
   expect(await count()).toBe(requests);
   const again = await caller.post('/requests', before, headers);
   expect([again.status, again.body]).toEqual([201, first.body]);
+  // a file is refused as well, its replay is not, and deleting it makes room
+  const { headers: other } = { headers: { ...uploading.headers, 'idempotency-key': randomUUID() } };
+  expect((await caller.send('POST', path, { ...uploading, headers: other })).body.code).toBe('quota_exceeded');
+  expect((await caller.send('POST', path, uploading)).body).toEqual(uploaded.body);
+  expect((await caller.send('DELETE', `${path}/${String(uploaded.body.id)}`)).status).toBe(200);
   expect(await metric(gateway, 'scopegate_organisations_full')).toBe(1);
   expect(await metric(gateway, 'scopegate_organisation_bytes_max')).toBeGreaterThan(2_000_000);
 });

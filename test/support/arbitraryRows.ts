@@ -70,6 +70,9 @@ const scalars: Record<string, fc.Arbitrary<unknown>> = {
   Boolean: fc.boolean(),
 };
 
+/** Texts of each form that a pattern of the schema asks for. */
+const FORMS = ['EUR', 'USD', 'application/pdf', '0'.repeat(64)];
+
 /** How ordinary the objects are. */
 interface Oddness {
   /** One member in this many is odd; 0 for none. */
@@ -80,7 +83,10 @@ export function objectOf(type: GraphQLObjectType, oddness: Oddness): fc.Arbitrar
   const members = Object.values(type.getFields()).flatMap((field) => {
     const member = memberOf(field);
     if (member === undefined) return [];
-    const value = patternOf(field.astNode) ? fc.constantFrom('EUR', 'USD') : valueOf(field.type, oddness);
+    const pattern = patternOf(field.astNode);
+    const value = pattern
+      ? fc.constantFrom(...FORMS.filter((text) => pattern.test(text)).slice(0, 2))
+      : valueOf(field.type, oddness);
     return [[member, maybe(value, oddness)] as const];
   });
   const whole = fc.record(Object.fromEntries(members));

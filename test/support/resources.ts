@@ -34,6 +34,7 @@ export interface Resource {
 }
 
 const ADDRESS = 'line1 line2 city region postcode country';
+const ATTACHMENT = 'id file_name content_type size sha256 created_at';
 const LINE = 'id position line_type description qty uom unit_price_minor discount_pct vat_exempt lead_time_days';
 const AMOUNTS = 'currency subtotal_minor discount_minor vat_minor total_minor';
 const TIMES = 'created_at updated_at';
@@ -44,8 +45,8 @@ const OF_CONTRACT: readonly Resource[] = [
     list: 'products',
     one: 'product',
     order: 'name',
-    members: `id sku external_ref name description category uom currency unit_price_minor vat_exempt lead_time_days active metadata ${TIMES}`,
-    nested: {},
+    members: `id sku external_ref name description category uom currency unit_price_minor vat_exempt lead_time_days active metadata attachments ${TIMES}`,
+    nested: { attachments: ATTACHMENT },
   },
   {
     list: 'customers',
@@ -76,8 +77,8 @@ const OF_CONTRACT: readonly Resource[] = [
   {
     list: 'requests',
     one: 'request',
-    members: `id subject status customer_id external_ref contact message_count last_message_at metadata ${TIMES}`,
-    nested: { contact: 'name email phone' },
+    members: `id subject status customer_id external_ref contact message_count last_message_at metadata attachments ${TIMES}`,
+    nested: { contact: 'name email phone', attachments: ATTACHMENT },
   },
 ];
 
@@ -136,13 +137,22 @@ export function selection({ members, nested }: Resource): string {
 /** A record as returned by the API, with a thread's messages counted instead of listed. */
 export function toRow(record: ImportRecord): Json {
   if ('contacts' in record) return { erased_at: null, metadata: {}, ...record };
-  if (!('messages' in record)) return { ...(addedMembers(record) ?? { external_ref: null, metadata: {} }), ...record };
+  const files = 'sku' in record ? { attachments: [] } : {};
+  if (!('messages' in record))
+    return { ...(addedMembers(record) ?? { external_ref: null, metadata: {} }), ...files, ...record };
   const { messages, ...row } = record as Json;
   const last = messages
     .map((message: Json) => message.created_at)
     .sort()
     .at(-1);
-  return { external_ref: null, metadata: {}, ...row, message_count: messages.length, last_message_at: last };
+  return {
+    external_ref: null,
+    metadata: {},
+    attachments: [],
+    ...row,
+    message_count: messages.length,
+    last_message_at: last,
+  };
 }
 
 export function toItem(row: Json): Json {

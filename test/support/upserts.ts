@@ -100,7 +100,7 @@ export function upserting(kind: Upsert, face: Face, caller: () => Client) {
 
 /** A row without members set by the server: its id, its contacts' ids and its timestamps. */
 export function written(row: Json): Json {
-  const { id: _id, created_at: _createdAt, updated_at: _updatedAt, ...members } = row;
+  const { attachments: _attachments, id: _id, created_at: _createdAt, updated_at: _updatedAt, ...members } = row;
   if (!('contacts' in members)) {
     const { external_ref: _externalRef, ...given } = members;
     return given;

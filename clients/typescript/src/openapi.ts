@@ -364,6 +364,106 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/products/{id}/attachments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Attach a file to a product.
+         * @description Attach a file to a product. The body is the file, of at most 10 MiB; a product has at most 20. `Content-Type` says what it is, and its bytes must be of that type: `application/pdf`, `image/png`, `image/jpeg`, `image/gif`, `image/webp`, `image/tiff`, `image/heic`, `application/zip`, `application/vnd.openxmlformats-officedocument.wordprocessingml.document`, `application/vnd.openxmlformats-officedocument.spreadsheetml.sheet`, `application/vnd.openxmlformats-officedocument.presentationml.presentation`, `application/vnd.oasis.opendocument.text`, `application/vnd.oasis.opendocument.spreadsheet`, `application/msword`, `application/vnd.ms-excel`, `application/json`, `text/csv`, `text/plain`, `application/octet-stream`. The last takes any bytes. Costs a point for each MiB begun.
+         *
+         *     Requires the scope `products:write`.
+         */
+        post: operations["add_product_attachment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/products/{id}/attachments/{attachment_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download an attachment of a product.
+         * @description Download an attachment of a product. The answer is the file, or with `Range` a part of it. Browsers save it and never show it. Costs a point for each MiB begun.
+         *
+         *     Requires the scope `products:read`.
+         */
+        get: operations["get_product_attachment"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete an attachment of a product.
+         * @description Delete an attachment of a product. The answer is the attachment as it was.
+         *
+         *     Requires the scope `products:write`.
+         */
+        delete: operations["delete_product_attachment"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/requests/{id}/attachments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Attach a file to a request.
+         * @description Attach a file to a request. The body is the file, of at most 10 MiB; a request has at most 20. `Content-Type` says what it is, and its bytes must be of that type: `application/pdf`, `image/png`, `image/jpeg`, `image/gif`, `image/webp`, `image/tiff`, `image/heic`, `application/zip`, `application/vnd.openxmlformats-officedocument.wordprocessingml.document`, `application/vnd.openxmlformats-officedocument.spreadsheetml.sheet`, `application/vnd.openxmlformats-officedocument.presentationml.presentation`, `application/vnd.oasis.opendocument.text`, `application/vnd.oasis.opendocument.spreadsheet`, `application/msword`, `application/vnd.ms-excel`, `application/json`, `text/csv`, `text/plain`, `application/octet-stream`. The last takes any bytes. Costs a point for each MiB begun.
+         *
+         *     Requires the scope `requests:write`.
+         */
+        post: operations["add_request_attachment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/requests/{id}/attachments/{attachment_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download an attachment of a request.
+         * @description Download an attachment of a request. The answer is the file, or with `Range` a part of it. Browsers save it and never show it. Costs a point for each MiB begun.
+         *
+         *     Requires the scope `requests:read`.
+         */
+        get: operations["get_request_attachment"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete an attachment of a request.
+         * @description Delete an attachment of a request. The answer is the attachment as it was.
+         *
+         *     Requires the scope `requests:write`.
+         */
+        delete: operations["delete_request_attachment"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -973,6 +1073,8 @@ export interface components {
             metadata: {
                 [key: string]: string;
             };
+            /** @description Files attached to the product, at most 20, oldest first. They are added, read and deleted on REST. */
+            attachments: components["schemas"]["Attachment"][];
             /**
              * Format: date-time
              * @description When it was created.
@@ -983,6 +1085,32 @@ export interface components {
              * @description When it last changed.
              */
             updated_at: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /** @description A file that was attached to an object. On REST its bytes are at `/attachments/{id}` below the object. */
+        Attachment: {
+            /**
+             * Format: uuid
+             * @description Id of the attachment (UUID).
+             */
+            id: string;
+            /** @description Name of the file, as its `Content-Disposition` had it: 1 to 255 bytes of UTF-8. */
+            file_name: string;
+            /** @description Media type of the file, without parameters. Texts are UTF-8. */
+            content_type: string;
+            /**
+             * Format: int32
+             * @description Size in bytes, at most 10,485,760 (10 MiB).
+             */
+            size: number;
+            /** @description SHA-256 of the bytes, as 64 hexadecimal digits in lower case. */
+            sha256: string;
+            /**
+             * Format: date-time
+             * @description When it was attached.
+             */
+            created_at: string;
         } & {
             [key: string]: unknown;
         };
@@ -1248,6 +1376,8 @@ export interface components {
             metadata: {
                 [key: string]: string;
             };
+            /** @description Files attached to the thread, at most 20, oldest first. They are added, read and deleted on REST. */
+            attachments: components["schemas"]["Attachment"][];
             /**
              * Format: date-time
              * @description When it was created.
@@ -1606,6 +1736,8 @@ export interface components {
             metadata?: {
                 [key: string]: string | null;
             } | null;
+            /** @description Ignored. */
+            attachments?: components["schemas"]["AttachmentInput"][] | null;
             /**
              * Format: date-time
              * @description Ignored.
@@ -1616,6 +1748,30 @@ export interface components {
              * @description Ignored.
              */
             updated_at?: string | null;
+        };
+        /** @description An attachment in an element of a bulk call, so that an object can be sent back as it was read. It changes nothing. */
+        AttachmentInput: {
+            /**
+             * Format: uuid
+             * @description Ignored.
+             */
+            id?: string | null;
+            /** @description Ignored. */
+            file_name?: string | null;
+            /** @description Ignored. */
+            content_type?: string | null;
+            /**
+             * Format: int32
+             * @description Ignored.
+             */
+            size?: number | null;
+            /** @description Ignored. */
+            sha256?: string | null;
+            /**
+             * Format: date-time
+             * @description Ignored.
+             */
+            created_at?: string | null;
         };
         /** @description Input for the person who sent the request. */
         RequestContactInput: {
@@ -1719,6 +1875,8 @@ export interface components {
             metadata?: {
                 [key: string]: string;
             };
+            /** @description Files attached to the product, at most 20, oldest first. They are added, read and deleted on REST. */
+            attachments?: components["schemas"]["Attachment"][];
             /**
              * Format: date-time
              * @description When it was created.
@@ -1766,6 +1924,8 @@ export interface components {
             metadata?: {
                 [key: string]: string;
             };
+            /** @description Files attached to the thread, at most 20, oldest first. They are added, read and deleted on REST. */
+            attachments?: components["schemas"]["Attachment"][];
             /**
              * Format: date-time
              * @description When it was created.
@@ -1814,6 +1974,7 @@ export interface components {
              *     - `precondition_failed`: Precondition failed, 412
              *     - `payload_too_large`: Payload too large, 413
              *     - `unsupported_media_type`: Unsupported media type, 415
+             *     - `range_not_satisfiable`: Range not satisfiable, 416
              *     - `validation_failed`: Validation failed, 422
              *     - `idempotency_key_reused`: Idempotency key reused, 422
              *     - `quota_exceeded`: Quota exceeded, 422
@@ -2149,7 +2310,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `payload_too_large`: The body is too large: the limit is 1 MiB, or 5 MiB for bulk calls. Split it into smaller requests. Or a write changes more than the database takes in one transaction (many elements full of different words): send fewer at a time. Do not retry: the same request fails again. Change the request or the key first. */
+        /** @description `payload_too_large`: The body is too large: the limit is 1 MiB, 5 MiB for bulk calls, or 10 MiB for an attachment. Split it into smaller requests. Or a write changes more than the database takes in one transaction (many elements full of different words): send fewer at a time. Do not retry: the same request fails again. Change the request or the key first. */
         PayloadTooLarge: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2164,7 +2325,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `unsupported_media_type`: Send the body as `Content-Type: application/json` in UTF-8, uncompressed. Do not retry: the same request fails again. Change the request or the key first. */
+        /** @description `unsupported_media_type`: Send the body as `Content-Type: application/json` in UTF-8, uncompressed. An attachment has one of the types that `Accept` lists, and its bytes must be of it. Do not retry: the same request fails again. Change the request or the key first. */
         UnsupportedMediaType: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2176,6 +2337,22 @@ export interface components {
                 "Accept-Encoding": components["headers"]["Accept-Encoding"];
                 Accept: components["headers"]["Accept"];
                 "Accept-Patch": components["headers"]["Accept-Patch"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `range_not_satisfiable`: The `Range` begins after the end of the file, whose length `Content-Range` has. A complete file needs no other request. Do not retry: the same request fails again. Change the request or the key first. */
+        RangeNotSatisfiable: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "Content-Range": components["headers"]["Content-Range"];
                 [name: string]: unknown;
             };
             content: {
@@ -2338,6 +2515,21 @@ export interface components {
          * @example application/json
          */
         "Accept-Patch": string;
+        /**
+         * @description Always `bytes`.
+         * @example bytes
+         */
+        "Accept-Ranges": string;
+        /**
+         * @description The name of the file.
+         * @example attachment; filename="drawing.pdf"
+         */
+        "Content-Disposition": string;
+        /**
+         * @description The part that is sent, and the size of the file; of 416 the size alone.
+         * @example bytes 0-1023/48213
+         */
+        "Content-Range": string;
         /**
          * @description Methods that the route supports.
          * @example GET, HEAD
@@ -3465,6 +3657,7 @@ export interface operations {
                      *           "metadata": {
                      *             "supplier": "Exotic Liquids"
                      *           },
+                     *           "attachments": [],
                      *           "created_at": "1996-06-01T00:00:00.000Z",
                      *           "updated_at": "1996-06-01T00:00:00.000Z"
                      *         }
@@ -3554,6 +3747,7 @@ export interface operations {
                      *       "metadata": {
                      *         "supplier": "Exotic Liquids"
                      *       },
+                     *       "attachments": [],
                      *       "created_at": "1996-06-01T00:00:00.000Z",
                      *       "updated_at": "1996-06-01T00:00:00.000Z"
                      *     }
@@ -3664,6 +3858,7 @@ export interface operations {
                      *       "metadata": {
                      *         "supplier": "Exotic Liquids"
                      *       },
+                     *       "attachments": [],
                      *       "created_at": "1996-06-01T00:00:00.000Z",
                      *       "updated_at": "1996-06-01T00:00:00.000Z"
                      *     }
@@ -4189,6 +4384,16 @@ export interface operations {
                      *           "metadata": {
                      *             "channel": "email"
                      *           },
+                     *           "attachments": [
+                     *             {
+                     *               "id": "d3b1f2c4-8a5e-4f60-9b7c-2e1d0a9c8b7f",
+                     *               "file_name": "drawing.pdf",
+                     *               "content_type": "application/pdf",
+                     *               "size": 48213,
+                     *               "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *               "created_at": "1996-06-29T00:00:00.000Z"
+                     *             }
+                     *           ],
                      *           "created_at": "1996-06-29T00:00:00.000Z",
                      *           "updated_at": "1996-06-29T00:00:00.000Z",
                      *           "external_ref": null
@@ -4283,6 +4488,7 @@ export interface operations {
                      *       "metadata": {
                      *         "channel": "email"
                      *       },
+                     *       "attachments": [],
                      *       "created_at": "1996-06-29T00:00:00.000Z",
                      *       "updated_at": "1996-06-29T00:00:00.000Z",
                      *       "external_ref": null
@@ -4375,6 +4581,16 @@ export interface operations {
                      *       "metadata": {
                      *         "channel": "email"
                      *       },
+                     *       "attachments": [
+                     *         {
+                     *           "id": "d3b1f2c4-8a5e-4f60-9b7c-2e1d0a9c8b7f",
+                     *           "file_name": "drawing.pdf",
+                     *           "content_type": "application/pdf",
+                     *           "size": 48213,
+                     *           "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *           "created_at": "1996-06-29T00:00:00.000Z"
+                     *         }
+                     *       ],
                      *       "created_at": "1996-06-29T00:00:00.000Z",
                      *       "updated_at": "1996-06-29T00:00:00.000Z",
                      *       "external_ref": null
@@ -4486,6 +4702,16 @@ export interface operations {
                      *       "metadata": {
                      *         "channel": "email"
                      *       },
+                     *       "attachments": [
+                     *         {
+                     *           "id": "d3b1f2c4-8a5e-4f60-9b7c-2e1d0a9c8b7f",
+                     *           "file_name": "drawing.pdf",
+                     *           "content_type": "application/pdf",
+                     *           "size": 48213,
+                     *           "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *           "created_at": "1996-06-29T00:00:00.000Z"
+                     *         }
+                     *       ],
                      *       "created_at": "1996-06-29T00:00:00.000Z",
                      *       "updated_at": "1996-06-29T00:00:00.000Z",
                      *       "external_ref": "T-1001"
@@ -4673,6 +4899,552 @@ export interface operations {
             409: components["responses"]["IdempotencyInProgress"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            /** @description The request line and headers are larger than 16 KiB. */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            500: components["responses"]["StoredObjectInvalid"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    add_product_attachment: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The name of the file (RFC 6266), 1 to 255 bytes in UTF-8, without a folder or control characters: `filename` as it is, or `filename*` percent-encoded.
+                 * @example attachment; filename="drawing.pdf"
+                 */
+                "Content-Disposition": string;
+                /**
+                 * @description A unique string for this write, such as a UUID. If the same request is sent again within 24 hours, the first response is replayed with `Idempotent-Replayed: true` and nothing is written twice.
+                 * @example 54337085-d7c6-492a-8abe-37d0c183503a
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description The product's id.
+                 * @example 689defbf-4477-5b15-966e-4830b650ded3
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/octet-stream": string;
+            };
+        };
+        responses: {
+            /** @description The attachment. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Api-Key-Expires-At": components["headers"]["X-Api-Key-Expires-At"];
+                    "Scopegate-Mode": components["headers"]["Scopegate-Mode"];
+                    Location: components["headers"]["Location"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "d3b1f2c4-8a5e-4f60-9b7c-2e1d0a9c8b7f",
+                     *       "file_name": "drawing.pdf",
+                     *       "content_type": "application/pdf",
+                     *       "size": 48213,
+                     *       "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *       "created_at": "1996-06-29T00:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Attachment"];
+                };
+            };
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["IdempotencyInProgress"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            /** @description The request line and headers are larger than 16 KiB. */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            500: components["responses"]["StoredObjectInvalid"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    get_product_attachment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An `ETag` of the object, or several with commas; the response is 412 if it has changed since.
+                 * @example *
+                 */
+                "If-Match"?: string;
+                /**
+                 * @description The `ETag` of your copy; the response is 304 without a body if it is still current.
+                 * @example "Yk3n0vJr2mXq8sWbT5cLdA9pZ1e"
+                 */
+                "If-None-Match"?: string;
+                /**
+                 * @description The part that is wanted, such as `bytes=1000-1999`, `bytes=1000-` or `bytes=-500`; with several the answer is the whole file.
+                 * @example bytes=0-1023
+                 */
+                Range?: string;
+                /**
+                 * @description The `ETag` of the part that you have: if the file has another, the answer is the whole file.
+                 * @example "n4bQgYhMfWWaL-qgxVrQFaO_Txs"
+                 */
+                "If-Range"?: string;
+            };
+            path: {
+                /**
+                 * @description The product's id.
+                 * @example 689defbf-4477-5b15-966e-4830b650ded3
+                 */
+                id: string;
+                /**
+                 * @description The attachment's id.
+                 * @example d3b1f2c4-8a5e-4f60-9b7c-2e1d0a9c8b7f
+                 */
+                attachment_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Api-Key-Expires-At": components["headers"]["X-Api-Key-Expires-At"];
+                    "Scopegate-Mode": components["headers"]["Scopegate-Mode"];
+                    ETag: components["headers"]["ETag"];
+                    "Accept-Ranges": components["headers"]["Accept-Ranges"];
+                    "Content-Disposition": components["headers"]["Content-Disposition"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "*/*": string;
+                };
+            };
+            /** @description The part of the file that `Range` asks for. */
+            206: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Api-Key-Expires-At": components["headers"]["X-Api-Key-Expires-At"];
+                    "Scopegate-Mode": components["headers"]["Scopegate-Mode"];
+                    ETag: components["headers"]["ETag"];
+                    "Accept-Ranges": components["headers"]["Accept-Ranges"];
+                    "Content-Disposition": components["headers"]["Content-Disposition"];
+                    "Content-Range": components["headers"]["Content-Range"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "*/*": string;
+                };
+            };
+            /** @description The object has not changed since the response with the `ETag` in `If-None-Match`. */
+            304: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            412: components["responses"]["PreconditionFailed"];
+            416: components["responses"]["RangeNotSatisfiable"];
+            429: components["responses"]["RateLimited"];
+            /** @description The request line and headers are larger than 16 KiB. */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            500: components["responses"]["StoredObjectInvalid"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    delete_product_attachment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A unique string for this write, such as a UUID. If the same request is sent again within 24 hours, the first response is replayed with `Idempotent-Replayed: true` and nothing is written twice.
+                 * @example ebb28001-d9db-480d-8b10-263f303e56cc
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description The product's id.
+                 * @example 689defbf-4477-5b15-966e-4830b650ded3
+                 */
+                id: string;
+                /**
+                 * @description The attachment's id.
+                 * @example d3b1f2c4-8a5e-4f60-9b7c-2e1d0a9c8b7f
+                 */
+                attachment_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The attachment as it was. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Api-Key-Expires-At": components["headers"]["X-Api-Key-Expires-At"];
+                    "Scopegate-Mode": components["headers"]["Scopegate-Mode"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "d3b1f2c4-8a5e-4f60-9b7c-2e1d0a9c8b7f",
+                     *       "file_name": "drawing.pdf",
+                     *       "content_type": "application/pdf",
+                     *       "size": 48213,
+                     *       "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *       "created_at": "1996-06-29T00:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Attachment"];
+                };
+            };
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["IdempotencyInProgress"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            /** @description The request line and headers are larger than 16 KiB. */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            500: components["responses"]["StoredObjectInvalid"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    add_request_attachment: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The name of the file (RFC 6266), 1 to 255 bytes in UTF-8, without a folder or control characters: `filename` as it is, or `filename*` percent-encoded.
+                 * @example attachment; filename="drawing.pdf"
+                 */
+                "Content-Disposition": string;
+                /**
+                 * @description A unique string for this write, such as a UUID. If the same request is sent again within 24 hours, the first response is replayed with `Idempotent-Replayed: true` and nothing is written twice.
+                 * @example 6a978467-197e-4679-85f3-1540b1dadc82
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description The request's id.
+                 * @example 87970e7f-9792-5f28-934c-f628382b72a6
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/octet-stream": string;
+            };
+        };
+        responses: {
+            /** @description The attachment. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Api-Key-Expires-At": components["headers"]["X-Api-Key-Expires-At"];
+                    "Scopegate-Mode": components["headers"]["Scopegate-Mode"];
+                    Location: components["headers"]["Location"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "d3b1f2c4-8a5e-4f60-9b7c-2e1d0a9c8b7f",
+                     *       "file_name": "drawing.pdf",
+                     *       "content_type": "application/pdf",
+                     *       "size": 48213,
+                     *       "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *       "created_at": "1996-06-29T00:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Attachment"];
+                };
+            };
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["IdempotencyInProgress"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            /** @description The request line and headers are larger than 16 KiB. */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            500: components["responses"]["StoredObjectInvalid"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    get_request_attachment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An `ETag` of the object, or several with commas; the response is 412 if it has changed since.
+                 * @example *
+                 */
+                "If-Match"?: string;
+                /**
+                 * @description The `ETag` of your copy; the response is 304 without a body if it is still current.
+                 * @example "Yk3n0vJr2mXq8sWbT5cLdA9pZ1e"
+                 */
+                "If-None-Match"?: string;
+                /**
+                 * @description The part that is wanted, such as `bytes=1000-1999`, `bytes=1000-` or `bytes=-500`; with several the answer is the whole file.
+                 * @example bytes=0-1023
+                 */
+                Range?: string;
+                /**
+                 * @description The `ETag` of the part that you have: if the file has another, the answer is the whole file.
+                 * @example "n4bQgYhMfWWaL-qgxVrQFaO_Txs"
+                 */
+                "If-Range"?: string;
+            };
+            path: {
+                /**
+                 * @description The request's id.
+                 * @example 87970e7f-9792-5f28-934c-f628382b72a6
+                 */
+                id: string;
+                /**
+                 * @description The attachment's id.
+                 * @example d3b1f2c4-8a5e-4f60-9b7c-2e1d0a9c8b7f
+                 */
+                attachment_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Api-Key-Expires-At": components["headers"]["X-Api-Key-Expires-At"];
+                    "Scopegate-Mode": components["headers"]["Scopegate-Mode"];
+                    ETag: components["headers"]["ETag"];
+                    "Accept-Ranges": components["headers"]["Accept-Ranges"];
+                    "Content-Disposition": components["headers"]["Content-Disposition"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "*/*": string;
+                };
+            };
+            /** @description The part of the file that `Range` asks for. */
+            206: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Api-Key-Expires-At": components["headers"]["X-Api-Key-Expires-At"];
+                    "Scopegate-Mode": components["headers"]["Scopegate-Mode"];
+                    ETag: components["headers"]["ETag"];
+                    "Accept-Ranges": components["headers"]["Accept-Ranges"];
+                    "Content-Disposition": components["headers"]["Content-Disposition"];
+                    "Content-Range": components["headers"]["Content-Range"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "*/*": string;
+                };
+            };
+            /** @description The object has not changed since the response with the `ETag` in `If-None-Match`. */
+            304: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            412: components["responses"]["PreconditionFailed"];
+            416: components["responses"]["RangeNotSatisfiable"];
+            429: components["responses"]["RateLimited"];
+            /** @description The request line and headers are larger than 16 KiB. */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            500: components["responses"]["StoredObjectInvalid"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    delete_request_attachment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A unique string for this write, such as a UUID. If the same request is sent again within 24 hours, the first response is replayed with `Idempotent-Replayed: true` and nothing is written twice.
+                 * @example 565c9652-decc-4252-88d4-ef9c031c9839
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description The request's id.
+                 * @example 87970e7f-9792-5f28-934c-f628382b72a6
+                 */
+                id: string;
+                /**
+                 * @description The attachment's id.
+                 * @example d3b1f2c4-8a5e-4f60-9b7c-2e1d0a9c8b7f
+                 */
+                attachment_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The attachment as it was. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Api-Key-Expires-At": components["headers"]["X-Api-Key-Expires-At"];
+                    "Scopegate-Mode": components["headers"]["Scopegate-Mode"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "d3b1f2c4-8a5e-4f60-9b7c-2e1d0a9c8b7f",
+                     *       "file_name": "drawing.pdf",
+                     *       "content_type": "application/pdf",
+                     *       "size": 48213,
+                     *       "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *       "created_at": "1996-06-29T00:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Attachment"];
+                };
+            };
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["IdempotencyInProgress"];
             422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             /** @description The request line and headers are larger than 16 KiB. */

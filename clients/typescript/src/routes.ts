@@ -8,10 +8,13 @@ export type Schemas = components['schemas'];
 type Method = 'get' | 'post' | 'patch';
 type Json<T> = T extends { content: { 'application/json': infer V } } ? V : never;
 
+/** The routes of files, whose bodies are not JSON: call them with `fetch`. */
+type OfFiles = `${string}/attachments` | `${string}/attachments/{attachment_id}`;
+
 /** The paths that have a method: `Path<'patch'>`. */
 export type Path<M extends Method> = {
-  [P in keyof paths]: paths[P][M] extends { responses: unknown } ? P : never;
-}[keyof paths];
+  [P in Exclude<keyof paths, OfFiles>]: paths[P][M] extends { responses: unknown } ? P : never;
+}[Exclude<keyof paths, OfFiles>];
 
 /** What a route returns: `Result<'get', '/me'>`. */
 export type Result<M extends Method, P extends keyof paths> = paths[P][M] extends { responses: infer R }

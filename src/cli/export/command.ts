@@ -8,6 +8,7 @@ import { unnamedMaster } from '../../webhooks/masterSecret';
 import { CommandFailure, interrupted, interruption } from '../ending';
 import type { OrgOption } from '../help';
 import {
+  ATTACHMENTS_FOLDER,
   fileName,
   KEYS_FILE,
   missingIn,
@@ -20,6 +21,7 @@ import {
 import type { Store } from '../store';
 import { note, print, printJson, printTable } from '../terminal';
 import { requireData, withStore } from '../withStore';
+import { withFiles } from './attachments';
 import { createDraft, type Draft, OWNER_ONLY } from './draft';
 import { keyLines, type Keys, type Lines, recordLines, type Webhooks, webhookLines, writeLines } from './lines';
 
@@ -72,6 +74,8 @@ const webhooksOf = async ({ control, databases }: Store, org: string): Promise<W
 
 /** The names of all files of an export. */
 const namesOf = ({ keys, webhooks }: Pick<Export, 'keys' | 'webhooks'>): string[] => [
+  // first, so that no record is in place before its files
+  ATTACHMENTS_FOLDER,
   ...recordKinds.map(fileName),
   ...(keys ? [KEYS_FILE] : []),
   ...(webhooks ? [WEBHOOKS_FILE] : []),
@@ -113,11 +117,14 @@ export async function exportFolder(options: Export): Promise<Record<string, numb
   const schemas = recordSchemas(publishedSchemas().rest, recordKinds);
   const counts: Record<string, number> = {};
   const write = (file: string, lines: Lines) => writeLines(draft.path(file), lines, signal);
+  let files = 0;
+  const target = { folder: draft.path(ATTACHMENTS_FOLDER), signal, onFile: () => (files += 1) };
   try {
     for (const kind of recordKinds) {
       const toLine = recordWriter(schemas, { $ref: SCHEMA_ROOT + recordName(kind) }, kind.decimals);
-      counts[kind.file] = await write(fileName(kind), recordLines(kind, data, toLine));
+      counts[kind.file] = await write(fileName(kind), recordLines(withFiles(kind, target), data, toLine));
     }
+    if (files > 0) counts[ATTACHMENTS_FOLDER] = files;
     // the first line is no key
     if (keys) counts.keys = (await write(KEYS_FILE, keyLines(keys))) - 1;
     if (webhooks) counts.webhooks = await write(WEBHOOKS_FILE, webhookLines(webhooks));

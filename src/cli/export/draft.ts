@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { isAlive } from '../../embedded/process';
 import { HOUR, MINUTE, SECOND } from '../../units';
+import { ATTACHMENTS_FOLDER } from '../records';
 
 /*
  * What an export has written so far: a folder inside the target, until all files are complete (docs/decisions/exports.md). It has personal data,
@@ -60,7 +61,11 @@ export async function createDraft(target: string, signal?: AbortSignal): Promise
       // files that are complete are not removed in between
       signal?.removeEventListener('abort', removeNow);
       signal?.throwIfAborted();
-      for (const file of files) await rename(path(file), join(target, file));
+      for (const file of files) {
+        // a folder takes the place of another only if that is gone, and an export without attachments has none
+        if (file === ATTACHMENTS_FOLDER) await rm(join(target, file), { recursive: true, force: true });
+        if (file !== ATTACHMENTS_FOLDER || existsSync(path(file))) await rename(path(file), join(target, file));
+      }
     },
     async remove() {
       clearInterval(touching);

@@ -1,17 +1,22 @@
 import { statSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type { OrganisationData } from '../../tenant/organisationData';
 import type { Fault } from '../../errors';
 import { recordKinds } from '../../resources';
+import { published } from '../../schema/model';
 import { ERASED_AT } from '../../schema/personal';
+import { hasAttachments } from '../../schema/storedTypes';
 import { stampedWrite } from '../../tenant/openWrites';
-import { type ImportRecord, type RecordKind, type Stamp, type StoredRecord, storeRecords } from '../../stored/records';
+import type { ImportRecord, RecordKind, Stamp, StoredRecord } from '../../stored/records';
 import { CommandFailure, isAbort, usageFailure } from '../ending';
 import type { Progress } from '../progress';
+import { storeWithFiles } from './attachments';
 import { fileName, type Line, ndjsonLines, recordReaders } from '../records';
 
 /** Records per transaction: 500 took 12% less time than 200, and 1,000 took as long as 500. */
 const MAX_RECORDS = 500;
+/** Objects that are deleted with their files in one transaction: each may have 800 chunks. */
+const MAX_WITH_FILES = 20;
 /** Bytes of lines per batch, to bound memory with large records. */
 const MAX_BYTES = 4 * 1024 * 1024;
 /** Invalid lines per batch: their faults are held until the batch is stored, so that all are reported in line order. */
@@ -73,7 +78,7 @@ export async function importPath(options: ImportPathOptions): Promise<Record<str
   for (const { kind, file } of files) {
     if (target.signal?.aborted) break;
     const store = (records: readonly ImportRecord[]): Promise<StoredRecord[]> =>
-      storeRecords(kind, target.data, records, { by: 'operator', stamp });
+      storeWithFiles(kind, target.data, records, { folder: folderOf(path), stamp });
     const ids = new Set<string>();
     const began = new Date(target.data.now());
     const report = await importFile(file, { name: kind.file, read: reader(kind), store, ids }, target);
@@ -107,14 +112,21 @@ async function findMissing(
 }
 
 async function deleteAll(data: OrganisationData, kind: RecordKind, ids: readonly string[]): Promise<void> {
-  for (let at = 0; at < ids.length; at += MAX_RECORDS) {
-    const batch = ids.slice(at, at + MAX_RECORDS);
+  const most = hasAttachments(published.stored.get(kind.type)) ? MAX_WITH_FILES : MAX_RECORDS;
+  for (let at = 0; at < ids.length; at += most) {
+    const batch = ids.slice(at, at + most);
     await stampedWrite(data, (session) => kind.remove(data, batch, session), {
       writes: kind.writes,
       rows: 0,
       by: 'operator',
     });
   }
+}
+
+/** The folder beside whose files attachments are; undefined for standard input. */
+function folderOf(path: string): string | undefined {
+  if (path === STDIN) return undefined;
+  return statSync(path).isDirectory() ? path : dirname(path);
 }
 
 /** The files to import at a path, in the order of the kinds. @throws CommandFailure if there are none. */

@@ -24,6 +24,7 @@ import {
 } from '../sdl';
 import type { SchemaModel } from '../model';
 import { type StoredMember, type StoredType, typeOf, typesIn } from '../storedTypes';
+import { attachmentErrors } from './attachables';
 import { errorsAt, nodeOf, type SchemaError } from './errors';
 
 /* Finds parts of the SDL that contradict each other, so that an API would not do what the schema says. */
@@ -33,6 +34,7 @@ export function agreementErrors(sdl: SchemaModel, schema: GraphQLSchema): Schema
   return [
     ...[...sdl.stored.values()].flatMap((stored) => storedErrors(sdl, stored)),
     ...sdl.fields.flatMap(({ type, field }) => memberErrors(sdl, type, field, inner)),
+    ...attachmentErrors(sdl),
     ...inputs(sdl).flatMap(([place, input]) => constraintErrors(place, input)),
     ...defaultErrors(sdl, schema),
     ...sdl.roots.flatMap(({ kind, field }) => pathErrors(`${kind}.${field.name.value}`, field)),

@@ -118,7 +118,10 @@ function tableErrors(sdl: Sdl): SchemaError[] {
 }
 
 /** The gateway's own collections in an organisation's database; a test checks that this list matches their definitions. */
-export const OWN_COLLECTIONS = ['idempotency_records', 'open_writes', 'write_versions', 'events', 'webhook_deliveries'];
+export const OWN_COLLECTIONS = [
+  ...['idempotency_records', 'open_writes', 'write_versions', 'events', 'webhook_deliveries'],
+  ...['attachments.files', 'attachments.chunks'],
+];
 
 export function collectionErrors(sdl: SchemaModel): SchemaError[] {
   const owners = new Map<string, string>();

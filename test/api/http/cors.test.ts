@@ -65,7 +65,7 @@ describe('with configured origins, a page may read an answer (true) or not (fals
       const { status, headers } = await preflight(urlOf(which) + path, origin);
       expect(status).toBe(204);
       expect(headers.get('access-control-allow-origin')).toBe(isAllowed ? origin : null);
-      expect(headers.get('access-control-allow-methods')).toBe(isAllowed ? 'GET, HEAD, POST, PATCH' : null);
+      expect(headers.get('access-control-allow-methods')).toBe(isAllowed ? 'GET, HEAD, POST, PATCH, DELETE' : null);
       expect(headers.get('access-control-allow-headers')).toBe(isAllowed ? SENDABLE : null);
       expect(headers.get('vary')).toBe('Origin, Access-Control-Request-Headers');
     },

@@ -92,7 +92,17 @@ test('hints mark what reads, what can be repeated, what overwrites, and where ou
   const once = namesOf(tools.filter(({ annotations }) => !annotations.idempotentHint));
   expect(once.filter((name) => [...ADDING, ...CHANGING].includes(name) || !writes.includes(name))).toEqual(ADDING);
   expect(having('openWorldHint').sort()).toEqual(
-    [...ADDING, 'request', 'request_messages', 'requests', 'update_request'].sort(),
+    // of products the names of files
+    [
+      ...ADDING,
+      'request',
+      'request_messages',
+      'requests',
+      'update_request',
+      'product',
+      'products',
+      'update_product',
+    ].sort(),
   );
 });
 

@@ -160,4 +160,33 @@ inBrowser('the reference', () => {
     await page.evaluate('location.hash = "#/Orders"');
     await page.waitForFunction('document.getElementById("/orders").getBoundingClientRect().top < innerHeight');
   });
+
+  test('says how to send a file, and does not try that', async () => {
+    const page = await scene.visit(`${DOCS}/requests/add-attachment`);
+    await says(page, 'The bytes of the file, as they are.');
+    expect(await page.locator(SAMPLE).innerText()).toContain("--data-binary '@drawing.pdf'");
+    expect(await button(page, 'Try it').count()).toBe(0);
+    await expectAccessible(page);
+  });
+
+  test('a file is saved and never shown, even if another program stored that it is HTML', async () => {
+    const page = await scene.visit('/errors');
+    const [before, authorization] = [page.url(), `Bearer ${scene.key}`];
+    const data = scene.gateway.databases.organisationData(scene.organisation);
+    const { _id } = (await data.database.collection('products').findOne({}))!;
+    const at = `${scene.gateway.url}/api/v1/products/${String(_id)}/attachments`;
+    const sent = { authorization, 'content-type': 'text/plain', 'content-disposition': 'inline; filename="page.html"' };
+    const body = '<!doctype html><title>shown</title><script>document.title = "run"</script>';
+    const { id } = (await (await fetch(at, { method: 'POST', headers: sent, body })).json()) as { id: string };
+    await page.setExtraHTTPHeaders({ authorization });
+    for (const type of ['text/plain', 'text/html', 'image/svg+xml']) {
+      const stored = { $set: { 'attachments.0.content_type': type } };
+      await data.database.collection('products').updateOne({ _id }, stored);
+      const saved = page.waitForEvent('download');
+      // the navigation ends where it began
+      await page.goto(`${at}/${id}`).catch(() => undefined);
+      const download = await saved;
+      expect([type, download.suggestedFilename(), page.url()]).toEqual([type, 'page.html', before]);
+    }
+  });
 });

@@ -47,7 +47,9 @@ test('the page of each operation has its parameters, scopes, fields, statuses an
     // not the list, the form and the words of the search, which have some of it too
     const main = text.slice(text.indexOf('<article'), text.indexOf('</aside>'));
     const named = parameters.map(({ name }) => name);
-    const examples: unknown[] = requestBody ? [requestBody.content['application/json'].example] : [];
+    // a file has none
+    const sent: unknown = requestBody?.content['application/json']?.example;
+    const examples: unknown[] = sent === undefined ? [] : [sent];
     for (const { $ref, ...own } of Object.values<Json>(responses)) {
       const { content = {} }: Json = $ref ? document.components.responses![$ref.split('/').at(-1)] : own;
       for (const { example, examples: ofCodes = {} } of Object.values<Json>(content)) {

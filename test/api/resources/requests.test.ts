@@ -33,6 +33,7 @@ describe.each(FACES)('open_request in $name', (face) => {
       created_at: expect.stringMatching(/Z$/),
       updated_at: thread.created_at,
       metadata: {},
+      attachments: [],
     });
     expect(Date.parse(thread.created_at)).toBeGreaterThanOrEqual(from);
     expect(await ask(face, caller, 'request', { id: thread.id })).toEqual(thread);

@@ -18,6 +18,8 @@ const gateway = servedBy(() =>
 );
 const bare = driver();
 
+const AS_TEXT = { 'content-type': 'text/plain', 'content-disposition': 'attachment; filename="note.txt"' };
+
 interface Row {
   readonly _id: string;
   readonly [member: string]: unknown;
@@ -42,6 +44,26 @@ const faultOf = ({ status, body }: { status: number; body: Json }): unknown[] =>
   body.code,
   ...(body.errors ?? []).map(({ pointer, code }: Json) => `${String(pointer)} ${String(code)}`),
 ];
+
+test('attachments of another customer’s request are not there to read, add or delete; its own are', async () => {
+  const { whole, restricted, mine, theirs } = await newScene();
+  for (const [customer, expected] of [
+    [theirs, [404, 404, 404, 200]],
+    [mine, [201, 200, 200, 404]],
+  ] as const) {
+    const files = `/requests/${await open(whole, customer)}/attachments`;
+    const add = (by: Client) => by.send('POST', files, { body: 'A note.', headers: AS_TEXT });
+    const file = `${files}/${String((await add(whole)).body.id)}`;
+    const read = (by: Client) => by.send('HEAD', file);
+    const answers = [
+      await add(restricted),
+      await read(restricted),
+      await restricted.send('DELETE', file),
+      await read(whole),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual(expected);
+  }
+});
 
 test('a restricted key writes what belongs to its customers, before and after, and creates no customers', async () => {
   const { whole, restricted, mine, theirs } = await newScene();

@@ -427,10 +427,29 @@ class Product(TypedDict):
     """Whether the product is on sale."""
     metadata: dict[str, str]
     """Metadata: what the organisation has added, at most 50 pairs. On REST an object, which is empty if there are none."""
+    attachments: list[Attachment]
+    """Files attached to the product, at most 20, oldest first. They are added, read and deleted on REST."""
     created_at: str
     """When it was created."""
     updated_at: str
     """When it last changed."""
+
+
+class Attachment(TypedDict):
+    """A file that was attached to an object. On REST its bytes are at `/attachments/{id}` below the object."""
+
+    id: str
+    """Id of the attachment (UUID)."""
+    file_name: str
+    """Name of the file, as its `Content-Disposition` had it: 1 to 255 bytes of UTF-8."""
+    content_type: str
+    """Media type of the file, without parameters. Texts are UTF-8."""
+    size: int
+    """Size in bytes, at most 10,485,760 (10 MiB)."""
+    sha256: str
+    """SHA-256 of the bytes, as 64 hexadecimal digits in lower case."""
+    created_at: str
+    """When it was attached."""
 
 
 class QuotePage(TypedDict):
@@ -593,6 +612,8 @@ class Request(TypedDict):
     """When the last message was written."""
     metadata: dict[str, str]
     """Metadata: what the organisation has added, at most 50 pairs. On REST an object, which is empty if there are none."""
+    attachments: list[Attachment]
+    """Files attached to the thread, at most 20, oldest first. They are added, read and deleted on REST."""
     created_at: str
     """When it was created."""
     updated_at: str
@@ -866,9 +887,28 @@ class ProductUpsert(TypedDict):
     """Whether the product is on sale. Null, or omitting it for a new product, sets true."""
     metadata: NotRequired[dict[str, str | None] | None]
     """Metadata to set, at most 50 pairs; others stay. A value of null removes a pair, null removes all."""
+    attachments: NotRequired[list[AttachmentInput] | None]
+    """Ignored."""
     created_at: NotRequired[str | None]
     """Ignored."""
     updated_at: NotRequired[str | None]
+    """Ignored."""
+
+
+class AttachmentInput(TypedDict):
+    """An attachment in an element of a bulk call, so that an object can be sent back as it was read. It changes nothing."""
+
+    id: NotRequired[str | None]
+    """Ignored."""
+    file_name: NotRequired[str | None]
+    """Ignored."""
+    content_type: NotRequired[str | None]
+    """Ignored."""
+    size: NotRequired[int | None]
+    """Ignored."""
+    sha256: NotRequired[str | None]
+    """Ignored."""
+    created_at: NotRequired[str | None]
     """Ignored."""
 
 
@@ -943,6 +983,8 @@ class ChangedProduct(TypedDict):
     """Whether the product is on sale."""
     metadata: NotRequired[dict[str, str]]
     """Metadata: what the organisation has added, at most 50 pairs. On REST an object, which is empty if there are none."""
+    attachments: NotRequired[list[Attachment]]
+    """Files attached to the product, at most 20, oldest first. They are added, read and deleted on REST."""
     created_at: NotRequired[str]
     """When it was created."""
     updated_at: NotRequired[str]
@@ -970,6 +1012,8 @@ class ChangedRequest(TypedDict):
     """When the last message was written."""
     metadata: NotRequired[dict[str, str]]
     """Metadata: what the organisation has added, at most 50 pairs. On REST an object, which is empty if there are none."""
+    attachments: NotRequired[list[Attachment]]
+    """Files attached to the thread, at most 20, oldest first. They are added, read and deleted on REST."""
     created_at: NotRequired[str]
     """When it was created."""
     updated_at: NotRequired[str]
@@ -1006,6 +1050,7 @@ class Problem(TypedDict):
     - `precondition_failed`: Precondition failed, 412
     - `payload_too_large`: Payload too large, 413
     - `unsupported_media_type`: Unsupported media type, 415
+    - `range_not_satisfiable`: Range not satisfiable, 416
     - `validation_failed`: Validation failed, 422
     - `idempotency_key_reused`: Idempotency key reused, 422
     - `quota_exceeded`: Quota exceeded, 422

@@ -1,0 +1,88 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { Exchange } from '../http/exchange';
+import type { DataContext } from '../operations/context';
+import { matchesTag, versionRequired } from '../schema/entityTags';
+import type { Attachment } from '../stored/attachmentRows';
+import { attachmentIn } from '../stored/attachments';
+import { readOwner } from '../stored/attachmentOwner';
+import type { Resource } from '../stored/resource';
+import { readFile } from '../tenant/files';
+import { MEBIBYTE } from '../units';
+import { servedType } from './contentTypes';
+import { dispositionOf } from './fileName';
+import { notSatisfiable, readIds, type Params } from './parameters';
+import { pointsOf } from './points';
+import { spanOf } from './range';
+
+/** Memory of a download: what was read last, and what is read next. */
+const IN_MEMORY = 2 * MEBIBYTE;
+
+/**
+ * Answers with the bytes of an attachment, or a range of them. No browser shows them in its window, whatever they are. `onError` is called if the
+ * answer breaks off.
+ */
+export async function download(
+  exchange: Exchange,
+  params: Params,
+  context: DataContext,
+  resource: Resource,
+  onError: (error: unknown) => void,
+): Promise<void> {
+  const { request, response } = exchange;
+  const { id, attachmentId } = readIds(exchange, params);
+  const attachment = attachmentIn(await readOwner(context, resource, id), attachmentId);
+  const tag = tagOf(attachment);
+  const { headers } = request;
+  versionRequired({ ifMatch: headers['if-match'] })(() => tag);
+  response.setHeader('ETag', tag);
+  response.setHeader('Cache-Control', 'private, no-cache');
+  if (matchesTag(headers['if-none-match'], tag)) {
+    response.statusCode = 304;
+    response.end();
+    return;
+  }
+  const { size } = attachment;
+  // a range of another version than the caller has would not fit
+  const isSame = headers['if-range'] === undefined || headers['if-range'] === tag;
+  const span = request.method === 'GET' && isSame ? spanOf(headers.range, size) : undefined;
+  if (span === null) throw notSatisfiable(size);
+  const { start, end } = span ?? { start: 0, end: size };
+  if (request.method !== 'HEAD') await context.charge(pointsOf(end - start) - 1);
+  response.setHeader('Content-Type', servedType(attachment.content_type));
+  response.setHeader('Content-Length', end - start);
+  response.setHeader('Content-Disposition', dispositionOf(attachment.file_name));
+  response.setHeader('Content-Security-Policy', "sandbox; default-src 'none'");
+  response.setHeader('X-Content-Type-Options', 'nosniff');
+  response.setHeader('Accept-Ranges', 'bytes');
+  if (span) response.setHeader('Content-Range', `bytes ${String(start)}-${String(end - 1)}/${String(size)}`);
+  response.statusCode = span ? 206 : 200;
+  if (request.method === 'HEAD') {
+    response.end();
+    return;
+  }
+  exchange.bodies.holdAnswer(exchange, Math.min(end - start, IN_MEMORY));
+  const pieces = readFile(context.data, attachment.id, { start, end });
+  // before the head is sent, so that a database that is away is a 503
+  const first = await pieces.next();
+  // in the background, since a slow caller is no request that takes too long
+  pipeline(Readable.from(withFirst(first, pieces)), response).catch((error: unknown) => {
+    if (!response.destroyed || !isClosedEarly(error)) onError(error);
+  });
+}
+
+async function* withFirst(first: IteratorResult<Buffer, void>, others: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+  if (first.done) return;
+  yield first.value;
+  yield* others;
+}
+
+/** Whether a caller went away. */
+function isClosedEarly(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === 'ERR_STREAM_PREMATURE_CLOSE';
+}
+
+/** The hash of the bytes, in the form of the other entity tags. */
+function tagOf({ sha256 }: Attachment): string {
+  return `"${Buffer.from(sha256, 'hex').toString('base64url').slice(0, 27)}"`;
+}

@@ -1,0 +1,77 @@
+import { type Exchange, createIncomingRequest, send } from '../http/exchange';
+import { requireAcceptsJson } from '../http/requestHead';
+import type { DataContext, OpenContext } from '../operations/context';
+import type { Attachable, RouteOperation } from '../schema/attachables';
+import { type AttachmentAnswer, deleteAttachment } from '../stored/attachments';
+import type { Resource } from '../stored/resource';
+import { REST_BASE } from '../units';
+import { download } from './download';
+import { type Params, readIds } from './parameters';
+import { upload } from './upload';
+import { writeOnce } from './writeOnce';
+
+/* The routes of attachments (docs/decisions/attachments.md): bytes, which GraphQL has no form for. */
+
+type Answer = (exchange: Exchange, params: Params) => Promise<void>;
+
+interface AttachmentOptions {
+  readonly attachables: readonly Attachable[];
+  /** The resource of a stored type. */
+  readonly resourceOf: (collection: string) => Resource;
+  readonly openContext: OpenContext<DataContext>;
+  /** Prefix of links to attachments, for clients that need absolute URLs. */
+  readonly publicUrl: string | undefined;
+  /** Called if the answer to a download breaks off. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** What answers each route. */
+export function createAttachmentRoutes(options: AttachmentOptions) {
+  const { attachables, resourceOf, openContext, publicUrl = '', onError } = options;
+
+  /** Opens a context, and authorises it, before anything else of a request is looked at. */
+  const authorised = (
+    route: RouteOperation,
+    answer: (exchange: Exchange, params: Params, context: DataContext) => Promise<void>,
+  ): [RouteOperation, Answer] => [
+    route,
+    async (exchange, params) => {
+      const context = await openContext(createIncomingRequest(exchange));
+      context.authorise(route);
+      const work = (): Promise<void> => answer(exchange, params, context);
+      await (context.trace ? context.trace(route.name, work) : work());
+    },
+  ];
+
+  const ofType = (attachable: Attachable): [RouteOperation, Answer][] => {
+    const { add, read, remove, stored } = attachable;
+    const resource = resourceOf(stored.collection);
+    return [
+      authorised(add, async (exchange, params, context) => {
+        const answer = await upload(exchange, params, context, attachable, resource);
+        exchange.response.setHeader('Location', `${publicUrl}${REST_BASE}${pathOf(attachable, answer)}`);
+        sendAttachment(exchange, add.rest.status, answer);
+      }),
+      authorised(read, (exchange, params, context) => download(exchange, params, context, resource, onError)),
+      authorised(remove, async (exchange, params, context) => {
+        requireAcceptsJson(exchange.request);
+        const { id, attachmentId } = readIds(exchange, params);
+        const args = { id, attachment_id: attachmentId };
+        const answer = await writeOnce(context, remove.name, args, (writing) =>
+          deleteAttachment(writing, resource, id, attachmentId),
+        );
+        sendAttachment(exchange, remove.rest.status, answer);
+      }),
+    ];
+  };
+
+  return new Map(attachables.flatMap(ofType));
+}
+
+function pathOf({ read: { rest } }: Attachable, { attached_to: id, attachment }: AttachmentAnswer): string {
+  return rest.path.replace(':id', id).replace(':attachment_id', attachment.id);
+}
+
+function sendAttachment(exchange: Exchange, status: number, { attachment }: AttachmentAnswer): void {
+  send(exchange, status, 'application/json; charset=utf-8', JSON.stringify(attachment));
+}

@@ -1,0 +1,20 @@
+/** Which bytes of a file are wanted: from `start` to before `end`. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+const SINGLE = /^bytes=(\d{0,15})-(\d{0,15})$/i;
+
+/**
+ * The span that a Range asks for (RFC 9110, section 14.2). Undefined for the whole file: without one, or with several or another unit, which a
+ * server may ignore. Null if the file has no such bytes.
+ */
+export function spanOf(header: string | undefined, size: number): Span | undefined | null {
+  const [, from = '', to = ''] = SINGLE.exec(header ?? '') ?? [];
+  if (from === '' && to === '') return undefined;
+  if (from === '') return Number(to) === 0 || size === 0 ? null : { start: Math.max(0, size - Number(to)), end: size };
+  const [start, last] = [Number(from), to === '' ? Infinity : Number(to)];
+  if (last < start) return undefined;
+  return start >= size ? null : { start, end: Math.min(size, last + 1) };
+}

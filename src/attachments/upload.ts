@@ -1,0 +1,64 @@
+import { createHash } from 'node:crypto';
+import { validationFailed } from '../errors';
+import { checkEncoding, checkLength, readRaw } from '../http/body';
+import type { Exchange } from '../http/exchange';
+import { requireAcceptsJson } from '../http/requestHead';
+import type { DataContext } from '../operations/context';
+import type { Attachable } from '../schema/attachables';
+import { addAttachment, type AttachmentAnswer } from '../stored/attachments';
+import { readOwner } from '../stored/attachmentOwner';
+import type { Resource } from '../stored/resource';
+import { checkIdempotencyKey } from '../tenant/idempotency';
+import { MEBIBYTE } from '../units';
+import { declaredType, requireType } from './contentTypes';
+import { fileNameOf } from './fileName';
+import { type Params, readIds } from './parameters';
+import { pointsOf } from './points';
+import { writeOnce } from './writeOnce';
+
+/** The largest file, in bytes (contract, section 6). */
+export const FILE_LIMIT = 10 * MEBIBYTE;
+
+/** Stores the body as an attachment of an object. Checks what the head says, and that there is the object, before it reads the body. */
+export async function upload(
+  exchange: Exchange,
+  params: Params,
+  context: DataContext,
+  { add, most }: Attachable,
+  resource: Resource,
+): Promise<AttachmentAnswer> {
+  const { request } = exchange;
+  requireAcceptsJson(request);
+  checkEncoding(request);
+  const type = declaredType(request.headers['content-type']);
+  checkLength(request, FILE_LIMIT);
+  const { id } = readIds(exchange, params);
+  const fileName = fileNameOf(request.headers['content-disposition']);
+  if (context.idempotencyKey !== undefined) checkIdempotencyKey(context.idempotencyKey);
+  await readOwner(context, resource, id);
+  const declared = pointsOf(Number(request.headers['content-length'] ?? 0));
+  await context.charge(declared - 1);
+  const bytes = await readRaw(exchange, FILE_LIMIT);
+  if (bytes.length === 0)
+    throw validationFailed([{ pointer: '', code: 'length', detail: 'is empty; send the bytes of the file' }]);
+  // of a body in chunks, whose length was not known
+  await context.charge(pointsOf(bytes.length) - declared);
+  requireType(type, bytes);
+  const sha256 = await digestOf(bytes, context);
+  const file = { file_name: fileName, content_type: type, size: bytes.length, sha256 };
+  return writeOnce(context, add.name, { id, ...file }, (writing) =>
+    addAttachment(writing, resource, { objectId: id, most, bytes, ...file }),
+  );
+}
+
+/** SHA-256 in hexadecimal digits. Other requests have a turn in between. */
+async function digestOf(bytes: Buffer, { data }: Pick<DataContext, 'data'>): Promise<string> {
+  const hash = createHash('sha256');
+  const pace = data.pace();
+  for (let at = 0; at < bytes.length; at += MEBIBYTE) {
+    hash.update(bytes.subarray(at, at + MEBIBYTE));
+    const pause = pace();
+    if (pause) await pause;
+  }
+  return hash.digest('hex');
+}

@@ -1,0 +1,14 @@
+import type { DataContext } from '../operations/context';
+import type { AttachmentAnswer } from '../stored/attachments';
+
+/** Runs a write, or replays the first answer to its Idempotency-Key, which the transaction of the write stores. */
+export async function writeOnce(
+  context: DataContext,
+  operation: string,
+  args: object,
+  run: (writing: Pick<DataContext, 'data' | 'write' | 'noteInvalid'>) => Promise<AttachmentAnswer>,
+): Promise<AttachmentAnswer> {
+  const { data, noteInvalid } = context;
+  const answer = await context.once(operation, args, (write = context.write) => run({ data, write, noteInvalid }));
+  return answer as AttachmentAnswer;
+}

@@ -1,0 +1,75 @@
+import { createHash } from 'node:crypto';
+import { mkdir, open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { collections } from '../../resources';
+import { ATTACHMENTS } from '../../schema/attachmentNames';
+import { hasAttachments } from '../../schema/storedTypes';
+import { type Attachment, attachmentsOf } from '../../stored/attachmentRows';
+import type { ImportRecord, RecordKind } from '../../stored/records';
+import { MissingChunks, readFile } from '../../tenant/files';
+import type { OrganisationData } from '../../tenant/organisationData';
+import { CommandFailure } from '../ending';
+import { OWNER_ONLY } from './draft';
+
+/** Where the files of attachments are written. */
+interface FileTarget {
+  readonly folder: string;
+  readonly signal: AbortSignal;
+  /** Called for each file. */
+  readonly onFile: () => void;
+}
+
+/** The kind, whose records are read with the files of their attachments, which are written first. */
+export function withFiles(kind: RecordKind, target: FileTarget): RecordKind {
+  const resource = collections.find(({ stored }) => stored.type === kind.type);
+  if (!resource || !hasAttachments(resource.stored)) return kind;
+
+  /** Whether an object has an attachment now: it may have been deleted since its row was read. */
+  async function hasStill(data: OrganisationData, objectId: string, { id }: Attachment): Promise<boolean> {
+    const row = resource && (await data.collection(resource).findOne({ _id: objectId }));
+    return attachmentsOf(row ?? undefined).some((attachment) => attachment.id === id);
+  }
+
+  async function* read(data: OrganisationData): AsyncGenerator<ImportRecord> {
+    for await (const record of kind.read(data)) {
+      const written: Attachment[] = [];
+      for (const attachment of attachmentsOf(record)) {
+        if (await writeFile(data, attachment, target)) {
+          target.onFile();
+          written.push(attachment);
+        } else if (await hasStill(data, record.id, attachment))
+          throw new CommandFailure(
+            `nothing was written: the file of attachment ${attachment.id} of ${kind.file} ${record.id} is not what was uploaded; delete the attachment, or restore attachments.files and attachments.chunks`,
+          );
+      }
+      yield ATTACHMENTS in record ? { ...record, [ATTACHMENTS]: written } : record;
+    }
+  }
+  return { ...kind, read };
+}
+
+/** Writes the file of an attachment. Resolves with false if it is gone, or other bytes than were uploaded. */
+async function writeFile(
+  data: OrganisationData,
+  { id, size, sha256 }: Attachment,
+  target: FileTarget,
+): Promise<boolean> {
+  await mkdir(target.folder, { recursive: true, mode: OWNER_ONLY.folder });
+  const hash = createHash('sha256');
+  const pieces = async function* () {
+    for await (const piece of readFile(data, id, { start: 0, end: size })) {
+      hash.update(piece);
+      yield piece;
+    }
+  };
+  // one that is written again, since its object was read twice
+  const file = await open(join(target.folder, id), 'w', OWNER_ONLY.file);
+  try {
+    await pipeline(pieces, file.createWriteStream(), { signal: target.signal });
+  } catch (error) {
+    if (!(error instanceof MissingChunks)) throw error;
+    return false;
+  }
+  return hash.digest('hex') === sha256;
+}

@@ -1,0 +1,142 @@
+import { createHash } from 'node:crypto';
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Fault } from '../../errors';
+import { collections } from '../../resources';
+import { ATTACHMENTS } from '../../schema/attachmentNames';
+import { hasAttachments } from '../../schema/storedTypes';
+import { type Attachment, attachmentsOf } from '../../stored/attachmentRows';
+import { restoreAttachment } from '../../stored/attachments';
+import { type ImportRecord, type RecordKind, type Stamp, type StoredRecord, storeRecords } from '../../stored/records';
+import type { Resource } from '../../stored/resource';
+import { files } from '../../tenant/files';
+import type { OrganisationData } from '../../tenant/organisationData';
+import { CommandFailure } from '../ending';
+import { ATTACHMENTS_FOLDER } from '../records';
+
+/* The files of attachments that an import reads beside its records, one in memory at a time. */
+
+const BY = 'operator';
+
+interface Storing {
+  /** Where the folder of files is; undefined if there is none. */
+  readonly folder: string | undefined;
+  readonly stamp: Stamp | undefined;
+}
+
+/** An attachment that an object does not have yet, and where it is in its record. */
+interface Missing {
+  readonly attachment: Attachment;
+  readonly index: number;
+}
+
+/**
+ * Stores records, and then each attachment that their objects lack with its file, in a transaction of its own, so that an import that was killed
+ * goes on where it was. A record fails whose files are not there or not what it says.
+ */
+export async function storeWithFiles(
+  kind: RecordKind,
+  data: OrganisationData,
+  records: readonly ImportRecord[],
+  { folder, stamp }: Storing,
+): Promise<StoredRecord[]> {
+  const resource = collections.find(({ stored }) => stored.type === kind.type);
+  if (!resource || !hasAttachments(resource.stored) || !records.some((record) => attachmentsOf(record).length > 0))
+    return storeRecords(kind, data, records, { by: BY, stamp });
+  const missing = await missingOf(data, resource, records);
+  const faults = new Map<ImportRecord, Fault[]>();
+  for (const [record, attachments] of missing) {
+    const found = await faultsOf(data, attachments, folder);
+    if (found.length > 0) faults.set(record, found);
+  }
+  const sound = records.filter((record) => !faults.has(record));
+  const stored = await storeRecords(kind, data, sound, { by: BY, stamp });
+  const outcomes = new Map(sound.map((record, at) => [record, stored[at]]));
+  const results: StoredRecord[] = [];
+  for (const record of records) {
+    const result = outcomes.get(record) ?? { outcome: 'failed', errors: faults.get(record) ?? [] };
+    const wanted = result.outcome === 'failed' ? [] : (missing.get(record) ?? []);
+    for (const { attachment } of wanted) {
+      const bytes = await readSound(folder, attachment);
+      if (!Buffer.isBuffer(bytes)) throw new CommandFailure(`attachments/${attachment.id} ${bytes.detail}`);
+      const changed = stamp === 'now' ? undefined : new Date(record.updated_at as string);
+      const created = new Date(attachment.created_at);
+      await restoreAttachment(data, resource, {
+        ...{ objectId: record.id, attachment: { ...attachment, created_at: created }, bytes, changed, by: BY },
+      });
+    }
+    const isChanged = result.outcome === 'unchanged' && wanted.length > 0;
+    results.push(isChanged ? { outcome: 'updated', errors: [] } : result);
+  }
+  return results;
+}
+
+/** By the record: its attachments that its object does not have. */
+async function missingOf(
+  data: OrganisationData,
+  resource: Resource,
+  records: readonly ImportRecord[],
+): Promise<ReadonlyMap<ImportRecord, readonly Missing[]>> {
+  const ids = records.map(({ id }) => id);
+  const rows = await data
+    .collection(resource)
+    .find({ _id: { $in: ids } }, { projection: { [`${ATTACHMENTS}.id`]: 1 }, batchSize: ids.length + 1 })
+    .toArray();
+  const stored = new Map(rows.map((row) => [row._id, new Set(attachmentsOf(row).map(({ id }) => id))]));
+  return new Map(
+    records.map((record) => [
+      record,
+      attachmentsOf(record).flatMap((attachment, index): Missing[] =>
+        stored.get(record.id)?.has(attachment.id) ? [] : [{ attachment, index }],
+      ),
+    ]),
+  );
+}
+
+async function faultsOf(
+  data: OrganisationData,
+  missing: readonly Missing[],
+  folder: string | undefined,
+): Promise<Fault[]> {
+  if (missing.length === 0) return [];
+  const ids = missing.map(({ attachment }) => attachment.id);
+  const others = await data
+    .collection(files)
+    .find({ _id: { $in: ids } })
+    .toArray();
+  const faults: Fault[] = [];
+  for (const { attachment, index } of missing) {
+    const place = `/${ATTACHMENTS}/${String(index)}`;
+    const other = others.find(({ _id }) => _id === attachment.id);
+    if (other) {
+      const { collection, object_id: id } = other.metadata;
+      faults.push({
+        pointer: `${place}/id`,
+        code: 'conflict',
+        detail: `belongs to another of ${collection} (id ${id})`,
+      });
+      continue;
+    }
+    const bytes = await readSound(folder, attachment);
+    if (!Buffer.isBuffer(bytes)) faults.push({ ...bytes, pointer: place });
+  }
+  return faults;
+}
+
+/** The bytes of an attachment, or what is wrong with its file. */
+async function readSound(folder: string | undefined, { id, size, sha256 }: Attachment): Promise<Buffer | Fault> {
+  const name = `${ATTACHMENTS_FOLDER}/${id}`;
+  if (folder === undefined)
+    return {
+      code: 'not_found',
+      detail: 'has no file: import the file of records, or its folder, instead of standard input',
+    };
+  const path = join(folder, ATTACHMENTS_FOLDER, id);
+  const found = await stat(path).catch(() => undefined);
+  if (!found?.isFile()) return { code: 'not_found', detail: `has no file ${name} beside the records` };
+  if (found.size !== size)
+    return { code: 'invalid', detail: `has ${String(size)} bytes, but the file ${name} has ${String(found.size)}` };
+  const bytes = await readFile(path);
+  const isSame = createHash('sha256').update(bytes).digest('hex') === sha256;
+  return isSame ? bytes : { code: 'invalid', detail: `has another sha256 than the file ${name}` };
+}

@@ -1,0 +1,66 @@
+import { type Scope, scopeOf } from '../auth/scopes';
+import type { Operation, RestRoute } from './declaredOperations';
+import { readScopes } from './readScopes';
+import { directiveOf, namedType, type Sdl } from './sdl';
+import { objectName, type StoredType, type Types } from './storedTypes';
+import { ATTACHMENT, ATTACHMENTS } from './attachmentNames';
+
+/* Which stored types have attachments, and their routes (docs/decisions/attachments.md). */
+
+export type RouteOperation = Operation & { readonly rest: RestRoute };
+
+/** A stored type whose objects have attachments, with its routes, which are no operations of GraphQL. */
+export interface Attachable {
+  readonly stored: StoredType;
+  /** The most attachments of an object. */
+  readonly most: number;
+  readonly add: RouteOperation;
+  readonly read: RouteOperation;
+  readonly remove: RouteOperation;
+}
+
+/** The path of the route that reads an object of a stored type; undefined if REST has none. */
+export function readPath(sdl: Sdl, type: string): string | undefined {
+  const paths = sdl.roots.flatMap(({ field }) => {
+    const { method, path } = directiveOf(field, 'rest') ?? {};
+    return path !== undefined && method === 'GET' && namedType(field.type) === type ? [path] : [];
+  });
+  return paths.find((path) => path.endsWith('/:id'));
+}
+
+/** The value of the enum `Scope` that writing attachments of a collection needs. */
+export const writeScopeName = (collection: string): string => `${collection.toUpperCase()}_WRITE`;
+
+export function findAttachables(sdl: Sdl, types: Types): Attachable[] {
+  const scopes = readScopes(sdl);
+  return [...types.values()].flatMap((stored): Attachable[] => {
+    const member = stored.members.find(({ name, type }) => name === ATTACHMENTS && type === ATTACHMENT);
+    const path = readPath(sdl, stored.type);
+    // a type without a route or a scope to read it is an error of the schema
+    if (!member || path === undefined) return [];
+    const [name, all] = [objectName(stored.type), `${path}/${ATTACHMENTS}`];
+    const route = (
+      kind: Operation['kind'],
+      operation: string,
+      rest: Pick<RestRoute, 'method' | 'path' | 'status'>,
+    ) => ({
+      ...{ name: operation, kind, role: undefined },
+      scope: kind === 'Query' ? scopes.get(stored.type) : writeScope(stored.collection),
+      rest: { ...rest, omits: [], includes: [] },
+    });
+    const one = `${all}/:attachment_id`;
+    return [
+      {
+        stored,
+        most: member.most ?? 0,
+        add: route('Mutation', `add_${name}_attachment`, { method: 'POST', path: all, status: 201 }),
+        read: route('Query', `${name}_attachment`, { method: 'GET', path: one, status: 200 }),
+        remove: route('Mutation', `delete_${name}_attachment`, { method: 'DELETE', path: one, status: 200 }),
+      },
+    ];
+  });
+}
+
+export const routesOf = ({ add, read, remove }: Attachable): readonly RouteOperation[] => [add, read, remove];
+
+const writeScope = (collection: string): Scope => scopeOf(writeScopeName(collection));

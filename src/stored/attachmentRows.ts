@@ -1,0 +1,55 @@
+import type { ClientSession } from 'mongoose';
+import { ATTACHMENTS } from '../schema/attachmentNames';
+import { removeFiles } from '../tenant/files';
+import type { OrganisationData } from '../tenant/organisationData';
+
+/* The attachments that rows have. */
+
+/** An attachment as its object has it. */
+export interface Attachment {
+  readonly id: string;
+  readonly file_name: string;
+  readonly content_type: string;
+  /** In bytes. */
+  readonly size: number;
+  /** In hexadecimal digits. */
+  readonly sha256: string;
+  readonly created_at: Date;
+}
+
+export interface RowWithAttachments {
+  readonly updated_at?: Date;
+  readonly [ATTACHMENTS]?: readonly Attachment[] | null;
+}
+
+export function attachmentsOf(row: object | undefined): readonly Attachment[] {
+  const { [ATTACHMENTS]: attachments }: RowWithAttachments = row ?? {};
+  return Array.isArray(attachments) ? (attachments as readonly Attachment[]) : [];
+}
+
+/**
+ * A row of an import with those of its attachments that are stored already: the others follow with their files. One that does not say which it has
+ * keeps them.
+ */
+export function withStoredAttachments<T extends object>(row: T, before: object | undefined): T {
+  const { [ATTACHMENTS]: given, ...others } = row as RowWithAttachments;
+  const stored = attachmentsOf(before);
+  const kept = given ? stored.filter(({ id }) => given.some((attachment) => attachment.id === id)) : stored;
+  return (kept.length === 0 ? others : { ...others, [ATTACHMENTS]: kept }) as T;
+}
+
+/** Deletes the files of attachments that a row had and has no longer. */
+export async function removeDetached(
+  data: OrganisationData,
+  before: object | undefined,
+  row: object | undefined,
+  session: ClientSession,
+): Promise<void> {
+  const kept = new Set(attachmentsOf(row).map(({ id }) => id));
+  const detached = attachmentsOf(before).filter(({ id }) => !kept.has(id));
+  await removeFiles(
+    data,
+    detached.map(({ id }) => id),
+    session,
+  );
+}

@@ -1,0 +1,151 @@
+import { randomUUID } from 'node:crypto';
+import type { ClientSession } from 'mongoose';
+import { AppError, notFound, validationFailed } from '../errors';
+import { WITHOUT_SEARCH } from '../mongo/collection';
+import { READ_TIMEOUT } from '../mongo/native';
+import type { DataContext } from '../operations/context';
+import { ATTACHMENTS } from '../schema/attachmentNames';
+import { objectName } from '../schema/storedTypes';
+import { chunksOf, fileChunks, files, removeFiles, storeFile } from '../tenant/files';
+import { stampedWrite } from '../tenant/openWrites';
+import type { OrganisationData } from '../tenant/organisationData';
+import type { Writer } from '../tenant/slots';
+import { type Attachment, attachmentsOf, type RowWithAttachments } from './attachmentRows';
+import { requireServed } from './invalidRows';
+import type { Resource, Row } from './resource';
+import { changedAt, erasedFault, writeRows } from './rows';
+
+/* The attachments of objects: what is in the object, and its file, always written together (docs/decisions/attachments.md). */
+
+/** What a write of attachments stores in these collections besides its object's. */
+const FILE_COLLECTIONS = [files, fileChunks] as const;
+
+/** The answer to a write, as it is kept for retries: with the object, by which erasing finds it. */
+export interface AttachmentAnswer {
+  readonly attached_to: string;
+  readonly attachment: Attachment;
+}
+
+type WriteContext = Pick<DataContext, 'data' | 'write' | 'noteInvalid'>;
+/** @throws AppError not_found; validation_failed if the object has `most` already, or was erased */
+export function addAttachment(
+  context: WriteContext,
+  resource: Resource,
+  {
+    objectId,
+    most,
+    bytes,
+    ...given
+  }: Omit<Attachment, 'id' | 'created_at'> & {
+    readonly objectId: string;
+    readonly most: number;
+    readonly bytes: Buffer;
+  },
+): Promise<AttachmentAnswer> {
+  const { data, write } = context;
+  const id = randomUUID();
+  return write(
+    async (session, now) => {
+      const before = await rowOf(data, resource, objectId, session);
+      requireServed(context, resource, before, WITHOUT_SEARCH);
+      const erased = erasedFault(before, '');
+      if (erased) throw validationFailed([erased]);
+      const attachments = attachmentsOf(before);
+      if (attachments.length >= most) {
+        const detail = `has ${String(attachments.length)} attachments, and may have ${String(most)}; delete one first`;
+        throw validationFailed([{ pointer: `/${ATTACHMENTS}`, code: 'too_many', detail }]);
+      }
+      const attachment = { id, ...given, created_at: now };
+      await writeAttachments(data, resource, before, [...attachments, attachment], session, now);
+      await storeFile(data, { id, bytes, owner: { collection: resource.name, object_id: before._id } }, session, now);
+      return { attached_to: before._id, attachment };
+    },
+    { writes: [resource, ...FILE_COLLECTIONS], rows: chunksOf(bytes.length) },
+  );
+}
+
+/** Deletes an attachment with its file. @throws AppError not_found */
+export function deleteAttachment(
+  { data, write }: WriteContext,
+  resource: Resource,
+  objectId: string,
+  attachmentId: string,
+): Promise<AttachmentAnswer> {
+  return write(
+    async (session, now) => {
+      const before = await rowOf(data, resource, objectId, session);
+      const attachment = attachmentIn(before, attachmentId);
+      const others = attachmentsOf(before).filter((other) => other !== attachment);
+      await writeAttachments(data, resource, before, others, session, now);
+      await removeFiles(data, [attachment.id], session);
+      return { attached_to: before._id, attachment };
+    },
+    { writes: [resource], makesRoom: true },
+  );
+}
+
+/** The attachment of a row with an id, in upper or lower case. @throws AppError not_found */
+export function attachmentIn(row: object, id: string): Attachment {
+  const attachment = attachmentsOf(row).find((candidate) => candidate.id === id.toLowerCase());
+  if (!attachment) throw new AppError('not_found', 'There is no such attachment.');
+  return attachment;
+}
+
+/** Stores an attachment of an import with its file, under the id that it had. Resolves with false if the object has it already. */
+export function restoreAttachment(
+  data: OrganisationData,
+  resource: Resource,
+  {
+    objectId,
+    attachment,
+    bytes,
+    changed,
+    by,
+  }: {
+    readonly objectId: string;
+    readonly attachment: Attachment;
+    readonly bytes: Buffer;
+    /** When the object changed; undefined for now. */
+    readonly changed: Date | undefined;
+    readonly by: Writer;
+  },
+): Promise<boolean> {
+  return stampedWrite(
+    data,
+    async (session, now) => {
+      const before = await rowOf(data, resource, objectId, session);
+      const attachments = attachmentsOf(before);
+      if (attachments.some(({ id }) => id === attachment.id)) return false;
+      await writeAttachments(data, resource, before, [...attachments, attachment], session, changed ?? now);
+      const owner = { collection: resource.name, object_id: objectId };
+      await storeFile(data, { id: attachment.id, bytes, owner }, session, attachment.created_at);
+      return true;
+    },
+    { writes: [resource, ...FILE_COLLECTIONS], rows: chunksOf(bytes.length), by },
+  );
+}
+
+async function rowOf(data: OrganisationData, resource: Resource, id: string, session: ClientSession): Promise<Row> {
+  const options = { session, maxTimeMS: READ_TIMEOUT };
+  const row = await data.collection(resource).findOne({ _id: id.toLowerCase() }, options);
+  if (!row) throw notFound(objectName(resource.stored.type).replaceAll('_', ' '));
+  return row;
+}
+
+/** A row without attachments lacks the member. */
+async function writeAttachments(
+  data: OrganisationData,
+  resource: Resource,
+  before: Row,
+  attachments: readonly Attachment[],
+  session: ClientSession,
+  now: Date,
+): Promise<void> {
+  const { [ATTACHMENTS]: _before, updated_at: last, ...others } = before as Row & RowWithAttachments;
+  const row = {
+    ...others,
+    ...(attachments.length > 0 && { [ATTACHMENTS]: attachments }),
+    ...(last && { updated_at: changedAt(last, now) }),
+  };
+  await writeRows(data.collection(resource), [{ row, before }], { ordered: true, session });
+}

@@ -1,0 +1,124 @@
+import type { ClientSession } from 'mongoose';
+import { type Collection, definedByType } from '../mongo/collection';
+import { READ_TIMEOUT } from '../mongo/native';
+import type { OrganisationData } from './organisationData';
+
+/*
+ * Files in the layout of GridFS, in the organisation's database, so that tools and drivers can read them. The driver's GridFSBucket writes outside
+ * of transactions, and would make indexes by itself (docs/decisions/attachments.md).
+ */
+
+/** The object that a file belongs to. */
+export interface Owner {
+  readonly collection: string;
+  readonly object_id: string;
+}
+
+interface FileRow {
+  readonly _id: string;
+  readonly length: number;
+  readonly chunkSize: number;
+  readonly uploadDate: Date;
+  /** Its id: what the file is called is in the object alone, where erasing finds it. */
+  readonly filename: string;
+  readonly metadata: Owner;
+}
+
+interface ChunkRow {
+  readonly _id: string;
+  readonly files_id: string;
+  readonly n: number;
+  readonly data: Buffer;
+}
+
+/** A key that is restricted to customers reads and writes a file's object first, which says whether it has it. */
+const BY_OBJECT = { restriction: 'none' } as const;
+
+export const files: Collection<FileRow> = {
+  ...definedByType<FileRow>('attachments.files', [{ on: { 'metadata.object_id': 1 } }]),
+  ...BY_OBJECT,
+};
+export const fileChunks: Collection<ChunkRow> = {
+  ...definedByType<ChunkRow>('attachments.chunks', [{ on: { files_id: 1, n: 1 }, options: { unique: true } }]),
+  ...BY_OBJECT,
+};
+
+/** The chunk size of GridFS, in bytes. */
+const CHUNK = 255 * 1024;
+/** Chunks that are read together: a mebibyte. */
+const READ_TOGETHER = 4;
+
+/** How many chunks a file of so many bytes has. */
+export const chunksOf = (bytes: number): number => Math.ceil(bytes / CHUNK);
+
+export async function storeFile(
+  data: OrganisationData,
+  { id, bytes, owner }: { readonly id: string; readonly bytes: Buffer; readonly owner: Owner },
+  session: ClientSession,
+  now: Date,
+): Promise<void> {
+  const row = { _id: id, length: bytes.length, chunkSize: CHUNK, uploadDate: now, filename: id, metadata: owner };
+  await data.collection(files).insertOne(row, { session });
+  const chunks = Array.from({ length: chunksOf(bytes.length) }, (_, n) => ({
+    ...{ files_id: id, n },
+    data: bytes.subarray(n * CHUNK, (n + 1) * CHUNK),
+  }));
+  // with the ids that the driver makes, as GridFS has them
+  if (chunks.length > 0) await data.collection(fileChunks).insertMany(chunks as never, { session });
+}
+
+/** Deletes files with their bytes. */
+export async function removeFiles(
+  data: OrganisationData,
+  ids: readonly string[],
+  session: ClientSession,
+): Promise<void> {
+  if (ids.length === 0) return;
+  await data.collection(files).deleteMany({ _id: { $in: [...ids] } }, { session });
+  await data.collection(fileChunks).deleteMany({ files_id: { $in: [...ids] } }, { session });
+}
+
+/** Deletes all files of objects. */
+export async function removeFilesOf(
+  data: OrganisationData,
+  collection: string,
+  objectIds: readonly string[],
+  session: ClientSession,
+): Promise<void> {
+  if (objectIds.length === 0) return;
+  const owned = { 'metadata.object_id': { $in: [...objectIds] }, 'metadata.collection': collection };
+  const found = await data
+    .collection(files)
+    .find(owned as object, { projection: { _id: 1 }, session })
+    .toArray();
+  await removeFiles(
+    data,
+    found.map(({ _id }) => _id),
+    session,
+  );
+}
+
+/** A file has not all of its chunks: it was deleted meanwhile, or by another program. */
+export class MissingChunks extends Error {}
+
+/** The bytes of a file from `start` to before `end`, a mebibyte at a time. @throws MissingChunks */
+export async function* readFile(
+  data: OrganisationData,
+  id: string,
+  { start, end }: { readonly start: number; readonly end: number },
+): AsyncGenerator<Buffer> {
+  const last = chunksOf(end) - 1;
+  for (let first = Math.floor(start / CHUNK); first <= last; first += READ_TOGETHER) {
+    const n = { $gte: first, $lt: Math.min(first + READ_TOGETHER, last + 1) };
+    const options = { sort: { n: 1 }, batchSize: READ_TOGETHER + 1, maxTimeMS: READ_TIMEOUT, promoteBuffers: true };
+    const chunks = await data.reads(() =>
+      data
+        .collection(fileChunks)
+        .find({ files_id: id, n } as object, options as object)
+        .toArray(),
+    );
+    if (chunks.length !== n.$lt - n.$gte) throw new MissingChunks(`the file ${id} lacks chunks`);
+    for (const { n: at, data: bytes } of chunks)
+      yield bytes.subarray(Math.max(0, start - at * CHUNK), Math.max(0, end - at * CHUNK));
+  }
+}

@@ -1,0 +1,83 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { databaseName } from '../../src/mongo/databaseNames';
+import { northwind } from '../support/factories';
+import { driver } from '../support/gateway';
+import { commandLine, makeOrganisation, newFolder, NORTHWIND } from './commandLine';
+
+/* Attachments in export and import (docs/decisions/attachments.md). */
+
+interface ImportAnswer {
+  readonly files: Readonly<Record<string, Readonly<Record<string, number>>>>;
+  readonly errors: readonly { line: number; pointer: string; code: string }[];
+}
+
+const cli = commandLine();
+const bare = driver();
+
+test('attachments are exported with their files and imported again, and a record fails whose file is not what it says', async () => {
+  const { id: org } = await makeOrganisation(cli, 'Attachments');
+  const [from, to] = [await newFolder(), await newFolder()];
+  const bytes = Buffer.alloc(600_000, 'x');
+  const attachment = (name: string, content = bytes) => ({
+    id: randomUUID(),
+    ...{ file_name: `${name}.txt`, content_type: 'text/plain', size: content.length },
+    sha256: createHash('sha256').update(content).digest('hex'),
+    created_at: '1996-06-29T00:00:00.000Z',
+  });
+  const [one, two, gone, wrong] = ['one', 'two', 'gone', 'wrong'].map((name) => attachment(name)) as unknown as [
+    Attached,
+    Attached,
+    Attached,
+    Attached,
+  ];
+  const records = northwind('products').slice(0, 3) as unknown as readonly object[];
+  const lines = (lists: readonly (readonly object[])[]): string =>
+    records.map((record, at) => JSON.stringify({ ...record, attachments: lists[at] })).join('\n');
+  await mkdir(join(from, 'attachments'));
+  for (const { id } of [one, two]) await writeFile(join(from, 'attachments', id), bytes);
+  await writeFile(join(from, 'attachments', wrong.id), Buffer.alloc(600_000, 'y'));
+  await writeFile(join(from, 'products.ndjson'), lines([[one, two], [gone], [wrong]]));
+  const run = async (folder: string): Promise<ImportAnswer> =>
+    JSON.parse((await cli.run('import', '--org', org, folder, '--json')).stdout) as ImportAnswer;
+  const first = await run(from);
+  expect(first.files.products).toMatchObject({ created: 1, failed: 2 });
+  expect(first.errors.map(({ line, pointer, code }) => [line, pointer, code])).toEqual([
+    [2, '/attachments/0', 'not_found'],
+    [3, '/attachments/0', 'invalid'],
+  ]);
+  expect((await run(from)).files.products).toMatchObject({ unchanged: 1, failed: 2 });
+  expect(await cli.json('export', '--org', org, to)).toMatchObject({ files: { products: 1, attachments: 2 } });
+  expect((await readdir(join(to, 'attachments'))).sort()).toEqual([one.id, two.id].sort());
+  expect((await readFile(join(to, 'attachments', two.id))).equals(bytes)).toBe(true);
+  expect(JSON.parse(await readFile(join(to, 'products.ndjson'), 'utf8'))).toMatchObject({ attachments: [one, two] });
+  // elsewhere, with the same ids
+  const { id: other } = await makeOrganisation(cli, 'Copy');
+  expect((await cli.json<ImportAnswer>('import', '--org', other, to)).files.products).toMatchObject({ created: 1 });
+  const database = bare.db(databaseName(other));
+  expect(await database.collection('products').findOne({})).toMatchObject({
+    updated_at: new Date((records[0] as Attached).updated_at),
+  });
+  expect(await database.collection('attachments.chunks').countDocuments()).toBe(6);
+  // a record that does not say which it has keeps them, and one that lacks one loses its file; deleting the object deletes the rest
+  const again = await cli.json<ImportAnswer>('import', '--org', other, NORTHWIND);
+  expect(again.files.products).toMatchObject({ created: 76, unchanged: 1 });
+  await writeFile(join(to, 'products.ndjson'), lines([[two]]).split('\n')[0] ?? '');
+  expect((await run(to)).files.products).toMatchObject({ updated: 1 });
+  const left = bare.db(databaseName(org));
+  expect(await left.collection('attachments.files').distinct('_id')).toEqual([two.id]);
+  await writeFile(join(to, 'products.ndjson'), JSON.stringify(records[1]));
+  expect(
+    (await cli.json<ImportAnswer>('import', '--org', org, to, '--delete-missing', '--yes')).files.products,
+  ).toMatchObject({ deleted: 1 });
+  expect(await left.collection('attachments.chunks').countDocuments()).toBe(0);
+  // an export over another takes its files away
+  expect(await cli.json('export', '--org', org, to, '--force')).not.toHaveProperty('files.attachments');
+  expect(await readdir(to)).not.toContain('attachments');
+});
+
+interface Attached {
+  readonly id: string;
+  readonly updated_at: string;
+}
