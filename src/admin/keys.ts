@@ -7,6 +7,7 @@ import { type Fault, notFound, validationFailed } from '../errors';
 import { HOUR } from '../units';
 import type { ApiKeys, KeyPageQuery, KeyWithSecret } from '../organisations/apiKeys';
 import type { Authority } from '../organisations/auditEvents';
+import type { Control } from '../organisations/control';
 import { shownOnce } from '../organisations/creations';
 import { KeyRefused } from '../organisations/keyDocuments';
 import type { AdminContext } from './acting';
@@ -39,7 +40,7 @@ const DEFAULT_OVERLAP_HOURS = 24;
 
 export function createKeyOperations(
   { organisation, actor, name: createdBy, once }: AdminContext,
-  { apiKeys }: { readonly apiKeys: ApiKeys },
+  { apiKeys, plans }: Pick<Control, 'apiKeys' | 'plans'>,
 ) {
   const organisationId = organisation.id;
   const by: Authority = { actor, organisationId };
@@ -53,7 +54,7 @@ export function createKeyOperations(
    * @throws AppError plan_required; not_found; validation_failed if `work` refuses, or the key has ended
    */
   async function change<T>(id: string, work: (key: ApiKey) => Promise<T | undefined>): Promise<T> {
-    requirePlan(organisation);
+    requirePlan(plans, organisation);
     const changed = await work(await requireKey(id)).catch(rethrowKeyRefused);
     if (changed !== undefined) return changed;
     throw validationFailed([{ pointer: '/key_id', code: 'ended', detail: 'is revoked or expired; create a new key' }]);
@@ -81,7 +82,7 @@ export function createKeyOperations(
         { organisationId, operation: 'create_key', args },
         async (noteId) => {
           const { name = '', scopes = [], ...read } = readArguments(args);
-          requirePlan(organisation);
+          requirePlan(plans, organisation);
           const more = {
             name,
             scopes,

@@ -1,6 +1,6 @@
 import { Option } from 'commander';
 import { type ApiKey, shownKey } from '../auth/keys';
-import { DEFAULT_MCP, hasApiAccess, MCP_ACCESS, type McpAccess } from '../auth/principal';
+import { DEFAULT_MCP, MCP_ACCESS, type McpAccess } from '../auth/principal';
 import type { Scope } from '../auth/scopes';
 import { scopeNames } from './scopeNames';
 import type { KeyWithSecret } from '../organisations/apiKeys';
@@ -118,9 +118,9 @@ interface CreateOptions extends Given, OrgOption {
 }
 
 async function create({ org, name, scopes, expiresIn, allow = [], mcp, json }: CreateOptions): Promise<void> {
-  const createdKey = await withStore(async ({ control, databases, operator }) => {
+  const { createdKey, plans } = await withStore(async ({ control, databases, operator }) => {
     await control.pepper.adopt();
-    return control.apiKeys.create({
+    const createdKey = await control.apiKeys.create({
       organisationId: org,
       name,
       scopes,
@@ -129,10 +129,11 @@ async function create({ org, name, scopes, expiresIn, allow = [], mcp, json }: C
       mcp,
       expires_at: endOf(expiresIn, databases.now()) ?? null,
     });
+    return { createdKey, plans: control.plans };
   });
   if (!createdKey) throw notFound('organisation', org);
   const { organisation } = createdKey.document;
-  if (!hasApiAccess(organisation)) {
+  if (!plans.hasApi(organisation)) {
     warn(`the ${organisation.plan} plan has no API access; change it with scopegate org set-plan before using the key`);
   }
   showNew(createdKey, json);

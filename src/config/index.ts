@@ -2,8 +2,6 @@ import * as z from 'zod';
 import { type VariableError, fileVariable, readSecretFiles } from './secretFiles';
 import { SECRETS, VARIABLES } from './variables';
 
-export { MAX_POINTS } from './variables';
-
 /* The only place that reads process.env, beside sdl/folder.ts, which needs SCHEMA_DIR before. */
 
 type Variables = typeof VARIABLES;

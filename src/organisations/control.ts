@@ -1,3 +1,4 @@
+import { createPlans, type PlanVariables } from '../auth/plans';
 import type { Config } from '../config';
 import type { Databases } from '../tenant/databases';
 import { ShardRefused } from '../mongo/shards';
@@ -28,7 +29,8 @@ import { importEndpoints } from './webhookRecords';
 export type Control = Awaited<ReturnType<typeof openControl>>;
 
 export interface ControlOptions extends Pick<ApiKeysOptions, 'actor' | 'onError'> {
-  readonly config: Pick<Config, 'KEY_PREFIX' | 'KEY_PREFIX_TEST' | 'KEY_PEPPER' | 'KEY_PEPPER_PREVIOUS' | 'MAX_KEYS'>;
+  readonly config: Pick<Config, 'KEY_PREFIX' | 'KEY_PREFIX_TEST' | 'KEY_PEPPER' | 'KEY_PEPPER_PREVIOUS'> &
+    PlanVariables;
   readonly databases: Databases;
   /** Whether the database stays as it is, without indexes that it lacks; no by default. */
   readonly asIs?: boolean;
@@ -58,10 +60,12 @@ export async function openControl({ databases, config, asIs = false, ...options 
   });
   const store = storesFor(options.actor);
   databases.openedBy(store.organisations);
+  const plans = createPlans(config);
   const pepper = createPepperGuard(databases.control, models, config, now);
   return {
     ...store,
-    apiKeys: createApiKeys(models, { ...options, config, now, pepperNumber: pepper.number }),
+    plans,
+    apiKeys: createApiKeys(models, { ...options, config, plans, now, pepperNumber: pepper.number }),
     audit: createAuditLog(models),
     usage: createKeyUsage(models),
     requests: createRequestLog(models),
@@ -77,9 +81,9 @@ export async function openControl({ databases, config, asIs = false, ...options 
     }),
     feeds: createFeeds(models),
     importKeys: importKeys(models, options.actor),
-    importEndpoints: importEndpoints(models, options.actor, now),
+    importEndpoints: importEndpoints(models, options.actor, plans, now),
     creations: createCreations(models, now),
-    webhooks: createWebhookEndpoints(models, now),
+    webhooks: createWebhookEndpoints(models, plans, now),
     webhookLeases: createWebhookLeases(models, now),
     pepper,
     /** What the SCHEMA_DIR of gateways adds to the schema, as recorded when this was opened. */

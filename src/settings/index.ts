@@ -161,6 +161,7 @@ interface RoutesOptions extends SignInRoutesOptions {
 /** The routes of the settings, by path: the pages, the mode switch, sign-out, and sign-in by link or with the identity provider. */
 function settingsRoutes(options: RoutesOptions): Routes {
   const { config, control, sessions, limiter, prepareSandbox, contextOf, webhookInfo } = options;
+  const { plans } = control;
   const parts = {
     webhooks: webhookInfo,
     canInvite: config.OIDC_ISSUER === undefined,
@@ -206,6 +207,7 @@ function settingsRoutes(options: RoutesOptions): Routes {
     return {
       page: renderSettings(session, csrfToken(openSession), {
         ...{ ...parts, whyNoInsights: whyNot, opening, canSwitch },
+        ...{ hasPlan: plans.hasApi(organisation), limits: plans.of(organisation) },
       }),
     };
   };

@@ -28,7 +28,7 @@ test('every write in every API is 422 quota_exceeded and stores nothing; reads, 
   // as an import by the operator does, which is not limited
   await fill(full);
   // until then its size is unknown, or that of a moment ago
-  gateway.databases.limitBytes(LIMIT);
+  gateway.databases.limitBytes(() => LIMIT);
   await eventually(async () => (await caller.post('/requests', { text: 'Until then' })).status === 422);
   const count = () => caller.get('/requests', { limit: 100 }).then(({ body }) => (body.data as unknown[]).length);
   const requests = await count();
@@ -74,7 +74,7 @@ test('what makes room works: a full sandbox is reset, and a customer is erased',
   await fill(sandbox);
   const data = gateway.databases.organisationData(sandbox);
   // until then its size is that of a moment ago
-  gateway.databases.limitBytes(LIMIT);
+  gateway.databases.limitBytes(() => LIMIT);
   await eventually(() =>
     data.requireRoom().then(
       () => undefined,

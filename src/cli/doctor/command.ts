@@ -21,6 +21,7 @@ import { checkIndexes, type Counts } from './indexes';
 import { rowsCommand } from './rows';
 import { checkClocks, checkDatabase, checkTransactionLimit } from './servers';
 import { checkControl, checkSchema } from './control';
+import { checkPlans } from './plans';
 import { checkRestored } from './restore';
 import { checkFiles, checkStored } from './storage';
 
@@ -64,6 +65,7 @@ const STORE_CHECKS = [
   checkRestored,
   checkControl,
   checkSchema,
+  checkPlans,
   checkFolder,
   checkWebhooks,
   checkOperatorWebhook,

@@ -1,4 +1,3 @@
-import { PLANS, type Plan } from '../../auth/principal';
 import type { Authority } from '../../organisations/auditEvents';
 import { customerById, readmitCustomer } from '../../resources/customers/readmit';
 import { eraseCustomer } from '../../resources/eraseCustomer';
@@ -57,8 +56,8 @@ export function createWays({ store, signal }: Replay): (step: Step) => Way {
       take: () => organisations.resume(id),
     }),
     plan: ({ id, plan = '' }) => ({
-      isDue: () => isOrganisationDue(id, (organisation) => plan in PLANS && organisation.plan !== plan),
-      take: () => organisations.setPlan(id, plan as Plan),
+      isDue: () => isOrganisationDue(id, (organisation) => control.plans.has(plan) && organisation.plan !== plan),
+      take: () => organisations.setPlan(id, plan),
     }),
     erase: ({ id }) => ({
       isDue: () => isOrganisationDue(id, () => true),
