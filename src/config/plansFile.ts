@@ -10,10 +10,10 @@ export const LEAST_STORAGE = 1_048_576;
 export const MOST_STORAGE = 999_999_999_999_999;
 export const MOST_KEYS = 1_000_000;
 
-function whole(least: number, most: number): z.ZodType<number> {
+function whole(least: number, most: number, or = ''): z.ZodType<number> {
   const isWithin = (value: unknown): value is number =>
     Number.isInteger(value) && (value as number) >= least && (value as number) <= most;
-  return z.custom<number>(isWithin, `must be a whole number from ${String(least)} to ${String(most)}`);
+  return z.custom<number>(isWithin, `must be a whole number from ${String(least)} to ${String(most)}${or}`);
 }
 
 const plan = z.strictObject(
@@ -23,7 +23,7 @@ const plan = z.strictObject(
     organisation_points_per_minute: whole(1, MAX_POINTS).optional(),
     active_keys: whole(1, MOST_KEYS).optional(),
     webhook_endpoints: whole(0, MOST_ENDPOINTS).optional(),
-    bytes: whole(LEAST_STORAGE, MOST_STORAGE).nullable().optional(),
+    bytes: whole(LEAST_STORAGE, MOST_STORAGE, ', or null').nullable().optional(),
   },
   { error: (issue) => wrongShape(issue, 'an object') },
 );

@@ -29,7 +29,7 @@ const NO_LEASE = { holder: null, until: new Date(0) } as const;
 export const tooManyEndpoints = (most: number): string =>
   most === 0
     ? 'the plan of the organisation includes no webhook endpoints'
-    : `the organisation has ${String(most)} webhook endpoints, the most that its plan includes; delete one first`;
+    : `the organisation has ${String(most)} webhook ${most === 1 ? 'endpoint' : 'endpoints'}, the most that its plan includes; delete one first`;
 
 /** The row of an endpoint that is enabled at a time. */
 export const newEndpoint = (input: NewEndpoint, at: Date): EndpointRow => ({

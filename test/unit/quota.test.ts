@@ -35,6 +35,24 @@ test('an organisation is measured at most every ten seconds, beside its writes, 
   expect(quota.state()).toEqual({ largest: AT_MOST, fullest: 1, full: 1 });
 });
 
+test('another limit applies at once, and without one nothing is measured', async () => {
+  const quota = createQuota(() => most, read);
+  most = null;
+  await quota.admit(organisation, 'growth');
+  expect(read).not.toHaveBeenCalled();
+  most = AT_MOST;
+  await quota.admit(organisation, 'growth');
+  await wait(0);
+  most = bytes;
+  await expect(quota.admit(organisation, 'growth')).rejects.toMatchObject({ code: 'quota_exceeded' });
+  most = 2 * bytes;
+  await expect(quota.admit(organisation, 'growth')).resolves.toBeUndefined();
+  expect(quota.state()).toEqual({ largest: bytes, fullest: 0.5, full: 0 });
+  most = null;
+  await quota.admit(organisation, 'growth');
+  expect(quota.state()).toEqual({ largest: 0, fullest: 0, full: 0 });
+});
+
 test('nothing is refused because of an old measurement', async () => {
   const quota = createQuota(() => most, read);
   bytes = AT_MOST;

@@ -71,7 +71,7 @@ export async function restoreOrganisation(
     const fault = sandbox_of === undefined && plan !== file.plan ? control.plans.faultOf(file.plan) : undefined;
     if (fault !== undefined)
       throw new CommandFailure(
-        `${ORGANISATION_FILE}: plan: ${fault}, and is ${file.plan}; nothing was stored; add it to PLANS_FILE, or change the file`,
+        `${ORGANISATION_FILE}: plan is ${file.plan}, and ${fault}: nothing was stored; add it to PLANS_FILE, or change the file`,
       );
     const set = await toRestore(control, organisation, file);
     if (Object.entries(set).every(([member, value]) => organisation[member as keyof typeof set] === value)) return;
