@@ -258,7 +258,8 @@ export function createWebhooks({ databases, control, policy, resolve, signing }:
       async webhook_statistics({ webhook_id: id, period }: Partial<WebhookId> & { readonly period: UsagePeriod }) {
         const data = openData();
         const rows = id == null ? await webhooks.list(organisation.id) : [await requireEndpoint(id)];
-        const most = MOST_COUNTED[id == null ? 'each' : 'one'];
+        const { one, each, all } = MOST_COUNTED;
+        const most = id == null ? Math.min(each, Math.floor(all / Math.max(1, rows.length))) : one;
         return { data: await Promise.all(rows.map(({ _id }) => deliveryStatistics(data, _id, period, most))) };
       },
       /** Sends a test event now. @throws AppError rate_limited if too many are being sent by hand */
