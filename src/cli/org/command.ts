@@ -149,16 +149,16 @@ export async function show(id: string, { json }: JsonOption): Promise<void> {
 }
 
 export async function rename(id: string, newName: string, { json }: JsonOption): Promise<void> {
-  const changed = await change(id, ({ organisations }) => organisations.rename(id, newName));
+  const changed = await change(id, (organisations) => organisations.rename(id, newName));
   printResult(json, changed, `Organisation ${id} is now called ${changed.name}.`);
 }
 
 export async function setPlan(id: string, plan: string, { json }: JsonOption): Promise<void> {
-  let hasApi = false;
-  const changed = await change(id, ({ organisations, plans }) => {
+  const { changed, hasApi } = await withStore(async (store) => {
+    const { organisations, plans } = store.control;
     requirePlanName(plans, '<plan>', plan);
-    hasApi = plans.of({ plan }).api;
-    return organisations.setPlan(id, plan);
+    const changed = await changeIn(store, id, () => organisations.setPlan(id, plan));
+    return { changed, hasApi: plans.of({ plan }).api };
   });
   const access = hasApi ? 'its keys have API access' : 'its keys have no API access';
   printResult(json, changed, `${changed.name} (${id}) is now on the ${plan} plan: ${access}.`);
@@ -171,26 +171,25 @@ function requirePlanName(plans: Plans, what: string, name: string): void {
 }
 
 export async function suspend(id: string, { json }: JsonOption): Promise<void> {
-  const changed = await change(id, ({ organisations }) => organisations.suspend(id));
+  const changed = await change(id, (organisations) => organisations.suspend(id));
   printResult(json, changed, `${changed.name} (${id}) is suspended. To undo: scopegate org resume ${id}`);
 }
 
 export async function resume(id: string, { json }: JsonOption): Promise<void> {
-  const changed = await change(id, ({ organisations }) => organisations.resume(id));
+  const changed = await change(id, (organisations) => organisations.resume(id));
   printResult(json, changed, `${changed.name} (${id}) is active.`);
 }
 
+type Change = (organisations: Store['control']['organisations']) => Promise<OrganisationForOperators | undefined>;
+
+const change = (id: string, work: Change): Promise<Shown> => withStore((store) => changeIn(store, id, work));
+
 /** Changes an organisation. @throws CommandFailure if it does not exist, or is being erased */
-function change(
-  id: string,
-  work: (control: Store['control']) => Promise<OrganisationForOperators | undefined>,
-): Promise<Shown> {
-  return withStore(async (store) => {
-    const changed = await work(store.control);
-    if (changed) return shown(store, changed);
-    await requireOrganisation(store, id);
-    throw notFound('organisation', id);
-  });
+async function changeIn(store: Store, id: string, work: Change): Promise<Shown> {
+  const changed = await work(store.control.organisations);
+  if (changed) return shown(store, changed);
+  await requireOrganisation(store, id);
+  throw notFound('organisation', id);
 }
 
 interface LinkOptions extends OrgOption {
