@@ -3008,7 +3008,12 @@ export interface operations {
                      *       "organisation": {
                      *         "id": "5b9f8d2e-5d5c-4b7e-9a51-0d7c6a1d2f10",
                      *         "name": "Northwind Traders",
-                     *         "plan": "integrations"
+                     *         "plan": "integrations",
+                     *         "limits": {
+                     *           "active_keys": 100,
+                     *           "webhook_endpoints": 20,
+                     *           "bytes": null
+                     *         }
                      *       },
                      *       "key": {
                      *         "id": "0c8b4d6a-6f1e-4b63-8d1c-3f6c9f3f6c55",
