@@ -1,6 +1,6 @@
-import type { Plans } from '../../auth/plans';
+import { createPlans, type Plans } from '../../auth/plans';
 import type { Role } from '../../auth/roles';
-import { gatewayUrl } from '../../config';
+import { gatewayUrl, readConfig } from '../../config';
 import { storedBytes } from '../../tenant/quota';
 import { ShardRefused } from '../../mongo/shards';
 import { interruption, notFound, usageFailure } from '../ending';
@@ -40,12 +40,13 @@ export async function create({ json, sandboxOf, seed, ...input }: CreateOptions)
     throw usageFailure('--seed needs --sandbox-of; see also scopegate import');
   const { name = '', currency = 'USD', shard, externalRef: external_ref, id } = input;
   if (name === '' && sandboxOf === undefined) throw usageFailure('--name is required, unless --sandbox-of is given');
+  const plans = createPlans(readConfig());
+  const { plan = plans.first } = input;
+  requirePlanName(plans, '--plan', plan);
   const signal = interruption();
   const created = await withStore(async (store, config) => {
     const { control, operator } = store;
     if (sandboxOf === undefined) {
-      const { plan = control.plans.first } = input;
-      requirePlanName(control.plans, '--plan', plan);
       const given = { name, plan, currency, shard, external_ref };
       if (id === undefined) return shown(store, await control.organisations.create(given));
       const { createWithId } = await import('./createWithId.js');
@@ -154,13 +155,10 @@ export async function rename(id: string, newName: string, { json }: JsonOption):
 }
 
 export async function setPlan(id: string, plan: string, { json }: JsonOption): Promise<void> {
-  const { changed, hasApi } = await withStore(async (store) => {
-    const { organisations, plans } = store.control;
-    requirePlanName(plans, '<plan>', plan);
-    const changed = await changeIn(store, id, () => organisations.setPlan(id, plan));
-    return { changed, hasApi: plans.of({ plan }).api };
-  });
-  const access = hasApi ? 'its keys have API access' : 'its keys have no API access';
+  const plans = createPlans(readConfig());
+  requirePlanName(plans, '<plan>', plan);
+  const changed = await change(id, (organisations) => organisations.setPlan(id, plan));
+  const access = plans.of({ plan }).api ? 'its keys have API access' : 'its keys have no API access';
   printResult(json, changed, `${changed.name} (${id}) is now on the ${plan} plan: ${access}.`);
 }
 
@@ -180,16 +178,17 @@ export async function resume(id: string, { json }: JsonOption): Promise<void> {
   printResult(json, changed, `${changed.name} (${id}) is active.`);
 }
 
-type Change = (organisations: Store['control']['organisations']) => Promise<OrganisationForOperators | undefined>;
-
-const change = (id: string, work: Change): Promise<Shown> => withStore((store) => changeIn(store, id, work));
-
 /** Changes an organisation. @throws CommandFailure if it does not exist, or is being erased */
-async function changeIn(store: Store, id: string, work: Change): Promise<Shown> {
-  const changed = await work(store.control.organisations);
-  if (changed) return shown(store, changed);
-  await requireOrganisation(store, id);
-  throw notFound('organisation', id);
+function change(
+  id: string,
+  work: (organisations: Store['control']['organisations']) => Promise<OrganisationForOperators | undefined>,
+): Promise<Shown> {
+  return withStore(async (store) => {
+    const changed = await work(store.control.organisations);
+    if (changed) return shown(store, changed);
+    await requireOrganisation(store, id);
+    throw notFound('organisation', id);
+  });
 }
 
 interface LinkOptions extends OrgOption {
