@@ -43,7 +43,8 @@ export function contextFactory(options: ContextOptions): OpenContext<DataContext
   /** @throws AppError organisation_suspended; plan_required */
   function requireAccess(organisation: Organisation): void {
     requireState(organisation);
-    if (!plans.hasApi(organisation) && !plans.has(organisation.plan)) onUnknownPlan?.(organisation);
+    if (plans.hasApi(organisation)) return;
+    if (!plans.has(organisation.plan)) onUnknownPlan?.(organisation);
     requirePlan(plans, organisation);
   }
 
