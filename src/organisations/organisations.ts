@@ -265,17 +265,13 @@ export function createOrganisations(models: ControlModels, actor: Actor, place: 
     },
     update,
     rename: (id: string, name: string) => update(id, { name }),
-    /** How many organisations are on plans other than these, by plan; at most 50 plans, those with the most organisations first. */
-    async countOnOtherPlans(names: readonly string[]): Promise<ReadonlyMap<string, number>> {
-      const counts = await rows
-        .aggregate<{ readonly _id: string; readonly count: number }>([
-          { $match: { plan: { $nin: names } } },
-          { $group: { _id: '$plan', count: { $sum: 1 } } },
-          { $sort: { count: -1, _id: 1 } },
-          { $limit: 50 },
-        ])
+    /** How many organisations are on each plan but these; at most 50 plans, those with the most first. */
+    countOnOtherPlans(names: readonly string[]): Promise<{ readonly _id: string; readonly count: number }[]> {
+      const counts = { $group: { _id: '$plan', count: { $sum: 1 } } };
+      const first = [{ $sort: { count: -1, _id: 1 } }, { $limit: 50 }];
+      return rows
+        .aggregate<{ _id: string; count: number }>([{ $match: { plan: { $nin: names } } }, counts, ...first])
         .toArray();
-      return new Map(counts.map(({ _id, count }) => [_id, count]));
     },
     setPlan: (id: string, plan: string) => update(id, { plan }),
     /** Once this resolves, no gateway serves a new request from its keys or users. */
