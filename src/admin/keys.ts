@@ -8,6 +8,7 @@ import type { OrganisationDataCache } from '../tenant/organisationData';
 import { HOUR } from '../units';
 import type { ApiKeys, KeyPageQuery, KeyWithSecret } from '../organisations/apiKeys';
 import type { Authority } from '../organisations/auditEvents';
+import type { Control } from '../organisations/control';
 import { shownOnce } from '../organisations/creations';
 import { KeyRefused } from '../organisations/keyDocuments';
 import type { AdminContext } from './acting';
@@ -36,7 +37,7 @@ interface RotateArgs extends KeyId {
 }
 
 export interface KeyOptions {
-  readonly control: { readonly apiKeys: ApiKeys };
+  readonly control: Pick<Control, 'apiKeys' | 'plans'>;
   readonly databases: { readonly organisationData: OrganisationDataCache };
 }
 
@@ -47,7 +48,7 @@ const DEFAULT_OVERLAP_HOURS = 24;
 
 export function createKeyOperations(
   { organisation, actor, name: createdBy, once }: AdminContext,
-  { control: { apiKeys }, databases }: KeyOptions,
+  { control: { apiKeys, plans }, databases }: KeyOptions,
 ) {
   const organisationId = organisation.id;
   const by: Authority = { actor, organisationId };
@@ -61,7 +62,7 @@ export function createKeyOperations(
    * @throws AppError plan_required; not_found; validation_failed if `work` refuses, or the key has ended
    */
   async function change<T>(id: string, work: (key: ApiKey) => Promise<T | undefined>): Promise<T> {
-    requirePlan(organisation);
+    requirePlan(plans, organisation);
     const changed = await work(await requireKey(id)).catch(rethrowKeyRefused);
     if (changed !== undefined) return changed;
     throw validationFailed([{ pointer: '/key_id', code: 'ended', detail: 'is revoked or expired; create a new key' }]);
@@ -102,7 +103,7 @@ export function createKeyOperations(
         { organisationId, operation: 'create_key', args },
         async (noteId) => {
           const { name = '', scopes = [], ...read } = readArguments(args);
-          requirePlan(organisation);
+          requirePlan(plans, organisation);
           const more = {
             name,
             scopes,

@@ -1,4 +1,3 @@
-import type { Plan } from '../auth/principal';
 import type { Databases } from '../tenant/databases';
 import type { ShardHealth } from '../mongo/shardHealth';
 import { notFound, validationFailed } from '../errors';
@@ -40,7 +39,7 @@ interface Id {
 
 interface NewOrganisationArgs {
   readonly name: string;
-  readonly plan?: Plan | null;
+  readonly plan?: string | null;
   readonly external_ref?: string | null;
   readonly shard?: string | null;
   readonly currency?: string | null;
@@ -48,7 +47,7 @@ interface NewOrganisationArgs {
 
 interface UpdateArgs extends Id {
   readonly name?: string;
-  readonly plan?: Plan;
+  readonly plan?: string;
   readonly state?: 'active' | 'suspended';
   readonly external_ref?: string;
 }
@@ -60,6 +59,7 @@ export function createOrganisationOperations(
 ) {
   const { control, databases, shardHealth, onNewJob } = options;
   const { organisations } = control.as(actor);
+  const { plans } = control;
   const once = control.creations.by(actor.who, attempt);
   const { find, requireExisting, requireOpen } = finder;
 
@@ -72,6 +72,12 @@ export function createOrganisationOperations(
   async function show(organisation: OrganisationForOperators) {
     const { id } = organisation;
     return shownOrganisation(organisation, (await databases.shardsOf([id])).get(id) ?? null);
+  }
+
+  /** @throws AppError validation_failed unless there is a plan with this name */
+  function requirePlanName(name: string): void {
+    const detail = plans.faultOf(name);
+    if (detail !== undefined) throw notAllowed('/plan', detail);
   }
 
   return {
@@ -87,9 +93,10 @@ export function createOrganisationOperations(
       const name = plainName(args.name, '/name');
       const { plan, external_ref, shard, currency } = args;
       if (external_ref != null) requireLine(external_ref, '/external_ref');
+      if (plan != null) requirePlanName(plan);
       const input = {
         name,
-        plan: plan ?? 'integrations',
+        plan: plan ?? plans.first,
         currency: currency ?? 'USD',
         external_ref: external_ref ?? undefined,
         shard: shard ?? undefined,
@@ -108,6 +115,7 @@ export function createOrganisationOperations(
       return show(organisation);
     },
     async update_organisation({ id, name, plan, state, external_ref }: UpdateArgs) {
+      if (plan !== undefined) requirePlanName(plan);
       const { id: organisationId } = await requireOpen(id);
       const set = {
         ...(name !== undefined && { name: plainName(name, '/name') }),
@@ -148,6 +156,7 @@ export function createOrganisationOperations(
       if (!row) throw notFound('job');
       return shownJob(row);
     },
+    plans: () => Promise.resolve({ data: plans.all.map((plan) => ({ ...plan, default: plan.name === plans.first })) }),
     async shards() {
       const states = new Map(shardHealth?.states().map((state) => [state.shard, state]));
       const all = (await databases.shards?.counted()) ?? [];

@@ -43,7 +43,7 @@ import type { AdminContext } from './acting';
 
 export interface WebhookOptions {
   readonly databases: Pick<Databases, 'organisationData' | 'now'>;
-  readonly control: Pick<Control, 'webhooks'>;
+  readonly control: Pick<Control, 'webhooks' | 'plans'>;
   readonly policy: AddressPolicy;
   readonly resolve: Resolve;
   /** What signs and sends; undefined without a master secret. */
@@ -147,7 +147,7 @@ export function createWebhooks({ databases, control, policy, resolve, signing }:
 
     /** Sends an event at once, beside the queue. @throws AppError plan_required; unavailable; rate_limited */
     async function send(row: EndpointRow, event: ShownEvent): Promise<Attempt> {
-      requirePlan(organisation);
+      requirePlan(control.plans, organisation);
       const { sender, secret } = requireSigning();
       if (!(await secret.fits())) rethrowWrongSecret(new WrongSecretError());
       return runByHand(organisation.id, () => sender.send(row, event, modeOf(organisation)));
@@ -184,7 +184,7 @@ export function createWebhooks({ databases, control, policy, resolve, signing }:
         return once(
           { organisationId: organisation.id, operation: 'create_webhook', args },
           async (noteId) => {
-            requirePlan(organisation);
+            requirePlan(control.plans, organisation);
             const { url = '', types = [] } = await checkInput(args);
             const { sender, secret } = await requireSecret();
             const position = await lastPosition(openData());
@@ -208,7 +208,7 @@ export function createWebhooks({ databases, control, policy, resolve, signing }:
         return once(
           { organisationId: organisation.id, operation: 'rotate_webhook', args: { webhook_id } },
           async (noteId) => {
-            requirePlan(organisation);
+            requirePlan(control.plans, organisation);
             await requireEndpoint(webhook_id);
             const { sender, secret } = await requireSecret();
             const row = requireFound(await webhooks.rotate(webhook_id, secret.check, by, noteId));
@@ -222,7 +222,7 @@ export function createWebhooks({ databases, control, policy, resolve, signing }:
        * events that are kept
        */
       async enable_webhook({ webhook_id, from: at }: WebhookId & { readonly from?: string | Date | null }) {
-        requirePlan(organisation);
+        requirePlan(control.plans, organisation);
         const row = await requireEndpoint(webhook_id);
         const from = at == null ? undefined : new Date(at);
         const now = databases.now();
@@ -258,7 +258,8 @@ export function createWebhooks({ databases, control, policy, resolve, signing }:
       async webhook_statistics({ webhook_id: id, period }: Partial<WebhookId> & { readonly period: UsagePeriod }) {
         const data = openData();
         const rows = id == null ? await webhooks.list(organisation.id) : [await requireEndpoint(id)];
-        const most = MOST_COUNTED[id == null ? 'each' : 'one'];
+        const { one, each, all } = MOST_COUNTED;
+        const most = id == null ? Math.min(each, Math.floor(all / Math.max(1, rows.length))) : one;
         return { data: await Promise.all(rows.map(({ _id }) => deliveryStatistics(data, _id, period, most))) };
       },
       /** Sends a test event now. @throws AppError rate_limited if too many are being sent by hand */

@@ -1,13 +1,16 @@
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import { NoAnswerError, within } from '../async/timeout';
-import { createRateLimiter, type RateLimiter, type RateStore, WINDOW_SECONDS } from './rateLimit';
+import type { Plan } from '../auth/plans';
+import { createRateLimiter, type KeyBudgets, type RateLimiter, type RateStore, WINDOW_SECONDS } from './rateLimit';
+
+type KeyPoints = Pick<Plan, 'points_per_minute' | 'organisation_points_per_minute'>;
 
 /** The limiters of a gateway: in memory, or shared through Redis. */
 export interface Limiters {
-  /** Requests of each key, and of each user and operator's token. */
+  /** Requests of each user and operator's token. */
   readonly keys: RateLimiter;
-  /** Requests of all keys of each organisation. */
-  readonly organisations: RateLimiter;
+  /** The budgets of keys and their organisations with these points per window. In a shared store, what was spent stays spent if the points change. */
+  readonly withPoints: (points: KeyPoints) => KeyBudgets;
   /** Failed authentications of each address. */
   readonly failures: RateLimiter;
   /** Public introspection of each address. */
@@ -18,10 +21,8 @@ export interface Limiters {
 }
 
 export interface LimitersOptions {
-  /** Points per window, for each key and each address. */
+  /** Points per window, for each user, token and address. */
   readonly limit: number;
-  /** Points per window for each organisation. */
-  readonly organisationLimit: number;
   readonly redisUrl?: string | undefined;
   /** How many gateways share the store; each allows its share while the store is down. */
   readonly instances: number;
@@ -52,13 +53,23 @@ export async function openLimiters(options: LimitersOptions): Promise<Limiters> 
 
 /** Creates the limiters, each with a store of its own, by name. */
 function budgets(
-  { limit, organisationLimit }: LimitersOptions,
+  { limit }: LimitersOptions,
   createStore: (name: string, points: number) => RateStore,
 ): Omit<Limiters, 'health' | 'close'> {
-  const budget = (name: string, points: number): RateLimiter => createRateLimiter(points, createStore(name, points));
+  // one for each name and number, so that plans with the same points share what was spent in memory, too
+  const made = new Map<string, RateLimiter>();
+  const budget = (name: string, points: number): RateLimiter => {
+    const id = `${name} ${String(points)}`;
+    const limiter = made.get(id) ?? createRateLimiter(points, createStore(name, points));
+    made.set(id, limiter);
+    return limiter;
+  };
   return {
     keys: budget('key', limit),
-    organisations: budget('organisation', organisationLimit),
+    withPoints: ({ points_per_minute, organisation_points_per_minute }) => ({
+      keys: budget('key', points_per_minute),
+      organisations: budget('organisation', organisation_points_per_minute),
+    }),
     failures: budget('address', limit),
     introspection: budget('introspection', limit),
   };

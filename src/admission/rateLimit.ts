@@ -1,6 +1,6 @@
 import { RateLimiterRes } from 'rate-limiter-flexible';
 import { addressBucket } from '../auth/addresses';
-import type { KeyPrincipal } from '../auth/principal';
+import type { KeyPrincipal, Organisation } from '../auth/principal';
 import { AppError } from '../errors';
 
 /*
@@ -42,15 +42,23 @@ export interface KeyRateState extends RateState {
   readonly organisation?: RateState;
 }
 
+/** Where the requests of a key are counted. */
+export interface KeyBudgets {
+  readonly keys: RateLimiter;
+  /** Of all keys of an organisation together. */
+  readonly organisations: RateLimiter;
+}
+
 export interface KeyRateLimiter {
   /** Takes points from the budget of a key and then, unless that had too few, of its organisation, even if that has; `allowed` is false if either had. */
   consume(caller: Pick<KeyPrincipal, 'key' | 'organisation'>, points?: number): Promise<KeyRateState>;
 }
 
 /** Takes from the key first, so that a key over its own limit costs the other keys of its organisation nothing. */
-export function createKeyRateLimiter(keys: RateLimiter, organisations: RateLimiter): KeyRateLimiter {
+export function createKeyRateLimiter(budgetsOf: (organisation: Organisation) => KeyBudgets): KeyRateLimiter {
   return {
     async consume({ key, organisation }, points) {
+      const { keys, organisations } = budgetsOf(organisation);
       const keyResult = await keys.consume(key.id, points);
       if (!keyResult.allowed) return keyResult;
       const shared = await organisations.consume(organisation.id, points);

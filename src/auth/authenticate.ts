@@ -2,7 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { LRUCache } from 'lru-cache';
 import { AppError, movingError } from '../errors';
 import { type ApiKey, fingerprint, isShapedLikeKey, matchesAny, parseKey, rangesOf, textState } from './keys';
-import { DEFAULT_MCP, hasApiAccess, type KeyPrincipal, type Organisation, STATES } from './principal';
+import type { Plans } from './plans';
+import { DEFAULT_MCP, type KeyPrincipal, type Organisation, STATES } from './principal';
 import { isInRanges } from './addresses';
 import { mayReadAhead, createSeenKeys } from './seenKeys';
 
@@ -242,17 +243,16 @@ export function requireState({ state, moving }: Pick<Organisation, 'state' | 'mo
   if (moving) throw movingError();
 }
 
-/** @throws AppError organisation_suspended; plan_required unless the organisation's plan includes API access. */
-export function requireAccess(organisation: Organisation): void {
-  requireState(organisation);
-  requirePlan(organisation);
-}
-
 /** @throws AppError plan_required unless the organisation's plan includes API access, which a sandbox has on every plan */
-export function requirePlan(organisation: Organisation): void {
-  if (!hasApiAccess(organisation)) {
-    throw new AppError('plan_required', "The organisation's plan does not include API access.");
-  }
+export function requirePlan(plans: Plans, organisation: Organisation): void {
+  if (plans.hasApi(organisation)) return;
+  const { plan } = organisation;
+  throw new AppError(
+    'plan_required',
+    plans.has(plan)
+      ? "The organisation's plan does not include API access."
+      : `The organisation's plan, ${plan}, is not among those of this gateway, so it does not include API access.`,
+  );
 }
 
 export function unauthenticated(): AppError {

@@ -1,15 +1,6 @@
 import type { Role } from './roles';
 import type { Scope } from './scopes';
 
-/** All plans, and which of them include API access (integrations). */
-export const PLANS = {
-  starter: { integrations: false },
-  integrations: { integrations: true },
-  enterprise: { integrations: true },
-} as const;
-
-export type Plan = keyof typeof PLANS;
-
 /** All states of an organisation, and what each allows: requests of its keys and users, and writes and checks (`doctor`) of its data. */
 export const STATES = {
   active: { requests: true, data: true },
@@ -31,7 +22,8 @@ export interface Organisation {
   /** UUID. */
   readonly id: string;
   readonly name: string;
-  readonly plan: Plan;
+  /** Name of its plan, which the configuration may lack (plans.ts). */
+  readonly plan: string;
   /** Default currency of new products (ISO 4217). */
   readonly currency: string;
   readonly state: OrganisationState;
@@ -46,10 +38,6 @@ export type Mode = 'live' | 'test';
 
 export const modeOf = ({ sandbox_of }: Pick<Organisation, 'sandbox_of'>): Mode =>
   sandbox_of === undefined ? 'live' : 'test';
-
-/** Whether an organisation's keys and webhooks work. A sandbox's work on every plan. */
-export const hasApiAccess = (organisation: Pick<Organisation, 'plan' | 'sandbox_of'>): boolean =>
-  PLANS[organisation.plan].integrations || modeOf(organisation) === 'test';
 
 /** A caller that belongs to an organisation. */
 export type Principal = KeyPrincipal | UserPrincipal;

@@ -1,6 +1,7 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { keyState, parseKey, secretMatches } from '../auth/keys';
+import type { Plans } from '../auth/plans';
 import type { Organisation } from '../auth/principal';
 import { published } from '../schema/model';
 import { type Config, givenVariables, reachable, readConfig } from '../config';
@@ -82,7 +83,8 @@ export async function prepareDemo(store: Store, config: Config, signal: AbortSig
   const { control, databases, operator } = store;
   await control.pepper.adopt();
   const organisation =
-    (await control.organisations.findDemo()) ?? (await control.organisations.create(await exampleOrganisation()));
+    (await control.organisations.findDemo()) ??
+    (await control.organisations.create(await exampleOrganisation(control.plans)));
   const data = databases.organisationData(organisation);
   if (!(await hasSample(data))) await loadSample(data, signal);
   signal.throwIfAborted();
@@ -96,10 +98,11 @@ export async function prepareDemo(store: Store, config: Config, signal: AbortSig
   return { organisation, demoKey, quoteId, signInToken: link.token };
 }
 
-/** The sample's organisation. */
-async function exampleOrganisation(): Promise<NewOrganisation> {
+/** The sample's organisation, on its plan if there is one with that name. */
+async function exampleOrganisation(plans: Plans): Promise<NewOrganisation> {
   const [line = ''] = await linesOf('organisation.json');
-  return { ...(JSON.parse(line) as NewOrganisation), demo: true };
+  const organisation = JSON.parse(line) as NewOrganisation;
+  return { ...organisation, plan: plans.has(organisation.plan) ? organisation.plan : plans.first, demo: true };
 }
 
 /**

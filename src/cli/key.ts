@@ -1,6 +1,6 @@
 import { Option } from 'commander';
 import { type ApiKey, rangesOf, shownKey } from '../auth/keys';
-import { DEFAULT_MCP, hasApiAccess, MCP_ACCESS, type McpAccess } from '../auth/principal';
+import { DEFAULT_MCP, MCP_ACCESS, type McpAccess } from '../auth/principal';
 import type { Scope } from '../auth/scopes';
 import { scopeNames } from './scopeNames';
 import type { KeyWithSecret } from '../organisations/apiKeys';
@@ -128,11 +128,11 @@ interface CreateOptions extends Given, OrgOption {
 
 async function create(options: CreateOptions): Promise<void> {
   const { org, name, scopes, expiresIn, allow = [], mcp, customerIds, json } = options;
-  const createdKey = await withStore(async (store) => {
+  const { createdKey, plans } = await withStore(async (store) => {
     const { control, databases, operator } = store;
     if (customerIds) await requireCustomers(store, org, customerIds);
     await control.pepper.adopt();
-    return control.apiKeys.create({
+    const createdKey = await control.apiKeys.create({
       organisationId: org,
       name,
       scopes,
@@ -142,10 +142,11 @@ async function create(options: CreateOptions): Promise<void> {
       customerIds,
       expires_at: endOf(expiresIn, databases.now()) ?? null,
     });
+    return { createdKey, plans: control.plans };
   });
   if (!createdKey) throw notFound('organisation', org);
   const { organisation } = createdKey.document;
-  if (!hasApiAccess(organisation)) {
+  if (!plans.hasApi(organisation)) {
     warn(`the ${organisation.plan} plan has no API access; change it with scopegate org set-plan before using the key`);
   }
   showNew(createdKey, json);

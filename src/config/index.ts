@@ -3,7 +3,6 @@ import { type VariableError, fileVariable, readSecretFiles } from './secretFiles
 import { SECRETS, VARIABLES } from './variables';
 
 export { isSecureOrLocal } from './checks';
-export { MAX_POINTS } from './variables';
 
 /* The only place that reads process.env, beside sdl/folder.ts, which needs SCHEMA_DIR before. */
 

@@ -3,8 +3,8 @@ import { closeSync, openSync, readSync } from 'node:fs';
 /** The name of a variable and what is wrong with it. */
 export type VariableError = readonly [name: string, error: string];
 
-/** Maximum size of a secret's file; of a device or a pipe that never ends, no more is read. */
-const MAX_SECRET_BYTES = 64 * 1024;
+/** Maximum size of a file; of a device or a pipe that never ends, no more is read. */
+const MAX_BYTES = 64 * 1024;
 
 /** The variable that names the file of a secret. */
 export const fileVariable = (name: string): string => `${name}_FILE`;
@@ -33,22 +33,32 @@ export function readSecretFiles(
 
 /** The text of a secret's file without the line break at its end, or what is wrong with the file. */
 function readSecret(path: string): { readonly secret: string } | { readonly error: string } {
+  const read = readText(path);
+  if ('error' in read)
+    return {
+      error: read.error === notText(path) ? `${read.error}; openssl rand -hex 32 makes a secret that is` : read.error,
+    };
+  // editors and echo end a file with a line break, which is not part of the secret
+  const secret = read.text.replace(/[\r\n]+$/, '');
+  return secret === '' ? { error: `${path} is empty` } : { secret };
+}
+
+const notText = (path: string): string => `${path} is not text in UTF-8`;
+
+/** The text of a small file, or why it cannot be read. */
+export function readText(path: string): { readonly text: string } | { readonly error: string } {
   let bytes: Buffer;
   try {
-    bytes = readStart(path, MAX_SECRET_BYTES + 1);
+    bytes = readStart(path, MAX_BYTES + 1);
   } catch (error) {
     return { error: `cannot be read: ${(error as Error).message}` };
   }
-  if (bytes.length > MAX_SECRET_BYTES) return { error: `${path} is larger than ${String(MAX_SECRET_BYTES)} bytes` };
-  let text: string;
+  if (bytes.length > MAX_BYTES) return { error: `${path} is larger than ${String(MAX_BYTES)} bytes` };
   try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
   } catch {
-    return { error: `${path} is not text in UTF-8; openssl rand -hex 32 makes a secret that is` };
+    return { error: notText(path) };
   }
-  // editors and echo end a file with a line break, which is not part of the secret
-  const secret = text.replace(/[\r\n]+$/, '');
-  return secret === '' ? { error: `${path} is empty` } : { secret };
 }
 
 /** The first bytes of a file or a pipe, at most `most`. */

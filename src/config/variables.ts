@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { DEFAULT_APP_KEY_PREFIX, DEFAULT_KEY_PREFIX, DEFAULT_TEST_KEY_PREFIX } from '../auth/keys';
+import { MAX_POINTS } from '../auth/plans';
 import { readColour, readLogo } from './brand';
 import {
   nonEmpty,
@@ -17,11 +18,9 @@ import {
   isCollectorUrl,
 } from './checks';
 import { MIN_SECRET, readHeaders, readRanges, readTokens, readWebhookSecrets } from './lists';
+import { LEAST_STORAGE, MOST_KEYS, MOST_STORAGE, readPlansFile } from './plansFile';
 
 /* Every variable: how it is checked and converted, its default, and a line for `--help`. */
-
-/** The most points per minute, which requests are charged in a rate limit; GraphQL's Int can hold it. */
-export const MAX_POINTS = 1_000_000_000;
 
 export const VARIABLES = {
   PORT: { schema: wholeNumber(0, 65535).default(4000), help: 'port to listen on; 0 picks a free one' },
@@ -90,8 +89,12 @@ export const VARIABLES = {
     help: 'points per minute for all keys of an organisation together; if unset, ten times RATE_LIMIT_PER_MINUTE',
   },
   MAX_KEYS: {
-    schema: wholeNumber(1, 1_000_000).default(100),
+    schema: wholeNumber(1, MOST_KEYS).default(100),
     help: 'maximum active keys of an organisation; keys that are imported or replace others may exceed it',
+  },
+  PLANS_FILE: {
+    schema: nonEmpty.transform(readPlansFile).optional(),
+    help: 'JSON file with the plans of organisations, and their limits in place of RATE_LIMIT_PER_MINUTE, RATE_LIMIT_ORGANISATION, MAX_KEYS, MAX_ORGANISATION_BYTES and of 20 webhook endpoints (docs/guides/operators.md, Plans); for gateways and every command. If unset, starter, integrations and enterprise',
   },
   REDIS_URL: {
     schema: matching(/^rediss?:\/\//, 'must begin with redis:// or rediss://')
@@ -190,7 +193,7 @@ export const VARIABLES = {
     help: 'MiB for the bodies of all requests in progress, the rows they read, and responses not read yet; beyond it requests get 503; one key may use a quarter, one organisation half',
   },
   MAX_ORGANISATION_BYTES: {
-    schema: wholeNumber(1_048_576, 999_999_999_999_999).optional(),
+    schema: wholeNumber(LEAST_STORAGE, MOST_STORAGE).optional(),
     help: 'bytes (documents and indexes) that one organisation may store, beyond which its writes get 422 quota_exceeded; if unset there is no limit',
   },
   DRAIN_DELAY: {

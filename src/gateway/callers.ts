@@ -1,10 +1,12 @@
 import type { Logger } from 'pino';
 import { type Limiters, openLimiters } from '../admission/limiters';
-import { createFailureCounter, createKeyRateLimiter } from '../admission/rateLimit';
+import { createFailureCounter, createKeyRateLimiter, type KeyBudgets } from '../admission/rateLimit';
 import type { RequestTracker } from '../admission/requestTracker';
 import { createAuthenticator } from '../auth/authenticate';
 import { bestEffort } from '../auth/recognise';
-import { type Config, MAX_POINTS } from '../config';
+import type { Plans } from '../auth/plans';
+import type { Organisation } from '../auth/principal';
+import type { Config } from '../config';
 import type { Databases } from '../tenant/databases';
 import { createEventSource } from '../events/source';
 import type { Waiting } from '../events/waiting';
@@ -18,20 +20,15 @@ import { typeChecks } from '../schema/validation';
 /* Authentication and rate limits of API keys, shared by all APIs. */
 
 interface LimitersOptions {
-  readonly config: Pick<Config, 'REDIS_URL' | 'RATE_LIMIT_PER_MINUTE' | 'RATE_LIMIT_ORGANISATION' | 'INSTANCES'>;
+  readonly config: Pick<Config, 'REDIS_URL' | 'RATE_LIMIT_PER_MINUTE' | 'INSTANCES'>;
   readonly logger: Logger;
 }
-
-/** Default budget of an organisation, as a multiple of a key's. */
-const ORGANISATION_FACTOR = 10;
 
 /** Opens the limiters of a gateway. Logs and counts whether limits are shared. */
 export function openGatewayLimiters({ config, logger }: LimitersOptions, metrics: Metrics): Promise<Limiters> {
   metrics.limiterStore(config.REDIS_URL === undefined ? 'memory' : 'shared');
   return openLimiters({
     limit: config.RATE_LIMIT_PER_MINUTE,
-    organisationLimit:
-      config.RATE_LIMIT_ORGANISATION ?? Math.min(MAX_POINTS, ORGANISATION_FACTOR * config.RATE_LIMIT_PER_MINUTE),
     redisUrl: config.REDIS_URL,
     instances: config.INSTANCES,
     onChange: (state, reason) => {
@@ -53,6 +50,7 @@ interface CallersOptions {
   readonly metrics: Metrics;
   readonly limiters: Limiters;
   readonly waiting: Waiting;
+  readonly logger: Logger;
 }
 
 /**
@@ -60,8 +58,8 @@ interface CallersOptions {
  * cannot be read, both for the log.
  */
 export function createKeyCallers(options: CallersOptions) {
-  const { config, databases, control, schemas, tracker, metrics, limiters, waiting } = options;
-  const { apiKeys } = control;
+  const { config, databases, control, schemas, tracker, metrics, limiters, waiting, logger } = options;
+  const { apiKeys, plans } = control;
   const { authenticate, recognise, knownKey } = createAuthenticator({
     // the key lookup is the first query of a request, so the request is admitted before it
     apiKeys: {
@@ -82,14 +80,15 @@ export function createKeyCallers(options: CallersOptions) {
       metrics.keyFound(keyLabel(storedKey, databases.now()));
     },
   });
-  const { counted } = metrics;
   const elements = { elementBounds: true, closed: false };
   const elementCheck = typeChecks(schemas.graphql, elements);
   // made on first use
   let restCheck: typeof elementCheck | undefined;
   const openContext = contextFactory({
     authenticate,
-    limiter: createKeyRateLimiter(counted('key', limiters.keys), counted('organisation', limiters.organisations)),
+    plans,
+    onUnknownPlan: unknownPlanLog(logger),
+    limiter: createKeyRateLimiter(budgetsByPlan(plans, limiters, metrics)),
     organisationData: databases.organisationData,
     admit: tracker.admitOrganisation,
     isCalm: tracker.isCalm,
@@ -101,4 +100,32 @@ export function createKeyCallers(options: CallersOptions) {
     },
   });
   return { openContext, recognise: bestEffort(recognise), knownKey };
+}
+
+/** Returns a function that finds the budgets of an organisation's plan. */
+function budgetsByPlan(plans: Plans, limiters: Limiters, { counted }: Pick<Metrics, 'counted'>) {
+  const budgetsOf = (points: Parameters<Limiters['withPoints']>[0]): KeyBudgets => {
+    const { keys, organisations } = limiters.withPoints(points);
+    return { keys: counted('key', keys), organisations: counted('organisation', organisations) };
+  };
+  const byPlan = new Map(plans.all.map((plan) => [plan.name, budgetsOf(plan)]));
+  const others = budgetsOf(plans.unknown);
+  return ({ plan }: Organisation): KeyBudgets => byPlan.get(plan) ?? others;
+}
+
+/** Plans that PLANS_FILE lacks and that are named in the log; the names are of rows, so their number is limited. */
+const MOST_NAMED = 50;
+
+/** Returns a function that logs each plan once whose organisations are refused, since PLANS_FILE lacks it. */
+function unknownPlanLog(logger: Logger): (organisation: Organisation) => void {
+  const named = new Set<string>();
+  return ({ id, plan }) => {
+    if (named.has(plan) || named.size >= MOST_NAMED) return;
+    named.add(plan);
+    const where = { organisation_id: id, plan };
+    logger.warn(
+      where,
+      'the plan of an organisation is not in PLANS_FILE: its keys get 403 plan_required; see scopegate doctor',
+    );
+  };
 }

@@ -80,6 +80,7 @@ export async function createGateway(options: GatewayOptions, host: GatewayHost) 
     metrics,
     limiters,
     waiting,
+    logger,
   });
   const apis = await createApis({
     ...callers,
@@ -126,7 +127,7 @@ export async function createGateway(options: GatewayOptions, host: GatewayHost) 
       );
     },
   });
-  databases.limitBytes(config.MAX_ORGANISATION_BYTES);
+  databases.limitBytes((plan) => control.plans.of({ plan }).bytes);
   databases.yieldWhile((organisationId) => tracker.hasOthers(organisationId));
 
   /** Answers an exchange by running its work, or with an error if that fails. */

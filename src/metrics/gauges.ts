@@ -14,8 +14,8 @@ export interface GaugeOptions {
   readonly shards: () => readonly { readonly shard: string; readonly isUp: boolean; readonly isWritable: boolean }[];
   /** How far the database's clock is ahead of this machine's, in milliseconds; empty before it is known. */
   readonly clocks: () => readonly { readonly ahead: number }[];
-  /** Bytes of the largest organisation that wrote here, and how many have reached their limit. */
-  readonly quotas: () => { readonly largest: number; readonly full: number };
+  /** Of organisations that wrote here and have a limit: bytes of the largest, the largest part of a limit, and how many have reached theirs. */
+  readonly quotas: () => { readonly largest: number; readonly fullest: number; readonly full: number };
   /** Version of the gateway. */
   readonly version: string;
   /** Moves of organisations to other shards that have begun and not ended: under way, or stopped because their process has ended. */
@@ -123,15 +123,24 @@ export function addGauges(registry: Registry, options: GaugeOptions): void {
     ],
     [
       'scopegate_organisation_bytes_max',
-      'Bytes of the largest organisation that wrote here, measured only if MAX_ORGANISATION_BYTES is set.',
+      'Bytes of the largest organisation that wrote here, of those whose plan has a limit of bytes.',
       () => quotas().largest,
     ],
     [
+      'scopegate_organisation_bytes_ratio_max',
+      'What the organisation that wrote here and is nearest to the limit of bytes of its plan stores, as a part of that limit: 1 is all.',
+      () => quotas().fullest,
+    ],
+    [
       'scopegate_organisations_full',
-      'Organisations that wrote here and have MAX_ORGANISATION_BYTES or more, so that their writes are refused.',
+      'Organisations that wrote here and store as many bytes as their plan includes, so that their writes are refused.',
       () => quotas().full,
     ],
-    ['scopegate_organisation_bytes_limit', 'MAX_ORGANISATION_BYTES; absent without.', () => options.bytesLimit],
+    [
+      'scopegate_organisation_bytes_limit',
+      'MAX_ORGANISATION_BYTES, the limit of plans without one of their own; absent without.',
+      () => options.bytesLimit,
+    ],
     [
       'scopegate_build_info',
       'Always 1; the labels say what runs.',

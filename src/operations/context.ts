@@ -1,5 +1,6 @@
 import type { KeyRateState } from '../admission/rateLimit';
 import type { Refusal } from '../auth/authenticate';
+import type { Plan } from '../auth/plans';
 import type { Caller, KeyPrincipal, OperatorPrincipal } from '../auth/principal';
 import type { OrganisationData, UnitOfWork } from '../tenant/organisationData';
 import type { Pauses } from '../async/yield';
@@ -68,6 +69,8 @@ export interface FiguresContext extends CallContext {
 /** The context of a key: its organisation's data, for the resolvers of the public schema. */
 export interface DataContext extends FiguresContext {
   readonly principal: KeyPrincipal;
+  /** That of the organisation. */
+  readonly plan: Plan;
   /** The organisation's events; undefined if none are recorded. */
   readonly events?: EventSource | undefined;
   /** The cursor from which to resume an interrupted stream, from the header Last-Event-ID. */

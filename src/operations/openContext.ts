@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { LRUCache } from 'lru-cache';
 import { type KeyRateLimiter, type KeyRateState, rateLimited } from '../admission/rateLimit';
-import { type Authenticate, requireAccess } from '../auth/authenticate';
+import { type Authenticate, requirePlan, requireState } from '../auth/authenticate';
 import { fingerprint } from '../auth/keys';
+import type { Plans } from '../auth/plans';
 import type { KeyPrincipal, Organisation } from '../auth/principal';
 import { checkIdempotencyKey, createIdempotentWrite } from '../tenant/idempotency';
 import { stampedWrite } from '../tenant/openWrites';
@@ -15,6 +16,9 @@ import type { DataContext, OpenContext } from './context';
 
 interface ContextOptions {
   readonly authenticate: Authenticate;
+  readonly plans: Plans;
+  /** Called if an organisation is refused because the configuration lacks its plan. */
+  readonly onUnknownPlan?: (organisation: Organisation) => void;
   readonly limiter: KeyRateLimiter;
   readonly organisationData: OrganisationDataCache;
   readonly checkElement: DataContext['checkElement'];
@@ -34,7 +38,16 @@ const OVER_LIMIT_KEPT = { max: 5000, ttl: 1000 };
  * The context factory of all APIs. Checks in the order of contract, section 2: key, rate, state, plan; scopes are checked per operation.
  */
 export function contextFactory(options: ContextOptions): OpenContext<DataContext> {
+  const { plans, onUnknownPlan } = options;
   const { authenticate, limiter, organisationData, checkElement, admit, isCalm, eventSource, onOverLimit } = options;
+  /** @throws AppError organisation_suspended; plan_required */
+  function requireAccess(organisation: Organisation): void {
+    requireState(organisation);
+    if (plans.hasApi(organisation)) return;
+    if (!plans.has(organisation.plan)) onUnknownPlan?.(organisation);
+    requirePlan(plans, organisation);
+  }
+
   // callers over their limit a moment ago: rejected again without a lookup of the key, but never admitted without one
   const overLimit = new LRUCache<string, KeyPrincipal>(OVER_LIMIT_KEPT);
 
@@ -162,6 +175,9 @@ export function contextFactory(options: ContextOptions): OpenContext<DataContext
         },
         get rate() {
           return rate;
+        },
+        get plan() {
+          return plans.of(principal.organisation);
         },
         authorise: authoriserOf(principal, noteMissing),
         charge,

@@ -8,7 +8,7 @@ type Resolvers = Record<string, Resolver<OperatorContext>>;
 /** Each operation is a method of {@link Operator} with the same name, or of those in the organisation that its `id` names. */
 export const operatorResolvers = {
   Query: {
-    ...resolversOf('organisations', 'organisation', 'job', 'shards', 'events'),
+    ...resolversOf('organisations', 'organisation', 'job', 'plans', 'shards', 'events'),
     ...inOrganisation('keys', 'invitations', 'webhooks', 'usage', 'audit_events'),
   },
   Mutation: {

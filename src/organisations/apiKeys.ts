@@ -1,6 +1,7 @@
 import { type ClientSession, trusted } from 'mongoose';
 import { type ApiKey, generateKey, keyState, type KeySecret, matchesAny, type NewKey } from '../auth/keys';
-import { type Mode, modeOf } from '../auth/principal';
+import type { Plans } from '../auth/plans';
+import { type Mode, modeOf, type Organisation } from '../auth/principal';
 import type { Config } from '../config';
 import { coalescedReads } from '../tenant/coalesce';
 import { atMost, nativeCollection } from '../mongo/native';
@@ -67,14 +68,18 @@ const KEYS_AT_ONCE = 200;
 export interface ApiKeysOptions extends Omit<KeyWriterOptions, 'pepper'> {
   readonly config: Pick<
     Config,
-    'KEY_PREFIX' | 'KEY_PREFIX_TEST' | 'KEY_PREFIX_APP' | 'KEY_PEPPER' | 'KEY_PEPPER_PREVIOUS' | 'MAX_KEYS'
+    'KEY_PREFIX' | 'KEY_PREFIX_TEST' | 'KEY_PREFIX_APP' | 'KEY_PEPPER' | 'KEY_PEPPER_PREVIOUS'
   >;
+  readonly plans: Plans;
   readonly actor: Actor;
 }
 
 export type ApiKeys = ReturnType<typeof createApiKeys>;
 
-export function createApiKeys(models: ControlModels, { config, actor, onError, now, pepperNumber }: ApiKeysOptions) {
+export function createApiKeys(
+  models: ControlModels,
+  { config, plans, actor, onError, now, pepperNumber }: ApiKeysOptions,
+) {
   // the command line, which may change every organisation's keys
   const anyOrganisation: Authority = { actor };
   const writer = createKeyWriter(models, { onError, now, pepper: config.KEY_PEPPER, pepperNumber });
@@ -111,26 +116,29 @@ export function createApiKeys(models: ControlModels, { config, actor, onError, n
 
   /**
    * Counts active keys, including the new one, after the organisation's row is written, so that two concurrent creations cannot both take
-   * the last place. @throws KeyRefused beyond MAX_KEYS
+   * the last place. @throws KeyRefused beyond the `active_keys` of its plan
    */
-  async function requireRoom(organisationId: string, session: ClientSession): Promise<void> {
-    const active = { 'organisation.id': organisationId, ...stateCondition('active', new Date(now())) };
-    const most = config.MAX_KEYS;
+  async function requireRoom(organisation: Organisation, session: ClientSession): Promise<void> {
+    const active = { 'organisation.id': organisation.id, ...stateCondition('active', new Date(now())) };
+    const most = plans.of(organisation).active_keys;
     const activeKeys = await models.apiKeys.find(active, { _id: 1 }, { session, ...atMost(most + 1) }).lean();
     if (activeKeys.length <= most) return;
     const detail = `the organisation has ${String(most)} active ${most === 1 ? 'key' : 'keys'}, the most it may have; revoke one first`;
-    throw new KeyRefused({ pointer: '', code: 'too_many', detail }, `${detail}, or raise MAX_KEYS`);
+    throw new KeyRefused(
+      { pointer: '', code: 'too_many', detail },
+      `${detail}, or raise ${plans.settingOf('active_keys', organisation)}`,
+    );
   }
 
   /**
-   * Rotations may exceed MAX_KEYS, since every key can be replaced, but no more replaced keys may be active than MAX_KEYS or, if there are
+   * Rotations may exceed that, since every key can be replaced, but no more replaced keys may be active than that or, if there are
    * more of them, than others. Counted after the organisation's row is written, as above. @throws KeyRefused
    */
-  async function requireRoomToReplace(organisationId: string, session: ClientSession): Promise<void> {
-    const active = { 'organisation.id': organisationId, ...stateCondition('active', new Date(now())) };
+  async function requireRoomToReplace(organisation: Organisation, session: ClientSession): Promise<void> {
+    const active = { 'organisation.id': organisation.id, ...stateCondition('active', new Date(now())) };
     const activeKeys = await models.apiKeys.find(active, { rotated_to: 1 }, { session }).lean();
     const replaced = activeKeys.filter(({ rotated_to }) => rotated_to !== null).length;
-    const most = Math.max(config.MAX_KEYS, activeKeys.length - replaced);
+    const most = Math.max(plans.of(organisation).active_keys, activeKeys.length - replaced);
     if (replaced <= most) return;
     const detail = `the organisation has ${String(most)} replaced keys that still work, the most it may have; revoke one first, or wait for the end of its overlap`;
     throw new KeyRefused({ pointer: '', code: 'too_many', detail }, detail);
@@ -141,14 +149,14 @@ export function createApiKeys(models: ControlModels, { config, actor, onError, n
     trimEndedKeys(models, organisationId, now()).catch(onError);
 
   return {
-    /** Undefined if the organisation does not exist. @throws KeyRefused beyond MAX_KEYS */
+    /** Undefined if the organisation does not exist. @throws KeyRefused beyond the `active_keys` of its plan */
     async create(input: NewApiKey, by = anyOrganisation, noteId?: NoteId): Promise<KeyWithSecret | undefined> {
       const prefix = input.app ? config.KEY_PREFIX_APP : prefixes[await modeOfId(input.organisationId)];
       const newKey = generateKey(prefix, config.KEY_PEPPER, input.customerIds);
       const document = await models.change(async (session, record) => {
         await noteId?.(session, newKey.id);
         const stored = await insertKey(input, newKey, session);
-        if (stored) await requireRoom(input.organisationId, session);
+        if (stored) await requireRoom(stored.organisation, session);
         if (stored) await record(by.actor, 'key.created', stored.organisation.id, keyDescription(stored), stored._id);
         return stored;
       });
@@ -235,7 +243,7 @@ export function createApiKeys(models: ControlModels, { config, actor, onError, n
         const ends = new Date(Math.min(at.getTime() + overlap, old.expires_at?.getTime() ?? Infinity));
         const change = { expires_at: ends, rotated_to: document._id };
         await models.apiKeys.updateOne({ _id: id }, { $set: change }, { session });
-        await requireRoomToReplace(old.organisation.id, session);
+        await requireRoomToReplace(document.organisation, session);
         const details = { from: keyIdentity(old), to: document._id, old_expires_at: ends, ...keyDescription(document) };
         await record(by.actor, 'key.rotated', old.organisation.id, details, id);
         return { document, old: { ...old, ...change } };

@@ -1,3 +1,4 @@
+import { createPlans, type PlanVariables } from '../auth/plans';
 import type { Databases } from '../tenant/databases';
 import { ShardRefused } from '../mongo/shards';
 import { createApiKeys, type ApiKeysOptions } from './apiKeys';
@@ -29,7 +30,7 @@ import { importEndpoints } from './webhookRecords';
 export type Control = Awaited<ReturnType<typeof openControl>>;
 
 export interface ControlOptions extends Pick<ApiKeysOptions, 'actor' | 'onError'> {
-  readonly config: ApiKeysOptions['config'];
+  readonly config: ApiKeysOptions['config'] & PlanVariables;
   readonly databases: Databases;
   /** Whether the database stays as it is, without indexes that it lacks; no by default. */
   readonly asIs?: boolean;
@@ -59,12 +60,14 @@ export async function openControl({ databases, config, asIs = false, ...options 
   });
   const store = storesFor(options.actor);
   databases.openedBy(store.organisations);
+  const plans = createPlans(config);
   const pepper = createPepperGuard(databases.control, models, config, now);
   const keyOptions = { config, now, pepperNumber: pepper.number };
-  const apiKeys = createApiKeys(models, { ...options, ...keyOptions });
+  const apiKeys = createApiKeys(models, { ...options, ...keyOptions, plans });
   const clients = createAppClients(models, now);
   return {
     ...store,
+    plans,
     apiKeys,
     /** Registered apps, and the keys of those that are connected. */
     apps: { ...createConnectedApps(models, { ...keyOptions, apiKeys, clients }), clients },
@@ -83,9 +86,9 @@ export async function openControl({ databases, config, asIs = false, ...options 
     }),
     feeds: createFeeds(models),
     importKeys: importKeys(models, options.actor),
-    importEndpoints: importEndpoints(models, options.actor, now),
+    importEndpoints: importEndpoints(models, options.actor, plans, now),
     creations: createCreations(models, now),
-    webhooks: createWebhookEndpoints(models, now),
+    webhooks: createWebhookEndpoints(models, plans, now),
     webhookLeases: createWebhookLeases(models, now),
     pepper,
     /** What the SCHEMA_DIR of gateways adds to the schema, as recorded when this was opened. */

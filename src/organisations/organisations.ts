@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type ClientSession, trusted } from 'mongoose';
-import type { Organisation, OrganisationState, Plan } from '../auth/principal';
+import type { Organisation, OrganisationState } from '../auth/principal';
 import type { WriteState } from '../tenant/indexMaintenance';
 import { isDuplicateKey } from '../mongo/faults';
 import { nativeCollection } from '../mongo/native';
@@ -25,7 +25,7 @@ export interface NewOrganisation {
   /** That of an organisation that was erased, or of another installation; by default a new one. */
   readonly id?: string | undefined;
   readonly name: string;
-  readonly plan: Plan;
+  readonly plan: string;
   readonly currency: string;
   /** The shard for its database; by default the one with the fewest organisations. */
   readonly shard?: string | undefined;
@@ -37,7 +37,7 @@ export interface NewOrganisation {
 export interface OrganisationPageQuery extends ListArguments {
   /** Part of the name, or the external_ref. */
   readonly q?: string | null;
-  readonly plan?: Plan | null;
+  readonly plan?: string | null;
   readonly state?: OrganisationState | null;
   readonly external_ref?: string | null;
   readonly shard?: string | null;
@@ -47,7 +47,7 @@ export interface OrganisationPageQuery extends ListArguments {
 
 export interface OrganisationQuery {
   readonly ids?: readonly string[] | undefined;
-  readonly plan?: Plan | undefined;
+  readonly plan?: string | undefined;
 }
 
 /** Creates the database of a new organisation on a shard, if there are shards. @throws ShardRefused */
@@ -265,7 +265,15 @@ export function createOrganisations(models: ControlModels, actor: Actor, place: 
     },
     update,
     rename: (id: string, name: string) => update(id, { name }),
-    setPlan: (id: string, plan: Plan) => update(id, { plan }),
+    /** How many organisations are on each plan but these; at most 50 plans, those with the most first. */
+    countOnOtherPlans(names: readonly string[]): Promise<{ readonly _id: string; readonly count: number }[]> {
+      const counts = { $group: { _id: '$plan', count: { $sum: 1 } } };
+      const first = [{ $sort: { count: -1, _id: 1 } }, { $limit: 50 }];
+      return rows
+        .aggregate<{ _id: string; count: number }>([{ $match: { plan: { $nin: names } } }, counts, ...first])
+        .toArray();
+    },
+    setPlan: (id: string, plan: string) => update(id, { plan }),
     /** Once this resolves, no gateway serves a new request from its keys or users. */
     suspend: (id: string) => update(id, { state: 'suspended' }),
     resume: (id: string) => update(id, { state: 'active' }),

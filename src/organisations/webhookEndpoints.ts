@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { mongo } from 'mongoose';
+import { MOST_ENDPOINTS, type Plans } from '../auth/plans';
 import { nativeCollection } from '../mongo/native';
 import { validationFailed } from '../errors';
 import type { AuditAction, Authority } from './auditEvents';
@@ -13,9 +14,6 @@ import { type DisabledReason, ENDPOINT_STATES, type EndpointRow, type EndpointSt
 
 /* How people manage webhook endpoints; src/organisations/webhookLeases.ts is about delivering to them. */
 
-/** How many endpoints an organisation may have. */
-export const MAX_ENDPOINTS = 20;
-
 type NewEndpoint = Pick<EndpointRow, 'organisation_id' | 'url' | 'types' | 'position' | 'created_by' | 'master'>;
 
 interface Change {
@@ -26,6 +24,12 @@ interface Change {
 
 const NO_FAILURES = { failed: [], failing_since: null, probes: 0 } as const;
 const NO_LEASE = { holder: null, until: new Date(0) } as const;
+
+/** Why there can be no other endpoint. */
+export const tooManyEndpoints = (most: number): string =>
+  most === 0
+    ? 'the plan of the organisation includes no webhook endpoints'
+    : `the organisation has ${String(most)} webhook ${most === 1 ? 'endpoint' : 'endpoints'}, the most that its plan includes; delete one first`;
 
 /** The row of an endpoint that is enabled at a time. */
 export const newEndpoint = (input: NewEndpoint, at: Date): EndpointRow => ({
@@ -47,7 +51,7 @@ const otherMasters = (masters: readonly (string | null)[]): mongo.Filter<Endpoin
   // null also stands for a member that is missing
   ({ master: { $nin: masters as string[] } });
 
-export function createWebhookEndpoints(models: ControlModels, now: () => number) {
+export function createWebhookEndpoints(models: ControlModels, plans: Plans, now: () => number) {
   const rows = nativeCollection(models.webhookEndpoints);
 
   const counts = async (): Promise<ReadonlyMap<EndpointState, number>> =>
@@ -82,20 +86,21 @@ export function createWebhookEndpoints(models: ControlModels, now: () => number)
     });
 
   return {
-    /** Undefined if the organisation does not exist. @throws AppError validation_failed beyond {@link MAX_ENDPOINTS} */
+    /** Undefined if the organisation does not exist. @throws AppError validation_failed beyond the `webhook_endpoints` of its plan */
     create(input: NewEndpoint, by: Authority, noteId?: NoteId): Promise<EndpointRow | undefined> {
       const { organisation_id, url, types } = input;
       return models.change(async (session, record) => {
         const row = newEndpoint(input, new Date(now()));
         await noteId?.(session, row._id);
         // writes the organisation's row, so that two creations cannot both count 19
-        if (!(await holdOrganisation(models, organisation_id, session))) return undefined;
-        const first = { session, limit: MAX_ENDPOINTS, projection: { _id: 1 } } as const;
+        const organisation = await holdOrganisation(models, organisation_id, session);
+        if (!organisation) return undefined;
+        const most = plans.of(organisation).webhook_endpoints;
+        // a limit of 0 would be none
+        const first = { session, limit: most + 1, projection: { _id: 1 } } as const;
         const storedEndpoints = await rows.find({ organisation_id }, first).toArray();
-        if (storedEndpoints.length >= MAX_ENDPOINTS) {
-          const detail = `the organisation has ${String(MAX_ENDPOINTS)} webhook endpoints already; delete one first`;
-          throw validationFailed([{ pointer: '/url', code: 'too_many', detail }]);
-        }
+        if (storedEndpoints.length >= most)
+          throw validationFailed([{ pointer: '/url', code: 'too_many', detail: tooManyEndpoints(most) }]);
         await rows.insertOne(row, { session });
         await record(by.actor, 'webhook.created', organisation_id, { endpoint: row._id, url, types });
         return row;
@@ -103,7 +108,7 @@ export function createWebhookEndpoints(models: ControlModels, now: () => number)
     },
     /** An organisation's endpoints, oldest first. */
     list: (organisationId: string): Promise<EndpointRow[]> =>
-      rows.find({ organisation_id: organisationId }, { sort: { created_at: 1 }, limit: MAX_ENDPOINTS }).toArray(),
+      rows.find({ organisation_id: organisationId }, { sort: { created_at: 1 }, limit: MOST_ENDPOINTS }).toArray(),
     find: async (id: string, by: Pick<Authority, 'organisationId'>): Promise<EndpointRow | undefined> =>
       (await rows.findOne(filterOf(id, by))) ?? undefined,
     /** The change applies from the next page of events on. */

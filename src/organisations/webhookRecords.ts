@@ -1,11 +1,12 @@
 import type { mongo } from 'mongoose';
 import * as z from 'zod';
+import type { Plans } from '../auth/plans';
 import { nativeCollection } from '../mongo/native';
 import { UUID } from '../units';
 import type { Actor } from './auditEvents';
 import type { ControlModels } from './models';
 import { holdOrganisation } from './organisationRows';
-import { MAX_ENDPOINTS, newEndpoint } from './webhookEndpoints';
+import { newEndpoint } from './webhookEndpoints';
 import { ENDPOINT_STATES, type EndpointRow } from './webhookRows';
 
 /*
@@ -48,7 +49,7 @@ export type EndpointOutcome = 'created' | 'unchanged' | 'foreign' | 'too_many';
  * Returns a function that stores exported endpoints, disabled and at a position in the feed, in one transaction, and resolves with what became of
  * each; undefined if there is no such organisation. Existing endpoints stay as they are.
  */
-export function importEndpoints(models: ControlModels, actor: Actor, now: () => number) {
+export function importEndpoints(models: ControlModels, actor: Actor, plans: Plans, now: () => number) {
   const rows: mongo.Collection<EndpointRow> = nativeCollection(models.webhookEndpoints);
   return (
     organisationId: string,
@@ -57,16 +58,18 @@ export function importEndpoints(models: ControlModels, actor: Actor, now: () => 
   ): Promise<EndpointOutcome[] | undefined> =>
     models.change(async (session, record) => {
       // writes the organisation's row, so that two imports cannot both count 19
-      if (!(await holdOrganisation(models, organisationId, session))) return undefined;
+      const organisation = await holdOrganisation(models, organisationId, session);
+      if (!organisation) return undefined;
+      const most = plans.of(organisation).webhook_endpoints;
       const ids = { _id: { $in: records.map(({ id }) => id) } };
       const stored = await rows.find(ids, { session, projection: { organisation_id: 1 } }).toArray();
       const owners = new Map(stored.map(({ _id, organisation_id }) => [_id, organisation_id]));
-      let count = await rows.countDocuments({ organisation_id: organisationId }, { session, limit: MAX_ENDPOINTS });
+      let count = await rows.countDocuments({ organisation_id: organisationId }, { session, limit: most + 1 });
       const outcomes: EndpointOutcome[] = [];
       for (const { id, state, former_master, ...members } of records) {
         const owner = owners.get(id);
         if (owner !== undefined) outcomes.push(owner === organisationId ? 'unchanged' : 'foreign');
-        else if (count >= MAX_ENDPOINTS) outcomes.push('too_many');
+        else if (count >= most) outcomes.push('too_many');
         else {
           const at = new Date(now());
           const disabled = { state: 'disabled', disabled: { reason: 'by_hand', at } } as const;

@@ -10,10 +10,10 @@ const shownLimit = ({ limit, remaining, resetAt: reset_at }: Omit<DataContext['r
 
 export const meResolvers = {
   Query: {
-    me: (_: unknown, __: unknown, { principal, rate }: DataContext) => {
+    me: (_: unknown, __: unknown, { principal, plan, rate }: DataContext) => {
       return {
         mode: modeOf(principal.organisation),
-        organisation: principal.organisation,
+        organisation: { ...principal.organisation, limits: plan },
         key: {
           id: principal.key.id,
           name: principal.key.name,

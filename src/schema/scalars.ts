@@ -1,5 +1,6 @@
 import { GraphQLScalarType, Kind, valueFromASTUntyped } from 'graphql';
 import { GraphQLDateTimeISO, GraphQLLocalDate, GraphQLSafeInt } from 'graphql-scalars';
+import { PLAN_NAME } from '../auth/plans';
 import { EARLIEST, LATEST } from '../units';
 import { CHANGES_SCALAR, metadataObject, PAIRS_SCALAR } from './metadata';
 
@@ -105,6 +106,27 @@ function version(value: unknown): number {
   throw new TypeError('must be an integer between 0 and 2^53-1');
 }
 
+/** The name of a plan: a text, and in GraphQL also written as a value of an enum, which it was once (docs/decisions/plans.md). */
+const PlanName = new GraphQLScalarType<string, string>({
+  name: 'Plan',
+  serialize: (value) => value as string,
+  parseValue: planName,
+  parseLiteral: (node) => planName(node.kind === Kind.STRING || node.kind === Kind.ENUM ? node.value : undefined),
+  extensions: { jsonSchema: { type: 'string', pattern: PLAN_NAME.source } },
+});
+
+function planName(value: unknown): string {
+  if (typeof value === 'string' && PLAN_NAME.test(value)) return value;
+  throw new TypeError('must be the name of a plan: 1 to 40 of a-z, 0-9 and _, a letter first');
+}
+
+/** A number of bytes in an answer. */
+const Bytes = new GraphQLScalarType<number, number>({
+  name: 'Bytes',
+  serialize: (value) => value as number,
+  extensions: { jsonSchema: { type: 'integer', format: 'int64', minimum: 0, maximum: Number.MAX_SAFE_INTEGER } },
+});
+
 /** An object of a stored type in a write of an operator, which is checked by its type later. */
 const ObjectMembers = new GraphQLScalarType<object, object>({
   name: 'ObjectMembers',
@@ -138,6 +160,8 @@ export const scalars = {
   DateTime,
   Date: DateOnly,
   Minor,
+  Plan: PlanName,
+  Bytes,
   Version,
   ObjectMembers,
   JSONObject,

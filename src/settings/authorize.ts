@@ -2,7 +2,8 @@ import type { RequestHandler } from 'express';
 import { type RateLimiter, spend } from '../admission/rateLimit';
 import { addressBucket } from '../auth/addresses';
 import { requirePlan, requireState } from '../auth/authenticate';
-import { hasApiAccess, type Organisation } from '../auth/principal';
+import type { Plans } from '../auth/plans';
+import type { Organisation } from '../auth/principal';
 import { isScope, type Scope } from '../auth/scopes';
 import type { Config } from '../config';
 import { AppError, notFound } from '../errors';
@@ -25,7 +26,7 @@ import { userBudget } from './userContext';
 
 export interface AuthorizeOptions {
   readonly config: Pick<Config, 'PUBLIC_URL'>;
-  readonly control: Pick<Control, 'apps' | 'organisations'>;
+  readonly control: Pick<Control, 'apps' | 'organisations' | 'plans'>;
   readonly sessions: BrowserSessions;
   /** Limits the requests of each user. */
   readonly limiter: RateLimiter;
@@ -68,8 +69,11 @@ export function authorizeRoutes(options: AuthorizeOptions, signIn: (url: string,
 
   function page(exchange: Exchange, asked: AuthorizationRequest, open: Open, organisation: Organisation, more: More) {
     const { session } = open;
-    const choices: Choices = { ...defaultChoices(asked, session, organisation), ...more.chosen };
-    const about = { asked, session, organisation, hasLive: hasApiAccess(organisation) };
+    const hasLive = control.plans.hasApi(organisation);
+    const isInSandbox = session.organisation.id !== session.home || !hasLive;
+    const proposed: Choices = { scopes: asked.scopes, mode: isInSandbox ? 'test' : 'live', lifetime: '90' };
+    const choices = { ...proposed, ...more.chosen };
+    const about = { asked, session, organisation, hasLive };
     return renderConsent({ ...about, csrf: csrfToken(open), query: exchange.search, choices, failure: more.failure });
   }
 
@@ -79,7 +83,7 @@ export function authorizeRoutes(options: AuthorizeOptions, signIn: (url: string,
     const organisation = await control.organisations.find(organisationId);
     if (!organisation) throw notFound('organisation');
     requireState(organisation);
-    requirePlan(organisation);
+    requirePlan(control.plans, organisation);
     const { client, redirectUri, challenge } = asked;
     const code = await control.apps.allow(
       {
@@ -145,11 +149,6 @@ type Open = NonNullable<Awaited<ReturnType<BrowserSessions['find']>>>;
 interface More {
   readonly chosen?: Choices;
   readonly failure?: string;
-}
-
-function defaultChoices(asked: AuthorizationRequest, { organisation, home }: Session, of: Organisation): Choices {
-  const isInSandbox = organisation.id !== home || !hasApiAccess(of);
-  return { scopes: asked.scopes, mode: isInSandbox ? 'test' : 'live', lifetime: '90' };
 }
 
 function chosenIn({ scope, mode, lifetime }: Form): Choices {

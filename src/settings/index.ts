@@ -166,6 +166,7 @@ interface RoutesOptions extends SignInRoutesOptions, Pick<AuthorizeOptions, 'oau
 /** The routes of the settings, by path: the pages, the mode switch, sign-out, and sign-in by link or with the identity provider. */
 function settingsRoutes(options: RoutesOptions): Routes {
   const { config, control, sessions, limiter, prepareSandbox, contextOf, webhookInfo } = options;
+  const { plans } = control;
   const parts = {
     webhooks: webhookInfo,
     canInvite: config.OIDC_ISSUER === undefined,
@@ -214,6 +215,7 @@ function settingsRoutes(options: RoutesOptions): Routes {
     return {
       page: renderSettings(session, csrfToken(openSession), {
         ...{ ...parts, whyNoInsights: whyNot, opening, canSwitch },
+        ...{ hasPlan: plans.hasApi(organisation), limits: plans.of(organisation) },
       }),
     };
   };

@@ -1,4 +1,5 @@
-import { hasApiAccess, type Mode, modeOf } from '../auth/principal';
+import type { Plan } from '../auth/plans';
+import { type Mode, modeOf } from '../auth/principal';
 import { LATENCY_BOUNDS } from '../organisations/usageDetails';
 import type { Session } from '../organisations/sessions';
 import { ERROR_CODES } from '../errors';
@@ -20,6 +21,10 @@ export interface WebhookInfo {
 export interface PageInfo {
   /** Whether there is a sandbox to switch to, or the user may make one. */
   readonly canSwitch: boolean;
+  /** Whether keys and webhooks work. */
+  readonly hasPlan: boolean;
+  /** What the plan includes. */
+  readonly limits: Pick<Plan, 'webhook_endpoints'>;
   readonly webhooks: WebhookInfo;
   /** Whether people can be invited: not if an identity provider decides who signs in. */
   readonly canInvite: boolean;
@@ -35,12 +40,11 @@ export interface PageInfo {
 export function renderSettings(
   session: Session,
   csrf: string,
-  { webhooks, canInvite, storesRequests, whyNoInsights, canSwitch, opening }: PageInfo,
+  { hasPlan, limits, webhooks, canInvite, storesRequests, whyNoInsights, canSwitch, opening }: PageInfo,
 ): Html {
   const { organisation, home, user, role } = session;
   const mode = modeOf(organisation);
   const root = mode === 'test' ? SANDBOX_PATH : '/settings';
-  const hasPlan = hasApiAccess(organisation);
   const mayChange = role === 'admin';
   return layout({
     title: organisation.name,
@@ -92,6 +96,7 @@ export function renderSettings(
       ${jsonBlock('settings', {
         ...{ csrf, mayChange, hasPlan, canMakeWebhooks: webhooks.canMake, canInvite, storesRequests },
         isSandbox: mode === 'test',
+        mostEndpoints: limits.webhook_endpoints,
         ...{ scopes: offeredScopes(), eventTypes: webhooks.types, timeBounds: LATENCY_BOUNDS, statuses: STATUSES },
         ...{ opening, now: Date.now(), whyNoInsights, currency: organisation.currency, ...STAGES },
         // so that the page is never used for an organisation or user other than it was opened for

@@ -8,7 +8,7 @@ import { createSemaphore } from '../async/semaphore';
 import type { TenantContext } from './indexMaintenance';
 import { type OpenDeployment, type OrganisationData, organisationDataCache } from './organisationData';
 import { organisationOf } from '../mongo/databaseNames';
-import { createQuota } from './quota';
+import { createQuota, type QuotaState } from './quota';
 import { createShardHealth, type ShardHealthOptions } from '../mongo/shardHealth';
 import { createShards } from '../mongo/shards';
 import { createAsker, createProbe } from '../mongo/probe';
@@ -85,12 +85,12 @@ export async function connectDatabases(options: DatabaseOptions) {
     maintainIndexes(reports: Pick<TenantContext, 'onFailure' | 'onWidened'>): void {
       Object.assign(context, reports, { checks: createSemaphore(1) });
     },
-    /** Limits the bytes that each organisation may store; undefined for no limit. */
-    limitBytes(most: number | undefined): void {
-      context.quota = most === undefined ? undefined : createQuota(most);
+    /** Limits the bytes that each organisation may store, by its plan; null for no limit. */
+    limitBytes(mostOf: (plan: string) => number | null): void {
+      context.quota = createQuota(mostOf);
     },
-    /** Sizes of the organisations that wrote here; zeros without a limit. */
-    quotas: () => context.quota?.state() ?? { largest: 0, full: 0 },
+    /** Sizes of the organisations that wrote here and have a limit. */
+    quotas: (): QuotaState => context.quota?.state() ?? { largest: 0, fullest: 0, full: 0 },
     /** The organisations that have a database; one command. @throws the driver's error */
     async organisationsWithData(): Promise<string[]> {
       const { databases } = await admin.admin().listDatabases({ nameOnly: true });

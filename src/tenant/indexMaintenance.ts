@@ -29,7 +29,7 @@ export interface TenantContext {
   readonly grows: boolean;
   /** What MongoDB does with rows that cannot be served, in collections that are created here. */
   readonly validation: Validation;
-  /** How much each organisation may store; undefined for no limit, as on the command line. */
+  /** How much each organisation may store; undefined on the command line, which has no limit. */
   quota: Quota | undefined;
   /** Called if another program's collection cannot get its indexes. */
   onFailure: (organisationId: string, collection: string, error: unknown) => void;

@@ -90,6 +90,8 @@ export class OrganisationData implements Pauses {
   /** The database's time, in milliseconds since 1970. */
   readonly now: () => number;
   readonly isSharded: boolean;
+  /** Name of the organisation's plan, by the last caller that knew it. */
+  plan = '';
 
   constructor(
     readonly organisationId: string,
@@ -206,7 +208,7 @@ export class OrganisationData implements Pauses {
 
   /** @throws AppError quota_exceeded if the organisation has reached its quota */
   async requireRoom(): Promise<void> {
-    await this.context.quota?.admit(this.#database);
+    await this.context.quota?.admit(this.#database, this.plan);
   }
 
   /** Notes that rows were deleted or shortened, so that the next write is not refused by an earlier size. */
@@ -365,7 +367,11 @@ const WARM_RESTRICTED = 100;
 /** Maximum organisations whose collections and semaphores stay in memory. */
 const WARM_ORGANISATIONS = 1000;
 
-export type OrganisationDataCache = (organisation: { readonly id: string }) => OrganisationData;
+/** Without `plan` the data keep the one that is known. */
+export type OrganisationDataCache = (organisation: {
+  readonly id: string;
+  readonly plan?: string | undefined;
+}) => OrganisationData;
 
 /** Opens an organisation's data; the most recently used are cached. */
 export function organisationDataCache(
@@ -375,11 +381,13 @@ export function organisationDataCache(
   context: TenantContext,
 ): OrganisationDataCache {
   const warm = new LRUCache<string, OrganisationData>({ max: WARM_ORGANISATIONS });
-  return ({ id }) => {
-    const warmData = warm.get(id);
-    if (warmData) return warmData;
-    const data = new OrganisationData(id, open(), collections, yielding, context);
-    warm.set(id, data);
+  return ({ id, plan }) => {
+    let data = warm.get(id);
+    if (!data) {
+      data = new OrganisationData(id, open(), collections, yielding, context);
+      warm.set(id, data);
+    }
+    if (plan !== undefined) data.plan = plan;
     return data;
   };
 }

@@ -50,32 +50,54 @@ function sumOf(sizes: readonly (number | undefined)[]): number | undefined {
 
 export type Quota = ReturnType<typeof createQuota>;
 
-/** Organisations may store fewer than `most` bytes. */
-export function createQuota(most: number, read = storedBytes) {
-  /** An organisation's size, and until when (performance.now()) the measurement is valid. */
-  const cache = new LRUCache<string, { readonly bytes: number; readonly until: number }>({ max: MAX_KNOWN });
+export interface QuotaState {
+  /** In bytes. */
+  readonly largest: number;
+  /** From 0, and from 1 on for an organisation that has reached its limit. */
+  readonly fullest: number;
+  readonly full: number;
+}
+
+/** What is known of an organisation that writes: its size, its limit, and until when (performance.now()) the size is valid. */
+interface Known {
+  readonly bytes: number;
+  readonly most: number;
+  readonly until: number;
+}
+
+/** Organisations may store fewer bytes than `mostOf` their plan, without which there is no limit. */
+export function createQuota(mostOf: (plan: string) => number | null, read = storedBytes) {
+  const cache = new LRUCache<string, Known>({ max: MAX_KNOWN });
   const measuring = new Map<string, Promise<void>>();
 
-  async function measure(database: mongo.Db): Promise<void> {
+  async function measure(database: mongo.Db, most: number): Promise<void> {
     const begun = performance.now();
     // if measuring fails, the last size counts
     const bytes = await read(database).catch(() => cache.get(database.databaseName)?.bytes ?? 0);
     const now = performance.now();
-    cache.set(database.databaseName, { bytes, until: now + Math.max(EVERY, (now - begun) * SHARE) });
+    cache.set(database.databaseName, { bytes, most, until: now + Math.max(EVERY, (now - begun) * SHARE) });
     measuring.delete(database.databaseName);
   }
 
   return {
-    /** @throws AppError quota_exceeded for an organisation that has reached its limit */
-    async admit(database: mongo.Db): Promise<void> {
+    /** @throws AppError quota_exceeded for an organisation that has reached the limit of its plan */
+    async admit(database: mongo.Db, plan: string): Promise<void> {
+      const most = mostOf(plan);
+      if (most === null) {
+        cache.delete(database.databaseName);
+        return;
+      }
       const last = cache.get(database.databaseName);
       if (!last || last.until < performance.now()) {
-        const measurement = measuring.get(database.databaseName) ?? inBackground(() => measure(database));
+        const measurement = measuring.get(database.databaseName) ?? inBackground(() => measure(database, most));
         measuring.set(database.databaseName, measurement);
         // an outdated measurement alone must not refuse a write
         if (last && last.bytes >= most) await measurement;
       }
-      const bytes = cache.get(database.databaseName)?.bytes ?? 0;
+      const known = cache.get(database.databaseName);
+      // its plan has changed
+      if (known && known.most !== most) cache.set(database.databaseName, { ...known, most });
+      const bytes = known?.bytes ?? 0;
       if (bytes < most) return;
       const detail = `The organisation stores ${String(bytes)} bytes, and its limit is ${String(most)}; nothing was stored.`;
       throw new AppError('quota_exceeded', detail);
@@ -85,10 +107,14 @@ export function createQuota(most: number, read = storedBytes) {
       const last = cache.get(databaseName);
       if (last) cache.set(databaseName, { ...last, until: 0 });
     },
-    /** Among the organisations that wrote here: the largest size, and how many have reached the limit. */
-    state(): { readonly largest: number; readonly full: number } {
-      const all = [...cache.values()].map(({ bytes }) => bytes);
-      return { largest: Math.max(0, ...all), full: all.filter((bytes) => bytes >= most).length };
+    /** Among the organisations that wrote here and have a limit: the largest size, the largest part of a limit, and how many have reached it. */
+    state(): QuotaState {
+      const all = [...cache.values()];
+      return {
+        largest: Math.max(0, ...all.map(({ bytes }) => bytes)),
+        fullest: Math.max(0, ...all.map(({ bytes, most }) => bytes / most)),
+        full: all.filter(({ bytes, most }) => bytes >= most).length,
+      };
     },
   };
 }

@@ -1,4 +1,4 @@
-import { hasApiAccess, modeOf, type Organisation, STATES } from '../auth/principal';
+import { modeOf, type Organisation, STATES } from '../auth/principal';
 import type { Databases } from '../tenant/databases';
 import { AppError } from '../errors';
 import type { Authority } from '../organisations/auditEvents';
@@ -23,7 +23,7 @@ const SYSTEM: Authority = { actor: { who: 'system:webhooks', from: 'gateway' } }
 
 export interface RunOptions {
   readonly databases: Pick<Databases, 'organisationData' | 'now'>;
-  readonly control: Pick<Control, 'webhooks' | 'webhookLeases' | 'moving'>;
+  readonly control: Pick<Control, 'webhooks' | 'webhookLeases' | 'moving' | 'plans'>;
   readonly sender: Sender;
   readonly slots: PostSlots;
   /** Whether the database of an organisation does not respond. */
@@ -35,8 +35,8 @@ export interface RunOptions {
 }
 
 /** Whether an organisation's state and plan allow webhooks. */
-function isServed(organisation: Organisation): boolean {
-  return STATES[organisation.state].requests && hasApiAccess(organisation);
+function isServed({ plans }: Pick<Control, 'plans'>, organisation: Organisation): boolean {
+  return STATES[organisation.state].requests && plans.hasApi(organisation);
 }
 
 /**
@@ -51,7 +51,7 @@ export async function runLease(leased: Leased, options: RunOptions): Promise<boo
   const after = (ms: number): NextWork => notBefore(now() + ms);
 
   const { organisation, move } = (await control.moving.moveOf(leased.organisation_id)) ?? {};
-  if (!organisation || !isServed(organisation)) return leases.release(leased, {}, after(REST.closed));
+  if (!organisation || !isServed(control, organisation)) return leases.release(leased, {}, after(REST.closed));
   // nothing may be sent if its outcome could not be stored
   if (move) return leases.release(leased, {}, after(REST.moving));
   if (options.isDown(organisation.id)) return leases.release(leased, {}, after(REST.down));

@@ -4,8 +4,8 @@ import { type DeliveryRow, webhookDeliveries } from './deliveries';
 
 /* How the deliveries to an endpoint went: counted from the stored ones, of which a bounded number is read. */
 
-/** Deliveries that are read of one endpoint, and of each of all. */
-export const MOST_COUNTED = { one: 10_000, each: 1000 } as const;
+/** Deliveries that are read of one endpoint, of each of all, and of all together. */
+export const MOST_COUNTED = { one: 10_000, each: 1000, all: 20_000 } as const;
 /** Different errors in an answer. */
 const MOST_ERRORS = 10;
 

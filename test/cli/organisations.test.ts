@@ -1,7 +1,8 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { driver } from '../support/gateway';
-import { commandLine, makeOrganisation, newFolder, NOBODY, NORTHWIND } from './commandLine';
+import { plansFile } from '../support/plansFile';
+import { checkOf, commandLine, makeOrganisation, newFolder, NOBODY, NORTHWIND } from './commandLine';
 
 const cli = commandLine();
 const bare = driver();
@@ -32,6 +33,44 @@ test('list filters by plan, as JSON, as JSON lines and as a table', async () => 
   expect([table[0], table.length]).toEqual([expect.stringMatching(/^ID +PLAN +STATE +SHARD +NAME$/), 4]);
   await mine.failed(2, 'org', 'list', '--json', '--json-lines');
   await mine.failed(2, 'org', 'list', '--plan', 'gold');
+});
+
+test('the plans are those of PLANS_FILE; one that it lacks is refused, and named by doctor if organisations are on it', async () => {
+  const former = commandLine();
+  const CONTROL_DATABASE = former.controlDatabase;
+  const PLANS_FILE = plansFile({
+    plans: { free: { api: false }, growth: { api: true, active_keys: 1 } },
+    default: 'growth',
+  });
+  const mine = commandLine({ CONTROL_DATABASE, PLANS_FILE });
+  const { id } = await makeOrganisation(former);
+  expect((await makeOrganisation(mine, 'Growing')).plan).toBe('growth');
+  for (const args of [
+    ['create', '--name', 'A', '--plan', 'gold'],
+    ['list', '--plan', 'gold', '--json'],
+  ])
+    expect(await mine.failed(2, 'org', ...args)).toContain('--plan must be one of free, growth');
+  expect(await mine.failed(2, 'org', 'set-plan', id, 'starter')).toContain('<plan> must be one of free, growth');
+  expect(await mine.json('org', 'list', '--plan', 'integrations')).toMatchObject([{ id, plan: 'integrations' }]);
+  expect(await checkOf(mine, 'plans')).toEqual({
+    ...{ name: 'plans', ok: false },
+    detail:
+      'PLANS_FILE has free, growth, and not the plans of 1 organisation on integrations: their keys get 403 plan_required',
+    fix: expect.stringContaining('scopegate org list --plan integrations') as unknown,
+  });
+  expect(await checkOf(former, 'plans')).toMatchObject({
+    ok: false,
+    detail: expect.stringContaining('1 organisation on growth'),
+  });
+  expect((await mine.run('org', 'set-plan', id, 'free')).stdout).toContain(
+    'on the free plan: its keys have no API access',
+  );
+  expect(await checkOf(mine, 'plans')).toEqual({ name: 'plans', ok: true, detail: 'PLANS_FILE has free, growth' });
+  expect(await checkOf(cli, 'plans')).toBeUndefined();
+  // the folder's organisation.json has the plan integrations
+  expect(await mine.failed(1, 'import', '--org', id, '--organisation', NORTHWIND)).toContain(
+    'organisation.json: plan is integrations, and must be one of free, growth: nothing was stored',
+  );
 });
 
 test('show, rename, set-plan, suspend and resume print the organisation; repeating them changes and audits nothing', async () => {

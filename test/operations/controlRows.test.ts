@@ -69,7 +69,7 @@ describe('a row that its schema forbids is refused, with the member named', () =
   const sets = (set: object) => models.organisations.updateMany({}, { $set: set });
   test.each<[string, string, () => PromiseLike<unknown>]>([
     ['a missing member', 'currency', () => models.organisations.create([{ ...row(), currency: undefined }] as never)],
-    ['another value', 'plan', () => models.organisations.create([{ ...row(), plan: 'gold' }] as never)],
+    ['another value', 'plan', () => models.organisations.create([{ ...row(), plan: 'Gold' }] as never)],
     ['an unknown member', 'colour', () => models.organisations.create([{ ...row(), colour: 'red' }] as never)],
     ['another value in an update', 'state', () => sets({ state: 'gone' })],
     ['a missing member of an object in an update', 'move.mover', () => sets({ move: { to: 'a shard' } })],

@@ -8,6 +8,7 @@ import type { Organisation } from '../../src/auth/principal';
 import { late, metric, served } from '../support/gateway';
 import { ALL_FACES, argumentsOf, operations } from '../support/operations';
 import { IDS, makeStocked } from '../support/fixtures/contract';
+import { plansFile } from '../support/plansFile';
 
 const products = resourceOf('products');
 
@@ -17,7 +18,11 @@ const LIMIT = 1024 * 1024;
 const WRITES = operations.filter(({ kind }) => kind === 'Mutation');
 const open = operations.find(({ name }) => name === 'open_request')!;
 
-const gateway = served({ MAX_ORGANISATION_BYTES: String(LIMIT), ...TOKENS });
+const PLANS_FILE = plansFile({
+  plans: { integrations: { api: true }, roomy: { api: true, bytes: 8 * LIMIT }, endless: { api: true, bytes: null } },
+  default: 'integrations',
+});
+const gateway = served({ MAX_ORGANISATION_BYTES: String(LIMIT), PLANS_FILE, ...TOKENS });
 const full = late(() => makeStocked(gateway));
 const caller = late(() => callerOf(gateway, full));
 
@@ -36,7 +41,7 @@ test('every write in every API is 422 quota_exceeded and stores nothing; reads, 
   // as an import by the operator does, which is not limited
   await fill(full);
   // until then its size is unknown, or that of a moment ago
-  gateway.databases.limitBytes(LIMIT);
+  forgetSizes();
   await eventually(async () => (await caller.post('/requests', { text: 'Until then' })).status === 422);
   const count = () => caller.get('/requests', { limit: 100 }).then(({ body }) => (body.data as unknown[]).length);
   const requests = await count();
@@ -66,6 +71,11 @@ test('every write in every API is 422 quota_exceeded and stores nothing; reads, 
   expect(await metric(gateway, 'scopegate_organisation_bytes_max')).toBeGreaterThan(2_000_000);
 });
 
+/** Has sizes measured anew, as they are until 10 s after a measurement. */
+const forgetSizes = (): void => {
+  gateway.databases.limitBytes((plan) => gateway.control.plans.of({ plan }).bytes);
+};
+
 /** Stores twice as much as an organisation may. */
 async function fill(organisation: Organisation): Promise<void> {
   const rows = Array.from({ length: 100 }, () => ({
@@ -87,7 +97,7 @@ test('what makes room works: a full sandbox is reset, and a customer is erased',
   await fill(sandbox);
   const data = gateway.databases.organisationData(sandbox);
   // until then its size is that of a moment ago
-  gateway.databases.limitBytes(LIMIT);
+  forgetSizes();
   await eventually(() =>
     data.requireRoom().then(
       () => undefined,
@@ -96,6 +106,22 @@ test('what makes room works: a full sandbox is reset, and a customer is erased',
   );
   expect((await calls.post(`/organisations/${owner.id}/sandbox/reset`, {})).status).toBe(200);
   expect(await data.collection(products).findOne({ filler: { $exists: true } } as object)).toBeNull();
+});
+
+test('another plan has its own limit, from the next write on', async () => {
+  const status = async (): Promise<number> => (await caller.post('/requests', { text: 'Now' })).status;
+  await fill(full);
+  await eventually(async () => (await status()) === 422);
+  const { setPlan } = gateway.control.organisations;
+  await setPlan(full.id, 'roomy');
+  expect(await status()).toBe(201);
+  const ratio = await metric(gateway, 'scopegate_organisation_bytes_ratio_max');
+  expect([ratio > 0.25, ratio < 1]).toEqual([true, true]);
+  expect(await metric(gateway, 'scopegate_organisations_full')).toBe(0);
+  await setPlan(full.id, 'integrations');
+  expect(await status()).toBe(422);
+  await setPlan(full.id, 'endless');
+  expect(await status()).toBe(201);
 });
 
 test('another organisation is not affected', async () => {

@@ -4,6 +4,7 @@ import { eventually } from '../api/http/eventually';
 import { client, type Client } from '../support/client';
 import { callerOf, makeKey, makeOrganisation } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
+import { plansFile } from '../support/plansFile';
 import { describeWith } from '../support/programs';
 import { INSTALL_REDIS, REDIS, startRedis, type TestRedis } from '../support/redis';
 
@@ -46,7 +47,9 @@ describeWith(REDIS, INSTALL_REDIS)('with two gateways', () => {
 
   beforeAll(async () => {
     redis = await startRedis();
-    const environment = { REDIS_URL: redis.url, INSTANCES: '2', RATE_LIMIT_PER_MINUTE: String(LIMIT) };
+    const larger = { api: true, points_per_minute: 3 * LIMIT };
+    const PLANS_FILE = plansFile({ plans: { integrations: { api: true }, larger }, default: 'integrations' });
+    const environment = { REDIS_URL: redis.url, INSTANCES: '2', RATE_LIMIT_PER_MINUTE: String(LIMIT), PLANS_FILE };
     gateways = [await startGateway(environment), await startGateway(environment)];
   });
   afterAll(async () => {
@@ -94,6 +97,15 @@ describeWith(REDIS, INSTALL_REDIS)('with two gateways', () => {
     await one.graphql('{ me { key { id } } a: me { key { id } } b: me { key { id } } }');
     const { body } = await other.get('/me');
     expect(body.rate_limit.remaining).toBe(LIMIT - 4);
+  });
+
+  test('what was spent stays spent when the plan changes', async () => {
+    const organisation = await makeOrganisation(gateways[0]);
+    const { key } = await makeKey(gateways[0], organisation);
+    const [one, other] = [client(gateways[0], key), client(gateways[1], key)];
+    await statuses([one, other], LIMIT);
+    await gateways[0].control.organisations.setPlan(organisation.id, 'larger');
+    expect((await other.get('/me')).body.rate_limit).toMatchObject({ limit: 3 * LIMIT, remaining: 2 * LIMIT - 1 });
   });
 
   test('the keys of an organisation share its limit through both gateways', async () => {

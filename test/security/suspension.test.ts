@@ -1,4 +1,3 @@
-import type { Plan } from '../../src/auth/principal';
 import { client } from '../support/client';
 import { makeKey } from '../support/factories';
 import { late, served } from '../support/gateway';
@@ -72,7 +71,7 @@ describe('while an organisation is suspended', () => {
 });
 
 describe('while the plan has no integrations', () => {
-  const setPlan = (plan: Plan): Promise<unknown> => other.control.organisations.setPlan(organisation.id, plan);
+  const setPlan = (plan: string): Promise<unknown> => other.control.organisations.setPlan(organisation.id, plan);
   beforeEach(() => setPlan('starter'));
   afterEach(() => setPlan('integrations'));
 

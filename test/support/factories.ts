@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { McpAccess, Organisation, Plan } from '../../src/auth/principal';
+import type { McpAccess, Organisation } from '../../src/auth/principal';
 import { allScopes, type Scope } from '../../src/auth/scopes';
 import { recordKinds } from '../../src/resources';
 import type { ImportRecord } from '../../src/stored/records';
@@ -10,7 +10,7 @@ import { invoicesFor } from './ownRows';
 
 export function makeOrganisation(
   gateway: TestGateway,
-  input: { plan?: Plan; name?: string } = {},
+  input: { plan?: string; name?: string } = {},
 ): Promise<Organisation> {
   return gateway.control.organisations.create({ name: 'Test', plan: 'integrations', currency: 'USD', ...input });
 }

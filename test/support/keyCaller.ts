@@ -1,6 +1,8 @@
 import type { RateState } from '../../src/admission/rateLimit';
 import { type ApiKey, DEFAULT_KEY_PREFIX, generateKey } from '../../src/auth/keys';
+import { createPlans } from '../../src/auth/plans';
 import type { KeyPrincipal } from '../../src/auth/principal';
+import { readConfig } from '../../src/config';
 import type { IncomingRequest } from '../../src/operations/context';
 
 /* A caller with a key, for unit tests: nothing is stored. */
@@ -12,6 +14,7 @@ export const ORGANISATION = {
   currency: 'EUR',
   state: 'active',
 } as const;
+export const plans = createPlans(readConfig({}));
 export const made = generateKey(DEFAULT_KEY_PREFIX, '');
 export const request = (address = '127.0.0.1'): IncomingRequest => ({
   requestId: 'r',

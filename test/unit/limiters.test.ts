@@ -3,7 +3,6 @@ import { openLimiters } from '../../src/admission/limiters';
 test('while Redis is down, each gateway allows its share of the limit by INSTANCES', async () => {
   const limiters = await openLimiters({
     limit: 60,
-    organisationLimit: 60,
     // nothing listens there
     redisUrl: 'redis://127.0.0.1:1',
     instances: 2,

@@ -6,55 +6,75 @@ const other = { databaseName: 'org_2' } as mongo.Db;
 const AT_MOST = 1000;
 
 let bytes: number;
+let most: number | null;
 const read = jest.fn(() => Promise.resolve(bytes));
 beforeEach(() => {
   jest.useFakeTimers();
   read.mockClear();
   bytes = AT_MOST - 1;
+  most = AT_MOST;
 });
 afterEach(() => jest.useRealTimers());
 
 const wait = (ms: number) => jest.advanceTimersByTimeAsync(ms);
 
 test('an organisation is measured at most every ten seconds, beside its writes, and refused from the limit on', async () => {
-  const quota = createQuota(AT_MOST, read);
-  for (let write = 0; write < 100; write += 1) await quota.admit(organisation);
+  const quota = createQuota(() => most, read);
+  for (let write = 0; write < 100; write += 1) await quota.admit(organisation, 'growth');
   await wait(9000);
   bytes = AT_MOST;
-  await quota.admit(organisation);
+  await quota.admit(organisation, 'growth');
   expect(read).toHaveBeenCalledTimes(1);
   await wait(2000);
   // this one begins the measurement and does not wait for it
-  await quota.admit(organisation);
+  await quota.admit(organisation, 'growth');
   await wait(0);
   const refused = { code: 'quota_exceeded', status: 422, detail: expect.stringContaining('1000 bytes') as unknown };
-  await expect(quota.admit(organisation)).rejects.toMatchObject(refused);
+  await expect(quota.admit(organisation, 'growth')).rejects.toMatchObject(refused);
   expect(read).toHaveBeenCalledTimes(2);
-  expect(quota.state()).toEqual({ largest: AT_MOST, full: 1 });
+  expect(quota.state()).toEqual({ largest: AT_MOST, fullest: 1, full: 1 });
+});
+
+test('another limit applies at once, and without one nothing is measured', async () => {
+  const quota = createQuota(() => most, read);
+  most = null;
+  await quota.admit(organisation, 'growth');
+  expect(read).not.toHaveBeenCalled();
+  most = AT_MOST;
+  await quota.admit(organisation, 'growth');
+  await wait(0);
+  most = bytes;
+  await expect(quota.admit(organisation, 'growth')).rejects.toMatchObject({ code: 'quota_exceeded' });
+  most = 2 * bytes;
+  await expect(quota.admit(organisation, 'growth')).resolves.toBeUndefined();
+  expect(quota.state()).toEqual({ largest: bytes, fullest: 0.5, full: 0 });
+  most = null;
+  await quota.admit(organisation, 'growth');
+  expect(quota.state()).toEqual({ largest: 0, fullest: 0, full: 0 });
 });
 
 test('nothing is refused because of an old measurement', async () => {
-  const quota = createQuota(AT_MOST, read);
+  const quota = createQuota(() => most, read);
   bytes = AT_MOST;
-  await quota.admit(organisation);
+  await quota.admit(organisation, 'growth');
   await wait(0);
-  await expect(quota.admit(organisation)).rejects.toThrow();
+  await expect(quota.admit(organisation, 'growth')).rejects.toThrow();
   bytes = 0;
   await wait(11_000);
-  await expect(quota.admit(organisation)).resolves.toBeUndefined();
-  expect(quota.state()).toEqual({ largest: 0, full: 0 });
+  await expect(quota.admit(organisation, 'growth')).resolves.toBeUndefined();
+  expect(quota.state()).toEqual({ largest: 0, fullest: 0, full: 0 });
 });
 
 test('an organisation that cannot be measured counts with its last size', async () => {
-  const quota = createQuota(AT_MOST, read);
+  const quota = createQuota(() => most, read);
   read.mockRejectedValueOnce(new Error('away'));
-  await quota.admit(other);
+  await quota.admit(other, 'growth');
   await wait(11_000);
   bytes = AT_MOST;
-  await quota.admit(other);
+  await quota.admit(other, 'growth');
   await wait(11_000);
   read.mockRejectedValueOnce(new Error('away'));
-  await expect(quota.admit(other)).rejects.toThrow();
+  await expect(quota.admit(other, 'growth')).rejects.toThrow();
 });
 
 test('a server that is slow to measure is asked correspondingly less often', async () => {
@@ -62,14 +82,14 @@ test('a server that is slow to measure is asked correspondingly less often', asy
     await new Promise((resolve) => setTimeout(resolve, 5000));
     return bytes;
   });
-  const quota = createQuota(AT_MOST, read);
-  await quota.admit(organisation);
+  const quota = createQuota(() => most, read);
+  await quota.admit(organisation, 'growth');
   await wait(5000 + 99_000);
-  await quota.admit(organisation);
+  await quota.admit(organisation, 'growth');
   expect(read).toHaveBeenCalledTimes(1);
   await wait(2000);
-  await quota.admit(organisation);
-  await quota.admit(organisation);
+  await quota.admit(organisation, 'growth');
+  await quota.admit(organisation, 'growth');
   expect(read).toHaveBeenCalledTimes(2);
   await wait(5000);
 });

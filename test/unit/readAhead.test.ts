@@ -4,7 +4,7 @@ import { type ApiKey, checksum, DEFAULT_KEY_PREFIX, generateKey, hashWithNewSalt
 import type { KeyPrincipal } from '../../src/auth/principal';
 import type { DataContext } from '../../src/operations/context';
 import { contextFactory } from '../../src/operations/openContext';
-import { made, ORGANISATION, principal, rate, request, stored } from '../support/keyCaller';
+import { made, ORGANISATION, plans, principal, rate, request, stored } from '../support/keyCaller';
 
 /* For a key that was accepted, the gateway remembers what is worth reading during its next lookup. */
 
@@ -106,7 +106,7 @@ describe('a request of a caller who is likely to be accepted', () => {
       return is;
     };
     const open = contextFactory({
-      ...{ authenticate, limiter: { consume }, organisationData: (() => ({})) as never },
+      ...{ authenticate, limiter: { consume }, organisationData: (() => ({})) as never, plans },
       checkElement: () => ({ faults: [], more: 0, isTruncated: false }),
       isCalm: () => isCalm,
     });

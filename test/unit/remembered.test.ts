@@ -5,7 +5,7 @@ import { createAuthenticator, unauthenticated } from '../../src/auth/authenticat
 import { type ApiKey, DEFAULT_KEY_PREFIX, generateKey } from '../../src/auth/keys';
 import type { KeyPrincipal } from '../../src/auth/principal';
 import { contextFactory } from '../../src/operations/openContext';
-import { made, principal, rate, request, stored } from '../support/keyCaller';
+import { made, plans, principal, rate, request, stored } from '../support/keyCaller';
 
 /* Rejections may be cached, successful authentication never is. */
 
@@ -74,7 +74,7 @@ describe('an authenticator', () => {
 describe('a caller over its limit', () => {
   const opening = (authenticate: () => Promise<KeyPrincipal>, consume: () => Promise<RateState>) =>
     contextFactory({
-      ...{ authenticate, limiter: { consume }, organisationData: (() => ({})) as never },
+      ...{ authenticate, limiter: { consume }, organisationData: (() => ({})) as never, plans },
       checkElement: () => ({ faults: [], more: 0, isTruncated: false }),
     });
 

@@ -43,7 +43,9 @@ function file(text: string | Buffer): string {
 }
 
 test('every secret can be read from a file, and no other variable', () => {
-  const files = describeVariables().flatMap(({ name }) => (name.endsWith('_FILE') ? name.slice(0, -5) : []));
+  const named = describeVariables().flatMap(({ name }) => (name.endsWith('_FILE') ? name.slice(0, -5) : []));
+  // no secret: a variable of its own
+  const files = named.filter((name) => name !== 'PLANS');
   expect(files.sort()).toEqual(Object.keys(SECRETS).sort());
   const secrets = Object.entries(SECRETS);
   const config = readConfig(Object.fromEntries(secrets.map(([name, [text]]) => [`${name}_FILE`, file(text)])));

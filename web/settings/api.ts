@@ -10,6 +10,8 @@ interface Settings {
   readonly mayChange: boolean;
   readonly hasPlan: boolean;
   readonly canMakeWebhooks: boolean;
+  /** Webhook endpoints that the plan includes. */
+  readonly mostEndpoints: number;
   readonly canInvite: boolean;
   readonly storesRequests: boolean;
   /** Whether the organisation is a sandbox. */

@@ -692,18 +692,32 @@ export interface components {
             /** @description Name. */
             name: string;
             /** @description Plan. */
-            plan: components["schemas"]["Plan"];
+            plan: string;
+            /** @description What its plan includes, beside the rate limits. */
+            limits: components["schemas"]["MeLimits"];
         } & {
             [key: string]: unknown;
         };
-        /**
-         * @description The plan of an organisation.
-         *     - `starter`: Without API access.
-         *     - `integrations`: With API access.
-         *     - `enterprise`: With API access and more features.
-         * @enum {string}
-         */
-        Plan: "starter" | "integrations" | "enterprise";
+        /** @description What an organisation may have on its plan. What it has beyond a limit works on; more is refused. */
+        MeLimits: {
+            /**
+             * Format: int32
+             * @description Active keys. Keys that replace others may exceed it.
+             */
+            active_keys: number;
+            /**
+             * Format: int32
+             * @description Webhook endpoints.
+             */
+            webhook_endpoints: number;
+            /**
+             * Format: int64
+             * @description Bytes that it may store, with indexes, beyond which its writes get 422 `quota_exceeded`; null for no limit.
+             */
+            bytes: number | null;
+        } & {
+            [key: string]: unknown;
+        };
         /** @description The calling key, without its value. */
         MeKey: {
             /**
@@ -3188,7 +3202,12 @@ export interface operations {
                      *       "organisation": {
                      *         "id": "5b9f8d2e-5d5c-4b7e-9a51-0d7c6a1d2f10",
                      *         "name": "Northwind Traders",
-                     *         "plan": "integrations"
+                     *         "plan": "integrations",
+                     *         "limits": {
+                     *           "active_keys": 100,
+                     *           "webhook_endpoints": 20,
+                     *           "bytes": null
+                     *         }
                      *       },
                      *       "key": {
                      *         "id": "0c8b4d6a-6f1e-4b63-8d1c-3f6c9f3f6c55",

@@ -21,6 +21,7 @@ import { checkIndexes, type Counts } from './indexes';
 import { rowsCommand } from './rows';
 import { checkClocks, checkDatabase, checkTransactionLimit } from './servers';
 import { checkControl, checkSchema } from './control';
+import { checkPlans } from './plans';
 import { checkRestored } from './restore';
 import { logForProduction, settingsForProduction } from './production';
 import { checkFiles, checkStored } from './storage';
@@ -67,6 +68,7 @@ const STORE_CHECKS = [
   checkRestored,
   checkControl,
   checkSchema,
+  checkPlans,
   checkFolder,
   checkWebhooks,
   checkOperatorWebhook,

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import type { Config } from '../../config';
 import type { Fault } from '../../errors';
 import { BEGINNING } from '../../events/page';
-import { MAX_ENDPOINTS } from '../../organisations/webhookEndpoints';
 import { type EndpointOutcome, type WebhookRecord, webhookRecord } from '../../organisations/webhookRecords';
 import { published } from '../../schema/model';
 import { endpointUrl, RefusedAddress } from '../../webhooks/addresses';
@@ -27,7 +26,7 @@ const REFUSED: Readonly<Record<Exclude<EndpointOutcome, 'created' | 'unchanged'>
   too_many: {
     pointer: '',
     code: 'too_many',
-    detail: `the organisation has ${String(MAX_ENDPOINTS)} webhook endpoints already; delete one first`,
+    detail: 'the organisation has as many webhook endpoints as its plan includes; delete one first',
   },
 };
 

@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { nameFault } from '../../auth/keys';
-import { type Plan, PLANS } from '../../auth/principal';
+import { PLAN_NAME } from '../../auth/plans';
 import type { OrganisationForOperators } from '../../organisations/organisationRows';
 import { recordKinds } from '../../resources';
 import { isCurrency } from '../../schema/currency';
@@ -23,7 +23,7 @@ const organisationFile = z.strictObject({
     .trim()
     .max(200)
     .refine((name) => !nameFault(name), 'must be one line of 1 to 200 visible characters, without an API key'),
-  plan: z.enum(Object.keys(PLANS) as Plan[]),
+  plan: z.string().regex(PLAN_NAME, 'must be the name of a plan'),
   currency: z.string().refine(isCurrency, 'must be an ISO 4217 currency code'),
   external_ref: z
     .string()
@@ -68,6 +68,11 @@ export async function restoreOrganisation(
   const { id, name, plan, currency, sandbox_of } = organisation;
   const empty = await isEmpty(data);
   if (takesOver && empty) {
+    const fault = sandbox_of === undefined && plan !== file.plan ? control.plans.faultOf(file.plan) : undefined;
+    if (fault !== undefined)
+      throw new CommandFailure(
+        `${ORGANISATION_FILE}: plan is ${file.plan}, and ${fault}: nothing was stored; add it to PLANS_FILE, or change the file`,
+      );
     const set = await toRestore(control, organisation, file);
     if (Object.entries(set).every(([member, value]) => organisation[member as keyof typeof set] === value)) return;
     if (!(await control.organisations.restore(id, set))) throw notFound('organisation', id);

@@ -1,6 +1,6 @@
-import { type Plan, PLANS } from '../../auth/principal';
+import { createPlans, type Plans } from '../../auth/plans';
 import type { Role } from '../../auth/roles';
-import { gatewayUrl } from '../../config';
+import { gatewayUrl, readConfig } from '../../config';
 import { storedBytes } from '../../tenant/quota';
 import { ShardRefused } from '../../mongo/shards';
 import { interruption, notFound, usageFailure } from '../ending';
@@ -27,7 +27,7 @@ function printed({ id, name, plan, shard, state, sandbox_of, external_ref }: Sho
 
 interface CreateOptions extends JsonOption {
   readonly name?: string;
-  readonly plan?: Plan;
+  readonly plan?: string;
   readonly currency?: string;
   readonly shard?: string;
   readonly externalRef?: string;
@@ -39,8 +39,11 @@ interface CreateOptions extends JsonOption {
 export async function create({ json, sandboxOf, seed, ...input }: CreateOptions): Promise<void> {
   if (seed !== undefined && sandboxOf === undefined)
     throw usageFailure('--seed needs --sandbox-of; see also scopegate import');
-  const { name = '', plan = 'integrations', currency = 'USD', shard, externalRef: external_ref, id } = input;
+  const { name = '', currency = 'USD', shard, externalRef: external_ref, id } = input;
   if (name === '' && sandboxOf === undefined) throw usageFailure('--name is required, unless --sandbox-of is given');
+  const plans = createPlans(readConfig());
+  const { plan = plans.first } = input;
+  requirePlanName(plans, '--plan', plan);
   const signal = interruption();
   const created = await withStore(async (store, config) => {
     const { control, operator } = store;
@@ -67,7 +70,7 @@ export async function create({ json, sandboxOf, seed, ...input }: CreateOptions)
 }
 
 interface ListOptions extends JsonOption {
-  readonly plan?: Plan;
+  readonly plan?: string;
   readonly shard?: string;
   readonly jsonLines?: true;
 }
@@ -83,6 +86,7 @@ export async function list({ json, jsonLines, shard, ...query }: ListOptions): P
   const headings = { id: 'ID', plan: 'PLAN', state: 'STATE', shard: 'SHARD', name: 'NAME' };
   const heading = `${paint(process.stdout, 'bold', line(headings))}\n`;
   await withStore(async ({ control, databases }) => {
+    const { plans } = control;
     let isFirst = true;
     const ids = shard === undefined ? undefined : ((await databases.shards?.organisationsOn(shard)) ?? []);
     for await (const row of withShards(databases, control.organisations.each({ ...query, ids }))) {
@@ -91,6 +95,8 @@ export async function list({ json, jsonLines, shard, ...query }: ListOptions): P
       else await printSlowly(`${isFirst ? heading : ''}${line(row)}\n`);
       isFirst = false;
     }
+    // a plan that PLANS_FILE lacks may have organisations; without any, it is a typing error
+    if (isFirst && query.plan !== undefined) requirePlanName(plans, '--plan', query.plan);
     if (json) await printSlowly(isFirst ? '[]\n' : ']\n');
     else if (!isFirst || jsonLines) return;
     else if (query.plan === undefined && shard === undefined) print(await nothingListed(databases));
@@ -156,10 +162,18 @@ export async function rename(id: string, newName: string, { json }: JsonOption):
   printResult(json, changed, `Organisation ${id} is now called ${changed.name}.`);
 }
 
-export async function setPlan(id: string, plan: Plan, { json }: JsonOption): Promise<void> {
+export async function setPlan(id: string, plan: string, { json }: JsonOption): Promise<void> {
+  const plans = createPlans(readConfig());
+  requirePlanName(plans, '<plan>', plan);
   const changed = await change(id, (organisations) => organisations.setPlan(id, plan));
-  const access = PLANS[plan].integrations ? 'its keys have API access' : 'its keys have no API access';
+  const access = plans.of({ plan }).api ? 'its keys have API access' : 'its keys have no API access';
   printResult(json, changed, `${changed.name} (${id}) is now on the ${plan} plan: ${access}.`);
+}
+
+/** @throws CommandFailure unless there is a plan with this name, which `what` gives */
+function requirePlanName(plans: Plans, what: string, name: string): void {
+  const fault = plans.faultOf(name);
+  if (fault !== undefined) throw usageFailure(`${what} ${fault}`);
 }
 
 export async function suspend(id: string, { json }: JsonOption): Promise<void> {

@@ -1,5 +1,4 @@
-import { Argument, Option } from 'commander';
-import { PLANS } from '../../auth/principal';
+import { Option } from 'commander';
 import { ALL_ROLES } from '../../auth/roles';
 import { type ExplainedCommand, ORG_ID } from '../help';
 import { currency, line, name, uuid } from '../values';
@@ -9,7 +8,9 @@ const SHAPE = '{id, name, plan, currency, shard, state, external_ref, sandbox_of
 /** What an argument `<id>` is, for help. */
 const ORGANISATION = 'the organisation';
 const CONFIRM = 'name of the organisation, to confirm that it is the right one';
-const plans = Object.keys(PLANS);
+const PLANS_HELP = [
+  'The plans are those of PLANS_FILE; without it, starter (without API access), integrations and enterprise.',
+];
 
 const commands = () => import('./command.js');
 
@@ -21,7 +22,7 @@ export function addOrg(program: ExplainedCommand): void {
   org
     .subcommand('create', 'create an organisation, with its own database')
     .option('--name <name>', 'name of the organisation; required, unless it is a sandbox', name)
-    .addOption(new Option('--plan <plan>', 'plan; starter has no API access (default: integrations)').choices(plans))
+    .option('--plan <plan>', 'plan (default: that of PLANS_FILE; without it, integrations)')
     .option('--currency <code>', 'default currency of new products (ISO 4217; default: USD)', currency)
     .addOption(
       new Option('--sandbox-of <id>', 'create a sandbox for this organisation instead, with the same plan and currency')
@@ -51,13 +52,14 @@ export function addOrg(program: ExplainedCommand): void {
         'With --id and an import with --organisation, --keys and --webhooks, an organisation is what it was to its integrators, but for its events:',
         'readers of the former feed get feed.gap and copy again. The id is refused while the organisation exists or is being erased, for two minutes',
         'after that, and while there is a database for it.',
+        ...PLANS_HELP,
       ],
     )
     .run(async () => (await commands()).create);
 
   org
     .subcommand('list', 'list organisations, oldest first')
-    .addOption(new Option('--plan <plan>', 'only those on this plan').choices(plans))
+    .option('--plan <plan>', 'only those on this plan, also one that PLANS_FILE lacks')
     .option('--shard <name>', 'only those on this shard')
     .json(`an array of ${SHAPE}`)
     .addOption(new Option('--json-lines', `print one ${SHAPE} per line`).conflicts('json'))
@@ -86,9 +88,9 @@ export function addOrg(program: ExplainedCommand): void {
   org
     .subcommand('set-plan', "change an organisation's plan; takes effect immediately for all its keys")
     .id(ORGANISATION)
-    .addArgument(new Argument('<plan>', 'the new plan; starter has no API access').choices(plans))
+    .argument('<plan>', 'the new plan')
     .json(SHAPE)
-    .examples([`scopegate org set-plan ${ORG_ID} enterprise`])
+    .examples([`scopegate org set-plan ${ORG_ID} enterprise`], PLANS_HELP)
     .run(async () => (await commands()).setPlan);
 
   org

@@ -1,5 +1,4 @@
 import { rangesOf } from '../../auth/keys';
-import { PLANS, type Plan } from '../../auth/principal';
 import type { Authority } from '../../organisations/auditEvents';
 import { customerById, readmitCustomer } from '../../resources/customers/readmit';
 import { eraseCustomer } from '../../resources/eraseCustomer';
@@ -58,8 +57,8 @@ export function createWays({ store, signal }: Replay): (step: Step) => Way {
       take: () => organisations.resume(id),
     }),
     plan: ({ id, plan = '' }) => ({
-      isDue: () => isOrganisationDue(id, (organisation) => plan in PLANS && organisation.plan !== plan),
-      take: () => organisations.setPlan(id, plan as Plan),
+      isDue: () => isOrganisationDue(id, (organisation) => control.plans.has(plan) && organisation.plan !== plan),
+      take: () => organisations.setPlan(id, plan),
     }),
     erase: ({ id }) => ({
       isDue: () => isOrganisationDue(id, () => true),

@@ -20,7 +20,10 @@ describe.each(FACES)('me in $name', (face) => {
     const me = await ask(face, client(gateway, key), 'me');
     expect(me).toEqual({
       mode: 'live',
-      organisation: { id: organisation.id, name: 'Mill & Söhne', plan: 'enterprise' },
+      organisation: {
+        ...{ id: organisation.id, name: 'Mill & Söhne', plan: 'enterprise' },
+        limits: { active_keys: 100, webhook_endpoints: 20, bytes: null },
+      },
       key: {
         id,
         name: 'ERP sync',

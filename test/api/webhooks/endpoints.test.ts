@@ -80,7 +80,10 @@ test('an organisation has at most 20 endpoints, even if they are created concurr
   for (const { code, errors } of answers.filter(({ secret }) => !secret)) {
     // a conflict means that it lost to the others too often
     expect(['validation_failed', 'conflict']).toContain(code);
-    if (errors) expect(errors[0].detail).toBe('the organisation has 20 webhook endpoints already; delete one first');
+    if (errors)
+      expect(errors[0].detail).toBe(
+        'the organisation has 20 webhook endpoints, the most that its plan includes; delete one first',
+      );
   }
   expect((await admin('webhooks')).data).toHaveLength(20);
   expect(await admin('create_webhook', { url })).toMatchObject({ code: 'validation_failed' });

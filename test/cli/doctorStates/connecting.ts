@@ -8,7 +8,8 @@ import { join } from 'node:path';
 import { createServer as createTlsServer } from 'node:tls';
 import { replyWith } from '../../../faults/databaseProxy';
 import { startDatabase } from '../../operations/database';
-import { commandLine, newFolder } from '../commandLine';
+import { plansFile } from '../../support/plansFile';
+import { commandLine, makeOrganisation, newFolder } from '../commandLine';
 import {
   at,
   changed,
@@ -42,6 +43,12 @@ const OTHERS: States = {
     cli: commandLine({ MONGODB_CLUSTERS: 'eu=mongodb://ann:hunter2@db1/' }),
   }),
   'several gateways without Redis': (scene) => ({ cli: changed(at(scene).cli, { INSTANCES: '2' }) }),
+  'an organisation is on a plan that `PLANS_FILE` lacks': async (scene) => {
+    const { cli } = at(scene);
+    const PLANS_FILE = plansFile({ plans: { growth: { api: true } }, default: 'growth' });
+    await makeOrganisation(changed(cli, { PLANS_FILE }));
+    return { cli };
+  },
   'Redis does not respond': (scene) => ({
     cli: changed(at(scene).cli, { REDIS_URL: 'redis://ann:hunter2@127.0.0.1:1' }),
     names: [['127.0.0.1:1)', '127.0.0.1:6379)']],

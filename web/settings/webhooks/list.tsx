@@ -22,7 +22,7 @@ interface WebhooksPage extends PageOf {
 export function webhooksPage(changed: () => void): WebhooksPage {
   const place = placeOf('webhooks');
   const list = new List<Answer<'endpoints'>>(() => callOf('webhooks')('endpoints'), draw);
-  const { mayChange, hasPlan, canMakeWebhooks } = settings;
+  const { mayChange, hasPlan, canMakeWebhooks, mostEndpoints } = settings;
 
   let statistics: ReadonlyMap<string, Statistics> = new Map();
   /** Without them, or if they cannot be read, the list is as good as before. */
@@ -85,6 +85,11 @@ export function webhooksPage(changed: () => void): WebhooksPage {
             <Row key={endpoint.id} of={endpoint} statistics={statistics.get(endpoint.id)} />
           ))}
         </Table>
+        {list.rows.length > 0 && (
+          <p class="quiet">
+            {list.rows.length} of {mostEndpoints} endpoints that the plan includes
+          </p>
+        )}
       </>,
       place,
     );

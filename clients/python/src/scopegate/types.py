@@ -180,15 +180,21 @@ class MeOrganisation(TypedDict):
     """Id of the organisation (UUID)."""
     name: str
     """Name."""
-    plan: Plan
+    plan: str
     """Plan."""
+    limits: MeLimits
+    """What its plan includes, beside the rate limits."""
 
 
-Plan = Literal["starter", "integrations", "enterprise"]
-"""The plan of an organisation.
-- `starter`: Without API access.
-- `integrations`: With API access.
-- `enterprise`: With API access and more features."""
+class MeLimits(TypedDict):
+    """What an organisation may have on its plan. What it has beyond a limit works on; more is refused."""
+
+    active_keys: int
+    """Active keys. Keys that replace others may exceed it."""
+    webhook_endpoints: int
+    """Webhook endpoints."""
+    bytes: int | None
+    """Bytes that it may store, with indexes, beyond which its writes get 422 `quota_exceeded`; null for no limit."""
 
 
 class MeKey(TypedDict):
