@@ -42,9 +42,9 @@ describe('a member that is added', () => {
   });
 
   test('is an argument of the change, if elements of the bulk call have it', () => {
-    const sdl = sdlWith('extend type Product { size: Int }\nextend input ProductUpsert { "In cm." size: Int }');
+    const sdl = sdlWith('extend type Product { width: Int }\nextend input ProductUpsert { "In cm." width: Int }');
     const change = sdl.slice(sdl.indexOf('  update_product('), sdl.indexOf('): Product @rest(method: PATCH'));
-    expect(change).toContain('"In cm."\n    size: Int');
-    expect(sdl.match(/^ {2}size: Int/gm)).toHaveLength(2);
+    expect(change).toContain('"In cm."\n    width: Int');
+    expect(sdl.match(/^ {2}width: Int/gm)).toHaveLength(2);
   });
 });

@@ -3218,6 +3218,7 @@ export interface operations {
                      *           "products:write"
                      *         ],
                      *         "expires_at": null,
+                     *         "customer_ids": null,
                      *         "mcp": "read"
                      *       },
                      *       "rate_limit": {

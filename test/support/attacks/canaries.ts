@@ -8,6 +8,7 @@ import {
   isObjectType,
 } from 'graphql';
 import { constraintOf } from '../../../src/schema/jsonSchema';
+import { ATTACHMENTS } from '../../../src/schema/attachmentNames';
 import type { ImportRecord } from '../../../src/stored/records';
 import { isMetadataType } from '../../../src/schema/metadata';
 import { omittedFrom } from '../../../src/schema/restDocument';
@@ -84,8 +85,10 @@ function typeNamed(name: string): GraphQLObjectType {
 
 /** An object of a type with a canary in every text and a new id; the rest is from `base`. */
 function filled(type: GraphQLObjectType, base: Json, canary: () => string): Json {
+  // attachments come with their files (scene.ts)
   const fields = Object.values(type.getFields()).filter(
-    ({ astNode }) => !directiveOf(astNode, 'access') && omittedFrom(astNode!) !== 'EVERYWHERE',
+    ({ name, astNode }) =>
+      name !== ATTACHMENTS && !directiveOf(astNode, 'access') && omittedFrom(astNode!) !== 'EVERYWHERE',
   );
   return Object.fromEntries(fields.map((field) => [field.name, filledMember(field, base?.[field.name], canary)]));
 }

@@ -113,7 +113,9 @@ async function makeHolding(
   await recordEvents(gateway, organisation, records.products[0]!.id);
   const key = await makeKey(gateway, organisation, { name: `zq${name}9999x` });
   const { customers, quotes } = records;
-  const secrets = secretsIn([records, organisation.id, organisation.name, key.id, `zq${name}9999x`]);
+  const caller = client(gateway, key.key);
+  const attached = await attachFiles(caller, name, records);
+  const secrets = secretsIn([records, attached, organisation.id, organisation.name, key.id, `zq${name}9999x`]);
   // keys and ids that attackers use themselves are not secret, but the objects behind them are
   const keys = published.upserts.flatMap(({ list, key }) =>
     records[list as ListName].slice(1).map((row) => (row as Json)[key] as unknown),
@@ -123,9 +125,23 @@ async function makeHolding(
     organisation,
     records,
     ids: Object.fromEntries(RESOURCES.map(({ list, one }) => [one, records[list][0]!.id])) as unknown as Ids,
-    caller: client(gateway, key.key),
+    caller,
     secrets,
   };
+}
+
+/** A file with each first object that can have one. */
+async function attachFiles(caller: Client, name: string, records: ReturnType<typeof canaryRecords>): Promise<Json[]> {
+  const attached: Json[] = [];
+  for (const [at, { add, stored }] of published.attachables.entries()) {
+    const canary = `zq${name}88${String(at)}x`;
+    const path = add.rest.path.replace(':id', records[stored.collection as ListName][0]!.id);
+    const headers = { 'content-type': 'text/plain', 'content-disposition': `attachment; filename="${canary}.txt"` };
+    const { status, body } = await caller.send('POST', path, { body: canary, headers });
+    if (status !== 201) throw new Error(JSON.stringify(body));
+    attached.push({ id: body.id, file_name: body.file_name });
+  }
+  return attached;
 }
 
 /** Two events of a product, as the gateway that records them would store. */
