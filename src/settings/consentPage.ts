@@ -55,7 +55,7 @@ export function renderConsent({ asked, session, organisation, failure, ...option
             ? html`${scopesOf(asked.scopes, choices.scopes)} ${dataOf(choices.mode, hasLive)}
                 <label class="lifetime"
                   >Connected for
-                  <select name="lifetime">
+                  <select class="input" name="lifetime">
                     ${LIFETIMES.map(
                       ([days, words]) =>
                         html`<option value="${days}" ${days === choices.lifetime ? html`selected` : undefined}>
