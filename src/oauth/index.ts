@@ -59,7 +59,7 @@ export function createOAuthApi({ config, control, addressOf, failures, admit }: 
       return;
     }
     admit();
-    reply(exchange, 201, shownRegistration(await control.apps.clients.register(read)));
+    reply(exchange, 201, shownRegistration(await control.apps.clients.register(read, exchange.address)));
   }
 
   /** A form without repeated names, but for `resource`, whose values must be of this gateway. */

@@ -13,7 +13,7 @@ import type { AppTokens } from '../auth/connectedApp';
 import { isInRanges } from '../auth/addresses';
 import { type ApiKey, hashWithNewSalt, keyState, parseKey, rangesOf, writeKey } from '../auth/keys';
 import type { Config } from '../config';
-import { HOUR, MINUTE } from '../units';
+import { DAY, HOUR, MINUTE } from '../units';
 import type { ApiKeys } from './apiKeys';
 import type { createAppClients } from './appClients';
 import type { ClientRow } from './appRows';
@@ -27,6 +27,8 @@ import type { ControlModels } from './models';
 const CODE_LIFE = MINUTE;
 /** How long after its issue a spent code ends its key without the verifier of its challenge, in milliseconds. */
 const REPLAYED_WITHIN = 10 * MINUTE;
+/** How long a client is kept whose code was not exchanged, in milliseconds. */
+const UNREDEEMED_KEPT = DAY;
 /** How long an access token works, in milliseconds. */
 export const ACCESS_LIFE = HOUR;
 /** How long after a rotation the refresh token before gets the same answer again, in milliseconds. */
@@ -126,7 +128,10 @@ export function createConnectedApps(models: Pick<ControlModels, 'apiKeys'>, opti
       const code = { digest: digestOf(secret), challenge, redirect_uri: redirectUri };
       const app = { client_id: client._id, host, ends_at: new Date(at + lifetime), code };
       const made = await apiKeys.create({ ...key, name: client.name, expires_at: new Date(at + CODE_LIFE), app }, by);
-      return made && writeCode(prefix, made.document._id, secret);
+      if (!made) return undefined;
+      // with the first tokens, for as long as the key
+      await clients.keep(client._id, new Date(at + UNREDEEMED_KEPT));
+      return writeCode(prefix, made.document._id, secret);
     },
     /**
      * The key whose code this is; undefined if there is none. A code that was spent before ends its key if its own app shows it, with the

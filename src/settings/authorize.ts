@@ -49,14 +49,16 @@ export function authorizeRoutes(options: AuthorizeOptions, signIn: (url: string,
   const { config, control, sessions, limiter, failures, oauthAddress, prepareSandbox } = options;
 
   /** The request of an app, or what to answer it without asking anybody. */
-  async function check({ request, search, address: from }: Exchange) {
+  async function check(exchange: Exchange) {
+    const { request, search, address: from } = exchange;
     const address = oauthAddress(request);
     if (address === undefined) throw notFound('page');
     await spend(failures, `authorize ${addressBucket(from)}`, 1, 'Too many requests of apps from this address');
     const checked = await checkAuthorization(search.slice(1), address, control.apps.clients.find);
     if ('asked' in checked) return { address, asked: checked.asked };
-    const reply: Reply =
-      'backTo' in checked ? { to: checked.backTo } : { status: 400, page: renderWrongRequest(checked.fault) };
+    const { fault, backTo } = checked;
+    const isBack = backTo !== undefined && (await sessions.find(exchange)) !== undefined;
+    const reply: Reply = isBack ? { to: backTo } : { status: 400, page: renderWrongRequest(fault) };
     return { address, reply };
   }
 
@@ -107,6 +109,7 @@ export function authorizeRoutes(options: AuthorizeOptions, signIn: (url: string,
         if (!open) return signIn(request.originalUrl, response);
         const organisation = await homeOf(open.session);
         requireState(organisation);
+        if (open.session.role === 'admin') await control.apps.clients.keepForAsked(asked.client._id);
         formPolicy(sourceOf(asked.redirectUri))(request, response, () => undefined);
         return { page: page(exchange, asked, open, organisation, {}) };
       },
