@@ -2,7 +2,6 @@ import type { RequestHandler } from 'express';
 import { type RateLimiter, spend } from '../admission/rateLimit';
 import { addressBucket } from '../auth/addresses';
 import { requirePlan, requireState } from '../auth/authenticate';
-import type { Plans } from '../auth/plans';
 import type { Organisation } from '../auth/principal';
 import { isScope, type Scope } from '../auth/scopes';
 import type { Config } from '../config';

@@ -70,6 +70,11 @@ describe('a request for consent', () => {
     const page = await ask(gateway, query, admin.cookie);
     expect(page.headers.get('content-security-policy')).toContain("form-action 'self' https://app.example;");
     expect(page.headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
+    expect(page.body).toContain('<h1>Connect Helper (app.example)?</h1>');
+    const long = { name: 'x'.repeat(41), redirect_uris: [CALLBACK], authentication: 'none' } as const;
+    const { client } = await gateway.control.apps.clients.register(long, '192.0.2.1');
+    const shortened = `<h1>Connect ${'x'.repeat(39)}… (`;
+    expect((await ask(gateway, await asked({}, client._id), admin.cookie)).body).toContain(shortened);
     expect(page.body).toMatch(/value="orders:read" checked/);
     expect(page.body).not.toMatch(/value="customers:read" checked/);
     expect((await ask(gateway, query, member.cookie)).body).not.toContain('Allow');
