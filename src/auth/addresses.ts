@@ -8,8 +8,19 @@ export const UNKNOWN_ADDRESS = 'unknown';
 export function addressBucket(address: string): string {
   const parsed = parse(address);
   if (!(parsed instanceof ipaddr.IPv6)) return address;
-  const network = parsed.parts.slice(0, 4).map((part) => part.toString(16));
-  return `${network.join(':')}::/64`;
+  return networkText(parsed, 64);
+}
+
+/** As {@link addressBucket}, but an IPv6 /48: one site has 65,536 of the networks that a bucket is. */
+export function siteBucket(address: string): string {
+  const parsed = parse(address);
+  return parsed instanceof ipaddr.IPv6 ? networkText(parsed, 48) : address;
+}
+
+/** The network of an IPv6 address that is a multiple of 16 bits long. */
+function networkText({ parts }: ipaddr.IPv6, bits: number): string {
+  const network = parts.slice(0, bits / 16).map((part) => part.toString(16));
+  return `${network.join(':')}::/${String(bits)}`;
 }
 
 /** Whether an address is in one of the CIDR ranges; an empty list allows every address. */

@@ -19,11 +19,10 @@ export interface AuthorizationRequest {
 }
 
 /**
- * What to do with a request: ask somebody; send the browser back to the app with an error; or show that the request is wrong, if it is not
- * certain that an app which has registered sent it.
+ * What to do with a request: ask somebody; or show why it is wrong, a sentence. `backTo` is where the browser of somebody who is signed in goes
+ * with the error instead: only to an app that some admin has allowed, since anyone can register an address (RFC 9700, section 4.11.2).
  */
-export type Checked =
-  { readonly asked: AuthorizationRequest } | { readonly backTo: string } | { readonly fault: string };
+export type Checked = { readonly asked: AuthorizationRequest } | { readonly fault: string; readonly backTo?: string };
 
 /** Finds a registered app by its id. */
 type FindClient = (id: string) => Promise<ClientRow | undefined>;
@@ -45,7 +44,9 @@ export async function checkAuthorization(query: string, address: string, find: F
   const wrong = faultOf(parameters, address);
   if (wrong !== undefined) {
     const [error, error_description] = wrong;
-    return { backTo: withParameters(redirectUri, { error, error_description, state, iss: address }) };
+    const fault = `The request of the app is wrong: ${error_description}.`;
+    if (client.allowed_at === null) return { fault };
+    return { fault, backTo: withParameters(redirectUri, { error, error_description, state, iss: address }) };
   }
   const named = (single('scope') ?? '').split(' ');
   const scopes = published.usedScopes.filter((scope) => named.includes(scope));

@@ -31,7 +31,7 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 const REGISTRATIONS = 10;
 
 interface OAuthOptions {
-  readonly config: Pick<Config, 'PUBLIC_URL' | 'RATE_LIMIT_PER_MINUTE'>;
+  readonly config: Pick<Config, 'BRAND_NAME' | 'PUBLIC_URL' | 'RATE_LIMIT_PER_MINUTE'>;
   readonly control: Pick<Control, 'apps'>;
   readonly addressOf: OAuthAddress;
   /** Limits, per address, what those without a key send. */
@@ -53,13 +53,13 @@ export function createOAuthApi({ config, control, addressOf, failures, admit }: 
     const id = `register ${addressBucket(exchange.address)}`;
     await spend(failures, id, registrationCost, 'Too many registrations from this address');
     checkBodyHeaders(exchange.request, REGISTRATION_LIMIT);
-    const read = readRegistration(await readJson(exchange, REGISTRATION_LIMIT));
+    const read = readRegistration(await readJson(exchange, REGISTRATION_LIMIT), config.BRAND_NAME);
     if ('error' in read) {
       refuse(exchange, 400, read);
       return;
     }
     admit();
-    reply(exchange, 201, shownRegistration(await control.apps.clients.register(read)));
+    reply(exchange, 201, shownRegistration(await control.apps.clients.register(read, exchange.address)));
   }
 
   /** A form without repeated names, but for `resource`, whose values must be of this gateway. */

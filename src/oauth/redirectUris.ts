@@ -4,29 +4,38 @@ const LONGEST = 500;
 /** Printable ASCII without spaces and quotes: what a Location header can have as it is. */
 const PLAIN = /^[!#-&(-;=?-[\]_a-z~]+$/;
 const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])$/;
-/** Schemes that browsers or the system handle by themselves, so that no app can have them. */
-const TAKEN =
-  /^(about|blob|chrome|data|edge|feed|file|filesystem|ftp|intent|javascript|mailto|ms-[a-z-]+|resource|sms|tel|vbscript|view-source|wss?):$/;
+/** The rest of what a URL may have as a host would end up in the Content-Security-Policy of the consent page. */
+const HOST = /^([a-z0-9.-]+|\[::1\])$/;
+/** A domain in reverse (RFC 8252, section 7.1): schemes of browsers and systems have no dot, but for those of Windows and macOS. */
+const OWN_SCHEME = /^(?!microsoft\.)[a-z0-9]+(\.[a-z0-9-]+)+:$/;
+/** Schemes without a dot of well-known apps. */
+const KNOWN_SCHEMES = ['claude:', 'cursor:', 'vscode:', 'vscode-insiders:'];
 
 /** Why a text cannot be a redirect address, as a clause; undefined if it can. */
 export function redirectFault(text: string): string | undefined {
   if (text.length > LONGEST || !PLAIN.test(text) || !URL.canParse(text))
     return `must be a URL of at most ${String(LONGEST)} characters`;
   const { protocol, hostname, username, password } = new URL(text);
-  if (hostname.includes('*')) return 'must name one host';
   if (text.includes('#')) return 'must have no fragment';
   if (username !== '' || password !== '') return 'must have no user name and password';
-  if (protocol === 'http:') return LOOPBACK.test(hostname) ? undefined : 'must be https, or http on 127.0.0.1';
-  return TAKEN.test(protocol) ? `must not have the scheme ${protocol}` : undefined;
+  if (protocol !== 'https:' && protocol !== 'http:') {
+    if (OWN_SCHEME.test(protocol) || KNOWN_SCHEMES.includes(protocol)) return undefined;
+    return `must have https, or a scheme like com.example.app, not ${protocol}`;
+  }
+  if (!/^https?:\/\/[^/]/i.test(text)) return 'must have // and a host after its scheme';
+  if (!HOST.test(hostname)) return 'must have a host of a-z, 0-9, dots and hyphens, or [::1]';
+  if (protocol === 'http:' && !LOOPBACK.test(hostname)) return 'must be https, or http on 127.0.0.1';
+  return undefined;
 }
 
 /** Whether an address is one of the registered ones: the same text, or on this machine one that differs in its port. */
 export function isRegistered(address: string, registered: readonly string[]): boolean {
+  // an earlier version may have registered what this one refuses
+  if (redirectFault(address) !== undefined) return false;
   return registered.includes(address) || registered.some((other) => isSameLocal(address, other));
 }
 
 function isSameLocal(address: string, registered: string): boolean {
-  if (redirectFault(address) !== undefined) return false;
   const [one, other] = [new URL(address), new URL(registered)];
   if (one.protocol !== 'http:' || other.protocol !== 'http:') return false;
   return one.hostname === other.hostname && one.pathname === other.pathname && one.search === other.search;

@@ -16,6 +16,19 @@ const MAX_REDIRECTS = 10;
 const LONGEST_NAME = 100;
 const listOfText = z.array(z.string());
 
+/** What makes a name look like another: characters that are not seen, and marks piled on one letter. */
+const DECEPTIVE = /[\p{Default_Ignorable_Code_Point}\p{Cf}]|\p{M}{3,}/u;
+
+/** Why an app cannot have a name beside that of the site, as a clause; undefined if it can. */
+function clientNameFault(name: string, brand: string): string | undefined {
+  if (DECEPTIVE.test(name)) return 'must have no invisible characters, and at most two combining marks in a row';
+  const [plainName, plainBrand] = [name, brand].map((text) => text.normalize('NFKC').toLowerCase()) as [string, string];
+  // a short one is part of many words
+  const isPosing =
+    plainBrand.length < 4 ? plainName.split(/[^\p{L}\p{N}]+/u).includes(plainBrand) : plainName.includes(plainBrand);
+  return isPosing ? `must not contain ${brand}` : nameFault(name);
+}
+
 /** What is read of a registration; its other members are ignored, as the RFC requires. */
 const metadata = z.object({
   redirect_uris: listOfText.min(1, 'must not be empty').max(MAX_REDIRECTS, `must be at most ${String(MAX_REDIRECTS)}`),
@@ -30,8 +43,8 @@ const metadata = z.object({
 
 const fault = (error: string, error_description: string): OAuthFault => ({ error, error_description });
 
-/** The app that a body registers, or what is wrong with it. */
-export function readRegistration(body: unknown): NewClient | OAuthFault {
+/** The app that a body registers at the site of a brand, or what is wrong with it. */
+export function readRegistration(body: unknown, brand: string): NewClient | OAuthFault {
   const read = metadata.safeParse(body);
   if (!read.success) {
     const [{ path, message } = { path: [], message: 'is invalid' }] = read.error.issues;
@@ -49,7 +62,7 @@ export function readRegistration(body: unknown): NewClient | OAuthFault {
     return fault('invalid_client_metadata', 'response_types: must include code');
   const given = client_name?.trim() ?? '';
   const name = given === '' ? hostOf(redirect_uris[0] ?? '') : given;
-  const why = nameFault(name);
+  const why = given === '' ? nameFault(name) : clientNameFault(name, brand);
   if (why !== undefined) return fault('invalid_client_metadata', `client_name: ${why}`);
   return { name, redirect_uris: [...new Set(redirect_uris)], authentication: token_endpoint_auth_method };
 }

@@ -1,6 +1,6 @@
 import type OAuth2Server from '@node-oauth/oauth2-server';
 import type { Exchange } from '../http/exchange';
-import { ACCESS_LIFE, type AppKey, type IssuedTokens } from '../organisations/connectedApps';
+import { ACCESS_LIFE, type AppKey, type CodeShower, type IssuedTokens } from '../organisations/connectedApps';
 import type { Control } from '../organisations/control';
 import type { ClientRow } from '../organisations/appRows';
 import { GRANT_TYPES } from './registration';
@@ -22,15 +22,22 @@ const tokenOf = ({ access, accessEndsAt, refresh, key }: IssuedTokens, client: O
   ...{ client, user: {} },
 });
 
-/** The library's storage, for a request from an address. It refuses what is undefined. */
-function modelFor({ apps }: Pick<Control, 'apps'>, from: string, refusal: () => Error) {
+/** The library's storage, for one request. It refuses what is undefined. */
+function modelFor(
+  { apps }: Pick<Control, 'apps'>,
+  { from, verifier }: Omit<CodeShower, 'clientId'>,
+  refusal: () => Error,
+) {
+  // the library asks for the client first
+  let clientId: string | undefined;
   return {
     async getClient(id: string, secret?: string) {
       const client = await apps.clients.authenticate(id, secret);
+      clientId = client?._id;
       return client && clientOf(client);
     },
     async getAuthorizationCode(text: string) {
-      const key = await apps.ofCode(text, from);
+      const key = await apps.ofCode(text, { clientId, verifier, from });
       if (!key) return undefined;
       const { code, client_id } = key.app;
       const grant: Grant = { key };
@@ -42,7 +49,7 @@ function modelFor({ apps }: Pick<Control, 'apps'>, from: string, refusal: () => 
     },
     revokeAuthorizationCode: ({ user }: { readonly user: Grant }) => apps.spend(user.key, from),
     async getRefreshToken(text: string) {
-      const key = await apps.ofRefreshToken(text);
+      const key = await apps.ofRefreshToken(text, from);
       if (!key) return undefined;
       const grant: Grant = { key, refresh: text };
       const client = clientOf({ _id: key.app.client_id });
@@ -75,7 +82,11 @@ export function createTokenRequests(control: Pick<Control, 'apps'>) {
   return async ({ request, address }: Exchange, form: Readonly<Record<string, string>>): Promise<TokenAnswer> => {
     const library = await (loaded ??= import('@node-oauth/oauth2-server').then(({ default: made }) => made));
     const refusal = (): Error => new library.InvalidGrantError('Invalid grant: it was used before, or has ended');
-    const model = modelFor(control, address, refusal) as unknown as OAuth2Server.AuthorizationCodeModel;
+    const model = modelFor(
+      control,
+      { from: address, verifier: form.code_verifier },
+      refusal,
+    ) as unknown as OAuth2Server.AuthorizationCodeModel;
     const server = new library({ model });
     const { headers } = request;
     const answer = new library.Response({ headers: {} });

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { trusted } from 'mongoose';
+import { siteBucket } from '../auth/addresses';
 import { digestOf, isDigestOf, newSecret } from '../auth/appTokens';
-import { DAY, UUID } from '../units';
+import { DAY, HOUR, UUID } from '../units';
 import type { ClientRow } from './appRows';
 import type { ControlModels } from './models';
 
@@ -9,7 +10,9 @@ import type { ControlModels } from './models';
 
 /** How long a registration that nobody allowed is kept, in milliseconds. */
 const UNUSED_KEPT = DAY;
-/** Registrations that nobody allowed: the oldest beyond these go first. */
+/** How long it is kept for an admin who is asked about it, in milliseconds. */
+const ASKED_KEPT = HOUR;
+/** Registrations that nobody allowed: of those beyond these, the oldest go first from where most come from. */
 export const MAX_UNUSED_CLIENTS = 1000;
 /** Those deleted after each registration, so that none waits long. */
 const AT_ONCE = 100;
@@ -18,10 +21,16 @@ export type NewClient = Pick<ClientRow, 'name' | 'redirect_uris' | 'authenticati
 
 export function createAppClients({ clients }: Pick<ControlModels, 'clients'>, now: () => number) {
   async function trim(): Promise<void> {
-    const unused = clients.find({ allowed_at: null }, { _id: 1 }).sort({ created_at: -1 });
-    const surplus = await unused.skip(MAX_UNUSED_CLIENTS).limit(AT_ONCE).lean();
-    if (surplus.length === 0) return;
-    await clients.deleteMany({ _id: trusted({ $in: surplus.map(({ _id }) => _id) }), allowed_at: null });
+    const unused = { allowed_at: null, kept_until: trusted({ $not: { $gt: new Date(now()) } }) };
+    const oldest = clients.find(unused, { registered_from: 1 }).sort({ created_at: 1 });
+    const rows = await oldest.limit(MAX_UNUSED_CLIENTS + AT_ONCE).lean();
+    const surplus = rows.length - MAX_UNUSED_CLIENTS;
+    if (surplus <= 0) return;
+    const counts = new Map<string | undefined, number>();
+    for (const { registered_from: from } of rows) counts.set(from, (counts.get(from) ?? 0) + 1);
+    const most = Math.max(...counts.values());
+    const busiest = rows.filter(({ registered_from: from }) => counts.get(from) === most).slice(0, surplus);
+    await clients.deleteMany({ ...unused, _id: trusted({ $in: busiest.map(({ _id }) => _id) }) });
   }
 
   /** A registered app; undefined if there is none. */
@@ -33,13 +42,20 @@ export function createAppClients({ clients }: Pick<ControlModels, 'clients'>, no
 
   return {
     find,
-    /** Registers an app. Its secret, if it has one, is stored nowhere. */
-    async register(input: NewClient): Promise<{ readonly client: ClientRow; readonly secret: string | undefined }> {
+    /** Registers an app from a network address. Its secret, if it has one, is stored nowhere. */
+    async register(
+      input: NewClient,
+      from: string,
+    ): Promise<{ readonly client: ClientRow; readonly secret: string | undefined }> {
       const secret = input.authentication === 'none' ? undefined : newSecret();
       const created_at = new Date(now());
       const ends_at = new Date(created_at.getTime() + UNUSED_KEPT);
       const digest = secret === undefined ? null : digestOf(secret);
-      const client = { _id: randomUUID(), ...input, secret: digest, created_at, allowed_at: null, ends_at };
+      const registered_from = digestOf(siteBucket(from));
+      const client = {
+        ...{ _id: randomUUID(), ...input, secret: digest, registered_from },
+        ...{ created_at, allowed_at: null, ends_at },
+      };
       await clients.create([client]);
       await trim();
       return { client, secret };
@@ -50,7 +66,12 @@ export function createAppClients({ clients }: Pick<ControlModels, 'clients'>, no
       if (!client || client.secret === null) return secret === '' ? client : undefined;
       return isDigestOf(secret, client.secret) ? client : undefined;
     },
-    /** Keeps a registration for as long as a key that was made for it. */
+    /** Keeps a registration while an admin is asked about it, so that others cannot crowd it out. */
+    async keepForAsked(id: string): Promise<void> {
+      const until = new Date(now() + ASKED_KEPT);
+      await clients.updateOne({ _id: id }, { $max: { ends_at: until, kept_until: until } });
+    },
+    /** Keeps a registration that an admin allowed. */
     async keep(id: string, until: Date): Promise<void> {
       await clients.updateOne({ _id: id }, { $max: { ends_at: until }, $set: { allowed_at: new Date(now()) } });
     },

@@ -55,6 +55,10 @@ export const clientSchema = Schema.create(
     created_at: required.time,
     /** When an admin last allowed it; null if none ever did. */
     allowed_at: nullable.time,
+    /** Digest of the bucket of the network address that registered it; missing from earlier versions. */
+    registered_from: optional.text,
+    /** Until when it is kept because an admin was asked about it; missing if none was. */
+    kept_until: optional.time,
     ends_at: required.time,
   } as const,
   { ...ROW, collection: 'oauth_clients' },

@@ -10,9 +10,10 @@ import {
   writeRefreshToken,
 } from '../auth/appTokens';
 import type { AppTokens } from '../auth/connectedApp';
-import { type ApiKey, hashWithNewSalt, keyState, parseKey, writeKey } from '../auth/keys';
+import { isInRanges } from '../auth/addresses';
+import { type ApiKey, hashWithNewSalt, keyState, parseKey, rangesOf, writeKey } from '../auth/keys';
 import type { Config } from '../config';
-import { HOUR, MINUTE } from '../units';
+import { DAY, HOUR, MINUTE } from '../units';
 import type { ApiKeys } from './apiKeys';
 import type { createAppClients } from './appClients';
 import type { ClientRow } from './appRows';
@@ -24,6 +25,10 @@ import type { ControlModels } from './models';
 
 /** How long a code works, in milliseconds. */
 const CODE_LIFE = MINUTE;
+/** How long after its issue a spent code ends its key without the verifier of its challenge, in milliseconds. */
+const REPLAYED_WITHIN = 10 * MINUTE;
+/** How long a client is kept whose code was not exchanged, in milliseconds. */
+const UNREDEEMED_KEPT = DAY;
 /** How long an access token works, in milliseconds. */
 export const ACCESS_LIFE = HOUR;
 /** How long after a rotation the refresh token before gets the same answer again, in milliseconds. */
@@ -41,6 +46,15 @@ export interface Consent extends Pick<NewApiKey, 'organisationId' | 'scopes' | '
 
 /** A key of an app that has not ended. */
 export type AppKey = ApiKey & Required<Pick<ApiKey, 'app'>>;
+
+/** Who shows a code. */
+export interface CodeShower {
+  /** The client that has authenticated; undefined if none has. */
+  readonly clientId: string | undefined;
+  readonly verifier: string | undefined;
+  /** Its network address. */
+  readonly from: string;
+}
 
 export interface IssuedTokens {
   readonly access: string;
@@ -114,15 +128,23 @@ export function createConnectedApps(models: Pick<ControlModels, 'apiKeys'>, opti
       const code = { digest: digestOf(secret), challenge, redirect_uri: redirectUri };
       const app = { client_id: client._id, host, ends_at: new Date(at + lifetime), code };
       const made = await apiKeys.create({ ...key, name: client.name, expires_at: new Date(at + CODE_LIFE), app }, by);
-      return made && writeCode(prefix, made.document._id, secret);
+      if (!made) return undefined;
+      // with the first tokens, for as long as the key
+      await clients.keep(client._id, new Date(at + UNREDEEMED_KEPT));
+      return writeCode(prefix, made.document._id, secret);
     },
-    /** The key whose code this is; undefined if there is none. A code that was spent before ends its key. */
-    async ofCode(text: string, from: string): Promise<AppKey | undefined> {
+    /**
+     * The key whose code this is; undefined if there is none. A code that was spent before ends its key if its own app shows it, with the
+     * verifier or soon: who has only found it in a log ends nothing.
+     */
+    async ofCode(text: string, { clientId, verifier = '', from }: CodeShower): Promise<AppKey | undefined> {
       const parsed = parseCode(prefix, text);
       const key = await findActive(parsed?.id);
       if (!parsed || !key || !isDigestOf(parsed.secret, key.app.code.digest)) return undefined;
-      if (key.app.code.used_at === undefined) return key;
-      await end(key, from);
+      const { used_at, challenge } = key.app.code;
+      if (used_at === undefined) return key;
+      const isSoon = now() - key.created_at.getTime() < REPLAYED_WITHIN;
+      if (clientId === key.app.client_id && (isSoon || isDigestOf(verifier, challenge))) await end(key, from);
       return undefined;
     },
     /** Spends the code of a key; of two that do so at once, the second ends the key. False if it was spent before. */
@@ -142,10 +164,11 @@ export function createConnectedApps(models: Pick<ControlModels, 'apiKeys'>, opti
       await clients.keep(stored.app.client_id, stored.app.ends_at);
       return written(stored, stored.app.tokens, first, family);
     },
-    /** The key whose refresh token this is, or once was; undefined if there is none. */
-    async ofRefreshToken(text: string): Promise<AppKey | undefined> {
+    /** The key whose refresh token this is, or once was; undefined if there is none that may be used from this address. */
+    async ofRefreshToken(text: string, from: string): Promise<AppKey | undefined> {
       const parsed = parseRefreshToken(prefix, text);
       const key = await findActive(parsed?.id);
+      if (key && !isInRanges(from, rangesOf(key))) return undefined;
       return parsed && key?.app.tokens && isDigestOf(parsed.family, key.app.tokens.family) ? key : undefined;
     },
     /** The tokens after a refresh token; undefined if it is none, or no longer: an earlier one ends its key. */

@@ -2,7 +2,6 @@ import type { RequestHandler } from 'express';
 import { type RateLimiter, spend } from '../admission/rateLimit';
 import { addressBucket } from '../auth/addresses';
 import { requirePlan, requireState } from '../auth/authenticate';
-import type { Plans } from '../auth/plans';
 import type { Organisation } from '../auth/principal';
 import { isScope, type Scope } from '../auth/scopes';
 import type { Config } from '../config';
@@ -49,14 +48,16 @@ export function authorizeRoutes(options: AuthorizeOptions, signIn: (url: string,
   const { config, control, sessions, limiter, failures, oauthAddress, prepareSandbox } = options;
 
   /** The request of an app, or what to answer it without asking anybody. */
-  async function check({ request, search, address: from }: Exchange) {
+  async function check(exchange: Exchange) {
+    const { request, search, address: from } = exchange;
     const address = oauthAddress(request);
     if (address === undefined) throw notFound('page');
     await spend(failures, `authorize ${addressBucket(from)}`, 1, 'Too many requests of apps from this address');
     const checked = await checkAuthorization(search.slice(1), address, control.apps.clients.find);
     if ('asked' in checked) return { address, asked: checked.asked };
-    const reply: Reply =
-      'backTo' in checked ? { to: checked.backTo } : { status: 400, page: renderWrongRequest(checked.fault) };
+    const { fault, backTo } = checked;
+    const isBack = backTo !== undefined && (await sessions.find(exchange)) !== undefined;
+    const reply: Reply = isBack ? { to: backTo } : { status: 400, page: renderWrongRequest(fault) };
     return { address, reply };
   }
 
@@ -107,6 +108,7 @@ export function authorizeRoutes(options: AuthorizeOptions, signIn: (url: string,
         if (!open) return signIn(request.originalUrl, response);
         const organisation = await homeOf(open.session);
         requireState(organisation);
+        if (open.session.role === 'admin') await control.apps.clients.keepForAsked(asked.client._id);
         formPolicy(sourceOf(asked.redirectUri))(request, response, () => undefined);
         return { page: page(exchange, asked, open, organisation, {}) };
       },

@@ -16,6 +16,9 @@ export const LIFETIMES = [
   ['365', '1 year'],
 ] as const;
 
+/** Characters of an app's name that are shown. */
+const LONGEST_NAME = 40;
+
 export interface Choices {
   readonly scopes: readonly Scope[];
   readonly mode: Mode;
@@ -40,13 +43,14 @@ interface ConsentOptions {
 export function renderConsent({ asked, session, organisation, failure, ...options }: ConsentOptions): Html {
   const { csrf, query, choices, hasLive } = options;
   const { client, redirectUri } = asked;
+  const name = shortened(client.name);
   const isAdmin = session.role === 'admin';
   return consentLayout(
-    html`<h1>Connect ${client.name}?</h1>
+    html`<h1>Connect ${name} (${hostOf(redirectUri)})?</h1>
       ${failure === undefined ? undefined : html`<p class="alert" role="alert">${failure}</p>`}
       <p class="lead">
-        An app that calls itself <strong>${client.name}</strong> asks for access to
-        <strong>${organisation.name}</strong>. ${whereTo(redirectUri)}
+        An app that calls itself <strong>${name}</strong> asks for access to <strong>${organisation.name}</strong>.
+        ${whereTo(redirectUri)}
       </p>
       <form method="post" action="${AUTHORIZE_PATH}${query}">
         <input type="hidden" name="csrf" value="${csrf}" />
@@ -90,6 +94,12 @@ export function renderWrongRequest(fault: string): Html {
       <p class="alert" role="alert">${fault}</p>
       <p>Nothing was allowed. You can close this page.</p>`,
   );
+}
+
+/** A name that is too short to hold a message of its own. */
+function shortened(name: string): string {
+  const characters = Array.from(name);
+  return characters.length > LONGEST_NAME ? `${characters.slice(0, LONGEST_NAME - 1).join('')}…` : name;
 }
 
 function whereTo(redirectUri: string): Html {

@@ -166,6 +166,23 @@ describe('a code', () => {
     expect(app.code).toMatch(/^svc_app_code_/);
   });
 
+  test('that is used twice ends nothing if another app shows it, or, after ten minutes, nobody knows its verifier', async () => {
+    const { exchange } = await allowed(gateway, admin);
+    const { body } = await exchange();
+    const stranger = { client_id: await registered(gateway), code_verifier: undefined };
+    expect(await exchange(stranger)).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
+    const { data } = await admin.call('keys', { limit: 1 });
+    const rows = gateway.databases.control.collection<{ _id: string }>('api_keys');
+    await rows.updateOne({ _id: data[0].id }, { $set: { created_at: new Date(Date.now() - 600_000) } });
+    expect(await exchange({ code_verifier: verifier() })).toMatchObject({
+      status: 400,
+      body: { error: 'invalid_grant' },
+    });
+    expect(await statusWith(gateway, body.access_token)).toBe(200);
+    expect((await exchange()).status).toBe(400);
+    expect(await statusWith(gateway, body.access_token)).toBe(401);
+  });
+
   test.each([
     ['by another app', async () => ({ client_id: await registered(gateway) })],
     ['with another verifier', () => Promise.resolve({ code_verifier: verifier() })],
@@ -194,7 +211,11 @@ test('a code that is used twice at once gives access to nobody', async () => {
   const { apps, apiKeys } = gateway.control;
   const { code } = await allowed(gateway, admin);
   // both have read it before one spends it
-  const [first, second] = [await apps.ofCode(code, 'here'), await apps.ofCode(code, 'there')];
+  const shown = { clientId: undefined, verifier: undefined };
+  const [first, second] = [
+    await apps.ofCode(code, { ...shown, from: 'here' }),
+    await apps.ofCode(code, { ...shown, from: 'there' }),
+  ];
   expect([await apps.spend(first!, 'here'), await apps.spend(second!, 'there')]).toEqual([true, false]);
   expect(await apps.begin(first!)).toBeUndefined();
   expect(apiKeys.stateOf((await apiKeys.find(first!._id))!)).toBe('revoked');
@@ -210,6 +231,18 @@ describe('a refresh token', () => {
     expect(await statusWith(gateway, third.access_token)).toBe(401);
     const { data } = await admin.call('audit_events', { action: 'key.revoked', limit: 1 });
     expect(data[0]).toMatchObject({ actor_name: 'Helper' });
+  });
+
+  test('from outside the addresses of the key is none, and renews nothing', async () => {
+    const { refreshToken, refresh } = await connected();
+    const { data } = await admin.call('keys', { limit: 1 });
+    await admin.call('update_key', { key_id: data[0].id, allowed_ranges: ['203.0.113.0/24'] });
+    const refused = await refresh(refreshToken);
+    expect(refused).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
+    const { body: unknown } = await refresh(`${refreshToken}x`);
+    expect(refused.body).toEqual(unknown);
+    await admin.call('update_key', { key_id: data[0].id, allowed_ranges: [] });
+    expect((await refresh(refreshToken)).status).toBe(200);
   });
 
   test('of another app, or made up from the id of a key, changes nothing', async () => {

@@ -1,6 +1,7 @@
 import { makeOrganisation } from '../support/factories';
 import { startGateway } from '../support/gateway';
 import {
+  allowed,
   ask,
   CALLBACK,
   challengeFor,
@@ -41,12 +42,20 @@ describe('a request for consent', () => {
     ['with plain PKCE', { code_challenge_method: 'plain' }, 'invalid_request'],
     ['for a token', { response_type: 'token' }, 'unsupported_response_type'],
     ['for another resource', { resource: 'https://other.example/mcp' }, 'invalid_target'],
-  ])('%s goes back to the app with an error, its state and the issuer', async (_what, more, error) => {
-    const { status, headers } = await ask(gateway, await asked(more), admin.cookie);
-    const to = new URL(headers.get('location') ?? '');
-    expect({ status, address: to.origin + to.pathname }).toEqual({ status: 303, address: CALLBACK });
-    expect(Object.fromEntries(to.searchParams)).toMatchObject({ error, state: 'a state', iss: gateway.url });
-  });
+  ])(
+    '%s goes back to an app that was allowed before, with an error, its state and the issuer',
+    async (_what, more, error) => {
+      const { clientId } = await allowed(gateway, admin);
+      const query = await asked(more, clientId);
+      const { status, headers } = await ask(gateway, query, admin.cookie);
+      const to = new URL(headers.get('location') ?? '');
+      expect({ status, address: to.origin + to.pathname }).toEqual({ status: 303, address: CALLBACK });
+      expect(Object.fromEntries(to.searchParams)).toMatchObject({ error, state: 'a state', iss: gateway.url });
+      // nobody is sent to what anyone can register: neither who is not signed in, nor to an app that no admin has allowed
+      for (const answer of [await ask(gateway, query), await ask(gateway, await asked(more), admin.cookie)])
+        expect({ status: answer.status, to: answer.headers.get('location') }).toEqual({ status: 400, to: null });
+    },
+  );
 
   test('is answered with its state and the issuer, also by a no', async () => {
     const query = await asked({ resource: `${gateway.url}/mcp` });
@@ -61,6 +70,11 @@ describe('a request for consent', () => {
     const page = await ask(gateway, query, admin.cookie);
     expect(page.headers.get('content-security-policy')).toContain("form-action 'self' https://app.example;");
     expect(page.headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
+    expect(page.body).toContain('<h1>Connect Helper (app.example)?</h1>');
+    const long = { name: 'x'.repeat(41), redirect_uris: [CALLBACK], authentication: 'none' } as const;
+    const { client } = await gateway.control.apps.clients.register(long, '192.0.2.1');
+    const shortened = `<h1>Connect ${'x'.repeat(39)}… (`;
+    expect((await ask(gateway, await asked({}, client._id), admin.cookie)).body).toContain(shortened);
     expect(page.body).toMatch(/value="orders:read" checked/);
     expect(page.body).not.toMatch(/value="customers:read" checked/);
     expect((await ask(gateway, query, member.cookie)).body).not.toContain('Allow');
@@ -97,7 +111,7 @@ describe('a registration', () => {
     expect((await decide(gateway, other, admin)).status).toBe(400);
   });
 
-  test('of a thousand from one address: ten a minute are read, and the newest thousand that nobody allowed are kept', async () => {
+  test('of a thousand from one address: ten a minute are read, and a thousand that nobody allowed are kept', async () => {
     await using own = await startGateway();
     const clients = own.databases.control.collection<{ _id: string; [member: string]: unknown }>('oauth_clients');
     const row = (at: number) => ({
@@ -111,12 +125,37 @@ describe('a registration', () => {
     expect(statuses.filter((status) => status === 429)).toHaveLength(990);
     expect(await clients.countDocuments({ allowed_at: null })).toBe(1000);
     expect(await clients.countDocuments({ _id: 'old 0' })).toBe(1);
+    // those of the busiest address went first, so that who floods crowds out itself
+    expect(await clients.countDocuments({ registered_from: { $exists: true } })).toBe(10);
     const large = await fetch(`${own.url}/oauth/token`, {
       method: 'POST',
       body: new URLSearchParams({ code: 'x'.repeat(9000) }),
     });
     expect(large.status).toBe(413);
   });
+});
+
+test('an app about which an admin is asked stays registered, whoever registers more meanwhile', async () => {
+  await using own = await startGateway();
+  const owner = await signIn(own, await makeOrganisation(own), 'admin');
+  const clients = own.databases.control.collection<{ _id: string; [member: string]: unknown }>('oauth_clients');
+  await clients.deleteMany({});
+  const [shown, allowedOne, other] = [await registered(own), await registered(own), await registered(own)];
+  await clients.updateMany({}, { $set: { created_at: new Date(0), ends_at: new Date(Date.now() + 60_000) } });
+  await ask(own, requestQuery(shown, challenge), owner.cookie);
+  await decide(own, requestQuery(allowedOne, challenge), owner);
+  const row = (at: number) => ({
+    ...{ _id: `new ${String(at)}`, name: 'x', redirect_uris: [CALLBACK], authentication: 'none', secret: null },
+    ...{ created_at: new Date(), allowed_at: null, ends_at: new Date(Date.now() + 60_000) },
+  });
+  // the registrations of the flood come from as many addresses
+  const flood = Array.from({ length: 1000 }, (_, at) => ({ ...row(at), registered_from: String(at) }));
+  await clients.insertMany(flood);
+  await register(own);
+  const ends = async (id: string): Promise<number> => ((await clients.findOne({ _id: id }))?.ends_at as Date).getTime();
+  expect(await clients.countDocuments({ _id: other })).toBe(0);
+  expect(await ends(shown)).toBeGreaterThan(Date.now() + 3_500_000);
+  expect(await ends(allowedOne)).toBeGreaterThan(Date.now() + 86_000_000);
 });
 
 test('what anyone may send is limited by address', async () => {

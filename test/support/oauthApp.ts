@@ -98,7 +98,7 @@ export async function decide({ url }: At, query: string, { cookie, csrf }: Perso
 /** The id of a registered app; without a request, since an address may make few. */
 export async function registered({ control }: TestGateway, redirect_uris = [CALLBACK]): Promise<string> {
   const input = { name: 'Helper', redirect_uris, authentication: 'none' } as const;
-  return (await control.apps.clients.register(input)).client._id;
+  return (await control.apps.clients.register(input, '192.0.2.1')).client._id;
 }
 
 /** A registered app with the code that somebody gave it. */

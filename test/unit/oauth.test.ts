@@ -12,21 +12,37 @@ describe('a registration', () => {
     ['many addresses', { redirect_uris: Array.from({ length: 11 }, (_, at) => `${CALLBACK}/${String(at)}`) }],
     ['a wrong address', { redirect_uris: [CALLBACK, 'http://app.example/'] }],
     ['a name that is turned around', { redirect_uris: [CALLBACK], client_name: 'Helper\u202egnp.exe' }],
+    ['a name with a joiner', { redirect_uris: [CALLBACK], client_name: 'Scope\u200dgate' }],
+    ['a name with a grapheme joiner', { redirect_uris: [CALLBACK], client_name: 'Scope\u034fgate' }],
+    ['a name with piled marks', { redirect_uris: [CALLBACK], client_name: 'x\u0301\u0301\u0301' }],
+    ['the name of the site', { redirect_uris: [CALLBACK], client_name: 'Official SCOPEGATE app' }],
+    ['the name of the site in wide letters', { redirect_uris: [CALLBACK], client_name: 'Ｓcopegate' }],
     ['a name of two lines', { redirect_uris: [CALLBACK], client_name: 'Helper\nby Scopegate' }],
     ['a long name', { redirect_uris: [CALLBACK], client_name: 'x'.repeat(101) }],
     ['another authentication', { redirect_uris: [CALLBACK], token_endpoint_auth_method: 'private_key_jwt' }],
     ['no code', { redirect_uris: [CALLBACK], grant_types: ['client_credentials'] }],
     ['tokens in the address', { redirect_uris: [CALLBACK], response_types: ['token'] }],
   ])('with %s is refused, and says why', (_what, body) => {
-    const read = readRegistration(body);
+    const read = readRegistration(body, 'Scopegate');
     expect(read).toMatchObject({ error: expect.stringMatching(/^invalid_(redirect_uri|client_metadata)$/) });
   });
 
   test('is read without what is not known, and named by its host if it has no name', () => {
-    expect(readRegistration({ redirect_uris: [CALLBACK, CALLBACK], client_uri: 'javascript:x', logo_uri: 1 })).toEqual({
+    expect(
+      readRegistration({ redirect_uris: [CALLBACK, CALLBACK], client_uri: 'javascript:x', logo_uri: 1 }, 'App'),
+    ).toEqual({
       ...{ name: 'app.example', redirect_uris: [CALLBACK], authentication: 'client_secret_basic' },
     });
   });
+});
+
+test.each([
+  ['X', 'Firefox', true],
+  ['X', 'The X app', false],
+  ['Box', 'Dropbox', true],
+  ['Acme Inc', 'acme incorporated', false],
+])('beside the site %s an app may be %s: %s', (brand, client_name, isAllowed) => {
+  expect('name' in readRegistration({ redirect_uris: [CALLBACK], client_name }, brand)).toBe(isAllowed);
 });
 
 test.each([
@@ -44,6 +60,21 @@ test.each([
   ['file:///etc/passwd', false],
   ['https://a:b@app.example/', false],
   ['https://*.example/', false],
+  ['https://a;b.example/', false],
+  ['https://a,b.example/', false],
+  ['https://a_b.example/', false],
+  ['https://[2001:db8::1]/', false],
+  ['https:app.example/callback', false],
+  ['https:/app.example/callback', false],
+  ['https:///app.example/callback', false],
+  ['HTTPS://app.example/callback', true],
+  ['claude://callback', true],
+  ['vscode://publisher.extension/callback', true],
+  ['other://callback', false],
+  ['search-ms:query=x', false],
+  ['microsoft-edge:https://app.example', false],
+  ['microsoft.windows.camera:', false],
+  ['x-apple.systempreferences:', false],
   [`${CALLBACK}#fragment`, false],
   [`${CALLBACK}\r\nX: y`, false],
   [`${CALLBACK}/${'x'.repeat(500)}`, false],
