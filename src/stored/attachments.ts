@@ -60,7 +60,7 @@ export function addAttachment(
       await storeFile(data, { id, bytes, owner: { collection: resource.name, object_id: before._id } }, session, now);
       return { attached_to: before._id, attachment };
     },
-    { writes: [resource, ...FILE_COLLECTIONS], rows: chunksOf(bytes.length) },
+    { writes: [resource, ...FILE_COLLECTIONS], rows: chunksOf(bytes.length), upload: bytes.length },
   );
 }
 
