@@ -266,3 +266,18 @@ test('an upload and a download cost a point for each MiB begun', async () => {
   expect(first - left(await get(at))).toBe(3);
   expect(first - left(await get(at, { range: 'bytes=0-1' }))).toBe(4);
 });
+
+test('an entry with the id of another object’s file leads to nothing: its bytes are neither read nor deleted', async () => {
+  const [path, other] = [await newObject('products'), await newObject('products')];
+  await attach(path);
+  const { body } = await attach(other);
+  // as another program may write it
+  await data()
+    .database.collection('products')
+    .updateOne({ _id: path.split('/')[2] } as never, { $set: { 'attachments.0.id': body.id } });
+  const at = `${path}/attachments/${String(body.id)}`;
+  expect((await get(at)).status).toBe(500);
+  expect((await caller.send('DELETE', at)).status).toBe(200);
+  expect(await stored(other)).toEqual([1, 3]);
+  expect((await bytesAt(`${other}/attachments/${String(body.id)}`)).equals(PDF)).toBe(true);
+});
