@@ -31,7 +31,8 @@ export async function download(
 ): Promise<void> {
   const { request, response } = exchange;
   const { id, attachmentId } = readIds(exchange, params);
-  const attachment = attachmentIn(await readOwner(context, resource, id), attachmentId);
+  const row = await readOwner(context, resource, id);
+  const attachment = attachmentIn(row, attachmentId);
   const tag = tagOf(attachment);
   const { headers } = request;
   versionRequired({ ifMatch: headers['if-match'] })(() => tag);
@@ -62,7 +63,8 @@ export async function download(
     return;
   }
   exchange.bodies.holdAnswer(exchange, Math.min(end - start, IN_MEMORY));
-  const pieces = readFile(context.data, attachment.id, { start, end });
+  const owner = { collection: resource.name, object_id: row._id };
+  const pieces = readFile(context.data, attachment.id, owner, { start, end });
   // before the head is sent, so that a database that is away is a 503
   const first = await pieces.next();
   // in the background, since a slow caller is no request that takes too long

@@ -38,11 +38,12 @@ export async function upload(
   await readOwner(context, resource, id);
   const declared = pointsOf(Number(request.headers['content-length'] ?? 0));
   await context.charge(declared - 1);
-  const bytes = await readRaw(exchange, FILE_LIMIT);
+  // a body in chunks does not say its length
+  const bytes = await readRaw(exchange, FILE_LIMIT, (received) =>
+    context.charge(Math.max(0, pointsOf(received) - declared)),
+  );
   if (bytes.length === 0)
     throw validationFailed([{ pointer: '', code: 'length', detail: 'is empty; send the bytes of the file' }]);
-  // of a body in chunks, whose length was not known
-  await context.charge(pointsOf(bytes.length) - declared);
   requireType(type, bytes);
   const sha256 = await digestOf(bytes, context);
   const file = { file_name: fileName, content_type: type, size: bytes.length, sha256 };

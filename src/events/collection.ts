@@ -19,10 +19,10 @@ export interface EventRow {
   /** Who caused it. Missing in gaps, in what follows them, and in events that earlier versions stored. */
   readonly origin?: Writer;
   /**
-   * The customers whose object it is, or was until then. Missing if the object is nobody's, if it is not known whose it was, and in events that
+   * The customers whose object it is, or was until then; the last is whose it is now, null for nobody. Missing if the object is nobody's, if it is not known whose it was, and in events that
    * earlier versions stored.
    */
-  readonly customers?: readonly string[];
+  readonly customers?: readonly (string | null)[];
 }
 
 /** The types that every key gets, restricted to customers or not. */
@@ -31,7 +31,7 @@ const freeTypes = (): string[] =>
 
 /** Whether a key restricted to customers gets an event: what {@link events} finds for it. */
 export function isOfCustomers({ type, customers = [] }: EventRow, customerIds: readonly string[]): boolean {
-  return customers.some((id) => customerIds.includes(id)) || freeTypes().includes(type);
+  return customers.some((id) => id !== null && customerIds.includes(id)) || freeTypes().includes(type);
 }
 
 /** In milliseconds. */

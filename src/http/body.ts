@@ -94,11 +94,22 @@ export async function readForm(exchange: Exchange, limit: number): Promise<URLSe
 }
 
 /**
- * Reads a body as it is. Its memory is counted until the exchange is done, twice: it is copied to be stored.
+ * Reads a body as it is. Its memory is counted until the exchange is done, twice: it is copied to be stored. `charge` is called with the bytes that
+ * were received, also of a body that is refused, whose error then is the one that counts.
  * @throws AppError payload_too_large; unavailable; invalid_request if it ends before it is complete
  */
-export async function readRaw(exchange: Exchange, limit: number): Promise<Buffer> {
-  const bytes = await receive(exchange, limit);
+export async function readRaw(
+  exchange: Exchange,
+  limit: number,
+  charge: (bytes: number) => Promise<void>,
+): Promise<Buffer> {
+  let received = 0;
+  exchange.request.on('data', ({ length }: Buffer) => (received += length));
+  const bytes = await receive(exchange, limit).catch(async (error: unknown) => {
+    await charge(received).catch(() => undefined);
+    throw error;
+  });
+  await charge(received);
   if (bytes.length > LARGE) await exchange.queue.take(exchange, 'body');
   exchange.bodies.holdBody(exchange, 2 * bytes.length);
   return bytes;

@@ -159,8 +159,8 @@ async function eraseFiles(
       .find(owned, { projection: { _id: 1 }, limit: FILES_AT_ONCE })
       .toArray();
     if (found.length === 0) break;
-    const ids = found.map(({ _id }) => _id);
-    await stampedWrite(data, (session) => removeFiles(data, ids, session), { writes: [], by, makesRoom: true });
+    const some = { collection: name, objectIds, ids: found.map(({ _id }) => _id) };
+    await stampedWrite(data, (session) => removeFiles(data, some, session), { writes: [], by, makesRoom: true });
   }
   await data
     .collection(idempotencyRecords)

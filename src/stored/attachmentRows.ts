@@ -38,18 +38,15 @@ export function withStoredAttachments<T extends object>(row: T, before: object |
   return (kept.length === 0 ? others : { ...others, [ATTACHMENTS]: kept }) as T;
 }
 
-/** Deletes the files of attachments that a row had and has no longer. */
+/** Deletes the files of attachments that a row of a collection had and has no longer. */
 export async function removeDetached(
   data: OrganisationData,
-  before: object | undefined,
-  row: object | undefined,
+  collection: string,
+  { before, row }: { readonly before?: { readonly _id: string } | undefined; readonly row?: object | undefined },
   session: ClientSession,
 ): Promise<void> {
+  if (!before) return;
   const kept = new Set(attachmentsOf(row).map(({ id }) => id));
-  const detached = attachmentsOf(before).filter(({ id }) => !kept.has(id));
-  await removeFiles(
-    data,
-    detached.map(({ id }) => id),
-    session,
-  );
+  const ids = attachmentsOf(before).flatMap(({ id }) => (kept.has(id) ? [] : [id]));
+  await removeFiles(data, { collection, objectIds: [before._id], ids }, session);
 }

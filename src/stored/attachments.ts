@@ -60,7 +60,7 @@ export function addAttachment(
       await storeFile(data, { id, bytes, owner: { collection: resource.name, object_id: before._id } }, session, now);
       return { attached_to: before._id, attachment };
     },
-    { writes: [resource, ...FILE_COLLECTIONS], rows: chunksOf(bytes.length) },
+    { writes: [resource, ...FILE_COLLECTIONS], rows: chunksOf(bytes.length), upload: bytes.length },
   );
 }
 
@@ -77,7 +77,7 @@ export function deleteAttachment(
       const attachment = attachmentIn(before, attachmentId);
       const others = attachmentsOf(before).filter((other) => other !== attachment);
       await writeAttachments(data, resource, before, others, session, now);
-      await removeFiles(data, [attachment.id], session);
+      await removeFiles(data, { collection: resource.name, objectIds: [before._id], ids: [attachment.id] }, session);
       return { attached_to: before._id, attachment };
     },
     { writes: [resource], makesRoom: true },

@@ -10,7 +10,7 @@ import { ATTACHMENTS } from '../schema/attachmentNames';
 import { METADATA, metadataObject, metadataPairs } from '../schema/metadata';
 import { ERASED_AT } from '../schema/personal';
 import { hasAttachments, type StoredMember, type StoredType } from '../schema/storedTypes';
-import { removeFilesOf } from '../tenant/files';
+import { removeFiles } from '../tenant/files';
 import { removeDetached, withStoredAttachments } from './attachmentRows';
 import { changedAt, erasedFault, isSameRow, type RowChange, writeRows } from './rows';
 
@@ -109,7 +109,8 @@ export function createDocumentKind<T extends { readonly _id: string }>(
     },
     remove: async (data, ids, session) => {
       await data.collection(resource).deleteMany({ _id: { $in: [...ids] } } as object, { session });
-      if (hasAttachments(resource.stored)) await removeFilesOf(data, resource.name, ids, session);
+      if (hasAttachments(resource.stored))
+        await removeFiles(data, { collection: resource.name, objectIds: ids }, session);
     },
     count: (data) => data.collection(resource).countDocuments(),
     read: (data) => readRecords(data, resource, { [sortedBy]: 1 }),
@@ -213,7 +214,7 @@ export async function storeDocuments<T extends { _id: string }>(
     return { outcome: before ? 'updated' : 'created', errors: [] };
   });
   await writeRows(stored, changes, { ordered: true, session });
-  for (const { before, row } of changes) await removeDetached(data, before, row, session);
+  for (const change of changes) await removeDetached(data, collection.name, change, session);
   return outcomes;
 }
 

@@ -14,6 +14,12 @@ export interface Owner {
   readonly object_id: string;
 }
 
+interface FilesOf {
+  readonly collection: string;
+  readonly objectIds: readonly string[];
+  readonly ids?: readonly string[];
+}
+
 interface FileRow {
   readonly _id: string;
   readonly length: number;
@@ -67,46 +73,42 @@ export async function storeFile(
   if (chunks.length > 0) await data.collection(fileChunks).insertMany(chunks as never, { session });
 }
 
-/** Deletes files with their bytes. */
+/** Deletes the files of objects of a collection with their bytes: all, or those with `ids`. */
 export async function removeFiles(
   data: OrganisationData,
-  ids: readonly string[],
+  { collection, objectIds, ids }: FilesOf,
   session: ClientSession,
 ): Promise<void> {
-  if (ids.length === 0) return;
-  await data.collection(files).deleteMany({ _id: { $in: [...ids] } }, { session });
-  await data.collection(fileChunks).deleteMany({ files_id: { $in: [...ids] } }, { session });
-}
-
-/** Deletes all files of objects. */
-export async function removeFilesOf(
-  data: OrganisationData,
-  collection: string,
-  objectIds: readonly string[],
-  session: ClientSession,
-): Promise<void> {
-  if (objectIds.length === 0) return;
-  const owned = { 'metadata.object_id': { $in: [...objectIds] }, 'metadata.collection': collection };
+  if (objectIds.length === 0 || ids?.length === 0) return;
+  const owned = {
+    ...{ 'metadata.object_id': { $in: [...objectIds] }, 'metadata.collection': collection },
+    ...(ids && { _id: { $in: [...ids] } }),
+  };
   const found = await data
     .collection(files)
     .find(owned as object, { projection: { _id: 1 }, session })
     .toArray();
-  await removeFiles(
-    data,
-    found.map(({ _id }) => _id),
-    session,
-  );
+  const $in = found.map(({ _id }) => _id);
+  if ($in.length === 0) return;
+  await data.collection(files).deleteMany({ _id: { $in } }, { session });
+  await data.collection(fileChunks).deleteMany({ files_id: { $in } }, { session });
 }
 
-/** A file has not all of its chunks: it was deleted meanwhile, or by another program. */
+/** An object does not have a file, or not all of its chunks: it was deleted meanwhile, or by another program. */
 export class MissingChunks extends Error {}
 
-/** The bytes of a file from `start` to before `end`, a mebibyte at a time. @throws MissingChunks */
+/** The bytes of an object's file from `start` to before `end`, a mebibyte at a time. @throws MissingChunks */
 export async function* readFile(
   data: OrganisationData,
   id: string,
+  { collection, object_id }: Owner,
   { start, end }: { readonly start: number; readonly end: number },
 ): AsyncGenerator<Buffer> {
+  const owned = { _id: id, 'metadata.object_id': object_id, 'metadata.collection': collection } as object;
+  const file = await data.reads(() =>
+    data.collection(files).findOne(owned, { projection: { _id: 1 }, maxTimeMS: READ_TIMEOUT }),
+  );
+  if (!file) throw new MissingChunks(`${collection} ${object_id} has no file ${id}`);
   const last = chunksOf(end) - 1;
   for (let first = Math.floor(start / CHUNK); first <= last; first += READ_TOGETHER) {
     const n = { $gte: first, $lt: Math.min(first + READ_TOGETHER, last + 1) };

@@ -46,9 +46,9 @@ export async function stampedWrite<T>(
   work: (session: ClientSession, now: Date) => Promise<T>,
   options: StampedOptions,
 ): Promise<T> {
-  const { writes, by, dryRun = false, makesRoom = false } = options;
+  const { writes, by, upload, dryRun = false, makesRoom = false } = options;
   if (dryRun) return data.transaction((session) => work(session, new Date(data.now())), options);
-  if (!makesRoom) await data.requireRoom();
+  if (!makesRoom) await data.requireRoom(upload);
   // all collections at once, and before the row is taken, since a taken row must not wait for them
   await data.prepare([...writes, openWrites]);
   const { slots } = data;

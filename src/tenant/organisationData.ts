@@ -37,6 +37,8 @@ export interface UnitOptions {
   readonly writes: OrganisationData['collections'];
   /** The most rows that the work adds to each collection; 1 by default. */
   readonly rows?: number;
+  /** The size of the file that it stores, in bytes. */
+  readonly upload?: number;
   readonly dryRun?: boolean;
   /** Whether it only deletes or shortens, so that an organisation that has reached its quota may do it. */
   readonly makesRoom?: boolean;
@@ -207,8 +209,8 @@ export class OrganisationData implements Pauses {
   }
 
   /** @throws AppError quota_exceeded if the organisation has reached its quota */
-  async requireRoom(): Promise<void> {
-    await this.context.quota?.admit(this.#database, this.plan);
+  async requireRoom(upload?: number): Promise<void> {
+    await this.context.quota?.admit(this.#database, this.plan, upload);
   }
 
   /** Notes that rows were deleted or shortened, so that the next write is not refused by an earlier size. */

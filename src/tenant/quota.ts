@@ -61,6 +61,8 @@ export interface QuotaState {
 /** What is known of an organisation that writes: its size, its limit, and until when (performance.now()) the size is valid. */
 interface Known {
   readonly bytes: number;
+  /** The bytes of uploads that were admitted since. */
+  readonly uploaded: number;
   readonly most: number;
   readonly until: number;
 }
@@ -72,33 +74,46 @@ export function createQuota(mostOf: (plan: string) => number | null, read = stor
 
   async function measure(database: mongo.Db, most: number): Promise<void> {
     const begun = performance.now();
-    // if measuring fails, the last size counts
-    const bytes = await read(database).catch(() => cache.get(database.databaseName)?.bytes ?? 0);
+    const before = cache.get(database.databaseName)?.uploaded ?? 0;
+    const measured = await read(database).catch(() => undefined);
     const now = performance.now();
-    cache.set(database.databaseName, { bytes, most, until: now + Math.max(EVERY, (now - begun) * SHARE) });
+    const last = cache.get(database.databaseName);
+    // if measuring fails, the last size counts
+    const bytes = measured ?? last?.bytes ?? 0;
+    const uploaded = Math.max(0, (last?.uploaded ?? 0) - (measured === undefined ? 0 : before));
+    cache.set(database.databaseName, { bytes, uploaded, most, until: now + Math.max(EVERY, (now - begun) * SHARE) });
     measuring.delete(database.databaseName);
   }
 
   return {
-    /** @throws AppError quota_exceeded for an organisation that has reached the limit of its plan */
-    async admit(database: mongo.Db, plan: string): Promise<void> {
+    /**
+     * `upload` is the size of a file, in bytes: files count at once, and other writes from the next measurement on.
+     * @throws AppError quota_exceeded for an organisation that has reached the limit of its plan
+     */
+    async admit(database: mongo.Db, plan: string, upload = 0): Promise<void> {
       const most = mostOf(plan);
       if (most === null) {
         cache.delete(database.databaseName);
         return;
       }
       const last = cache.get(database.databaseName);
-      if (!last || last.until < performance.now()) {
+      const isFull = last !== undefined && last.bytes + last.uploaded >= most;
+      // an upload that counted may have failed
+      if (!last || last.until < performance.now() || (isFull && last.uploaded > 0)) {
         const measurement = measuring.get(database.databaseName) ?? inBackground(() => measure(database, most));
         measuring.set(database.databaseName, measurement);
-        // an outdated measurement alone must not refuse a write
-        if (last && last.bytes >= most) await measurement;
+        // an outdated measurement alone must not refuse a write, and an unknown size not admit files
+        if (isFull || (!last && upload > 0)) await measurement;
       }
       const known = cache.get(database.databaseName);
       // its plan has changed
       if (known && known.most !== most) cache.set(database.databaseName, { ...known, most });
-      const bytes = known?.bytes ?? 0;
-      if (bytes < most) return;
+      const bytes = known ? known.bytes + known.uploaded : 0;
+      if (bytes < most) {
+        if (known && upload > 0)
+          cache.set(database.databaseName, { ...known, most, uploaded: known.uploaded + upload });
+        return;
+      }
       const detail = `The organisation stores ${String(bytes)} bytes, and its limit is ${String(most)}; nothing was stored.`;
       throw new AppError('quota_exceeded', detail);
     },

@@ -112,7 +112,7 @@ export function openRows(
         return isSame ? [] : [{ row, before: stored }];
       });
       await writeRows(data.collection(kind.resource), changes, { ordered: true, session, pace });
-      for (const { before, row } of changes) await removeDetached(data, before, row, session);
+      for (const change of changes) await removeDetached(data, kind.resource.name, change, session);
       for (const openRow of own) openRow.stored = openRow.row;
     }
     changed.clear();

@@ -77,6 +77,25 @@ test('an organisation that cannot be measured counts with its last size', async 
   await expect(quota.admit(other, 'growth')).rejects.toThrow();
 });
 
+test('files count at once: a burst passes the limit by one at most, and one that was not stored refuses nothing', async () => {
+  const quota = createQuota(() => most, read);
+  const FILE = 300;
+  const upload = () => quota.admit(organisation, 'growth', FILE);
+  bytes = AT_MOST;
+  // its size is not known yet: it is waited for
+  await expect(upload()).rejects.toThrow('1000 bytes');
+  bytes = 200;
+  await wait(11_000);
+  for (let stored = 0; stored < 3; stored += 1) {
+    await upload();
+    bytes += FILE;
+  }
+  await expect(upload()).rejects.toThrow('1100 bytes');
+  bytes = 200;
+  await wait(11_000);
+  for (let failed = 0; failed < 12; failed += 1) await upload();
+});
+
 test('a server that is slow to measure is asked correspondingly less often', async () => {
   read.mockImplementation(async () => {
     await new Promise((resolve) => setTimeout(resolve, 5000));

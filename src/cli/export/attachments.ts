@@ -7,7 +7,7 @@ import { ATTACHMENTS } from '../../schema/attachmentNames';
 import { hasAttachments } from '../../schema/storedTypes';
 import { type Attachment, attachmentsOf } from '../../stored/attachmentRows';
 import type { ImportRecord, RecordKind } from '../../stored/records';
-import { MissingChunks, readFile } from '../../tenant/files';
+import { MissingChunks, type Owner, readFile } from '../../tenant/files';
 import type { OrganisationData } from '../../tenant/organisationData';
 import { CommandFailure } from '../ending';
 import { OWNER_ONLY } from './draft';
@@ -24,6 +24,7 @@ interface FileTarget {
 export function withFiles(kind: RecordKind, target: FileTarget): RecordKind {
   const resource = collections.find(({ stored }) => stored.type === kind.type);
   if (!resource || !hasAttachments(resource.stored)) return kind;
+  const { name: collection } = resource;
 
   /** Whether an object has an attachment now: it may have been deleted since its row was read. */
   async function hasStill(data: OrganisationData, objectId: string, { id }: Attachment): Promise<boolean> {
@@ -35,7 +36,7 @@ export function withFiles(kind: RecordKind, target: FileTarget): RecordKind {
     for await (const record of kind.read(data)) {
       const written: Attachment[] = [];
       for (const attachment of attachmentsOf(record)) {
-        if (await writeFile(data, attachment, target)) {
+        if (await writeFile(data, attachment, { collection, object_id: record.id }, target)) {
           target.onFile();
           written.push(attachment);
         } else if (await hasStill(data, record.id, attachment))
@@ -53,12 +54,13 @@ export function withFiles(kind: RecordKind, target: FileTarget): RecordKind {
 async function writeFile(
   data: OrganisationData,
   { id, size, sha256 }: Attachment,
+  owner: Owner,
   target: FileTarget,
 ): Promise<boolean> {
   await mkdir(target.folder, { recursive: true, mode: OWNER_ONLY.folder });
   const hash = createHash('sha256');
   const pieces = async function* () {
-    for await (const piece of readFile(data, id, { start: 0, end: size })) {
+    for await (const piece of readFile(data, id, owner, { start: 0, end: size })) {
       hash.update(piece);
       yield piece;
     }

@@ -58,6 +58,7 @@ export const OF_ORGANISATION = /^org_/;
 export const END = 'invalidate';
 /** Operations that remove whole collections. */
 const DROPS = ['drop', 'rename', 'dropDatabase'];
+export const isDrop = ({ operationType }: Pick<Change, 'operationType'>): boolean => DROPS.includes(operationType);
 
 /** The filter and projection of the log; `control` is the name of the control database. */
 export function stagesFor(control: string): object[] {
@@ -128,6 +129,16 @@ export function momentOf({ wallTime, clusterTime }: Pick<Change, 'wallTime' | 'c
   return wallTime ?? new Date(clusterTime.t * 1000);
 }
 
+/** Parts of changes, each of which ends with a drop, but for the last. */
+export function upToDrops(changes: readonly LoggedChange[]): LoggedChange[][] {
+  const parts: LoggedChange[][] = [[]];
+  for (const logged of changes) {
+    parts.at(-1)?.push(logged);
+    if (isDrop(logged.change)) parts.push([]);
+  }
+  return parts.filter((part) => part.length > 0);
+}
+
 export function collectionOf({ ns, to }: Pick<Change, 'ns' | 'to'>): PublicCollection | undefined {
   return published.collections.get(ns.coll ?? '') ?? published.collections.get(to?.coll ?? '');
 }
@@ -154,7 +165,7 @@ export function toEvent(change: Change, context: ChangeContext): Omit<EventRow, 
   const collection = collectionOf(change);
   if (!collection) return undefined;
   const at = momentOf(change);
-  if (DROPS.includes(change.operationType)) return gapEvent(at, at);
+  if (isDrop(change)) return gapEvent(at, at);
   const { object: type, part, hasStatus } = collection;
   const { operationType } = change;
   if (part) {

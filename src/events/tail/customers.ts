@@ -3,9 +3,10 @@ import type { OrganisationData } from '../../tenant/organisationData';
 import type { PublicCollection } from '../../schema/eventTypes';
 import { published } from '../../schema/model';
 import { customerColumn } from '../../schema/restricted';
-import { idText } from '../../units';
-import { type EventRow, events } from '../collection';
-import { type Change, collectionOf, type LoggedChange } from './changes';
+import type { EventRow } from '../collection';
+import { type Change, collectionOf, isDrop, type LoggedChange } from './changes';
+import { lastEvent } from './lastEvents';
+import { forgetRows, rowKey } from './rowKeys';
 
 /*
  * Whose object a change is of, which the log says only of rows that are stored or get another customer (docs/decisions/restricted-keys.md).
@@ -32,9 +33,6 @@ export function createOwners() {
   /** By row; null for an object of nobody. */
   const known = new LRUCache<string, { readonly customer: string | null }>({ max: REMEMBERED });
 
-  const keyOf = (database: string, collection: string, id: unknown): string =>
-    `${database} ${collection} ${idText(id)}`;
-
   /** The row that says whose a change is: for a part, that of its object. */
   function rowOf(change: Change, ownerOf: OwnerOf) {
     const collection = collectionOf(change);
@@ -45,21 +43,27 @@ export function createOwners() {
     const isPart = owner !== undefined;
     const id = isPart ? ownerOf(change) : change.documentKey?._id;
     if (!of || column === undefined || typeof id !== 'string') return undefined;
-    return { of, column, id, isPart, key: keyOf(change.ns.db, of.collection, id) };
+    return { of, column, id, isPart, key: rowKey(change.ns.db, of.collection, id) };
   }
 
   return {
     clear(): void {
       known.clear();
     },
-    /** Reads whose objects are, of those that neither the changes nor what is remembered tell. */
+    /** Forgets the objects of a database. */
+    forget(database: string): void {
+      forgetRows(known, database);
+    },
+    /** Reads whose objects are, of those that neither the changes nor what is remembered tell. Only the last change may be a drop. */
     async read(data: OrganisationData, changes: readonly LoggedChange[], ownerOf: OwnerOf): Promise<void> {
       const unknown = new Map<string, Unknown>();
+      // rows are already those of the collection that replaces it
+      const isReplaced = changes.some(({ change }) => isDrop(change));
       for (const { change } of changes) {
         const row = rowOf(change, ownerOf);
         if (!row || row.column === '_id' || known.has(row.key)) continue;
         const says = !row.isPart && said(change, row.column) !== undefined;
-        const isPast = !row.isPart && (says || change.operationType === 'delete');
+        const isPast = isReplaced || (!row.isPart && (says || change.operationType === 'delete'));
         if (change.operationType === 'insert' && !row.isPart) continue;
         if (isPast || !unknown.has(row.key)) unknown.set(row.key, { ...row, isPast });
       }
@@ -76,7 +80,7 @@ export function createOwners() {
       );
     },
     /** The customers who may know of a change: the one whose object it is, after the one whose it was. Asked in the order of changes. */
-    of(change: Change, ownerOf: OwnerOf): { readonly customers?: readonly string[] } {
+    of(change: Change, ownerOf: OwnerOf): Pick<EventRow, 'customers'> {
       const row = rowOf(change, ownerOf);
       if (!row) return {};
       if (row.column === '_id') return { customers: [row.id] };
@@ -84,8 +88,10 @@ export function createOwners() {
       const now = row.isPart ? undefined : said(change, row.column);
       if (now !== undefined) known.set(row.key, { customer: now });
       if (change.operationType === 'delete' && !row.isPart) known.delete(row.key);
-      const customers = new Set([before, now ?? before].filter((id) => id !== null));
-      return customers.size === 0 ? {} : { customers: [...customers] };
+      const after = now === undefined ? before : now;
+      if (before === null) return after === null ? {} : { customers: [after] };
+      // the last one is whose it is now, null included
+      return { customers: before === after ? [before] : [before, after] };
     },
   };
 }
@@ -101,12 +107,9 @@ type Known = LRUCache<string, { readonly customer: string | null }>;
 
 /** From the last events of objects, which are kept for 30 days. */
 async function readLast(data: OrganisationData, rows: readonly Unknown[], known: Known): Promise<void> {
-  const stored = data.database.collection<EventRow>(events.name);
-  const options = { sort: { _id: -1 }, projection: { customers: 1 } } as const;
   await Promise.all(
     rows.map(async ({ key, id }) => {
-      const last = await data.reads(() => stored.findOne({ 'object.id': id }, options));
-      const customer = last?.customers?.at(-1);
+      const customer = (await lastEvent(data, id, 'customers'))?.customers?.at(-1);
       if (customer !== undefined) known.set(key, { customer });
     }),
   );

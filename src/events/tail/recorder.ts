@@ -20,15 +20,18 @@ import {
   changedMembers,
   collectionOf,
   gapEvent,
+  isDrop,
   isEver,
   type LoggedChange,
   momentOf,
   toEvent,
+  upToDrops,
 } from './changes';
 import { changedSince } from './gaps';
 import { withoutMoved } from './moved';
 import { createOwners } from './customers';
-import { lastStatuses } from './statuses';
+import { lastStatuses } from './lastEvents';
+import { forgetRows, rowKey } from './rowKeys';
 import { idText } from '../../units';
 
 /* Turns changes into events, and stores them with their organisations. */
@@ -56,10 +59,8 @@ export function createRecorder({ databases, feeds, onWritten, onStored, onRecord
   const owners = createOwners();
   const semaphore = createSemaphore(AT_ONCE);
 
-  const keyOfRow = (database: string, collection: string, id: unknown): string =>
-    `${database} ${collection} ${idText(id)}`;
-  const keyOf = (change: Change): string => keyOfRow(change.ns.db, change.ns.coll ?? '', change.documentKey?._id);
-  const keyIn = ({ ns }: Change, { of, id }: RowRef): string => keyOfRow(ns.db, of.collection, id);
+  const keyOf = (change: Change): string => rowKey(change.ns.db, change.ns.coll ?? '', change.documentKey?._id);
+  const keyIn = ({ ns }: Change, { of, id }: RowRef): string => rowKey(ns.db, of.collection, id);
 
   /** Notes that an organisation gets a gap event, which says that history was lost. @throws the error if the database does not respond */
   async function oweGap(id: string, from: Date, error: unknown): Promise<void> {
@@ -81,7 +82,7 @@ export function createRecorder({ databases, feeds, onWritten, onStored, onRecord
         .collection(name)
         .find({ _id: { $in: [...ids] } } as object, { projection: { [member]: 1 } });
       for await (const { _id, [member]: value } of rows)
-        if (typeof value === 'string') values.set(keyOfRow(data.database.databaseName, name, _id), value);
+        if (typeof value === 'string') values.set(rowKey(data.database.databaseName, name, _id), value);
     }
     return values;
   }
@@ -188,19 +189,30 @@ export function createRecorder({ databases, feeds, onWritten, onStored, onRecord
       _id: positionOf(feed.epoch, first.time, 0),
       ...gapEvent(owed, momentOf(first.change)),
     };
-    let isStored: boolean;
+    let isStored = gap !== undefined;
     try {
-      await rememberStatuses(data, changes);
-      const rows = [...(gap ? [gap] : []), ...(await toRows(data, feed, changes))];
-      await store(data, rows);
-      isStored = rows.length > 0;
+      if (gap) await store(data, [gap]);
+      for (const part of upToDrops(changes)) {
+        await rememberStatuses(data, part);
+        const rows = await toRows(data, feed, part);
+        await store(data, rows);
+        isStored ||= rows.length > 0;
+        if (part.some(({ change }) => isDrop(change))) forget(data.database.databaseName);
+      }
     } catch (error) {
+      forget(data.database.databaseName);
       await oweGap(id, momentOf(first.change), error);
       return true;
     }
     if (owed) await feeds.settleGap(id, owed);
     onRecorded(id, changes);
     return isStored;
+  }
+
+  /** Forgets the objects of a database after a drop, when others may have their ids, and after changes that are not recorded. */
+  function forget(database: string): void {
+    forgetRows(statuses, database);
+    owners.forget(database);
   }
 
   /** Remembers the statuses of objects before they were replaced, of which the log says nothing. */

@@ -1,5 +1,5 @@
 import type { ClientSession } from 'mongoose';
-import { removeFilesOf } from '../../tenant/files';
+import { removeFiles } from '../../tenant/files';
 import type { OrganisationData } from '../../tenant/organisationData';
 import type { Fault } from '../../errors';
 import { faultInRecord } from '../../stored/invalidRows';
@@ -39,7 +39,7 @@ export const requestRecords: RecordKind = {
   async remove(data, ids, session) {
     await data.collection(messages).deleteMany({ request_id: { $in: [...ids] } }, { session });
     await data.collection(requests).deleteMany({ _id: { $in: [...ids] } }, { session });
-    await removeFilesOf(data, requests.name, ids, session);
+    await removeFiles(data, { collection: requests.name, objectIds: ids }, session);
   },
   count: (data) => data.collection(requests).countDocuments(),
   async *read(data) {

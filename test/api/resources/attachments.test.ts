@@ -28,6 +28,9 @@ const bytesAt = async (path: string, headers: Record<string, string> = {}): Prom
   return Buffer.from(await response.arrayBuffer());
 };
 const shown = async (path: string): Promise<Json> => (await caller.get(path)).body.attachments;
+const left = ({ headers }: { headers: Headers | RawAnswer['headers'] }): number =>
+  Number(headers instanceof Headers ? headers.get('x-ratelimit-remaining') : headers['x-ratelimit-remaining']);
+
 test('requests and products have them, and no other type', () => {
   expect(published.attachables.map(({ stored: { type } }) => type).sort()).toEqual(['Product', 'Request']);
 });
@@ -192,7 +195,8 @@ test('it is checked in the order of the contract, and the body is read only when
   // without 100 Continue the caller sends no body
   const { status, body: problem } = await asked(nowhere, { ...AS_PDF, 'content-length': '100' });
   expect([status, problem.detail]).toEqual([404, 'There is no such request.']);
-  // a body whose length nobody said is cut where it is too long
+  // a body whose length nobody said is cut where it is too long, and costs what was read
+  const start = left(await get('/me'));
   const wire = await openWire(gateway.url);
   const lines = Object.entries({ authorization: `Bearer ${key.key}`, 'transfer-encoding': 'chunked', ...AS_PDF });
   const tooLong = 10 * MIB + 1;
@@ -202,6 +206,7 @@ test('it is checked in the order of the contract, and the body is read only when
   expect(await wire.until(/"code":"\w+"/)).toMatch(/^HTTP\/1\.1 413 [^]*"code":"payload_too_large"/);
   wire.socket.end();
   await wire.whole();
+  expect(start - left(await get('/me'))).toBe(12);
   expect(await stored(path)).toEqual([0, 0]);
   // a key that may only write adds and deletes, and reads nothing
   const { status: added, body } = await attach(path, PDF, AS_PDF, writer);
@@ -252,8 +257,6 @@ test('an object has at most 20, also of uploads at once; a bulk call that sends 
 
 test('an upload and a download cost a point for each MiB begun', async () => {
   const path = await newObject('requests');
-  const left = ({ headers }: { headers: Headers | RawAnswer['headers'] }): number =>
-    Number(headers instanceof Headers ? headers.get('x-ratelimit-remaining') : headers['x-ratelimit-remaining']);
   const start = left(await caller.get('/me'));
   const whole = Buffer.concat([Buffer.from('%PDF-'), Buffer.alloc(2 * MIB)]);
   const { body, headers } = await attach(path, whole);
@@ -262,4 +265,19 @@ test('an upload and a download cost a point for each MiB begun', async () => {
   const first = left(await get(at, {}, { method: 'HEAD' }));
   expect(first - left(await get(at))).toBe(3);
   expect(first - left(await get(at, { range: 'bytes=0-1' }))).toBe(4);
+});
+
+test('an entry with the id of another object’s file leads to nothing: its bytes are neither read nor deleted', async () => {
+  const [path, other] = [await newObject('products'), await newObject('products')];
+  await attach(path);
+  const { body } = await attach(other);
+  // as another program may write it
+  await data()
+    .database.collection('products')
+    .updateOne({ _id: path.split('/')[2] } as never, { $set: { 'attachments.0.id': body.id } });
+  const at = `${path}/attachments/${String(body.id)}`;
+  expect((await get(at)).status).toBe(500);
+  expect((await caller.send('DELETE', at)).status).toBe(200);
+  expect(await stored(other)).toEqual([1, 3]);
+  expect((await bytesAt(`${other}/attachments/${String(body.id)}`)).equals(PDF)).toBe(true);
 });

@@ -198,3 +198,51 @@ test('events are those of the objects of its customers, the one by which an obje
   await owners.read(gateway.databases.organisationData(organisation), changes, noPart);
   expect(changes.map(({ change }) => owners.of(change, noPart).customers)).toEqual([[mine], [theirs], [theirs]]);
 });
+
+test('once an object is another customer’s or nobody’s, its former customer is told nothing more, whoever moved it', async () => {
+  const { organisation, whole, restricted, mine, theirs } = await newScene();
+  const database = bare.db(databaseName(organisation.id));
+  const requests = database.collection<Row>('requests');
+  const [moved, quiet] = [await open(whole, mine), await open(whole, mine)];
+  const rows = await requests.find().toArray();
+  const next = database.collection<Row>('made_elsewhere');
+  await next.insertMany(rows.map((row) => ({ ...row, customer_id: theirs })));
+  await next.rename('requests', { dropTarget: true });
+  await requests.updateOne({ _id: moved }, { $set: { status: 'closed' } });
+  const freed = await open(whole, mine);
+  await whole.patch(`/requests/${freed}`, { customer_id: null });
+  await requests.updateOne({ _id: freed }, { $set: { status: 'closed' } });
+  await whole.post('/products/bulk', { products: [{ sku: 'LAST', name: 'Last' }] });
+
+  const events = await feedReader(restricted)(({ type }: Json) => type === 'product.created');
+  const types = events.map(({ type }: Json) => type as string);
+  const told = events.slice(types.lastIndexOf('feed.gap')).map(({ type, object }: Json) => [type, object?.id]);
+  expect(told).toEqual([
+    ['feed.gap', undefined],
+    ['request.created', freed],
+    ['request.message_added', freed],
+    ['request.updated', freed],
+    ['product.created', expect.any(String)],
+  ]);
+
+  // the same to a gateway that takes over
+  const owners = createOwners();
+  await database.collection<Row>('events').deleteOne({ type: 'request.status_changed', 'object.id': freed });
+  const change = (operationType: string, id: string, more: Partial<Change> = {}): LoggedChange => ({
+    change: {
+      operationType,
+      ns: { db: database.databaseName, coll: 'requests' },
+      documentKey: { _id: id },
+      ...more,
+    } as Change,
+    ...{ time: '', ordinal: 1 },
+  });
+  const changes = [
+    change('delete', moved),
+    change('delete', quiet),
+    change('update', freed, { paths: ['customer_id'], set: { customer_id: theirs } }),
+  ];
+  const noPart = (): unknown => undefined;
+  await owners.read(gateway.databases.organisationData(organisation), changes, noPart);
+  expect(changes.map((logged) => owners.of(logged.change, noPart).customers)).toEqual([[theirs], undefined, [theirs]]);
+});

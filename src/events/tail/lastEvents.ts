@@ -1,0 +1,27 @@
+import type { OrganisationData } from '../../tenant/organisationData';
+import { type EventRow, events } from '../collection';
+
+/** A member of an object's last event; undefined if it has none, which are kept for 30 days, or history was lost since. */
+export async function lastEvent<K extends keyof EventRow>(
+  data: OrganisationData,
+  id: string,
+  member: K,
+): Promise<Pick<EventRow, K> | undefined> {
+  const rows = data.database.collection<EventRow>(events.name);
+  // null finds gaps, after which the object may be another one with the same id
+  const of = { 'object.id': { $in: [id, null] } } as object;
+  const options = { sort: { _id: -1 }, projection: { [member]: 1 } } as const;
+  return (await data.reads(() => rows.findOne(of, options))) ?? undefined;
+}
+
+/** The statuses that objects have by their last events, by id. */
+export async function lastStatuses(data: OrganisationData, ids: readonly string[]): Promise<Map<string, string>> {
+  const statuses = new Map<string, string>();
+  await Promise.all(
+    ids.map(async (id) => {
+      const last = await lastEvent(data, id, 'status');
+      if (typeof last?.status === 'string') statuses.set(id, last.status);
+    }),
+  );
+  return statuses;
+}
