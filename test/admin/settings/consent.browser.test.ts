@@ -19,7 +19,7 @@ inBrowser('the consent of an admin', () => {
     await heading(page, 'Sign in').waitFor();
     await page.goto(`${gateway.url}/settings/sign-in?link=${await makeLink(gateway, of)}`);
     await press(page, 'Continue');
-    await heading(page, 'Connect Desk assistant?').waitFor();
+    await page.getByRole('heading', { name: /^Connect Desk assistant \(127\.0\.0\.1:\d+\)\?$/ }).waitFor();
     await says(page, 'allow it only if');
     for (const view of VIEWS) {
       await turn(page, view);
