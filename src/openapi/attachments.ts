@@ -73,7 +73,10 @@ function operationsOf({ stored, most, add, read, remove }: Attachable, api: Api)
           `The body is the file, of at most 10 MiB; a ${name} has at most ${String(most)}. \`Content-Type\` says what it is, and its bytes must be of that type: ${CONTENT_TYPES.map((type) => `\`${type}\``).join(', ')}. The last takes any bytes. Costs a point for each MiB begun.`,
         ),
         parameters: [object, CONTENT_DISPOSITION, withExampleKey(api.idempotencyKey, add.name)],
-        requestBody: { required: true, content: { 'application/octet-stream': { schema: BYTES } } },
+        requestBody: {
+          required: true,
+          content: { 'application/octet-stream': { schema: { ...BYTES, minLength: 1 } } },
+        },
         responses: { 201: answered('The attachment.', ['Location']), ...errorsOf(add), 431: HEAD_TOO_LARGE },
       },
     ],
