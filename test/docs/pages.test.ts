@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parse, validate } from 'graphql';
 import { mcpConfiguration } from '../../src/pages/samples';
@@ -61,7 +61,14 @@ test.each(GENERATED)('%s: the generated part %s is up to date (npm run docs)', (
   expect(generated(...part)).toBe(read(part[0]));
 });
 
-const LINKS = PAGES.flatMap((page) =>
+/** Also of pages without commands, and of decisions. */
+const ALL_PAGES = ['', 'docs', 'docs/decisions', 'docs/guides', 'docs/guides/jobs'].flatMap((folder) =>
+  readdirSync(join(ROOT, folder))
+    .filter((file) => file.endsWith('.md'))
+    .map((file) => join(folder, file)),
+);
+
+const LINKS = ALL_PAGES.flatMap((page) =>
   [...read(page).matchAll(/\]\((?!https?:|\/)([^)#\s]*)(#[^)]*)?\)/g)].map(([, file = '', anchor = '']) => ({
     page,
     link: file + anchor,
