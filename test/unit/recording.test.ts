@@ -12,7 +12,8 @@ const REFUSED: Log = { code: 'unauthenticated', refusal: { reason: 'missing' } }
 const SHED: Log = { code: 'unavailable', unavailable: { reason: 'shed', detail: 'Too much.' } };
 const never = new Promise<never>(() => undefined);
 
-beforeEach(() => jest.useFakeTimers({ doNotFake: ['setImmediate'] }));
+// usage is counted in units of five minutes, of which a test must not see the end
+beforeEach(() => jest.useFakeTimers({ doNotFake: ['setImmediate'], now: Date.UTC(2026, 10, 29) }));
 afterEach(() => jest.useRealTimers());
 
 /** What usage was asked to store. */
