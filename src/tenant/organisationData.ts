@@ -92,7 +92,7 @@ export class OrganisationData implements Pauses {
   /** The database's time, in milliseconds since 1970. */
   readonly now: () => number;
   readonly isSharded: boolean;
-  /** Name of the organisation's plan, by the last caller that knew it. */
+  /** Name of the organisation's plan, by the last caller that knew it; of a part, that of the {@link whole} counts. */
   plan = '';
 
   constructor(
@@ -210,7 +210,7 @@ export class OrganisationData implements Pauses {
 
   /** @throws AppError quota_exceeded if the organisation has reached its quota */
   async requireRoom(upload?: number): Promise<void> {
-    await this.context.quota?.admit(this.#database, this.plan, upload);
+    await this.context.quota?.admit(this.#database, this.whole.plan, upload);
   }
 
   /** Notes that rows were deleted or shortened, so that the next write is not refused by an earlier size. */

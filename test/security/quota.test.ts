@@ -3,7 +3,8 @@ import { resourceOf } from '../../src/resources';
 import { eventually } from '../api/http/eventually';
 import { operator, TOKENS } from '../admin/operator/operator';
 import { named } from '../support/attachments';
-import { callerOf } from '../support/factories';
+import { client } from '../support/client';
+import { callerOf, makeKey } from '../support/factories';
 import type { Organisation } from '../../src/auth/principal';
 import { late, metric, served } from '../support/gateway';
 import { ALL_FACES, argumentsOf, operations } from '../support/operations';
@@ -115,6 +116,11 @@ test('another plan has its own limit, from the next write on', async () => {
   const { setPlan } = gateway.control.organisations;
   await setPlan(full.id, 'roomy');
   expect(await status()).toBe(201);
+  // a key for some customers writes by the same plan
+  const made = await caller.post('/customers/bulk', { customers: [{ external_ref: 'C-2', name: 'Two' }] });
+  const customer_id = String(made.body.results[0].id);
+  const { key } = await makeKey(gateway, full, { customerIds: [customer_id] });
+  expect((await client(gateway, key).post('/requests', { text: 'Now', customer_id })).status).toBe(201);
   const ratio = await metric(gateway, 'scopegate_organisation_bytes_ratio_max');
   expect([ratio > 0.25, ratio < 1]).toEqual([true, true]);
   expect(await metric(gateway, 'scopegate_organisations_full')).toBe(0);
