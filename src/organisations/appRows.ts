@@ -4,7 +4,7 @@ import { listOf, nullable, optional, PART, required, ROW, type RowOf } from './s
 /** How clients authenticate at the token endpoint. */
 export const CLIENT_AUTHENTICATION = ['none', 'client_secret_basic', 'client_secret_post'] as const;
 
-/** Of a key: the app that was connected (ConnectedApp in auth/keys.ts). */
+/** Of a key: the app that was connected (auth/connectedApp.ts). */
 export const connectedApp = Schema.create(
   {
     client_id: required.text,

@@ -1,5 +1,5 @@
 import { type ClientSession, mongo } from 'mongoose';
-import { files, removeFiles } from '../tenant/files';
+import { files, ofObjects, removeFiles } from '../tenant/files';
 import { idempotencyRecords } from '../tenant/idempotency';
 import { stampedWrite, writesEnded } from '../tenant/openWrites';
 import type { OrganisationData } from '../tenant/organisationData';
@@ -151,7 +151,7 @@ async function eraseFiles(
   objectIds: readonly string[],
   { by, signal }: Erasure,
 ): Promise<void> {
-  const owned = { 'metadata.object_id': { $in: [...objectIds] }, 'metadata.collection': name } as object;
+  const owned = ofObjects({ collection: name, objectIds });
   for (;;) {
     signal.throwIfAborted();
     const found = await data

@@ -4,10 +4,13 @@ import type { AuthorizationRequest } from '../oauth/authorization';
 import { AUTHORIZE_PATH } from '../oauth';
 import { hostOf } from '../oauth/redirectUris';
 import type { Session } from '../organisations/sessions';
-import { html, type Html, layout } from '../pages/html';
+import { html, type Html } from '../pages/html';
 import { published } from '../schema/model';
+import { cardLayout } from './signInPage';
 
 /* The page that asks an admin whether an app may connect. It needs no script. */
+
+const ABOUT = { title: 'Connect an app', description: 'Decide whether an app may connect.', kind: 'consent' };
 
 /** How long an app may stay connected: days, and in words. */
 export const LIFETIMES = [
@@ -45,7 +48,8 @@ export function renderConsent({ asked, session, organisation, failure, ...option
   const { client, redirectUri } = asked;
   const name = shortened(client.name);
   const isAdmin = session.role === 'admin';
-  return consentLayout(
+  return cardLayout(
+    ABOUT,
     html`<h1>Connect ${name} (${hostOf(redirectUri)})?</h1>
       ${failure === undefined ? undefined : html`<p class="alert" role="alert">${failure}</p>`}
       <p class="lead">
@@ -89,7 +93,8 @@ export function renderConsent({ asked, session, organisation, failure, ...option
 
 /** What an app that is wrong, or that nobody knows, gets instead: the browser is not sent anywhere. */
 export function renderWrongRequest(fault: string): Html {
-  return consentLayout(
+  return cardLayout(
+    ABOUT,
     html`<h1>This app cannot be connected</h1>
       <p class="alert" role="alert">${fault}</p>
       <p>Nothing was allowed. You can close this page.</p>`,
@@ -153,14 +158,4 @@ function dataOf(mode: Mode, hasLive: boolean): Html {
     ${radio('live', hasLive ? 'Live data' : 'Live data (the plan does not include API access)', hasLive)}
     ${radio('test', 'Sandbox: sample data', true)}
   </fieldset>`;
-}
-
-function consentLayout(body: Html): Html {
-  return layout({
-    title: 'Connect an app',
-    description: 'Decide whether an app may connect.',
-    current: '/settings/integrations',
-    bundle: 'signIn',
-    body: html`<div class="sign-in consent"><div class="card">${body}</div></div>`,
-  });
 }

@@ -1,5 +1,5 @@
 import type { Offer, Session } from '../organisations/sessions';
-import { html, type Html, layout } from '../pages/html';
+import { html, type Html, layout, type LayoutOptions } from '../pages/html';
 
 /* The pages of somebody who signs in. They need no script. */
 
@@ -28,7 +28,8 @@ export interface SignInOptions {
 
 /** `/settings/sign-in`: the ways to sign in. */
 export function renderSignIn({ hasProvider, contactUrl, isDemo, hasEnded, failure }: SignInOptions): Html {
-  return signInLayout(
+  return cardLayout(
+    ABOUT,
     html`<h1>Sign in</h1>
       ${hasEnded ? html`<p class="info" role="status">Your session has ended. Sign in again to go on.</p>` : undefined}
       ${failure && html`<p class="alert" role="alert">${FAILURES[failure]}</p>`}
@@ -69,7 +70,8 @@ export function renderLink(
       ? html`This one-time link signs you in to this browser.`
       : html`<strong>${invitedBy}</strong> invited <strong>${user.name}</strong> to <strong>${organisation}</strong> as
           ${role}. This link signs you in to this browser, once.`;
-  return signInLayout(
+  return cardLayout(
+    ABOUT,
     html`<h1>Sign in</h1>
       <p class="lead">${lead}</p>
       ${
@@ -86,12 +88,19 @@ export function renderLink(
   );
 }
 
-function signInLayout(body: Html): Html {
+const ABOUT: CardPage = { title: 'Sign in', description: 'Sign in to manage API keys.' };
+
+interface CardPage extends Required<Pick<LayoutOptions, 'title' | 'description'>> {
+  /** Class for styles of its own. */
+  readonly kind?: string;
+}
+
+/** A page of one card, for whoever is not, or not yet, among the settings. */
+export function cardLayout({ kind = '', ...about }: CardPage, body: Html): Html {
   return layout({
-    title: 'Sign in',
-    description: 'Sign in to manage API keys.',
+    ...about,
     current: '/settings/integrations',
     bundle: 'signIn',
-    body: html`<div class="sign-in"><div class="card">${body}</div></div>`,
+    body: html`<div class="sign-in ${kind}"><div class="card">${body}</div></div>`,
   });
 }

@@ -17,7 +17,7 @@ export interface Owner {
 interface FilesOf {
   readonly collection: string;
   readonly objectIds: readonly string[];
-  readonly ids?: readonly string[];
+  readonly ids?: readonly string[] | undefined;
 }
 
 interface FileRow {
@@ -73,20 +73,23 @@ export async function storeFile(
   if (chunks.length > 0) await data.collection(fileChunks).insertMany(chunks as never, { session });
 }
 
-/** Deletes the files of objects of a collection with their bytes: all, or those with `ids`. */
+/** Matches the files of objects of a collection: all, or those with `ids`. */
+export const ofObjects = ({ collection, objectIds, ids }: FilesOf): object => ({
+  'metadata.object_id': { $in: [...objectIds] },
+  'metadata.collection': collection,
+  ...(ids && { _id: { $in: [...ids] } }),
+});
+
+/** Deletes the files that {@link ofObjects} matches, with their bytes. */
 export async function removeFiles(
   data: OrganisationData,
   { collection, objectIds, ids }: FilesOf,
   session: ClientSession,
 ): Promise<void> {
   if (objectIds.length === 0 || ids?.length === 0) return;
-  const owned = {
-    ...{ 'metadata.object_id': { $in: [...objectIds] }, 'metadata.collection': collection },
-    ...(ids && { _id: { $in: [...ids] } }),
-  };
   const found = await data
     .collection(files)
-    .find(owned as object, { projection: { _id: 1 }, session })
+    .find(ofObjects({ collection, objectIds, ids }), { projection: { _id: 1 }, session })
     .toArray();
   const $in = found.map(({ _id }) => _id);
   if ($in.length === 0) return;
@@ -104,9 +107,9 @@ export async function* readFile(
   { collection, object_id }: Owner,
   { start, end }: { readonly start: number; readonly end: number },
 ): AsyncGenerator<Buffer> {
-  const owned = { _id: id, 'metadata.object_id': object_id, 'metadata.collection': collection } as object;
+  const own = ofObjects({ collection, objectIds: [object_id], ids: [id] });
   const file = await data.reads(() =>
-    data.collection(files).findOne(owned, { projection: { _id: 1 }, maxTimeMS: READ_TIMEOUT }),
+    data.collection(files).findOne(own, { projection: { _id: 1 }, maxTimeMS: READ_TIMEOUT }),
   );
   if (!file) throw new MissingChunks(`${collection} ${object_id} has no file ${id}`);
   const last = chunksOf(end) - 1;

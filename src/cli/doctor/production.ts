@@ -2,6 +2,7 @@ import ipaddr from 'ipaddr.js';
 import type { Config } from '../../config';
 import { oldestInLog } from '../../mongo/changeCursor';
 import { HOUR } from '../../units';
+import { SHARE_LIMITS, unsharedLimits } from '../unsharedLimits';
 import { type Check, type CheckResult, type DoctorContext, Finding, examine } from './check';
 import { seconds } from './servers';
 
@@ -111,11 +112,9 @@ const NEEDS: readonly Need[] = [
     name: 'REDIS_URL',
     look({ REDIS_URL, INSTANCES }) {
       if (REDIS_URL !== undefined) return 'is set';
-      if (INSTANCES === 1) return 'is not set, and INSTANCES is 1: one gateway, which a deploy or a fault stops';
-      throw new Finding(
-        `is not set, but INSTANCES is ${String(INSTANCES)}: each gateway allows every limit by itself`,
-        'set it to one Redis or Valkey for all gateways',
-      );
+      const detail = unsharedLimits({ REDIS_URL, INSTANCES });
+      if (detail === undefined) return 'is not set, and INSTANCES is 1: one gateway, which a deploy or a fault stops';
+      throw new Finding(detail, SHARE_LIMITS);
     },
   },
   { name: 'open files', look: openFiles },
