@@ -138,7 +138,7 @@ export function createOAuthApi({ config, control, addressOf, failures, admit }: 
       await call(exchange, address);
       return;
     }
-    const metadata = metadataAt(path, address);
+    const metadata = metadataAt(path, address, config.BRAND_NAME);
     if (!metadata) throw notFound('page');
     if (request.method !== 'GET' && request.method !== 'HEAD')
       throw new AppError('method_not_allowed', 'Only GET is allowed.', { allow: ['GET', 'HEAD'] });
@@ -147,12 +147,12 @@ export function createOAuthApi({ config, control, addressOf, failures, admit }: 
 }
 
 /** The metadata at a path, which ends with the path of what it is about: first that of the gateway's address, if it has one. */
-function metadataAt(path: string, address: string): object | undefined {
+function metadataAt(path: string, address: string, name: string): object | undefined {
   const base = new URL(address).pathname.replace(/\/$/, '');
   if (path === SERVER_METADATA || path === SERVER_METADATA + base) return serverMetadata(address);
   if (!path.startsWith(RESOURCE_METADATA)) return undefined;
   const of = path.slice(RESOURCE_METADATA.length);
-  return resourceMetadata(address, base !== '' && of.startsWith(base) ? of.slice(base.length) : of);
+  return resourceMetadata(address, base !== '' && of.startsWith(base) ? of.slice(base.length) : of, name);
 }
 
 /** Id and secret of a client, from a header or a form (RFC 6749, section 2.3.1). */

@@ -24,17 +24,17 @@ export function serverMetadata(address: string) {
 }
 
 /**
- * Metadata of the gateway, or of one of its APIs (RFC 9728); undefined if there is nothing at the path. Apps ask for the scopes that it names, so
+ * Metadata of the gateway, or of one of its APIs (RFC 9728), under the name of the site; undefined if there is nothing at the path. Apps ask for the scopes that it names, so
  * these are only those that read: an admin can add others.
  */
-export function resourceMetadata(address: string, path: string) {
+export function resourceMetadata(address: string, path: string, name: string) {
   if (!['', ...RESOURCES].includes(path)) return undefined;
   return {
     resource: address + path,
     authorization_servers: [address],
     scopes_supported: published.usedScopes.filter((scope) => scope.endsWith(':read')),
     bearer_methods_supported: ['header'],
-    resource_name: 'Scopegate',
+    resource_name: name,
     resource_documentation: `${address}/guides/assistants`,
   };
 }

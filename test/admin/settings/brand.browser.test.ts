@@ -107,6 +107,8 @@ inBrowser('under another name', () => {
       info: { title: string };
     };
     expect(info.title).toBe(NAME);
+    const resource = await page.request.get(`${gateway.url}/.well-known/oauth-protected-resource/mcp`);
+    expect(await resource.json()).toMatchObject({ resource_name: NAME });
   });
 
   test('another origin gets no frame', async () => {
