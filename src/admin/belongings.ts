@@ -1,6 +1,7 @@
 import type { Role } from '../auth/roles';
 import { type Config, gatewayUrl } from '../config';
-import type { OrganisationData, OrganisationDataCache } from '../tenant/organisationData';
+import type { OrganisationData } from '../tenant/organisationData';
+import type { OrganisationDataCache } from '../tenant/organisationDataCache';
 import type { Writer } from '../tenant/slots';
 import { movingError, notFound, validationFailed } from '../errors';
 import type { Actor } from '../organisations/auditEvents';

@@ -4,7 +4,7 @@ import { requirePlan } from '../auth/authenticate';
 import type { McpAccess } from '../auth/principal';
 import { allScopes, isScope, type Scope } from '../auth/scopes';
 import { type Fault, notFound, validationFailed } from '../errors';
-import type { OrganisationDataCache } from '../tenant/organisationData';
+import type { OrganisationDataCache } from '../tenant/organisationDataCache';
 import { HOUR } from '../units';
 import type { ApiKeys, KeyPageQuery, KeyWithSecret } from '../organisations/apiKeys';
 import type { Authority } from '../organisations/auditEvents';

@@ -7,7 +7,7 @@ import type { Plans } from '../auth/plans';
 import type { KeyPrincipal, Organisation } from '../auth/principal';
 import { checkIdempotencyKey, createIdempotentWrite } from '../tenant/idempotency';
 import { stampedWrite } from '../tenant/openWrites';
-import type { OrganisationDataCache } from '../tenant/organisationData';
+import type { OrganisationDataCache } from '../tenant/organisationDataCache';
 import { AppError } from '../errors';
 import type { EventSource } from '../events/source';
 import type { WaitingCaller } from '../events/waiting';

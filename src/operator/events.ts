@@ -1,5 +1,5 @@
 import type { OrganisationForOperators } from '../organisations/organisationRows';
-import type { OrganisationDataCache } from '../tenant/organisationData';
+import type { OrganisationDataCache } from '../tenant/organisationDataCache';
 import { AppError, invalidRequest, movingError } from '../errors';
 import {
   type ClusterFeed,

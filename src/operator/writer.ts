@@ -1,5 +1,6 @@
 import { checkIdempotencyKey, createIdempotentWrite } from '../tenant/idempotency';
-import type { OrganisationDataCache, UnitOfWork } from '../tenant/organisationData';
+import type { OrganisationDataCache } from '../tenant/organisationDataCache';
+import type { UnitOfWork } from '../tenant/unitOfWork';
 import type { Writer as DataWriter } from '../tenant/slots';
 import { AppError, type FaultLimits, type Findings } from '../errors';
 import type { CallContext } from '../operations/context';

@@ -1,4 +1,5 @@
-import type { OrganisationData, OrganisationDataCache } from '../tenant/organisationData';
+import type { OrganisationData } from '../tenant/organisationData';
+import type { OrganisationDataCache } from '../tenant/organisationDataCache';
 import type { Writer } from '../tenant/slots';
 import { AppError } from '../errors';
 import type { Control } from '../organisations/control';

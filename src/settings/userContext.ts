@@ -6,7 +6,7 @@ import type { Admin, AdminOf } from '../admin';
 import { asUser } from '../admin/acting';
 import { includesRole } from '../auth/roles';
 import type { FiguresContext } from '../operations/context';
-import type { OrganisationDataCache } from '../tenant/organisationData';
+import type { OrganisationDataCache } from '../tenant/organisationDataCache';
 import { AppError } from '../errors';
 import type { Session } from '../organisations/sessions';
 import { type Exchange, createIncomingRequest } from '../http/exchange';

@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClientSession, mongo } from 'mongoose';
 import { AppError } from '../errors';
 import { READ_TIMEOUT } from '../mongo/native';
-import type { OrganisationData, UnitOptions } from './organisationData';
+import type { OrganisationData } from './organisationData';
+import type { UnitOptions } from './unitOfWork';
 import {
   END_TIMEOUT,
   endlessWrite,

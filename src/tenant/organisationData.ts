@@ -15,6 +15,7 @@ import { type IndexMaintenance, createIndexMaintenance, type WriteState, type Te
 import { type Reading, RowSizes } from '../mongo/readRows';
 import { createSlots, openWrites, type Slots } from './slots';
 import type { Transact } from '../mongo/transact';
+import type { UnitOptions } from './unitOfWork';
 import { type Widening, createWidening } from './widening';
 
 /** How long to wait for another drop of the same database, and how often to look, in milliseconds. */
@@ -31,27 +32,6 @@ const LOADERS = {
   relation: { load: coalescedRows, maxBatchSize: 1000 },
   nested: { load: coalescedRows, maxBatchSize: 1000 },
 } as const;
-
-export interface UnitOptions {
-  /** The collections that the work writes; missing ones are created first, with their indexes (docs/decisions/files.md). */
-  readonly writes: OrganisationData['collections'];
-  /** The most rows that the work adds to each collection; 1 by default. */
-  readonly rows?: number;
-  /** The size of the file that it stores, in bytes. */
-  readonly upload?: number;
-  readonly dryRun?: boolean;
-  /** Whether it only deletes or shortens, so that an organisation that has reached its quota may do it. */
-  readonly makesRoom?: boolean;
-}
-
-/**
- * Runs work as one transaction. The work may run more than once. Its objects get `now` as their timestamp; with `dryRun`
- * it must store no timestamps.
- */
-export type UnitOfWork = <T>(
-  work: (session: ClientSession, now: Date) => Promise<T>,
-  options: UnitOptions,
-) => Promise<T>;
 
 /** What organisations' data need from the deployment. */
 export interface OpenDeployment {
@@ -366,34 +346,6 @@ export class OrganisationData implements Pauses {
 
 /** Maximum sets of customers of an organisation's restricted keys whose collections stay in memory. */
 const WARM_RESTRICTED = 100;
-/** Maximum organisations whose collections and semaphores stay in memory. */
-const WARM_ORGANISATIONS = 1000;
-
-/** Without `plan` the data keep the one that is known. */
-export type OrganisationDataCache = (organisation: {
-  readonly id: string;
-  readonly plan?: string | undefined;
-}) => OrganisationData;
-
-/** Opens an organisation's data; the most recently used are cached. */
-export function organisationDataCache(
-  open: () => OpenDeployment,
-  collections: OrganisationData['collections'],
-  yielding: Yield,
-  context: TenantContext,
-): OrganisationDataCache {
-  const warm = new LRUCache<string, OrganisationData>({ max: WARM_ORGANISATIONS });
-  return ({ id, plan }) => {
-    let data = warm.get(id);
-    if (!data) {
-      data = new OrganisationData(id, open(), collections, yielding, context);
-      warm.set(id, data);
-    }
-    if (plan !== undefined) data.plan = plan;
-    return data;
-  };
-}
-
 function refusal(writeState: Exclude<WriteState, 'open'>): AppError {
   if (writeState === 'moving') return movingError();
   const detail = 'The organisation is no longer there; nothing was stored.';

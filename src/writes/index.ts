@@ -1,6 +1,7 @@
 import type { ClientSession } from 'mongoose';
 import { stampedWrite } from '../tenant/openWrites';
-import type { OrganisationData, UnitOfWork } from '../tenant/organisationData';
+import type { OrganisationData } from '../tenant/organisationData';
+import type { UnitOfWork } from '../tenant/unitOfWork';
 import type { Writer } from '../tenant/slots';
 import type { Check, Fault } from '../errors';
 import { refuseFaults, storeAgain } from '../stored/elementCalls';

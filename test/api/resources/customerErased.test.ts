@@ -1,5 +1,6 @@
 import { stampedWrite } from '../../../src/tenant/openWrites';
-import type { OrganisationData, UnitOfWork } from '../../../src/tenant/organisationData';
+import type { OrganisationData } from '../../../src/tenant/organisationData';
+import type { UnitOfWork } from '../../../src/tenant/unitOfWork';
 import { customers } from '../../../src/resources/customers/customers';
 import { eraseCustomer } from '../../../src/resources/eraseCustomer';
 import { messages } from '../../../src/resources/requests/requests';

@@ -1,0 +1,23 @@
+import type { ClientSession } from 'mongoose';
+import type { Collection } from '../mongo/collection';
+
+export interface UnitOptions {
+  /** The collections that the work writes; missing ones are created first, with their indexes (docs/decisions/files.md). */
+  readonly writes: readonly Collection[];
+  /** The most rows that the work adds to each collection; 1 by default. */
+  readonly rows?: number;
+  /** The size of the file that it stores, in bytes. */
+  readonly upload?: number;
+  readonly dryRun?: boolean;
+  /** Whether it only deletes or shortens, so that an organisation that has reached its quota may do it. */
+  readonly makesRoom?: boolean;
+}
+
+/**
+ * Runs work as one transaction. The work may run more than once. Its objects get `now` as their timestamp; with `dryRun`
+ * it must store no timestamps.
+ */
+export type UnitOfWork = <T>(
+  work: (session: ClientSession, now: Date) => Promise<T>,
+  options: UnitOptions,
+) => Promise<T>;
