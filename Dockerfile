@@ -28,5 +28,6 @@ EXPOSE 4000
 # whether it is up, not whether it can serve: a restart mends no database
 HEALTHCHECK --interval=10s --timeout=3s --start-period=10s \
   CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.PORT + '/livez').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
-ENTRYPOINT ["node", "dist/main.js"]
+# the space for new objects that Node 24 would make larger: 65 to 115 MB less, at no cost in CPU (docs/performance.md)
+ENTRYPOINT ["node", "--max-semi-space-size=16", "dist/main.js"]
 CMD ["serve"]
