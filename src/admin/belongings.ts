@@ -1,5 +1,5 @@
 import type { Role } from '../auth/roles';
-import { type Config, gatewayUrl } from '../config';
+import { type Config, gatewayUrl, isSecureOrLocal } from '../config';
 import type { OrganisationData } from '../tenant/organisationData';
 import type { OrganisationDataCache } from '../tenant/organisationDataCache';
 import type { Writer } from '../tenant/slots';
@@ -11,7 +11,7 @@ import { type Sandbox, SandboxRefused } from '../organisations/sandboxes';
 import { signInUrl } from '../organisations/signInTokens';
 import { REF_PREFIX } from '../units';
 import type { CreationHooks } from './organisations';
-import { conflict, beingErased, plainName, requireLine } from './refusals';
+import { conflict, beingErased, notAllowed, plainName, requireLine } from './refusals';
 
 /* What only operators do in an organisation: links, customers and its sandbox. */
 
@@ -35,7 +35,7 @@ export interface DataActions {
 }
 
 export interface BelongingsOptions {
-  readonly config: Pick<Config, 'PUBLIC_URL' | 'HOST' | 'PORT'>;
+  readonly config: Pick<Config, 'PUBLIC_URL' | 'HOST' | 'PORT' | 'BRAND_HOME' | 'FRAME_ANCESTORS'>;
   readonly control: Control;
   readonly databases: { readonly organisationData: OrganisationDataCache };
   readonly actions: DataActions;
@@ -51,6 +51,7 @@ interface Target {
 interface LinkArgs {
   readonly user: { readonly id: string; readonly name: string; readonly email?: string | null };
   readonly role?: Role | null;
+  readonly return_to?: string | null;
 }
 
 interface CustomerId {
@@ -95,14 +96,15 @@ export function createBelongingOperations(options: BelongingsOptions, { organisa
   }
 
   return {
-    async create_sign_in_link({ user: { email, ...person }, role }: LinkArgs) {
+    async create_sign_in_link({ user: { email, ...person }, role, return_to }: LinkArgs) {
       requireLine(person.id, '/user/id');
+      if (return_to != null) requireReturnAddress(return_to, config);
       const user = {
         id: `app:${person.id}`,
         name: plainName(person.name, '/user/name'),
         ...(email != null && { email }),
       };
-      const link = { organisationId: organisation.id, user, role: role ?? 'admin' };
+      const link = { organisationId: organisation.id, user, role: role ?? 'admin', returnTo: return_to ?? undefined };
       const signInLink = await control.sessions.makeLink(link, actor);
       if (!signInLink) throw beingErased();
       return { url: signInUrl(gatewayUrl(config), signInLink.token), expires_at: signInLink.endsAt };
@@ -158,4 +160,12 @@ export function createBelongingOperations(options: BelongingsOptions, { organisa
 /** @throws AppError conflict for a SandboxRefused; any other error unchanged */
 function rethrowSandboxRefused(error: unknown): never {
   throw error instanceof SandboxRefused ? conflict('', error.message) : (error as Error);
+}
+
+/** A link to any other site would make the settings vouch for it. @throws AppError validation_failed */
+function requireReturnAddress(url: string, { BRAND_HOME, FRAME_ANCESTORS }: BelongingsOptions['config']): void {
+  const origins = [...FRAME_ANCESTORS, ...(BRAND_HOME === undefined ? [] : [new URL(BRAND_HOME).origin])];
+  if (isSecureOrLocal(url) && origins.includes(new URL(url).origin)) return;
+  const allowed = origins.length > 0 ? `, which are ${origins.join(', ')}` : '; neither is set';
+  throw notAllowed('/return_to', `must be an https URL of an origin in BRAND_HOME or FRAME_ANCESTORS${allowed}`);
 }

@@ -9,6 +9,9 @@ const SIGN_IN = {
   role: { ...required.text, enum: ALL_ROLES },
 } as const;
 
+/** Where the settings lead back to (docs/decisions/brand.md). */
+const return_to = optional.text;
+
 /** SHA-256 of a token, base64url, so that reading the database does not allow signing in. */
 const DIGEST = required.text;
 
@@ -23,6 +26,7 @@ export const linkSchema = Schema.create(
     ...SIGN_IN,
     created_at: required.time,
     ends_at: required.time,
+    return_to,
     /** Missing in the links that operators make. */
     invitation: { type: invitation, allowNull: false },
   },
@@ -38,6 +42,7 @@ export const sessionSchema = Schema.create(
     created_at: required.time,
     used_at: required.time,
     ends_at: required.time,
+    return_to,
     /** Id of the sandbox that it acts for; missing or null if it acts for its organisation itself. */
     acts_for: { type: String },
   },

@@ -14,6 +14,8 @@ export interface NewSession {
   readonly organisationId: string;
   readonly user: User;
   readonly role: Role;
+  /** The URL that the settings lead back to; undefined for none. */
+  readonly returnTo?: string | undefined;
 }
 
 /** A user of an organisation, or everyone in it. */
@@ -29,6 +31,8 @@ export interface Session {
   readonly home: string;
   readonly user: User;
   readonly role: Role;
+  /** The URL that the settings lead back to; undefined for none. */
+  readonly returnTo: string | undefined;
   /** When it expires if it is not used again. */
   readonly endsAt: Date;
 }
@@ -64,7 +68,7 @@ export function createSessions(models: ControlModels, clock: () => number) {
   const { organisations, links, sessions: sessionRows, members } = models;
 
   async function startIn(
-    { organisationId, user, role }: NewSession,
+    { organisationId, user, role, returnTo }: NewSession,
     from: string,
     session: ClientSession,
     record: RecordEvent,
@@ -76,7 +80,8 @@ export function createSessions(models: ControlModels, clock: () => number) {
     const now = new Date(clock());
     const ends_at = new Date(now.getTime() + SESSION_LIMITS.idle);
     const owner = { organisation_id: organisationId, user, role };
-    await sessionRows.create([{ _id: digest(token), ...owner, created_at: now, used_at: now, ends_at }], { session });
+    const times = { created_at: now, used_at: now, ends_at };
+    await sessionRows.create([{ _id: digest(token), ...owner, ...times, ...returning(returnTo) }], { session });
     await endOldest(owner, session);
     const member = { $set: { ...owner, last_sign_in_at: now, from } };
     await members.updateOne({ _id: `${organisationId}:${user.id}` }, member, { session, upsert: true });
@@ -107,14 +112,15 @@ export function createSessions(models: ControlModels, clock: () => number) {
     start: (input: NewSession, from: string): Promise<string | undefined> =>
       models.change((session, record) => startIn(input, from, session, record)),
     /** Creates a token that signs in once, within 15 minutes. Undefined if the organisation does not exist. */
-    makeLink({ organisationId, user, role }: NewSession, actor: Actor): Promise<SignInToken | undefined> {
+    makeLink({ organisationId, user, role, returnTo }: NewSession, actor: Actor): Promise<SignInToken | undefined> {
       const token = makeToken();
       const now = clock();
       const endsAt = new Date(now + LINK_LIFE);
       return models.change(async (session, record) => {
         if (!(await holdOrganisation(models, organisationId, session))) return undefined;
         const owner = { organisation_id: organisationId, user, role };
-        const link = { _id: digest(token), ...owner, created_at: new Date(now), ends_at: endsAt };
+        const times = { created_at: new Date(now), ends_at: endsAt };
+        const link = { _id: digest(token), ...owner, ...times, ...returning(returnTo) };
         await links.create([link], { session });
         await record(actor, 'link.created', organisationId, { user: user.id, role, ends_at: endsAt });
         return { token, endsAt };
@@ -135,8 +141,8 @@ export function createSessions(models: ControlModels, clock: () => number) {
         const filter = { _id: digest(token), ends_at: trusted({ $gt: new Date(clock()) }) };
         const link = await links.findOneAndDelete(filter, { session }).lean();
         if (!link) return undefined;
-        const { organisation_id: organisationId, user, role, invitation } = link;
-        const begun = await startIn({ organisationId, user, role }, from, session, record);
+        const { organisation_id: organisationId, user, role, invitation, return_to: returnTo } = link;
+        const begun = await startIn({ organisationId, user, role, returnTo }, from, session, record);
         if (begun !== undefined && invitation)
           await record(userActor(user, from), 'invitation.accepted', organisationId, {
             invited_by: invitation.created_by,
@@ -160,13 +166,13 @@ export function createSessions(models: ControlModels, clock: () => number) {
       const sandbox = other
         ? await organisations.findOne({ _id: other, sandbox_of: home._id, state: CHANGEABLE }).lean()
         : null;
-      const { user, role } = row;
+      const { user, role, return_to: returnTo } = row;
       let endsAt = row.ends_at;
       if (now - row.used_at.getTime() >= RECORD_USE_EVERY) {
         endsAt = new Date(Math.min(now + SESSION_LIMITS.idle, row.created_at.getTime() + SESSION_LIMITS.absolute));
         await sessionRows.updateOne({ _id: id }, { $set: { used_at: new Date(now), ends_at: endsAt } });
       }
-      return { organisation: toOrganisation(sandbox ?? home), home: home._id, user, role, endsAt };
+      return { organisation: toOrganisation(sandbox ?? home), home: home._id, user, role, returnTo, endsAt };
     },
     /** Makes a session act for a sandbox of its organisation, or, with null, for the organisation itself. */
     async enter(token: string, sandbox: string | null): Promise<void> {
@@ -208,6 +214,8 @@ export function createSessions(models: ControlModels, clock: () => number) {
       }),
   };
 }
+
+const returning = (returnTo: string | undefined) => (returnTo === undefined ? {} : { return_to: returnTo });
 
 /** The admin of the organisation that `demo` creates. */
 export const demoAdmin = (organisationId: string): NewSession => ({

@@ -3,7 +3,7 @@ import { type Mode, modeOf } from '../auth/principal';
 import { LATENCY_BOUNDS } from '../organisations/usageDetails';
 import type { Session } from '../organisations/sessions';
 import { ERROR_CODES } from '../errors';
-import { html, type Html, icon, jsonBlock, layout } from '../pages/html';
+import { html, type Html, icon, jsonBlock, layout, SITE_NAME } from '../pages/html';
 import { published } from '../schema/model';
 
 /** What the addresses of a sandbox's pages begin with. */
@@ -42,7 +42,7 @@ export function renderSettings(
   csrf: string,
   { hasPlan, limits, webhooks, canInvite, storesRequests, whyNoInsights, canSwitch, opening }: PageInfo,
 ): Html {
-  const { organisation, home, user, role } = session;
+  const { organisation, home, user, role, returnTo } = session;
   const mode = modeOf(organisation);
   const root = mode === 'test' ? SANDBOX_PATH : '/settings';
   const mayChange = role === 'admin';
@@ -59,6 +59,7 @@ export function renderSettings(
           <p class="organisation"><strong>${organisation.name}</strong>${mode === 'test' ? 'Sandbox' : undefined}</p>
         </div>
         <aside class="side" id="side" popover aria-label="Settings">
+          ${returnTo === undefined ? undefined : returnLink(returnTo)}
           <p class="organisation"><strong>${organisation.name}</strong> ${planName(organisation.plan)} plan</p>
           ${canSwitch && !(mode === 'test' && organisation.id === home) ? modeSwitch(mode, csrf) : undefined}
           <nav aria-label="Settings">
@@ -115,6 +116,10 @@ export const PAGES = [
   ['members', 'users', 'Members'],
   ['audit', 'history', 'Audit log'],
 ] as const;
+
+/** In a frame of the product it replaces the product's page, not what is in the frame. */
+const returnLink = (url: string): Html =>
+  html`<a class="return" href="${url}" target="_top">${icon('arrow-left')}Back to ${SITE_NAME}</a>`;
 
 const FAILING = html`<span class="tag failing" id="failing" hidden></span>`;
 

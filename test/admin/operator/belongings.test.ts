@@ -12,6 +12,7 @@ const gateway = served({
   // its webhooks have a secret of their own
   CONTROL_DATABASE: 'scopegate_test_belongings',
   ...{ WEBHOOK_SECRET: 'w'.repeat(32), WEBHOOK_ALLOWED_RANGES: '127.0.0.1/32', PUBLIC_URL: 'https://api.example.com' },
+  BRAND_HOME: 'https://acme.example.com/',
 });
 const caller = () => operator(gateway);
 const create = async (more: object = {}): Promise<string> =>
@@ -88,14 +89,15 @@ test('without API access keys and webhooks cannot be created, but keys can be re
 test('a sign-in link signs its user in, once, as its role, and is audited with both', async () => {
   const id = await create();
   const user = { id: '42', name: 'Ann Lee', email: 'ann@example.com' };
-  const made = await caller().post(`/organisations/${id}/sign-in-links`, { user, role: 'member' });
+  const return_to = 'https://acme.example.com/accounts/42';
+  const made = await caller().post(`/organisations/${id}/sign-in-links`, { user, role: 'member', return_to });
   expect(made.status).toBe(201);
   expect(Date.parse(made.body.expires_at) - Date.now()).toBeGreaterThan(14 * 60_000);
   const link = new URL(made.body.url);
   expect([link.origin, link.pathname]).toEqual(['https://api.example.com', '/settings/sign-in']);
   const token = (await gateway.control.sessions.useLink(link.searchParams.get('link')!, '127.0.0.1'))!;
   const session = await gateway.control.sessions.find(token);
-  expect(session).toMatchObject({ home: id, role: 'member', user: { ...user, id: 'app:42' } });
+  expect(session).toMatchObject({ home: id, role: 'member', user: { ...user, id: 'app:42' }, returnTo: return_to });
   expect(await gateway.control.sessions.useLink(link.searchParams.get('link')!, '127.0.0.1')).toBeUndefined();
   expect(await actionsOf(id)).toContain('link.created');
   const faults = await caller().post(`/organisations/${id}/sign-in-links`, {
@@ -106,6 +108,14 @@ test('a sign-in link signs its user in, once, as its role, and is audited with b
   ]);
   const wrong = await caller().post(`/organisations/${id}/sign-in-links`, { user: { id: 'a\nb', name: 'Ann' } });
   expect([wrong.status, wrong.body.errors[0]]).toMatchObject([422, { pointer: '/user/id', code: 'format' }]);
+  const elsewhere = ['https://acme.example.com.evil.example/', 'http://acme.example.com/', 'javascript:alert(1)', '/'];
+  for (const url of elsewhere) {
+    const refused = await caller().post(`/organisations/${id}/sign-in-links`, { user, return_to: url });
+    expect([refused.status, refused.body.errors]).toMatchObject([
+      422,
+      [{ pointer: '/return_to', code: 'not_allowed', detail: expect.stringContaining('https://acme.example.com') }],
+    ]);
+  }
 });
 
 test('a webhook is created with its secret, listed without, and deleted; its faults have pointers', async () => {

@@ -62,12 +62,13 @@ inBrowser('under another name', () => {
   const key = late(() => makeKey(gateway, organisation, { name: 'ERP' }));
   const open = useBrowser();
   const origins = (): string[] => [new URL(gateway.url).origin, product.listed, product.unlisted];
-  const linkTo = async (): Promise<string> =>
-    `${gateway.url}/settings/sign-in?link=${await makeLink(gateway, organisation)}`;
+  const linkTo = async (returnTo?: string): Promise<string> =>
+    `${gateway.url}/settings/sign-in?link=${await makeLink(gateway, organisation, 'admin', 'Ann', returnTo)}`;
 
   test('a person signs in and uses the settings in a frame of a listed origin, with the name, logo and colour', async () => {
     expect(key.key).toContain('svc_');
-    product.state.frame = await linkTo();
+    const returnTo = `${product.listed}/accounts/42?tab=api`;
+    product.state.frame = await linkTo(returnTo);
     const page = await open(origins(), { ignoreHTTPSErrors: true, tolerates: /Blocked autofocusing/ });
     await page.setViewportSize({ width: 1500, height: 800 });
     await page.goto(product.listed);
@@ -76,7 +77,7 @@ inBrowser('under another name', () => {
     await frame.getByRole('heading', { name: 'Overview' }).waitFor();
     await frame.getByRole('link', { name: 'API keys' }).first().click();
     await frame.getByRole('rowheader').getByRole('link', { name: 'ERP' }).waitFor();
-    const brand = frame.getByRole('link', { name: NAME });
+    const brand = frame.getByRole('link', { name: NAME, exact: true });
     expect(await brand.getAttribute('href')).toBe('https://acme.example/');
     const logo = brand.locator('img.logo');
     expect(await logo.evaluate((image) => (image as unknown as { naturalWidth: number }).naturalWidth)).toBeGreaterThan(
@@ -84,6 +85,9 @@ inBrowser('under another name', () => {
     );
     const primary = frame.locator('.button.primary').first();
     expect(await primary.evaluate(groundOf)).toBe('rgb(124, 58, 237)');
+    product.state.frame = 'about:blank';
+    await frame.getByRole('link', { name: `Back to ${NAME}` }).click();
+    await page.waitForURL(returnTo);
     // the session belongs to the product's site: the same page by itself has none
     await page.goto(`${gateway.url}/settings/keys`);
     await page.waitForURL('**/settings/sign-in');
@@ -91,7 +95,7 @@ inBrowser('under another name', () => {
 
   test('pages have the name in their titles and documents, and are accessible in its colours', async () => {
     const page = await open(origins(), { ignoreHTTPSErrors: true });
-    await page.goto(await linkTo());
+    await page.goto(await linkTo(product.listed));
     await press(page, 'Continue');
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
     for (const view of VIEWS) {

@@ -76,10 +76,11 @@ export async function makeLink(
   organisation: Organisation,
   role: Role = 'admin',
   name = 'Ann',
+  returnTo?: string,
 ): Promise<string> {
   const user = { id: `link:${name}`, name };
   const made = await gateway.control.sessions.makeLink(
-    { organisationId: organisation.id, user, role },
+    { organisationId: organisation.id, user, role, returnTo },
     { who: 'cli:test', from: 'here' },
   );
   return made!.token;
