@@ -3,7 +3,7 @@ import type { Row } from './table';
 
 /* A bar chart of the table's ratios, narrow enough for a telephone, all on one scale. */
 
-const [WIDTH, LEFT, RIGHT] = [400, 118, 40];
+const [WIDTH, LEFT, RIGHT] = [400, 122, 40];
 const [BAR, STEP, TITLE, GAP] = [10, 16, 22, 12];
 
 /** Returns an SVG that works on light and dark backgrounds. */
@@ -12,8 +12,8 @@ export function drawChart(rows: readonly Row[]): string {
   const lengthOf = (ratio: number): number => (ratio / longest) * (WIDTH - LEFT - RIGHT);
   const parts: string[] = [];
   let y = 24;
-  for (const { title, own, ratios } of rows) {
-    parts.push(text(0, y + 14, `${title}: ${own}`, 'class="title"'));
+  for (const { title, ratios } of rows) {
+    parts.push(text(0, y + 14, title, 'class="title"'));
     y += TITLE;
     for (const name of Object.keys(PEERS) as PeerName[]) {
       const ratio = ratios.get(name);
@@ -32,8 +32,8 @@ export function drawChart(rows: readonly Row[]): string {
     `<svg xmlns="http://www.w3.org/2000/svg" width="${String(WIDTH)}" height="${String(y)}" viewBox="0 0 ${String(WIDTH)} ${String(y)}" role="img" aria-label="Server time per request of others, divided by Scopegate’s">`,
     '<style>text{font:12px system-ui,sans-serif;fill:#374151}rect{fill:#9ca3af}path{stroke:#2563eb;stroke-width:1.5}.title{font-weight:600}.one{fill:#2563eb}@media(prefers-color-scheme:dark){text{fill:#d1d5db}rect{fill:#6b7280}path{stroke:#60a5fa}.one{fill:#60a5fa}}</style>',
     text(Number(one), 12, 'Scopegate = 1', 'class="one" text-anchor="middle"'),
-    ...parts,
     line,
+    ...parts,
     '</svg>',
     '',
   ].join('\n');

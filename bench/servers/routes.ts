@@ -1,5 +1,5 @@
 import { mongo } from 'mongoose';
-import { entityTag, matchesTag } from '../../src/schema/entityTags';
+import { objectTag, matchesTag } from '../../src/schema/entityTags';
 import { createAdmission } from './access';
 import { databasesOf, listQuotes, readQuote, readTotal, type ProductUpsert, upsertProducts } from './operations';
 import { closeAtEnd } from './settings';
@@ -70,7 +70,7 @@ export async function createRoutes(uri: string, controlDatabase: string): Promis
         const quote = await readQuote(databaseOf(organisationId), id, 'rest');
         if (!quote) return undefined;
         const body = JSON.stringify(quote);
-        return { body, headers: { ETag: entityTag(body), 'Cache-Control': 'private, no-cache' } };
+        return { body, headers: { ETag: objectTag(body), 'Cache-Control': 'private, no-cache' } };
       }),
     quotes: (request, customerId, limit) =>
       answer(request, 'quotes:read', async (organisationId) => {
