@@ -7,10 +7,10 @@ import { type Content, KEYS_IN_USE, OPERATOR_SECRET } from './rig';
 /* The calls of the scenarios; each is for a random object, with a random key. */
 
 export const LIST_LIMIT = 50;
-const LINES_LIMIT = 20;
-const ITEM =
+export const LINES_LIMIT = 20;
+export const ITEM =
   'id number status currency subtotal_minor discount_minor vat_minor total_minor valid_until customer_id sent_at decided_at created_at updated_at';
-const LINE = 'id position line_type description qty uom unit_price_minor discount_pct vat_exempt lead_time_days';
+export const LINE = 'id position line_type description qty uom unit_price_minor discount_pct vat_exempt lead_time_days';
 const QUERIES = {
   Whole: `query Whole($id: ID!) { quote(id: $id) { ${ITEM} lines { ${LINE} } } }`,
   Three: 'query Three($id: ID!) { quote(id: $id) { number status total_minor } }',

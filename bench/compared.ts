@@ -1,34 +1,22 @@
 import type { Figures, MeasuredScenario } from './measure';
-import type { Comparison } from './scenarios';
+import { SCOPEGATE } from './scenarios';
 import { type Spread, spreadOf } from './statistics';
 
-export interface Compared extends Comparison {
-  /** Over the rounds; undefined if CPU time cannot be read. */
-  readonly ratio: Spread | undefined;
+/** The figures that an entry of the scenario is compared with; undefined if it was not measured. */
+export function subjectOf({ scenario, figures }: MeasuredScenario): Figures | undefined {
+  return figures.find(({ label }) => label === (scenario.subject ?? SCOPEGATE));
 }
 
-/** A scenario's ratios. They are computed per round, so that both servers had the same conditions. */
-export function compared({ scenario, figures }: MeasuredScenario): Compared[] {
-  return scenario.comparisons.map((comparison) => ({
-    ...comparison,
-    ratio: ratioOf(comparison, find(figures, comparison.subject), find(figures, comparison.against)),
-  }));
-}
-
-function ratioOf({ figure }: Comparison, subject: Figures, other: Figures): Spread | undefined {
+/**
+ * The entry's figure divided by the subject's. Ratios are computed per round, so that both servers had the same conditions;
+ * undefined if CPU time cannot be read.
+ */
+export function ratioOf({ scenario }: MeasuredScenario, entry: Figures, subject: Figures): Spread | undefined {
   const of = ({ samples, latencies }: Figures): (number | undefined)[] =>
-    figure === 'p50' || figure === 'p99'
-      ? latencies.map((latency) => latency[figure])
-      : samples.map((sample) => sample[figure]);
-  const theirs = of(other);
-  const ratios = of(subject)
-    .map((mine = NaN, round) => (figure === 'rate' ? mine / (theirs[round] ?? NaN) : (theirs[round] ?? NaN) / mine))
+    scenario.figure === 'p50' ? latencies.map(({ p50 }) => p50) : samples.map(({ cpu }) => cpu);
+  const own = of(subject);
+  const ratios = of(entry)
+    .map((other = NaN, round) => other / (own[round] ?? NaN))
     .filter((ratio) => Number.isFinite(ratio));
   return ratios.length > 0 ? spreadOf(ratios) : undefined;
-}
-
-function find(figures: readonly Figures[], label: string): Figures {
-  const result = figures.find((candidate) => candidate.label === label);
-  if (!result) throw new Error(`no measurement for ${label}`);
-  return result;
 }

@@ -47,6 +47,7 @@ function quoteAt(random: Random, at: number, customer: string, count: number): Q
   return {
     _id: uuid(random),
     number,
+    external_ref: null,
     status: 'sent',
     currency: 'EUR',
     ...amounts,
@@ -55,6 +56,7 @@ function quoteAt(random: Random, at: number, customer: string, count: number): Q
     customer_id: customer,
     sent_at: createdAt,
     decided_at: null,
+    metadata: [],
     created_at: createdAt,
     updated_at: createdAt,
     lines,

@@ -9,6 +9,7 @@ import { HELP, type Options, readOptions } from './options';
 import { fillParse } from './parse';
 import { printScenario, printStartup } from './report/table';
 import { type Report, writeReport } from './report/write';
+import { fillRestheart, hasRestheart } from './restheart';
 import { type Content, delayed, fill, FULL, openRig, QUOTES_PER_CUSTOMER, type Rig, SMOKE } from './rig';
 import { scenariosOf, withBefore, withEntries } from './scenarios';
 import { measureStartup } from './startup';
@@ -55,16 +56,18 @@ async function run(options: Options): Promise<void> {
   say(`${rig.database.description}; inserting data …`);
   const content = await fill(rig, scale);
   const far = options.delay === undefined ? rig : await delayed(rig, options.delay);
-  const withParse = !options.isSmoke;
+  const available = (name: ContestantName): boolean =>
+    name === 'parse' ? !options.isSmoke : name !== 'restheart' || hasRestheart;
   const all = (tags: ReadonlyMap<string, string>): ReturnType<typeof scenariosOf> =>
-    scenariosOf(content, tags, withParse)
-      .filter(({ name }) => options.only?.includes(name) ?? true)
+    scenariosOf(content, tags, available)
+      .filter(({ name, isReported }) => options.only?.includes(name) ?? (options.isSmoke || isReported === true))
       .map((scenario) => (options.before === undefined ? scenario : withBefore(scenario)))
       .map((scenario) => (options.entries ? withEntries(scenario, options.entries) : scenario));
   const names = new Set(all(new Map()).flatMap(({ entries }) => entries.map(({ contestant }) => contestant)));
   if (names.size === 0) throw new Error('--only matches no scenario');
   names.add('scopegate');
   if (names.has('parse')) await installPeers();
+  if (names.has('restheart')) await fillRestheart(rig, content);
   const fleet = await startAll(names, (name) =>
     start(name, far, { cores, profile: options.profile, before: options.before }),
   );

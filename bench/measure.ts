@@ -5,6 +5,7 @@ import { quantile, type Spread, spreadOf } from './statistics';
 
 export interface Figures {
   readonly label: string;
+  readonly contestant: ContestantName;
   /** The server's CPU time in microseconds per request. */
   readonly cpu: Spread | undefined;
   /** Requests per second. */
@@ -38,8 +39,9 @@ export interface Pace {
   readonly warmUps: number;
 }
 
-/** Requests after which hot paths are compiled, judging by profiles. */
+/** Requests after which V8 has compiled hot paths, judging by profiles; Java compiles them later. */
 const ENOUGH_TO_COMPILE = 1500;
+const ENOUGH_FOR_JAVA = 10_000;
 
 interface Rated {
   readonly entry: Entry;
@@ -69,8 +71,9 @@ export async function measure(
   const warm = async (): Promise<void> => {
     for (const { contestant, next, status = 200 } of scenario.entries) {
       // slow operations take longer to warm up
-      for (let [taken, requests] = [0, 0]; taken < warmUps && requests < ENOUGH_TO_COMPILE; taken += 1) {
-        const load = { next, connections, seconds: warmUp * longer, seed: taken, status, maxPerSecond };
+      const [most, enough] = contestant === 'restheart' ? [2 * warmUps, ENOUGH_FOR_JAVA] : [warmUps, ENOUGH_TO_COMPILE];
+      for (let [taken, requests] = [0, 0]; taken < most && requests < enough; taken += 1) {
+        const load = { next, connections, seconds: warmUp, seed: taken, status, maxPerSecond };
         requests += (await saturate(servers(contestant), load)).latencies.length;
       }
     }
@@ -99,6 +102,7 @@ export async function measure(
     const ofRounds = connections === 1 ? taken.map((sample) => latencyOf(sample.latencies)) : [];
     return {
       label: labelOf(entry),
+      contestant: entry.contestant,
       cpu: spreadOfKnown(taken.map(({ cpu }) => cpu)),
       rate,
       latencies: paced?.get(entry) ?? ofRounds,

@@ -26,13 +26,14 @@ export interface Options {
 
 export const HELP = `npm run bench -- [options]
 
-Compares Scopegate with bare node:http, Fastify, Sofa and Apollo as in their READMEs, and Parse Server, on the same database
-(MONGOD_BINARY, or else the first one available). Writes bench/report.md and docs/images/performance.svg.
+Compares Scopegate with bare node:http, Fastify, Sofa and Apollo as in their READMEs, Parse Server, and RESTHeart if RESTHEART_HOME
+is the folder of a release, on the same database (MONGOD_BINARY, or else the first one available). Writes bench/report.md and
+docs/images/performance.svg, in a quarter of an hour.
 
-  --rounds N       number of rounds; each measures every contestant (default 9)
-  --starts N       starts of each server, over which the rounds are divided, since what V8 makes of one differs (default 3)
+  --rounds N       number of rounds; each measures every contestant (default 4)
+  --starts N       starts of each server, over which the rounds are divided, since what V8 makes of one differs (default 2)
   --seconds S      duration of one measurement (default 2)
-  --warm-up S      seconds of load on each contestant before a scenario's first round (default 3)
+  --warm-up S      seconds of load on each contestant before a scenario's first round (default 2)
   --only A,B       only these scenarios; no report is written
   --entries A,B    only these entries of each scenario (Scopegate, node, …); no report is written
   --before DIR     also measure another checkout, already built; no report is written
@@ -62,10 +63,10 @@ export function readOptions(argv: readonly string[]): Options {
   });
   return {
     isSmoke: values.smoke,
-    rounds: positive('--rounds', values.rounds ?? (values.smoke ? '1' : '9')),
+    rounds: positive('--rounds', values.rounds ?? (values.smoke ? '1' : '4')),
     starts: positive('--starts', values.starts ?? (values.smoke ? '1' : '3')),
     seconds: positive('--seconds', values.seconds ?? (values.smoke ? '0.3' : '2')),
-    warmUp: positive('--warm-up', values['warm-up'] ?? (values.smoke ? '0.1' : '3')),
+    warmUp: positive('--warm-up', values['warm-up'] ?? (values.smoke ? '0.1' : '2')),
     warmUps: values.smoke ? 1 : 3,
     only: names(values.only),
     entries: names(values.entries),

@@ -57,12 +57,12 @@ export function readObject({ quotes }: Content): NextCall {
   return (random) => ({ method: 'GET', path: `/parse/classes/Quote/${pick(random, quotes)}`, headers: HEADERS });
 }
 
-/** Lists a customer's objects: 50 without lines, or 20 with lines. */
-export function listObjects({ customers }: Content, withLines: boolean): NextCall {
+/** Lists 50 of a customer's objects, without lines. */
+export function listObjects({ customers }: Content): NextCall {
   return (random) => {
     const where = encodeURIComponent(JSON.stringify({ customer_id: pick(random, customers) }));
-    const more = withLines ? 'limit=20' : `limit=${String(LIST_LIMIT)}&excludeKeys=lines`;
-    return { method: 'GET', path: `/parse/classes/Quote?where=${where}&order=-createdAt&${more}`, headers: HEADERS };
+    const more = `order=-createdAt&limit=${String(LIST_LIMIT)}&excludeKeys=lines`;
+    return { method: 'GET', path: `/parse/classes/Quote?where=${where}&${more}`, headers: HEADERS };
   };
 }
 

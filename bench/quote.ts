@@ -4,6 +4,7 @@ import type { Line } from '../src/stored/lines';
 export interface Quote {
   readonly _id: string;
   readonly number: string;
+  readonly external_ref: string | null;
   readonly status: 'draft' | 'sent' | 'accepted' | 'declined' | 'expired' | 'withdrawn';
   readonly currency: string;
   readonly subtotal_minor: number;
@@ -15,6 +16,7 @@ export interface Quote {
   readonly customer_id: string | null;
   readonly sent_at: Date | null;
   readonly decided_at: Date | null;
+  readonly metadata: readonly { readonly key: string; readonly value: string }[];
   readonly created_at: Date;
   readonly updated_at: Date;
   readonly lines: readonly Line[];

@@ -1,32 +1,68 @@
 import { print, printTable } from '../../src/cli/terminal';
-import { compared, type Compared } from '../compared';
+import { ratioOf, subjectOf } from '../compared';
+import { type ContestantName, type PeerName, PEERS } from '../contestants';
 import type { Figures, Latency, MeasuredScenario } from '../measure';
+import { SCOPEGATE } from '../scenarios';
 import type { Startup } from '../startup';
 import { spreadOf } from '../statistics';
 import { micros, milliseconds, ratio, thousands } from './format';
 
-/* Table rows of a scenario's figures, for the terminal and the report. */
+/* What is printed, and the rows of the report's table and picture. */
 
-export const FIGURE_HEADINGS = ['', 'CPU per request', 'requests/s', 'p50', 'p99'] as const;
+export const FIGURE_HEADINGS = ['', 'CPU per request', 'requests/s', 'p50', 'p99', 'ratio'] as const;
 
-export function figureRow({ label, cpu, rate, latencies }: Figures): string[] {
-  const median = (figure: keyof Latency): string =>
-    milliseconds(latencies.length > 0 ? spreadOf(latencies.map((latency) => latency[figure])).median : undefined);
-  return [label, micros(cpu?.median), thousands(rate.median), median('p50'), median('p99')];
+export function figureRows(measured: MeasuredScenario): string[][] {
+  const subject = subjectOf(measured);
+  return measured.figures.map((figures) => {
+    const { label, cpu, rate } = figures;
+    const found = subject && subject !== figures ? ratio(ratioOf(measured, figures, subject)) : '';
+    return [
+      label,
+      micros(cpu?.median),
+      thousands(rate.median),
+      latency(figures, 'p50'),
+      latency(figures, 'p99'),
+      found,
+    ];
+  });
 }
 
-export const FIGURES = { cpu: 'CPU', rate: 'rate', p50: 'p50', p99: 'p99' } as const;
-
-export const RATIO_HEADINGS = ['', 'ratio'] as const;
-
-export function ratioRow({ figure, subject, against, ratio: found }: Compared): string[] {
-  return [`${FIGURES[figure]}: ${subject} to ${against}`, ratio(found)];
+function latency({ latencies }: Figures, figure: keyof Latency): string {
+  return milliseconds(latencies.length > 0 ? spreadOf(latencies.map((round) => round[figure])).median : undefined);
 }
 
 export function printScenario(measured: MeasuredScenario): void {
   print(`\n${measured.scenario.title}, concurrency ${String(measured.scenario.connections)}`);
-  printTable(FIGURE_HEADINGS, measured.figures.map(figureRow));
-  printTable(RATIO_HEADINGS, compared(measured).map(ratioRow));
+  printTable(FIGURE_HEADINGS, figureRows(measured));
+}
+
+/** What Scopegate was asked, its own figure, and those of the peers measured, divided by it. */
+export interface Row {
+  readonly title: string;
+  readonly own: string;
+  readonly ratios: ReadonlyMap<PeerName, number>;
+}
+
+/** The rows of a scenario: one for Scopegate, and one for each other way in which it runs. */
+export function rowsOf(measured: MeasuredScenario): Row[] {
+  const { scenario, figures } = measured;
+  return figures
+    .filter(({ contestant }) => !isPeer(contestant))
+    .map((own) => ({
+      title: own.label === SCOPEGATE ? scenario.title : `The same, ${own.label}`,
+      own: scenario.figure === 'p50' ? latency(own, 'p50') : micros(own.cpu?.median),
+      ratios: new Map(figures.flatMap((other) => ratioTo(measured, other, own))),
+    }));
+}
+
+function ratioTo(measured: MeasuredScenario, other: Figures, own: Figures): [PeerName, number][] {
+  const { contestant } = other;
+  const found = isPeer(contestant) ? ratioOf(measured, other, own) : undefined;
+  return found && isPeer(contestant) ? [[contestant, found.median]] : [];
+}
+
+function isPeer(name: ContestantName): name is PeerName {
+  return name in PEERS;
 }
 
 export const STARTUP_HEADINGS = ['', 'measured'] as const;

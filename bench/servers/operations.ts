@@ -21,9 +21,9 @@ export function databasesOf(client: mongo.MongoClient): (organisationId: string)
   };
 }
 
-export async function readQuote(database: mongo.Db, id: string): Promise<object | undefined> {
+export async function readQuote(database: mongo.Db, id: string, face: Face): Promise<object | undefined> {
   const quote = await database.collection<Quote>('quotes').findOne({ _id: id }, { projection: { search: 0 } });
-  return quote ? { ...toItem(quote), lines: toLines(quote) } : undefined;
+  return quote ? { ...toItem(quote, face), lines: toLines(quote) } : undefined;
 }
 
 /** Reads three members with a projection. */
@@ -54,14 +54,20 @@ export async function listQuotes(
     .toArray();
   const filters = { customer_id: customerId };
   const page = firstPage(rows, { organisationId, operation: 'quotes', args: { limit }, filters });
-  const toRow = withLines ? (quote: Quote) => ({ ...toItem(quote), lines: toLines(quote) }) : toItem;
+  const toRow = withLines
+    ? (quote: Quote) => ({ ...toItem(quote, 'graphql'), lines: toLines(quote) })
+    : (quote: Quote) => toItem(quote, 'rest');
   return { ...page, data: page.data.map(toRow) };
 }
 
-function toItem(quote: Quote): object {
+/** REST has all members, GraphQL those that the operation selects. */
+type Face = 'rest' | 'graphql';
+
+function toItem(quote: Quote, face: Face): object {
   return {
     id: quote._id,
     number: quote.number,
+    external_ref: face === 'rest' ? quote.external_ref : undefined,
     status: quote.status,
     currency: quote.currency,
     subtotal_minor: quote.subtotal_minor,
@@ -72,6 +78,7 @@ function toItem(quote: Quote): object {
     customer_id: quote.customer_id,
     sent_at: quote.sent_at,
     decided_at: quote.decided_at,
+    metadata: face === 'rest' ? Object.fromEntries(quote.metadata.map(({ key, value }) => [key, value])) : undefined,
     created_at: quote.created_at,
     updated_at: quote.updated_at,
   };

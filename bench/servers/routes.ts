@@ -1,5 +1,5 @@
 import { mongo } from 'mongoose';
-import { entityTag, matchesTag } from '../../src/schema/entityTags';
+import { objectTag, matchesTag } from '../../src/schema/entityTags';
 import { createAdmission } from './access';
 import { databasesOf, listQuotes, readQuote, readTotal, type ProductUpsert, upsertProducts } from './operations';
 import { closeAtEnd } from './settings';
@@ -67,10 +67,10 @@ export async function createRoutes(uri: string, controlDatabase: string): Promis
     quote: (request, id) =>
       answer(request, 'quotes:read', async (organisationId) => {
         if (!UUID.test(id)) return undefined;
-        const quote = await readQuote(databaseOf(organisationId), id);
+        const quote = await readQuote(databaseOf(organisationId), id, 'rest');
         if (!quote) return undefined;
         const body = JSON.stringify(quote);
-        return { body, headers: { ETag: entityTag(body), 'Cache-Control': 'private, no-cache' } };
+        return { body, headers: { ETag: objectTag(body), 'Cache-Control': 'private, no-cache' } };
       }),
     quotes: (request, customerId, limit) =>
       answer(request, 'quotes:read', async (organisationId) => {
@@ -91,7 +91,7 @@ export async function createRoutes(uri: string, controlDatabase: string): Promis
         const { id, limit } = variables;
         const database = databaseOf(organisationId);
         if (operationName === 'Three') return wrap('quote', await readTotal(database, id));
-        if (operationName === 'Whole') return wrap('quote', await readQuote(database, id));
+        if (operationName === 'Whole') return wrap('quote', await readQuote(database, id, 'graphql'));
         const list = { organisationId, customerId: id, limit, withLines: true };
         return wrap('quotes', await listQuotes(database, list));
       }),
