@@ -36,7 +36,7 @@ const SMALL_CALL = 100;
 
 /** Resolvers for a bulk call: the call, and the key in its results. */
 export function upsertResolvers(call: BulkUpsert, collection: Resource, references: readonly Reference[]): Resolvers {
-  const merge = mergeOf(call, collection.words, collection.merges);
+  const merge = mergeOf(call, collection.words, collection.gatewayIds);
   const bulk = { ...call, collection, merge, references, rules: rulesOf(collection) } as Bulk;
   const resolve: Resolver = (_, args: Readonly<Record<string, unknown>>, context, { schema }) =>
     bulkUpsert(bulk, args, context, hasObjects(schema));
@@ -48,7 +48,7 @@ export function upsertResolvers(call: BulkUpsert, collection: Resource, referenc
 
 /** How one object of a bulk call's type is changed: the way the call does it, except that the change may set the key. */
 export function changeSpec(call: BulkUpsert, collection: Resource): ChangeSpec<object> {
-  const merge = mergeOf(call, collection.words, collection.merges);
+  const merge = mergeOf(call, collection.words, collection.gatewayIds);
   return {
     rules: rulesOf(collection),
     merge: (before, input, organisation) => {
