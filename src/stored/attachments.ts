@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ClientSession } from 'mongoose';
 import { AppError, notFound, validationFailed } from '../errors';
-import { WITHOUT_SEARCH } from '../mongo/collection';
+import { type Projection, WITHOUT_SEARCH } from '../mongo/collection';
 import { READ_TIMEOUT } from '../mongo/native';
 import type { DataContext } from '../operations/context';
 import { ATTACHMENTS } from '../schema/attachmentNames';
@@ -11,6 +11,7 @@ import { stampedWrite } from '../tenant/openWrites';
 import type { OrganisationData } from '../tenant/organisationData';
 import type { Writer } from '../tenant/slots';
 import { type Attachment, attachmentsOf, type RowWithAttachments } from './attachmentRows';
+import { readOne } from './collection';
 import { requireServed } from './invalidRows';
 import type { Resource, Row } from './resource';
 import { changedAt, erasedFault, writeRows } from './rows';
@@ -26,7 +27,25 @@ export interface AttachmentAnswer {
   readonly attachment: Attachment;
 }
 
+/** Always the same object, since reads are batched by it. */
+const OF_ATTACHMENTS: Projection = { _id: 1, [ATTACHMENTS]: 1 };
+
+/**
+ * Reads what an object has attached: every route of attachments begins with it, so that who may not read the object, or write it, finds none.
+ * @throws AppError not_found; stored_object_invalid if another program stored attachments of another form
+ */
+export async function readOwner(
+  context: Pick<DataContext, 'data' | 'noteInvalid'>,
+  resource: Resource,
+  id: string,
+): Promise<Row> {
+  const row = await readOne(context.data, resource, id, objectName(resource.stored.type), OF_ATTACHMENTS);
+  requireServed(context, resource, row, OF_ATTACHMENTS);
+  return row;
+}
+
 type WriteContext = Pick<DataContext, 'data' | 'write' | 'noteInvalid'>;
+
 /** @throws AppError not_found; validation_failed if the object has `most` already, or was erased */
 export function addAttachment(
   context: WriteContext,
@@ -128,7 +147,7 @@ export function restoreAttachment(
 async function rowOf(data: OrganisationData, resource: Resource, id: string, session: ClientSession): Promise<Row> {
   const options = { session, maxTimeMS: READ_TIMEOUT };
   const row = await data.collection(resource).findOne({ _id: id.toLowerCase() }, options);
-  if (!row) throw notFound(objectName(resource.stored.type).replaceAll('_', ' '));
+  if (!row) throw notFound(objectName(resource.stored.type));
   return row;
 }
 

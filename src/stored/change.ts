@@ -8,7 +8,7 @@ import type { DataContext } from '../operations/context';
 import { normaliseKeys } from '../schema/callerKeys';
 import { tagOf, versionRequired } from '../schema/entityTags';
 import { METADATA } from '../schema/metadata';
-import { referenceTo } from '../schema/storedTypes';
+import { objectName } from '../schema/storedTypes';
 import { requireServed } from './invalidRows';
 import { brokenTexts, replaceNegativeZero } from './brokenTexts';
 import { metadataFaults, tooManyPairs, withMetadata } from './metadata';
@@ -125,7 +125,7 @@ export async function writeUnique<T, R extends Row>(
 }
 
 /** The name of an object in messages. */
-const nameOf = ({ stored: { type } }: Pick<Resource, 'stored'>): string => referenceTo(type).replace(/_id$/, '');
+const nameOf = ({ stored: { type } }: Pick<Resource, 'stored'>): string => objectName(type).replaceAll('_', ' ');
 
 /** @throws AppError validation_failed if there are faults */
 export function throwFaults(faults: readonly Fault[]): void {
@@ -134,8 +134,7 @@ export function throwFaults(faults: readonly Fault[]): void {
 
 /** The error for a value that only one object may have. */
 function takenError(name: string, member: string, owner: string | undefined): AppError {
-  const words = name.replaceAll('_', ' ');
-  const detail = `belongs to another ${words}${owner === undefined ? '' : ` (id ${owner})`}`;
+  const detail = `belongs to another ${name}${owner === undefined ? '' : ` (id ${owner})`}`;
   return new AppError('conflict', `${member}: ${detail}`, {
     errors: [{ pointer: `/${member}`, code: 'conflict', detail }],
   });

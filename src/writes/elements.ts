@@ -120,8 +120,7 @@ function memberFaults(kind: Kind, action: Action, members: Members, at: string):
   const { identities, lists, references } = kind;
   const faults: Fault[] = [];
   if (!identities.some((member) => identityOf(members, member) !== undefined)) {
-    const [first, ...others] = identities.toReversed();
-    const names = [...others.toReversed(), String(first)].join(identities.length > 2 ? ', ' : ' or ');
+    const names = identities.join(identities.length > 2 ? ', ' : ' or ');
     faults.push({ pointer: at, code: 'required', detail: `must have a text in ${names}` });
   }
   if (action === 'delete') {
