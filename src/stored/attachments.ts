@@ -14,7 +14,7 @@ import { type Attachment, attachmentsOf, type RowWithAttachments } from './attac
 import { readOne } from './collection';
 import { requireServed } from './invalidRows';
 import type { Resource, Row } from './resource';
-import { changedAt, erasedFault, writeRows } from './rows';
+import { erasedFault, stampedRow, writeRows } from './rows';
 
 /* The attachments of objects: what is in the object, and its file, always written together (docs/decisions/attachments.md). */
 
@@ -46,20 +46,18 @@ export async function readOwner(
 
 type WriteContext = Pick<DataContext, 'data' | 'write' | 'noteInvalid'>;
 
+interface NewAttachment extends Omit<Attachment, 'id' | 'created_at'> {
+  readonly objectId: string;
+  /** How many attachments the object may have. */
+  readonly most: number;
+  readonly bytes: Buffer;
+}
+
 /** @throws AppError not_found; validation_failed if the object has `most` already, or was erased */
 export function addAttachment(
   context: WriteContext,
   resource: Resource,
-  {
-    objectId,
-    most,
-    bytes,
-    ...given
-  }: Omit<Attachment, 'id' | 'created_at'> & {
-    readonly objectId: string;
-    readonly most: number;
-    readonly bytes: Buffer;
-  },
+  { objectId, most, bytes, ...file }: NewAttachment,
 ): Promise<AttachmentAnswer> {
   const { data, write } = context;
   const id = randomUUID();
@@ -74,7 +72,7 @@ export function addAttachment(
         const detail = `has ${String(attachments.length)} attachments, and may have ${String(most)}; delete one first`;
         throw validationFailed([{ pointer: `/${ATTACHMENTS}`, code: 'too_many', detail }]);
       }
-      const attachment = { id, ...given, created_at: now };
+      const attachment = { id, ...file, created_at: now };
       await writeAttachments(data, resource, before, [...attachments, attachment], session, now);
       await storeFile(data, { id, bytes, owner: { collection: resource.name, object_id: before._id } }, session, now);
       return { attached_to: before._id, attachment };
@@ -110,24 +108,20 @@ export function attachmentIn(row: object, id: string): Attachment {
   return attachment;
 }
 
+interface RestoredAttachment {
+  readonly objectId: string;
+  readonly attachment: Attachment;
+  readonly bytes: Buffer;
+  /** When the object changed; undefined for now. */
+  readonly changed: Date | undefined;
+  readonly by: Writer;
+}
+
 /** Stores an attachment of an import with its file, under the id that it had. Resolves with false if the object has it already. */
 export function restoreAttachment(
   data: OrganisationData,
   resource: Resource,
-  {
-    objectId,
-    attachment,
-    bytes,
-    changed,
-    by,
-  }: {
-    readonly objectId: string;
-    readonly attachment: Attachment;
-    readonly bytes: Buffer;
-    /** When the object changed; undefined for now. */
-    readonly changed: Date | undefined;
-    readonly by: Writer;
-  },
+  { objectId, attachment, bytes, changed, by }: RestoredAttachment,
 ): Promise<boolean> {
   return stampedWrite(
     data,
@@ -160,11 +154,8 @@ async function writeAttachments(
   session: ClientSession,
   now: Date,
 ): Promise<void> {
-  const { [ATTACHMENTS]: _before, updated_at: last, ...others } = before as Row & RowWithAttachments;
-  const row = {
-    ...others,
-    ...(attachments.length > 0 && { [ATTACHMENTS]: attachments }),
-    ...(last && { updated_at: changedAt(last, now) }),
-  };
+  const { [ATTACHMENTS]: _before, ...others } = before as Row & RowWithAttachments;
+  const changed = { ...others, ...(attachments.length > 0 && { [ATTACHMENTS]: attachments }) };
+  const row = stampedRow(changed, before, now);
   await writeRows(data.collection(resource), [{ row, before }], { ordered: true, session });
 }

@@ -15,7 +15,7 @@ import { metadataFaults, tooManyPairs, withMetadata } from './metadata';
 import { toRecord } from './records';
 import { type Reference, referenceChecks } from './referenceFaults';
 import type { Resource, Row } from './resource';
-import { changedAt, erasedFault, isSameRow, writeRows } from './rows';
+import { erasedFault, isSameRow, stampedRow, writeRows } from './rows';
 
 /** Arguments of a PATCH: the id, the version to change, and the members to set. */
 export interface ChangeArguments {
@@ -80,8 +80,7 @@ export async function changeObject<T extends Row>(
         throwFaults(tooManyPairs(changed, input, resource.mostPairs));
         requireServed(context, resource, changed, WITHOUT_SEARCH);
         if (isSameRow(before, changed)) return before;
-        const { updated_at: last } = before as { updated_at?: Date };
-        const row = { ...changed, ...(last && { updated_at: changedAt(last, now) }) };
+        const row = stampedRow(changed, before, now);
         throwFaults(resource.rules?.(toRecord(row)) ?? []);
         attempted = row as Members;
         await writeRows(model, [{ row, before }], { ordered: true, session });

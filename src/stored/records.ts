@@ -114,8 +114,8 @@ export function fromRecord(
   record: Readonly<Record<string, unknown>>,
   { members }: StoredType,
 ): Record<string, unknown> {
-  const { id, ...given } = withPairs(record);
-  return withDates({ _id: id, ...given }, members);
+  const { id, ...others } = withPairs(record);
+  return withDates({ _id: id, ...others }, members);
 }
 
 /** An object with dates in place of the texts of times, at any depth. */
@@ -187,9 +187,9 @@ export async function storeDocuments<T extends { _id: string }>(
   for (const member of uniqueMembers(collection))
     claims.push(await createClaim(data, collection, documents, member, session));
   const changes: RowChange<T>[] = [];
-  const outcomes = documents.map((given): StoredRecord => {
-    const before = existing.get(given._id);
-    const complete = withStoredAttachments(given, before);
+  const outcomes = documents.map((imported): StoredRecord => {
+    const before = existing.get(imported._id);
+    const complete = withStoredAttachments(imported, before);
     // with the stored time, so that a difference in time alone is no change
     const document = now ? stampedAs(complete, before) : complete;
     const conflicts = claims.flatMap(({ conflict }) => conflict(document) ?? []);
