@@ -1,7 +1,7 @@
 import { type Random, seeded } from '../faults/random';
-import { type Line, totalOf } from '../src/stored/lines';
 import { resourceOf } from '../src/resources';
-import type { Quote } from './quote';
+import { totalOf } from '../src/resources/rules';
+import type { Line, Quote } from './quote';
 
 const products = resourceOf('products');
 const quotes = resourceOf('quotes');

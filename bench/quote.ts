@@ -1,4 +1,18 @@
-import type { Line } from '../src/stored/lines';
+/** A line of a quote (contract, section 3). */
+export interface Line {
+  readonly id: string;
+  /** From 0. */
+  readonly position: number;
+  readonly line_type: 'product' | 'configured' | 'service' | 'manual';
+  readonly description: string;
+  /** Decimal. */
+  readonly qty: number;
+  readonly uom: string;
+  readonly unit_price_minor: number;
+  readonly discount_pct: number;
+  readonly vat_exempt: boolean;
+  readonly lead_time_days: number | null;
+}
 
 /** A quote as stored in its organisation's database. Amounts are in minor units. */
 export interface Quote {

@@ -22,7 +22,8 @@ export function toggleDebug(logger: Logger, usual: Config['LOG_LEVEL']): void {
 }
 
 /** Maximum length of a string in the log, and of a stack. */
-const [MAX, MAX_STACK] = [300, 4000];
+const MAX = 300;
+const MAX_STACK = 4000;
 /** How much of a path is decoded: enough to find a key that begins within {@link MAX}, even if it is encoded three times. */
 const MAX_DECODED = 2000;
 

@@ -3,7 +3,8 @@ import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 /** How many rows to decode at once; decoding blocks the event loop. */
 export const ROWS_PER_PIECE = 250;
 /** How many bytes of rows to decode at once, and how many objects to put into an answer: each takes some milliseconds. */
-const [BYTES_PER_PIECE, OBJECTS_PER_PIECE] = [256 * 1024, 2048];
+const BYTES_PER_PIECE = 256 * 1024;
+const OBJECTS_PER_PIECE = 2048;
 /** The part of each turn for work that has not waited, so that an organisation's small requests do not queue behind its large ones. */
 const RESERVED = 1 / 4;
 /** How long work on many elements runs before it gives way, in milliseconds. */
@@ -16,12 +17,12 @@ export type Yield = ReturnType<typeof createYield>;
 /** Called before each of many elements; returns a promise to await if the work has held the event loop for long enough. */
 export type Pace = () => Promise<void> | undefined;
 
-/** A pace that gives way after each `slice` of milliseconds: by time, since callers decide what an element costs. */
-export function paceOf(yieldToOthers: () => Promise<void>, slice = SLICE): Pace {
-  let until = performance.now() + slice;
+/** A pace that gives way after each {@link SLICE}: by time, since callers decide what an element costs. */
+export function paceOf(yieldToOthers: () => Promise<void>): Pace {
+  let until = performance.now() + SLICE;
   const pause = async (): Promise<void> => {
     await yieldToOthers();
-    until = performance.now() + slice;
+    until = performance.now() + SLICE;
   };
   return () => (performance.now() < until ? undefined : pause());
 }

@@ -14,7 +14,8 @@ export function spanOf(header: string | undefined, size: number): Span | undefin
   const [, from = '', to = ''] = SINGLE.exec(header ?? '') ?? [];
   if (from === '' && to === '') return undefined;
   if (from === '') return Number(to) === 0 || size === 0 ? null : { start: Math.max(0, size - Number(to)), end: size };
-  const [start, last] = [Number(from), to === '' ? Infinity : Number(to)];
+  const start = Number(from);
+  const last = to === '' ? Infinity : Number(to);
   if (last < start) return undefined;
   return start >= size ? null : { start, end: Math.min(size, last + 1) };
 }

@@ -280,7 +280,7 @@ export function movingError(): AppError {
 
 /** 404 for an object, called `name`: the same message whether it never existed or belongs to another organisation. */
 export function notFound(name: string): AppError {
-  return new AppError('not_found', `There is no such ${name}.`);
+  return new AppError('not_found', `There is no such ${name.replaceAll('_', ' ')}.`);
 }
 
 /** 400 with the invalid parameters, and the number of others (`more`) that are not listed. */

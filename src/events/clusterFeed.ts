@@ -6,7 +6,7 @@ import { databaseName, organisationOf } from '../mongo/databaseNames';
 import { badCursor, cursorMark, encodeCursor, positionIn } from '../tenant/pagination';
 import { AppError } from '../errors';
 import { type EventRow, events } from './collection';
-import { NOW } from './page';
+import { NOW, RESTART } from './page';
 import { timeDigits } from './position';
 import { END, OF_ORGANISATION, TAILS } from './tail/changes';
 
@@ -105,7 +105,8 @@ async function pageOf(
 ): Promise<ClusterPage> {
   const collected: OrganisationEventRow[] = [];
   const { openedAt: at } = cursor;
-  const [began, here] = [performance.now(), cursor.token];
+  const began = performance.now();
+  const here = cursor.token;
   let next = position ?? (here && { token: here, ...(at && { at }) });
   for (;;) {
     const batch = await cursor.next();
@@ -132,7 +133,8 @@ async function pageOf(
 function stagesOf(control: string, { types, organisationId }: WantedClusterEvents): object[] {
   const ours = {
     'ns.db': organisationId === undefined ? OF_ORGANISATION : databaseName(organisationId),
-    ...{ 'ns.coll': events.name, operationType: 'insert' },
+    'ns.coll': events.name,
+    operationType: 'insert',
     ...(types && { 'fullDocument.type': { $in: [...types] } }),
   };
   // the tail renews its lease every 2 s: so that a reply comes and the position moves on however long nothing else matches
@@ -164,10 +166,10 @@ export function cursorOfLog({ token, at }: LogPosition): string {
 export function positionOfLog(after: string | null | undefined): LogPosition | undefined {
   if (after === null || after === undefined || after === NOW) return undefined;
   const [data = '', time = '', ...others] = positionIn(after, CURSOR_MARK) ?? [];
-  if (!TOKEN.test(data) || !(time === '' || TIME.test(time)) || others.length > 0)
-    throw badCursor('after', 'begin with after=now, and then copy all objects again');
-  const [t, i] = [parseInt(time.slice(0, 8), 16), parseInt(time.slice(8), 16)];
-  return { token: { _data: data }, ...(time !== '' && { at: new mongoose.mongo.Timestamp({ t, i }) }) };
+  if (!TOKEN.test(data) || !(time === '' || TIME.test(time)) || others.length > 0) throw badCursor('after', RESTART);
+  if (time === '') return { token: { _data: data } };
+  const at = { t: parseInt(time.slice(0, 8), 16), i: parseInt(time.slice(8), 16) };
+  return { token: { _data: data }, at: new mongoose.mongo.Timestamp(at) };
 }
 
 function expired(): AppError {

@@ -11,7 +11,7 @@ import { endOf, eventId, millisecondsOf, POSITION, timeDigits } from './position
 /* Pages of an organisation's events, for the feed, streams, webhooks and the command line. */
 
 /** Advice for the sender of an invalid cursor. */
-const RESTART = 'begin with after=now, and then copy all objects again';
+export const RESTART = 'begin with after=now, and then copy all objects again';
 /** Stands for a cursor at the end of the feed. */
 export const NOW = 'now';
 /** The position before all events. */

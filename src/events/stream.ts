@@ -94,8 +94,10 @@ export function createStream({ after, read, listen, pay }: StreamOptions) {
     try {
       while (!isEnded()) {
         if (isBehind) {
-          [isBehind, isReading] = [false, true];
-          readUpTo = position = yield* readPages(position);
+          isBehind = false;
+          isReading = true;
+          position = yield* readPages(position);
+          readUpTo = position;
           isReading = false;
           clearTimeout(idleTimer);
           continue;

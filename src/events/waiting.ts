@@ -252,7 +252,11 @@ export function createWaiting({ streams, logger, payEvery }: WaitingOptions) {
       pay: () => caller.charge(1),
     });
     const waiter = {
-      ...{ caller, wanted, notify, until: Infinity, payAt: performance.now() + payEvery },
+      caller,
+      wanted,
+      notify,
+      until: Infinity,
+      payAt: performance.now() + payEvery,
       wake: (again: boolean) => {
         if (again) catchUp();
         else end(new AppError('unavailable', DRAINING, { reason: 'draining' }));

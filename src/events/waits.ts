@@ -7,13 +7,13 @@ import { createShares } from '../async/shares';
 /** Who waits. */
 export interface Holder {
   /** Id of the key, or what stands for it. */
-  readonly key: string;
+  readonly caller: string;
   /** The organisation, or what stands for it. */
-  readonly owner: string;
+  readonly organisation: string;
 }
 
 interface Place {
-  readonly owner: string;
+  readonly organisation: string;
   readonly leave: () => void;
   readonly giveUp: () => void;
 }
@@ -25,11 +25,14 @@ export function createPlaces() {
   const takenPlaces = new Set<Place>();
 
   /** Gives up a place for an organisation. Returns false if no other would keep as many as it then has. */
-  function displaceFor(owner: string): boolean {
-    let [most, oldest] = [shares.held('organisation', owner) + 1, undefined as Place | undefined];
+  function displaceFor(organisation: string): boolean {
+    let most = shares.held('organisation', organisation) + 1;
+    let oldest: Place | undefined;
     for (const place of takenPlaces) {
-      const count = shares.held('organisation', place.owner);
-      if (count > most) [most, oldest] = [count, place];
+      const count = shares.held('organisation', place.organisation);
+      if (count <= most) continue;
+      most = count;
+      oldest = place;
     }
     oldest?.leave();
     oldest?.giveUp();
@@ -41,25 +44,25 @@ export function createPlaces() {
      * Takes a place, and returns a function that leaves it. `giveUp` is called if another organisation gets the place.
      * @throws AppError rate_limited or unavailable, with the advice, if there are too many
      */
-    take({ key, owner }: Holder, advice: string, giveUp: () => void): () => void {
-      const who = { caller: key, organisation: owner };
-      const full = shares.exceeded(who);
+    take(holder: Holder, advice: string, giveUp: () => void): () => void {
+      const { organisation } = holder;
+      const full = shares.exceeded(holder);
       if (full === 'caller') {
         const detail = `${String(EVENT_WAITS.caller)} requests of this key are waiting for events already, open streams included; ${advice}.`;
         throw new AppError('rate_limited', detail, { retryAfter: 1 });
       }
-      if (full === 'organisation' || (full && !displaceFor(owner))) {
+      if (full === 'organisation' || (full && !displaceFor(organisation))) {
         const whose = full === 'organisation' ? ' of this organisation' : '';
         throw new AppError('unavailable', `Too many requests${whose} are waiting for events; ${advice}.`, {
           reason: 'shed',
         });
       }
-      const release = shares.hold(who);
+      const release = shares.hold(holder);
       const leave = (): void => {
         takenPlaces.delete(place);
         release();
       };
-      const place = { owner, leave, giveUp };
+      const place = { organisation, leave, giveUp };
       takenPlaces.add(place);
       return leave;
     },

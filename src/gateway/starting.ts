@@ -5,7 +5,7 @@ import type { Config } from '../config';
 import { AppError } from '../errors';
 import { openExchange } from '../http/exchange';
 import { writeError } from '../http/problem';
-import { createStartingMetrics } from '../metrics/starting';
+import { createStartingMetrics } from '../metrics/gauges';
 import { NOT_RESPONDING } from '../mongo/deployment';
 import { createHealth, createMetricsPage, metricsAccess } from './health';
 import { entryOf } from './paths';

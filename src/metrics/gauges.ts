@@ -1,7 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import type { Registry } from 'prom-client';
+import { Registry } from 'prom-client';
 import { COMMAND_BUCKETS, type PoolUse } from '../mongo/pools';
-import { DATABASE_UP } from './starting';
 import { gauge, histogram, type Reading } from './tally';
 
 export interface GaugeOptions {
@@ -54,6 +53,19 @@ export interface GaugeOptions {
   readonly webhookEndpoints: () => ReadonlyMap<string, number>;
 }
 
+/** The name and help of the gauge that alerts on the database read. */
+const DATABASE_UP = [
+  'scopegate_database_up',
+  'Whether the database responds; requests get 503 while it does not.',
+] as const;
+
+/** The metrics of a gateway that waits for its database, so that alerts say what it waits for. */
+export function createStartingMetrics() {
+  const registry = new Registry();
+  gauge(registry, ...DATABASE_UP, () => 0);
+  return { contentType: registry.contentType, render: (): Promise<string> => registry.metrics() };
+}
+
 /** How often the event loop is sampled, in milliseconds; the monitor counts this interval as delay. */
 const RESOLUTION = 10;
 
@@ -84,7 +96,7 @@ export function addGauges(registry: Registry, options: GaugeOptions): void {
       "How far the clock of the database's primary is ahead of this machine's.",
       () => clocks().map(({ ahead }) => [{}, ahead / 1000]),
     ],
-    ['scopegate_database_up', DATABASE_UP, () => (isUp() ? 1 : 0)],
+    [...DATABASE_UP, () => (isUp() ? 1 : 0)],
     [
       'scopegate_database_writable',
       'Whether the database responds and can be written to, tried every 10 s.',

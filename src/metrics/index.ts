@@ -85,27 +85,12 @@ export function createMetrics(options: MetricsOptions) {
     "Answers that can be written from the database's bytes: from bytes, or from objects because of their data, of such data a moment ago (recently), or of their arguments.",
     ['from', 'reason'],
   );
-  const recorded = new Counter({
-    name: 'scopegate_events_recorded_total',
-    help: 'Events stored, including those that another gateway had stored already.',
-    registers,
-  });
-  const restores = new Counter({
-    name: 'scopegate_database_restores_total',
-    help: 'How often this gateway noticed that the database was restored from a backup.',
-    registers,
-  });
-  const uncounted = new Counter({
-    name: 'scopegate_key_usage_uncounted_total',
-    help: 'Requests missing from the usage of keys, because more keys were in use than could be written.',
-    registers,
-  });
-  const notLogged = new Counter({
-    name: 'scopegate_requests_not_logged_total',
-    help: 'Failed requests missing from the request log of their organisation, because there were too many.',
-    registers,
-  });
-
+  const counter = (name: string, help: string): ((by?: number) => void) => {
+    const metric = new Counter({ name, help, registers });
+    return (by = 1) => {
+      metric.inc(by);
+    };
+  };
   const invalid = new Counter({
     name: 'scopegate_rows_invalid_total',
     help: 'Stored rows that requests met and that cannot be served, since another program stored what their type does not allow; the log names them.',
@@ -183,18 +168,22 @@ export function createMetrics(options: MetricsOptions) {
     answerWritable: (reason?: string): void => {
       written(reason === undefined ? 'bytes' : 'objects', reason ?? 'none');
     },
-    eventsRecorded: (events: number): void => {
-      recorded.inc(events);
-    },
-    databaseRestored: (): void => {
-      restores.inc();
-    },
-    usageUncounted: (requests: number): void => {
-      uncounted.inc(requests);
-    },
-    requestsNotLogged: (requests: number): void => {
-      notLogged.inc(requests);
-    },
+    eventsRecorded: counter(
+      'scopegate_events_recorded_total',
+      'Events stored, including those that another gateway had stored already.',
+    ),
+    databaseRestored: counter(
+      'scopegate_database_restores_total',
+      'How often this gateway noticed that the database was restored from a backup.',
+    ),
+    usageUncounted: counter(
+      'scopegate_key_usage_uncounted_total',
+      'Requests missing from the usage of keys, because more keys were in use than could be written.',
+    ),
+    requestsNotLogged: counter(
+      'scopegate_requests_not_logged_total',
+      'Failed requests missing from the request log of their organisation, because there were too many.',
+    ),
     limiterStore(state: LimiterStore): void {
       store = state;
     },

@@ -160,7 +160,7 @@ export function contextFactory(options: ContextOptions): OpenContext<DataContext
           return eventSource?.({
             organisationId: organisation.id,
             customerIds,
-            holder: { key: key.id, owner: organisation.sandbox_of ?? organisation.id },
+            holder: { caller: key.id, organisation: organisation.sandbox_of ?? organisation.id },
             recheck: async ({ types }) => {
               const current = await authenticate(authorization, address);
               requireAccess(current.organisation);

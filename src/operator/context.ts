@@ -48,7 +48,7 @@ export function operatorContextFactory(options: OperatorContextOptions): OpenCon
     const attempt = idempotencyKey === undefined ? undefined : { idempotencyKey, onReplay };
     // who waits for events; a token stands for a key, and all operators for an organisation
     const caller = {
-      holder: { key: name, owner: 'operators' },
+      holder: { caller: name, organisation: 'operators' },
       // tokens do not change while a gateway runs
       recheck: () => Promise.resolve(),
       charge: async (points: number) => {

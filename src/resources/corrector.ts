@@ -57,7 +57,8 @@ async function correct(
   texts?: Texts,
   tries = TRIES,
 ): Promise<number> {
-  let [together, stored]: [Row[], number] = [[], 0];
+  let together: Row[] = [];
+  let stored = 0;
   const overtaken: string[] = [];
   const correctTogether = async (): Promise<void> => {
     // values of a wrong type stay, which only `doctor --rows --fix` converts

@@ -11,7 +11,7 @@ import { published } from '../schema/model';
 import { namedType } from '../schema/sdl';
 import { referenceTo } from '../schema/storedTypes';
 import type { Resource, Row } from '../stored/resource';
-import { changedAt, isSameRow, writeRows } from '../stored/rows';
+import { isSameRow, stampedRow, writeRows } from '../stored/rows';
 
 /*
  * Erases one customer's personal data wherever it was copied: the members with @personal of the customer, of the objects that refer to
@@ -154,12 +154,12 @@ async function eraseFiles(
   const owned = ofObjects({ collection: name, objectIds });
   for (;;) {
     signal.throwIfAborted();
-    const found = await data
+    const fileRows = await data
       .collection(files)
       .find(owned, { projection: { _id: 1 }, limit: FILES_AT_ONCE })
       .toArray();
-    if (found.length === 0) break;
-    const some = { collection: name, objectIds, ids: found.map(({ _id }) => _id) };
+    if (fileRows.length === 0) break;
+    const some = { collection: name, objectIds, ids: fileRows.map(({ _id }) => _id) };
     await stampedWrite(data, (session) => removeFiles(data, some, session), { writes: [], by, makesRoom: true });
   }
   await data
@@ -207,8 +207,7 @@ async function changeRows(
     const after = { ...knownMembers, ...erased, ...(isPerson && { [ERASED_AT]: before[ERASED_AT] ?? now }) };
     const indexed = 'search' in before ? { ...after, search: resource.words(after) } : after;
     if (isSameRow(before, indexed)) return [];
-    const { updated_at: last } = before as { updated_at?: Date };
-    return { row: { ...indexed, ...(last && { updated_at: changedAt(last, now) }) }, before: row };
+    return { row: stampedRow(indexed, before, now), before: row };
   });
   await writeRows(stored, changed, { ordered: false, session });
   return changed.length;

@@ -28,7 +28,8 @@ export const collections: readonly Resource[] = inOrder().map(
 
 /** The stored types, each after those that its relations refer to, as far as they do not refer to each other. */
 function inOrder(): StoredType[] {
-  const [ordered, seen] = [[] as StoredType[], new Set<string>()];
+  const ordered: StoredType[] = [];
+  const seen = new Set<string>();
   function add(type: string): void {
     const stored = published.stored.get(type);
     if (!stored || seen.has(type)) return;

@@ -1,5 +1,4 @@
 import type { Fault } from '../errors';
-import { amountFaults } from '../stored/lines';
 import type { ImportRecord, RecordRules } from '../stored/records';
 
 /** Rules across members, by type (contract, section 3). */
@@ -28,4 +27,41 @@ function decisionFaults({ status, decided_at: decidedAt, sent_at: sentAt }: Impo
     });
   }
   return faults;
+}
+
+/** Rules for the amounts and lines of a quote or order: the total adds up, positions ascend from 0 without gaps. */
+function amountFaults(record: ImportRecord): Fault[] {
+  const faults: Fault[] = [];
+  const total = totalOf(record as unknown as Amounts);
+  if (record.total_minor !== total) {
+    faults.push({
+      pointer: '/total_minor',
+      code: 'total',
+      detail: `must be ${String(total)}, the sum of the other amounts`,
+    });
+  }
+  (record.lines as readonly { readonly position: number }[]).forEach((line, index) => {
+    if (line.position === index) return;
+    faults.push({
+      pointer: `/lines/${String(index)}/position`,
+      code: 'order',
+      detail: `must be ${String(index)}: positions ascend from 0`,
+    });
+  });
+  return faults;
+}
+
+/** In minor units of one currency, exact up to 2^53-1 (contract, section 1). */
+interface Amounts {
+  readonly subtotal_minor: number;
+  readonly discount_minor: number;
+  readonly vat_minor: number;
+  readonly shipping_minor?: number;
+}
+
+/** total = subtotal - discount + vat (+ shipping), in minor units. */
+export function totalOf(amounts: Amounts): number {
+  // intermediate sums may exceed the exact range even if the total does not
+  const { subtotal_minor: subtotal, discount_minor: discount, vat_minor: vat, shipping_minor: shipping = 0 } = amounts;
+  return Number(BigInt(subtotal) - BigInt(discount) + BigInt(vat) + BigInt(shipping));
 }

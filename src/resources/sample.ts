@@ -38,7 +38,8 @@ export async function storeSample(
     recordKinds.map(async (kind) => ({ kind, lines: await linesOf(`${kind.file}.ndjson`) })),
   );
   const all = files.reduce((sum, { lines }) => sum + lines.length, 0);
-  let [stored, refused] = [0, 0];
+  let stored = 0;
+  let refused = 0;
   for (const { kind, lines } of files) {
     for (let from = 0; from < lines.length; from += AT_ONCE) {
       signal?.throwIfAborted();

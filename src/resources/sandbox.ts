@@ -40,8 +40,7 @@ async function empty(
     const batch = await rows.find({}, { projection: { _id: 1 }, limit }).toArray();
     if (batch.length === 0) return;
     const filter = { _id: { $in: batch.map(({ _id }) => _id) } };
-    await stampedWrite(data, (session) => rows.deleteMany(filter, { session }), {
-      ...{ writes: [collection], by, makesRoom: true },
-    });
+    const options = { writes: [collection], by, makesRoom: true };
+    await stampedWrite(data, (session) => rows.deleteMany(filter, { session }), options);
   }
 }

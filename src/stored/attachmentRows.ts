@@ -32,9 +32,9 @@ export function attachmentsOf(row: object | undefined): readonly Attachment[] {
  * keeps them.
  */
 export function withStoredAttachments<T extends object>(row: T, before: object | undefined): T {
-  const { [ATTACHMENTS]: given, ...others } = row as RowWithAttachments;
+  const { [ATTACHMENTS]: named, ...others } = row as RowWithAttachments;
   const stored = attachmentsOf(before);
-  const kept = given ? stored.filter(({ id }) => given.some((attachment) => attachment.id === id)) : stored;
+  const kept = named ? stored.filter(({ id }) => named.some((attachment) => attachment.id === id)) : stored;
   return (kept.length === 0 ? others : { ...others, [ATTACHMENTS]: kept }) as T;
 }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ClientSession } from 'mongoose';
 import { AppError, notFound, validationFailed } from '../errors';
-import { WITHOUT_SEARCH } from '../mongo/collection';
+import { type Projection, WITHOUT_SEARCH } from '../mongo/collection';
 import { READ_TIMEOUT } from '../mongo/native';
 import type { DataContext } from '../operations/context';
 import { ATTACHMENTS } from '../schema/attachmentNames';
@@ -11,9 +11,10 @@ import { stampedWrite } from '../tenant/openWrites';
 import type { OrganisationData } from '../tenant/organisationData';
 import type { Writer } from '../tenant/slots';
 import { type Attachment, attachmentsOf, type RowWithAttachments } from './attachmentRows';
+import { readOne } from './collection';
 import { requireServed } from './invalidRows';
 import type { Resource, Row } from './resource';
-import { changedAt, erasedFault, writeRows } from './rows';
+import { erasedFault, stampedRow, writeRows } from './rows';
 
 /* The attachments of objects: what is in the object, and its file, always written together (docs/decisions/attachments.md). */
 
@@ -26,21 +27,37 @@ export interface AttachmentAnswer {
   readonly attachment: Attachment;
 }
 
+/** Always the same object, since reads are batched by it. */
+const OF_ATTACHMENTS: Projection = { _id: 1, [ATTACHMENTS]: 1 };
+
+/**
+ * Reads what an object has attached: every route of attachments begins with it, so that who may not read the object, or write it, finds none.
+ * @throws AppError not_found; stored_object_invalid if another program stored attachments of another form
+ */
+export async function readOwner(
+  context: Pick<DataContext, 'data' | 'noteInvalid'>,
+  resource: Resource,
+  id: string,
+): Promise<Row> {
+  const row = await readOne(context.data, resource, id, objectName(resource.stored.type), OF_ATTACHMENTS);
+  requireServed(context, resource, row, OF_ATTACHMENTS);
+  return row;
+}
+
 type WriteContext = Pick<DataContext, 'data' | 'write' | 'noteInvalid'>;
+
+interface NewAttachment extends Omit<Attachment, 'id' | 'created_at'> {
+  readonly objectId: string;
+  /** How many attachments the object may have. */
+  readonly most: number;
+  readonly bytes: Buffer;
+}
+
 /** @throws AppError not_found; validation_failed if the object has `most` already, or was erased */
 export function addAttachment(
   context: WriteContext,
   resource: Resource,
-  {
-    objectId,
-    most,
-    bytes,
-    ...given
-  }: Omit<Attachment, 'id' | 'created_at'> & {
-    readonly objectId: string;
-    readonly most: number;
-    readonly bytes: Buffer;
-  },
+  { objectId, most, bytes, ...file }: NewAttachment,
 ): Promise<AttachmentAnswer> {
   const { data, write } = context;
   const id = randomUUID();
@@ -55,7 +72,7 @@ export function addAttachment(
         const detail = `has ${String(attachments.length)} attachments, and may have ${String(most)}; delete one first`;
         throw validationFailed([{ pointer: `/${ATTACHMENTS}`, code: 'too_many', detail }]);
       }
-      const attachment = { id, ...given, created_at: now };
+      const attachment = { id, ...file, created_at: now };
       await writeAttachments(data, resource, before, [...attachments, attachment], session, now);
       await storeFile(data, { id, bytes, owner: { collection: resource.name, object_id: before._id } }, session, now);
       return { attached_to: before._id, attachment };
@@ -91,24 +108,20 @@ export function attachmentIn(row: object, id: string): Attachment {
   return attachment;
 }
 
+interface RestoredAttachment {
+  readonly objectId: string;
+  readonly attachment: Attachment;
+  readonly bytes: Buffer;
+  /** When the object changed; undefined for now. */
+  readonly changed: Date | undefined;
+  readonly by: Writer;
+}
+
 /** Stores an attachment of an import with its file, under the id that it had. Resolves with false if the object has it already. */
 export function restoreAttachment(
   data: OrganisationData,
   resource: Resource,
-  {
-    objectId,
-    attachment,
-    bytes,
-    changed,
-    by,
-  }: {
-    readonly objectId: string;
-    readonly attachment: Attachment;
-    readonly bytes: Buffer;
-    /** When the object changed; undefined for now. */
-    readonly changed: Date | undefined;
-    readonly by: Writer;
-  },
+  { objectId, attachment, bytes, changed, by }: RestoredAttachment,
 ): Promise<boolean> {
   return stampedWrite(
     data,
@@ -128,7 +141,7 @@ export function restoreAttachment(
 async function rowOf(data: OrganisationData, resource: Resource, id: string, session: ClientSession): Promise<Row> {
   const options = { session, maxTimeMS: READ_TIMEOUT };
   const row = await data.collection(resource).findOne({ _id: id.toLowerCase() }, options);
-  if (!row) throw notFound(objectName(resource.stored.type).replaceAll('_', ' '));
+  if (!row) throw notFound(objectName(resource.stored.type));
   return row;
 }
 
@@ -141,11 +154,8 @@ async function writeAttachments(
   session: ClientSession,
   now: Date,
 ): Promise<void> {
-  const { [ATTACHMENTS]: _before, updated_at: last, ...others } = before as Row & RowWithAttachments;
-  const row = {
-    ...others,
-    ...(attachments.length > 0 && { [ATTACHMENTS]: attachments }),
-    ...(last && { updated_at: changedAt(last, now) }),
-  };
+  const { [ATTACHMENTS]: _before, ...others } = before as Row & RowWithAttachments;
+  const changed = { ...others, ...(attachments.length > 0 && { [ATTACHMENTS]: attachments }) };
+  const row = stampedRow(changed, before, now);
   await writeRows(data.collection(resource), [{ row, before }], { ordered: true, session });
 }

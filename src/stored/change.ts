@@ -8,14 +8,14 @@ import type { DataContext } from '../operations/context';
 import { normaliseKeys } from '../schema/callerKeys';
 import { tagOf, versionRequired } from '../schema/entityTags';
 import { METADATA } from '../schema/metadata';
-import { referenceTo } from '../schema/storedTypes';
+import { objectName } from '../schema/storedTypes';
 import { requireServed } from './invalidRows';
 import { brokenTexts, replaceNegativeZero } from './brokenTexts';
 import { metadataFaults, tooManyPairs, withMetadata } from './metadata';
 import { toRecord } from './records';
 import { type Reference, referenceChecks } from './referenceFaults';
 import type { Resource, Row } from './resource';
-import { changedAt, erasedFault, isSameRow, writeRows } from './rows';
+import { erasedFault, isSameRow, stampedRow, writeRows } from './rows';
 
 /** Arguments of a PATCH: the id, the version to change, and the members to set. */
 export interface ChangeArguments {
@@ -80,8 +80,7 @@ export async function changeObject<T extends Row>(
         throwFaults(tooManyPairs(changed, input, resource.mostPairs));
         requireServed(context, resource, changed, WITHOUT_SEARCH);
         if (isSameRow(before, changed)) return before;
-        const { updated_at: last } = before as { updated_at?: Date };
-        const row = { ...changed, ...(last && { updated_at: changedAt(last, now) }) };
+        const row = stampedRow(changed, before, now);
         throwFaults(resource.rules?.(toRecord(row)) ?? []);
         attempted = row as Members;
         await writeRows(model, [{ row, before }], { ordered: true, session });
@@ -125,7 +124,7 @@ export async function writeUnique<T, R extends Row>(
 }
 
 /** The name of an object in messages. */
-const nameOf = ({ stored: { type } }: Pick<Resource, 'stored'>): string => referenceTo(type).replace(/_id$/, '');
+const nameOf = ({ stored: { type } }: Pick<Resource, 'stored'>): string => objectName(type).replaceAll('_', ' ');
 
 /** @throws AppError validation_failed if there are faults */
 export function throwFaults(faults: readonly Fault[]): void {
@@ -134,8 +133,7 @@ export function throwFaults(faults: readonly Fault[]): void {
 
 /** The error for a value that only one object may have. */
 function takenError(name: string, member: string, owner: string | undefined): AppError {
-  const words = name.replaceAll('_', ' ');
-  const detail = `belongs to another ${words}${owner === undefined ? '' : ` (id ${owner})`}`;
+  const detail = `belongs to another ${name}${owner === undefined ? '' : ` (id ${owner})`}`;
   return new AppError('conflict', `${member}: ${detail}`, {
     errors: [{ pointer: `/${member}`, code: 'conflict', detail }],
   });

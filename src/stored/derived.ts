@@ -5,6 +5,8 @@ import { fastListOf, fastObjectOf } from '../fastReads';
 import { tooLarge } from '../operations/answers';
 import type { DataContext } from '../operations/context';
 import { mergeResolvers, type Resolver, type Resolvers } from '../operations/run';
+import { inSlices } from '../operations/slices';
+import { tagOf } from '../schema/entityTags';
 import type { SchemaModel } from '../schema/model';
 import { type DerivedField, derivedFields } from '../schema/derivedFields';
 import { METADATA, metadataValue } from '../schema/metadata';
@@ -12,7 +14,6 @@ import { directiveOf } from '../schema/sdl';
 import { totalledAmounts, typeOf } from '../schema/storedTypes';
 import { type ChangeArguments, changeObject } from './change';
 import { listPage, listPageText, readOne } from './collection';
-import { tagResolver } from './entityTag';
 import { isServed, requireServed } from './invalidRows';
 import { listOfParent } from './parentList';
 import { projectionOfList, projectionOfObject } from './projections';
@@ -31,7 +32,8 @@ import { changeSpec, upsertResolvers } from './upsert';
 export function deriveResolvers(sdl: SchemaModel, resources: readonly Resource[]): Resolvers {
   const byType = new Map(resources.map((resource) => [resource.stored.type, resource]));
   const resolvers = derivedFields(sdl).map((derived): Resolvers => {
-    const [resource, owner] = [byType.get(derived.of.type), byType.get(derived.type)];
+    const resource = byType.get(derived.of.type);
+    const owner = byType.get(derived.type);
     if (!resource) return {};
     if (derived.as === 'bulk') return upsertResolvers(derived.call, resource, referencesOf(resource, resources));
     const resolver =
@@ -114,6 +116,20 @@ function parentListOf(other: Resource, parent: { readonly collection: Resource; 
     // the rows of a first page were checked when they were read
     const isChecked = typeof args.cursor !== 'string';
     return unlessRefused(context, isChecked ? page : servedPage(context, other, page, projection));
+  };
+}
+
+/** By row: a tag is a hash of the whole row, so it is computed once however often a query names it. */
+const tags = new WeakMap<object, string | Promise<string>>();
+
+/** Resolves to the entity tag of a row of a stored type. */
+export function tagResolver(type: string): Resolver {
+  return (row, _, context, { schema }) => {
+    const knownTag = tags.get(row as object);
+    if (knownTag !== undefined) return knownTag;
+    const tag = inSlices(context, () => tagOf(schema, type, row as object));
+    tags.set(row as object, tag);
+    return tag;
   };
 }
 

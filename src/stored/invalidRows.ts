@@ -4,7 +4,7 @@ import { NUMBERS } from '../fastReads/rowWriter';
 import type { DataContext } from '../operations/context';
 import { METADATA, metadataPairs } from '../schema/metadata';
 import { DAY } from '../schema/scalars';
-import { referenceTo, type StoredMember, type StoredType } from '../schema/storedTypes';
+import { objectName, type StoredMember, type StoredType } from '../schema/storedTypes';
 import { EARLIEST, idText, LATEST, STORED_ID } from '../units';
 
 /*
@@ -237,7 +237,6 @@ export function requireServed(
   const fault = faultIn(projection)(row);
   if (!fault) return;
   noteInvalid?.({ collection: name, id: row._id, fault }, 'refused');
-  const what = referenceTo(type).replace(/_id$/, '').replaceAll('_', ' ');
-  const detail = `The ${what} ${row._id} cannot be shown: ${String(fault.pointer)} ${fault.detail}. ${causeOf(fault)}; whoever runs the gateway has to correct it.`;
+  const detail = `The ${objectName(type).replaceAll('_', ' ')} ${row._id} cannot be shown: ${String(fault.pointer)} ${fault.detail}. ${causeOf(fault)}; whoever runs the gateway has to correct it.`;
   throw new AppError('stored_object_invalid', detail, { errors: [fault] });
 }

@@ -11,36 +11,35 @@ interface Organisation {
   readonly currency: string;
 }
 
-/** Merges one member of an object: the value given, which is not null, and the one that the object has. */
-export type MemberMerge = (input: never, existing: unknown) => unknown;
-
 /** Members that the write itself sets. */
 const OF_WRITES: readonly string[] = ['id', 'created_at', 'updated_at'];
 
 /**
- * The merge of a bulk call: members left out keep their values, null clears a member. `words` gives an object's search words, and `memberMerges`
- * has merges for members that take more than their value.
+ * The merge of a bulk call: members left out keep their values, null clears a member. `words` gives an object's search words; `gatewayIds` as in
+ * ResourceSpec.
  */
 export function mergeOf(
   { stored: { members }, set }: Pick<BulkUpsert, 'stored' | 'set'>,
   words: (row: object) => readonly string[],
-  memberMerges: Readonly<Record<string, MemberMerge>> = {},
+  gatewayIds: readonly string[] = [],
 ): Merge {
   const membersToMerge = members
     .filter(({ name }) => !OF_WRITES.includes(name))
     // of metadata a caller sends changes, which withMetadata makes
     .map((member) => ({ member, isSet: set.includes(member.name) && member.name !== METADATA }));
   return (existing, element, organisation) => {
-    const [before, input] = [(existing ?? {}) as Members, element as Members];
+    const before = (existing ?? {}) as Members;
+    const input = element as Members;
     const row: Record<string, unknown> = {};
     for (const { member, isSet } of membersToMerge) {
       const { name } = member;
-      const [old, value] = [before[name], isSet ? input[name] : undefined];
+      const old = before[name];
+      const value = isSet ? input[name] : undefined;
       if (value !== undefined && value !== null) {
-        const mergeMember = memberMerges[name];
-        row[name] = mergeMember
-          ? mergeMember(value as never, old)
-          : withOldIds(member, value, asStored(member, value, organisation), old);
+        const merged = asStored(member, value, organisation);
+        const keepsIds = !gatewayIds.includes(name);
+        row[name] =
+          hasParts(member) && Array.isArray(value) ? withOldIds(member, value, merged, old, keepsIds) : merged;
       } else if (value === undefined && old !== undefined) row[name] = old;
       else if (isSet || member.isRequired) row[name] = clearedValue(member, organisation);
     }
@@ -50,12 +49,22 @@ export function mergeOf(
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** A list in which objects that were given without an id keep that of a stored one. */
-function withOldIds(member: StoredMember, input: unknown, mergedValue: unknown, old: unknown): unknown {
-  if (!hasParts(member) || !Array.isArray(input) || !Array.isArray(mergedValue)) return mergedValue;
-  const lacks = (part: unknown): boolean => isObject(part) && (part.id ?? null) === null;
-  const bare = mergedValue.map((part: Members, at) => (lacks(input[at]) ? { ...part, id: null } : part));
-  return withIds(bare, member.members, Array.isArray(old) ? old.filter(isObject) : []);
+/** A list in which objects that were given without an id keep that of a stored one; unless `keepsIds`, also those with an unknown id. */
+function withOldIds(
+  { members }: StoredMember,
+  input: readonly unknown[],
+  merged: unknown,
+  old: unknown,
+  keepsIds: boolean,
+): unknown {
+  const oldParts = Array.isArray(old) ? old.filter(isObject) : [];
+  const oldIds = new Set(oldParts.map(({ id }) => id));
+  const parts = (merged as readonly Members[]).map((part, at) => {
+    const sent = input[at];
+    const isGiven = isObject(sent) && (sent.id ?? null) !== null;
+    return isGiven && (keepsIds || oldIds.has(part.id)) ? part : { ...part, id: null };
+  });
+  return withIds(parts, members, oldParts);
 }
 
 /** What a member is once it is cleared; checks of the schema make sure that one that is never null has a default or is given. */

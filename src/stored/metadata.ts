@@ -34,11 +34,11 @@ export function metadataFaults({ [METADATA]: pairs }: Members): Fault[] {
 }
 
 /** The row with the metadata that a change makes of the stored one: without the member if no pair is left. */
-export function withMetadata<T extends object>(row: T, { [METADATA]: given }: Members, before: object | undefined): T {
-  if (given === undefined) return row;
+export function withMetadata<T extends object>(row: T, { [METADATA]: change }: Members, before: object | undefined): T {
+  if (change === undefined) return row;
   const stored = pairsIn(before);
-  const pairs = new Map(given === null ? [] : stored.map(({ key, value }) => [key, value]));
-  for (const { key, value } of given === null ? [] : changesIn(given)) {
+  const pairs = new Map(change === null ? [] : stored.map(({ key, value }) => [key, value]));
+  for (const { key, value } of change === null ? [] : changesIn(change)) {
     if (typeof value === 'string') pairs.set(key, value);
     else pairs.delete(key);
   }

@@ -1,6 +1,7 @@
-import DataLoader from 'dataloader';
+import type DataLoader from 'dataloader';
 import type { Collection, Projection } from '../mongo/collection';
 import { READ_TIMEOUT } from '../mongo/native';
+import { createLoader } from '../tenant/coalesce';
 import type { OrganisationData } from '../tenant/organisationData';
 import { DEFAULT_LIMIT, firstPage, type ListArguments, type Page } from '../tenant/pagination';
 import { parentFilter } from '../schema/filters';
@@ -31,6 +32,9 @@ interface Reading {
 interface Position extends Row {
   readonly created_at: Date;
 }
+
+/** Maximum parents whose rows one aggregation finds: as many as a page has. */
+const PARENTS = 100;
 
 type Loader = DataLoader<string, readonly Position[]>;
 
@@ -65,11 +69,7 @@ function loaderFor(data: OrganisationData, collection: Collection, parent: Paren
   const key = `${collection.name} ${parent.field} ${String(limit)}`;
   let loader = loadersOfData.get(key);
   if (!loader) {
-    loader = new DataLoader((ids) => findFirstRows(data, collection, parent, ids, limit + 1), {
-      cache: false,
-      maxBatchSize: 100,
-      batchScheduleFn: (dispatch) => setImmediate(dispatch),
-    });
+    loader = createLoader((ids) => findFirstRows(data, collection, parent, ids, limit + 1), { maxBatchSize: PARENTS });
     loadersOfData.set(key, loader);
   }
   return loader;

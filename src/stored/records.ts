@@ -1,6 +1,5 @@
 import type { ClientSession } from 'mongoose';
 import { type Collection, uniqueMembers } from '../mongo/collection';
-import { isDuplicateKey } from '../mongo/faults';
 import { stampedWrite } from '../tenant/openWrites';
 import type { OrganisationData } from '../tenant/organisationData';
 import type { Writer } from '../tenant/slots';
@@ -12,6 +11,7 @@ import { ERASED_AT } from '../schema/personal';
 import { hasAttachments, type StoredMember, type StoredType } from '../schema/storedTypes';
 import { removeFiles } from '../tenant/files';
 import { removeDetached, withStoredAttachments } from './attachmentRows';
+import { storeAgain } from './elementCalls';
 import { changedAt, erasedFault, isSameRow, type RowChange, writeRows } from './rows';
 
 /** Rules of a resource's records that the SDL cannot express. */
@@ -64,28 +64,19 @@ export interface StoredRecord {
   readonly errors: readonly Fault[];
 }
 
-const TRIES = 5;
-
 /** Whose `updated_at` imported records get: the time of the import, or that of the file. */
 export type Stamp = 'now' | 'file';
 
-/** Stores records in one transaction; retries if another writer took a unique value meanwhile. */
+/** Stores records in one transaction, again if another writer takes a unique value meanwhile. @throws as {@link storeAgain} */
 export async function storeRecords(
   kind: RecordKind,
   data: OrganisationData,
   records: readonly ImportRecord[],
   { by, stamp = 'file' }: { readonly by: Writer; readonly stamp?: Stamp | undefined },
 ): Promise<StoredRecord[]> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      const options = { writes: kind.writes, rows: records.length, by };
-      const work = (session: ClientSession, now: Date): Promise<StoredRecord[]> =>
-        kind.store(data, records, session, stamp === 'now' ? now : undefined);
-      return await stampedWrite(data, work, options);
-    } catch (error) {
-      if (attempt === TRIES || !isDuplicateKey(error)) throw error;
-    }
-  }
+  const work = (session: ClientSession, now: Date): Promise<StoredRecord[]> =>
+    kind.store(data, records, session, stamp === 'now' ? now : undefined);
+  return storeAgain(() => stampedWrite(data, work, { writes: kind.writes, rows: records.length, by }));
 }
 
 /** A record kind whose records are the rows of a resource; the file is sorted by the unique member. */
@@ -123,8 +114,8 @@ export function fromRecord(
   record: Readonly<Record<string, unknown>>,
   { members }: StoredType,
 ): Record<string, unknown> {
-  const { id, ...given } = withPairs(record);
-  return withDates({ _id: id, ...given }, members);
+  const { id, ...others } = withPairs(record);
+  return withDates({ _id: id, ...others }, members);
 }
 
 /** An object with dates in place of the texts of times, at any depth. */
@@ -196,9 +187,9 @@ export async function storeDocuments<T extends { _id: string }>(
   for (const member of uniqueMembers(collection))
     claims.push(await createClaim(data, collection, documents, member, session));
   const changes: RowChange<T>[] = [];
-  const outcomes = documents.map((given): StoredRecord => {
-    const before = existing.get(given._id);
-    const complete = withStoredAttachments(given, before);
+  const outcomes = documents.map((imported): StoredRecord => {
+    const before = existing.get(imported._id);
+    const complete = withStoredAttachments(imported, before);
     // with the stored time, so that a difference in time alone is no change
     const document = now ? stampedAs(complete, before) : complete;
     const conflicts = claims.flatMap(({ conflict }) => conflict(document) ?? []);

@@ -7,7 +7,7 @@ import { published } from '../schema/model';
 import { restrictionOf } from '../schema/restricted';
 import type { StoredMember } from '../schema/storedTypes';
 import { type Checked, faultsOf } from './invalidRows';
-import { defaultsOf, type MemberMerge } from './merge';
+import { defaultsOf } from './merge';
 import { createDocumentKind, type RecordKind, type RecordRules } from './records';
 import { searchWords } from './search';
 import { type BsonSchema, storedSchema } from './storedSchema';
@@ -34,7 +34,7 @@ export interface Resource<out T extends Row = Row> extends Collection<T>, Checke
   /** What members are that a write leaves out, from @default. */
   readonly defaults: (organisation: { readonly currency: string }) => Readonly<Record<string, unknown>>;
   readonly summary: Summary | undefined;
-  readonly merges: ResourceSpec['merges'];
+  readonly gatewayIds: ResourceSpec['gatewayIds'];
   readonly elementRules: ResourceSpec['elementRules'];
   /** Rules across the members of a whole record, if there are any. */
   readonly rules: RecordRules['rules'];
@@ -70,8 +70,8 @@ export interface ResourceSpec extends RecordRules {
   /** Whether its rows are imported and exported within the record of another resource. */
   readonly isPartOfRecord?: boolean;
   readonly summary?: Summary;
-  /** How bulk calls and PATCH merge members that take more than their value. */
-  readonly merges?: Readonly<Record<string, MemberMerge>>;
+  /** Lists of objects whose ids bulk calls and PATCH never take from callers: one that no stored object has counts as left out. */
+  readonly gatewayIds?: readonly string[];
   /** Checks that span several of the members given in a bulk call or PATCH; pointers are relative to the element. */
   readonly elementRules?: (input: never) => readonly Fault[];
 }
@@ -106,7 +106,7 @@ export function defineResource<T extends Row = Row>(type: string, spec: Resource
     records,
     defaults: defaultsOf(members),
     summary: spec.summary,
-    merges: spec.merges,
+    gatewayIds: spec.gatewayIds,
     elementRules: spec.elementRules,
     rules: spec.rules,
     mostPairs: members.find((member) => member.name === METADATA)?.most ?? 0,

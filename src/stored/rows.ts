@@ -9,7 +9,8 @@ import { ERASED_AT } from '../schema/personal';
  * every row.
  */
 export function isSameRow(left: object, right: object): boolean {
-  const [mine, others] = [left as Record<string, unknown>, right as Record<string, unknown>];
+  const mine = left as Record<string, unknown>;
+  const others = right as Record<string, unknown>;
   for (const name in mine) if (!isSameMember(name, mine[name] ?? null, others[name] ?? null)) return false;
   for (const name in others) if (!(name in mine) && (others[name] ?? null) !== null) return false;
   return true;
@@ -28,6 +29,12 @@ export function isSameMember(name: string, left: unknown, right: unknown): boole
 /** The updated_at of a row changed now, which never goes back, even if the clock does. */
 export function changedAt(last: Date, now: Date): Date {
   return new Date(Math.max(now.getTime(), last.getTime()));
+}
+
+/** A row changed now, with its time of change; as it is if the row before has none, as types without `updated_at`. */
+export function stampedRow<T extends object>(row: T, before: object, now: Date): T {
+  const { updated_at: last } = before as { readonly updated_at?: Date };
+  return last ? { ...row, updated_at: changedAt(last, now) } : row;
 }
 
 /** The error of a write to an erased row; undefined for any other row. */
@@ -61,7 +68,8 @@ export async function writeRows<T extends { _id: string }>(
   const send = async (): Promise<void> => {
     if (writes.length === 0) return;
     const command = writes as unknown as mongo.AnyBulkWriteOperation<T>[];
-    [writes, words] = [[], 0];
+    writes = [];
+    words = 0;
     await collection.bulkWrite(command, options);
   };
   for (const { row, before } of rows) {
@@ -83,8 +91,10 @@ function writeOf<T extends { _id: string }>(before: T | undefined, row: T | unde
 
 /** The update that turns one row into the other. @throws Error if they are equal: callers check that first */
 function differenceOf(before: object, row: object): object {
-  const [old, newRow] = [before as Record<string, unknown>, row as Record<string, unknown>];
-  const [set, unset] = [{} as Record<string, unknown>, {} as Record<string, ''>];
+  const old = before as Record<string, unknown>;
+  const newRow = row as Record<string, unknown>;
+  const set: Record<string, unknown> = {};
+  const unset: Record<string, ''> = {};
   for (const name in newRow) if (!isSameMember(name, old[name] ?? null, newRow[name] ?? null)) set[name] = newRow[name];
   for (const name in old) if (!(name in newRow) && old[name] !== null) unset[name] = '';
   const has = (members: object): boolean => Object.keys(members).length > 0;

@@ -36,7 +36,7 @@ const SMALL_CALL = 100;
 
 /** Resolvers for a bulk call: the call, and the key in its results. */
 export function upsertResolvers(call: BulkUpsert, collection: Resource, references: readonly Reference[]): Resolvers {
-  const merge = mergeOf(call, collection.words, collection.merges);
+  const merge = mergeOf(call, collection.words, collection.gatewayIds);
   const bulk = { ...call, collection, merge, references, rules: rulesOf(collection) } as Bulk;
   const resolve: Resolver = (_, args: Readonly<Record<string, unknown>>, context, { schema }) =>
     bulkUpsert(bulk, args, context, hasObjects(schema));
@@ -48,7 +48,7 @@ export function upsertResolvers(call: BulkUpsert, collection: Resource, referenc
 
 /** How one object of a bulk call's type is changed: the way the call does it, except that the change may set the key. */
 export function changeSpec(call: BulkUpsert, collection: Resource): ChangeSpec<object> {
-  const merge = mergeOf(call, collection.words, collection.merges);
+  const merge = mergeOf(call, collection.words, collection.gatewayIds);
   return {
     rules: rulesOf(collection),
     merge: (before, input, organisation) => {
@@ -73,7 +73,8 @@ async function bulkUpsert(
   context: DataContext,
   metadataIsObject: boolean,
 ): Promise<UpsertReport> {
-  const [isAtomic, dryRun] = [args.atomic === true, args.dry_run === true];
+  const isAtomic = args.atomic === true;
+  const dryRun = args.dry_run === true;
   if (dryRun) context.authorise({ scope: spec.readScope, role: undefined }, 'A dry run, which tells what is stored,');
   const elements = args[spec.list] as readonly unknown[];
   // the first point was charged with the request
@@ -108,19 +109,21 @@ async function storeElements(
   const validated = await validateElements(elements, spec, check, data.pace());
   return storeAgain(async () => {
     // of the last run of the work, which is the one that was committed
-    let [stored, inSession] = [0, undefined as ClientSession | undefined];
+    let stored = 0;
+    let committed: ClientSession | undefined;
     const result = await context.write(
       async (session, now) => {
         const steps = await applyElements(context, spec, validated, { session, now, dryRun, isAtomic });
         if (isAtomic) refuseFaults(steps);
         const changed = steps.filter(({ outcome }) => outcome === 'created' || outcome === 'updated').length;
-        [stored, inSession] = [dryRun ? 0 : changed, session];
+        stored = dryRun ? 0 : changed;
+        committed = session;
         return report(steps, dryRun);
       },
       // a dry run leaves nothing behind, not even an empty collection
       { dryRun, writes: dryRun ? [] : [spec.collection], rows: elements.length },
     );
-    onCommitted?.(stored, inSession?.operationTime);
+    onCommitted?.(stored, committed?.operationTime);
     return result;
   });
 }

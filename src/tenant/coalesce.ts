@@ -6,10 +6,26 @@ import type { Semaphore } from '../async/semaphore';
 import { atMost, READ_TIMEOUT } from '../mongo/native';
 import { anyOf, readByKeys, type Reading } from '../mongo/readRows';
 
-interface LoaderOptions {
-  readonly projection?: Projection | undefined;
+interface BatchOptions {
   readonly maxBatchSize: number;
+  /** Limits the batches that are read at once; by default nothing does. */
   readonly semaphore?: Semaphore;
+}
+
+interface LoaderOptions extends BatchOptions {
+  readonly projection?: Projection | undefined;
+}
+
+/** Reads together what is wanted in one turn of the event loop; nothing is cached. `readAll` returns a value or an error for each key. */
+export function createLoader<Key, Value>(
+  readAll: (keys: readonly Key[]) => Promise<readonly (Value | Error)[]>,
+  { maxBatchSize, semaphore = (work) => work() }: BatchOptions,
+): DataLoader<Key, Value> {
+  return new DataLoader<Key, Value>((keys) => semaphore(() => readAll(keys)), {
+    cache: false,
+    maxBatchSize,
+    batchScheduleFn: (dispatch) => setImmediate(dispatch),
+  });
 }
 
 /**
@@ -38,7 +54,7 @@ export interface WantedRow {
 /** The same as {@link coalescedReads}, but for rows that may be large: reads them in pieces, each of which is counted before the next. */
 export function coalescedRows<T extends { _id: string }>(
   collection: mongo.Collection<T>,
-  { semaphore = (work) => work(), maxBatchSize, projection, reading }: LoaderOptions & { readonly reading: Reading },
+  { projection, reading, ...options }: LoaderOptions & { readonly reading: Reading },
 ): DataLoader<WantedRow, T | null> {
   async function readAll(wanted: readonly WantedRow[]): Promise<(T | null | Error)[]> {
     const refusals = new Map<Reading['hold'], Error>();
@@ -70,11 +86,7 @@ export function coalescedRows<T extends { _id: string }>(
     }
   }
 
-  return new DataLoader<WantedRow, T | null>((wanted) => semaphore(() => readAll(wanted)), {
-    cache: false,
-    maxBatchSize,
-    batchScheduleFn: (dispatch) => setImmediate(dispatch),
-  });
+  return createLoader(readAll, options);
 }
 
 /**
@@ -99,7 +111,7 @@ export function coalescedRawReads<T extends { _id: string }>(
 }
 
 function loaderOf<T>(
-  { semaphore = (work) => work(), maxBatchSize }: LoaderOptions,
+  options: LoaderOptions,
   find: (ids: readonly string[]) => Promise<(readonly [string, T])[]>,
 ): DataLoader<string, T | null> {
   async function readAll(ids: readonly string[]): Promise<(T | null)[]> {
@@ -108,11 +120,7 @@ function loaderOf<T>(
     return ids.map((id) => byId.get(id) ?? null);
   }
 
-  return new DataLoader<string, T | null>((ids) => semaphore(() => readAll(ids)), {
-    cache: false,
-    maxBatchSize,
-    batchScheduleFn: (dispatch) => setImmediate(dispatch),
-  });
+  return createLoader(readAll, options);
 }
 
 /** The id of a row, which servers send as the first member. */

@@ -66,7 +66,8 @@ export async function storeFile(
   const row = { _id: id, length: bytes.length, chunkSize: CHUNK, uploadDate: now, filename: id, metadata: owner };
   await data.collection(files).insertOne(row, { session });
   const chunks = Array.from({ length: chunksOf(bytes.length) }, (_, n) => ({
-    ...{ files_id: id, n },
+    files_id: id,
+    n,
     data: bytes.subarray(n * CHUNK, (n + 1) * CHUNK),
   }));
   // with the ids that the driver makes, as GridFS has them
@@ -87,11 +88,11 @@ export async function removeFiles(
   session: ClientSession,
 ): Promise<void> {
   if (objectIds.length === 0 || ids?.length === 0) return;
-  const found = await data
+  const fileRows = await data
     .collection(files)
     .find(ofObjects({ collection, objectIds, ids }), { projection: { _id: 1 }, session })
     .toArray();
-  const $in = found.map(({ _id }) => _id);
+  const $in = fileRows.map(({ _id }) => _id);
   if ($in.length === 0) return;
   await data.collection(files).deleteMany({ _id: { $in } }, { session });
   await data.collection(fileChunks).deleteMany({ files_id: { $in } }, { session });

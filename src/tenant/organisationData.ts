@@ -25,6 +25,9 @@ const DROP_AGAIN = 50;
 /** The fastest of 1, 4, 8 and 100 for single-object reads: with unlimited batches, gateway and database wait for each other. */
 const POINT_READ_BATCH = 8;
 
+/** Maximum sets of customers of an organisation's restricted keys whose collections stay in memory. */
+const WARM_RESTRICTED = 100;
+
 /** What loads objects by id, and how many it reads in one command. */
 const LOADERS = {
   point: { load: coalescedRows, maxBatchSize: POINT_READ_BATCH },
@@ -344,8 +347,6 @@ export class OrganisationData implements Pauses {
   }
 }
 
-/** Maximum sets of customers of an organisation's restricted keys whose collections stay in memory. */
-const WARM_RESTRICTED = 100;
 function refusal(writeState: Exclude<WriteState, 'open'>): AppError {
   if (writeState === 'moving') return movingError();
   const detail = 'The organisation is no longer there; nothing was stored.';

@@ -148,8 +148,8 @@ function ruleOfPart(
   async function visible(ids: readonly string[], session: ClientSession | undefined): Promise<string[]> {
     if (ids.length === 0) return [];
     const options = { projection: { _id: 1 }, maxTimeMS: READ_TIMEOUT, batchSize: ids.length + 1, ...within(session) };
-    const found = await owners.find({ _id: anyOf(ids) } as object, options).toArray();
-    return found.map(({ _id }) => _id);
+    const ownerRows = await owners.find({ _id: anyOf(ids) } as object, options).toArray();
+    return ownerRows.map(({ _id }) => _id);
   }
   /** The objects whose parts a filter asks for. */
   async function ownersIn(filter: Filter, session: ClientSession | undefined): Promise<readonly string[]> {
@@ -163,8 +163,8 @@ function ruleOfPart(
       batchSize: ids.length + 1,
       ...within(session),
     };
-    const found = await rows.find({ _id: anyOf(ids) } as object, options).toArray();
-    return [...new Set(found.flatMap((row) => valuesOf((row as unknown as Filter)[column]) ?? []))];
+    const parts = await rows.find({ _id: anyOf(ids) } as object, options).toArray();
+    return [...new Set(parts.flatMap((row) => valuesOf((row as unknown as Filter)[column]) ?? []))];
   }
   return {
     narrow: async (filter, session) => ({

@@ -20,8 +20,6 @@ import { commandSpans } from './commandSpans';
 
 /* Names of spans and attributes follow OpenTelemetry's semantic conventions; ours begin with `scopegate.`. */
 
-/** How often a failure to send is reported, in milliseconds. */
-const REPORT_EVERY = 60_000;
 /** How long the end of the process may wait for traces to be sent, in milliseconds. */
 const STOP_WITHIN = 2000;
 
@@ -55,7 +53,7 @@ export interface TracingOptions {
   readonly version: string;
   /** What a caller gets for an error. */
   readonly answerOf: (error: unknown) => { readonly status: number; readonly code: string };
-  /** Called when traces cannot be sent, at most once a minute. */
+  /** Called whenever traces cannot be sent. */
   readonly onError: (error: unknown) => void;
 }
 
@@ -65,7 +63,7 @@ export type Tracing = ReturnType<typeof createTracing>;
 
 export function createTracing(options: TracingOptions & { readonly endpoint: string }) {
   const { endpoint, config, version, answerOf, onError } = options;
-  reportFailures(onError);
+  setGlobalErrorHandler(onError);
   // for all gateways of this process; the first wins
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
   const url = `${endpoint.replace(/\/$/, '')}/v1/traces`;
@@ -168,14 +166,4 @@ function typeOf(error: unknown): string {
   if (!(error instanceof Error)) return typeof error;
   const { code, name } = error as { code?: unknown } & Error;
   return typeof code === 'string' || typeof code === 'number' ? String(code) : name;
-}
-
-/** Reports failures to send traces, at most one in {@link REPORT_EVERY} ms. */
-function reportFailures(onError: (error: unknown) => void): void {
-  let last = -Infinity;
-  setGlobalErrorHandler((error) => {
-    if (performance.now() - last < REPORT_EVERY) return;
-    last = performance.now();
-    onError(error);
-  });
 }

@@ -101,19 +101,17 @@ async function applyOne(element: Element, applier: Applier): Promise<Step> {
 function newRowOf(valid: ValidElement, before: Row | undefined, place: string, applier: Applier): Row | Faults {
   const { kind, action, members } = valid;
   const { names, now, organisation, room } = applier;
-  const { given, faults } = resolved(valid, place, names);
+  const { input, faults } = resolved(valid, place, names);
   const id = before?._id ?? (typeof members.id === 'string' ? members.id : randomUUID());
-  const record = recordOf(kind, given, { id, now, before, isPatch: action === 'patch', organisation });
+  const record = recordOf(kind, input, { id, now, before, isPatch: action === 'patch', organisation });
   const checked = withFaults(faultsAt(place, record, kind.check, room, Infinity), faults);
   if (checked.count > 0) return checked;
+  const brokenRules = [
+    ...repeatedIds(kind.resource.stored.members, input),
+    ...(kind.resource.rules?.(record as ImportRecord) ?? []),
+  ];
   const ruleFaults = [
-    ...[
-      ...repeatedIds(kind.resource.stored.members, given),
-      ...(kind.resource.rules?.(record as ImportRecord) ?? []),
-    ].map((fault) => ({
-      ...fault,
-      pointer: place + (fault.pointer ?? ''),
-    })),
+    ...brokenRules.map((fault) => ({ ...fault, pointer: place + (fault.pointer ?? '') })),
     ...conflicts(kind, id, record, place, applier),
     ...ownerFaults(kind, before, record, place),
   ];
@@ -122,15 +120,17 @@ function newRowOf(valid: ValidElement, before: Row | undefined, place: string, a
 }
 
 /** The members with ids in place of references by external_ref, and faults of references to what is not there. */
-function resolved({ kind, members }: ValidElement, place: string, names: Names): { given: Members; faults: Fault[] } {
+function resolved({ kind, members }: ValidElement, place: string, names: Names): { input: Members; faults: Fault[] } {
   const refs = new Set(kind.references.map(({ refMember }) => refMember));
-  const given = Object.fromEntries(Object.entries(members).filter(([name]) => !refs.has(name)));
+  const input: Record<string, unknown> = Object.fromEntries(
+    Object.entries(members).filter(([name]) => !refs.has(name)),
+  );
   const faults: Fault[] = [];
   for (const { member, refMember, to } of kind.references) {
     const ref = members[refMember];
-    if (ref === null) given[member] = null;
-    if (typeof ref === 'string') given[member] = names.owner(to, 'external_ref', ref);
-    const id = given[member];
+    if (ref === null) input[member] = null;
+    if (typeof ref === 'string') input[member] = names.owner(to, 'external_ref', ref);
+    const id = input[member];
     const at = typeof ref === 'string' ? refMember : member;
     if (typeof ref === 'string' || typeof id === 'string') {
       const named = { pointer: `${place}/${at}`, name: to.name, identifier: refMember === at ? 'external_ref' : 'id' };
@@ -138,9 +138,9 @@ function resolved({ kind, members }: ValidElement, place: string, names: Names):
       if (fault) faults.push(fault);
     }
     // one that is missing is named by the fault above
-    if (typeof ref === 'string' && id === undefined) given[member] = NOWHERE;
+    if (typeof ref === 'string' && id === undefined) input[member] = NOWHERE;
   }
-  return { given, faults };
+  return { input, faults };
 }
 
 /** The id of no object. */

@@ -47,9 +47,9 @@ export async function readElements(
     if (pause) await pause;
     const at = placeOf(index);
     const outerFaults = faultsAt(at, withoutMembers(element), check, roomAfter(listed));
-    const { type, given } = outlineOf(element);
+    const { type, actions } = outlineOf(element);
     const kind = typeof type === 'string' ? byName.get(type) : undefined;
-    const [action, ...others] = given;
+    const [action, ...others] = actions;
     const faults: Fault[] = [];
     if (outerFaults.count === 0 && others.length > 0)
       faults.push({ pointer: at, code: 'not_allowed', detail: 'must have only one of put, patch and delete' });
@@ -105,9 +105,9 @@ function withoutMembers(element: unknown): unknown {
 }
 
 /** The type that an element names, and the actions that it gives members for: one, if it is valid. */
-function outlineOf(element: unknown): { readonly type: unknown; readonly given: readonly Action[] } {
-  if (!isObject(element)) return { type: undefined, given: [] };
-  return { type: element.type, given: ACTIONS.filter((action) => isObject(element[action])) };
+function outlineOf(element: unknown): { readonly type: unknown; readonly actions: readonly Action[] } {
+  if (!isObject(element)) return { type: undefined, actions: [] };
+  return { type: element.type, actions: ACTIONS.filter((action) => isObject(element[action])) };
 }
 
 function versionOf(element: unknown): number | undefined {
@@ -120,8 +120,7 @@ function memberFaults(kind: Kind, action: Action, members: Members, at: string):
   const { identities, lists, references } = kind;
   const faults: Fault[] = [];
   if (!identities.some((member) => identityOf(members, member) !== undefined)) {
-    const [first, ...others] = identities.toReversed();
-    const names = [...others.toReversed(), String(first)].join(identities.length > 2 ? ', ' : ' or ');
+    const names = identities.join(identities.length > 2 ? ', ' : ' or ');
     faults.push({ pointer: at, code: 'required', detail: `must have a text in ${names}` });
   }
   if (action === 'delete') {

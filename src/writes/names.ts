@@ -48,13 +48,12 @@ export function createNames(): Names {
   const byKind = new Map<Kind, Known>();
 
   function knownOf(kind: Kind): Known {
-    let kindNames = byKind.get(kind);
-    if (!kindNames)
-      byKind.set(
-        kind,
-        (kindNames = { objects: new Map(), owners: new Map(kind.unique.map((member) => [member, new Map()])) }),
-      );
-    return kindNames;
+    const known = byKind.get(kind) ?? {
+      objects: new Map<string, KeptMembers>(),
+      owners: new Map(kind.unique.map((member) => [member, new Map<string, string>()])),
+    };
+    byKind.set(kind, known);
+    return known;
   }
 
   function forget({ objects, owners }: Known, id: string): void {
@@ -69,6 +68,7 @@ export function createNames(): Names {
 
   const names: Names = {
     idOf(kind, members) {
+      // in their order: the id, the external_ref if objects have one, and the unique member
       const [id, ref, ...others] = kind.identities.map((member) => [member, identityOf(members, member)] as const);
       if (id?.[1] !== undefined) return knownOf(kind).objects.has(id[1]) ? id[1] : undefined;
       const byRef = ref && names.owner(kind, ...ref);

@@ -3,7 +3,7 @@ import type { OrganisationData } from '../tenant/organisationData';
 import { partOf, readPiece } from '../mongo/readRows';
 import { removeDetached } from '../stored/attachmentRows';
 import type { Row } from '../stored/resource';
-import { changedAt, isSameRow, type RowChange, writeRows } from '../stored/rows';
+import { isSameRow, type RowChange, stampedRow, writeRows } from '../stored/rows';
 import type { Element } from './elements';
 import type { Kind, Members } from './kinds';
 import { type Names, readNames } from './names';
@@ -65,7 +65,9 @@ export function openRows(
   /** Reads rows of a kind. Those that are open stay as they are: in a dry run, elements before have changed them only here. */
   async function read(kind: Kind, values: Values): Promise<void> {
     const rows = rowsOf(kind);
-    const [named, most, ids] = [filterOf(values), mostOf(values), [] as string[]];
+    const named = filterOf(values);
+    const most = mostOf(values);
+    const ids: string[] = [];
     for (let isWhole = false; !isWhole;) {
       const filter = ids.length === 0 ? named : { $and: [named, { _id: { $nin: ids } }] };
       const piece = await readPiece(
@@ -163,8 +165,7 @@ export function openRows(
       if (!owner?.row) return;
       const { summary } = to.resource;
       const row = isNew && summary ? summary.add(owner.row, part) : owner.row;
-      const { updated_at: last } = row as { updated_at?: Date };
-      owner.row = { ...row, ...(last && { updated_at: changedAt(last, now) }) };
+      owner.row = stampedRow(row, row, now);
       owner.isOutdated ||= !isNew;
       changed.add(owner);
     },

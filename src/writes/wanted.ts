@@ -22,8 +22,11 @@ export function nextWanted(
   start: number,
   rowsPerPiece: (collection: string) => number,
 ): Wanted {
-  const [rows, referred]: [Growing, Growing] = [new Map(), new Map()];
-  let [end, count, most] = [start, 0, Infinity];
+  const rows: Growing = new Map();
+  const referred: Growing = new Map();
+  let end = start;
+  let count = 0;
+  let most = Infinity;
   for (; end < elements.length; end += 1) {
     const valid = elements[end]?.valid;
     if (!valid) continue;

@@ -37,6 +37,12 @@ writeFileSync(
     })
     .join('\n'),
 );
+writeFileSync(
+  join(folder, 'contacts.graphql'),
+  ['type Contact', 'input ContactInput', 'input ContactChange']
+    .map((kind) => `extend ${kind} { "Title." title: String @constraint(max_length: 9) }`)
+    .join('\n'),
+);
 appendFileSync(
   join(folder, 'rules.mjs'),
   "export const Request = ({ subject }, { fault }) => { if (subject === 'Ruled') fault('/subject', 'must be another'); };",

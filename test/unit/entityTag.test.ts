@@ -2,7 +2,7 @@ import type { GraphQLResolveInfo } from 'graphql';
 import type { DataContext } from '../../src/operations/context';
 import { publishedSchemas } from '../../src/gateway/schemas';
 import { tagOf } from '../../src/schema/entityTags';
-import { tagResolver } from '../../src/stored/entityTag';
+import { tagResolver } from '../../src/stored/derived';
 
 test('the entity tag of a row is worked out once, however often a query names it', () => {
   const { graphql: schema } = publishedSchemas();

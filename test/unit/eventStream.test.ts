@@ -160,7 +160,7 @@ function openWaiting(payEvery: number) {
   const callerOf = (key: string, id: string, recheck: () => Promise<object>, owner = id) => {
     const gone = new AbortController();
     const waitIdle = (wait: (signal: AbortSignal) => Promise<unknown>) => wait(gone.signal);
-    const holder = { key, owner };
+    const holder = { caller: key, organisation: owner };
     const caller = {
       ...{ organisationId: id, holder, recheck, charge: () => Promise.resolve(), waitIdle },
     } as unknown as WaitingCaller;

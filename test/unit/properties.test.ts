@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { DEFAULT_KEY_PREFIX, generateKey, hashSecret, parseKey, secretMatches } from '../../src/auth/keys';
 import { AppError } from '../../src/errors';
-import { totalOf } from '../../src/stored/lines';
+import { totalOf } from '../../src/resources/rules';
 import { findPage, firstPage, type ListRequest } from '../../src/tenant/pagination';
 import { searchWords } from '../../src/stored/search';
 import { emptyRows } from '../support/emptyRows';

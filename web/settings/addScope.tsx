@@ -43,8 +43,7 @@ function addScope(id: string, scope: string): void {
     },
     Body: () => <>{key && <Change of={key} scope={scope} />}</>,
     doing: () => `Adding ${scope}…`,
-    doubt: ({ isUnsure }) =>
-      isUnsure ? 'We couldn’t confirm that it was added. Adding it again does no harm.' : undefined,
+    doubt: 'We couldn’t confirm that it was added. Adding it again does no harm.',
     async work() {
       // somebody else may have changed the others meanwhile
       const { scopes } = await call('key', { key_id: id });

@@ -232,6 +232,14 @@ export function failureOf(error: unknown): Failure {
   return new Failure('Something went wrong on this page. Reload it.', { code: 'page' });
 }
 
+/** Resolves with the result of work, or with why it failed. */
+export function settled<Result>(work: Promise<Result>) {
+  return work.then(
+    (value) => [value, undefined] as const,
+    (error: unknown) => [undefined, failureOf(error)] as const,
+  );
+}
+
 /** A failure's message without its advice. */
 export function reason({ message }: Failure): string {
   return message.replace(/ Try again\.$/, '');
@@ -262,10 +270,7 @@ export function createLatestRun(): LatestRun {
     async attempt(work, show, again) {
       run += 1;
       const ownRun = run;
-      const [result, failure] = await work().then(
-        (value) => [value, undefined] as const,
-        (error: unknown) => [undefined, failureOf(error)] as const,
-      );
+      const [result, failure] = await settled(work());
       if (ownRun !== run) return undefined;
       const isLost = again !== undefined && failure?.isUnsure === true;
       show(isLost ? undefined : failure);

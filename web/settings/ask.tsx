@@ -1,6 +1,6 @@
 import { createContext, type HTMLAttributes, type JSX } from 'preact';
 import { useContext } from 'preact/hooks';
-import { Failure, failureOf, reason, sentence } from './api';
+import { Failure, failureOf, reason, sentence, settled } from './api';
 import { close, isOpen, open, redraw, type Shown } from './dialog';
 import { failureNotice, Notice } from './notices';
 import { OptionList, type Options, Problem } from './parts';
@@ -25,8 +25,8 @@ export interface Question {
   readonly doing: (entered: FormData) => string;
   /** Whether the browser asks before the page is left meanwhile. */
   readonly asks?: boolean;
-  /** What remains uncertain after a failure. */
-  readonly doubt?: (failure: Failure) => string | undefined;
+  /** What remains uncertain if the gateway may have made the change although the work failed. */
+  readonly doubt?: string;
   /** Called if the page may be out of date: after a failure, and again when the dialog closes. */
   readonly changed?: () => void;
   /** Runs before the main button is offered. If it resolves with a function, the dialog closes and that runs instead. */
@@ -86,10 +86,7 @@ class Asking {
       this.status = 'The gateway is slow; still waiting.';
       redraw();
     }, SLOW);
-    const [next, failure] = await this.question.work(entered).then(
-      (value) => [value, undefined] as const,
-      (error: unknown) => [undefined, failureOf(error)] as const,
-    );
+    const [next, failure] = await settled(this.question.work(entered));
     clearTimeout(timer);
     this.isRunning = false;
     this.status = '';
@@ -116,9 +113,10 @@ class Asking {
       changed?.();
     }
     const { code, link, faults } = failure;
-    const unknown = doubt?.(failure);
     const shownFailure =
-      unknown === undefined ? failure : new Failure(`${reason(failure)} ${unknown}`, { code, link, faults });
+      doubt !== undefined && failure.isUnsure
+        ? new Failure(`${reason(failure)} ${doubt}`, { code, link, faults })
+        : failure;
     if (this.#notice) failureNotice(shownFailure, this.#notice);
     if (!isOpen(this.dialog) || this.#placeFaults(shownFailure, form)) return;
     this.failure = shownFailure;

@@ -1,5 +1,6 @@
 import { type JSX, render } from 'preact';
 import { AUDIT_GROUPS } from '../../src/organisations/auditEvents';
+import { UUID } from '../../src/units';
 import { type Answer, callOf } from './api';
 import { Csv, type EventFilters } from './csv';
 import { EventTable, OTHERS } from './events';
@@ -15,7 +16,6 @@ import { startOf } from './time';
 const call = callOf('audit');
 /** The most events that a file can have; the browser holds them in memory while it is made. */
 const MOST = 50_000;
-const UUID = /^[0-9a-f-]{36}$/i;
 
 /** The groups of actions, with what each is called, and what all of it is called. */
 const GROUPS = [
@@ -146,7 +146,8 @@ export function auditPage() {
 /** The filters as they are asked for: days are those of the browser, and the last one is included. */
 function asked({ key, since, until, ...others }: Chosen): EventFilters {
   return {
-    ...{ ...others, key_id: key },
+    ...others,
+    key_id: key,
     since: since === null ? null : startOf(since).toISOString(),
     until: until === null ? null : startOf(until, 1).toISOString(),
   };

@@ -1,5 +1,6 @@
-import { type Answer, call, failureOf } from './api';
+import { type Answer, call, failureOf, reason } from './api';
 import { csvOf } from './csvText';
+import { counted } from './numbers';
 import { say } from './page';
 
 /* The audit log as a file, put together here page by page. What was read is kept until it is saved or another file is begun. */
@@ -22,11 +23,9 @@ interface Job {
 const AT_ONCE = 100;
 /** How long to wait when too many requests were made, in milliseconds. */
 const PAUSE = 5000;
-const COLUMNS = [
-  ...(['id', 'at', 'action', 'actor', 'actor_name', 'from', 'key_id', 'details', 'times', 'last_at'] as const),
-];
+const COLUMNS = ['id', 'at', 'action', 'actor', 'actor_name', 'from', 'key_id', 'details', 'times', 'last_at'] as const;
 
-const counted = (number: number): string => `${number.toLocaleString('en')} ${number === 1 ? 'event' : 'events'}`;
+const eventsIn = (events: readonly Event[]): string => counted(events.length, 'event');
 
 export class Csv {
   /** Progress or result of the last download; undefined before the first. */
@@ -62,7 +61,7 @@ export class Csv {
     this.#turn += 1;
     const turn = this.#turn;
     this.isReading = true;
-    this.#show(`${counted(job.events.length)} read…`);
+    this.#show(`${eventsIn(job.events)} read…`);
     say('Reading the audit log.');
     try {
       while (job.events.length < job.most) {
@@ -71,16 +70,16 @@ export class Csv {
         job.events.push(...page.data);
         job.cursor = page.next_cursor;
         if (job.cursor === null) break;
-        this.#show(`${counted(job.events.length)} read…`);
+        this.#show(`${eventsIn(job.events)} read…`);
       }
       this.#end();
       if (job.events.length === 0) this.#leave('There are no such events.');
       else this.#save(job);
     } catch (error) {
       if (turn !== this.#turn) return;
-      const { message, link } = failureOf(error);
+      const failure = failureOf(error);
       this.#end();
-      this.#pause(message.replace(/ Try again\.$/, ''), link);
+      this.#pause(reason(failure), failure.link);
     }
   }
 
@@ -91,9 +90,7 @@ export class Csv {
         return await call('events', { ...job.filters, limit: AT_ONCE, cursor: job.cursor });
       } catch (error) {
         if (turn !== this.#turn || failureOf(error).code !== 'rate_limited') throw error;
-        this.#show(
-          `${counted(job.events.length)} read; the limit of requests per minute is reached, so this goes on later…`,
-        );
+        this.#show(`${eventsIn(job.events)} read; the limit of requests per minute is reached, so this goes on later…`);
         await new Promise((resolve) => setTimeout(resolve, PAUSE));
         if (turn !== this.#turn) throw error;
       }
@@ -105,16 +102,16 @@ export class Csv {
     this.isReading = false;
   }
 
-  #pause(reason: string, link?: { readonly href: string; readonly text: string }): void {
+  #pause(why: string, link?: { readonly href: string; readonly text: string }): void {
     const job = this.#job;
     if (!job) return;
     const count = job.events.length;
-    const message = `${reason} ${counted(count)} ${count === 1 ? 'was' : 'were'} read.`;
+    const message = `${why} ${eventsIn(job.events)} ${count === 1 ? 'was' : 'were'} read.`;
     this.#show(
       message,
       [
         { text: 'Go on', does: () => void this.#read(job) },
-        ...(count === 0 ? [] : [{ text: `Save ${counted(count)}`, does: () => this.#save(job) }]),
+        ...(count === 0 ? [] : [{ text: `Save ${eventsIn(job.events)}`, does: () => this.#save(job) }]),
       ],
       link,
     );
@@ -123,14 +120,15 @@ export class Csv {
 
   /** Saves what was read, and forgets it. */
   #save({ events, cursor, most }: Job): void {
+    const saved = events.slice(0, most);
     const name = `audit-${new Date().toISOString().slice(0, 10)}.csv`;
-    const href = URL.createObjectURL(new Blob([csvOf(COLUMNS, events.slice(0, most))], { type: 'text/csv' }));
+    const href = URL.createObjectURL(new Blob([csvOf(COLUMNS, saved)], { type: 'text/csv' }));
     Object.assign(document.createElement('a'), { href, download: name }).click();
     // the browser has read the file by then
     setTimeout(() => URL.revokeObjectURL(href), 60_000);
     const isTruncated = cursor !== null && events.length >= most;
     const advice = isTruncated ? ' Older ones are not in it: choose a period for those.' : '';
-    this.#leave(`Saved ${counted(Math.min(events.length, most))} as ${name}.${advice}`);
+    this.#leave(`Saved ${eventsIn(saved)} as ${name}.${advice}`);
   }
 
   #leave(message: string): void {

@@ -1,7 +1,8 @@
 import { Fragment, type JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { call, type Failure, failureOf, type Key, settings } from './api';
+import { type Answer, call, type Key, settings, settled } from './api';
 import { ask } from './ask';
+import type { Calls } from './calls';
 import * as field from './keyFields';
 import { KeyForm } from './keyForm';
 import { keyText } from './keyNames';
@@ -17,13 +18,20 @@ export const mayMake = settings.mayChange && settings.hasPlan;
 /** To be called after a key was changed, or may have been. */
 export const changed = (): void => refresh('integrations', 'keys', 'key', 'audit');
 
-/** Adds the offending value to each fault of a list element. */
-export function nameElements({ faults }: Failure, variables: object): void {
-  for (const fault of faults) {
+/** Creates or changes a key. @throws Failure with the offending value in each fault of a list element */
+export async function callNaming<Operation extends 'make' | 'update'>(
+  operation: Operation,
+  variables: Calls[Operation]['variables'],
+): Promise<Answer<Operation>> {
+  const [answer, failure] = await settled(call(operation, variables));
+  if (!failure) return answer;
+  const lists = variables as unknown as Readonly<Record<string, readonly string[]>>;
+  for (const fault of failure.faults) {
     const [, list = '', at] = fault.pointer.split('/');
-    const value = at === undefined ? undefined : (variables as Record<string, string[]>)[list]?.[Number(at)];
+    const value = at === undefined ? undefined : lists[list]?.[Number(at)];
     if (value !== undefined) fault.detail = `“${value}” ${fault.detail}`;
   }
+  throw failure;
 }
 
 /** Asks what to change, and sends only that, so that what somebody else has changed meanwhile stays. */
@@ -40,12 +48,13 @@ export function editKey(key: Key): void {
     changed,
     Body: () => <KeyForm first={key} ends={ends} isEdited />,
     doing: (entered) => `Saving the key ${field.textOf(entered, 'name')}…`,
-    doubt: ({ isUnsure }) =>
-      isUnsure ? 'We couldn’t confirm that it was saved. Saving it again does no harm.' : undefined,
+    doubt: 'We couldn’t confirm that it was saved. Saving it again does no harm.',
     async work(entered) {
       const input = {
-        ...{ name: field.textOf(entered, 'name'), allowed_ranges: field.rangesOf(entered) },
-        ...{ expires_at: field.expiryOf(entered), mcp: entered.get('mcp') as Key['mcp'] },
+        name: field.textOf(entered, 'name'),
+        allowed_ranges: field.rangesOf(entered),
+        expires_at: field.expiryOf(entered),
+        mcp: entered.get('mcp') as Key['mcp'],
       };
       const changes: Partial<typeof input> & { scopes?: string[] } = Object.fromEntries(
         Object.entries(input).filter(
@@ -55,13 +64,7 @@ export function editKey(key: Key): void {
       const scopes = await scopesAfter(key, field.scopesOf(entered));
       if (scopes) changes.scopes = scopes;
       if (Object.keys(changes).length === 0) return () => say('Nothing was changed.');
-      try {
-        await call('update', { key_id: id, ...changes });
-      } catch (error) {
-        const failure = failureOf(error);
-        nameElements(failure, changes);
-        throw failure;
-      }
+      await callNaming('update', { key_id: id, ...changes });
       return () => {
         say(`Saved the key ${input.name}.`);
         changed();
@@ -127,8 +130,7 @@ export function revokeKey(key: Key): void {
     changed,
     Body,
     doing: () => `Revoking the key ${name}…`,
-    doubt: ({ isUnsure }) =>
-      isUnsure ? `We couldn’t confirm that the key ${name} was revoked. Revoking it again does no harm.` : undefined,
+    doubt: `We couldn’t confirm that the key ${name} was revoked. Revoking it again does no harm.`,
     async work() {
       await call('revoke', { key_id: id });
       return () => {

@@ -1,9 +1,9 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { call, failureOf, type Key, now } from './api';
+import { call, type Key, now } from './api';
 import { ask, Choice } from './ask';
 import { showSecret } from './dialog';
-import { changed, nameElements } from './keyChanges';
+import { callNaming, changed } from './keyChanges';
 import * as field from './keyFields';
 import { KeyForm } from './keyForm';
 import { keyText } from './keyNames';
@@ -25,28 +25,18 @@ export function makeKey(): void {
     changed,
     Body: () => <KeyForm first={NEW} ends={ENDS} />,
     doing: (entered) => `Creating the key ${field.textOf(entered, 'name')}…`,
-    doubt: ({ isUnsure }) =>
-      isUnsure
-        ? 'We couldn’t confirm that the key was created. Look for it in the list before you try again: if it is there, revoke it, since it cannot be shown again.'
-        : undefined,
+    doubt:
+      'We couldn’t confirm that the key was created. Look for it in the list before you try again: if it is there, revoke it, since it cannot be shown again.',
     async work(entered) {
-      const input = {
-        ...{
-          name: field.textOf(entered, 'name'),
-          scopes: field.scopesOf(entered),
-          expires_at: field.expiryOf(entered),
-        },
-        ...{ allowed_ranges: field.rangesOf(entered), mcp: entered.get('mcp') as Key['mcp'] },
+      const answer = await callNaming('make', {
+        name: field.textOf(entered, 'name'),
+        scopes: field.scopesOf(entered),
+        expires_at: field.expiryOf(entered),
+        allowed_ranges: field.rangesOf(entered),
+        mcp: entered.get('mcp') as Key['mcp'],
         customer_ids: field.customerIdsOf(entered),
-      };
-      try {
-        const answer = await call('make', input);
-        return () => showNewKey(answer);
-      } catch (error) {
-        const failure = failureOf(error);
-        nameElements(failure, input);
-        throw failure;
-      }
+      });
+      return () => showNewKey(answer);
     },
   });
 }
@@ -87,10 +77,7 @@ export function rotateKey(key: Key): void {
     changed,
     Body,
     doing: () => `Rotating the key ${key.name}…`,
-    doubt: ({ isUnsure }) =>
-      isUnsure
-        ? `We couldn’t confirm that the key ${key.name} was rotated. If another key has replaced it, revoke that one, since it cannot be shown again, and rotate this one again.`
-        : undefined,
+    doubt: `We couldn’t confirm that the key ${key.name} was rotated. If another key has replaced it, revoke that one, since it cannot be shown again, and rotate this one again.`,
     async work(entered) {
       // a key that was leaked has no overlap
       const lifetimes = { overlap_hours: Number(entered.get('overlap') ?? 0), expires_at: field.expiryOf(entered) };

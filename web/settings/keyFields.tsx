@@ -1,12 +1,12 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
+import { DAY } from '../../src/units';
 import { Failure, now } from './api';
 import { Choice, Field, useFault } from './ask';
 import { OptionList, type Options } from './parts';
 
 /* Fields of the dialogs of keys. */
 
-const DAY = 86_400_000;
 /** The choice that leaves the expiry as it is. */
 export const AS_IT_IS = 'as-it-is';
 

@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 import { type Answer, call, type Key, createLatestRun } from './api';
+import { counted } from './numbers';
 import { Filter, type Options } from './parts';
 
 /* Names of keys, links to their pages, and their scopes in words. */
@@ -34,8 +35,7 @@ export function scopesInWords(scopes: readonly string[], most = NAMED): string {
 
 /** Whose data a key has: `2 customers`. */
 export function customersInWords(ids: readonly string[] | null | undefined): string {
-  if (!ids) return 'all customers';
-  return ids.length === 1 ? '1 customer' : `${String(ids.length)} customers`;
+  return ids ? counted(ids.length, 'customer') : 'all customers';
 }
 
 export function noteNames(read: readonly Named[]): void {

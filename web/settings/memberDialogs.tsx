@@ -42,10 +42,8 @@ export function invite(member?: Member): void {
       </>
     ),
     doing: () => 'Creating the link…',
-    doubt: ({ isUnsure }) =>
-      isUnsure
-        ? 'We couldn’t confirm that the link was created. If it is among the invitations, revoke it, since it cannot be shown again.'
-        : undefined,
+    doubt:
+      'We couldn’t confirm that the link was created. If it is among the invitations, revoke it, since it cannot be shown again.',
     async work(entered) {
       const name = member?.name ?? field.textOf(entered, 'name');
       const answer = await call('invite', { name, role: entered.get('role') as Role });
@@ -82,8 +80,7 @@ export function revokeInvitation({ id, name }: Invitation): void {
       </p>
     ),
     doing: () => `Revoking the invitation of ${name}…`,
-    doubt: ({ isUnsure }) =>
-      isUnsure ? 'We couldn’t confirm that it was revoked. Revoking it again does no harm.' : undefined,
+    doubt: 'We couldn’t confirm that it was revoked. Revoking it again does no harm.',
     async work() {
       await call('revokeInvitation', { invitation_id: id });
       return () => {
@@ -110,8 +107,7 @@ export function signOutMember({ id, name }: Member): void {
       </>
     ),
     doing: () => `Signing out ${name}…`,
-    doubt: ({ isUnsure }) =>
-      isUnsure ? `We couldn’t confirm that ${name} is signed out. Trying again does no harm.` : undefined,
+    doubt: `We couldn’t confirm that ${name} is signed out. Trying again does no harm.`,
     async work() {
       const { sessions } = await call('signOut', { user_id: id });
       return () => {

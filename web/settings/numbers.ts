@@ -5,6 +5,9 @@ import { length } from './time';
 
 export const count = (value: number | null): string => (value ?? 0).toLocaleString('en');
 
+/** `1 event`, `1,200 events` */
+export const counted = (value: number, what: string): string => `${count(value)} ${what}${value === 1 ? '' : 's'}`;
+
 /** `2.5%`: more than nothing is never shown as nothing. */
 export function percent(share: number | null): string {
   const value = (share ?? 0) * 100;

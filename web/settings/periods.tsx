@@ -1,4 +1,5 @@
 import type { JSX } from 'preact';
+import { DAY, HOUR } from '../../src/units';
 import type { Calls } from './calls';
 import { Segments } from './parts';
 import { choose, chosen } from './route';
@@ -17,12 +18,11 @@ interface Words {
   readonly since?: string;
 }
 
-const HOUR = 3_600_000;
 const PERIODS: Readonly<Record<Period, Words>> = {
   last_1h: { name: '1 hour', span: 'the last hour', step: HOUR / 12, since: '1' },
   last_24h: { name: '24 hours', span: 'the last 24 hours', step: HOUR, since: '24' },
-  last_7d: { name: '7 days', span: 'the last 7 days', step: 24 * HOUR },
-  last_30d: { name: '30 days', span: 'the last 30 days', step: 24 * HOUR },
+  last_7d: { name: '7 days', span: 'the last 7 days', step: DAY },
+  last_30d: { name: '30 days', span: 'the last 30 days', step: DAY },
 };
 const USUAL = 'last_24h';
 const OPTIONS = Object.entries(PERIODS).map(([period, { name }]) => [period, name] as const);
@@ -71,7 +71,7 @@ export interface Span {
 export function spanAt(start: string, period: Period): Span {
   const until = new Date(Date.parse(start) + PERIODS[period].step).toISOString();
   const utc = `${start.slice(11, 16)} to ${until.slice(11, 16)} UTC`;
-  if (PERIODS[period].step < 24 * HOUR) {
+  if (PERIODS[period].step < DAY) {
     const [from, to] = [clockOf(start), clockOf(until)];
     return { since: start, until, label: from, local: `${dayOf(start)}, ${from} to ${to}`, utc };
   }

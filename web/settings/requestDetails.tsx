@@ -5,6 +5,7 @@ import { type Answer, settings } from './api';
 import { Copyable, Sheet } from './dialog';
 import { KeyLink } from './keyNames';
 import type { Reading } from './list';
+import { count } from './numbers';
 import { Ago, Cell, Facts, Head, HeadRow, Problem, State } from './parts';
 import { APIS } from './requestFilters';
 import { exact, length } from './time';
@@ -36,7 +37,7 @@ export function Outcome({ of: request }: { of: Request }): JSX.Element | null {
 
 /** How many elements of its bulk calls failed. */
 const failures = ({ elements, elements_failed: failed }: Pick<Request, 'elements' | 'elements_failed'>): string =>
-  `${(failed ?? 0).toLocaleString('en')} of ${(elements ?? 0).toLocaleString('en')} failed`;
+  `${count(failed)} of ${count(elements)} failed`;
 
 /** Why a key was refused. */
 const REFUSALS = {
@@ -113,7 +114,7 @@ export function CountsByKey({ of: { data }, code }: { of: Answer<'requestCounts'
               <Head label="Key">
                 <KeyLink id={id} search={`?search=${code}`} hasLastFour />
               </Head>
-              <Cell label="Requests">{requests.toLocaleString('en')}</Cell>
+              <Cell label="Requests">{count(requests)}</Cell>
               {hasScopes && (
                 <Cell label="Missing scopes">
                   {scopes.map((scope) => (

@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 import { useId } from 'preact/hooks';
+import { HOUR } from '../../src/units';
 import { now } from './api';
 import type { Calls } from './calls';
 import { periodInWords } from './histogram';
@@ -13,7 +14,6 @@ const NAMES = ['search', 'result', 'status', 'api', 'key', 'since', 'until'] as 
 export type Filters = Readonly<Record<(typeof NAMES)[number], string>>;
 type Variables = NonNullable<Calls['requestHistogram']['variables']>;
 
-const HOUR = 3_600_000;
 const PERIODS: Options = [
   ['1', '1 hour'],
   ['24', '24 hours'],
@@ -26,13 +26,12 @@ const RESULTS: Options = [
 ];
 const ANY = ['', 'any'] as const;
 export const APIS: Readonly<Record<NonNullable<Variables['face']>, string>> = {
-  ...{ rest: 'REST', graphql: 'GraphQL', mcp: 'MCP' },
+  rest: 'REST',
+  graphql: 'GraphQL',
+  mcp: 'MCP',
 };
 const API_OPTIONS: Options = [ANY, ...Object.entries(APIS)];
-const STATUSES = [
-  ...['2xx', '4xx', '5xx', '200', '201', '304', '400', '401', '403', '404', '405', '406', '409', '412'],
-  ...['413', '415', '422', '429', '499', '500', '503'],
-];
+const STATUSES = '2xx 4xx 5xx 200 201 304 400 401 403 404 405 406 409 412 413 415 422 429 499 500 503'.split(' ');
 const STATUS_OPTIONS: Options = [ANY, ...STATUSES.map((status) => [status, status] as const)];
 
 /** The parameters by which addresses of earlier versions, and counts of an error code, name what is searched. */
@@ -40,8 +39,8 @@ const SEARCHES = ['search', 'code', 'operation', 'request_id'];
 
 /** The filters in the address. */
 export function filtersInAddress(): Filters {
-  const given = Object.fromEntries(NAMES.map((name) => [name, chosen(name) ?? ''])) as Filters;
-  return { ...given, search: SEARCHES.map(chosen).find((text) => text !== null) ?? '' };
+  const filters = Object.fromEntries(NAMES.map((name) => [name, chosen(name) ?? ''])) as Filters;
+  return { ...filters, search: SEARCHES.map(chosen).find((text) => text !== null) ?? '' };
 }
 
 /** The parameters of the address that has these filters. */

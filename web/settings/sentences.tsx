@@ -2,6 +2,7 @@ import type { ComponentChildren, JSX } from 'preact';
 import type { ShownAction } from '../../src/organisations/auditEvents';
 import type { Event } from './csv';
 import { scopesInWords } from './keyNames';
+import { counted } from './numbers';
 import { shownId } from './route';
 import { exact } from './time';
 
@@ -100,7 +101,7 @@ export const EVENTS: Readonly<Record<ShownAction, EventWords>> = {
     ({ everywhere: user, sessions }) => [
       user === undefined
         ? 'Signed out'
-        : `Signed ${userOf(user)} out everywhere: ended ${counted(sessions, 'session')}`,
+        : `Signed ${userOf(user)} out everywhere: ended ${counted(Number(sessions), 'session')}`,
     ],
   ],
 };
@@ -114,8 +115,6 @@ export function partsOf({ action, key_id: id, details: text }: Event): Parts {
 
 const named = (name: unknown): JSX.Element => <strong>{valueInWords(name)}</strong>;
 const userOf = (user: unknown): string => valueInWords(user).replace(/^(link|invited):/, '');
-const counted = (count: unknown, what: string): string =>
-  `${Number(count).toLocaleString('en')} ${what}${count === 1 ? '' : 's'}`;
 const urlOf = ({ url, endpoint }: Details): JSX.Element => <span class="url">{named(url ?? endpoint)}</span>;
 const scopesOf = ({ scopes }: Details): string => scopesInWords(Array.isArray(scopes) ? scopes : [], Infinity);
 
@@ -176,8 +175,11 @@ const isEmpty = (value: unknown): boolean => Array.isArray(value) && value.lengt
 const isList = (value: unknown): value is readonly unknown[] => Array.isArray(value) && value.length > 0;
 /** Names of members that are not their own words. */
 const TITLES: Readonly<Record<string, string>> = {
-  ...{ expires_at: 'Expiry', allowed_ranges: 'Allowed addresses', mcp: 'Assistants (MCP)', url: 'URL' },
-  ...{ types: 'Events' },
+  expires_at: 'Expiry',
+  allowed_ranges: 'Allowed addresses',
+  mcp: 'Assistants (MCP)',
+  url: 'URL',
+  types: 'Events',
 };
 const title = (name: string): string => TITLES[name] ?? `${name.charAt(0).toUpperCase()}${label(name.slice(1))}`;
 const TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;

@@ -1,5 +1,6 @@
 import type { ComponentChildren, JSX } from 'preact';
 import './usage.css';
+import { DAY } from '../../src/units';
 import { type Answer, type Key, now } from './api';
 import { Chart, Legend, type Series } from './chart';
 import { KeyLink } from './keyNames';
@@ -17,7 +18,7 @@ type Usage = Omit<Answer<'usage'>, 'mcp'>;
 export const AGE = 'Figures are up to a minute old.';
 
 /** How long requests are kept, in milliseconds; before that a bar opens nothing. */
-const REQUESTS_KEPT = 7 * 86_400_000;
+const REQUESTS_KEPT = 7 * DAY;
 type Bucket = Usage['buckets'][number];
 const BARS: readonly Series<Bucket>[] = [
   {

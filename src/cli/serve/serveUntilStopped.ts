@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Config } from '../../config';
-import { describeError, toggleDebug } from '../../log';
+import { createFailureLog, toggleDebug } from '../../log';
 import { toAppError } from '../../mongo/toAppError';
 import { createPorts } from '../../gateway/ports';
 import { type ServerOptions, startServer } from '../../gateway/server';
@@ -39,6 +39,7 @@ export async function serveUntilStopped(
   { anyPort = false, waits = false, ...options }: ServeOptions,
 ): Promise<void> {
   const { logger } = options;
+  const logFailure = createFailureLog(logger);
   const signal = interruption();
   const onToggle = (): void => {
     toggleDebug(logger, config.LOG_LEVEL);
@@ -53,7 +54,7 @@ export async function serveUntilStopped(
       version,
       answerOf: toAppError,
       onError: (error) => {
-        logger.warn({ error: describeError(error) }, 'traces cannot be sent');
+        logFailure('traces cannot be sent', error);
       },
     });
     opened.push(() => tracing?.stop());

@@ -27,8 +27,8 @@ export function createAuditLines({ control, logger }: Options) {
       const rows = client.db(control).collection<AuditEvent>(AUDIT_EVENTS);
       // an import may name a thousand keys
       const options = { ...SETTLED_READ, projection: { 'details.keys': 0 } } as const;
-      const found = await rows.find({ _id: { $in: ids }, action: { $ne: WITHOUT_LINE } }, options).toArray();
-      const byId = new Map(found.map((row) => [row._id, row]));
+      const auditEvents = await rows.find({ _id: { $in: ids }, action: { $ne: WITHOUT_LINE } }, options).toArray();
+      const byId = new Map(auditEvents.map((row) => [row._id, row]));
       for (const id of ids) {
         const event = byId.get(id);
         if (event) logger.info(auditLine(event as AuditEvent), AUDIT_MESSAGE);

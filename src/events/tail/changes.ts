@@ -85,29 +85,34 @@ export function stagesFor(control: string): object[] {
   };
   // the end of each write, in its transaction (slots.ts)
   const writers = {
-    ...{ 'ns.db': OF_ORGANISATION, 'ns.coll': openWrites.name, operationType: 'update' },
+    'ns.db': OF_ORGANISATION,
+    'ns.coll': openWrites.name,
+    operationType: 'update',
     'updateDescription.updatedFields.by': { $exists: true },
   };
   // an update is of an event that was repeated within the hour
   const audited = {
-    ...{ 'ns.db': control, 'ns.coll': AUDIT_EVENTS, operationType: { $in: ['insert', 'update'] } },
+    'ns.db': control,
+    'ns.coll': AUDIT_EVENTS,
+    operationType: { $in: ['insert', 'update'] },
     'fullDocument.action': { $ne: WITHOUT_LINE },
   };
+  const renewals = { 'ns.db': control, 'ns.coll': TAILS };
   const listed = (name: string): object => ({ $ifNull: [`$updateDescription.${name}`, []] });
   const names = (input: object, name: string): object => ({ $map: { input, in: `$$this.${name}` } });
   return [
-    {
-      $match: {
-        $or: [
-          ...[ofOrganisations, renamed, writers, audited],
-          ...[{ 'ns.db': control, 'ns.coll': TAILS }, { operationType: END }],
-        ],
-      },
-    },
+    { $match: { $or: [ofOrganisations, renamed, writers, audited, renewals, { operationType: END }] } },
     {
       $project: {
-        ...{ operationType: 1, clusterTime: 1, wallTime: 1, ns: 1, to: 1, 'documentKey._id': 1 },
-        ...{ 'lsid.id': 1, txnNumber: 1, by: `${updated}.by` },
+        operationType: 1,
+        clusterTime: 1,
+        wallTime: 1,
+        ns: 1,
+        to: 1,
+        'documentKey._id': 1,
+        'lsid.id': 1,
+        txnNumber: 1,
+        by: `${updated}.by`,
         ...Object.fromEntries(refers),
         // one list is cheaper to decode than the description of an update, of which most parts are empty
         paths: {
@@ -183,7 +188,10 @@ export function toEvent(change: Change, context: ChangeContext): Omit<EventRow, 
   if (!isId(id)) return undefined;
   const object = { type, id };
   const event = (what: string, changes: readonly string[], status: unknown) => ({
-    ...{ type: `${type}.${what}`, at, object, changes },
+    type: `${type}.${what}`,
+    at,
+    object,
+    changes,
     status: hasStatus && typeof status === 'string' ? status : null,
   });
   switch (operationType) {

@@ -50,7 +50,9 @@ export function mayLack(
 export function createCorrections({ corrector, databases, logger }: CorrectionOptions) {
   /** Ids by organisation and collection. */
   const waiting = new Map<string, Map<string, Set<string>>>();
-  let [count, dropped, toldAt] = [0, 0, -Infinity];
+  let count = 0;
+  let dropped = 0;
+  let toldAt = -Infinity;
   let isStopped = false;
   let running: Promise<void> | undefined;
 
@@ -107,7 +109,8 @@ export function createCorrections({ corrector, databases, logger }: CorrectionOp
       { rows: dropped },
       'rows of other programs were not looked at for lack of room; run doctor --rows --fix',
     );
-    [dropped, toldAt] = [0, performance.now()];
+    dropped = 0;
+    toldAt = performance.now();
   }
 
   return {

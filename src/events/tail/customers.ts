@@ -5,7 +5,7 @@ import { published } from '../../schema/model';
 import { customerColumn } from '../../schema/restricted';
 import type { EventRow } from '../collection';
 import { type Change, collectionOf, isDrop, type LoggedChange } from './changes';
-import { lastEvent } from './lastEvents';
+import { lastEvent } from './lastEvent';
 import { forgetRows, rowKey } from './rowKeys';
 
 /*
@@ -68,16 +68,10 @@ export function createOwners() {
         if (isPast || !unknown.has(row.key)) unknown.set(row.key, { ...row, isPast });
       }
       const rows = [...unknown.values()];
-      await readLast(
-        data,
-        rows.filter(({ isPast }) => isPast),
-        known,
-      );
-      await readRows(
-        data,
-        rows.filter(({ isPast }) => !isPast),
-        known,
-      );
+      const past = rows.filter(({ isPast }) => isPast);
+      const present = rows.filter(({ isPast }) => !isPast);
+      await readLast(data, past, known);
+      await readRows(data, present, known);
     },
     /** The customers who may know of a change: the one whose object it is, after the one whose it was. Asked in the order of changes. */
     of(change: Change, ownerOf: OwnerOf): Pick<EventRow, 'customers'> {
@@ -118,11 +112,11 @@ async function readLast(data: OrganisationData, rows: readonly Unknown[], known:
 async function readRows(data: OrganisationData, rows: readonly Unknown[], known: Known): Promise<void> {
   for (const { of, column } of new Map(rows.map((row) => [row.of.collection, row])).values()) {
     const ids = rows.filter((row) => row.of === of).map(({ id }) => id);
-    const found = data.database
+    const storedRows = data.database
       .collection<{ _id: string }>(of.collection)
       .find({ _id: { $in: ids } }, { projection: { [column]: 1 } });
     const customers = new Map<string, unknown>();
-    for await (const row of found) customers.set(row._id, (row as Readonly<Record<string, unknown>>)[column]);
+    for await (const row of storedRows) customers.set(row._id, (row as Readonly<Record<string, unknown>>)[column]);
     for (const { key, id } of rows) {
       const customer = customers.get(id);
       if (customers.has(id)) known.set(key, { customer: typeof customer === 'string' ? customer : null });

@@ -30,7 +30,7 @@ import {
 import { changedSince } from './gaps';
 import { withoutMoved } from './moved';
 import { createOwners } from './customers';
-import { lastStatuses } from './lastEvents';
+import { lastEvent } from './lastEvent';
 import { forgetRows, rowKey } from './rowKeys';
 import { idText } from '../../units';
 
@@ -93,13 +93,13 @@ export function createRecorder({ databases, feeds, onWritten, onStored, onRecord
       const of = collectionOf(change);
       return of && (of.hasStatus || of.part) ? [{ change, of, id: change.documentKey?._id }] : [];
     });
-    const owners = new Map<string, string>();
+    const ownerIds = new Map<string, string>();
     for (const member of new Set(changes.flatMap(({ of }) => of.part?.member ?? []))) {
       const updated = changes.filter(
         ({ change, of }) =>
           of.part?.member === member && change.operationType === 'update' && changedMembers(change, of).length > 0,
       );
-      for (const [key, owner] of await read(data, member, updated)) owners.set(key, owner);
+      for (const [key, owner] of await read(data, member, updated)) ownerIds.set(key, owner);
     }
     /** The row with the status: for a part, the row of the object that it belongs to. */
     const rowOf = ({ change, of, id }: (typeof changes)[number]): RowRef => {
@@ -107,7 +107,7 @@ export function createRecorder({ databases, feeds, onWritten, onStored, onRecord
         of.part && [...published.collections.values()].find(({ object, part }) => object === of.object && !part);
       if (!of.part || !whole) return { of, id };
       const owner =
-        change.operationType === 'update' ? owners.get(keyOf(change)) : change.fullDocument?.[of.part.member];
+        change.operationType === 'update' ? ownerIds.get(keyOf(change)) : change.fullDocument?.[of.part.member];
       return { of: whole, id: owner };
     };
     const unknownRows = changes.flatMap((entry): RowRef[] => {
@@ -222,7 +222,12 @@ export function createRecorder({ databases, feeds, onWritten, onStored, onRecord
       const isUnknown = change.operationType === 'replace' && !statuses.has(keyOf(change));
       if (isUnknown && collectionOf(change)?.hasStatus) keys.set(idText(change.documentKey?._id), keyOf(change));
     }
-    for (const [id, status] of await lastStatuses(data, [...keys.keys()])) statuses.set(keys.get(id) ?? '', status);
+    await Promise.all(
+      [...keys].map(async ([id, key]) => {
+        const last = await lastEvent(data, id, 'status');
+        if (typeof last?.status === 'string') statuses.set(key, last.status);
+      }),
+    );
   }
 
   /** Runs `work`, which says whether it stored events, for each of these organisations, and drops databases that it recreated for erased ones. */
@@ -278,7 +283,8 @@ export function createRecorder({ databases, feeds, onWritten, onStored, onRecord
           const names = await collectionNames(data.database);
           const collections = [...published.collections.values()].filter(({ collection }) => names.has(collection));
           if (collections.length === 0) return false;
-          const [time, to] = [timeDigits(mark.clusterTime), momentOf(mark)];
+          const time = timeDigits(mark.clusterTime);
+          const to = momentOf(mark);
           let ordinal = 0;
           const next = (): string => positionOf(feed.epoch, time, ordinal++);
           try {

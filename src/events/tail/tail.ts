@@ -50,7 +50,10 @@ function createFollower(options: FollowOptions) {
   const stages = stagesFor(control);
   const restores = createRestoreWatch({ now, onRestored, logger });
   const auditLines = createAuditLines({ control, logger });
-  let [isTailing, lag, log, toldNoLog] = [false, 0, undefined as number | undefined, false];
+  let isTailing = false;
+  let lag = 0;
+  let log: number | undefined;
+  let toldNoLog = false;
   /** When the tail last read a renewal of its own lease, while it holds it. */
   let renewalReadAt: number | undefined;
   const logFailure = createFailureLog(logger);
@@ -83,12 +86,20 @@ function createFollower(options: FollowOptions) {
     if (!opened) return;
     const { cursor, lostFrom } = opened;
     let progress: Progress = opened.progress;
-    let [pendingGap, unsaved, measured] = [lostFrom, 0, -Infinity];
+    /** Since when history is lost of which organisations have no gap event yet. */
+    let pendingGap = lostFrom;
+    /** Changes whose events are stored since the last renewal. */
+    let unsaved = 0;
+    let measured = -Infinity;
     /** A restore that organisations have no gap events of yet, and the last of which they have. */
-    let [untold, told] = [undefined as Restored | undefined, undefined as Restored | undefined];
+    let untold: Restored | undefined;
+    let told: Restored | undefined;
     tellRestore(row);
     const writers = createTransactionWriters();
-    let [time, ordinal, last] = ['', 0, undefined as Change | undefined];
+    /** The last change, its cluster time and its ordinal at that time. */
+    let last: Change | undefined;
+    let time = '';
+    let ordinal = 0;
     recorder.begin();
     isTailing = true;
     renewalReadAt ??= performance.now();
@@ -98,7 +109,8 @@ function createFollower(options: FollowOptions) {
     /** Has the next mark bring the gap events of a restore, unless they are stored. */
     function tellRestore({ restored }: TailRow): void {
       if (!restored || restored.told || restored.at.getTime() === told?.at.getTime()) return;
-      [untold, pendingGap] = [restored, EVER];
+      untold = restored;
+      pendingGap = EVER;
     }
 
     /** Renews the lease, whatever the tail is doing; the renewal comes back in the change stream as a mark. */
@@ -127,7 +139,8 @@ function createFollower(options: FollowOptions) {
         const changeTime = timeDigits(change.clusterTime);
         if (changeTime !== time) {
           if (last) ended = { token: last._id, at: last.clusterTime };
-          [time, ordinal] = [changeTime, 0];
+          time = changeTime;
+          ordinal = 0;
         }
         last = change;
         if (isOpenWriteChange(change)) {
@@ -149,11 +162,15 @@ function createFollower(options: FollowOptions) {
         } else changes.push({ change, time, ordinal });
       }
       if (pendingGap !== undefined && mark) {
-        const of = untold;
+        const restore = untold;
         await recorder.recordGap(pendingGap, mark);
-        if (of) await lease.settle(of);
+        if (restore) await lease.settle(restore);
         // unless another one was declared meanwhile
-        if (untold?.at.getTime() === of?.at.getTime()) [untold, told, pendingGap] = [undefined, of ?? told, undefined];
+        if (untold?.at.getTime() === restore?.at.getTime()) {
+          untold = undefined;
+          told = restore ?? told;
+          pendingGap = undefined;
+        }
       }
       await auditLines.write(client, audited);
       await recorder.write(writers.named(changes));

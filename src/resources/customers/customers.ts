@@ -1,6 +1,6 @@
+import type { Fault } from '../../errors';
 import { defineResource, type Row } from '../../stored/resource';
 import { withOwnRules } from '../ownRules';
-import { contactFaults, mergeContacts } from './contacts';
 
 export interface Customer extends Row {
   readonly external_ref: string;
@@ -10,8 +10,22 @@ export interface Customer extends Row {
   readonly updated_at: Date;
 }
 
+/** What a caller sends of contacts, as far as rules ask for it. */
+interface ContactsInput {
+  readonly contacts?: readonly { readonly primary?: boolean | null }[] | null;
+}
+
+/** A fault for each primary contact after the first. */
+function contactFaults({ contacts }: ContactsInput): Fault[] {
+  const primary = [...(contacts ?? []).entries()].filter(([, contact]) => contact.primary === true);
+  return primary.slice(1).map(([index]) => {
+    const pointer = `/contacts/${String(index)}/primary`;
+    return { pointer, code: 'duplicate', detail: 'must be true for one contact only' };
+  });
+}
+
 export const customers = defineResource<Customer>('Customer', {
   ...withOwnRules('Customer'),
-  merges: { contacts: mergeContacts },
+  gatewayIds: ['contacts'],
   elementRules: contactFaults,
 });

@@ -226,6 +226,16 @@ test('a contact keeps its id when its name changes, even if another contact has 
     { id: bob!.id, name: 'Ann' },
     { id: ann!.id, name: 'Cleo' },
   ]);
+  const unknown = randomUUID();
+  const renamed = await caller.patch(path, {
+    contacts: [
+      { id: unknown, name: 'Cleo' },
+      { id: randomUUID(), name: 'Dan' },
+    ],
+  });
+  const [cleo, dan] = renamed.body.contacts as Json[];
+  expect(cleo!.id).toBe(ann!.id);
+  expect([unknown, bob!.id]).not.toContain(dan!.id);
   const twice = await caller.patch(path, {
     contacts: [
       { name: 'A', primary: true },

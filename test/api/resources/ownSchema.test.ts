@@ -129,6 +129,18 @@ test('parts of an invoice have different ids in their list, at any depth, in bul
   expect(change).toMatchObject({ status: 422, body: { errors: faultsAt('') } });
 });
 
+test('a member that the folder adds to contacts is stored by bulk calls and changes, and told apart by', async () => {
+  const external_ref = randomUUID();
+  const customer = (contacts: Json[]) => ({ external_ref, name: 'Mill', contacts });
+  const ann = (title: string): Json => ({ name: 'Ann', title });
+  const created = await caller.post('/customers/bulk', { customers: [customer([ann('Dr'), ann('Ms')])] });
+  const path = `/customers/${String(created.body.results[0].id)}`;
+  const { contacts: before } = (await caller.get(path)).body;
+  expect(before).toMatchObject([ann('Dr'), ann('Ms')]);
+  const { body: changed } = await caller.patch(path, { contacts: [ann('Ms'), ann('Dr')] });
+  expect(changed.contacts).toEqual(before.toReversed());
+});
+
 test('a scope of the folder guards its operations, and an organisation sees its own invoices only', async () => {
   const reader = await callerOf(gateway, organisation, { scopes: ['invoices:read'] });
   expect((await reader.get('/invoices')).status).toBe(200);

@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
+import { DAY } from '../../../src/units';
 import { Failure, failureOf, now, reason } from '../api';
 import { ask, Field, type Question } from '../ask';
 import { redraw } from '../dialog';
@@ -11,7 +12,6 @@ import { type Endpoint, events, Url } from './words';
 
 /* Rotating, enabling, disabling and deleting an endpoint. Each asks first. */
 
-const DAY = 86_400_000;
 /** Added to “now”, in milliseconds, so that it is later than everything that has already happened. */
 const SURELY_LATER = 5000;
 

@@ -13,15 +13,3 @@ export async function lastEvent<K extends keyof EventRow>(
   const options = { sort: { _id: -1 }, projection: { [member]: 1 } } as const;
   return (await data.reads(() => rows.findOne(of, options))) ?? undefined;
 }
-
-/** The statuses that objects have by their last events, by id. */
-export async function lastStatuses(data: OrganisationData, ids: readonly string[]): Promise<Map<string, string>> {
-  const statuses = new Map<string, string>();
-  await Promise.all(
-    ids.map(async (id) => {
-      const last = await lastEvent(data, id, 'status');
-      if (typeof last?.status === 'string') statuses.set(id, last.status);
-    }),
-  );
-  return statuses;
-}
