@@ -91,7 +91,10 @@ export async function createApis(options: ApisOptions) {
   const metricsPage = createMetricsPage(metrics, metricsAccess(config));
   const adminMetricsPage = createMetricsPage(metrics, metricsAccess(config, true));
   const attachments = createAttachmentRoutes({
-    ...{ attachables: published.attachables, resourceOf, openContext, publicUrl: config.PUBLIC_URL },
+    attachables: published.attachables,
+    resourceOf,
+    openContext,
+    publicUrl: config.PUBLIC_URL,
     onError: logError('a download broke off'),
   });
   const routeMethods = [...operations, ...attachments.keys()].flatMap(({ rest }) => rest?.method ?? []);
@@ -138,7 +141,9 @@ export async function createApis(options: ApisOptions) {
       createReference({ document, site, demoKey }),
       createGuides({ document, site, introspection, publicUrl: config.PUBLIC_URL, settings: SETTINGS_PAGES }),
     ],
-    ...{ demoKey, introspection, site },
+    demoKey,
+    introspection,
+    site,
     onError: logError('page failed'),
   });
 
@@ -148,14 +153,21 @@ export async function createApis(options: ApisOptions) {
   };
   const handlers: Record<Face | 'settingsApi', (exchange: Exchange) => void | Promise<void>> = {
     rest: createRestApi({
-      ...{ runner, openContext, others: attachments, recognise: options.recognise },
-      ...{ publicUrl: config.PUBLIC_URL, encode: encoded },
+      runner,
+      openContext,
+      others: attachments,
+      recognise: options.recognise,
+      publicUrl: config.PUBLIC_URL,
+      encode: encoded,
       document,
     }),
     graphql: (exchange) => graphql.handle(exchange),
     mcp: createMcpApi({ runner, openContext, title: config.BRAND_NAME, origins: config.CORS_ORIGINS }),
     oauth: createOAuthApi({
-      ...{ config, control, addressOf, failures },
+      config,
+      control,
+      addressOf,
+      failures,
       admit: () => {
         tracker.admit();
       },
@@ -223,11 +235,21 @@ async function createOperatorApi(options: ApisOptions, admin: AdminOf) {
     kinds: () => (kinds ??= kindsOf(collections, options.schemas.rest)),
   };
   const openContext = operatorContextFactory({
-    ...{ config, control, databases, shardHealth, admin, onNewJob: options.jobs.wake },
-    ...{ log: createClusterFeed(databases), source: createEventSource(databases, waiting), wait: waiting.wait },
+    config,
+    control,
+    databases,
+    shardHealth,
+    admin,
+    onNewJob: options.jobs.wake,
+    log: createClusterFeed(databases),
+    source: createEventSource(databases, waiting),
+    wait: waiting.wait,
     readShown: shownObjects(options.schemas.graphql),
     actions: {
-      ...{ customerById, customerByRef, readmitCustomer, fillSandbox: storeSample },
+      customerById,
+      customerByRef,
+      readmitCustomer,
+      fillSandbox: storeSample,
       eraseCustomer: (data, id, by) => eraseCustomer(data, id, { by, signal: new AbortController().signal }),
       emptySandbox: (data, by) => emptySandbox(data, { by }),
     },
@@ -240,13 +262,20 @@ async function createOperatorApi(options: ApisOptions, admin: AdminOf) {
   });
   const { graphql: schema, operations } = schemas;
   const graphql = await createGraphqlApi({
-    ...{ schema, operations, openContext, logger, introspection: 'key', onFastRead: undefined },
+    schema,
+    operations,
+    openContext,
+    logger,
+    introspection: 'key',
+    onFastRead: undefined,
     commentEvery: options.commentEvery,
   });
   // ADMIN_PORT has another URL
   const publicUrl = config.ADMIN_PORT === undefined ? config.PUBLIC_URL : undefined;
   const rest = createRestApi({
-    ...{ base: OPERATOR_BASE, runner: createRunner(schemas), openContext },
+    base: OPERATOR_BASE,
+    runner: createRunner(schemas),
+    openContext,
     publicUrl,
     document: () => operatorDocument(publicUrl, config.BRAND_NAME),
   });

@@ -109,7 +109,11 @@ export async function createGateway(options: GatewayOptions, host: GatewayHost) 
   });
   const logFailure = createFailureLog(logger);
   const recording = createRecording({
-    ...{ control, logger, metrics, operations, knownKey },
+    control,
+    logger,
+    metrics,
+    operations,
+    knownKey,
     logs: config.REQUEST_LOG === 'on',
   });
   databases.maintainIndexes({
@@ -206,14 +210,22 @@ function createTraffic(
   const { isDown, isReadOnly } = availability;
   const shardHealth = shardHealthOf(databases, logger);
   const tracker = createRequestTracker<Exchange>({
-    ...{ availability, shards: shardHealth, lostAt, onShed, maxDuration },
+    availability,
+    shards: shardHealth,
+    lostAt,
+    onShed,
+    maxDuration,
     onEnd: (exchange) => {
       bodies.end(exchange);
       queue.end(exchange);
     },
   });
   const metrics = createMetrics({
-    ...{ operations, clocks, quotas, version, openConnections },
+    operations,
+    clocks,
+    quotas,
+    version,
+    openConnections,
     pool: databases.pool,
     requestsInFlight: tracker.inFlight,
     isUp: () => !isDown(),
@@ -231,7 +243,12 @@ function createTraffic(
   });
   const isOrganisationDown = (id: string): boolean => isDown() || shardHealth?.downShardOf(id) !== undefined;
   const webhooks = createWebhooks({
-    ...{ config, databases, control, logger, isDown: isOrganisationDown, onOutcome: metrics.webhookSent },
+    config,
+    databases,
+    control,
+    logger,
+    isDown: isOrganisationDown,
+    onOutcome: metrics.webhookSent,
   });
   const waiting = createWaiting({ streams: databases.streams, logger, payEvery: streams.payEvery });
   const stored = { onWritten: metrics.eventsRecorded, onStored: webhooks.wake };

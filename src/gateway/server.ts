@@ -41,7 +41,9 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const { metrics, bodies, queue } = gateway;
   let hasWarnedOfAddress = false;
   const opening = {
-    ...{ trustedProxies: config.TRUST_PROXY, bodies, queue },
+    trustedProxies: config.TRUST_PROXY,
+    bodies,
+    queue,
     onUnreadable: (written: string): void => {
       if (hasWarnedOfAddress) return;
       hasWarnedOfAddress = true;
@@ -87,8 +89,13 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 
   logger.info(
     {
-      ...{ version, revision, node: process.version, url: addresses.url, admin_url: addresses.adminUrl },
-      ...{ mongodb: databases.version, events: config.EVENTS },
+      version,
+      revision,
+      node: process.version,
+      url: addresses.url,
+      admin_url: addresses.adminUrl,
+      mongodb: databases.version,
+      events: config.EVENTS,
     },
     'started',
   );

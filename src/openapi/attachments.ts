@@ -39,13 +39,19 @@ export function attachmentPaths(attachables: readonly Attachable[], api: Api): P
 function operationsOf({ stored, most, add, read, remove }: Attachable, api: Api): [RouteOperation, OpenApiOperation][] {
   const name = objectName(stored.type).replaceAll('_', ' ');
   const idOf = (member: string, description: string, example: unknown): Parameter => ({
-    ...{ name: member, in: 'path', required: true, description },
-    ...{ schema: { type: 'string', format: 'uuid' }, example },
+    name: member,
+    in: 'path',
+    required: true,
+    description,
+    schema: { type: 'string', format: 'uuid' },
+    example,
   });
   const object = idOf('id', `The ${name}'s id.`, exampleOfType(stored.collection)?.id ?? EXAMPLE.id);
   const attachment = idOf('attachment_id', "The attachment's id.", EXAMPLE.id);
   const common = (route: RouteOperation, operationId: string, summary: string, more: string) => ({
-    ...{ operationId, summary, description: `${summary} ${more}\n\n${requirement(route)}` },
+    operationId,
+    summary,
+    description: `${summary} ${more}\n\n${requirement(route)}`,
     tags: [stored.collection],
     security: [{ [api.security[0]]: route.scope ? [route.scope] : [] }],
   });
@@ -114,8 +120,12 @@ function operationsOf({ stored, most, add, read, remove }: Attachable, api: Api)
 }
 
 const header = (name: string, required: boolean, description: string, example: string): Parameter => ({
-  ...{ name, in: 'header', required, description },
-  ...{ schema: { type: 'string' }, example },
+  name,
+  in: 'header',
+  required,
+  description,
+  schema: { type: 'string' },
+  example,
 });
 const CONTENT_DISPOSITION = header(
   'Content-Disposition',

@@ -44,7 +44,9 @@ export function findAttachables(sdl: Sdl, types: Types): Attachable[] {
       operation: string,
       rest: Pick<RestRoute, 'method' | 'path' | 'status'>,
     ) => ({
-      ...{ name: operation, kind, role: undefined },
+      name: operation,
+      kind,
+      role: undefined,
       scope: kind === 'Query' ? scopes.get(stored.type) : writeScope(stored.collection),
       rest: { ...rest, omits: [], includes: [] },
     });
