@@ -1,10 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
-import { createGateway, type GatewayOptions } from './index';
+import { createGateway } from './index';
 import { openExchange } from '../http/exchange';
 import { redact } from '../log';
 import { revision, version } from '../package';
 import { type Addresses, createPorts, type Ports, type PortsOptions } from './ports';
+import type { GatewayOptions } from './traffic';
 
 export interface ServerOptions extends GatewayOptions {
   /** Overrides of the production timeouts, for tests. */
