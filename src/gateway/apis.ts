@@ -1,6 +1,6 @@
 import { createAdmin } from '../admin';
 import type { BestEffortRecognise } from '../auth/recognise';
-import { publicPath, type Config } from '../config';
+import { type Config, publicPath } from '../config';
 import type { Availability } from '../mongo/availability';
 import { AppError } from '../errors';
 import { createGraphqlApi } from '../graphql';
@@ -10,7 +10,7 @@ import type { Exchange } from '../http/exchange';
 import { createHealth, createMetricsPage, createReadiness, metricsAccess } from './health';
 import { describeError } from '../log';
 import { createMcpApi } from '../mcp';
-import type { Face, Metrics } from '../metrics';
+import type { Face } from '../metrics';
 import { challengeOf, createOAuthApi, oauthAddress } from '../oauth';
 import type { DataContext, OpenContext } from '../operations/context';
 import { createExecutor } from '../operations/execution';

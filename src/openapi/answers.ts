@@ -2,8 +2,8 @@ import { ERROR_CODES, RETRIES } from '../errors';
 import { exampleOf, type RestCode } from '../pages/errorExamples';
 import { BODY_HEADERS } from '../http/body';
 import { BUDGET_HEADERS, OMITTED, type SUCCESS_HEADERS } from '../http/exchange';
-import { METHODS } from '../schema/declaredOperations';
-import { readsOneObject, type RestOperation } from '../rest/routes';
+import { METHODS, type RestOperation } from '../schema/declaredOperations';
+import { readsOneObject } from '../rest/routes';
 import type { Callers } from './callers';
 
 /* Error responses of operations, and headers of all responses. */

@@ -1,5 +1,6 @@
 import { CONTENT_TYPES } from '../attachments/contentTypes';
-import type { Attachable, RouteOperation } from '../schema/attachables';
+import type { Attachable } from '../schema/attachables';
+import type { RestOperation } from '../schema/declaredOperations';
 import { requirement } from '../schema/requirements';
 import { SCHEMA_ROOT } from '../schema/jsonSchema';
 import { objectName } from '../schema/storedTypes';
@@ -36,7 +37,7 @@ export function attachmentPaths(attachables: readonly Attachable[], api: Api): P
   return paths;
 }
 
-function operationsOf({ stored, most, add, read, remove }: Attachable, api: Api): [RouteOperation, OpenApiOperation][] {
+function operationsOf({ stored, most, add, read, remove }: Attachable, api: Api): [RestOperation, OpenApiOperation][] {
   const name = objectName(stored.type).replaceAll('_', ' ');
   const idOf = (member: string, description: string, example: unknown): Parameter => ({
     name: member,
@@ -48,7 +49,7 @@ function operationsOf({ stored, most, add, read, remove }: Attachable, api: Api)
   });
   const object = idOf('id', `The ${name}'s id.`, exampleOfType(stored.collection)?.id ?? EXAMPLE.id);
   const attachment = idOf('attachment_id', "The attachment's id.", EXAMPLE.id);
-  const common = (route: RouteOperation, operationId: string, summary: string, more: string) => ({
+  const common = (route: RestOperation, operationId: string, summary: string, more: string) => ({
     operationId,
     summary,
     description: `${summary} ${more}\n\n${requirement(route)}`,
@@ -60,7 +61,7 @@ function operationsOf({ stored, most, add, read, remove }: Attachable, api: Api)
     headers: headerRefs([...api.callers.headers, ...more, 'Idempotent-Replayed']),
     content: { 'application/json': { schema: { $ref: `${SCHEMA_ROOT}Attachment` }, example: EXAMPLE } },
   });
-  const errorsOf = (route: RouteOperation) =>
+  const errorsOf = (route: RestOperation) =>
     errorResponses(route, { callers: api.callers, hasId: true, expires: false });
   const bytes = (description: string, more: readonly string[] = []) => ({
     description,
@@ -68,7 +69,7 @@ function operationsOf({ stored, most, add, read, remove }: Attachable, api: Api)
     content: { '*/*': { schema: BYTES } },
   });
   const { 406: _accepts, ...errorsOfRead } = errorsOf(read);
-  const operations: [RouteOperation, object][] = [
+  const operations: [RestOperation, object][] = [
     [
       add,
       {
@@ -116,7 +117,7 @@ function operationsOf({ stored, most, add, read, remove }: Attachable, api: Api)
     ],
   ];
   // all other bodies are JSON
-  return operations as [RouteOperation, OpenApiOperation][];
+  return operations as [RestOperation, OpenApiOperation][];
 }
 
 const header = (name: string, required: boolean, description: string, example: string): Parameter => ({

@@ -12,7 +12,14 @@ import {
 } from '../schema/jsonSchema';
 import { OMITTED } from '../http/exchange';
 import { IF_MATCH, IF_MATCH_HEADER, IF_MATCH_PATTERN } from '../schema/entityTags';
-import { isInBody, isInPath, METHODS, type Operation, perElement } from '../schema/declaredOperations';
+import {
+  isInBody,
+  isInPath,
+  METHODS,
+  type Operation,
+  perElement,
+  type RestOperation,
+} from '../schema/declaredOperations';
 import { operatorModel, published, type SchemaModel } from '../schema/model';
 import { requirement } from '../schema/requirements';
 import { deriveRestDocument } from '../schema/restDocument';
@@ -20,15 +27,7 @@ import { scalars } from '../schema/scalars';
 import { directiveOf } from '../schema/sdl';
 import { version } from '../package';
 import { describeIncluded, includeParameter, withItemTypes } from './include';
-import {
-  answersPage,
-  hasEntityTag,
-  locationOf,
-  hasOptionalBody,
-  readsOneObject,
-  type RestOperation,
-  restOperations,
-} from '../rest/routes';
+import { answersPage, hasEntityTag, locationOf, hasOptionalBody, readsOneObject, restOperations } from '../rest/routes';
 import { attachmentPaths } from './attachments';
 import { type Endpoint, linksOf, operationIdOf } from './links';
 import { IF_MATCH_EXAMPLE, IF_NONE_MATCH_OF_WRITE, NOT_MODIFIED, READ_CONDITIONS, withExampleKey } from './retries';

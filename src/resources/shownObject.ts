@@ -5,7 +5,7 @@ import { rowHolder } from '../operations/answers';
 import type { CallContext } from '../operations/context';
 import { inSlices } from '../operations/slices';
 import { represent } from '../schema/entityTags';
-import { nameOf } from '../schema/eventTypes';
+import { objectName } from '../schema/storedTypes';
 import { collections } from '.';
 
 /** An object as events name it. */
@@ -21,7 +21,7 @@ export type ReadShown = (data: OrganisationData, object: Named, context: CallCon
  * one that cannot be shown (stored/invalidRows.ts).
  */
 export function shownObjects(schema: GraphQLSchema): ReadShown {
-  const byName = new Map(collections.map((resource) => [nameOf(resource.stored.type), resource]));
+  const byName = new Map(collections.map((resource) => [objectName(resource.stored.type), resource]));
   return async (data, { type, id }, context) => {
     const resource = byName.get(type);
     const row = resource && (await data.related(resource, { id, hold: rowHolder(context) }, WITHOUT_SEARCH));

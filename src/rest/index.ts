@@ -26,10 +26,10 @@ import {
   includedIn,
   locationOf,
   readsOneObject,
-  type RestOperation,
   restOperations,
 } from './routes';
 import type { RouteHandler } from './sofa';
+import type { RestOperation } from '../schema/declaredOperations';
 import { REST_BASE } from '../units';
 
 /** Path of the REST API of operators. */

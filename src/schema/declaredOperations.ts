@@ -4,7 +4,8 @@ import { type Scope, scopeOf } from '../auth/scopes';
 import { IF_MATCH, takesIfMatch } from './entityTags';
 import { includedFields, omittedFrom } from './restDocument';
 import { readScopes } from './readScopes';
-import { directiveOf, namedType, type RootType, type Sdl } from './sdl';
+import { directiveOf, type RootType, type Sdl } from './sdl';
+import { namedType } from '../sdl/nodes';
 
 /** What a field requires from its caller: a key with a scope or one of several, or a user or operator with a role; if nothing, any key. */
 export interface Access {
@@ -26,6 +27,9 @@ export interface Operation extends Access {
   readonly takesIfMatch?: boolean;
   readonly sunset?: Sunset | undefined;
 }
+
+/** An operation with a route of REST. */
+export type RestOperation = Operation & { readonly rest: RestRoute };
 
 export interface RestRoute {
   readonly method: Method;

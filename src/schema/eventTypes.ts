@@ -3,7 +3,7 @@ import { ERASED_AT } from './personal';
 import { readScope } from './readScopes';
 import { type DerivedRestriction, restrictionOf } from './restricted';
 import type { Sdl } from './sdl';
-import { ownerOf, referenceTo, type Types } from './storedTypes';
+import { objectName, ownerOf, referenceTo, type Types } from './storedTypes';
 
 /* The events that objects of each kind can have, derived from the stored types of the SDL (docs/decisions/events.md). */
 
@@ -34,11 +34,6 @@ export interface EventType {
 /** The event in a feed that says that others may be missing there, since the database's log was lost. */
 export const GAP = 'feed.gap';
 
-/** The name of a type's objects in events. */
-export function nameOf(type: string): string {
-  return referenceTo(type).replace(/_id$/, '');
-}
-
 /** The collections with public objects, by name. */
 export function publicCollections(types: Types): ReadonlyMap<string, PublicCollection> {
   const stored = [...types.values()];
@@ -47,8 +42,8 @@ export function publicCollections(types: Types): ReadonlyMap<string, PublicColle
       const { type, collection, members } = storedType;
       const names = members.map(({ name }) => name).filter((name) => name !== 'id');
       const owner = ownerOf(storedType, stored);
-      const object = nameOf(owner?.type ?? type);
-      const name = nameOf(type);
+      const object = objectName(owner?.type ?? type);
+      const name = objectName(type);
       const part = owner && { name, member: referenceTo(owner.type), added: `${object}.${name}_added` };
       const hasStatus = !owner && names.includes('status');
       const hasErasure = names.includes(ERASED_AT);

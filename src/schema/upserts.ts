@@ -1,7 +1,8 @@
 import type { Organisation } from '../auth/principal';
 import type { Scope } from '../auth/scopes';
 import { readScope } from './readScopes';
-import { directiveOf, namedType, type Sdl } from './sdl';
+import { directiveOf, type Sdl } from './sdl';
+import { namedType } from '../sdl/nodes';
 import type { StoredType, Types } from './storedTypes';
 
 /*

@@ -10,7 +10,7 @@ import { ROOT } from '../package';
 import { ADMIN_FILE, usersPart } from './admin';
 import { ownFolder, ownPath } from './folder';
 import { nameOf } from './nodes';
-import { joined, readOwn } from './own';
+import { joinDocuments, readOwn } from './own';
 
 /* Reads the files of the schema: the *.graphql of schema/, and those of the user's folder, if there is one (folder.ts). */
 
@@ -29,7 +29,7 @@ export function readDocument(options: ParseOptions = {}): DocumentNode {
   if (folder === undefined) return ours;
   const own = readOwn(folder, options);
   if (own.errors.length > 0) throw new Error(['invalid schema:', ...own.errors].join('\n'));
-  return joined(ours, own);
+  return joinDocuments(ours, own);
 }
 
 /** Reads schema/*.graphql without the user's folder and what only operators do (schema/operatorDocument.ts). */

@@ -12,16 +12,8 @@ import { IF_MATCH } from '../entityTags';
 import { filterOf } from '../filters';
 import { METADATA, PAIR } from '../metadata';
 import { omittedFrom } from '../restDocument';
-import {
-  type Constraint,
-  directiveOf,
-  FORMATS,
-  isListType,
-  isRootType,
-  namedType,
-  rowName,
-  SUBSCRIPTION,
-} from '../sdl';
+import { type Constraint, directiveOf, FORMATS, isListType, isRootType, rowName, SUBSCRIPTION } from '../sdl';
+import { namedType } from '../../sdl/nodes';
 import type { SchemaModel } from '../model';
 import { type StoredMember, type StoredType, typeOf, typesIn } from '../storedTypes';
 import { attachmentErrors } from './attachables';

@@ -2,7 +2,8 @@ import { print } from 'graphql';
 import { ATTACHMENT, ATTACHMENTS } from '../attachmentNames';
 import { readPath, writeScopeName } from '../attachables';
 import type { SchemaModel } from '../model';
-import { directiveOf, namedType } from '../sdl';
+import { directiveOf } from '../sdl';
+import { namedType } from '../../sdl/nodes';
 import { errorsAt, type SchemaError } from './errors';
 
 /* Finds attachments that would have no routes, or that nobody may add. */

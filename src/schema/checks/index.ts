@@ -20,12 +20,12 @@ import {
   isListType,
   isObjectNode,
   isRootType,
-  namedType,
   type RootType,
   rowName,
   type Sdl,
   SUBSCRIPTION,
 } from '../sdl';
+import { namedType } from '../../sdl/nodes';
 import { type StoredType, type Types, typesIn } from '../storedTypes';
 import { agreementErrors } from './agreement';
 import { restrictedErrors } from './restricted';

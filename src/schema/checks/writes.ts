@@ -1,6 +1,7 @@
 import { type FieldDefinitionNode, type InputValueDefinitionNode, print } from 'graphql';
 import { IF_MATCH } from '../entityTags';
-import { directiveOf, isListType, namedType, type Sdl } from '../sdl';
+import { directiveOf, isListType, type Sdl } from '../sdl';
+import { namedType } from '../../sdl/nodes';
 import type { StoredMember, StoredType } from '../storedTypes';
 import type { BulkUpsert } from '../upserts';
 import { type Checked, errorsAt, type SchemaError } from './errors';

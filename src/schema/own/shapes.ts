@@ -1,6 +1,7 @@
 import { type DefinitionNode, type FieldDefinitionNode, print } from 'graphql';
 import { errorsAt, nodeOf, type SchemaError } from '../checks/errors';
-import { directiveOf, isObjectNode, isRootType, namedType, pageOf, rowName } from '../sdl';
+import { directiveOf, isObjectNode, isRootType, pageOf, rowName } from '../sdl';
+import { namedType } from '../../sdl/nodes';
 import type { SchemaModel } from '../model';
 import { typeOf } from '../storedTypes';
 import type { BulkUpsert } from '../upserts';
