@@ -1,4 +1,4 @@
-import { type Exchange, createIncomingRequest, send } from '../http/exchange';
+import { createIncomingRequest, type Exchange, JSON_TYPE, send } from '../http/exchange';
 import { requireAcceptsJson } from '../http/requestHead';
 import type { DataContext, OpenContext } from '../operations/context';
 import type { Attachable } from '../schema/attachables';
@@ -74,5 +74,5 @@ function pathOf({ read: { rest } }: Attachable, { attached_to: id, attachment }:
 }
 
 function sendAttachment(exchange: Exchange, status: number, { attachment }: AttachmentAnswer): void {
-  send(exchange, status, 'application/json; charset=utf-8', JSON.stringify(attachment));
+  send(exchange, status, JSON_TYPE, JSON.stringify(attachment));
 }

@@ -4,7 +4,6 @@ import { type Config, publicPath } from '../config';
 import type { Availability } from '../mongo/availability';
 import { AppError } from '../errors';
 import { createGraphqlApi } from '../graphql';
-import { encoded } from '../http/compression';
 import { applyCors } from '../http/cors';
 import type { Exchange } from '../http/exchange';
 import { createHealth, createMetricsPage, createReadiness, metricsAccess } from './health';
@@ -71,7 +70,7 @@ export async function createApis(options: ApisOptions) {
     onFastRead: metrics.answerWritable,
     introspectionLimiter: metrics.counted('introspection', limiters.introspection),
     commentEvery: options.commentEvery,
-    encode: encoded,
+    compresses: true,
   });
   const admin = createAdmin({ config, control, databases, ...options.webhooks.management });
   const site = createSite(publicPath(config), brandOf(config));
@@ -121,7 +120,7 @@ export async function createApis(options: ApisOptions) {
       others: attachments,
       recognise: options.recognise,
       publicUrl: config.PUBLIC_URL,
-      encode: encoded,
+      compresses: true,
       document,
     }),
     graphql: (exchange) => graphql.handle(exchange),

@@ -64,7 +64,7 @@ function toolOf(operation: Operation, field: Field, components: Readonly<Record<
     argumentNames: Object.keys(input.properties ?? {}),
     definition: {
       name: operation.name,
-      description: shortened(field.description, true),
+      description: withoutOmitted(field.description, true),
       inputSchema: input,
       annotations: {
         readOnlyHint: !isWrite,
@@ -163,7 +163,7 @@ function concise(given: JsonSchema, options: ConciseOptions): JsonSchema {
     .filter(([, member]) => !/^Ignored\b/.test(String(member.description)))
     .map(([name, member]) => [name, concise(member, options)] as const);
   // an enum's values speak for themselves
-  const text = given.enum !== undefined ? '' : shortened(description, isWrite);
+  const text = given.enum !== undefined ? '' : withoutOmitted(description, isWrite);
   const rest = Object.entries(others).filter(
     ([name, value]) =>
       !OMITTED_KEYWORDS.includes(name) &&
@@ -190,7 +190,7 @@ function resolved(schema: JsonSchema, components: InputOptions['components']): J
 }
 
 /** A description without {@link OMITTED_SENTENCES}: all other sentences, or only the first. */
-function shortened(description: unknown, keepsAll: boolean): string {
+function withoutOmitted(description: unknown, keepsAll: boolean): string {
   if (typeof description !== 'string') return '';
   const sentences = description
     .replaceAll(/\s+/g, ' ')

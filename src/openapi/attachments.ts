@@ -6,7 +6,7 @@ import { SCHEMA_ROOT } from '../schema/jsonSchema';
 import { objectName } from '../schema/storedTypes';
 import { errorResponses, HEAD_TOO_LARGE, headerRefs, responseRefs } from './answers';
 import type { Api } from './apis';
-import { exampleOfType } from './examples';
+import { sampleRow } from './examples';
 import { NOT_MODIFIED, READ_CONDITIONS, withExampleKey } from './retries';
 import type { OpenApiOperation, Parameter } from './types';
 
@@ -47,7 +47,7 @@ function operationsOf({ stored, most, add, read, remove }: Attachable, api: Api)
     schema: { type: 'string', format: 'uuid' },
     example,
   });
-  const object = idOf('id', `The ${name}'s id.`, exampleOfType(stored.collection)?.id ?? EXAMPLE.id);
+  const object = idOf('id', `The ${name}'s id.`, sampleRow(stored.collection)?.id ?? EXAMPLE.id);
   const attachment = idOf('attachment_id', "The attachment's id.", EXAMPLE.id);
   const common = (route: RestOperation, operationId: string, summary: string, more: string) => ({
     operationId,

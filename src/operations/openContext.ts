@@ -35,9 +35,9 @@ interface ContextOptions {
 const OVER_LIMIT_KEPT = { max: 5000, ttl: 1000 };
 
 /**
- * The context factory of all APIs. Checks in the order of contract, section 2: key, rate, state, plan; scopes are checked per operation.
+ * Opens the contexts of requests with a key, for all APIs. Checks in the order of contract, section 2: key, rate, state, plan; scopes are checked per operation.
  */
-export function contextFactory(options: ContextOptions): OpenContext<DataContext> {
+export function createOpenContext(options: ContextOptions): OpenContext<DataContext> {
   const { plans, onUnknownPlan } = options;
   const { authenticate, limiter, organisationData, checkElement, admit, isCalm, eventSource, onOverLimit } = options;
   /** @throws AppError organisation_suspended; plan_required */
