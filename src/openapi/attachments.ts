@@ -58,14 +58,13 @@ function operationsOf({ stored, most, add, read, remove }: Attachable, api: Api)
   });
   const answered = (description: string, more: readonly string[] = []) => ({
     description,
-    headers: headerRefs([...api.callers.headers, ...more, 'Idempotent-Replayed']),
+    headers: headerRefs([...api.headers, ...more, 'Idempotent-Replayed']),
     content: { 'application/json': { schema: { $ref: `${SCHEMA_ROOT}Attachment` }, example: EXAMPLE } },
   });
-  const errorsOf = (route: RestOperation) =>
-    errorResponses(route, { callers: api.callers, hasId: true, expires: false });
+  const errorsOf = (route: RestOperation) => errorResponses(route, { api, hasId: true, expires: false });
   const bytes = (description: string, more: readonly string[] = []) => ({
     description,
-    headers: headerRefs([...api.callers.headers, 'ETag', 'Accept-Ranges', 'Content-Disposition', ...more]),
+    headers: headerRefs([...api.headers, 'ETag', 'Accept-Ranges', 'Content-Disposition', ...more]),
     content: { '*/*': { schema: BYTES } },
   });
   const { 406: _accepts, ...errorsOfRead } = errorsOf(read);
@@ -102,7 +101,7 @@ function operationsOf({ stored, most, add, read, remove }: Attachable, api: Api)
           206: bytes('The part of the file that `Range` asks for.', ['Content-Range']),
           304: NOT_MODIFIED,
           ...errorsOfRead,
-          ...responseRefs([412, 416], api.callers),
+          ...responseRefs([412, 416], api),
           431: HEAD_TOO_LARGE,
         },
       },

@@ -75,7 +75,7 @@ export function buildOpenApi(sdl: SchemaModel, api: Api = KEY_API, publicUrl = '
   if (api.path === OPERATOR_API.path) paths[WRITE_LINES_PATH] = { post: writeLines(api) };
   const allOperations = Object.values(paths).flatMap((methods) => Object.values(methods));
   const statuses = new Set(allOperations.flatMap(({ responses }) => Object.keys(responses).map(Number)));
-  const responses = sharedResponses(statuses, api.callers);
+  const responses = sharedResponses(statuses, api);
   const referring = JSON.stringify([paths, responses]);
   const schemas = describeIncluded(schema, componentSchemas(schema, { elementBounds: false, closed: false }));
   return {
@@ -97,7 +97,7 @@ export function buildOpenApi(sdl: SchemaModel, api: Api = KEY_API, publicUrl = '
       schemas: openAnswers({
         ...withWrites(schemas, published),
         ...changedSchemas(endpoints, schemas),
-        ...problemSchemas(statuses, api.callers),
+        ...problemSchemas(statuses, api),
         ...Object.fromEntries(
           endpoints
             .filter(({ operation: { rest } }) => METHODS[rest.method].hasBody)
@@ -106,7 +106,7 @@ export function buildOpenApi(sdl: SchemaModel, api: Api = KEY_API, publicUrl = '
       }),
       responses,
       headers: Object.fromEntries(
-        Object.entries(sharedHeaders(api.callers)).filter(([name]) => referring.includes(`/headers/${name}"`)),
+        Object.entries(sharedHeaders(api)).filter(([name]) => referring.includes(`/headers/${name}"`)),
       ),
     },
   };
@@ -165,7 +165,7 @@ function describe(endpoint: Endpoint, all: readonly Endpoint[], api: Api): OpenA
       [rest.status]: success(endpoint, all, api),
       ...(readsOneObject(operation) && { 304: NOT_MODIFIED }),
       ...errorResponses(operation, {
-        callers: api.callers,
+        api,
         hasId: field.args.some(inPath),
         // only rows that are kept for a limited time are read with `after`
         expires: field.args.some(({ name }) => name === AFTER),
@@ -224,7 +224,7 @@ function changedSchemas(
 }
 
 /** The response to an operation that succeeded. */
-function success(endpoint: Endpoint, all: readonly Endpoint[], { callers }: Api): object {
+function success(endpoint: Endpoint, all: readonly Endpoint[], api: Api): object {
   const links = linksOf(endpoint, all);
   const { operation, field } = endpoint;
   const { rest } = operation;
@@ -233,8 +233,8 @@ function success(endpoint: Endpoint, all: readonly Endpoint[], { callers }: Api)
   const mayBePartial = operation.readScope !== undefined;
   const type = mayBePartial ? changedName(field) : String(field.type).replace('!', '');
   const headers = [
-    ...callers.headers,
-    ...(answersPage(field) ? ['Link', ...(callers.credential === 'key' ? [OMITTED] : [])] : []),
+    ...api.headers,
+    ...(answersPage(field) ? ['Link', ...(api.credential === 'key' ? [OMITTED] : [])] : []),
     ...(locationOf(operation, operations) === undefined ? [] : ['Location']),
     ...(rest.status === 202 ? ['Retry-After'] : []),
     ...(METHODS[rest.method].root === 'Mutation' ? ['Idempotent-Replayed'] : []),
