@@ -82,8 +82,11 @@ function memoryStore(points: number): RateLimiterMemory {
 
 function createSharedLimiters(options: LimitersOptions, redis: Redis): Limiters {
   const { instances, onChange } = options;
-  // what onChange was last told, and until when no request asks Redis; a ping that is answered ends that at once
-  let [isReportedDown, skipUntil, isClosed] = [false, 0, false];
+  /** What onChange was last told. */
+  let isReportedDown = false;
+  /** Until when no request asks Redis; a ping that is answered ends that at once. */
+  let skipUntil = 0;
+  let isClosed = false;
   let pinging: Promise<void> | undefined;
 
   function noteFailure(error: unknown): void {

@@ -37,7 +37,8 @@ export function findAttachables(sdl: Sdl, types: Types): Attachable[] {
     const path = readPath(sdl, stored.type);
     // a type without a route or a scope to read it is an error of the schema
     if (!member || path === undefined) return [];
-    const [name, all] = [objectName(stored.type), `${path}/${ATTACHMENTS}`];
+    const name = objectName(stored.type);
+    const all = `${path}/${ATTACHMENTS}`;
     const route = (
       kind: Operation['kind'],
       operation: string,

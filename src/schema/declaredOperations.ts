@@ -72,7 +72,8 @@ export function findOperations(sdl: Sdl, eventScopes: readonly Scope[]): Operati
   const scopes = readScopes(sdl);
   return sdl.roots.map(({ kind, field }) => {
     const name = field.name.value;
-    const [rest, sunset] = [directiveOf(field, 'rest'), directiveOf(field, 'sunset')];
+    const rest = directiveOf(field, 'rest');
+    const sunset = directiveOf(field, 'sunset');
     return {
       name,
       kind,

@@ -43,7 +43,8 @@ export function derivedFields(sdl: SchemaModel): DerivedField[] {
 
 function ofQuery({ stored }: SchemaModel, field: FieldDefinitionNode): Derivation | undefined {
   const total = directiveOf(field, 'totals');
-  const [summed, listed] = [stored.get(total?.of ?? ''), stored.get(rowName(field) ?? '')];
+  const summed = stored.get(total?.of ?? '');
+  const listed = stored.get(rowName(field) ?? '');
   if (total) return summed && { as: 'totals', of: summed };
   if (listed?.collection === field.name.value) return { as: 'list', of: listed };
   const read = stored.get(namedType(field.type));

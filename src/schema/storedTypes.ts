@@ -147,7 +147,8 @@ export function findStoredTypes(sdl: Sdl): Types {
   return new Map(
     [...stored].map(([type, { collection, unique, retired_indexes: retiredIndexes = [], by: restrictedBy }]) => {
       const omittedInLists = sdl.fieldsOf(type).filter((field) => omittedFrom(field) === 'LISTS');
-      const [members, relations] = [membersOf(type), relationsOf(type)];
+      const members = membersOf(type);
+      const relations = relationsOf(type);
       return [
         type,
         {

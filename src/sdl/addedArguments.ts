@@ -62,7 +62,8 @@ function filterArguments(
   list: string,
   enums: ReadonlySet<string>,
 ): InputValueDefinitionNode[] {
-  const [name, type] = [field.name.value, namedType(field.type)];
+  const name = field.name.value;
+  const type = namedType(field.type);
   const what = `${list.replaceAll('_', ' ')} with`;
   if (type === 'DateTime' || type === 'Date') {
     return [

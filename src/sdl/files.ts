@@ -25,7 +25,8 @@ export function loadDocument(): DocumentNode {
 
 /** Reads the same files, by default with the location of each node. @throws Error that names the file and line of a syntax error */
 export function readDocument(options: ParseOptions = {}): DocumentNode {
-  const [ours, folder] = [readOurs(options), ownFolder()];
+  const ours = readOurs(options);
+  const folder = ownFolder();
   if (folder === undefined) return ours;
   const own = readOwn(folder, options);
   if (own.errors.length > 0) throw new Error(['invalid schema:', ...own.errors].join('\n'));

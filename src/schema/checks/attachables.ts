@@ -12,7 +12,8 @@ export function attachmentErrors(sdl: SchemaModel): SchemaError[] {
   const scopes = sdl.enumValuesOf('Scope').map(({ name }) => name.value);
   return sdl.fields.flatMap(({ type, field }) => {
     if (namedType(field.type) !== ATTACHMENT) return [];
-    const [place, stored] = [`${type}.${field.name.value}`, sdl.stored.get(type)];
+    const place = `${type}.${field.name.value}`;
+    const stored = sdl.stored.get(type);
     const isList = stored && field.name.value === ATTACHMENTS && print(field.type) === `[${ATTACHMENT}!]!`;
     if (!isList)
       return errorsAt(

@@ -43,7 +43,8 @@ function memberErrors(sdl: SchemaModel, type: string, wanted: Shape): SchemaErro
 }
 
 function listErrors(sdl: SchemaModel, field: FieldDefinitionNode): SchemaError[] {
-  const [page, row] = [pageOf(field), rowName(field)];
+  const page = pageOf(field);
+  const row = rowName(field);
   if (page === undefined || row === undefined || sdl.stored.get(row)?.collection !== field.name.value) return [];
   const shape = { data: `[${row}!]!`, has_more: 'Boolean!', next_cursor: 'String' };
   return [...memberErrors(sdl, page, shape), ...argumentErrors(field, { limit: 'Int', cursor: 'String' })];
@@ -68,7 +69,8 @@ function totalsErrors(sdl: SchemaModel, field: FieldDefinitionNode): SchemaError
   const total = directiveOf(field, 'totals');
   if (!total) return [];
   const stored = sdl.stored.get(total.of);
-  const [day, status] = [typeOf(stored, total.at) ?? '', typeOf(stored, 'status') ?? ''];
+  const day = typeOf(stored, total.at) ?? '';
+  const status = typeOf(stored, 'status') ?? '';
   const known: Shape = {
     group_by: '[TotalsGroup!]',
     from: day,
