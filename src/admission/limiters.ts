@@ -1,3 +1,4 @@
+import type { Redis } from 'ioredis';
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import { NoAnswerError, within } from '../async/timeout';
 import type { Plan } from '../auth/plans';
@@ -43,7 +44,7 @@ const LONGEST_RECONNECT_PAUSE = 1000;
 /** Opens the limiters; with `redisUrl`, even if Redis does not respond, since they count in memory until it does. */
 export async function openLimiters(options: LimitersOptions): Promise<Limiters> {
   const { redisUrl } = options;
-  if (redisUrl !== undefined) return createSharedLimiters(options, await createRedisStores(redisUrl));
+  if (redisUrl !== undefined) return createSharedLimiters(options, await connect(redisUrl));
   return {
     ...budgets(options, (_name, points) => memoryStore(points)),
     health: () => Promise.resolve('ok'),
@@ -79,20 +80,13 @@ function memoryStore(points: number): RateLimiterMemory {
   return new RateLimiterMemory({ points, duration: WINDOW_SECONDS });
 }
 
-/** Where several gateways count together. */
-interface SharedStores {
-  store(name: string, points: number): RateStore;
-  /** @throws if they do not respond */
-  ping(): Promise<unknown>;
-  close(): void;
-  /** Calls `listener` with errors that belong to no request. */
-  onError?(listener: (error: unknown) => void): void;
-}
-
-function createSharedLimiters(options: LimitersOptions, stores: SharedStores): Limiters {
+function createSharedLimiters(options: LimitersOptions, redis: Redis): Limiters {
   const { instances, onChange } = options;
-  // what onChange was last told, and until when no request asks Redis; a ping that is answered ends that at once
-  let [isReportedDown, skipUntil, isClosed] = [false, 0, false];
+  /** What onChange was last told. */
+  let isReportedDown = false;
+  /** Until when no request asks Redis; a ping that is answered ends that at once. */
+  let skipUntil = 0;
+  let isClosed = false;
   let pinging: Promise<void> | undefined;
 
   function noteFailure(error: unknown): void {
@@ -111,7 +105,7 @@ function createSharedLimiters(options: LimitersOptions, stores: SharedStores): L
 
   /** Pings before a missing answer counts as a failure, since this machine may have been busy. */
   function pingAgain(): Promise<void> {
-    pinging ??= within(RETRY_TIMEOUT, stores.ping())
+    pinging ??= within(RETRY_TIMEOUT, redis.ping())
       .then(noteAnswer, noteFailure)
       .finally(() => (pinging = undefined));
     return pinging;
@@ -122,11 +116,12 @@ function createSharedLimiters(options: LimitersOptions, stores: SharedStores): L
     else noteFailure(error);
   }
 
-  stores.onError?.(noteFailure);
+  // errors that belong to no request
+  redis.on('error', noteFailure);
 
   /** Counts in the shared store, or, while that fails, in memory up to this instance's share, so that a limit always applies. */
   function store(name: string, points: number): RateStore {
-    const shared = stores.store(name, points);
+    const shared = redisStore(redis, name, points);
     const fallback = memoryStore(Math.ceil(points / instances));
     return {
       async consume(id, points) {
@@ -149,7 +144,7 @@ function createSharedLimiters(options: LimitersOptions, stores: SharedStores): L
     ...budgets(options, store),
     health: async () => {
       try {
-        await within(REDIS_TIMEOUT, stores.ping());
+        await within(REDIS_TIMEOUT, redis.ping());
         skipUntil = 0;
         noteAnswer();
       } catch (error) {
@@ -159,15 +154,15 @@ function createSharedLimiters(options: LimitersOptions, stores: SharedStores): L
     },
     close: () => {
       isClosed = true;
-      stores.close();
+      redis.disconnect();
     },
   };
 }
 
-async function createRedisStores(url: string): Promise<SharedStores> {
+async function connect(url: string): Promise<Redis> {
   // loaded on demand, because loading modules takes most of the startup time
   const { Redis: Client } = await import('ioredis');
-  const redis = new Client(url, {
+  return new Client(url, {
     commandTimeout: COMMAND_TIMEOUT,
     connectTimeout: 1000,
     // if a command cannot be sent now, fall back to memory instead of queueing it
@@ -175,23 +170,16 @@ async function createRedisStores(url: string): Promise<SharedStores> {
     maxRetriesPerRequest: 0,
     retryStrategy: (attempt) => Math.min(attempt * 50, LONGEST_RECONNECT_PAUSE),
   });
-  return {
-    store: (name, points) =>
-      new RateLimiterRedis({
-        storeClient: redis,
-        keyPrefix: `scopegate:${name}`,
-        points,
-        duration: WINDOW_SECONDS,
-        // a key over its limit stays over it until the window ends, so Redis is not asked again
-        inMemoryBlockOnConsumed: points + 1,
-        rejectIfRedisNotReady: true,
-      }),
-    ping: () => redis.ping(),
-    close: () => {
-      redis.disconnect();
-    },
-    onError: (listener) => {
-      redis.on('error', listener);
-    },
-  };
+}
+
+function redisStore(redis: Redis, name: string, points: number): RateStore {
+  return new RateLimiterRedis({
+    storeClient: redis,
+    keyPrefix: `scopegate:${name}`,
+    points,
+    duration: WINDOW_SECONDS,
+    // a key over its limit stays over it until the window ends, so Redis is not asked again
+    inMemoryBlockOnConsumed: points + 1,
+    rejectIfRedisNotReady: true,
+  });
 }

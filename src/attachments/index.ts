@@ -1,7 +1,8 @@
-import { type Exchange, createIncomingRequest, send } from '../http/exchange';
+import { createIncomingRequest, type Exchange, JSON_TYPE, send } from '../http/exchange';
 import { requireAcceptsJson } from '../http/requestHead';
 import type { DataContext, OpenContext } from '../operations/context';
-import type { Attachable, RouteOperation } from '../schema/attachables';
+import type { Attachable } from '../schema/attachables';
+import type { RestOperation } from '../schema/declaredOperations';
 import { type AttachmentAnswer, deleteAttachment } from '../stored/attachments';
 import type { Resource } from '../stored/resource';
 import { REST_BASE } from '../units';
@@ -31,9 +32,9 @@ export function createAttachmentRoutes(options: AttachmentOptions) {
 
   /** Opens a context, and authorises it, before anything else of a request is looked at. */
   const authorised = (
-    route: RouteOperation,
+    route: RestOperation,
     answer: (exchange: Exchange, params: Params, context: DataContext) => Promise<void>,
-  ): [RouteOperation, Answer] => [
+  ): [RestOperation, Answer] => [
     route,
     async (exchange, params) => {
       const context = await openContext(createIncomingRequest(exchange));
@@ -43,7 +44,7 @@ export function createAttachmentRoutes(options: AttachmentOptions) {
     },
   ];
 
-  const ofType = (attachable: Attachable): [RouteOperation, Answer][] => {
+  const ofType = (attachable: Attachable): [RestOperation, Answer][] => {
     const { add, read, remove, stored } = attachable;
     const resource = resourceOf(stored.collection);
     return [
@@ -73,5 +74,5 @@ function pathOf({ read: { rest } }: Attachable, { attached_to: id, attachment }:
 }
 
 function sendAttachment(exchange: Exchange, status: number, { attachment }: AttachmentAnswer): void {
-  send(exchange, status, 'application/json; charset=utf-8', JSON.stringify(attachment));
+  send(exchange, status, JSON_TYPE, JSON.stringify(attachment));
 }

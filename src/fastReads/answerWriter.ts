@@ -70,10 +70,13 @@ export function createPageWriter({ parts, row }: PageShape, copies = 1) {
   }
 }
 
-const [OPEN, CLOSE, END] = [Buffer.from('['), Buffer.from(']'), Buffer.from('}')];
+const OPEN = Buffer.from('[');
+const CLOSE = Buffer.from(']');
+const END = Buffer.from('}');
 
 function placeOf(places: RawRows['places'], index: number): [number, number] {
-  const [start, end] = [places[2 * index], places[2 * index + 1]];
+  const start = places[2 * index];
+  const end = places[2 * index + 1];
   if (start === undefined || end === undefined) throw new UnsupportedValue('document');
   return [start, end];
 }

@@ -2,8 +2,10 @@ import { isUtf8 } from 'node:buffer';
 import { DAY, EARLIEST, LATEST, MAX_ANSWER, SECOND } from '../units';
 import { UnsupportedValue } from '../mongo/rawRows';
 
-/** Initial size of the buffer, and the size it may keep, in bytes. */
-const [FIRST, KEPT] = [64 * 1024, 1024 * 1024];
+/** Initial size of the buffer, in bytes. */
+const FIRST = 64 * 1024;
+/** The size that it may keep, in bytes. */
+const KEPT = 1024 * 1024;
 /** Leaves room beyond the largest answer for a string at its end, which escaping may lengthen, so that the buffer is not copied for it. */
 const LARGEST = MAX_ANSWER + KEPT;
 /** The most bytes that one byte of text becomes: `\u0000`. */
@@ -16,7 +18,8 @@ const SMALL = 64;
 
 const [QUOTE, BACKSLASH, DASH, ZERO] = [0x22, 0x5c, 0x2d, 0x30];
 const NULL = Buffer.from('null');
-const [TRUE, FALSE] = [Buffer.from('true'), Buffer.from('false')];
+const TRUE = Buffer.from('true');
+const FALSE = Buffer.from('false');
 
 /** By ASCII character: the bytes that JSON.stringify writes, if it escapes the character. */
 const ESCAPES = Array.from({ length: 0x80 }, (_, code) => {

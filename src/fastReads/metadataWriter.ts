@@ -14,12 +14,10 @@ import type { JsonOutput } from './jsonOutput';
 /** Where a text is in the bytes. */
 type Place = readonly [start: number, end: number];
 
-const [COLON, COMMA, OPEN, CLOSE] = [':', ',', '{', '}'].map((text) => Buffer.from(text)) as [
-  Buffer,
-  Buffer,
-  Buffer,
-  Buffer,
-];
+const COLON = Buffer.from(':');
+const COMMA = Buffer.from(',');
+const OPEN = Buffer.from('{');
+const CLOSE = Buffer.from('}');
 
 /** Writes metadata as an object; `form` is that of its keys, which are ASCII. */
 export function metadataWriter(out: JsonOutput, writing: { readonly bytes: Buffer }, form: RegExp) {

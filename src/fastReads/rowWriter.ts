@@ -72,7 +72,8 @@ interface Part {
 
 /** Maximum objects in lists within rows; beyond that, resolvers answer (operations/answers.ts). */
 const MAX_LISTED = 10_000;
-const [MAX_INT, MIN_INT] = [2 ** 31 - 1, -(2 ** 31)];
+const MAX_INT = 2 ** 31 - 1;
+const MIN_INT = -(2 ** 31);
 const OPEN = Buffer.from('[');
 const CLOSE = Buffer.from(']');
 const COMMA = Buffer.from(',');
@@ -111,8 +112,11 @@ export function createObjectWriter(shape: Shape, out: JsonOutput, writing: Writi
   const isWanted = members.map((name) => wantedMembers.has(name));
   // a slot is the index of a member in these lists
   const slots = new Map(members.map((name, slot) => [name, slot]));
-  /** By slot: where the value starts and ends, and its type; 0 if the object lacks it. */
-  const [places, ends] = [new Int32Array(members.length), new Int32Array(members.length)];
+  /** By slot: where the value starts. */
+  const places = new Int32Array(members.length);
+  /** By slot: where it ends. */
+  const ends = new Int32Array(members.length);
+  /** By slot: its type; 0 if the object lacks it. */
   const types = new Uint8Array(members.length);
   /** The slot that probably comes first, and the one after each slot: a guess from earlier rows, since rows of a collection are similar. */
   const after = Int32Array.from({ length: members.length + 1 }, (_, slot) => slot % Math.max(1, members.length));
@@ -183,7 +187,8 @@ export function createObjectWriter(shape: Shape, out: JsonOutput, writing: Writi
     read(start: number, end: number, member: string): string | Date {
       locate(start, end);
       const slot = slots.get(member) ?? -1;
-      const [type, at] = [types[slot], places[slot] ?? 0];
+      const type = types[slot];
+      const at = places[slot] ?? 0;
       if (type === BSON.time) return new Date(int64(writing.bytes, at));
       if (type === BSON.text) return writing.bytes.toString('utf8', at + 4, (ends[slot] ?? 0) - 1);
       throw new UnsupportedValue('type');

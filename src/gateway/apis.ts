@@ -1,82 +1,44 @@
-import type { Logger } from 'pino';
-import { type AdminOf, createAdmin } from '../admin';
-import type { Limiters } from '../admission/limiters';
-import type { RequestTracker } from '../admission/requestTracker';
+import { createAdmin } from '../admin';
 import type { BestEffortRecognise } from '../auth/recognise';
 import { type Config, publicPath } from '../config';
 import type { Availability } from '../mongo/availability';
-import type { ShardHealth } from '../mongo/shardHealth';
-import type { Databases } from '../tenant/databases';
-import { AppError, type FaultLimits } from '../errors';
-import { createClusterFeed } from '../events/clusterFeed';
-import { createEventSource } from '../events/source';
-import type { Waiting } from '../events/waiting';
+import { AppError } from '../errors';
 import { createGraphqlApi } from '../graphql';
-import { encoded } from '../http/compression';
 import { applyCors } from '../http/cors';
 import type { Exchange } from '../http/exchange';
 import { createHealth, createMetricsPage, createReadiness, metricsAccess } from './health';
 import { describeError } from '../log';
 import { createMcpApi } from '../mcp';
-import type { Face, Metrics } from '../metrics';
+import type { Face } from '../metrics';
 import { challengeOf, createOAuthApi, oauthAddress } from '../oauth';
-import type { Schemas } from '../operations/build';
 import type { DataContext, OpenContext } from '../operations/context';
 import { createExecutor } from '../operations/execution';
 import { createRunner } from '../operations/runner';
-import type { Control } from '../organisations/control';
 import { createAttachmentRoutes } from '../attachments';
 import { createPages } from '../pages';
 import { createGuides } from '../guides';
 import { createReference } from '../reference';
-import { collections, resourceOf } from '../resources';
-import { customerById, customerByRef, readmitCustomer } from '../resources/customers/readmit';
-import { eraseCustomer } from '../resources/eraseCustomer';
+import { resourceOf } from '../resources';
 import { storeSample } from '../resources/sample';
-import { emptySandbox } from '../resources/sandbox';
-import { shownObjects } from '../resources/shownObject';
-import { createFailureCounter } from '../admission/rateLimit';
-import type { createJobWorker } from '../jobs/worker';
-import { operatorContextFactory } from '../operator/context';
-import { createWriteLines } from '../operator/writeLines';
-import { operatorSchemas } from './schemas';
-import { keyDocument, operatorDocument } from '../openapi';
+import { keyDocument } from '../openapi';
+import { createOperatorApi, type OperatorApiOptions } from './operatorApi';
 import { OPERATOR_GRAPHQL, type PathEntry } from './paths';
 import { type Brand, createSite } from '../pages/site';
 import { createRestApi, OPERATOR_BASE } from '../rest';
 import { published } from '../schema/model';
-import { typeChecks } from '../schema/validation';
 import { createSettings } from '../settings';
 import { PAGES as SETTINGS_PAGES } from '../settings/page';
 import type { createWebhooks } from '../webhooks';
 import { webhookSettings } from '../webhooks/settings';
-import { type Kinds, kindsOf } from '../writes';
 
 /* The APIs and pages that answer requests; paths.ts says which of them does. */
 
-/** Path of operators' writes to many organisations. */
-const WRITES_PATH = `${OPERATOR_BASE}/writes`;
-
-interface ApisOptions {
-  readonly config: Config;
-  readonly databases: Databases;
-  readonly control: Control;
-  readonly logger: Logger;
+interface ApisOptions extends OperatorApiOptions {
   readonly demoKey: string | undefined;
-  readonly schemas: Schemas;
   readonly availability: Availability;
-  readonly shardHealth: ShardHealth | undefined;
-  readonly tracker: RequestTracker<Exchange>;
-  readonly metrics: Metrics;
-  readonly limiters: Limiters;
   readonly openContext: OpenContext<DataContext>;
   readonly recognise: BestEffortRecognise;
   readonly webhooks: Pick<ReturnType<typeof createWebhooks>, 'management'>;
-  readonly waiting: Waiting;
-  readonly jobs: Pick<ReturnType<typeof createJobWorker>, 'wake'>;
-  readonly isDraining: () => boolean;
-  /** Interval between comments on an open stream, in milliseconds. */
-  readonly commentEvery: number;
 }
 
 export async function createApis(options: ApisOptions) {
@@ -91,7 +53,10 @@ export async function createApis(options: ApisOptions) {
   const metricsPage = createMetricsPage(metrics, metricsAccess(config));
   const adminMetricsPage = createMetricsPage(metrics, metricsAccess(config, true));
   const attachments = createAttachmentRoutes({
-    ...{ attachables: published.attachables, resourceOf, openContext, publicUrl: config.PUBLIC_URL },
+    attachables: published.attachables,
+    resourceOf,
+    openContext,
+    publicUrl: config.PUBLIC_URL,
     onError: logError('a download broke off'),
   });
   const routeMethods = [...operations, ...attachments.keys()].flatMap(({ rest }) => rest?.method ?? []);
@@ -105,7 +70,7 @@ export async function createApis(options: ApisOptions) {
     onFastRead: metrics.answerWritable,
     introspectionLimiter: metrics.counted('introspection', limiters.introspection),
     commentEvery: options.commentEvery,
-    encode: encoded,
+    compresses: true,
   });
   const admin = createAdmin({ config, control, databases, ...options.webhooks.management });
   const site = createSite(publicPath(config), brandOf(config));
@@ -138,7 +103,9 @@ export async function createApis(options: ApisOptions) {
       createReference({ document, site, demoKey }),
       createGuides({ document, site, introspection, publicUrl: config.PUBLIC_URL, settings: SETTINGS_PAGES }),
     ],
-    ...{ demoKey, introspection, site },
+    demoKey,
+    introspection,
+    site,
     onError: logError('page failed'),
   });
 
@@ -148,14 +115,21 @@ export async function createApis(options: ApisOptions) {
   };
   const handlers: Record<Face | 'settingsApi', (exchange: Exchange) => void | Promise<void>> = {
     rest: createRestApi({
-      ...{ runner, openContext, others: attachments, recognise: options.recognise },
-      ...{ publicUrl: config.PUBLIC_URL, encode: encoded },
+      runner,
+      openContext,
+      others: attachments,
+      recognise: options.recognise,
+      publicUrl: config.PUBLIC_URL,
+      compresses: true,
       document,
     }),
     graphql: (exchange) => graphql.handle(exchange),
     mcp: createMcpApi({ runner, openContext, title: config.BRAND_NAME, origins: config.CORS_ORIGINS }),
     oauth: createOAuthApi({
-      ...{ config, control, addressOf, failures },
+      config,
+      control,
+      addressOf,
+      failures,
       admit: () => {
         tracker.admit();
       },
@@ -203,66 +177,6 @@ export async function createApis(options: ApisOptions) {
     async stop(): Promise<void> {
       await Promise.all([graphql.stop(), operator?.stop()]);
     },
-  };
-}
-
-/** The REST and GraphQL APIs of operators (docs/decisions/operator-api.md): built like those for keys, with their own schema and callers. */
-async function createOperatorApi(options: ApisOptions, admin: AdminOf) {
-  const { config, control, databases, shardHealth, logger, tracker, metrics, limiters, waiting } = options;
-  const schemas = operatorSchemas();
-  const elementCheck = typeChecks(schemas.graphql, { elementBounds: true, closed: false });
-  let kinds: Kinds | undefined;
-  const writing = {
-    organisationData: databases.organisationData,
-    control,
-    admit: (organisation: { readonly id: string }) => {
-      tracker.admitOrganisation(organisation);
-    },
-    // on first use, since deriving them takes as long as a tenth of a start
-    checkElement: (element: unknown, room?: FaultLimits) => elementCheck('WriteElement')(element, room),
-    kinds: () => (kinds ??= kindsOf(collections, options.schemas.rest)),
-  };
-  const openContext = operatorContextFactory({
-    ...{ config, control, databases, shardHealth, admin, onNewJob: options.jobs.wake },
-    ...{ log: createClusterFeed(databases), source: createEventSource(databases, waiting), wait: waiting.wait },
-    readShown: shownObjects(options.schemas.graphql),
-    actions: {
-      ...{ customerById, customerByRef, readmitCustomer, fillSandbox: storeSample },
-      eraseCustomer: (data, id, by) => eraseCustomer(data, id, { by, signal: new AbortController().signal }),
-      emptySandbox: (data, by) => emptySandbox(data, { by }),
-    },
-    writing,
-    limiter: metrics.counted('operator', limiters.keys),
-    countFailure: createFailureCounter(metrics.counted('address', limiters.failures)),
-    admit: () => {
-      tracker.admit();
-    },
-  });
-  const { graphql: schema, operations } = schemas;
-  const graphql = await createGraphqlApi({
-    ...{ schema, operations, openContext, logger, introspection: 'key', onFastRead: undefined },
-    commentEvery: options.commentEvery,
-  });
-  // ADMIN_PORT has another URL
-  const publicUrl = config.ADMIN_PORT === undefined ? config.PUBLIC_URL : undefined;
-  const rest = createRestApi({
-    ...{ base: OPERATOR_BASE, runner: createRunner(schemas), openContext },
-    publicUrl,
-    document: () => operatorDocument(publicUrl, config.BRAND_NAME),
-  });
-  const writeLines = createWriteLines({
-    openContext,
-    isDraining: options.isDraining,
-    onError: (ids, error) => {
-      logger.error({ ...ids, error: describeError(error) }, 'lines failed');
-    },
-  });
-  return {
-    answer: (exchange: Exchange): Promise<void> => {
-      if (exchange.path === OPERATOR_GRAPHQL) return graphql.handle(exchange);
-      return exchange.path === WRITES_PATH ? writeLines(exchange) : rest(exchange);
-    },
-    stop: () => graphql.stop(),
   };
 }
 

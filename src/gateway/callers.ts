@@ -12,7 +12,7 @@ import { createEventSource } from '../events/source';
 import type { Waiting } from '../events/waiting';
 import { redact } from '../log';
 import { keyLabel, type Metrics } from '../metrics';
-import { contextFactory } from '../operations/openContext';
+import { createOpenContext } from '../operations/openContext';
 import type { Schemas } from '../operations/build';
 import type { Control } from '../organisations/control';
 import { typeChecks } from '../schema/validation';
@@ -84,7 +84,7 @@ export function createKeyCallers(options: CallersOptions) {
   const elementCheck = typeChecks(schemas.graphql, elements);
   // made on first use
   let restCheck: typeof elementCheck | undefined;
-  const openContext = contextFactory({
+  const openContext = createOpenContext({
     authenticate,
     plans,
     onUnknownPlan: unknownPlanLog(logger),

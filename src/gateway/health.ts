@@ -1,22 +1,15 @@
 import type { Limiters } from '../admission/limiters';
+import { RETRY_AFTER } from '../errors';
 import type { Config } from '../config';
 import type { Availability } from '../mongo/availability';
 import type { Databases } from '../tenant/databases';
 import type { ShardHealth } from '../mongo/shardHealth';
 import type { Metrics } from '../metrics';
-import { encoded } from '../http/compression';
-import { bytesOf, type Exchange, send } from '../http/exchange';
+import { compress } from '../http/compression';
+import { bytesOf, type Exchange, JSON_TYPE, send } from '../http/exchange';
 import { connectsFrom } from '../http/requestHead';
 
 /* /livez, /readyz and /metrics. Each handler resolves with whether it answered. */
-
-const JSON_TYPE = 'application/json; charset=utf-8';
-/** The `Retry-After` of a 503, in seconds. */
-const RETRY_AFTER = 2;
-
-function isHealthPath(path: string): boolean {
-  return path === '/livez' || path === '/readyz';
-}
 
 /** What /readyz answers. */
 export interface Readiness {
@@ -58,7 +51,8 @@ export function createHealth(
 ): (exchange: Exchange) => Promise<boolean> {
   return async (exchange) => {
     const { path, request, response } = exchange;
-    if (!isHealthPath(path) || (request.method !== 'GET' && request.method !== 'HEAD')) return false;
+    const isHealthPath = path === '/livez' || path === '/readyz';
+    if (!isHealthPath || (request.method !== 'GET' && request.method !== 'HEAD')) return false;
     const health = path === '/livez' ? { status: 'ok' } : await readiness();
     const isFit = health.status === 'ok' || health.status === 'degraded';
     if (!isFit) response.setHeader('Retry-After', RETRY_AFTER);
@@ -94,7 +88,7 @@ export function createMetricsPage(
     const { path, request } = exchange;
     if (path !== METRICS_PATH || (request.method !== 'GET' && request.method !== 'HEAD')) return false;
     if (access === 'off' || (access !== 'public' && !connectsFrom(request, METRICS_READERS[access]))) return false;
-    send(exchange, 200, metrics.contentType, await encoded(exchange, bytesOf(await metrics.render())));
+    send(exchange, 200, metrics.contentType, await compress(exchange, bytesOf(await metrics.render())));
     return true;
   };
 }

@@ -1,16 +1,5 @@
-import type { Logger } from 'pino';
-import { createBodyMemory } from '../admission/bodyMemory';
-import { createRequestQueue } from '../admission/requestQueue';
-import { createRequestTracker } from '../admission/requestTracker';
 import { createKeyCallers, openGatewayLimiters } from './callers';
-import type { Config } from '../config';
-import { type Availability, createAvailability } from '../mongo/availability';
-import { WRONG_BY } from '../mongo/clock';
 import { isUnavailable } from '../mongo/faults';
-import type { Databases } from '../tenant/databases';
-import { createRecordedAge } from '../events/tail/recordedAge';
-import { createTail } from '../events/tail/tail';
-import { createWaiting } from '../events/waiting';
 import { createApis } from './apis';
 import { createJobWorker } from '../jobs/worker';
 import { WRITE_LINES } from '../operator/writeLines';
@@ -19,39 +8,12 @@ import { writeError } from '../http/problem';
 import { checkHead } from '../http/requestHead';
 import { createFailureLog, describeError } from '../log';
 import { toAppError } from '../mongo/toAppError';
-import { createMetrics, type ShedReason } from '../metrics';
-import type { Control } from '../organisations/control';
 import { entryOf, type PathEntry } from './paths';
 import { publishedSchemas } from './schemas';
 import { createRecording, beginSpan } from './recording';
-import { corrector } from '../resources/corrector';
 import { routesOf } from '../schema/attachables';
 import { operatorModel, published } from '../schema/model';
-import type { Tracing } from '../tracing';
-import { MEBIBYTE } from '../units';
-import { version } from '../package';
-import { createWebhooks } from '../webhooks/index';
-
-export interface GatewayOptions {
-  readonly config: Config;
-  readonly databases: Databases;
-  readonly control: Control;
-  readonly logger: Logger;
-  /** The demo's key, prefilled in the Sandbox's Authorization header. */
-  readonly demoKey?: string;
-  /** Undefined if requests are not traced. */
-  readonly tracing?: Tracing;
-}
-
-/** What the gateway needs from the server that runs it. */
-interface GatewayHost {
-  readonly isDraining: () => boolean;
-  readonly openConnections: () => number;
-  /** Maximum duration of a request, in milliseconds. */
-  readonly maxDuration: number;
-  /** Intervals at which a stream costs a point and gets a comment, in milliseconds. */
-  readonly streams: { readonly payEvery: number; readonly commentEvery: number };
-}
+import { createTraffic, type GatewayHost, type GatewayOptions } from './traffic';
 
 export async function createGateway(options: GatewayOptions, host: GatewayHost) {
   const { config, databases, control, logger, demoKey, tracing } = options;
@@ -109,7 +71,11 @@ export async function createGateway(options: GatewayOptions, host: GatewayHost) 
   });
   const logFailure = createFailureLog(logger);
   const recording = createRecording({
-    ...{ control, logger, metrics, operations, knownKey },
+    control,
+    logger,
+    metrics,
+    operations,
+    knownKey,
     logs: config.REQUEST_LOG === 'on',
   });
   databases.maintainIndexes({
@@ -186,122 +152,5 @@ export async function createGateway(options: GatewayOptions, host: GatewayHost) 
       await apis.stop();
       limiters.close();
     },
-  };
-}
-
-/** What limits and counts requests in progress, and the background work. Metrics and what they count refer to each other, so both are made here. */
-function createTraffic(
-  { config, databases, control, logger }: GatewayOptions,
-  { maxDuration, openConnections, streams }: GatewayHost,
-  operations: readonly string[],
-) {
-  const onShed = (reason: ShedReason): void => {
-    metrics.requestShed(reason);
-  };
-  const bodyMemory = config.MAX_BODY_MEMORY * MEBIBYTE;
-  const bodies = createBodyMemory(bodyMemory, onShed.bind(undefined, 'bodies'));
-  const queue = createRequestQueue(onShed.bind(undefined, 'organisation'));
-  const { clocks, lostAt, quotas } = databases;
-  const availability = availabilityOf(databases, logger);
-  const { isDown, isReadOnly } = availability;
-  const shardHealth = shardHealthOf(databases, logger);
-  const tracker = createRequestTracker<Exchange>({
-    ...{ availability, shards: shardHealth, lostAt, onShed, maxDuration },
-    onEnd: (exchange) => {
-      bodies.end(exchange);
-      queue.end(exchange);
-    },
-  });
-  const metrics = createMetrics({
-    ...{ operations, clocks, quotas, version, openConnections },
-    pool: databases.pool,
-    requestsInFlight: tracker.inFlight,
-    isUp: () => !isDown(),
-    isWritable: () => !isDown() && !isReadOnly(),
-    shards: () => shardHealth?.states() ?? [],
-    bodyBytes: bodies.held,
-    moves: control.moving.counts,
-    jobs: control.jobs.counts,
-    bytesLimit: config.MAX_ORGANISATION_BYTES,
-    tail: () => tail.state(),
-    recordedAge: createRecordedAge(databases),
-    waiting: () => waiting.counts(),
-    webhooks: () => webhooks,
-    webhookEndpoints: control.webhooks.lastCounts,
-  });
-  const isOrganisationDown = (id: string): boolean => isDown() || shardHealth?.downShardOf(id) !== undefined;
-  const webhooks = createWebhooks({
-    ...{ config, databases, control, logger, isDown: isOrganisationDown, onOutcome: metrics.webhookSent },
-  });
-  const waiting = createWaiting({ streams: databases.streams, logger, payEvery: streams.payEvery });
-  const stored = { onWritten: metrics.eventsRecorded, onStored: webhooks.wake };
-  const { databaseRestored: onRestored } = metrics;
-  const tail = createTail({ databases, feeds: control.feeds, corrector, onRestored, logger, ...stored });
-  return { webhooks, bodies, queue, availability, shardHealth, tracker, metrics, waiting, tail };
-}
-
-/** Whether the database responds; each change is logged. */
-function availabilityOf(databases: Databases, logger: Logger): Availability {
-  const watchClock = clockWatch(databases, logger);
-  return createAvailability({
-    answers: async () => {
-      const isAvailable = await databases.answers();
-      watchClock();
-      return isAvailable;
-    },
-    onChange: (isDown) => {
-      const [state, says] = isDown ? ['unavailable', 'is not responding'] : ['ok', 'is responding again'];
-      logger.warn({ database: state }, `the database ${says}`);
-    },
-    write: databases.tryWriting,
-    onWrites: (failure) => {
-      if (failure === undefined) logger.warn({ database: 'ok' }, 'the database can be written to again');
-      else
-        logger.warn(
-          { database: 'read_only', error: describeError(failure) },
-          'the database responds but cannot be written to',
-        );
-    },
-  });
-}
-
-/** Which shards respond, if there are shards; each change is logged. */
-function shardHealthOf(databases: Databases, logger: Logger) {
-  const logFailure = createFailureLog(logger);
-  return databases.watchShards({
-    onChange: (shard, isDown) => {
-      logger.warn(
-        { shard, database: isDown ? 'unavailable' : 'ok' },
-        `the shard ${isDown ? 'is not responding' : 'is responding again'}`,
-      );
-    },
-    onWrites: (shard, failure) => {
-      if (failure === undefined) logger.warn({ shard, database: 'ok' }, 'the shard can be written to again');
-      else
-        logger.warn(
-          { shard, database: 'read_only', error: describeError(failure) },
-          'the shard responds but cannot be written to',
-        );
-    },
-    onError: (error) => {
-      if (isUnavailable(error)) logFailure('the shards could not be looked at; will retry', error);
-      else logger.warn({ error: describeError(error) }, 'the shards cannot be watched; see scopegate doctor');
-    },
-  });
-}
-
-/** Returns a function that logs when the database's clock and this machine's start to differ, and when they agree again. */
-function clockWatch({ clocks }: Pick<Databases, 'clocks'>, logger: Logger): () => void {
-  let wasWrong = false;
-  return () => {
-    for (const { ahead, machine } of clocks()) {
-      const isWrong = Math.abs(ahead) >= WRONG_BY;
-      if (isWrong === wasWrong) continue;
-      wasWrong = isWrong;
-      const difference = { machine, ahead_seconds: Math.round(ahead / 1000) };
-      if (isWrong)
-        logger.warn(difference, 'the clock of the database and that of this machine differ; see scopegate doctor');
-      else logger.info(difference, 'the clock of the database and that of this machine agree again');
-    }
   };
 }

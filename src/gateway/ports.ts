@@ -97,7 +97,7 @@ export function createPorts({ config, logger, timeouts: overrides }: PortsOption
   };
   // `Expect: 100-continue` requests are handled like any other; 100 Continue is sent when the body is read
   server.on('request', serve).on('checkContinue', serve).on('checkExpectation', serve);
-  const { server: admin, connections: adminConnections } = createAdmin(timeouts, (request, response) => {
+  const { server: admin, connections: adminConnections } = createAdminServer(timeouts, (request, response) => {
     answers?.answerAdmin(request, response);
   });
   const refusals = {
@@ -170,7 +170,7 @@ function rethrowAsAdmin(error: unknown): never {
 }
 
 /** The server at ADMIN_PORT, for a few machines and short requests. */
-function createAdmin({ request: requestTimeout, stalled }: typeof TIMEOUTS, serve: Answer) {
+function createAdminServer({ request: requestTimeout, stalled }: typeof TIMEOUTS, serve: Answer) {
   const headersTimeout = Math.min(ADMIN_TIMEOUT, requestTimeout);
   const times = { requestTimeout, headersTimeout, keepAliveTimeout: ADMIN_KEEP_ALIVE };
   const server = createServer({ ...times, connectionsCheckingInterval: CHECK_EVERY, ...HEAD_OPTIONS });

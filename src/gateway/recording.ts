@@ -47,8 +47,9 @@ const MAX_LINES = 100;
 const LAST_WRITES_WITHIN = 3000;
 /** How many invalid rows are remembered, so that each is logged once an hour. */
 const MAX_NAMED = 10_000;
-/** The header, and its value, by which our own pages mark what they ask by themselves. */
-const [PURPOSE, OF_PAGE] = ['scopegate-purpose', 'page'];
+/** The header by which our own pages mark what they ask by themselves, with the value below. */
+const PURPOSE = 'scopegate-purpose';
+const OF_PAGE = 'page';
 /** What they ask so: what a key may do, and the schema. */
 const PAGE_OPERATIONS: readonly (string | undefined)[] = ['me', 'introspection'];
 /** Longest path that is stored. */
@@ -114,7 +115,8 @@ export function createRecording({ control, logger, metrics, operations, knownKey
     }
     const keyFace = KEY_FACES.find((name) => name === face);
     if (!recorder || !keyFace) return;
-    const [organisation_id, key_id] = [owner.organisation, owner.key];
+    const organisation_id = owner.organisation;
+    const key_id = owner.key;
     const head = { organisation_id, key_id, operation: operation ?? null, status, code: code ?? null };
     // who searches for failures wants to find a call whose elements failed, too
     recorder.add({ ...head, failed: failed || elementsFailed > 0 }, () => ({

@@ -1,10 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
-import { createGateway, type GatewayOptions } from './index';
+import { createGateway } from './index';
 import { openExchange } from '../http/exchange';
 import { redact } from '../log';
 import { revision, version } from '../package';
 import { type Addresses, createPorts, type Ports, type PortsOptions } from './ports';
+import type { GatewayOptions } from './traffic';
 
 export interface ServerOptions extends GatewayOptions {
   /** Overrides of the production timeouts, for tests. */
@@ -41,7 +42,9 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const { metrics, bodies, queue } = gateway;
   let hasWarnedOfAddress = false;
   const opening = {
-    ...{ trustedProxies: config.TRUST_PROXY, bodies, queue },
+    trustedProxies: config.TRUST_PROXY,
+    bodies,
+    queue,
     onUnreadable: (written: string): void => {
       if (hasWarnedOfAddress) return;
       hasWarnedOfAddress = true;
@@ -87,8 +90,13 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 
   logger.info(
     {
-      ...{ version, revision, node: process.version, url: addresses.url, admin_url: addresses.adminUrl },
-      ...{ mongodb: databases.version, events: config.EVENTS },
+      version,
+      revision,
+      node: process.version,
+      url: addresses.url,
+      admin_url: addresses.adminUrl,
+      mongodb: databases.version,
+      events: config.EVENTS,
     },
     'started',
   );

@@ -43,7 +43,8 @@ export function createStartingAnswers(config: Config, detail: () => string): Sta
       writeError(exchange, new AppError('unavailable', NOT_RESPONDING, { reason: 'away' }), errors);
     };
   };
-  const [answer, answerAdmin] = [answerAt(false), answerAt(true)];
+  const answer = answerAt(false);
+  const answerAdmin = answerAt(true);
   return {
     answer: (request, response) => void answer(request, response),
     answerAdmin: (request, response) => void answerAdmin(request, response),

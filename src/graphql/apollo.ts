@@ -94,7 +94,7 @@ export function createApollo(options: ApolloOptions, documents: Documents): Apol
             if (answer) return answer;
             const result = await execute(execution);
             const refusal = tooLarge(call);
-            if (refusal) return refused(result, call, refusal);
+            if (refusal) return refusalOf(result, call, refusal);
             const spent = spentEntirely(result);
             if (spent) return { errors: [withHttpStatus(spent)] };
             return asText(withOmitted(result, call), call);
@@ -143,7 +143,7 @@ async function asText(result: ExecutionResult, call: GraphqlContext): Promise<Ex
   } catch (error) {
     const appError = findAppError(error);
     if (!appError) throw error;
-    return refused(result, call, appError);
+    return refusalOf(result, call, appError);
   }
 }
 
@@ -151,7 +151,7 @@ async function asText(result: ExecutionResult, call: GraphqlContext): Promise<Ex
  * One error for the request, instead of one per list over the limit. After a write, those of other fields stay and the status is 200, since
  * 400 and 503 mean that nothing was stored.
  */
-function refused({ errors = [] }: ExecutionResult, { isWrite }: GraphqlContext, refusal: AppError): ExecutionResult {
+function refusalOf({ errors = [] }: ExecutionResult, { isWrite }: GraphqlContext, refusal: AppError): ExecutionResult {
   if (!isWrite) return { errors: [withHttpStatus(refusal)] };
   const others = errors.filter((error) => findAppError(error) !== refusal);
   const appError = afterWrites(refusal);

@@ -71,7 +71,7 @@ export function documentPoints(text: string): number {
 let nextTurn: Promise<void> = Promise.resolve();
 
 /** Waits until a new document may be parsed: other requests get the event loop for as long as the previous document held it. */
-export function loopTurn(): Promise<void> {
+export function parseTurn(): Promise<void> {
   const turn = nextTurn;
   nextTurn = turn.then(async () => {
     const started = performance.now();

@@ -2,7 +2,7 @@ import { HeaderMap } from '@apollo/server';
 import { ApolloServerErrorCode, unwrapResolverError } from '@apollo/server/errors';
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import { type AppError, type ErrorCode, ERROR_CODES, findAppError, shorten } from '../errors';
-import type { Exchange } from '../http/exchange';
+import { type Exchange, JSON_TYPE } from '../http/exchange';
 import { type ErrorContent, type ErrorFormat, errorHeaders, extraMembers } from '../http/problem';
 import { toAppError } from '../mongo/toAppError';
 import { isOfEveryRow } from '../operations/run';
@@ -71,7 +71,7 @@ export function completeErrors(
 
 /** The body for an error of the whole request. */
 export const GRAPHQL_ERRORS: ErrorFormat = {
-  contentType: 'application/json; charset=utf-8',
+  contentType: JSON_TYPE,
   textOf: (error, requestId) => JSON.stringify({ errors: [errorOf(error, requestId)] }),
 };
 

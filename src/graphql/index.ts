@@ -2,17 +2,17 @@ import type { IncomingMessage } from 'node:http';
 import type { HTTPGraphQLResponse } from '@apollo/server';
 import { GraphQLObjectType, GraphQLSchema, type GraphQLSchemaConfig, printSchema } from 'graphql';
 import { addressBucket } from '../auth/addresses';
-import { rateLimited, type RateLimiter } from '../admission/rateLimit';
+import { type RateLimiter, spend } from '../admission/rateLimit';
 import type { OpenContext, CallContext } from '../operations/context';
 import { AppError } from '../errors';
 import type { Operation } from '../schema/declaredOperations';
 import { acceptBesideStream, acceptOf, acceptsStream } from '../http/requestHead';
 import { BODY_LIMIT, checkBodyHeaders, readJson } from '../http/body';
-import type { Encode } from '../http/compression';
+import { compress } from '../http/compression';
 import { bytesOf, type Exchange, createIncomingRequest, send } from '../http/exchange';
 import { type ApolloOptions, createApollo, type GraphqlContext } from './apollo';
 import { runApollo, writeApollo } from './apolloHttp';
-import { createDocumentStore, documentPoints, SHORT, loopTurn } from './documents';
+import { createDocumentStore, documentPoints, parseTurn, SHORT } from './documents';
 import { createEventStreams } from './streams/eventStreams';
 import type { Streaming } from './streams/subscribe';
 import { QUERY_LIMITS } from './queryLimits';
@@ -30,14 +30,23 @@ interface GraphqlOptions extends ApolloOptions {
   readonly introspectionLimiter?: RateLimiter;
   /** How often an open stream gets a comment, in milliseconds. */
   readonly commentEvery: number;
-  /** Compresses the answers to callers with a key; without it, they are sent as they are. */
-  readonly encode?: Encode;
+  /** Whether answers to callers with a key are compressed, if they accept that. */
+  readonly compresses?: boolean;
 }
 
 type OpenCaller = (exchange: Exchange) => Promise<CallContext | undefined>;
 
 export async function createGraphqlApi(options: GraphqlOptions) {
-  const { schema, operations, openContext, introspection, introspectionLimiter, logger, commentEvery } = options;
+  const {
+    schema,
+    operations,
+    openContext,
+    introspection,
+    introspectionLimiter,
+    logger,
+    commentEvery,
+    compresses = false,
+  } = options;
   const documents = createDocumentStore();
   const apollo = createApollo(options, documents);
   const eventStreams = createEventStreams({ logger, commentEvery });
@@ -53,8 +62,13 @@ export async function createGraphqlApi(options: GraphqlOptions) {
   }
 
   async function chargeAddress({ address }: Exchange, points: number): Promise<void> {
-    const state = await introspectionLimiter?.consume(addressBucket(address), points);
-    if (state?.allowed === false) throw rateLimited(state, 'Too many requests without a key from this address');
+    if (!introspectionLimiter) return;
+    await spend(
+      introspectionLimiter,
+      addressBucket(address),
+      points,
+      'Too many requests without a key from this address',
+    );
   }
 
   /** Takes points and a turn for a long document that has to be parsed and validated. */
@@ -66,7 +80,7 @@ export async function createGraphqlApi(options: GraphqlOptions) {
     if (points === 0) return;
     await (caller ? caller.charge(points) : chargeAddress(exchange, points));
     await exchange.queue.take(exchange, 'query');
-    await loopTurn();
+    await parseTurn();
   }
 
   let sdl: string | undefined;
@@ -80,11 +94,11 @@ export async function createGraphqlApi(options: GraphqlOptions) {
     await openCaller(exchange);
     if (introspection === 'off') throw new AppError('not_found', 'The schema is not public.');
     const text = bytesOf((sdl ??= keySdl(schema, operations)));
-    send(exchange, 200, 'text/plain; charset=utf-8', options.encode ? await options.encode(exchange, text) : text);
+    send(exchange, 200, 'text/plain; charset=utf-8', compresses ? await compress(exchange, text) : text);
   }
 
   /** Sends Apollo's answer: as events of a subscription, as a stream of one result, or as JSON. */
-  async function respond(call: GraphqlContext, answer: HTTPGraphQLResponse, encode?: Encode): Promise<void> {
+  async function respond(call: GraphqlContext, answer: HTTPGraphQLResponse, isCompressed: boolean): Promise<void> {
     const { exchange, streaming, caller } = call;
     // an answer that is already bytes has data, and its errors have the request id
     const whole = (text: string | Buffer): string | Buffer => {
@@ -100,8 +114,8 @@ export async function createGraphqlApi(options: GraphqlOptions) {
       exchange.response.setHeader('X-Content-Type-Options', 'nosniff');
       // answers depend on the key or session, so proxies must not cache them, even errors that Apollo considers cacheable
       answer.headers.set('cache-control', 'no-store');
-      const encoded = encode && (async (text: string | Buffer) => encode(exchange, bytesOf(whole(text))));
-      await writeApollo(exchange.response, answer, encoded ?? whole);
+      const compressed = async (text: string | Buffer) => compress(exchange, bytesOf(whole(text)));
+      await writeApollo(exchange.response, answer, isCompressed ? compressed : whole);
     }
   }
 
@@ -128,7 +142,7 @@ export async function createGraphqlApi(options: GraphqlOptions) {
       });
       const accept = streaming ? (acceptBesideStream(request) ?? 'application/json') : acceptOf(request);
       const answer = await runApollo(apollo, request, body, () => Promise.resolve({ call }), accept);
-      await respond(call, answer, open === openCaller ? options.encode : undefined);
+      await respond(call, answer, compresses && open === openCaller);
     },
     stop: () => apollo.stop(),
   };

@@ -15,8 +15,6 @@ const AT_ONCE = 2;
 const zip = promisify(gzip);
 let answersInCompression = 0;
 
-export type Encode = typeof encoded;
-
 /**
  * The bytes to send for an answer of an API: compressed if the caller accepts that, the answer is large enough, and not too many others are
  * being compressed. Sets the headers to match.
@@ -24,7 +22,7 @@ export type Encode = typeof encoded;
  * Not for an answer with an `ETag`, which is strong and names these bytes, nor for one that a browser's cookie can cause: with a secret next
  * to a text of the attacker's choice, its compressed size tells the secret (BREACH).
  */
-export async function encoded(
+export async function compress(
   exchange: Pick<Exchange, 'request' | 'response' | 'bodies' | 'address' | 'log'>,
   bytes: Buffer,
 ): Promise<Buffer> {

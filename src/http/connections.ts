@@ -9,13 +9,17 @@ import { type ErrorContent, errorHeaders, problemText } from './problem';
 
 /** How long a connection stays open after we end our side, in milliseconds, so that data still being sent does not cut off the answer. */
 const LINGER = 1000;
-/** How long the rest of a rejected body is read before our side is ended: in total, and between two bytes, in milliseconds (nginx's lingering_time and lingering_timeout). */
-const [LONGEST_REST, LONGEST_PAUSE] = [30_000, 5000];
+/** How long the rest of a rejected body is read before our side is ended, in milliseconds (nginx's lingering_time). */
+const LONGEST_REST = 30_000;
+/** The same between two of its bytes (nginx's lingering_timeout). */
+const LONGEST_PAUSE = 5000;
 /** Pipelined requests that may wait for the one before them; with more, the connection is closed. */
 const MAX_WAITING = 16;
 
-/** A body may have this many chunks of any size; beyond that their mean size must be at least this, in bytes, since each costs a parser call. */
-const [FREE_CHUNKS, MIN_MEAN] = [2000, 64];
+/** Chunks of any size that a body may have. */
+const FREE_CHUNKS = 2000;
+/** The least mean size of the chunks of a body that has more, in bytes: each costs a parser call. */
+const MIN_MEAN = 64;
 /** How much of a body is read after the answer, in bytes: some callers send everything before they read. */
 const MAX_AFTER_ANSWER = 256 * 1024;
 
@@ -151,7 +155,9 @@ function endWithoutReading(socket: Socket): void {
 function boundBody(request: IncomingMessage, response: ServerResponse, stop: () => void): void {
   const { headers, socket } = request;
   if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined) return;
-  let [chunks, bytes, mostRead] = [0, 0, Infinity];
+  let chunks = 0;
+  let bytes = 0;
+  let mostRead = Infinity;
   const push = request.push.bind(request);
   // what Node's parser calls for each chunk
   request.push = (chunk: Buffer | null) => {

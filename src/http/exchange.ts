@@ -11,7 +11,7 @@ import type { Sunset } from '../schema/declaredOperations';
 import type { Trace } from '../tracing';
 import { DAY } from '../units';
 import type { BodyMemory } from '../admission/bodyMemory';
-import { callerAddress, dropLongLists, readTarget } from './requestHead';
+import { callerAddress, dropLongLists, headerOf, readTarget } from './requestHead';
 import type { RequestQueue } from '../admission/requestQueue';
 
 /** A request and its response, with the fields for its log line. */
@@ -129,6 +129,9 @@ const EXPIRY_WARNING = 7 * DAY;
 
 const AUTHORIZATION = 'authorization';
 
+/** The Content-Type of JSON in answers. */
+export const JSON_TYPE = 'application/json; charset=utf-8';
+
 /** A caller's own request id is kept if it is short, plain and not an API key. */
 const SANE_ID = /^[\w.:=+/@-]{1,128}$/;
 
@@ -183,7 +186,7 @@ export function createIncomingRequest(exchange: Exchange): IncomingRequest {
     requestId: exchange.requestId,
     authorization: soleAuthorization(exchange.request),
     address: exchange.address,
-    idempotencyKey: singleHeader(exchange.request, 'idempotency-key'),
+    idempotencyKey: headerOf(exchange.request.headers, 'idempotency-key'),
     trace: exchange.trace,
     waitIdle: (wait) => waitIdle(exchange, wait),
     countAnswer: (bytes) => {
@@ -258,12 +261,6 @@ export function soleAuthorization({ headers, rawHeaders }: IncomingMessage): str
     if (name?.length === AUTHORIZATION.length && name.toLowerCase() === AUTHORIZATION) times += 1;
   }
   return times > 1 ? undefined : headers.authorization;
-}
-
-/** A header's value; repeated headers are joined, so the value then fails validation. */
-function singleHeader({ headers }: IncomingMessage, name: string): string | undefined {
-  const value = headers[name];
-  return Array.isArray(value) ? value.join(', ') : value;
 }
 
 /** Warns the caller of a key that expires soon, in time to rotate it. */

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import Negotiator from 'negotiator';
@@ -17,6 +17,12 @@ export function readTarget(request: IncomingMessage): void {
   if (host === undefined) return;
   request.headers.host = host;
   request.url = rest.startsWith('/') ? rest : `/${rest}`;
+}
+
+/** A header's value; several are joined, which no check of a single value accepts. */
+export function headerOf(headers: IncomingHttpHeaders, name: string): string | undefined {
+  const value = headers[name];
+  return Array.isArray(value) ? value.join(', ') : value;
 }
 
 /** Headers with lists from which something is chosen, which takes more than linear time. All other headers are read in linear time. */
@@ -82,7 +88,8 @@ export function connectsFrom({ headers, socket }: IncomingMessage, ranges: reado
   return ipaddr.isValid(address) && ranges.includes(ipaddr.process(address).range());
 }
 
-const LOOPBACK_HOST = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i;
+/** A host of this machine, with or without a port. */
+export const LOOPBACK_HOST = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i;
 
 /**
  * The host and port by which a caller on this machine reached the gateway; undefined of any other caller. The Host header can be forged, so the
@@ -94,7 +101,7 @@ export function localHost(request: IncomingMessage): string | undefined {
 }
 
 const EVENT_STREAM = 'text/event-stream';
-const JSON_TYPE = 'application/json';
+const JSON_MEDIA_TYPE = 'application/json';
 
 /** A parameter of a media range other than its quality. */
 const PARAMETER = /;\s*(?!q\s*=)[^;,="\s]+\s*(?:=\s*(?:"(?:[^"\\]|\\.)*"|[^;,"]*))?/gi;
@@ -112,8 +119,8 @@ export function acceptOf({ headers: { accept = '' } }: Pick<IncomingMessage, 'he
 export function requireAcceptsJson(request: Pick<IncomingMessage, 'headers'>): void {
   const accept = acceptOf(request);
   // fast path for what nearly all clients send
-  if (accept === '*/*' || accept === JSON_TYPE) return;
-  if (new Negotiator({ headers: { accept } }).mediaType([JSON_TYPE]) === undefined)
+  if (accept === '*/*' || accept === JSON_MEDIA_TYPE) return;
+  if (new Negotiator({ headers: { accept } }).mediaType([JSON_MEDIA_TYPE]) === undefined)
     throw new AppError('not_acceptable', 'Responses are application/json only.');
 }
 

@@ -110,7 +110,8 @@ export function shortened(answer: Json, fits: (answer: Json) => boolean): Shorte
 }
 
 function withMore(whole: Json, shorter: Json): Json {
-  const [rows, kept] = [whole[ROWS], shorter[ROWS]];
+  const rows = whole[ROWS];
+  const kept = shorter[ROWS];
   const lacksRows = Array.isArray(rows) && Array.isArray(kept) && kept.length < rows.length;
   return lacksRows && 'has_more' in shorter ? { ...shorter, has_more: true } : shorter;
 }

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { shorten } from '../errors';
+import { headerOf } from '../http/requestHead';
 
 /*
  * Messages of the Model Context Protocol: JSON-RPC 2.0, one request or notification in each POST. Revision 2026-07-28 is stateless: each
@@ -119,11 +120,6 @@ const BASE64 = /^=\?base64\?([A-Za-z0-9+/]*={0,2})\?=$/;
 function decoded(value: string | undefined): string | undefined {
   const encoded = value === undefined ? undefined : BASE64.exec(value)?.[1];
   return encoded === undefined ? value : Buffer.from(encoded, 'base64').toString();
-}
-
-function headerOf(headers: IncomingHttpHeaders, name: string): string | undefined {
-  const value = headers[name];
-  return Array.isArray(value) ? value.join(', ') : value;
 }
 
 export function isObject(value: unknown): value is Params {

@@ -64,7 +64,7 @@ function toolOf(operation: Operation, field: Field, components: Readonly<Record<
     argumentNames: Object.keys(input.properties ?? {}),
     definition: {
       name: operation.name,
-      description: shortened(field.description, true),
+      description: withoutOmitted(field.description, true),
       inputSchema: input,
       annotations: {
         readOnlyHint: !isWrite,
@@ -155,15 +155,15 @@ type ConciseOptions = Pick<InputOptions, 'components' | 'isWrite'>;
  * members. It also has no references or alternative types, since a single one makes some clients reject every tool: a write's
  * description says that null clears a member, and in a read null is the same as omitting an argument.
  */
-function concise(given: JsonSchema, options: ConciseOptions): JsonSchema {
+function concise(original: JsonSchema, options: ConciseOptions): JsonSchema {
   const { isWrite, components } = options;
-  const schema = resolved(given, components);
+  const schema = withoutReference(original, components);
   const { properties, items, description, type, enum: values, ...others } = schema;
   const members = Object.entries((properties ?? {}) as Record<string, JsonSchema>)
     .filter(([, member]) => !/^Ignored\b/.test(String(member.description)))
     .map(([name, member]) => [name, concise(member, options)] as const);
   // an enum's values speak for themselves
-  const text = given.enum !== undefined ? '' : shortened(description, isWrite);
+  const text = original.enum !== undefined ? '' : withoutOmitted(description, isWrite);
   const rest = Object.entries(others).filter(
     ([name, value]) =>
       !OMITTED_KEYWORDS.includes(name) &&
@@ -181,7 +181,7 @@ function concise(given: JsonSchema, options: ConciseOptions): JsonSchema {
 }
 
 /** Replaces a reference with its schema, with the description of the place that uses it. */
-function resolved(schema: JsonSchema, components: InputOptions['components']): JsonSchema {
+function withoutReference(schema: JsonSchema, components: InputOptions['components']): JsonSchema {
   const { anyOf: [first] = [schema], description } = schema as { anyOf?: readonly JsonSchema[]; description?: string };
   const { $ref: reference } = first ?? {};
   if (typeof reference !== 'string') return schema;
@@ -190,7 +190,7 @@ function resolved(schema: JsonSchema, components: InputOptions['components']): J
 }
 
 /** A description without {@link OMITTED_SENTENCES}: all other sentences, or only the first. */
-function shortened(description: unknown, keepsAll: boolean): string {
+function withoutOmitted(description: unknown, keepsAll: boolean): string {
   if (typeof description !== 'string') return '';
   const sentences = description
     .replaceAll(/\s+/g, ' ')

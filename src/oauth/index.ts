@@ -3,7 +3,7 @@ import { addressBucket } from '../auth/addresses';
 import type { Config } from '../config';
 import { AppError, invalidRequest, notFound } from '../errors';
 import { checkBodyHeaders, readForm, readJson } from '../http/body';
-import { type Exchange, send, soleAuthorization } from '../http/exchange';
+import { type Exchange, JSON_TYPE, send, soleAuthorization } from '../http/exchange';
 import type { Control } from '../organisations/control';
 import { isOwnResource, OAUTH_PATH, type OAuthAddress, RESOURCE_METADATA, SERVER_METADATA } from './address';
 import { resourceMetadata, serverMetadata } from './metadata';
@@ -26,7 +26,6 @@ export { challengeOf } from './metadata';
 /** Of a request with a form, in bytes. */
 const FORM_LIMIT = 8 * 1024;
 const FORM_TYPE = 'application/x-www-form-urlencoded';
-const JSON_TYPE = 'application/json; charset=utf-8';
 /** Registrations of an address in a minute. */
 const REGISTRATIONS = 10;
 

@@ -2,9 +2,9 @@ import { ERROR_CODES, RETRIES } from '../errors';
 import { exampleOf, type RestCode } from '../pages/errorExamples';
 import { BODY_HEADERS } from '../http/body';
 import { BUDGET_HEADERS, OMITTED, type SUCCESS_HEADERS } from '../http/exchange';
-import { METHODS } from '../schema/declaredOperations';
-import { readsOneObject, type RestOperation } from '../rest/routes';
-import type { Callers } from './callers';
+import { METHODS, type RestOperation } from '../schema/declaredOperations';
+import { readsOneObject } from '../rest/routes';
+import type { Api } from './apis';
 
 /* Error responses of operations, and headers of all responses. */
 
@@ -23,7 +23,7 @@ export function headerRefs(names: readonly string[]): Record<string, object> {
   );
 }
 
-function headersOf(status: number, callers: Callers): string[] {
+function headersOf(status: number, api: Api): string[] {
   const headers: string[] = ['X-Request-Id'];
   if (!NEVER_KEYED.includes(status))
     headers.push(...(PERHAPS_KEYED.includes(status) ? BUDGET_HEADERS.map(optional) : BUDGET_HEADERS));
@@ -31,7 +31,7 @@ function headersOf(status: number, callers: Callers): string[] {
   if (status === 405) headers.push('Allow');
   if (status === 415) headers.push(...BODY_HEADERS);
   if (status === 416) headers.push('Content-Range');
-  const retries = codesOf(status, callers).map((code) => ERROR_CODES[code].retry);
+  const retries = codesOf(status, api).map((code) => ERROR_CODES[code].retry);
   if (retries.includes('after'))
     headers.push(retries.every((retry) => retry === 'after') ? 'Retry-After' : optional('Retry-After'));
   return headers;
@@ -45,7 +45,7 @@ const WITH_BODY: readonly number[] = [413, 415];
 /** `hasId` is whether the path names an object, `expires` whether it reads by a cursor that is valid for a limited time. */
 export function errorResponses(
   operation: RestOperation,
-  { callers, hasId, expires }: { readonly callers: Callers; readonly hasId: boolean; readonly expires: boolean },
+  { api, hasId, expires }: { readonly api: Api; readonly hasId: boolean; readonly expires: boolean },
 ): Record<string, object> {
   const { rest, takesIfMatch } = operation;
   const { hasBody, root } = METHODS[rest.method];
@@ -56,50 +56,50 @@ export function errorResponses(
     ...(hasBody ? WITH_BODY : []),
     ...(takesIfMatch || readsOneObject(operation) ? [412] : []),
   ];
-  return responseRefs([...ALWAYS, ...more].sort(), callers);
+  return responseRefs([...ALWAYS, ...more].sort(), api);
 }
 
-export function responseRefs(statuses: readonly number[], callers: Callers): Record<string, object> {
+export function responseRefs(statuses: readonly number[], api: Api): Record<string, object> {
   return Object.fromEntries(
-    statuses.map((status) => [String(status), { $ref: `#/components/responses/${nameOf(status, callers)}` }]),
+    statuses.map((status) => [String(status), { $ref: `#/components/responses/${nameOf(status, api)}` }]),
   );
 }
 
-function codesOf(status: number, { codes }: Callers): RestCode[] {
+function codesOf(status: number, { codes }: Api): RestCode[] {
   return codes.filter((code) => ERROR_CODES[code].status === status);
 }
 
 /** The name of a response in components: the first code of its status in PascalCase, 404 → NotFound. */
-function nameOf(status: number, callers: Callers): string {
-  const [code = 'internal'] = codesOf(status, callers);
+function nameOf(status: number, api: Api): string {
+  const [code = 'internal'] = codesOf(status, api);
   return code.replaceAll(/(?:^|_)(\w)/g, (_match, letter: string) => letter.toUpperCase());
 }
 
 /** The responses with the statuses that operations have. */
-export function sharedResponses(used: ReadonlySet<number>, callers: Callers): Record<string, object> {
+export function sharedResponses(used: ReadonlySet<number>, api: Api): Record<string, object> {
   const statuses = new Set(Object.values(ERROR_CODES).map(({ status }) => status));
   const usedStatuses = [...statuses].filter((status) => used.has(status));
-  return Object.fromEntries(usedStatuses.map((status) => [nameOf(status, callers), response(status, callers)]));
+  return Object.fromEntries(usedStatuses.map((status) => [nameOf(status, api), response(status, api)]));
 }
 
-function response(status: number, callers: Callers): object {
-  const codes = codesOf(status, callers);
-  const helpOf = (code: RestCode): string => callers.words[code]?.help ?? ERROR_CODES[code].help;
+function response(status: number, api: Api): object {
+  const codes = codesOf(status, api);
+  const helpOf = (code: RestCode): string => api.words[code]?.help ?? ERROR_CODES[code].help;
   const retryOf = (code: RestCode): string =>
-    RETRIES[ERROR_CODES[code].retry].replace('or the key', `or the ${callers.credential}`);
+    RETRIES[ERROR_CODES[code].retry].replace('or the key', `or the ${api.credential}`);
   return {
     description: codes.map((code) => `\`${code}\`: ${helpOf(code)} ${retryOf(code)}`).join('\n\n'),
-    headers: headerRefs(headersOf(status, callers)),
+    headers: headerRefs(headersOf(status, api)),
     content: {
       'application/problem+json': {
         schema: { $ref: '#/components/schemas/Problem' },
-        examples: Object.fromEntries(codes.map((code) => [code, { value: problemOf(code, callers) }])),
+        examples: Object.fromEntries(codes.map((code) => [code, { value: problemOf(code, api) }])),
       },
     },
   };
 }
 
-function problemOf(code: RestCode, { words }: Callers): object {
+function problemOf(code: RestCode, { words }: Api): object {
   const { status, title } = ERROR_CODES[code];
   const { detail: usual, members } = exampleOf(code);
   const detail = words[code]?.detail ?? usual;
@@ -117,11 +117,11 @@ interface Header {
 }
 
 /** All headers of responses, and optional variants of those that some responses may lack. */
-export function sharedHeaders(callers: Callers): Record<string, Header> {
-  const headers = headerComponents(callers);
+export function sharedHeaders(api: Api): Record<string, Header> {
+  const headers = headerComponents(api);
   const variants = BUDGET_HEADERS.map((name): [string, Header] => {
     const { description, ...rest } = headers[name];
-    const when = `Absent if the request failed before its ${callers.credential} was read.`;
+    const when = `Absent if the request failed before its ${api.credential} was read.`;
     return [optional(name), { ...rest, description: `${description} ${when}`, required: false }];
   });
   const { 'Retry-After': wait, ETag: tag } = headers;
@@ -140,7 +140,7 @@ export function sharedHeaders(callers: Callers): Record<string, Header> {
 
 function headerComponents({
   credential,
-}: Callers): Record<(typeof SUCCESS_HEADERS)[number], Header> & Record<string, Header> {
+}: Api): Record<(typeof SUCCESS_HEADERS)[number], Header> & Record<string, Header> {
   const text = (description: string, example: string, required = true): Header => ({
     description,
     required,

@@ -1,11 +1,12 @@
 import { CONTENT_TYPES } from '../attachments/contentTypes';
-import type { Attachable, RouteOperation } from '../schema/attachables';
+import type { Attachable } from '../schema/attachables';
+import type { RestOperation } from '../schema/declaredOperations';
 import { requirement } from '../schema/requirements';
 import { SCHEMA_ROOT } from '../schema/jsonSchema';
 import { objectName } from '../schema/storedTypes';
 import { errorResponses, HEAD_TOO_LARGE, headerRefs, responseRefs } from './answers';
 import type { Api } from './apis';
-import { exampleOfType } from './examples';
+import { sampleRow } from './examples';
 import { NOT_MODIFIED, READ_CONDITIONS, withExampleKey } from './retries';
 import type { OpenApiOperation, Parameter } from './types';
 
@@ -36,33 +37,38 @@ export function attachmentPaths(attachables: readonly Attachable[], api: Api): P
   return paths;
 }
 
-function operationsOf({ stored, most, add, read, remove }: Attachable, api: Api): [RouteOperation, OpenApiOperation][] {
+function operationsOf({ stored, most, add, read, remove }: Attachable, api: Api): [RestOperation, OpenApiOperation][] {
   const name = objectName(stored.type).replaceAll('_', ' ');
   const idOf = (member: string, description: string, example: unknown): Parameter => ({
-    ...{ name: member, in: 'path', required: true, description },
-    ...{ schema: { type: 'string', format: 'uuid' }, example },
+    name: member,
+    in: 'path',
+    required: true,
+    description,
+    schema: { type: 'string', format: 'uuid' },
+    example,
   });
-  const object = idOf('id', `The ${name}'s id.`, exampleOfType(stored.collection)?.id ?? EXAMPLE.id);
+  const object = idOf('id', `The ${name}'s id.`, sampleRow(stored.collection)?.id ?? EXAMPLE.id);
   const attachment = idOf('attachment_id', "The attachment's id.", EXAMPLE.id);
-  const common = (route: RouteOperation, operationId: string, summary: string, more: string) => ({
-    ...{ operationId, summary, description: `${summary} ${more}\n\n${requirement(route)}` },
+  const common = (route: RestOperation, operationId: string, summary: string, more: string) => ({
+    operationId,
+    summary,
+    description: `${summary} ${more}\n\n${requirement(route)}`,
     tags: [stored.collection],
     security: [{ [api.security[0]]: route.scope ? [route.scope] : [] }],
   });
   const answered = (description: string, more: readonly string[] = []) => ({
     description,
-    headers: headerRefs([...api.callers.headers, ...more, 'Idempotent-Replayed']),
+    headers: headerRefs([...api.headers, ...more, 'Idempotent-Replayed']),
     content: { 'application/json': { schema: { $ref: `${SCHEMA_ROOT}Attachment` }, example: EXAMPLE } },
   });
-  const errorsOf = (route: RouteOperation) =>
-    errorResponses(route, { callers: api.callers, hasId: true, expires: false });
+  const errorsOf = (route: RestOperation) => errorResponses(route, { api, hasId: true, expires: false });
   const bytes = (description: string, more: readonly string[] = []) => ({
     description,
-    headers: headerRefs([...api.callers.headers, 'ETag', 'Accept-Ranges', 'Content-Disposition', ...more]),
+    headers: headerRefs([...api.headers, 'ETag', 'Accept-Ranges', 'Content-Disposition', ...more]),
     content: { '*/*': { schema: BYTES } },
   });
   const { 406: _accepts, ...errorsOfRead } = errorsOf(read);
-  const operations: [RouteOperation, object][] = [
+  const operations: [RestOperation, object][] = [
     [
       add,
       {
@@ -95,7 +101,7 @@ function operationsOf({ stored, most, add, read, remove }: Attachable, api: Api)
           206: bytes('The part of the file that `Range` asks for.', ['Content-Range']),
           304: NOT_MODIFIED,
           ...errorsOfRead,
-          ...responseRefs([412, 416], api.callers),
+          ...responseRefs([412, 416], api),
           431: HEAD_TOO_LARGE,
         },
       },
@@ -110,12 +116,16 @@ function operationsOf({ stored, most, add, read, remove }: Attachable, api: Api)
     ],
   ];
   // all other bodies are JSON
-  return operations as [RouteOperation, OpenApiOperation][];
+  return operations as [RestOperation, OpenApiOperation][];
 }
 
 const header = (name: string, required: boolean, description: string, example: string): Parameter => ({
-  ...{ name, in: 'header', required, description },
-  ...{ schema: { type: 'string' }, example },
+  name,
+  in: 'header',
+  required,
+  description,
+  schema: { type: 'string' },
+  example,
 });
 const CONTENT_DISPOSITION = header(
   'Content-Disposition',

@@ -60,7 +60,7 @@ export function requestExample(endpoint: Endpoint, args: readonly GraphQLArgumen
 /** An element of a bulk call: the members of the sample that it sets. */
 function elementOf({ field }: Endpoint): { list: string; id: unknown; example: Examples } | undefined {
   const argument = field.args.find(({ astNode }) => directiveOf(astNode, 'per_element'));
-  const row = argument && (sampleRow(argument.name) as Examples | undefined);
+  const row = argument && sampleRow(argument.name);
   const input = getNamedType(argument?.type);
   if (!row || !isInputObjectType(input)) return undefined;
   const set = Object.values(input.getFields()).filter(
@@ -124,15 +124,12 @@ function storedRow({ field }: Pick<Endpoint, 'field'>): { type: GraphQLObjectTyp
   return stored && { type, collection: stored.collection };
 }
 
-/** The example of the objects of a collection; undefined if there is none. */
-export const exampleOfType = (collection: string): Examples | undefined =>
-  sampleRow(collection) as Examples | undefined;
+const rows = new Map<string, Examples>();
 
-const rows = new Map<string, object>();
-
-/** The example file's object; undefined if there is no file. */
-function sampleRow(collection: string): object | undefined {
+/** The example of the objects of a collection, from its file; undefined if there is none. */
+export function sampleRow(collection: string): Examples | undefined {
   const file = exampleFile(collection);
-  if (!rows.has(collection) && existsSync(file)) rows.set(collection, JSON.parse(readFileSync(file, 'utf8')) as object);
+  if (!rows.has(collection) && existsSync(file))
+    rows.set(collection, JSON.parse(readFileSync(file, 'utf8')) as Examples);
   return rows.get(collection);
 }

@@ -8,7 +8,8 @@ import {
   type NameNode,
   visit,
 } from 'graphql';
-import { MAX_LIMIT_WITH_LARGE, type RestOperation } from '../rest/routes';
+import { MAX_LIMIT_WITH_LARGE } from '../rest/routes';
+import type { RestOperation } from '../schema/declaredOperations';
 import type { JsonSchema } from '../schema/jsonSchema';
 import { omittedFrom } from '../schema/restDocument';
 import { directiveOf, isObjectNode, PAGE, Sdl } from '../schema/sdl';

@@ -12,7 +12,14 @@ import {
 } from '../schema/jsonSchema';
 import { OMITTED } from '../http/exchange';
 import { IF_MATCH, IF_MATCH_HEADER, IF_MATCH_PATTERN } from '../schema/entityTags';
-import { isInBody, isInPath, METHODS, type Operation, perElement } from '../schema/declaredOperations';
+import {
+  isInBody,
+  isInPath,
+  METHODS,
+  type Operation,
+  perElement,
+  type RestOperation,
+} from '../schema/declaredOperations';
 import { operatorModel, published, type SchemaModel } from '../schema/model';
 import { requirement } from '../schema/requirements';
 import { deriveRestDocument } from '../schema/restDocument';
@@ -20,15 +27,7 @@ import { scalars } from '../schema/scalars';
 import { directiveOf } from '../schema/sdl';
 import { version } from '../package';
 import { describeIncluded, includeParameter, withItemTypes } from './include';
-import {
-  answersPage,
-  hasEntityTag,
-  locationOf,
-  hasOptionalBody,
-  readsOneObject,
-  type RestOperation,
-  restOperations,
-} from '../rest/routes';
+import { answersPage, hasEntityTag, locationOf, hasOptionalBody, readsOneObject, restOperations } from '../rest/routes';
 import { attachmentPaths } from './attachments';
 import { type Endpoint, linksOf, operationIdOf } from './links';
 import { IF_MATCH_EXAMPLE, IF_NONE_MATCH_OF_WRITE, NOT_MODIFIED, READ_CONDITIONS, withExampleKey } from './retries';
@@ -76,7 +75,7 @@ export function buildOpenApi(sdl: SchemaModel, api: Api = KEY_API, publicUrl = '
   if (api.path === OPERATOR_API.path) paths[WRITE_LINES_PATH] = { post: writeLines(api) };
   const allOperations = Object.values(paths).flatMap((methods) => Object.values(methods));
   const statuses = new Set(allOperations.flatMap(({ responses }) => Object.keys(responses).map(Number)));
-  const responses = sharedResponses(statuses, api.callers);
+  const responses = sharedResponses(statuses, api);
   const referring = JSON.stringify([paths, responses]);
   const schemas = describeIncluded(schema, componentSchemas(schema, { elementBounds: false, closed: false }));
   return {
@@ -98,7 +97,7 @@ export function buildOpenApi(sdl: SchemaModel, api: Api = KEY_API, publicUrl = '
       schemas: openAnswers({
         ...withWrites(schemas, published),
         ...changedSchemas(endpoints, schemas),
-        ...problemSchemas(statuses, api.callers),
+        ...problemSchemas(statuses, api),
         ...Object.fromEntries(
           endpoints
             .filter(({ operation: { rest } }) => METHODS[rest.method].hasBody)
@@ -107,7 +106,7 @@ export function buildOpenApi(sdl: SchemaModel, api: Api = KEY_API, publicUrl = '
       }),
       responses,
       headers: Object.fromEntries(
-        Object.entries(sharedHeaders(api.callers)).filter(([name]) => referring.includes(`/headers/${name}"`)),
+        Object.entries(sharedHeaders(api)).filter(([name]) => referring.includes(`/headers/${name}"`)),
       ),
     },
   };
@@ -166,7 +165,7 @@ function describe(endpoint: Endpoint, all: readonly Endpoint[], api: Api): OpenA
       [rest.status]: success(endpoint, all, api),
       ...(readsOneObject(operation) && { 304: NOT_MODIFIED }),
       ...errorResponses(operation, {
-        callers: api.callers,
+        api,
         hasId: field.args.some(inPath),
         // only rows that are kept for a limited time are read with `after`
         expires: field.args.some(({ name }) => name === AFTER),
@@ -225,7 +224,7 @@ function changedSchemas(
 }
 
 /** The response to an operation that succeeded. */
-function success(endpoint: Endpoint, all: readonly Endpoint[], { callers }: Api): object {
+function success(endpoint: Endpoint, all: readonly Endpoint[], api: Api): object {
   const links = linksOf(endpoint, all);
   const { operation, field } = endpoint;
   const { rest } = operation;
@@ -234,8 +233,8 @@ function success(endpoint: Endpoint, all: readonly Endpoint[], { callers }: Api)
   const mayBePartial = operation.readScope !== undefined;
   const type = mayBePartial ? changedName(field) : String(field.type).replace('!', '');
   const headers = [
-    ...callers.headers,
-    ...(answersPage(field) ? ['Link', ...(callers.credential === 'key' ? [OMITTED] : [])] : []),
+    ...api.headers,
+    ...(answersPage(field) ? ['Link', ...(api.credential === 'key' ? [OMITTED] : [])] : []),
     ...(locationOf(operation, operations) === undefined ? [] : ['Location']),
     ...(rest.status === 202 ? ['Retry-After'] : []),
     ...(METHODS[rest.method].root === 'Mutation' ? ['Idempotent-Replayed'] : []),

@@ -1,5 +1,6 @@
 import { getNamedType, type GraphQLField, isObjectType } from 'graphql';
-import { readsOneObject, type RestOperation } from '../rest/routes';
+import { readsOneObject } from '../rest/routes';
+import type { RestOperation } from '../schema/declaredOperations';
 
 /** An operation and its root field. */
 export interface Endpoint {

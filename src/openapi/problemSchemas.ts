@@ -1,7 +1,7 @@
 import { ERROR_CODES, MAX_FAULTS } from '../errors';
 import { FAULT_CODES } from '../errors/faultCodes';
 import type { JsonSchema } from '../schema/jsonSchema';
-import type { Callers } from './callers';
+import type { Api } from './apis';
 
 /** A string with known values that may get new ones; not an enum, since generated clients would throw on new values. */
 function openCode(description: string, codes: Readonly<Record<string, string>>): JsonSchema {
@@ -16,15 +16,15 @@ function openCode(description: string, codes: Readonly<Record<string, string>>):
 }
 
 /** The titles of the codes with these statuses, by code. */
-function titlesOf(used: ReadonlySet<number>, callers: Callers): Record<string, string> {
-  const codes = callers.codes.filter((code) => used.has(ERROR_CODES[code].status));
+function titlesOf(used: ReadonlySet<number>, api: Api): Record<string, string> {
+  const codes = api.codes.filter((code) => used.has(ERROR_CODES[code].status));
   return Object.fromEntries(
     codes.map((code) => [code, `${ERROR_CODES[code].title}, ${String(ERROR_CODES[code].status)}`]),
   );
 }
 
 /** Schemas of error responses (RFC 9457). */
-export const problemSchemas = (used: ReadonlySet<number>, callers: Callers): Readonly<Record<string, JsonSchema>> => ({
+export const problemSchemas = (used: ReadonlySet<number>, api: Api): Readonly<Record<string, JsonSchema>> => ({
   Problem: {
     type: 'object',
     description: 'An error (RFC 9457).',
@@ -34,9 +34,9 @@ export const problemSchemas = (used: ReadonlySet<number>, callers: Callers): Rea
       title: { type: 'string', description: 'Short description of the code.' },
       status: { type: 'integer', format: 'int32', minimum: 400, maximum: 599, description: 'HTTP status.' },
       detail: { type: 'string', description: 'What went wrong in this request.' },
-      code: openCode('Stable code to branch on.', titlesOf(used, callers)),
+      code: openCode('Stable code to branch on.', titlesOf(used, api)),
       request_id: { type: 'string', description: 'Id of the request; include it when you contact support.' },
-      ...(callers.codes.includes('insufficient_scope') && {
+      ...(api.codes.includes('insufficient_scope') && {
         required_scope: { type: 'string', description: 'The scope that the key lacks.' },
       }),
       retry_after: { type: 'integer', format: 'int32', minimum: 1, description: 'Seconds to wait before retrying.' },

@@ -2,7 +2,7 @@ import { NDJSON, NDJSON_LIMITS } from '../http/ndjson';
 import { SCHEMA_ROOT } from '../schema/jsonSchema';
 import { MEBIBYTE } from '../units';
 import { headerRefs, responseRefs } from './answers';
-import type { Callers } from './callers';
+import type { Api } from './apis';
 import type { OpenApiOperation } from './types';
 
 /* The stream of writes to many organisations: lines, which OpenAPI 3.1 can only describe in words. */
@@ -43,19 +43,13 @@ const RESULTS = [
 
 const linesOf = (values: readonly object[]): string => values.map((value) => `${JSON.stringify(value)}\n`).join('');
 
-export function writeLines({
-  callers,
-  security,
-}: {
-  readonly callers: Callers;
-  readonly security: readonly [string, string];
-}): OpenApiOperation {
+export function writeLines(api: Api): OpenApiOperation {
   const operation = {
     operationId: 'write_lines',
     summary: 'Write objects of many organisations: lines of JSON.',
     description: DESCRIPTION,
     tags: ['writes'],
-    security: [{ [security[0]]: [] }],
+    security: [{ [api.security[0]]: [] }],
     parameters: [],
     requestBody: {
       required: true,
@@ -64,7 +58,7 @@ export function writeLines({
     responses: {
       200: {
         description: 'A `WriteResult` a line.',
-        headers: headerRefs(callers.headers),
+        headers: headerRefs(api.headers),
         content: {
           [NDJSON]: {
             schema: { type: 'string', 'x-line': { $ref: `${SCHEMA_ROOT}WriteResult` } },
@@ -72,7 +66,7 @@ export function writeLines({
           },
         },
       },
-      ...responseRefs([400, 401, 405, 413, 415, 429, 500, 503], callers),
+      ...responseRefs([400, 401, 405, 413, 415, 429, 500, 503], api),
     },
   };
   // all other bodies are JSON

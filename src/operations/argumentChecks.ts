@@ -37,11 +37,13 @@ export function argumentChecks(
     return createAjv().addSchema({ components, fields }, 'arguments');
   };
   return (operation) => {
-    const [isWrite, { astNode }] = [operation.type === 'Mutation', operation.field];
+    const isWrite = operation.type === 'Mutation';
+    const { astNode } = operation.field;
     const part = (name: 'all' | 'parameters' | 'body'): Check =>
       checkAtFirstUse(() => requireSchema((instance ??= ajv()), `arguments#/fields/${keyOf(operation)}/${name}`));
     const checkAll = part('all');
-    const [checkParameters, checkBody] = [isWrite ? part('parameters') : checkAll, part('body')];
+    const checkParameters = isWrite ? part('parameters') : checkAll;
+    const checkBody = part('body');
     const path = directiveOf(astNode, 'rest')?.path ?? '';
     const isParameter = ({ parameter = '' }: Fault): boolean => parameter === IF_MATCH || isInPath(path, parameter);
     const onRest = (fault: Fault): Fault =>
@@ -91,12 +93,12 @@ function withAnyElements(all: JsonSchema, args: readonly GraphQLArgument[]): Jso
 /** The declared arguments, coerced the way graphql-js does for resolvers; others, such as `include`, are left out. Undefined if one is invalid. */
 export function coerceArguments(
   args: readonly GraphQLArgument[],
-  given: Readonly<Record<string, unknown>>,
+  values: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> | undefined {
   const coerced: Record<string, unknown> = {};
   const faults: unknown[] = [];
   for (const { name, type, defaultValue } of args) {
-    const value = given[name];
+    const value = values[name];
     if (value === undefined) {
       if (defaultValue !== undefined) coerced[name] = defaultValue;
       continue;

@@ -18,12 +18,30 @@ export interface InvalidRow {
   readonly fault: Fault;
 }
 
-/** What every caller's context has, in all APIs: who calls, what that may cost, and what its answer may hold. */
-export interface CallContext {
-  readonly requestId: string;
-  readonly principal: Caller;
+/** What the context asks of the exchange that it is for. */
+export interface ExchangeHooks {
   /** Runs an operation in its own span; undefined if the request is not traced. */
   readonly trace?: Trace | undefined;
+  /** Counts the bytes of the answer to a read so far. @throws AppError unavailable if that is too many */
+  readonly countAnswer?: ((bytes: number) => void) | undefined;
+  /** Counts bytes of rows that were read and are kept in memory. @throws AppError unavailable or invalid_request if they are too many */
+  readonly holdRows?: ((bytes: number) => void) | undefined;
+  /** Notes a row that cannot be served: for the log, and if it (or as many as `rows`) was left out of the answer also for the caller. */
+  readonly noteInvalid?: ((row: InvalidRow, what: 'omitted' | 'refused', rows?: number) => void) | undefined;
+  /** Notes for the log how many elements of a bulk call or a write failed, and how many it had. */
+  readonly noteElements?: ((failed: number, of: number) => void) | undefined;
+  /** How many rows were left out of the answer so far. */
+  readonly omitted?: (() => number) | undefined;
+  /** Whether the caller disconnected, so that nobody gets the answer. */
+  readonly isGone?: (() => boolean) | undefined;
+  /** Waits for a turn among the organisation's large requests. @throws AppError unavailable if too many are waiting */
+  readonly takeTurn?: (() => Promise<void>) | undefined;
+}
+
+/** What every caller's context has, in all APIs: who calls, what that may cost, and what its answer may hold. */
+export interface CallContext extends ExchangeHooks {
+  readonly requestId: string;
+  readonly principal: Caller;
   /**
    * Resolves once the caller's key has been read and is as expected, and rejects if it is not; undefined if it was read before. Whatever
    * does more than read must wait for it (docs/decisions/one-round-trip.md).
@@ -45,20 +63,6 @@ export interface CallContext {
    * Undefined for callers whose answers may contain secrets, of which none is stored.
    */
   once?(operation: string, args: unknown, run: (write?: UnitOfWork) => unknown): Promise<unknown>;
-  /** Counts the bytes of the answer to a read so far. @throws AppError unavailable if that is too many */
-  readonly countAnswer?: ((bytes: number) => void) | undefined;
-  /** Counts bytes of rows that were read and are kept in memory. @throws AppError unavailable or invalid_request if they are too many */
-  readonly holdRows?: ((bytes: number) => void) | undefined;
-  /** Notes a row that cannot be served: for the log, and if it (or as many as `rows`) was left out of the answer also for the caller. */
-  readonly noteInvalid?: ((row: InvalidRow, what: 'omitted' | 'refused', rows?: number) => void) | undefined;
-  /** Notes for the log how many elements of a bulk call or a write failed, and how many it had. */
-  readonly noteElements?: ((failed: number, of: number) => void) | undefined;
-  /** How many rows were left out of the answer so far. */
-  readonly omitted?: (() => number) | undefined;
-  /** Whether the caller disconnected, so that nobody gets the answer. */
-  readonly isGone?: (() => boolean) | undefined;
-  /** Waits for a turn among the organisation's large requests. @throws AppError unavailable if too many are waiting */
-  readonly takeTurn?: (() => Promise<void>) | undefined;
 }
 
 /** The context of a caller who reads data: a key, or a signed-in user, who reads figures alone. */
@@ -89,7 +93,7 @@ export interface DataContext extends FiguresContext {
 export type ReadContext = Pick<DataContext, 'data' | 'trace' | 'accepted' | 'authorise'>;
 
 /** The input of the context factory, the same for all APIs. */
-export interface IncomingRequest {
+export interface IncomingRequest extends ExchangeHooks {
   readonly requestId: string;
   readonly authorization: string | undefined;
   /** Read when an operation runs, since an MCP message carries it in its body. */
@@ -105,18 +109,8 @@ export interface IncomingRequest {
   readonly onRefused?: (refusal: Refusal) => void;
   /** Called with the scope that the key lacks, or the alternatives joined by `or`, for the request log. */
   readonly onMissingScope?: (scope: string) => void;
-  /** Runs an operation in its own span; undefined if the request is not traced. */
-  readonly trace?: Trace | undefined;
   /** Runs a wait that needs neither the database nor a turn, such as that for events. */
   readonly waitIdle?: WaitIdle;
-  /** Counts the bytes of the answer so far. @throws AppError unavailable if that is too many */
-  readonly countAnswer?: (bytes: number) => void;
-  readonly holdRows?: CallContext['holdRows'];
-  readonly isGone?: CallContext['isGone'];
-  readonly noteInvalid?: CallContext['noteInvalid'];
-  readonly noteElements?: CallContext['noteElements'];
-  readonly omitted?: CallContext['omitted'];
-  readonly takeTurn?: CallContext['takeTurn'];
 }
 
 /**

@@ -35,9 +35,9 @@ interface ContextOptions {
 const OVER_LIMIT_KEPT = { max: 5000, ttl: 1000 };
 
 /**
- * The context factory of all APIs. Checks in the order of contract, section 2: key, rate, state, plan; scopes are checked per operation.
+ * Opens the contexts of requests with a key, for all APIs. Checks in the order of contract, section 2: key, rate, state, plan; scopes are checked per operation.
  */
-export function contextFactory(options: ContextOptions): OpenContext<DataContext> {
+export function createOpenContext(options: ContextOptions): OpenContext<DataContext> {
   const { plans, onUnknownPlan } = options;
   const { authenticate, limiter, organisationData, checkElement, admit, isCalm, eventSource, onOverLimit } = options;
   /** @throws AppError organisation_suspended; plan_required */
@@ -57,18 +57,19 @@ export function contextFactory(options: ContextOptions): OpenContext<DataContext
     const paid = await payIfOverLimit();
     // a request that begins early and is dropped would leave spans in the trace
     const mayBegin = begin && !request.trace && (isCalm?.() ?? true);
-    let early: Early | undefined;
+    let early: EarlyRequest | undefined;
     const onExpected = (expected: KeyPrincipal): void => {
       early = beginAs(expected);
     };
-    const expecting = mayBegin ? onExpected : undefined;
-    const principal = await authenticate(authorization, address, onRefused, expecting).catch((error: unknown) => {
-      early?.drop();
-      throw error;
-    });
+    const principal = await authenticate(authorization, address, onRefused, mayBegin ? onExpected : undefined).catch(
+      (error: unknown) => {
+        early?.drop();
+        throw error;
+      },
+    );
     onPrincipal(principal);
     if (early && isDeepStrictEqual(early.caller, principal)) {
-      const { rate, context } = await early.begun;
+      const { rate, context } = await early.start;
       requirePoints(principal, rate);
       early.accept();
       return context ?? contextOf(principal, rate);
@@ -92,9 +93,9 @@ export function contextFactory(options: ContextOptions): OpenContext<DataContext
     }
 
     /** Begins the request of a caller whose key is being read. */
-    function beginAs(expected: KeyPrincipal): Early {
+    function beginAs(expected: KeyPrincipal): EarlyRequest {
       const { accepted, accept, reject } = createAcceptance();
-      const begun = (async () => {
+      const start = (async () => {
         const state = paid ?? (await limiter.consume(expected));
         try {
           if (!state.allowed) return { rate: state };
@@ -107,16 +108,16 @@ export function contextFactory(options: ContextOptions): OpenContext<DataContext
         }
       })();
       // an accepted request awaits it, and gets its error
-      begun.catch(() => undefined);
+      start.catch(() => undefined);
       return {
         caller: expected,
-        begun,
+        start,
         accept,
         drop() {
           reject(new Error('the key is not as expected'));
           const giveBack = ({ rate }: { rate: KeyRateState }) =>
             rate.allowed && !paid ? limiter.consume(expected, -1) : undefined;
-          begun.then(giveBack).catch(() => undefined);
+          start.then(giveBack).catch(() => undefined);
         },
       };
     }
@@ -208,10 +209,10 @@ export function contextFactory(options: ContextOptions): OpenContext<DataContext
 }
 
 /** A request that began before its key was read. */
-interface Early {
+interface EarlyRequest {
   readonly caller: KeyPrincipal;
   /** The budget after its point, and the context that it began with. */
-  readonly begun: Promise<{ readonly rate: KeyRateState; readonly context?: DataContext }>;
+  readonly start: Promise<{ readonly rate: KeyRateState; readonly context?: DataContext }>;
   readonly accept: () => void;
   /** Rejects what waits for its key, and gives its point back. */
   readonly drop: () => void;

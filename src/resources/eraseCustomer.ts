@@ -8,7 +8,7 @@ import { collections } from '.';
 import { ERASED, ERASED_AT, erasedMembers, PERSON, typesOfCustomer } from '../schema/personal';
 import { ATTACHMENTS } from '../schema/attachmentNames';
 import { published } from '../schema/model';
-import { namedType } from '../schema/sdl';
+import { namedType } from '../sdl/nodes';
 import { referenceTo } from '../schema/storedTypes';
 import type { Resource, Row } from '../stored/resource';
 import { isSameRow, stampedRow, writeRows } from '../stored/rows';

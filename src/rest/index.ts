@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
-import type { Encode } from '../http/compression';
+import { compress } from '../http/compression';
 import { acceptsGzip } from '../http/requestHead';
 import type { BestEffortRecognise } from '../auth/recognise';
 import type { OpenContext, CallContext } from '../operations/context';
@@ -9,6 +9,7 @@ import {
   bytesOf,
   type Exchange,
   createIncomingRequest,
+  JSON_TYPE,
   send,
   setSunsetHeaders,
   soleAuthorization,
@@ -26,10 +27,10 @@ import {
   includedIn,
   locationOf,
   readsOneObject,
-  type RestOperation,
   restOperations,
 } from './routes';
 import type { RouteHandler } from './sofa';
+import type { RestOperation } from '../schema/declaredOperations';
 import { REST_BASE } from '../units';
 
 /** Path of the REST API of operators. */
@@ -50,8 +51,8 @@ interface RestOptions {
   readonly publicUrl?: string | undefined;
   /** Makes the OpenAPI document, once it is asked for. */
   readonly document: () => object;
-  /** Compresses answers; without it, they are sent as they are. */
-  readonly encode?: Encode;
+  /** Whether answers are compressed, for callers who accept that. */
+  readonly compresses?: boolean;
 }
 
 /**
@@ -156,7 +157,7 @@ function openApiAnswer(make: () => object): (exchange: Exchange) => void {
     if (isCurrent(exchange, tag)) return;
     const isZipped = acceptsGzip(request);
     if (isZipped) response.setHeader('Content-Encoding', 'gzip');
-    send(exchange, 200, 'application/json; charset=utf-8', isZipped ? (zipped ??= gzipSync(bytes)) : bytes);
+    send(exchange, 200, JSON_TYPE, isZipped ? (zipped ??= gzipSync(bytes)) : bytes);
   };
 }
 
@@ -225,7 +226,7 @@ async function answer(
   exchange: Exchange,
   operation: RestOperation,
   { status, body, next, isWhole, created }: RestAnswer,
-  { publicUrl = '', encode }: Pick<RestOptions, 'publicUrl' | 'encode'>,
+  { publicUrl = '', compresses }: Pick<RestOptions, 'publicUrl' | 'compresses'>,
 ): Promise<void> {
   const { request, response, path, search } = exchange;
   if (created !== undefined) response.setHeader('Location', `${publicUrl}${created}/${idOf(body)}`);
@@ -241,7 +242,7 @@ async function answer(
   }
   const bytes = bytesOf(body);
   if (request.method !== 'HEAD') exchange.bodies.holdAnswer(exchange, bytes.length, operation.kind === 'Query');
-  send(exchange, status, 'application/json; charset=utf-8', encode ? await encode(exchange, bytes) : bytes);
+  send(exchange, status, JSON_TYPE, compresses ? await compress(exchange, bytes) : bytes);
 }
 
 function idOf(created: string | Buffer): string {

@@ -7,14 +7,19 @@ import { requireAcceptsJson } from '../http/requestHead';
 import type { ArgumentChecks } from '../operations/argumentChecks';
 import type { Field } from '../operations/selection';
 import { normaliseKeys } from '../schema/callerKeys';
-import { isInBody, isInPath, METHODS, type Operation, perElement } from '../schema/declaredOperations';
+import {
+  isInBody,
+  isInPath,
+  METHODS,
+  type Operation,
+  perElement,
+  type RestOperation,
+} from '../schema/declaredOperations';
 import { IF_MATCH, ifMatchFault } from '../schema/entityTags';
 import { type JsonSchema, MAY_BE_EMPTY, parameterSchema } from '../schema/jsonSchema';
 import { PAGE } from '../schema/sdl';
 
 /* Finds the operation of a request, and reads its arguments. */
-
-export type RestOperation = Operation & { readonly rest: NonNullable<Operation['rest']> };
 
 export type Arguments = Record<string, unknown>;
 

@@ -3,7 +3,8 @@ import { useSofa } from 'sofa-api';
 import type { CallContext } from '../operations/context';
 import type { Answer, Run } from '../operations/runner';
 import type { Field } from '../operations/selection';
-import type { Arguments, RestOperation } from './routes';
+import type { RestOperation } from '../schema/declaredOperations';
+import type { Arguments } from './routes';
 
 /** Runs the generated route of an operation. @throws the operation's error */
 export type RouteHandler = (run: Run, args: Arguments, context: CallContext) => Promise<Answer>;

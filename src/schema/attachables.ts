@@ -1,22 +1,21 @@
 import { type Scope, scopeOf } from '../auth/scopes';
-import type { Operation, RestRoute } from './declaredOperations';
+import type { Operation, RestOperation, RestRoute } from './declaredOperations';
 import { readScopes } from './readScopes';
-import { directiveOf, namedType, type Sdl } from './sdl';
+import { directiveOf, type Sdl } from './sdl';
+import { namedType } from '../sdl/nodes';
 import { objectName, type StoredType, type Types } from './storedTypes';
 import { ATTACHMENT, ATTACHMENTS } from './attachmentNames';
 
 /* Which stored types have attachments, and their routes (docs/decisions/attachments.md). */
-
-export type RouteOperation = Operation & { readonly rest: RestRoute };
 
 /** A stored type whose objects have attachments, with its routes, which are no operations of GraphQL. */
 export interface Attachable {
   readonly stored: StoredType;
   /** The most attachments of an object. */
   readonly most: number;
-  readonly add: RouteOperation;
-  readonly read: RouteOperation;
-  readonly remove: RouteOperation;
+  readonly add: RestOperation;
+  readonly read: RestOperation;
+  readonly remove: RestOperation;
 }
 
 /** The path of the route that reads an object of a stored type; undefined if REST has none. */
@@ -38,13 +37,16 @@ export function findAttachables(sdl: Sdl, types: Types): Attachable[] {
     const path = readPath(sdl, stored.type);
     // a type without a route or a scope to read it is an error of the schema
     if (!member || path === undefined) return [];
-    const [name, all] = [objectName(stored.type), `${path}/${ATTACHMENTS}`];
+    const name = objectName(stored.type);
+    const all = `${path}/${ATTACHMENTS}`;
     const route = (
       kind: Operation['kind'],
       operation: string,
       rest: Pick<RestRoute, 'method' | 'path' | 'status'>,
     ) => ({
-      ...{ name: operation, kind, role: undefined },
+      name: operation,
+      kind,
+      role: undefined,
       scope: kind === 'Query' ? scopes.get(stored.type) : writeScope(stored.collection),
       rest: { ...rest, omits: [], includes: [] },
     });
@@ -61,6 +63,6 @@ export function findAttachables(sdl: Sdl, types: Types): Attachable[] {
   });
 }
 
-export const routesOf = ({ add, read, remove }: Attachable): readonly RouteOperation[] => [add, read, remove];
+export const routesOf = ({ add, read, remove }: Attachable): readonly RestOperation[] => [add, read, remove];
 
 const writeScope = (collection: string): Scope => scopeOf(writeScopeName(collection));

@@ -17,8 +17,10 @@ import type { FaultLimits } from '../errors';
  * caller sends (docs/decisions/worst-bodies.md). The schemas do not change.
  */
 
-/** What ajv calls the number of errors found so far, and their list. */
-const [ERRORS, FOUND] = [new Name('errors'), new Name('vErrors')];
+/** What ajv calls the number of errors so far. */
+const ERRORS = new Name('errors');
+/** What it calls their list. */
+const FOUND = new Name('vErrors');
 
 /** The state of one check, which is called with it as `this`. */
 export interface Bounds extends FaultLimits {
@@ -106,7 +108,8 @@ function lengthOf(keyword: 'minLength' | 'maxLength'): CodeKeywordDefinition {
     code(cxt) {
       const { gen, data } = cxt;
       const limit = cxt.schema as number;
-      const [units, characters] = [_`${data}.length`, _`${gen.scopeValue('func', { ref: countCharacters })}(${data})`];
+      const units = _`${data}.length`;
+      const characters = _`${gen.scopeValue('func', { ref: countCharacters })}(${data})`;
       cxt.fail(
         keyword === 'minLength'
           ? _`${units} < ${limit} || (${units} < ${2 * limit} && ${characters} < ${limit})`

@@ -4,7 +4,8 @@ import { type Scope, scopeOf } from '../auth/scopes';
 import { IF_MATCH, takesIfMatch } from './entityTags';
 import { includedFields, omittedFrom } from './restDocument';
 import { readScopes } from './readScopes';
-import { directiveOf, namedType, type RootType, type Sdl } from './sdl';
+import { directiveOf, type RootType, type Sdl } from './sdl';
+import { namedType } from '../sdl/nodes';
 
 /** What a field requires from its caller: a key with a scope or one of several, or a user or operator with a role; if nothing, any key. */
 export interface Access {
@@ -26,6 +27,9 @@ export interface Operation extends Access {
   readonly takesIfMatch?: boolean;
   readonly sunset?: Sunset | undefined;
 }
+
+/** An operation with a route of REST. */
+export type RestOperation = Operation & { readonly rest: RestRoute };
 
 export interface RestRoute {
   readonly method: Method;
@@ -68,7 +72,8 @@ export function findOperations(sdl: Sdl, eventScopes: readonly Scope[]): Operati
   const scopes = readScopes(sdl);
   return sdl.roots.map(({ kind, field }) => {
     const name = field.name.value;
-    const [rest, sunset] = [directiveOf(field, 'rest'), directiveOf(field, 'sunset')];
+    const rest = directiveOf(field, 'rest');
+    const sunset = directiveOf(field, 'sunset');
     return {
       name,
       kind,

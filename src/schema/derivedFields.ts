@@ -1,9 +1,9 @@
 import type { FieldDefinitionNode } from 'graphql';
 import type { SchemaModel } from './model';
-import { directiveOf, namedType, rowName } from './sdl';
-import type { Relation, StoredType } from './storedTypes';
+import { directiveOf, rowName } from './sdl';
+import { namedType } from '../sdl/nodes';
+import { COMPUTED_FIELDS, type Relation, type StoredType } from './storedTypes';
 import type { BulkUpsert } from './upserts';
-import { COMPUTED_FIELDS } from './computedFields';
 
 /*
  * The fields whose resolvers need no code of their own: lists, reads, relations, totals, entity tags, values of metadata, bulk calls, and changes
@@ -43,7 +43,8 @@ export function derivedFields(sdl: SchemaModel): DerivedField[] {
 
 function ofQuery({ stored }: SchemaModel, field: FieldDefinitionNode): Derivation | undefined {
   const total = directiveOf(field, 'totals');
-  const [summed, listed] = [stored.get(total?.of ?? ''), stored.get(rowName(field) ?? '')];
+  const summed = stored.get(total?.of ?? '');
+  const listed = stored.get(rowName(field) ?? '');
   if (total) return summed && { as: 'totals', of: summed };
   if (listed?.collection === field.name.value) return { as: 'list', of: listed };
   const read = stored.get(namedType(field.type));

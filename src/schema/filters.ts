@@ -1,5 +1,6 @@
 import type { InputValueDefinitionNode } from 'graphql';
-import { directiveOf, type FilterBy, namedType, type Sdl } from './sdl';
+import { directiveOf, type FilterBy, type Sdl } from './sdl';
+import { namedType } from '../sdl/nodes';
 
 /* The filters of lists, from @filter (docs/decisions/schema-decides.md). */
 
@@ -14,11 +15,10 @@ export interface Filter {
   readonly type: string;
 }
 
-/** The comparisons with one end of a period, by the `by` of @filter, and the types that they compare. */
-export const SPANS = {
-  SINCE: { operator: '$gte', of: ['DateTime', 'Date'] },
-  BEFORE: { operator: '$lt', of: ['DateTime', 'Date'] },
-} as const satisfies Partial<Record<FilterBy, { readonly operator: string; readonly of: readonly string[] }>>;
+/** MongoDB's operators of the filters with one end of a period. */
+export const SPAN_OPERATORS = { SINCE: '$gte', BEFORE: '$lt' } as const satisfies Partial<Record<FilterBy, string>>;
+/** The types that those filters compare. */
+export const TIME_TYPES: readonly string[] = ['DateTime', 'Date'];
 
 /** The row's id, which the database calls `_id`. */
 export const ID = 'id';

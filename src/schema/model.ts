@@ -15,58 +15,58 @@ import { type BulkUpsert, findUpserts } from './upserts';
  * checks are there to reject.
  */
 export class SchemaModel extends Sdl {
-  /** What has been computed, by the function that computes it. */
-  readonly #made = new Map<(sdl: this) => unknown, unknown>();
+  /** What has been derived, by the name of the part. */
+  readonly #derived = new Map<string, unknown>();
 
   get stored(): Types {
-    return this.#once(findStoredTypes);
+    return this.#once('stored', () => findStoredTypes(this));
   }
 
   get operations(): readonly Operation[] {
-    return this.#once(operationsOf);
+    return this.#once('operations', () => findOperations(this, this.eventScopes));
   }
 
   /** The stored types with attachments. */
   get attachables(): readonly Attachable[] {
-    return this.#once(attachablesOf);
+    return this.#once('attachables', () => findAttachables(this, this.stored));
   }
 
   get upserts(): readonly BulkUpsert[] {
-    return this.#once(upsertsOf);
+    return this.#once('upserts', () => findUpserts(this, this.stored));
   }
 
   /** The members that hold callers' own keys, such as sku: bulk calls match objects by them. */
   get keys(): readonly string[] {
-    return this.#once(keysOf);
+    return this.#once('keys', () => [...new Set(this.upserts.map(({ key }) => key))]);
   }
 
   /** The collections with public objects, by name. */
   get collections(): ReadonlyMap<string, PublicCollection> {
-    return this.#once(collectionsOf);
+    return this.#once('collections', () => publicCollections(this.stored));
   }
 
   get eventTypes(): readonly EventType[] {
-    return this.#once(eventTypesOf);
+    return this.#once('eventTypes', () => findEventTypes(this, this.collections));
   }
 
   /** The names of stored objects: `quote`. */
   get objectTypes(): readonly string[] {
-    return this.#once(objectTypesOf);
+    return this.#once('objectTypes', () => [...this.stored.keys()].map(objectName));
   }
 
   /** A key needs at least one of these scopes to receive any events. */
   get eventScopes(): readonly Scope[] {
-    return this.#once(eventScopesOf);
+    return this.#once('eventScopes', () => scopesOf(this, this.eventTypes));
   }
 
   /** The scopes that allow something, in the order of the enum. */
   get usedScopes(): readonly Scope[] {
-    return this.#once(usedScopesOf);
+    return this.#once('usedScopes', () => usedScopesOf(this));
   }
 
   /** What each scope allows, by the scope. */
   get scopeDescriptions(): ReadonlyMap<string, string> {
-    return this.#once(scopeDescriptionsOf);
+    return this.#once('scopeDescriptions', () => scopeDescriptionsOf(this));
   }
 
   indexesOf(stored: StoredType): readonly DerivedIndex[] {
@@ -74,23 +74,14 @@ export class SchemaModel extends Sdl {
   }
 
   filtersOf(name: string): readonly Filter[] {
-    return this.#once(findFilters).get(name) ?? [];
+    return this.#once('filters', () => findFilters(this)).get(name) ?? [];
   }
 
-  #once<T>(make: (sdl: this) => T): T {
-    if (!this.#made.has(make)) this.#made.set(make, make(this));
-    return this.#made.get(make) as T;
+  #once<T>(part: string, derive: () => T): T {
+    if (!this.#derived.has(part)) this.#derived.set(part, derive());
+    return this.#derived.get(part) as T;
   }
 }
-
-const operationsOf = (model: SchemaModel): Operation[] => findOperations(model, model.eventScopes);
-const attachablesOf = (model: SchemaModel): Attachable[] => findAttachables(model, model.stored);
-const upsertsOf = (model: SchemaModel): BulkUpsert[] => findUpserts(model, model.stored);
-const keysOf = ({ upserts }: SchemaModel): string[] => [...new Set(upserts.map(({ key }) => key))];
-const collectionsOf = ({ stored }: SchemaModel) => publicCollections(stored);
-const objectTypesOf = ({ stored }: SchemaModel): string[] => [...stored.keys()].map(objectName);
-const eventTypesOf = (model: SchemaModel) => findEventTypes(model, model.collections);
-const eventScopesOf = (model: SchemaModel) => scopesOf(model, model.eventTypes);
 
 function usedScopesOf(sdl: SchemaModel): Scope[] {
   const used = new Set(

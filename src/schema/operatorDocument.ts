@@ -1,5 +1,5 @@
 import { type DocumentNode, Kind, type ParseOptions } from 'graphql';
-import { ADMIN_FILE, isExtension, operatorsPart, reached } from '../sdl/admin';
+import { ADMIN_FILE, isExtension, operatorsPart, referredTypes } from '../sdl/admin';
 import { loadDocument, parseFile, readDocument } from '../sdl/files';
 import { nameOf } from '../sdl/nodes';
 import { isRootType } from './sdl';
@@ -16,6 +16,6 @@ export function readOperatorDocument(options: ParseOptions = {}): DocumentNode {
   const others = shared.definitions.filter((node) => !isExtension(node) && !definedNames.has(nameOf(node)));
   const base = others.filter((node) => node.kind === Kind.DIRECTIVE_DEFINITION || isRootType(nameOf(node)));
   const all = [...others, ...types];
-  const kept = new Set([...base, ...reached([...operations, ...base], all)]);
+  const kept = new Set([...base, ...referredTypes([...operations, ...base], all)]);
   return { kind: Kind.DOCUMENT, definitions: [...all.filter((node) => kept.has(node)), ...operations] };
 }

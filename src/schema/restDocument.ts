@@ -7,16 +7,8 @@ import {
   type TypeNode,
 } from 'graphql';
 import { METADATA_SCALARS } from './metadata';
-import {
-  directiveOf,
-  isObjectNode,
-  isRootType,
-  namedType,
-  type OmittedFrom,
-  rowName,
-  type Sdl,
-  SUBSCRIPTION,
-} from './sdl';
+import { directiveOf, isObjectNode, isRootType, type OmittedFrom, rowName, type Sdl, SUBSCRIPTION } from './sdl';
+import { namedType } from '../sdl/nodes';
 
 /**
  * The SDL of the REST API: only root fields with @rest, no subscriptions, and no fields that REST omits everywhere (@graphql_only). Those that it

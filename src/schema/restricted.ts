@@ -1,3 +1,4 @@
+import { columnOf } from './indexes';
 import { PERSON, referringMembers } from './personal';
 import { ownerOf, referenceTo, type StoredType, typeOf, type Types } from './storedTypes';
 
@@ -20,15 +21,14 @@ export function restrictingMembers(types: Types, stored: StoredType): string[] {
 export function restrictionOf(types: Types, stored: StoredType): DerivedRestriction {
   const { restrictedBy: member, type } = stored;
   if (member !== undefined) {
-    const column = member === 'id' ? '_id' : member;
-    if (stored.type === PERSON || referringMembers(stored).includes(member)) return { column };
+    const column = columnOf(member);
+    if (type === PERSON || referringMembers(stored).includes(member)) return { column };
     const owner = ownerOf(stored, types.values());
     return owner ? { column, owner: owner.collection } : { refused: `${type} has no ${member}` };
   }
   const way = wayToCustomer(types, stored);
   if (!way) return 'none';
-  const detail = `A key with customer_ids cannot use this: ${type} refers to ${way}, but to no customer.`;
-  return { refused: detail };
+  return { refused: `A key with customer_ids cannot use this: ${type} refers to ${way}, but to no customer.` };
 }
 
 /** The restricted type that a type refers to, itself or through others; undefined if there is none. */

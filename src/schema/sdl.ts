@@ -15,6 +15,7 @@ import {
   valueFromASTUntyped,
 } from 'graphql';
 import { loadDocument } from '../sdl/files';
+import { namedType } from '../sdl/nodes';
 
 /* The types of the SDL and its directives. */
 
@@ -127,10 +128,6 @@ function byName<Node extends { readonly name: NameNode }, T>(
     all.set(name, [...(all.get(name) ?? []), ...(partsOf(node) ?? [])]);
   }
   return all;
-}
-
-export function namedType(type: TypeNode): string {
-  return type.kind === Kind.NAMED_TYPE ? type.name.value : namedType(type.type);
 }
 
 export function isListType(type: TypeNode): boolean {

@@ -1,9 +1,10 @@
 import { type FieldDefinitionNode, Kind } from 'graphql';
 import { ATTACHMENT } from './attachmentNames';
-import { PAIR } from './metadata';
+import { ETAG } from './entityTags';
+import { METADATA_VALUE, PAIR } from './metadata';
 import { omittedFrom } from './restDocument';
-import { directiveOf, isListType, isObjectNode, namedType, rowName, type Sdl } from './sdl';
-import { COMPUTED_FIELDS } from './computedFields';
+import { directiveOf, isListType, isObjectNode, rowName, type Sdl } from './sdl';
+import { namedType } from '../sdl/nodes';
 
 /* What the database stores for a type, from @stored and the fields (docs/decisions/schema-decides.md). */
 
@@ -60,6 +61,12 @@ export interface StoredType {
 
 /** The member with an object's id in the organisation's own systems, unique where it is given. */
 export const EXTERNAL_REF = 'external_ref';
+
+/** Fields that are computed from the row instead of being stored, with how (derivedFields.ts), by name. */
+export const COMPUTED_FIELDS: ReadonlyMap<string, 'tag' | 'metadataValue'> = new Map([
+  [ETAG, 'tag'],
+  [METADATA_VALUE, 'metadataValue'],
+]);
 
 /** Types of lists that a row without any of them lacks, since they were added when there were rows. */
 const MAY_LACK: readonly string[] = [PAIR, ATTACHMENT];
@@ -140,7 +147,8 @@ export function findStoredTypes(sdl: Sdl): Types {
   return new Map(
     [...stored].map(([type, { collection, unique, retired_indexes: retiredIndexes = [], by: restrictedBy }]) => {
       const omittedInLists = sdl.fieldsOf(type).filter((field) => omittedFrom(field) === 'LISTS');
-      const [members, relations] = [membersOf(type), relationsOf(type)];
+      const members = membersOf(type);
+      const relations = relationsOf(type);
       return [
         type,
         {

@@ -1,7 +1,8 @@
 import type { Organisation } from '../auth/principal';
 import type { Scope } from '../auth/scopes';
 import { readScope } from './readScopes';
-import { directiveOf, namedType, type Sdl } from './sdl';
+import { directiveOf, type Sdl } from './sdl';
+import { namedType } from '../sdl/nodes';
 import type { StoredType, Types } from './storedTypes';
 
 /*
@@ -49,7 +50,8 @@ export function findUpserts(sdl: Sdl, stored: Types): BulkUpsert[] {
     const list = (field.arguments ?? []).find((argument) => directiveOf(argument, 'per_element'));
     const type = kind === 'Mutation' && list ? types.get(list.name.value) : undefined;
     if (!list || type?.unique === undefined) return [];
-    const [element, report] = [namedType(list.type), namedType(field.type)];
+    const element = namedType(list.type);
+    const report = namedType(field.type);
     const members = sdl.inputFieldsOf(element);
     const needed = members.filter((member) => directiveOf(member, 'constraint')?.not_null === true);
     const ignored = members.filter((member) => directiveOf(member, 'ignored'));

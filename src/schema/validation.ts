@@ -91,7 +91,8 @@ function distinct(errors: readonly ErrorObject[]): ErrorObject[] {
 function countFrom(errors: readonly ErrorObject[], start: number): number {
   let faults = 0;
   for (let at = start; at < errors.length; at += 1) {
-    const [error, before] = [errors[at], errors[at - 1]];
+    const error = errors[at];
+    const before = errors[at - 1];
     if (error && !isNoise(error) && !(before && isSameFault(error, before))) faults += 1;
   }
   return faults;

@@ -5,16 +5,13 @@ import type {
   InputObjectTypeDefinitionNode,
   InputValueDefinitionNode,
   ObjectTypeDefinitionNode,
-  TypeNode,
 } from 'graphql';
 import { Kind } from 'graphql/language/kinds';
 import { parseConstValue, parseType } from 'graphql/language/parser';
 import { visit } from 'graphql/language/visitor';
-import { argumentText, directiveIn, nameOf, ROOTS } from './nodes';
+import { argumentText, directiveIn, namedType, nameOf, ROOTS } from './nodes';
 
 /* Arguments of built-in and the user's operations that follow from members which the user adds. */
-
-const typeName = (type: TypeNode): string => (type.kind === Kind.NAMED_TYPE ? type.name.value : typeName(type.type));
 
 /**
  * Adds what GraphQL cannot extend: arguments of lists, from @filter on members, and of a PATCH, from the members that extensions add to the
@@ -65,7 +62,8 @@ function filterArguments(
   list: string,
   enums: ReadonlySet<string>,
 ): InputValueDefinitionNode[] {
-  const [name, type] = [field.name.value, typeName(field.type)];
+  const name = field.name.value;
+  const type = namedType(field.type);
   const what = `${list.replaceAll('_', ' ')} with`;
   if (type === 'DateTime' || type === 'Date') {
     return [
@@ -137,7 +135,7 @@ function changesOf(
     mutations.flatMap((field) =>
       (field.arguments ?? []).flatMap((argument) =>
         directiveIn(argument, 'per_element')
-          ? [[argument.name.value, inputs.get(typeName(argument.type))] as const]
+          ? [[argument.name.value, inputs.get(namedType(argument.type))] as const]
           : [],
       ),
     ),
@@ -145,7 +143,7 @@ function changesOf(
   const changes = mutations.filter((field) => argumentText(directiveIn(field, 'rest'), 'method') === 'PATCH');
   return new Map(
     changes.flatMap((field) => {
-      const type = stored.get(typeName(field.type));
+      const type = stored.get(namedType(field.type));
       const element = elements.get(argumentText(directiveIn(type, 'stored'), 'collection') ?? '');
       const set = (element?.fields ?? []).filter((member) => extensions.has(member) && !directiveIn(member, 'ignored'));
       return element ? [[field.name.value, set] as const] : [];

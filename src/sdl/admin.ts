@@ -22,7 +22,7 @@ interface Part {
 /** What signed-in users do, in the organisation of their session. */
 export function usersPart(definitions: readonly DefinitionNode[]): readonly DefinitionNode[] {
   const { operations, types } = partOf(definitions, forUser);
-  return [...reached(operations, types), ...operations];
+  return [...referredTypes(operations, types), ...operations];
 }
 
 /** What operators do, in the organisation that they name. */
@@ -91,7 +91,10 @@ function without(directives: Directives, name: string): readonly ConstDirectiveN
 export const isExtension = ({ kind }: DefinitionNode): boolean => kind.endsWith('Extension');
 
 /** Those of `types` that the definitions refer to, directly or through others, in the order of `types`. */
-export function reached(from: readonly DefinitionNode[], types: readonly DefinitionNode[]): readonly DefinitionNode[] {
+export function referredTypes(
+  from: readonly DefinitionNode[],
+  types: readonly DefinitionNode[],
+): readonly DefinitionNode[] {
   const byName = new Map(types.map((node) => [nameOf(node), node]));
   const kept = new Set<DefinitionNode>();
   const reach = (node: DefinitionNode): void => {

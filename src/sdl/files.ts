@@ -10,7 +10,7 @@ import { ROOT } from '../package';
 import { ADMIN_FILE, usersPart } from './admin';
 import { ownFolder, ownPath } from './folder';
 import { nameOf } from './nodes';
-import { joined, readOwn } from './own';
+import { joinDocuments, readOwn } from './own';
 
 /* Reads the files of the schema: the *.graphql of schema/, and those of the user's folder, if there is one (folder.ts). */
 
@@ -25,11 +25,12 @@ export function loadDocument(): DocumentNode {
 
 /** Reads the same files, by default with the location of each node. @throws Error that names the file and line of a syntax error */
 export function readDocument(options: ParseOptions = {}): DocumentNode {
-  const [ours, folder] = [readOurs(options), ownFolder()];
+  const ours = readOurs(options);
+  const folder = ownFolder();
   if (folder === undefined) return ours;
   const own = readOwn(folder, options);
   if (own.errors.length > 0) throw new Error(['invalid schema:', ...own.errors].join('\n'));
-  return joined(ours, own);
+  return joinDocuments(ours, own);
 }
 
 /** Reads schema/*.graphql without the user's folder and what only operators do (schema/operatorDocument.ts). */

@@ -1,4 +1,5 @@
-import type { ConstDirectiveNode, DefinitionNode, NameNode } from 'graphql';
+import type { ConstDirectiveNode, DefinitionNode, NameNode, TypeNode } from 'graphql';
+import { Kind } from 'graphql/language/kinds';
 
 /** The root types. Their extensions stay extensions, since the built-in files consist of such. */
 export const ROOTS: readonly string[] = ['Query', 'Mutation', 'Subscription'];
@@ -7,6 +8,11 @@ export const ROOTS: readonly string[] = ['Query', 'Mutation', 'Subscription'];
 export function nameOf(node: DefinitionNode): string {
   const { name } = node as { readonly name?: NameNode };
   return name?.value ?? '';
+}
+
+/** The name of a type, without list and non-null. */
+export function namedType(type: TypeNode): string {
+  return type.kind === Kind.NAMED_TYPE ? type.name.value : namedType(type.type);
 }
 
 /** A node that may have directives. */

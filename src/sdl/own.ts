@@ -68,7 +68,10 @@ const EXTENDED: Readonly<Record<string, Kind>> = {
 };
 
 /** The built-in document with the user's: extensions are merged into their types, and lists have the filters of their rows' members (@filter). */
-export function joined(ours: DocumentNode, { definitions: own }: Pick<OwnDocument, 'definitions'>): DocumentNode {
+export function joinDocuments(
+  ours: DocumentNode,
+  { definitions: own }: Pick<OwnDocument, 'definitions'>,
+): DocumentNode {
   /** Whether a node becomes part of the type that it extends. */
   const isMerged = (node: DefinitionNode): boolean =>
     EXTENDED[node.kind] !== undefined && !ROOTS.includes(nameOf(node));
@@ -81,13 +84,13 @@ export function joined(ours: DocumentNode, { definitions: own }: Pick<OwnDocumen
     const ofNode = extensions.filter(
       (extension) => EXTENDED[extension.kind] === node.kind && nameOf(extension) === nameOf(node),
     );
-    return ofNode.length === 0 ? node : extended(node as Extended, ofNode as unknown as readonly Extended[]);
+    return ofNode.length === 0 ? node : withExtensions(node as Extended, ofNode as unknown as readonly Extended[]);
   });
   const inputs = extensions.flatMap((node): readonly object[] => ('fields' in node ? (node.fields ?? []) : []));
   return { kind: Kind.DOCUMENT, definitions: withAddedArguments(all, new Set(inputs)) };
 }
 
-function extended(node: Extended, extensions: readonly Extended[]): DefinitionNode {
+function withExtensions(node: Extended, extensions: readonly Extended[]): DefinitionNode {
   const all = [node, ...extensions];
   const directives = all.flatMap((definition) => definition.directives ?? []);
   if (node.kind === Kind.ENUM_TYPE_DEFINITION) {

@@ -1,7 +1,8 @@
 import { print } from 'graphql';
 import type { ImportRecord } from '../../src/stored/records';
 import { published } from '../../src/schema/model';
-import { directiveOf, namedType } from '../../src/schema/sdl';
+import { directiveOf } from '../../src/schema/sdl';
+import { namedType } from '../../src/sdl/nodes';
 import type { Arguments } from './faces';
 import { type Filter, toRow } from './resources';
 

@@ -1,7 +1,8 @@
 import type { ImportRecord } from '../../src/stored/records';
 import type { FieldDefinitionNode } from 'graphql';
 import { published } from '../../src/schema/model';
-import { directiveOf, namedType } from '../../src/schema/sdl';
+import { directiveOf } from '../../src/schema/sdl';
+import { namedType } from '../../src/sdl/nodes';
 import type { StoredMember, StoredType } from '../../src/schema/storedTypes';
 import type { Json } from './client';
 import type { Arguments } from './faces';

@@ -1,5 +1,5 @@
 import { Kind, parse, print } from 'graphql';
-import { operatorsPart, reached, usersPart } from '../../src/sdl/admin';
+import { operatorsPart, referredTypes, usersPart } from '../../src/sdl/admin';
 
 /* What signed-in users and operators have of schema/admin.graphql. */
 
@@ -34,7 +34,7 @@ test('users have what is not for operators only, without routes, in the organisa
 
 test('operators have what has a route or is theirs alone, with their role, in the organisation that they name', () => {
   const { operations, types } = operatorsPart(definitions);
-  expect(flat(print({ kind: Kind.DOCUMENT, definitions: [...reached(operations, types), ...operations] }))).toBe(
+  expect(flat(print({ kind: Kind.DOCUMENT, definitions: [...referredTypes(operations, types), ...operations] }))).toBe(
     flat(`
       type Theirs { id: ID! }
       type All { data: [Row!]! }

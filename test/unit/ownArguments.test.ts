@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { print } from 'graphql';
 import { ownErrors } from '../../src/schema/own/check';
 import { readOurs } from '../../src/sdl/files';
-import { joined, readOwn } from '../../src/sdl/own';
+import { joinDocuments, readOwn } from '../../src/sdl/own';
 import { ROOT } from '../docs/markdown';
 
 /* Arguments that follow from members which the folder of a user adds. */
@@ -22,7 +22,7 @@ describe('a member that is added', () => {
   const sdlWith = (sdl: string): string => {
     writeFileSync(join(folder, 'more.graphql'), sdl);
     expect(ownErrors(folder)).toEqual([]);
-    return print(joined(readOurs(), readOwn(folder, {})));
+    return print(joinDocuments(readOurs(), readOwn(folder, {})));
   };
 
   test.each([

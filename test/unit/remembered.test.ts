@@ -4,7 +4,7 @@ import type { RateState } from '../../src/admission/rateLimit';
 import { createAuthenticator, unauthenticated } from '../../src/auth/authenticate';
 import { type ApiKey, DEFAULT_KEY_PREFIX, generateKey } from '../../src/auth/keys';
 import type { KeyPrincipal } from '../../src/auth/principal';
-import { contextFactory } from '../../src/operations/openContext';
+import { createOpenContext } from '../../src/operations/openContext';
 import { made, plans, principal, rate, request, stored } from '../support/keyCaller';
 
 /* Rejections may be cached, successful authentication never is. */
@@ -73,7 +73,7 @@ describe('an authenticator', () => {
 
 describe('a caller over its limit', () => {
   const opening = (authenticate: () => Promise<KeyPrincipal>, consume: () => Promise<RateState>) =>
-    contextFactory({
+    createOpenContext({
       ...{ authenticate, limiter: { consume }, organisationData: (() => ({})) as never, plans },
       checkElement: () => ({ faults: [], more: 0, isTruncated: false }),
     });

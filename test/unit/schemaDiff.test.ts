@@ -4,7 +4,7 @@ import { parse } from 'graphql';
 import { behaviourChanges } from '../../src/cli/schema/behaviour';
 import { SchemaModel } from '../../src/schema/model';
 import { readOurs } from '../../src/sdl/files';
-import { joined } from '../../src/sdl/own';
+import { joinDocuments } from '../../src/sdl/own';
 import { ROOT } from '../docs/markdown';
 
 /* Changes of what callers may do in the folder that `scopegate schema init` writes, one after another. */
@@ -12,7 +12,7 @@ import { ROOT } from '../docs/markdown';
 const TEMPLATE = join(ROOT, 'examples', 'schema');
 const FILES = readdirSync(TEMPLATE).filter((file) => file.endsWith('.graphql'));
 const SDL = FILES.map((file) => readFileSync(join(TEMPLATE, file), 'utf8')).join('\n');
-const modelOf = (sdl: string): SchemaModel => new SchemaModel(joined(readOurs(), parse(sdl)));
+const modelOf = (sdl: string): SchemaModel => new SchemaModel(joinDocuments(readOurs(), parse(sdl)));
 const BEFORE = modelOf(SDL);
 
 test('the same schema has no change', () => {

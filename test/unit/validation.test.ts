@@ -11,7 +11,7 @@ import {
   isObjectType,
 } from 'graphql';
 import { publishedSchemas } from '../../src/gateway/schemas';
-import { COMPUTED_FIELDS } from '../../src/schema/computedFields';
+import { COMPUTED_FIELDS } from '../../src/schema/storedTypes';
 import { argumentsSchema, componentSchemas, rootFields } from '../../src/schema/jsonSchema';
 import { directiveOf } from '../../src/schema/sdl';
 import { checkWith, createAjv, typeChecks } from '../../src/schema/validation';

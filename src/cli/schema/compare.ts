@@ -13,7 +13,7 @@ import { keySdl } from '../../graphql';
 import { SchemaModel } from '../../schema/model';
 import { ownErrors } from '../../schema/own/check';
 import { readOurs } from '../../sdl/files';
-import { joined, readOwn } from '../../sdl/own';
+import { joinDocuments, readOwn } from '../../sdl/own';
 import { CommandFailure } from '../ending';
 import { behaviourChanges, type Changes } from './behaviour';
 
@@ -54,7 +54,7 @@ function ofFolder(path: string | undefined): Compared {
   const errors = path === undefined ? [] : ownErrors(path);
   if (errors.length > 0) throw new CommandFailure(['invalid schema:', ...errors].join('\n'));
   const ours = readOurs({ noLocation: true });
-  return ofModel(new SchemaModel(path === undefined ? ours : joined(ours, readOwn(path, { noLocation: true }))));
+  return ofModel(new SchemaModel(path === undefined ? ours : joinDocuments(ours, readOwn(path, { noLocation: true }))));
 }
 
 function ofModel(model: SchemaModel): Compared {

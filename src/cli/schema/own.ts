@@ -7,7 +7,7 @@ import { directiveOf, isObjectNode } from '../../schema/sdl';
 import { type StoredType, ownerOf } from '../../schema/storedTypes';
 import { readOurs } from '../../sdl/files';
 import { ownFolder } from '../../sdl/folder';
-import { joined, readOwn } from '../../sdl/own';
+import { joinDocuments, readOwn } from '../../sdl/own';
 import { faultInRecord } from '../../stored/invalidRows';
 import { fromRecord } from '../../stored/records';
 import { CommandFailure } from '../ending';
@@ -18,7 +18,7 @@ import { ruleErrors } from './rules';
 /** Everything that is wrong with the folder in use, whose *.graphql can be parsed, a line each. */
 export function parsedFolderErrors(folder: string): string[] {
   const own = readOwn(folder, { noLocation: true });
-  const model = new SchemaModel(joined(readOurs({ noLocation: true }), own));
+  const model = new SchemaModel(joinDocuments(readOurs({ noLocation: true }), own));
   const errors = [...ownErrors(folder), ...ruleErrors(storedIn(model), join(folder, 'rules.mjs'))];
   // examples are read by a schema that is valid
   return errors.length > 0 ? errors : examplesErrors(folder, model, own.definitions);

@@ -12,16 +12,8 @@ import { IF_MATCH } from '../entityTags';
 import { filterOf } from '../filters';
 import { METADATA, PAIR } from '../metadata';
 import { omittedFrom } from '../restDocument';
-import {
-  type Constraint,
-  directiveOf,
-  FORMATS,
-  isListType,
-  isRootType,
-  namedType,
-  rowName,
-  SUBSCRIPTION,
-} from '../sdl';
+import { type Constraint, directiveOf, FORMATS, isListType, isRootType, rowName, SUBSCRIPTION } from '../sdl';
+import { namedType } from '../../sdl/nodes';
 import type { SchemaModel } from '../model';
 import { type StoredMember, type StoredType, typeOf, typesIn } from '../storedTypes';
 import { attachmentErrors } from './attachables';
@@ -93,7 +85,8 @@ function memberErrors(
   inner: ReadonlySet<string>,
 ): SchemaError[] {
   if (isRootType(type) || type === SUBSCRIPTION) return [];
-  const [place, from] = [`${type}.${field.name.value}`, omittedFrom(field)];
+  const place = `${type}.${field.name.value}`;
+  const from = omittedFrom(field);
   const stored = sdl.stored.get(type);
   const isStored = stored ? typeOf(stored, field.name.value) !== undefined : inner.has(type);
   const isRelation = stored?.relations.some((relation) => relation.field === field) ?? false;
@@ -234,9 +227,11 @@ function valueErrors(
   field: FieldDefinitionNode,
   isAmended = false,
 ): SchemaError[] {
-  const [given, wanted] = [namedType(input.type), namedType(field.type)];
-  const [stored, isObject] = [`${type}.${field.name.value}`, sdl.fieldsOf(wanted).length > 0];
-  const isSameType = isObject ? sdl.isInputObject(given) : given === wanted;
+  const inputType = namedType(input.type);
+  const fieldType = namedType(field.type);
+  const stored = `${type}.${field.name.value}`;
+  const isObject = sdl.fieldsOf(fieldType).length > 0;
+  const isSameType = isObject ? sdl.isInputObject(inputType) : inputType === fieldType;
   if (!isSameType || isListType(input.type) !== isListType(field.type))
     return errorsAt(
       input,
@@ -252,7 +247,7 @@ function valueErrors(
       input,
       ...bounds.map((bound) => `${place} takes what ${stored} excludes with ${bound}: write the same bound`),
     ),
-    ...(isObject ? inputErrors(sdl, given, wanted) : []),
+    ...(isObject ? inputErrors(sdl, inputType, fieldType) : []),
   ];
 }
 

@@ -2,7 +2,8 @@ import { print } from 'graphql';
 import { ATTACHMENT, ATTACHMENTS } from '../attachmentNames';
 import { readPath, writeScopeName } from '../attachables';
 import type { SchemaModel } from '../model';
-import { directiveOf, namedType } from '../sdl';
+import { directiveOf } from '../sdl';
+import { namedType } from '../../sdl/nodes';
 import { errorsAt, type SchemaError } from './errors';
 
 /* Finds attachments that would have no routes, or that nobody may add. */
@@ -11,7 +12,8 @@ export function attachmentErrors(sdl: SchemaModel): SchemaError[] {
   const scopes = sdl.enumValuesOf('Scope').map(({ name }) => name.value);
   return sdl.fields.flatMap(({ type, field }) => {
     if (namedType(field.type) !== ATTACHMENT) return [];
-    const [place, stored] = [`${type}.${field.name.value}`, sdl.stored.get(type)];
+    const place = `${type}.${field.name.value}`;
+    const stored = sdl.stored.get(type);
     const isList = stored && field.name.value === ATTACHMENTS && print(field.type) === `[${ATTACHMENT}!]!`;
     if (!isList)
       return errorsAt(

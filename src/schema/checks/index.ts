@@ -20,12 +20,12 @@ import {
   isListType,
   isObjectNode,
   isRootType,
-  namedType,
   type RootType,
   rowName,
   type Sdl,
   SUBSCRIPTION,
 } from '../sdl';
+import { namedType } from '../../sdl/nodes';
 import { type StoredType, type Types, typesIn } from '../storedTypes';
 import { agreementErrors } from './agreement';
 import { restrictedErrors } from './restricted';
@@ -147,7 +147,8 @@ function fieldErrors(
   type: string,
   field: FieldDefinitionNode,
 ): SchemaError[] {
-  const [place, access] = [`${type}.${field.name.value}`, directiveOf(field, 'access')];
+  const place = `${type}.${field.name.value}`;
+  const access = directiveOf(field, 'access');
   const isRoot = isRootType(type) || type === SUBSCRIPTION;
   const role = access?.role;
   const names = Object.keys(access ?? {});
@@ -177,7 +178,8 @@ function amountErrors({ definitions }: DocumentNode): SchemaError[] {
       .flatMap((field) => [field, ...('arguments' in field ? (field.arguments ?? []) : [])])
       .flatMap((definition) => {
         const text = `${node.name.value} has ${definition.name.value}: ${print(definition.type)}`;
-        const [isNamed, isMoney] = [definition.name.value.endsWith('_minor'), namedType(definition.type) === 'Minor'];
+        const isNamed = definition.name.value.endsWith('_minor');
+        const isMoney = namedType(definition.type) === 'Minor';
         return errorsAt(
           definition,
           isNamed && !isMoney && `${text}, but it is money: write Minor`,
@@ -230,7 +232,8 @@ function routeErrors({ roots }: Sdl): SchemaError[] {
   return roots.flatMap(({ kind, field }) => {
     const rest = directiveOf(field, 'rest');
     if (!rest) return [];
-    const [place, route] = [`${kind}.${field.name.value}`, `${rest.method} ${rest.path.replaceAll(/:\w+/g, ':')}`];
+    const place = `${kind}.${field.name.value}`;
+    const route = `${rest.method} ${rest.path.replaceAll(/:\w+/g, ':')}`;
     const other = places.get(route);
     places.set(route, place);
     return errorsAt(field, other !== undefined && `${place} has the same route as ${other}: change its path or method`);
@@ -289,7 +292,8 @@ function erasureErrors(sdl: Sdl, { type, unique, members }: StoredType, misplace
   return sdl.fieldsOf(type).flatMap((field) => {
     const member = members.find(({ name }) => name === field.name.value);
     if (!member || member.name === unique) return [];
-    const [place, personal] = [`${type}.${member.name}`, directiveOf(field, 'personal')];
+    const place = `${type}.${member.name}`;
+    const personal = directiveOf(field, 'personal');
     return errorsAt(
       field,
       !personal &&

@@ -1,5 +1,6 @@
 import { type InputValueDefinitionNode, Kind } from 'graphql';
-import { directiveOf, isObjectNode, namedType, type Sdl } from '../sdl';
+import { directiveOf, isObjectNode, type Sdl } from '../sdl';
+import { namedType } from '../../sdl/nodes';
 import { errorsAt, type SchemaError } from './errors';
 
 /*

@@ -1,8 +1,9 @@
 import { type FieldDefinitionNode, type InputValueDefinitionNode, Kind } from 'graphql';
-import { type Filter, filterOf, SPANS } from '../filters';
+import { type Filter, filterOf, SPAN_OPERATORS, TIME_TYPES } from '../filters';
 import { sortsOf } from '../indexes';
 import { PAIR } from '../metadata';
-import { directiveOf, isListType, namedType, pageOf, rowName } from '../sdl';
+import { directiveOf, isListType, pageOf, rowName } from '../sdl';
+import { namedType } from '../../sdl/nodes';
 import { typeOf } from '../storedTypes';
 import { type Checked, errorsAt, type SchemaError } from './errors';
 
@@ -72,13 +73,14 @@ function filterErrors(
   if (by !== 'WORDS' && type === undefined) return [`filters by ${member}, which its rows do not have`];
   if (by === 'METADATA' && type !== PAIR) return [`is @filter(by: METADATA), but ${member} is not [${PAIR}!]!`];
   const isText = by === 'WORDS' || by === 'METADATA';
-  const [given, wanted] = [namedType(argument.type), isText ? 'String' : String(type)];
-  const ordered: readonly string[] | undefined = by === 'SINCE' || by === 'BEFORE' ? SPANS[by].of : undefined;
-  const isUnordered = ordered?.includes(wanted) === false;
+  const wantedType = isText ? 'String' : String(type);
+  const isSpan = by in SPAN_OPERATORS;
+  if (isSpan && !TIME_TYPES.includes(wantedType))
+    return [`is @filter(by: ${by}), but ${member} is not a ${TIME_TYPES.join(' or ')}`];
+  const argumentType = namedType(argument.type);
   return [
-    isUnordered && `is @filter(by: ${by}), but ${member} is not a ${ordered.join(' or ')}`,
-    !isUnordered && given !== wanted && `takes ${given}, but ${member} is ${wanted}`,
-    ordered && isListType(argument.type) && `is @filter(by: ${by}) but takes a list: use a single ${wanted}`,
+    argumentType !== wantedType && `takes ${argumentType}, but ${member} is ${wantedType}`,
+    isSpan && isListType(argument.type) && `is @filter(by: ${by}) but takes a list: use a single ${wantedType}`,
   ];
 }
 
@@ -101,8 +103,7 @@ function totalsErrors({ sdl }: Checked, place: string, field: FieldDefinitionNod
   const { of, at = '' } = directiveOf(field, 'totals') ?? {};
   if (of === undefined) return [];
   const stored = sdl.stored.get(of);
-  const time = typeOf(stored, at);
-  const isTime = time === 'DateTime' || time === 'Date';
+  const isTime = TIME_TYPES.includes(typeOf(stored, at) ?? '');
   const isNullable = stored?.members.some(({ name, isRequired }) => name === at && !isRequired);
   return errorsAt(
     field,

@@ -1,6 +1,7 @@
 import { type FieldDefinitionNode, type InputValueDefinitionNode, print } from 'graphql';
 import { IF_MATCH } from '../entityTags';
-import { directiveOf, isListType, namedType, type Sdl } from '../sdl';
+import { directiveOf, isListType, type Sdl } from '../sdl';
+import { namedType } from '../../sdl/nodes';
 import type { StoredMember, StoredType } from '../storedTypes';
 import type { BulkUpsert } from '../upserts';
 import { type Checked, errorsAt, type SchemaError } from './errors';
@@ -43,7 +44,8 @@ const SET_BY_WRITES: readonly string[] = ['id', 'created_at', 'updated_at'];
 function defaultErrors(sdl: Sdl, type: string, field: FieldDefinitionNode): SchemaError[] {
   const otherwise: { readonly value?: unknown; readonly from?: string } | undefined = directiveOf(field, 'default');
   if (!otherwise) return [];
-  const [place, { value }] = [`${type}.${field.name.value}`, otherwise];
+  const place = `${type}.${field.name.value}`;
+  const { value } = otherwise;
   const isOne = (value === undefined) !== (otherwise.from === undefined);
   const named = namedType(field.type);
   const values = sdl.enumValuesOf(named).map(({ name }) => name.value);

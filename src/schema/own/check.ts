@@ -7,7 +7,7 @@ import {
 } from 'graphql';
 import { readOurs } from '../../sdl/files';
 import { nameOf } from '../../sdl/nodes';
-import { joined, readOwn } from '../../sdl/own';
+import { joinDocuments, readOwn } from '../../sdl/own';
 import { linesFrom, type SchemaError } from '../checks/errors';
 import { collectionErrors, documentErrors, modelErrors } from '../checks';
 import { derivedFields } from '../derivedFields';
@@ -31,7 +31,7 @@ export function ownErrors(folder: string): string[] {
   const definitions = own.definitions.filter(
     (node) => !isTypeDefinitionNode(node) || (!typeNames.has(nameOf(node)) && typeNames.add(nameOf(node))),
   );
-  const all = new SchemaModel(joined(ours.document, { definitions }));
+  const all = new SchemaModel(joinDocuments(ours.document, { definitions }));
   // reported already, in our words
   const isKnown = ({ nodes = [] }: GraphQLError): boolean =>
     nodes.some((node) => extensions.some((error) => isWithin(node, error.node)));

@@ -1,6 +1,7 @@
 import { type ASTNode, type DefinitionNode, Kind, type NameNode, print } from 'graphql';
 import { SEARCH_MEMBER } from '../filters';
-import { directiveOf, isListType, isObjectNode, namedType, type ObjectNode } from '../sdl';
+import { directiveOf, isListType, isObjectNode, type ObjectNode } from '../sdl';
+import { namedType } from '../../sdl/nodes';
 import { errorsAt, placeOf, type SchemaError } from '../checks/errors';
 import type { SchemaModel } from '../model';
 import { typesIn } from '../storedTypes';

@@ -1,6 +1,7 @@
 import { type DefinitionNode, type FieldDefinitionNode, print } from 'graphql';
 import { errorsAt, nodeOf, type SchemaError } from '../checks/errors';
-import { directiveOf, isObjectNode, isRootType, namedType, pageOf, rowName } from '../sdl';
+import { directiveOf, isObjectNode, isRootType, pageOf, rowName } from '../sdl';
+import { namedType } from '../../sdl/nodes';
 import type { SchemaModel } from '../model';
 import { typeOf } from '../storedTypes';
 import type { BulkUpsert } from '../upserts';
@@ -42,7 +43,8 @@ function memberErrors(sdl: SchemaModel, type: string, wanted: Shape): SchemaErro
 }
 
 function listErrors(sdl: SchemaModel, field: FieldDefinitionNode): SchemaError[] {
-  const [page, row] = [pageOf(field), rowName(field)];
+  const page = pageOf(field);
+  const row = rowName(field);
   if (page === undefined || row === undefined || sdl.stored.get(row)?.collection !== field.name.value) return [];
   const shape = { data: `[${row}!]!`, has_more: 'Boolean!', next_cursor: 'String' };
   return [...memberErrors(sdl, page, shape), ...argumentErrors(field, { limit: 'Int', cursor: 'String' })];
@@ -67,7 +69,8 @@ function totalsErrors(sdl: SchemaModel, field: FieldDefinitionNode): SchemaError
   const total = directiveOf(field, 'totals');
   if (!total) return [];
   const stored = sdl.stored.get(total.of);
-  const [day, status] = [typeOf(stored, total.at) ?? '', typeOf(stored, 'status') ?? ''];
+  const day = typeOf(stored, total.at) ?? '';
+  const status = typeOf(stored, 'status') ?? '';
   const known: Shape = {
     group_by: '[TotalsGroup!]',
     from: day,

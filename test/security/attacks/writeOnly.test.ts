@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Scope } from '../../../src/auth/scopes';
 import type { Operation } from '../../../src/schema/declaredOperations';
-import { COMPUTED_FIELDS } from '../../../src/schema/computedFields';
+import { COMPUTED_FIELDS } from '../../../src/schema/storedTypes';
 import { published } from '../../../src/schema/model';
-import { namedType } from '../../../src/schema/sdl';
+import { namedType } from '../../../src/sdl/nodes';
 import { IDS, makeStocked } from '../../support/fixtures/contract';
 import type { Client, Json } from '../../support/client';
 import { dumpOf } from '../../support/attacks/scene';
