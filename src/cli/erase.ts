@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { customerById, customerByRef, readmitCustomer } from '../resources/customers/readmit';
 import { eraseCustomer } from '../resources/eraseCustomer';
 import { eraseOrganisation } from '../jobs/eraseOrganisation';
-import { CommandFailure, interrupted, interruption, isAbort, notFound } from './ending';
+import { CommandFailure, interrupted, interruption, notFound, rethrowInterrupted } from './ending';
 import { checkFolder, exportFolder } from './export/command';
 import type { JsonOption, OrgOption } from './help';
 import type { Store } from './store';
@@ -28,9 +28,7 @@ export async function eraseCustomerCommand(id: string, { org, confirm, json }: O
     const changed = Object.values(counts).some((count) => count > 0);
     if (changed) await store.control.record('customer.erased', org, { customer_id: id, ...counts });
     return counts;
-  }, signal).catch((error: unknown) => {
-    throw isAbort(error) ? interrupted('run the same command again to continue') : error;
-  });
+  }, signal).catch(rethrowInterrupted('run the same command again to continue'));
   const counts = Object.entries(erased).map(([collection, count]) => `${String(count)} in ${collection}`);
   printResult(json, { id, erased }, `Erased the personal data of customer ${id}: changed ${counts.join(', ')}.`);
 }

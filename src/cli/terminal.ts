@@ -185,13 +185,11 @@ export function tolerateClosedPipes(): void {
   }
 }
 
-/** For a loop that retries: writes a problem to stderr when it first occurs, and `going on` once `report` is called with undefined. */
-export function createProblemReporter() {
+/** For a loop that retries: the function writes a problem to stderr when it first occurs, and `going on` once it is called with undefined. */
+export function createProblemReporter(): (problem: string | undefined) => void {
   let reported: string | undefined;
-  return {
-    report(problem: string | undefined): void {
-      if (problem !== reported) note(problem ?? 'going on');
-      reported = problem;
-    },
+  return (problem) => {
+    if (problem !== reported) note(problem ?? 'going on');
+    reported = problem;
   };
 }

@@ -6,7 +6,7 @@ import { AppError, type Fault } from '../../errors';
 import { collections } from '../../resources';
 import { type Correction, correctionsOf, storeCorrections } from '../../stored/corrections';
 import type { Resource, Row } from '../../stored/resource';
-import { CommandFailure, interrupted, interruption, isAbort, messageOf } from '../ending';
+import { CommandFailure, interruption, messageOf, rethrowInterrupted } from '../ending';
 import type { JsonOption } from '../help';
 import { createProgress } from '../progress';
 import type { Store } from '../store';
@@ -68,10 +68,7 @@ export async function rowsCommand({ org, fix = false, json }: RowsOptions): Prom
     },
     signal,
     !fix,
-  ).catch((error: unknown) => {
-    if (!isAbort(error)) throw error;
-    throw interrupted('rows corrected so far stay, run the same command again to continue');
-  });
+  ).catch(rethrowInterrupted('rows corrected so far stay, run the same command again to continue'));
   const { found, organisations, rows, left, fixed } = tally;
   if (json) printJson({ ok: left === 0, organisations, rows, left, fixed, found });
   else {

@@ -86,7 +86,7 @@ interface Feed extends Pick<ListenOptions, 'url'> {
 
 /** Reads pages of the feed like any caller. Retries until it gets one, and reports each problem once. */
 function feedOf({ url, key, types, signal }: Feed): Read {
-  const problems = createProblemReporter();
+  const reportProblem = createProblemReporter();
   let hasAnswered = false;
   function onRetry(error: ScopegateError): void {
     const { code, status } = error;
@@ -94,7 +94,7 @@ function feedOf({ url, key, types, signal }: Feed): Read {
     // such an answer means a wrong URL rather than an outage
     const isElsewhere = code === 'unexpected_response' && status < 500 && status !== 429;
     if (!hasAnswered || isElsewhere) throw error;
-    problems.report(`${reasonOf(error, url)}; asking again until it answers`);
+    reportProblem(`${reasonOf(error, url)}; asking again until it answers`);
   }
   const gateway = new Scopegate({ url, key, retries: Infinity, onRetry });
   // the gateway validates them
@@ -105,7 +105,7 @@ function feedOf({ url, key, types, signal }: Feed): Read {
       throw error instanceof ScopegateError ? failureOf(error, url) : error;
     });
     hasAnswered = true;
-    problems.report(undefined);
+    reportProblem(undefined);
     return page;
   };
 }

@@ -53,7 +53,7 @@ interface Following {
 
 /** Prints events until the signal aborts, and then, or if it fails, how to continue. @throws AbortError */
 async function follow(store: Store, org: string, { wanted, startingPosition, signal }: Following): Promise<void> {
-  const problems = createProblemReporter();
+  const reportProblem = createProblemReporter();
   let position: string | undefined;
   try {
     for (;;) {
@@ -66,7 +66,7 @@ async function follow(store: Store, org: string, { wanted, startingPosition, sig
         }
         const source = createSource(store);
         const page = await readRecorded(data, source, wanted, { after: position, limit: PAGE });
-        problems.report(source.problem());
+        reportProblem(source.problem());
         for (const row of page.rows) {
           const line = JSON.stringify(shownEvent(data.organisationId, row));
           await printSlowly(`${plain(line)}\n`, signal);
@@ -76,7 +76,7 @@ async function follow(store: Store, org: string, { wanted, startingPosition, sig
         if (page.hasMore) continue;
       } catch (error) {
         if (!isTemporary(error)) throw error;
-        problems.report(`waiting for the database: ${messageOf(error)}`);
+        reportProblem(`waiting for the database: ${messageOf(error)}`);
       }
       await sleep(POLL_EVERY, undefined, { signal });
     }

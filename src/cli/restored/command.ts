@@ -1,5 +1,5 @@
 import { declareRestored, readTail, type Restored, tailRows } from '../../events/tail/lease';
-import { CommandFailure, interrupted, interruption, isAbort, messageOf, usageFailure } from '../ending';
+import { CommandFailure, interruption, isAbort, messageOf, rethrowInterrupted, usageFailure } from '../ending';
 import type { JsonOption } from '../help';
 import { createProgress } from '../progress';
 import type { Store } from '../store';
@@ -43,9 +43,7 @@ export async function restoredCommand({ since, replay, yes, dryRun, json }: Rest
     const declared = await declare(store, since, dryRun === true);
     const steps = read ? await replaySteps(store, planOf(read.events), { yes, dryRun, signal }) : undefined;
     return { ...declared, log: read, replayed: steps };
-  }, signal).catch((error: unknown) => {
-    throw isAbort(error) ? interrupted('run the same command again to continue') : error;
-  });
+  }, signal).catch(rethrowInterrupted('run the same command again to continue'));
   const { counts, objects, failures } = replayed ?? NOTHING_REPLAYED;
   if (json) {
     const steps = [...counts].map(([kind, count]) => ({ kind, ...count }));

@@ -14,7 +14,7 @@ import { SchemaModel } from '../../schema/model';
 import { ownErrors } from '../../schema/own/check';
 import { readOurs } from '../../sdl/files';
 import { joined, readOwn } from '../../sdl/own';
-import { CommandFailure } from '../ending';
+import { CommandFailure, refuseSchema } from '../ending';
 import { behaviourChanges, type Changes } from './behaviour';
 
 /** A schema as keys see it, and with its directives, if they are known. */
@@ -51,10 +51,10 @@ function ofFile(path: string): Compared {
 }
 
 function ofFolder(path: string | undefined): Compared {
-  const errors = path === undefined ? [] : ownErrors(path);
-  if (errors.length > 0) throw new CommandFailure(['invalid schema:', ...errors].join('\n'));
   const ours = readOurs({ noLocation: true });
-  return ofModel(new SchemaModel(path === undefined ? ours : joined(ours, readOwn(path, { noLocation: true }))));
+  if (path === undefined) return ofModel(new SchemaModel(ours));
+  refuseSchema(ownErrors(path));
+  return ofModel(new SchemaModel(joined(ours, readOwn(path, { noLocation: true }))));
 }
 
 function ofModel(model: SchemaModel): Compared {
