@@ -1,11 +1,12 @@
 import { Option } from 'commander';
+import { ERROR_CODES } from '../errors';
 import { KEY_FACES, type KeyFace } from '../organisations/requestFilters';
 import { operationShown, shownRequest } from '../organisations/requestName';
 import { notFound, usageFailure } from './ending';
 import { type ExplainedCommand, type JsonOption, ORG_ID } from './help';
 import type { Store } from './store';
 import { printList, say, warn } from './terminal';
-import { count, errorCode, moment, nearest, status, uuid } from './values';
+import { count, moment, status, uuid } from './values';
 import { requireOrganisation, withStore } from './withStore';
 
 interface LogsOptions extends JsonOption {
@@ -32,7 +33,7 @@ export function addLogs(program: ExplainedCommand): void {
     .option('--org <id>', 'organisation; needed unless --request-id is the only filter', uuid)
     .option('--key <id>', 'only requests with this key', uuid)
     .option('--status <status>', 'only requests with this status (e.g. 404) or class of statuses (e.g. 4xx)', status)
-    .option('--code <code>', 'only requests with this error code, e.g. not_found', errorCode)
+    .addOption(new Option('--code <code>', 'only requests with this error code').choices(Object.keys(ERROR_CODES)))
     .option('--operation <name>', 'only requests of this operation, e.g. quotes')
     .addOption(new Option('--face <face>', 'only requests to this API').choices(KEY_FACES))
     .option('--failed', 'only requests that failed')
@@ -134,9 +135,6 @@ async function operationHint(operation: string): Promise<string> {
   const { published } = await import('../schema/model.js');
   const names = ['introspection', ...published.operations.map(({ name }) => name)];
   const unknown = operation.split(' ').find((name) => name !== '__typename' && !names.includes(name));
-  if (unknown !== undefined) {
-    const near = nearest(unknown, names);
-    return `There is no operation ${unknown}${near.length > 0 ? `; near it: ${near.join(', ')}` : ''}.`;
-  }
+  if (unknown !== undefined) return `There is no operation ${unknown}; operations are ${names.join(', ')}.`;
   return 'A GraphQL request of several root fields is found by all their names in order, e.g. --operation "quotes orders".';
 }

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
-import { createReadStream } from 'node:fs';
+import { createReadStream, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { addAbortSignal } from 'node:stream';
 import type { GraphQLSchema } from 'graphql';
 import type { Fault } from '../errors';
@@ -21,6 +22,7 @@ import {
   resolveSchema,
   uuidMembers,
 } from '../stored/recordSchemas';
+import { CommandFailure } from './ending';
 
 /* The files that import reads and export writes: their schemas, lines and records. */
 
@@ -251,6 +253,23 @@ function parse(text: string): unknown {
   } catch (error) {
     return error;
   }
+}
+
+/** Parses JSON; undefined if it is malformed. */
+export function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The path of a file of an export that `--keys` or `--webhooks` writes and reads. @throws CommandFailure if there is no such file */
+export function requireFile(folder: string, name: typeof KEYS_FILE | typeof WEBHOOKS_FILE): string {
+  const path = join(folder, name);
+  if (statSync(path, { throwIfNoEntry: false })?.isFile()) return path;
+  const option = name === KEYS_FILE ? '--keys' : '--webhooks';
+  throw new CommandFailure(`there is no ${path}; export with ${option}, or import without it`);
 }
 
 /** The parser quotes the invalid text, which may be long or contain control characters. */

@@ -97,7 +97,7 @@ describe('logs', () => {
   test.each([
     [['--since', '2999-01-01'], 'kept for 7 days; of the successful ones only some are stored.\n'],
     [['--request-id', 'req_1'], 'given exactly: a UUID, or what the caller sent as X-Request-Id.\n'],
-    [['--operation', 'order_total'], 'There is no operation order_total; near it: order_totals, '],
+    [['--operation', 'order_total'], 'There is no operation order_total; operations are introspection, '],
     [['--operation', 'customers'], 'is found by all their names in order, e.g. --operation "quotes orders".\n'],
     [['--status', '401'], "A request without a valid key is only in the gateway's own log"],
   ])('suggests on stderr why nothing matches %j', async (options: string[], message) => {

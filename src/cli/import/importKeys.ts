@@ -1,12 +1,10 @@
 import { join } from 'node:path';
-import { statSync } from 'node:fs';
 import * as z from 'zod';
 import type { Fault, FaultCode } from '../../errors';
 import { type KeyRecord, keyRecord } from '../../organisations/keyRecords';
 import { CommandFailure, notFound } from '../ending';
 import type { Store } from '../store';
-import { jsonOf } from '../values';
-import { KEYS_FILE, ndjsonLines, UNREADABLE } from '../records';
+import { jsonOf, KEYS_FILE, ndjsonLines, requireFile, UNREADABLE } from '../records';
 import { type FileReport, importFile, type ImportTarget } from './importPath';
 
 const header = z.strictObject({
@@ -28,10 +26,7 @@ const header = z.strictObject({
  * @throws CommandFailure if there is no such file, or its keys are hashed with another pepper
  */
 export async function adoptPepper({ control }: Store, folder: string): Promise<number> {
-  const path = join(folder, KEYS_FILE);
-  if (!statSync(path, { throwIfNoEntry: false })?.isFile()) {
-    throw new CommandFailure(`there is no ${path}; export with --keys, or import without it`);
-  }
+  const path = requireFile(folder, KEYS_FILE);
   let given: unknown;
   for await (const { content } of ndjsonLines(path)) {
     given = 'text' in content ? jsonOf(content.text) : undefined;

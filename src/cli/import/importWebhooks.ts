@@ -1,5 +1,3 @@
-import { statSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Config } from '../../config';
 import type { Fault } from '../../errors';
 import { BEGINNING } from '../../events/page';
@@ -9,10 +7,9 @@ import { endpointUrl, RefusedAddress } from '../../webhooks/addresses';
 import { webhookParts } from '../../webhooks';
 import { NO_SECRET } from '../../webhooks/settings';
 import { CommandFailure, notFound } from '../ending';
-import { type Line, ndjsonLines, UNREADABLE, WEBHOOKS_FILE } from '../records';
+import { jsonOf, type Line, ndjsonLines, requireFile, UNREADABLE, WEBHOOKS_FILE } from '../records';
 import type { Store } from '../store';
 import { say } from '../terminal';
-import { jsonOf } from '../values';
 import { faultOf } from './importKeys';
 import { type FileReport, importFile, type ImportTarget } from './importPath';
 
@@ -38,9 +35,7 @@ export type ImportWebhooks = (organisationId: string, target: Omit<ImportTarget,
  * @throws CommandFailure if there is no such file, or the secret of an endpoint is derived from another WEBHOOK_SECRET
  */
 export async function openWebhooks(store: Store, config: Config, folder: string): Promise<ImportWebhooks> {
-  const path = join(folder, WEBHOOKS_FILE);
-  if (!statSync(path, { throwIfNoEntry: false })?.isFile())
-    throw new CommandFailure(`there is no ${path}; export with --webhooks, or import without it`);
+  const path = requireFile(folder, WEBHOOKS_FILE);
   const { poster, management } = webhookParts({ config, ...store });
   // nothing is posted
   poster.close();

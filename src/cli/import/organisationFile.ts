@@ -9,10 +9,9 @@ import { isCurrency } from '../../schema/currency';
 import type { OrganisationData } from '../../tenant/organisationData';
 import { UUID } from '../../units';
 import { CommandFailure, notFound } from '../ending';
-import { ORGANISATION_FILE } from '../records';
+import { jsonOf, ORGANISATION_FILE } from '../records';
 import type { Store } from '../store';
 import { note } from '../terminal';
-import { jsonOf } from '../values';
 
 /* organisation.json of an export. Those of earlier versions have name, plan and currency. */
 
