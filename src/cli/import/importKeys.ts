@@ -4,8 +4,9 @@ import type { Fault, FaultCode } from '../../errors';
 import { type KeyRecord, keyRecord } from '../../organisations/keyRecords';
 import { CommandFailure, notFound } from '../ending';
 import type { Store } from '../store';
-import { jsonOf, KEYS_FILE, ndjsonLines, requireFile, UNREADABLE } from '../records';
-import { type FileReport, importFile, type ImportTarget } from './importPath';
+import { jsonOf, ndjsonLines, UNREADABLE } from '../ndjson';
+import { KEYS_FILE, requireFile } from '../records';
+import { type FileReport, importFile, type ImportReporter } from './importFile';
 
 const header = z.strictObject({
   pepper: z.strictObject({
@@ -55,10 +56,10 @@ interface ImportKeys {
   readonly pepperOffset: number;
 }
 
-/** Stores the keys of a file in batches, and reports invalid lines to `target`. Keys that already exist are left unchanged. */
+/** Stores the keys of a file in batches, and reports invalid lines to `reporter`. Keys that already exist are left unchanged. */
 export function importKeys(
   { store, prefix, organisationId, folder, pepperOffset }: ImportKeys,
-  target: Omit<ImportTarget, 'data'>,
+  reporter: ImportReporter,
 ): Promise<FileReport> {
   return importFile<KeyRecord>(
     join(folder, KEYS_FILE),
@@ -91,7 +92,7 @@ export function importKeys(
         );
       },
     },
-    target,
+    reporter,
   );
 }
 

@@ -7,11 +7,12 @@ import { endpointUrl, RefusedAddress } from '../../webhooks/addresses';
 import { webhookParts } from '../../webhooks';
 import { NO_SECRET } from '../../webhooks/settings';
 import { CommandFailure, notFound } from '../ending';
-import { jsonOf, type Line, ndjsonLines, requireFile, UNREADABLE, WEBHOOKS_FILE } from '../records';
+import { jsonOf, type Line, ndjsonLines, UNREADABLE } from '../ndjson';
+import { requireFile, WEBHOOKS_FILE } from '../records';
 import type { Store } from '../store';
 import { say } from '../terminal';
 import { faultOf } from './importKeys';
-import { type FileReport, importFile, type ImportTarget } from './importPath';
+import { type FileReport, importFile, type ImportReporter } from './importFile';
 
 /* webhooks.ndjson: a line for each endpoint (docs/decisions/exports.md). */
 
@@ -28,7 +29,7 @@ const REFUSED: Readonly<Record<Exclude<EndpointOutcome, 'created' | 'unchanged'>
 };
 
 /** Imports the endpoints of a folder. Resolves with the report of its file. */
-export type ImportWebhooks = (organisationId: string, target: Omit<ImportTarget, 'data'>) => Promise<FileReport>;
+export type ImportWebhooks = (organisationId: string, reporter: ImportReporter) => Promise<FileReport>;
 
 /**
  * Checks that receivers would accept what the endpoints of a folder send. Resolves with the function that stores them.
@@ -67,7 +68,7 @@ export async function openWebhooks(store: Store, config: Config, folder: string)
     }
   }
 
-  return async (organisationId, target) => {
+  return async (organisationId, reporter) => {
     await secret.adopt();
     const created: WebhookRecord[] = [];
     const report = await importFile<WebhookRecord>(
@@ -86,7 +87,7 @@ export async function openWebhooks(store: Store, config: Config, folder: string)
           );
         },
       },
-      target,
+      reporter,
     );
     sayHowToEnable(created);
     return report;

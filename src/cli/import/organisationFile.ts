@@ -9,7 +9,8 @@ import { isCurrency } from '../../schema/currency';
 import type { OrganisationData } from '../../tenant/organisationData';
 import { UUID } from '../../units';
 import { CommandFailure, notFound } from '../ending';
-import { jsonOf, ORGANISATION_FILE } from '../records';
+import { jsonOf } from '../ndjson';
+import { ORGANISATION_FILE } from '../records';
 import type { Store } from '../store';
 import { note } from '../terminal';
 
@@ -110,7 +111,9 @@ async function toRestore(
     note(`${ORGANISATION_FILE}: the external_ref ${ref} is not taken over: ${why}`);
   }
   return {
-    ...{ name, currency, ...shared },
+    name,
+    currency,
+    ...shared,
     ...(isFree && { external_ref: ref }),
     ...(file.id === id && created_at && Number(created_at) !== Number(before.created_at) && { created_at }),
   };

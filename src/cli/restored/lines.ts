@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { MCP_ACCESS } from '../../auth/principal';
 import { AUDIT_MESSAGE } from '../../organisations/auditLine';
 import { CommandFailure } from '../ending';
-import { jsonOf, ndjsonLines } from '../records';
+import { jsonOf, ndjsonLines } from '../ndjson';
 
 /* Audit events in a log: the lines that src/organisations/auditLine.ts makes, among others. */
 
