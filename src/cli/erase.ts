@@ -66,7 +66,7 @@ export async function eraseOrganisationCommand(id: string, options: EraseOptions
   printResult(options.json, { id, erased: true, export: exported ?? null }, shown);
 }
 
-interface Erasing extends Confirmed {
+interface EraseRequest extends Confirmed {
   readonly id: string;
   /** Where to export to; undefined for no export. */
   readonly folder: string | undefined;
@@ -81,21 +81,20 @@ interface Erasing extends Confirmed {
  */
 export async function erase(
   store: Store,
-  { id, confirm, folder, isOwn, signal }: Erasing,
+  { id, confirm, folder, isOwn, signal }: EraseRequest,
 ): Promise<string | undefined> {
-  // without keys, which must never work again
-  const exportOptions = folder === undefined ? undefined : { folder };
   const erased = await eraseOrganisation(store, id, {
     async check({ name, state }) {
       requireConfirmed('organisation', confirm, name);
       // checks that the export can be written before anything is changed
-      if (exportOptions && state !== 'erasing') await checkFolder({ ...exportOptions, force: isOwn });
+      if (folder !== undefined && state !== 'erasing') await checkFolder({ folder, force: isOwn });
     },
     async exportTo(organisation, data) {
-      if (!exportOptions) return;
+      if (folder === undefined) return;
       const force = isOwn || organisation.state === 'erasing';
-      await exportFolder({ ...exportOptions, force, organisation, data, signal });
-      note(`exported to ${exportOptions.folder}`);
+      // without keys, which must never work again
+      await exportFolder({ folder, force, organisation, data, signal });
+      note(`exported to ${folder}`);
     },
     mayDrop() {
       if (signal.aborted) throw interrupted('run the same command again');

@@ -114,12 +114,12 @@ export function addKey(program: ExplainedCommand): void {
 }
 
 /** Options that create and update share; `expiresIn` is in milliseconds. */
-interface Given extends JsonOption {
+interface SharedOptions extends JsonOption {
   readonly expiresIn?: number;
   readonly allow?: readonly string[];
 }
 
-interface CreateOptions extends Given, OrgOption {
+interface CreateOptions extends SharedOptions, OrgOption {
   readonly name: string;
   readonly scopes: readonly Scope[];
   readonly mcp: McpAccess;
@@ -217,7 +217,7 @@ async function show(id: string, { json }: JsonOption): Promise<void> {
   });
 }
 
-interface UpdateOptions extends Given {
+interface UpdateOptions extends SharedOptions {
   readonly name?: string;
   readonly scopes?: readonly Scope[];
   readonly neverExpires?: true;
@@ -247,7 +247,10 @@ async function revoke(id: string, { json }: JsonOption): Promise<void> {
   printResult(json, { id, revoked }, `Revoked key ${id}.`);
 }
 
-async function rotate(id: string, { overlap, expiresIn, json }: Given & { readonly overlap: number }): Promise<void> {
+async function rotate(
+  id: string,
+  { overlap, expiresIn, json }: SharedOptions & { readonly overlap: number },
+): Promise<void> {
   const rotated = await withStore(async (store) => {
     const { control, databases } = store;
     await control.pepper.adopt();
@@ -266,7 +269,8 @@ const endOf = (lifetime: number | undefined, now: number): Date | undefined =>
 /** Prints a new key; `more` is for its JSON only. */
 function showNew({ key, document }: KeyWithSecret, json: true | undefined, more: object = {}): void {
   const { _id: id, prefix, organisation, scopes, expires_at, restricted, mcp = DEFAULT_MCP } = document;
-  const [allowed, customers] = [rangesOf(document), restricted?.customer_ids];
+  const allowed = rangesOf(document);
+  const customers = restricted?.customer_ids;
   printResult(
     json,
     { id, key, prefix, scopes, customer_ids: customers ?? null, ...more },

@@ -22,8 +22,8 @@ interface LogsOptions extends JsonOption {
   readonly limit: number;
 }
 
-/** How many root fields are shown. */
-const SHOWN = 2;
+/** How many root fields of a request are shown. */
+const ROOT_FIELDS = 2;
 /** Why a key was refused; printed after the word "key". */
 const REFUSALS = { revoked: 'revoked', expired: 'expired', address: 'used from elsewhere' } as const;
 
@@ -70,7 +70,7 @@ async function logs(options: LogsOptions): Promise<void> {
       KEY: ({ key_id }) => key_id,
       API: ({ face }) => face,
       REQUEST: ({ method, path }) => `${method} ${path}`,
-      OPERATION: (row) => operationShown(row, SHOWN),
+      OPERATION: (row) => operationShown(row, ROOT_FIELDS),
       STATUS: ({ status }) => String(status),
       CODE: ({ code, reason, missing_scope: missing, elements, elements_failed: failed }) =>
         failed !== null && failed > 0

@@ -83,7 +83,8 @@ export async function startServer(
   preferredPort = 0,
 ) {
   const storagePath = join(DATA_DIR, program.storage);
-  const [logFile, configFile] = [`${storagePath}.log`, `${storagePath}.conf`];
+  const logFile = `${storagePath}.log`;
+  const configFile = `${storagePath}.conf`;
   await mkdir(storagePath, { recursive: true, mode: OWNER_ONLY });
   // one from an earlier version; a mounted folder may not have modes
   await chmod(storagePath, OWNER_ONLY).catch(() => undefined);

@@ -67,7 +67,8 @@ export async function* checkIndexes(
   const progress = createProgress('organisations');
   progress.start('indexes', await organisations.count());
   const remaining = organisations.each();
-  let [begun, done] = [0, 0];
+  let begun = 0;
+  let done = 0;
   const work = async (): Promise<void> => {
     // several workers share the cursor
     for (let next = await remaining.next(); next.done !== true && !signal.aborted; next = await remaining.next()) {

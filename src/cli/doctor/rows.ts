@@ -10,7 +10,7 @@ import { CommandFailure, interruption, messageOf, rethrowInterrupted } from '../
 import type { JsonOption } from '../help';
 import { createProgress } from '../progress';
 import type { Store } from '../store';
-import { counted, note, paint, plain, print, printJson, printPainted } from '../terminal';
+import { counted, note, paint, escapeText, print, printJson, printPainted } from '../terminal';
 import { requireData, withStore } from '../withStore';
 import { idText } from '../../units';
 
@@ -170,5 +170,5 @@ function show({ organisation_id: organisation, collection, id, fault, members, f
     ...(members.length > 0 ? [`${fixed ? 'corrected' : 'can be corrected'}: ${members.join(', ')}`] : []),
   ];
   const where = `${organisation} ${collection} ${id}`;
-  printPainted(`${paint(process.stdout, colour, word)}  ${plain(where)}: ${plain(says.join('; '))}`);
+  printPainted(`${paint(process.stdout, colour, word)}  ${escapeText(where)}: ${escapeText(says.join('; '))}`);
 }

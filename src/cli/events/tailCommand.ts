@@ -17,7 +17,7 @@ import { published } from '../../schema/model';
 import { messageOf, untilStopped, usageFailure } from '../ending';
 import type { OrgOption } from '../help';
 import type { Store } from '../store';
-import { createProblemReporter, note, plain, printSlowly } from '../terminal';
+import { createProblemReporter, note, escapeText, printSlowly } from '../terminal';
 import { requireData, withStore } from '../withStore';
 
 interface TailOptions extends OrgOption {
@@ -69,7 +69,7 @@ async function follow(store: Store, org: string, { wanted, startingPosition, sig
         reportProblem(source.problem());
         for (const row of page.rows) {
           const line = JSON.stringify(shownEvent(data.organisationId, row));
-          await printSlowly(`${plain(line)}\n`, signal);
+          await printSlowly(`${escapeText(line)}\n`, signal);
           position = row._id;
         }
         position = page.next;

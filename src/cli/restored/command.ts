@@ -7,7 +7,7 @@ import { counted, print, printJson, printTable, sayError, warn } from '../termin
 import { withStore } from '../withStore';
 import { type LoggedEvents, readEvents } from './lines';
 import { type Kind, KINDS, planOf, type Step } from './plan';
-import { createWays } from './steps';
+import { createActions } from './steps';
 
 interface RestoredOptions extends JsonOption {
   readonly since: Date;
@@ -105,20 +105,20 @@ async function replaySteps(
   steps: readonly Step[],
   { yes, dryRun, signal }: ReplayOptions,
 ): Promise<Replayed> {
-  const wayOf = createWays({ store, signal });
+  const actionOf = createActions({ store, signal });
   const counts = new Map<Kind, Record<Outcome, number>>();
   const objects: Handled[] = [];
   const failures: Failure[] = [];
   const progress = createProgress('steps');
 
   async function take(step: Step): Promise<Outcome> {
-    const { isDue, take: apply } = wayOf(step);
+    const { isDue, run } = actionOf(step);
     const due = await isDue();
     if (due === undefined) return 'absent';
     if (!due) return 'already';
     if (dryRun) return 'due';
     if (step.kind === 'erase' && !yes) return 'left';
-    await apply();
+    await run();
     return 'done';
   }
 

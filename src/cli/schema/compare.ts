@@ -28,15 +28,18 @@ interface Compared {
  * @throws CommandFailure if one of them is invalid
  */
 export function changesOf(against: string, folder: string | undefined): Changes & { readonly hasDirectives: boolean } {
-  const [before, now] = [isFolder(against) ? ofFolder(against) : ofFile(against), ofFolder(folder)];
+  const before = isFolder(against) ? ofFolder(against) : ofFile(against);
+  const now = ofFolder(folder);
   const inBehaviour =
     before.model && now.model ? behaviourChanges(before.model, now.model) : { breaking: [], safe: [] };
-  const [old, types] = [before.types, now.types];
   return {
-    breaking: [...findBreakingChanges(old, types).map(({ description }) => description), ...inBehaviour.breaking],
+    breaking: [
+      ...findBreakingChanges(before.types, now.types).map(({ description }) => description),
+      ...inBehaviour.breaking,
+    ],
     safe: [
-      ...findDangerousChanges(old, types).map(({ description }) => description),
-      ...addedTo(old, types),
+      ...findDangerousChanges(before.types, now.types).map(({ description }) => description),
+      ...addedTo(before.types, now.types),
       ...inBehaviour.safe,
     ],
     hasDirectives: before.model !== undefined,

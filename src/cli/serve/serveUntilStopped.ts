@@ -46,7 +46,7 @@ export async function serveUntilStopped(
   // set from the start, since without a listener this signal ends the process
   process.on('SIGUSR2', onToggle);
   /** How to close what was opened, in the order in which it was opened. */
-  const opened: Undo[] = [];
+  const closers: Closer[] = [];
   try {
     const tracing = await openTracing({
       config,
@@ -56,9 +56,9 @@ export async function serveUntilStopped(
         logger.warn({ error: describeError(error) }, 'traces cannot be sent');
       },
     });
-    opened.push(() => tracing?.stop());
+    closers.push(() => tracing?.stop());
     const database = await chooseServer(config, note, signal);
-    opened.push(() => database.stop());
+    closers.push(() => database.stop());
     const open = async (): Promise<Opened> => {
       const store = await openStoreOn(database, config, { report: note, signal, watchClient: tracing?.watchClient });
       try {
@@ -71,22 +71,24 @@ export async function serveUntilStopped(
       }
     };
     const ports = waits && config.MONGODB_URI !== undefined ? createPorts({ config, logger }) : undefined;
-    opened.push(() => ports?.close());
+    closers.push(() => ports?.close());
     const opening = ports ? openWhenUp(open, { config, ports, logger, signal }) : open();
     const { store, onListening, demoKey } = await opening.catch(rethrowForPort(config));
-    opened.push(() => store.close());
+    closers.push(() => store.close());
     signal.throwIfAborted();
     const PORT = anyPort && config.PORT !== 0 ? await nextFreePort(config) : config.PORT;
     if (PORT !== config.PORT) note(`port ${String(config.PORT)} is in use; using ${String(PORT)}`);
     const { databases, control } = store;
     const server = await startServer({
-      ...{ config: { ...config, PORT }, databases, control },
+      config: { ...config, PORT },
+      databases,
+      control,
       ...options,
       ...(ports && { ports }),
       ...(demoKey !== undefined && { demoKey }),
       ...(tracing && { tracing }),
     }).catch(rethrowForPort({ ...config, PORT }));
-    opened.push(() => server.drain(signal.aborted ? (signal.reason as Error).message : undefined));
+    closers.push(() => server.drain(signal.aborted ? (signal.reason as Error).message : undefined));
     if (server.adminUrl !== undefined) note(`health and metrics are on ${server.adminUrl}`);
     await releaseStartMemory();
     onListening(server.url, server.adminUrl);
@@ -98,7 +100,7 @@ export async function serveUntilStopped(
     exitSoon();
   } finally {
     try {
-      await undoAll(opened);
+      await closeAll(closers);
     } finally {
       process.off('SIGUSR2', onToggle);
     }
@@ -109,16 +111,16 @@ interface Opened extends Prepared {
   readonly store: Store;
 }
 
-type Undo = () => unknown;
+type Closer = () => unknown;
 
 /** Closes what was opened, in reverse order; a failure does not keep the others from being closed. */
-async function undoAll(opened: Undo[]): Promise<void> {
-  const undo = opened.pop();
-  if (!undo) return;
+async function closeAll(closers: Closer[]): Promise<void> {
+  const close = closers.pop();
+  if (!close) return;
   try {
-    await undo();
+    await close();
   } finally {
-    await undoAll(opened);
+    await closeAll(closers);
   }
 }
 
