@@ -43,13 +43,17 @@ export function addLogs(program: ExplainedCommand): void {
     .json(
       'an array of {id, organisation_id, at, request_id, key_id, face, method, path, operation, operation_type, operation_name, status, code, reason, missing_scope, elements, elements_failed, ms, address}',
     )
-    .examples([
-      `scopegate logs --org ${ORG_ID} --failed --since 1d`,
-      'scopegate logs --request-id 0b2ad2e0-3b84-4f2a-9a47-6a4d8f6f5f0e --json',
-    ])
-    .addHelpText(
-      'after',
-      '\nOf a key, 100 failed and 10 successful requests a minute are stored, and one in a hundred of the others.',
+    .examples(
+      [
+        `scopegate logs --org ${ORG_ID} --failed --since 1d`,
+        'scopegate logs --request-id 0b2ad2e0-3b84-4f2a-9a47-6a4d8f6f5f0e --json',
+      ],
+      [
+        'Requests are stored after up to 2 seconds: of a key, 100 failed and 10 successful ones a minute, and one in a hundred of the others. One',
+        "without a valid key is only in the gateway's own log, unless its key was revoked, has expired or may not be used from that address.",
+        'A request id must be given exactly: a UUID, or what the caller sent as X-Request-Id. A GraphQL request of several root fields is found',
+        'by all their names in order, e.g. --operation "quotes orders".',
+      ],
     )
     .action(logs);
 }
@@ -61,7 +65,10 @@ async function logs(options: LogsOptions): Promise<void> {
     return requestsOf(store, options);
   });
   // on stderr; printList then prints its `empty`, or [] with --json, on stdout
-  if (rows.length === 0) say(await hint(options));
+  if (rows.length === 0)
+    say(
+      'Requests are stored after up to 2 seconds and kept for 7 days; of the successful ones only some are stored: see scopegate logs --help',
+    );
   printList(
     rows.map((row) => ({ ...shownRequest(row), organisation_id: row.organisation_id })),
     {
@@ -111,30 +118,4 @@ async function requestsOf(store: Store, { org, key, requestId, since, limit, jso
     throw notFound('key', key, `see scopegate key list --org ${org}`);
   const query = { organisationId: org, key_id: key, request_id: requestId, since: since?.toISOString(), ...filters };
   return requests.list(query, limit + 1);
-}
-
-/** Possible reasons why no request matches. */
-async function hint({ requestId, operation, code, status }: LogsOptions): Promise<string> {
-  return [
-    'Requests are stored after up to 2 seconds and kept for 7 days; of the successful ones only some are stored.',
-    ...(requestId === undefined
-      ? []
-      : ['A request id must be given exactly: a UUID, or what the caller sent as X-Request-Id.']),
-    ...(operation === undefined ? [] : [await operationHint(operation)]),
-    ...(code === 'unauthenticated' || status === '401'
-      ? [
-          "A request without a valid key is only in the gateway's own log, unless its key was revoked, has expired or may not be used from that address.",
-        ]
-      : []),
-  ].join(' ');
-}
-
-/** Why no request of an operation was found: its name is unknown, or is stored together with others. */
-async function operationHint(operation: string): Promise<string> {
-  // loaded here, since only this hint needs it
-  const { published } = await import('../schema/model.js');
-  const names = ['introspection', ...published.operations.map(({ name }) => name)];
-  const unknown = operation.split(' ').find((name) => name !== '__typename' && !names.includes(name));
-  if (unknown !== undefined) return `There is no operation ${unknown}; operations are ${names.join(', ')}.`;
-  return 'A GraphQL request of several root fields is found by all their names in order, e.g. --operation "quotes orders".';
 }
