@@ -1,7 +1,6 @@
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Config } from '../../config';
+import { freePort } from '../../embedded/server';
 import { describeError, toggleDebug } from '../../log';
 import { toAppError } from '../../mongo/toAppError';
 import { createPorts } from '../../gateway/ports';
@@ -23,7 +22,7 @@ export interface Prepared {
 }
 
 export interface ServeOptions extends Pick<ServerOptions, 'logger'> {
-  /** Whether to use the next free port if PORT is taken. */
+  /** Whether to use the next free port if the default one is taken. */
   readonly anyPort?: boolean;
   /** Whether to wait for a database at MONGODB_URI that is away, with open ports that say so. */
   readonly waits?: boolean;
@@ -76,7 +75,7 @@ export async function serveUntilStopped(
     const { store, onListening, demoKey } = await opening.catch(rethrowForPort(config));
     closers.push(() => store.close());
     signal.throwIfAborted();
-    const PORT = anyPort && config.PORT !== 0 ? await nextFreePort(config) : config.PORT;
+    const PORT = anyPort ? await nextFreePort(config) : config.PORT;
     if (PORT !== config.PORT) note(`port ${String(config.PORT)} is in use; using ${String(PORT)}`);
     const { databases, control } = store;
     const server = await startServer({
@@ -136,24 +135,12 @@ type Address = Pick<Config, 'HOST' | 'PORT'>;
 /** How many ports to try. */
 const PORTS_TRIED = 100;
 
-/** PORT if it is free, or else the next free port; any free port if PORT is 0; PORT if all that are tried are taken. */
+/** PORT if it is free, or else the next free port; PORT if all that are tried are taken. */
 async function nextFreePort({ HOST, PORT }: Address): Promise<number> {
-  for (let port = PORT; port < PORT + PORTS_TRIED && port <= 65535; port += 1) {
-    const server = createServer().listen(port, HOST);
-    try {
-      await once(server, 'listening');
-      return (server.address() as AddressInfo).port;
-    } catch (error) {
-      // any other error is reported when the server listens on this port
-      if (codeOf(error) !== 'EADDRINUSE') return port;
-    } finally {
-      server.close();
-    }
-  }
+  for (let port = PORT; port < PORT + PORTS_TRIED; port += 1)
+    if ((await freePort(port, HOST)) !== undefined) return port;
   return PORT;
 }
-
-const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
 
 /** The failure to show for an error of listening on an address; undefined for other errors. */
 function addressFailure(
@@ -163,7 +150,7 @@ function addressFailure(
   const isAdmin = (error as { isAdmin?: boolean }).isAdmin === true;
   const [port, host] = isAdmin ? (['ADMIN_PORT', 'ADMIN_HOST'] as const) : (['PORT', 'HOST'] as const);
   const [number, address] = isAdmin ? [ADMIN_PORT, ADMIN_HOST ?? HOST] : [PORT, HOST];
-  switch (codeOf(error)) {
+  switch ((error as NodeJS.ErrnoException).code) {
     case 'EADDRINUSE':
       return new CommandFailure(
         `port ${String(number)} on ${address} is in use; set ${port} to another port, or to 0 to pick a free one`,
