@@ -34,16 +34,11 @@ export function readSecretFiles(
 /** The text of a secret's file without the line break at its end, or what is wrong with the file. */
 function readSecret(path: string): { readonly secret: string } | { readonly error: string } {
   const read = readText(path);
-  if ('error' in read)
-    return {
-      error: read.error === notText(path) ? `${read.error}; openssl rand -hex 32 makes a secret that is` : read.error,
-    };
+  if ('error' in read) return read;
   // editors and echo end a file with a line break, which is not part of the secret
   const secret = read.text.replace(/[\r\n]+$/, '');
   return secret === '' ? { error: `${path} is empty` } : { secret };
 }
-
-const notText = (path: string): string => `${path} is not text in UTF-8`;
 
 /** The text of a small file, or why it cannot be read. */
 export function readText(path: string): { readonly text: string } | { readonly error: string } {
@@ -57,7 +52,7 @@ export function readText(path: string): { readonly text: string } | { readonly e
   try {
     return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
   } catch {
-    return { error: notText(path) };
+    return { error: `${path} is not text in UTF-8` };
   }
 }
 
