@@ -1,5 +1,5 @@
 import type { mongo } from 'mongoose';
-import { type Organisation, STATES } from '../../auth/principal';
+import type { Organisation } from '../../auth/principal';
 import { collectionNames } from '../../mongo/indexes';
 import type { OrganisationData } from '../../tenant/organisationData';
 import { AppError, type Fault } from '../../errors';
@@ -11,7 +11,7 @@ import type { JsonOption } from '../help';
 import { createProgress } from '../progress';
 import type { Store } from '../store';
 import { counted, note, paint, escapeText, print, printJson, printPainted } from '../terminal';
-import { requireData, withStore } from '../withStore';
+import { isReadable, requireData, withStore } from '../withStore';
 import { idText } from '../../units';
 
 /* `scopegate doctor --rows`: the rows that another program stored so that they cannot be shown or found. */
@@ -93,7 +93,7 @@ async function* organisationsOf(store: Store, org: string | undefined): AsyncGen
   }
   const present = new Set(await store.databases.organisationsWithData());
   for await (const organisation of store.control.organisations.each())
-    if (present.has(organisation.id) && STATES[organisation.state].data && !organisation.moving) yield organisation;
+    if (present.has(organisation.id) && isReadable(organisation)) yield organisation;
 }
 
 /** Checks an organisation's rows in batches: how many a batch has, and those with faults, which `fix` corrects. */

@@ -42,7 +42,7 @@ export async function importCommand(path: string, options: ImportOptions): Promi
     for (const [name, wanted] of Object.entries({ keys, webhooks }))
       if (wanted && !isFolder)
         throw usageFailure(`--${name} needs a folder with ${name}.ndjson, and ${path} is not a folder`);
-    const file = isFolder ? await readOrganisation(path) : undefined;
+    const file = isFolder ? readOrganisation(path) : undefined;
     const storeWebhooks = webhooks && (await openWebhooks(store, config, path));
     const pepperOffset = keys ? await adoptPepper(store, path) : 0;
     if (file) await restoreOrganisation(store, organisation, data, file, options.organisation === true);

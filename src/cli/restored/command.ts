@@ -54,7 +54,7 @@ export async function restoredCommand({ since, replay, yes, dryRun, json }: Rest
     if (log) show(log, counts, objects);
     for (const { kind, id, error } of failures) sayError(`${KINDS[kind]}: ${id}: ${error}`);
   }
-  const left = sum(counts, 'left');
+  const left = counts.get('erase')?.left ?? 0;
   if (failures.length > 0) throw new CommandFailure(`${counted(failures.length, 'step')} failed; run it again`);
   if (left > 0) throw new CommandFailure(`add --yes to erase again ${counted(left, 'organisation')}`);
 }
@@ -164,8 +164,4 @@ function show(log: LoggedEvents, counts: Replayed['counts'], objects: Replayed['
     ['WHAT', ...OUTCOMES.map((outcome) => outcome.toUpperCase())],
     [...counts].map(([kind, count]) => [KINDS[kind], ...OUTCOMES.map((outcome) => String(count[outcome]))]),
   );
-}
-
-function sum(counts: ReadonlyMap<Kind, Record<Outcome, number>>, outcome: Outcome): number {
-  return [...counts.values()].reduce((total, count) => total + count[outcome], 0);
 }
