@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { DAY, EARLIEST, LATEST, MAX_ANSWER, SECOND } from '../units';
-import { UnsupportedValue } from '../mongo/rawRows';
+import { UnsupportedValue } from '../mongo/bson';
 
 /** Initial size of the buffer, and the size it may keep, in bytes. */
 const [FIRST, KEPT] = [64 * 1024, 1024 * 1024];
