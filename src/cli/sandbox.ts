@@ -10,7 +10,7 @@ import type { Resource } from '../stored/resource';
 import { changedAt } from '../stored/rows';
 import { CommandFailure, interruption, notFound, rethrowInterrupted, usageFailure } from './ending';
 import type { JsonOption, OrgOption } from './help';
-import { createProgress, type Progress } from './progress';
+import { createProgress } from './progress';
 import { recordReaders } from './records';
 import type { Store } from './store';
 import { counted, note, printResult } from './terminal';
@@ -20,14 +20,14 @@ import { requireData, withStore } from './withStore';
 
 /** Loads the sample, with a progress bar. Resolves with how many of its records could not be stored. */
 export async function loadSample(data: OrganisationData, signal: AbortSignal): Promise<number> {
-  const shown: { bar?: Progress } = {};
+  const progress = createProgress();
+  let isStarted = false;
   const onProgress = (done: number, all: number): void => {
-    if (!shown.bar) (shown.bar = createProgress()).start('sample', all);
-    shown.bar.update(done, done);
+    if (!isStarted) progress.start('sample', all);
+    isStarted = true;
+    progress.update(done, done);
   };
-  const { stored, refused } = await storeSample(data, 'operator', { signal, onProgress }).finally(() =>
-    shown.bar?.stop(),
-  );
+  const { stored, refused } = await storeSample(data, 'operator', { signal, onProgress }).finally(progress.stop);
   note(`loaded ${String(stored)} records from examples/northwind`);
   return refused;
 }
@@ -127,9 +127,9 @@ export async function advance(kind: string, number: string, status: string, { or
 async function requireSandbox(store: Store, id: string): Promise<Organisation> {
   const organisation = await requireData(store, id);
   if (organisation.sandbox_of !== undefined) return organisation;
-  const sandboxes = await store.control.sandboxes.of(id);
-  const instead = sandboxes
-    ? `its sandbox is ${sandboxes.organisation.id}`
+  const sandbox = await store.control.sandboxes.of(id);
+  const instead = sandbox
+    ? `its sandbox is ${sandbox.organisation.id}`
     : `to make one: scopegate org create --sandbox-of ${id}`;
   throw new CommandFailure(`organisation ${id} is not a sandbox: it holds live data; ${instead}`);
 }
