@@ -84,7 +84,7 @@ export function addGauges(registry: Registry, options: GaugeOptions): void {
       "How far the clock of the database's primary is ahead of this machine's.",
       () => {
         const difference = clockDifference();
-        return difference && difference.ahead / 1000;
+        return difference === undefined ? undefined : difference.ahead / 1000;
       },
     ],
     ['scopegate_database_up', DATABASE_UP, () => (isUp() ? 1 : 0)],
