@@ -27,8 +27,8 @@ interface Cause {
   readonly detail: string;
   /** The part of the message to quote. */
   readonly quote?: RegExp;
-  /** `entry` is the variable with the URI. */
-  readonly fix: (entry: string) => string;
+  /** `variable` is the one with the URI. */
+  readonly fix: (variable: string) => string;
   /** Whether it may pass without a change of the URI. */
   readonly mayPass?: true;
   /** Whether the error only says that there is no connection, which wrong options can cause as well. */
@@ -37,8 +37,8 @@ interface Cause {
 
 const NO_TLS = {
   detail: 'TLS is requested, but the server does not answer in TLS',
-  fix: (entry: string) =>
-    `remove tls=true from ${entry} (mongodb+srv implies it: add tls=false), or enable TLS on the server`,
+  fix: (variable: string) =>
+    `remove tls=true from ${variable} (mongodb+srv implies it: add tls=false), or enable TLS on the server`,
 };
 
 const CAUSES: readonly Cause[] = [
@@ -46,26 +46,26 @@ const CAUSES: readonly Cause[] = [
     // AuthenticationFailed, and what Atlas answers instead
     sign: /^(18|8000) .*auth/is,
     detail: 'the server rejects the user name or the password',
-    fix: (entry) =>
-      `correct them in ${entry}, percent-encoded (@ is %40, : is %3A, / is %2F, % is %25); if the user is not in the database admin, add ?authSource=NAME`,
+    fix: (variable) =>
+      `correct them in ${variable}, percent-encoded (@ is %40, : is %3A, / is %2F, % is %25); if the user is not in the database admin, add ?authSource=NAME`,
   },
   {
     // Unauthorized, and what Atlas answers instead
     sign: /^(13|8000) |requires authentication/i,
     detail: 'the server does not allow this user, or a client without a user, to read',
-    fix: (entry) =>
-      `put a user into ${entry} (mongodb://USER:PASSWORD@…) that has the role readWriteAnyDatabase, and for doctor --fix also dbAdminAnyDatabase`,
+    fix: (variable) =>
+      `put a user into ${variable} (mongodb://USER:PASSWORD@…) that has the role readWriteAnyDatabase, and for doctor --fix also dbAdminAnyDatabase`,
   },
   {
     sign: /mechanism.*(not|un)\s*(supported|enabled)|unsupported.*mechanism/i,
     detail: 'the server does not support the authentication mechanism',
-    fix: (entry) => `correct or remove authMechanism in ${entry}`,
+    fix: (variable) => `correct or remove authMechanism in ${variable}`,
   },
   {
     sign: /^(CERT_|DEPTH_ZERO_SELF_SIGNED|SELF_SIGNED|UNABLE_TO_|ERR_TLS_CERT)|self.signed certificate|certificate has expired|unable to (verify|get)|altnames/i,
     detail: 'the certificate of the server is not trusted',
-    fix: (entry) =>
-      `add tlsCAFile=PATH of the authority to the options in ${entry}, and use a host name that the certificate has`,
+    fix: (variable) =>
+      `add tlsCAFile=PATH of the authority to the options in ${variable}, and use a host name that the certificate has`,
   },
   { sign: /EPROTO|ERR_SSL|wrong version number|SSL routines|before secure TLS connection/i, ...NO_TLS },
   {
@@ -74,27 +74,28 @@ const CAUSES: readonly Cause[] = [
     detail: 'a host name is not known here',
     mayPass: true,
     quote: /(ENOTFOUND|EAI_AGAIN|query(Srv|Txt) E\w+) [^\s)]+/,
-    fix: (entry) => `correct the host in ${entry}; if only containers know that name, run this command in one`,
+    fix: (variable) => `correct the host in ${variable}; if only containers know that name, run this command in one`,
   },
   {
     sign: /ECONNREFUSED/,
     detail: 'nothing listens at that address',
     mayPass: true,
     quote: /ECONNREFUSED [^\s)]+/,
-    fix: (entry) => `start the server, or correct host and port in ${entry}`,
+    fix: (variable) => `start the server, or correct host and port in ${variable}`,
   },
   {
     sign: /connection \S+ to \S+ closed|ECONNRESET/i,
     detail: 'the server closes connections at once',
-    fix: (entry) => `if it requires TLS, add tls=true to the options in ${entry}; otherwise see the log of the server`,
+    fix: (variable) =>
+      `if it requires TLS, add tls=true to the options in ${variable}; otherwise see the log of the server`,
     mayPass: true,
     isVague: true,
   },
   {
     sign: /server selection timed out/i,
     detail: 'no server that accepts writes answers in time',
-    fix: (entry) =>
-      `check that this machine can reach the hosts in ${entry}, that replicaSet is the name of their set, that the set has a primary, and that tls fits them`,
+    fix: (variable) =>
+      `check that this machine can reach the hosts in ${variable}, that replicaSet is the name of their set, that the set has a primary, and that tls fits them`,
     mayPass: true,
     isVague: true,
   },
@@ -112,7 +113,7 @@ export function explainDriverError(error: unknown): Explanation | undefined {
   const messages = errors.map((text) => text.slice(text.indexOf(' ') + 1));
   const quoted = messages.flatMap((message) => cause.quote?.exec(message)?.[0] ?? []).at(0);
   const detail = `${cause.detail}${quoted === undefined ? '' : ` (${quoted})`}`;
-  return { detail, fix: cause.fix(entry()), ...(cause.mayPass && { away: cause.detail }) };
+  return { detail, fix: cause.fix(uriVariable()), ...(cause.mayPass && { away: cause.detail }) };
 }
 
 /** Explains why the database at `uri` could not be opened; undefined if that is not known. Asks the first host if the error says too little. */
@@ -141,12 +142,12 @@ const FIXES = [
 /** An error of a server that responds but cannot serve now, such as one that is shutting down or being elected. */
 function explainRefusal(error: unknown): Explanation | undefined {
   if (!isUnavailable(error)) return undefined;
-  const fix = `see the log of the server in ${entry()}`;
+  const fix = `see the log of the server in ${uriVariable()}`;
   return { detail: messageOf(error), fix, away: 'the server cannot serve now' };
 }
 
 /** The variable that has the URI: MONGODB_URI, or MONGODB_URI_FILE if that is set. */
-export const entry = (): string => sourceOf('MONGODB_URI');
+export const uriVariable = (): string => sourceOf('MONGODB_URI');
 
 /** Whether the database is one of MongoDB Atlas, whose servers cannot be configured. */
 export function isOnAtlas({ MONGODB_URI = '' }: Pick<Config, 'MONGODB_URI'>): boolean {
@@ -167,12 +168,12 @@ function errorsIn(thrown: unknown, depth = 0): string[] {
 async function misfitOf(uri: string): Promise<Explanation | undefined> {
   const asksForTls = [optionOf(uri, 'tls'), optionOf(uri, 'ssl')].includes('true');
   if (asksForTls && (await plainHello(uri, { withTls: false })))
-    return { detail: NO_TLS.detail, fix: NO_TLS.fix(entry()) };
+    return { detail: NO_TLS.detail, fix: NO_TLS.fix(uriVariable()) };
   const wanted = optionOf(uri, 'replicaset');
   const set = wanted === undefined ? undefined : (await plainHello(uri))?.setName;
   if (typeof set !== 'string' || set === wanted) return undefined;
   return {
     detail: `the server is in the replica set ${set}, not ${String(wanted)}`,
-    fix: `set replicaSet=${set} in ${entry()}, or correct its hosts`,
+    fix: `set replicaSet=${set} in ${uriVariable()}, or correct its hosts`,
   };
 }

@@ -4,7 +4,7 @@ import { keyState, parseKey, secretMatches } from '../auth/keys';
 import type { Plans } from '../auth/plans';
 import type { Organisation } from '../auth/principal';
 import { published } from '../schema/model';
-import { type Config, givenVariables, reachable, readConfig } from '../config';
+import { type Config, nonEmptyVariables, reachable, readConfig } from '../config';
 import { unless, writeAtomically } from '../embedded/files';
 import { createLogger } from '../log';
 import type { ApiKeys } from '../organisations/apiKeys';
@@ -25,7 +25,7 @@ const DEFAULTS = { INTROSPECTION: 'public', LOG_LEVEL: 'warn', WEBHOOK_ALLOWED_R
 
 /** `scopegate demo`. Resolves after it is stopped. */
 export async function demoCommand({ port, json }: JsonOption & { readonly port?: number }): Promise<void> {
-  const variables = { ...givenVariables(), ...(port !== undefined && { PORT: String(port) }) };
+  const variables = { ...nonEmptyVariables(), ...(port !== undefined && { PORT: String(port) }) };
   const config = readConfig({ ...DEFAULTS, ...variables });
   await serveUntilStopped(
     config,

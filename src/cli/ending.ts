@@ -29,6 +29,18 @@ export function interrupted(next: string): CommandFailure {
   return new CommandFailure(`interrupted; ${next}`, EXIT.interrupted);
 }
 
+/** For `catch`: rethrows an error, as {@link interrupted} if the user interrupted the command. */
+export function rethrowInterrupted(next: string): (error: unknown) => never {
+  return (error) => {
+    throw isAbort(error) ? interrupted(next) : error;
+  };
+}
+
+/** @throws CommandFailure with every error in a schema, if there are any */
+export function refuseSchema(errors: readonly string[]): void {
+  if (errors.length > 0) throw new CommandFailure(['invalid schema:', ...errors].join('\n'));
+}
+
 /** Where to look up an id, by what it identifies. */
 const LISTED = {
   organisation: 'see scopegate org list',

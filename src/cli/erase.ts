@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { customerById, customerByRef, readmitCustomer } from '../resources/customers/readmit';
 import { eraseCustomer } from '../resources/eraseCustomer';
 import { eraseOrganisation } from '../jobs/eraseOrganisation';
-import { CommandFailure, interrupted, interruption, isAbort, notFound } from './ending';
+import { CommandFailure, interrupted, interruption, notFound, rethrowInterrupted } from './ending';
 import { checkFolder, exportFolder } from './export/command';
 import type { JsonOption, OrgOption } from './help';
 import type { Store } from './store';
@@ -28,9 +28,7 @@ export async function eraseCustomerCommand(id: string, { org, confirm, json }: O
     const changed = Object.values(counts).some((count) => count > 0);
     if (changed) await store.control.record('customer.erased', org, { customer_id: id, ...counts });
     return counts;
-  }, signal).catch((error: unknown) => {
-    throw isAbort(error) ? interrupted('run the same command again to continue') : error;
-  });
+  }, signal).catch(rethrowInterrupted('run the same command again to continue'));
   const counts = Object.entries(erased).map(([collection, count]) => `${String(count)} in ${collection}`);
   printResult(json, { id, erased }, `Erased the personal data of customer ${id}: changed ${counts.join(', ')}.`);
 }
@@ -68,7 +66,7 @@ export async function eraseOrganisationCommand(id: string, options: EraseOptions
   printResult(options.json, { id, erased: true, export: exported ?? null }, shown);
 }
 
-interface Erasing extends Confirmed {
+interface EraseRequest extends Confirmed {
   readonly id: string;
   /** Where to export to; undefined for no export. */
   readonly folder: string | undefined;
@@ -83,21 +81,20 @@ interface Erasing extends Confirmed {
  */
 export async function erase(
   store: Store,
-  { id, confirm, folder, isOwn, signal }: Erasing,
+  { id, confirm, folder, isOwn, signal }: EraseRequest,
 ): Promise<string | undefined> {
-  // without keys, which must never work again
-  const exportOptions = folder === undefined ? undefined : { folder };
   const erased = await eraseOrganisation(store, id, {
     async check({ name, state }) {
       requireConfirmed('organisation', confirm, name);
       // checks that the export can be written before anything is changed
-      if (exportOptions && state !== 'erasing') await checkFolder({ ...exportOptions, force: isOwn });
+      if (folder !== undefined && state !== 'erasing') await checkFolder({ folder, force: isOwn });
     },
     async exportTo(organisation, data) {
-      if (!exportOptions) return;
+      if (folder === undefined) return;
       const force = isOwn || organisation.state === 'erasing';
-      await exportFolder({ ...exportOptions, force, organisation, data, signal });
-      note(`exported to ${exportOptions.folder}`);
+      // without keys, which must never work again
+      await exportFolder({ folder, force, organisation, data, signal });
+      note(`exported to ${folder}`);
     },
     mayDrop() {
       if (signal.aborted) throw interrupted('run the same command again');

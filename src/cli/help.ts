@@ -47,8 +47,8 @@ export class ExplainedCommand extends Command {
   }
 
   /** Sets the command's implementation; `load` is called only when the command runs, which keeps --help fast. */
-  run(load: () => Promise<(...given: never[]) => Promise<void>>): this {
-    return this.action(async (...given: unknown[]) => (await load())(...(given as never[])));
+  run(load: () => Promise<(...args: never[]) => Promise<void>>): this {
+    return this.action(async (...args: unknown[]) => (await load())(...(args as never[])));
   }
 
   /** Adds examples, notes and exit codes. */

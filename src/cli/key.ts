@@ -2,14 +2,13 @@ import { Option } from 'commander';
 import { type ApiKey, rangesOf, shownKey } from '../auth/keys';
 import { DEFAULT_MCP, MCP_ACCESS, type McpAccess } from '../auth/principal';
 import type { Scope } from '../auth/scopes';
-import { scopeNames } from './scopeNames';
 import type { KeyWithSecret } from '../organisations/apiKeys';
 import { DAY } from '../units';
 import { CommandFailure, notFound, usageFailure } from './ending';
 import { type ExplainedCommand, type JsonOption, ORG_ID, type OrgOption } from './help';
 import type { Store } from './store';
 import { printList, printResult, say, warn } from './terminal';
-import { customerIds, keyId, lifetime, mcpAccess, name, overlap, ranges, rangesOrAnywhere, scopes } from './values';
+import { customerIds, keyId, lifetime, name, overlap, ranges, rangesOrAnywhere, scopeNames, scopes } from './values';
 import { requireData, requireOrganisation, withStore } from './withStore';
 
 /** Id of a key, for examples. */
@@ -18,7 +17,8 @@ const ID = '7e3143c1-62cb-491a-bcf5-b80409d22122';
 const CUSTOMER_ID = '3f0c2e9a-5b1d-4c7e-8a64-0d9b7f21c3e5';
 /** What an argument `<id>` is, for help. */
 const KEY_ID = 'the key (see key list), or the key itself, e.g. one that leaked';
-const MCP = `what assistants may do with it over MCP: ${MCP_ACCESS.join(', ')}`;
+const mcpOption = (): Option =>
+  new Option('--mcp <access>', 'what assistants may do with it over MCP').choices(MCP_ACCESS);
 
 export function addKey(program: ExplainedCommand): void {
   const key = program.subcommand('key', 'create, list, show, update, rotate and revoke API keys');
@@ -38,7 +38,7 @@ export function addKey(program: ExplainedCommand): void {
       'comma-separated ids of up to 100 customers, whose quotes, orders and requests alone it has; they cannot be changed (default: all)',
       customerIds,
     )
-    .option('--mcp <access>', MCP, mcpAccess, DEFAULT_MCP)
+    .addOption(mcpOption().default(DEFAULT_MCP))
     .json('{id, key, prefix, scopes, customer_ids}')
     .examples(
       [
@@ -76,7 +76,7 @@ export function addKey(program: ExplainedCommand): void {
     )
     .option('--never-expires', 'keep it until it is revoked')
     .option('--allow <ranges>', 'comma-separated CIDR ranges it may be used from, or anywhere', rangesOrAnywhere)
-    .option('--mcp <access>', MCP, mcpAccess)
+    .addOption(mcpOption())
     .json('{id, name, scopes, expires_at, allowed_ranges, mcp}')
     .examples([
       `scopegate key update ${ID} --expires-in 90d`,
@@ -114,12 +114,12 @@ export function addKey(program: ExplainedCommand): void {
 }
 
 /** Options that create and update share; `expiresIn` is in milliseconds. */
-interface Given extends JsonOption {
+interface SharedOptions extends JsonOption {
   readonly expiresIn?: number;
   readonly allow?: readonly string[];
 }
 
-interface CreateOptions extends Given, OrgOption {
+interface CreateOptions extends SharedOptions, OrgOption {
   readonly name: string;
   readonly scopes: readonly Scope[];
   readonly mcp: McpAccess;
@@ -217,7 +217,7 @@ async function show(id: string, { json }: JsonOption): Promise<void> {
   });
 }
 
-interface UpdateOptions extends Given {
+interface UpdateOptions extends SharedOptions {
   readonly name?: string;
   readonly scopes?: readonly Scope[];
   readonly neverExpires?: true;
@@ -247,7 +247,10 @@ async function revoke(id: string, { json }: JsonOption): Promise<void> {
   printResult(json, { id, revoked }, `Revoked key ${id}.`);
 }
 
-async function rotate(id: string, { overlap, expiresIn, json }: Given & { readonly overlap: number }): Promise<void> {
+async function rotate(
+  id: string,
+  { overlap, expiresIn, json }: SharedOptions & { readonly overlap: number },
+): Promise<void> {
   const rotated = await withStore(async (store) => {
     const { control, databases } = store;
     await control.pepper.adopt();
@@ -266,7 +269,8 @@ const endOf = (lifetime: number | undefined, now: number): Date | undefined =>
 /** Prints a new key; `more` is for its JSON only. */
 function showNew({ key, document }: KeyWithSecret, json: true | undefined, more: object = {}): void {
   const { _id: id, prefix, organisation, scopes, expires_at, restricted, mcp = DEFAULT_MCP } = document;
-  const [allowed, customers] = [rangesOf(document), restricted?.customer_ids];
+  const allowed = rangesOf(document);
+  const customers = restricted?.customer_ids;
   printResult(
     json,
     { id, key, prefix, scopes, customer_ids: customers ?? null, ...more },

@@ -1,11 +1,12 @@
 import { Option } from 'commander';
+import { ERROR_CODES } from '../errors';
 import { KEY_FACES, type KeyFace } from '../organisations/requestFilters';
 import { operationShown, shownRequest } from '../organisations/requestName';
 import { notFound, usageFailure } from './ending';
 import { type ExplainedCommand, type JsonOption, ORG_ID } from './help';
 import type { Store } from './store';
 import { printList, say, warn } from './terminal';
-import { count, errorCode, moment, nearest, status, uuid } from './values';
+import { count, moment, status, uuid } from './values';
 import { requireOrganisation, withStore } from './withStore';
 
 interface LogsOptions extends JsonOption {
@@ -21,8 +22,8 @@ interface LogsOptions extends JsonOption {
   readonly limit: number;
 }
 
-/** How many root fields are shown. */
-const SHOWN = 2;
+/** How many root fields of a request are shown. */
+const ROOT_FIELDS = 2;
 /** Why a key was refused; printed after the word "key". */
 const REFUSALS = { revoked: 'revoked', expired: 'expired', address: 'used from elsewhere' } as const;
 
@@ -32,7 +33,7 @@ export function addLogs(program: ExplainedCommand): void {
     .option('--org <id>', 'organisation; needed unless --request-id is the only filter', uuid)
     .option('--key <id>', 'only requests with this key', uuid)
     .option('--status <status>', 'only requests with this status (e.g. 404) or class of statuses (e.g. 4xx)', status)
-    .option('--code <code>', 'only requests with this error code, e.g. not_found', errorCode)
+    .addOption(new Option('--code <code>', 'only requests with this error code').choices(Object.keys(ERROR_CODES)))
     .option('--operation <name>', 'only requests of this operation, e.g. quotes')
     .addOption(new Option('--face <face>', 'only requests to this API').choices(KEY_FACES))
     .option('--failed', 'only requests that failed')
@@ -42,13 +43,17 @@ export function addLogs(program: ExplainedCommand): void {
     .json(
       'an array of {id, organisation_id, at, request_id, key_id, face, method, path, operation, operation_type, operation_name, status, code, reason, missing_scope, elements, elements_failed, ms, address}',
     )
-    .examples([
-      `scopegate logs --org ${ORG_ID} --failed --since 1d`,
-      'scopegate logs --request-id 0b2ad2e0-3b84-4f2a-9a47-6a4d8f6f5f0e --json',
-    ])
-    .addHelpText(
-      'after',
-      '\nOf a key, 100 failed and 10 successful requests a minute are stored, and one in a hundred of the others.',
+    .examples(
+      [
+        `scopegate logs --org ${ORG_ID} --failed --since 1d`,
+        'scopegate logs --request-id 0b2ad2e0-3b84-4f2a-9a47-6a4d8f6f5f0e --json',
+      ],
+      [
+        'Requests are stored after up to 2 seconds: of a key, 100 failed and 10 successful ones a minute, and one in a hundred of the others. One',
+        "without a valid key is only in the gateway's own log, unless its key was revoked, has expired or may not be used from that address.",
+        'A request id must be given exactly: a UUID, or what the caller sent as X-Request-Id. A GraphQL request of several root fields is found',
+        'by all their names in order, e.g. --operation "quotes orders".',
+      ],
     )
     .action(logs);
 }
@@ -60,7 +65,10 @@ async function logs(options: LogsOptions): Promise<void> {
     return requestsOf(store, options);
   });
   // on stderr; printList then prints its `empty`, or [] with --json, on stdout
-  if (rows.length === 0) say(await hint(options));
+  if (rows.length === 0)
+    say(
+      'Requests are stored after up to 2 seconds and kept for 7 days; of the successful ones only some are stored: see scopegate logs --help',
+    );
   printList(
     rows.map((row) => ({ ...shownRequest(row), organisation_id: row.organisation_id })),
     {
@@ -69,7 +77,7 @@ async function logs(options: LogsOptions): Promise<void> {
       KEY: ({ key_id }) => key_id,
       API: ({ face }) => face,
       REQUEST: ({ method, path }) => `${method} ${path}`,
-      OPERATION: (row) => operationShown(row, SHOWN),
+      OPERATION: (row) => operationShown(row, ROOT_FIELDS),
       STATUS: ({ status }) => String(status),
       CODE: ({ code, reason, missing_scope: missing, elements, elements_failed: failed }) =>
         failed !== null && failed > 0
@@ -110,33 +118,4 @@ async function requestsOf(store: Store, { org, key, requestId, since, limit, jso
     throw notFound('key', key, `see scopegate key list --org ${org}`);
   const query = { organisationId: org, key_id: key, request_id: requestId, since: since?.toISOString(), ...filters };
   return requests.list(query, limit + 1);
-}
-
-/** Possible reasons why no request matches. */
-async function hint({ requestId, operation, code, status }: LogsOptions): Promise<string> {
-  return [
-    'Requests are stored after up to 2 seconds and kept for 7 days; of the successful ones only some are stored.',
-    ...(requestId === undefined
-      ? []
-      : ['A request id must be given exactly: a UUID, or what the caller sent as X-Request-Id.']),
-    ...(operation === undefined ? [] : [await operationHint(operation)]),
-    ...(code === 'unauthenticated' || status === '401'
-      ? [
-          "A request without a valid key is only in the gateway's own log, unless its key was revoked, has expired or may not be used from that address.",
-        ]
-      : []),
-  ].join(' ');
-}
-
-/** Why no request of an operation was found: its name is unknown, or is stored together with others. */
-async function operationHint(operation: string): Promise<string> {
-  // loaded here, since only this hint needs it
-  const { published } = await import('../schema/model.js');
-  const names = ['introspection', ...published.operations.map(({ name }) => name)];
-  const unknown = operation.split(' ').find((name) => name !== '__typename' && !names.includes(name));
-  if (unknown !== undefined) {
-    const near = nearest(unknown, names);
-    return `There is no operation ${unknown}${near.length > 0 ? `; near it: ${near.join(', ')}` : ''}.`;
-  }
-  return 'A GraphQL request of several root fields is found by all their names in order, e.g. --operation "quotes orders".';
 }

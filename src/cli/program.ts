@@ -9,10 +9,9 @@ import { addLogs } from './logs';
 import { addOrg } from './org';
 import { addRestored } from './restored';
 import { addSchema } from './schema';
-import { loadScopes } from './scopeNames';
 import { addServe } from './serve';
 import { print } from './terminal';
-import { port, uuid } from './values';
+import { loadScopes, port, uuid } from './values';
 import { addWebhook } from './webhook';
 
 /** The command line. A command's implementation is loaded when it runs, which keeps --help fast. */

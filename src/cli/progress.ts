@@ -5,7 +5,7 @@ export interface Progress {
   start(name: string, total: number): void;
   /** `done` is out of `total`, in any unit; `count` is how many items that is, which are shown. */
   update(done: number, count: number): void;
-  stop(): void;
+  readonly stop: () => void;
 }
 
 /** Aligns the bars of files; a longer name shifts its own. */

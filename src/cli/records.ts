@@ -1,6 +1,5 @@
-import { isUtf8 } from 'node:buffer';
-import { createReadStream } from 'node:fs';
-import { addAbortSignal } from 'node:stream';
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
 import type { GraphQLSchema } from 'graphql';
 import type { Fault } from '../errors';
 import { BODY_BOUNDS, checkedJson, type JsonBounds } from '../http/json';
@@ -21,8 +20,10 @@ import {
   resolveSchema,
   uuidMembers,
 } from '../stored/recordSchemas';
+import { CommandFailure } from './ending';
+import { type Line, UNREADABLE } from './ndjson';
 
-/* The files that import reads and export writes: their schemas, lines and records. */
+/* The files that import reads and export writes: their names, schemas and records. */
 
 /** The files of an export that are not record files. */
 export const ORGANISATION_FILE = 'organisation.json';
@@ -30,6 +31,14 @@ export const KEYS_FILE = 'keys.ndjson';
 export const WEBHOOKS_FILE = 'webhooks.ndjson';
 /** The folder of the files of attachments, each named by its id. */
 export const ATTACHMENTS_FOLDER = ATTACHMENTS;
+
+/** The path of a file of an export that `--keys` or `--webhooks` writes and reads. @throws CommandFailure if there is no such file */
+export function requireFile(folder: string, name: typeof KEYS_FILE | typeof WEBHOOKS_FILE): string {
+  const path = join(folder, name);
+  if (statSync(path, { throwIfNoEntry: false })?.isFile()) return path;
+  const option = name === KEYS_FILE ? '--keys' : '--webhooks';
+  throw new CommandFailure(`there is no ${path}; export with ${option}, or import without it`);
+}
 
 /** What an export does not have, or an import did not load, with these options; both say so at their end. */
 export function missingIn({
@@ -131,63 +140,6 @@ function writeDecimal(value: unknown): string {
   return typeof value === 'number' && Number.isInteger(value) ? value.toFixed(1) : JSON.stringify(value ?? null);
 }
 
-/** A non-blank line of a file. */
-export interface Line {
-  /** From 1. */
-  readonly number: number;
-  /** Byte offset of the next line. */
-  readonly end: number;
-  /** The text, or why it cannot be read. */
-  readonly content: { readonly text: string } | { readonly fault: 'encoding' | 'length' };
-}
-
-/** MongoDB's document limit, so no valid record is longer. Bounds memory. */
-const LONGEST_LINE = 16 * 1024 * 1024;
-const NEWLINE = 0x0a;
-const BYTE_ORDER_MARK = '\ufeff';
-
-/**
- * Reads a file, or standard input (`-`), line by line, in constant memory. Accepts a BOM and CRLF; skips blank lines. `signal` aborts the reading
- * of standard input only; who reads a file stops by itself.
- */
-export async function* ndjsonLines(path: string, signal?: AbortSignal): AsyncGenerator<Line> {
-  const chunks = path === '-' ? process.stdin : createReadStream(path, { highWaterMark: 256 * 1024 });
-  // a person or a program at the other end may never write more, nor close it
-  if (path === '-' && signal) addAbortSignal(signal, chunks);
-  let [number, offset, pending, size] = [0, 0, [] as Buffer[], 0];
-  /** The line that ends with these bytes and so many newlines; undefined if it is blank. */
-  const finish = (last: Buffer, newline: 0 | 1): Line | undefined => {
-    size += last.length;
-    pending.push(last);
-    const content = size > LONGEST_LINE ? ({ fault: 'length' } as const) : decode(Buffer.concat(pending), number === 0);
-    number += 1;
-    offset += size + newline;
-    [pending, size] = [[], 0];
-    return 'text' in content && content.text === '' ? undefined : { number, end: offset, content };
-  };
-  for await (const chunk of chunks as AsyncIterable<Buffer>) {
-    let start = 0;
-    for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
-      const line = finish(chunk.subarray(start, end), 1);
-      if (line) yield line;
-      start = end + 1;
-    }
-    const rest = chunk.subarray(start);
-    size += rest.length;
-    // a line that is too long is counted but not kept
-    if (size <= LONGEST_LINE) pending.push(rest);
-    else pending = [];
-  }
-  const line = size > 0 ? finish(Buffer.alloc(0), 0) : undefined;
-  if (line) yield line;
-}
-
-function decode(bytes: Buffer, isFirst: boolean): Line['content'] {
-  if (!isUtf8(bytes)) return { fault: 'encoding' };
-  const text = bytes.toString('utf8');
-  return { text: (isFirst && text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text).trim() };
-}
-
 /** Parses a line into its record, or into every fault found. */
 export type ReadRecord = (
   line: Line['content'],
@@ -238,12 +190,6 @@ const LINE_BOUNDS: JsonBounds = {
   wideMembers: Infinity,
   inexactNumbers: Infinity,
 };
-
-/** The faults of lines that cannot be read. */
-export const UNREADABLE = {
-  encoding: { pointer: '', code: 'encoding', detail: 'is not valid UTF-8' },
-  length: { pointer: '', code: 'length', detail: 'is longer than 16 MiB' },
-} as const satisfies Record<string, Fault>;
 
 function parse(text: string): unknown {
   try {

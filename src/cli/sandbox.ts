@@ -8,9 +8,9 @@ import { emptySandbox } from '../resources/sandbox';
 import { type ImportRecord, toRecord } from '../stored/records';
 import type { Resource } from '../stored/resource';
 import { changedAt } from '../stored/rows';
-import { CommandFailure, interrupted, interruption, isAbort, notFound, usageFailure } from './ending';
+import { CommandFailure, interruption, notFound, rethrowInterrupted, usageFailure } from './ending';
 import type { JsonOption, OrgOption } from './help';
-import { createProgress, type Progress } from './progress';
+import { createProgress } from './progress';
 import { recordReaders } from './records';
 import type { Store } from './store';
 import { counted, note, printResult } from './terminal';
@@ -20,14 +20,14 @@ import { requireData, withStore } from './withStore';
 
 /** Loads the sample, with a progress bar. Resolves with how many of its records could not be stored. */
 export async function loadSample(data: OrganisationData, signal: AbortSignal): Promise<number> {
-  const shown: { bar?: Progress } = {};
+  const progress = createProgress();
+  let isStarted = false;
   const onProgress = (done: number, all: number): void => {
-    if (!shown.bar) (shown.bar = createProgress()).start('sample', all);
-    shown.bar.update(done, done);
+    if (!isStarted) progress.start('sample', all);
+    isStarted = true;
+    progress.update(done, done);
   };
-  const { stored, refused } = await storeSample(data, 'operator', { signal, onProgress }).finally(() =>
-    shown.bar?.stop(),
-  );
+  const { stored, refused } = await storeSample(data, 'operator', { signal, onProgress }).finally(progress.stop);
   note(`loaded ${String(stored)} records from examples/northwind`);
   return refused;
 }
@@ -35,9 +35,9 @@ export async function loadSample(data: OrganisationData, signal: AbortSignal): P
 /** Loads a sandbox's sample, and records that it is complete. @throws CommandFailure if it was interrupted, or records were refused */
 export async function fillSandbox({ control, databases }: Store, sandbox: Sandbox, signal: AbortSignal): Promise<void> {
   const { id } = sandbox.organisation;
-  const refused = await loadSample(databases.organisationData(sandbox.organisation), signal).catch((error: unknown) => {
-    throw isAbort(error) ? interrupted(`run scopegate org reset ${id} to complete its sample`) : error;
-  });
+  const refused = await loadSample(databases.organisationData(sandbox.organisation), signal).catch(
+    rethrowInterrupted(`run scopegate org reset ${id} to complete its sample`),
+  );
   if (refused > 0) {
     throw new CommandFailure(
       `${counted(refused, 'record')} of the sample could not be stored because something else was writing to the sandbox; stop it, then run scopegate org reset ${id}`,
@@ -53,9 +53,9 @@ export async function reset(id: string, { json }: JsonOption): Promise<void> {
     const data = store.databases.organisationData(await requireSandbox(store, id));
     const sandbox = await store.control.sandboxes.noteUnseeded(id);
     if (!sandbox) throw notFound('organisation', id);
-    await emptySandbox(data, { by: 'operator', signal }).catch((error: unknown) => {
-      throw isAbort(error) ? interrupted('run the same command again to continue') : error;
-    });
+    await emptySandbox(data, { by: 'operator', signal }).catch(
+      rethrowInterrupted('run the same command again to continue'),
+    );
     await store.control.record('sandbox.reset', id, {});
     await fillSandbox(store, sandbox, signal);
   }, signal);
@@ -127,9 +127,9 @@ export async function advance(kind: string, number: string, status: string, { or
 async function requireSandbox(store: Store, id: string): Promise<Organisation> {
   const organisation = await requireData(store, id);
   if (organisation.sandbox_of !== undefined) return organisation;
-  const sandboxes = await store.control.sandboxes.of(id);
-  const instead = sandboxes
-    ? `its sandbox is ${sandboxes.organisation.id}`
+  const sandbox = await store.control.sandboxes.of(id);
+  const instead = sandbox
+    ? `its sandbox is ${sandbox.organisation.id}`
     : `to make one: scopegate org create --sandbox-of ${id}`;
   throw new CommandFailure(`organisation ${id} is not a sandbox: it holds live data; ${instead}`);
 }

@@ -34,6 +34,7 @@ export interface Store {
   close(): Promise<void>;
 }
 
+/** With `asIs` the control database gets no indexes that this version adds. */
 interface StoreOptions extends Pick<ControlOptions, 'asIs'> {
   /** Cancels the start. */
   readonly signal?: AbortSignal | undefined;

@@ -11,23 +11,23 @@ type Style = Parameters<typeof styleText>[0];
 const ACTED_ON = /[\p{Cc}\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
 
 /** Escapes such characters, including line breaks, e.g. as \u001b, which keeps the value of JSON the same. */
-export function plain(text: string): string {
+export function escapeText(text: string): string {
   return text.replaceAll(ACTED_ON, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** Like {@link plain}, but keeps line breaks. */
-export function plainLines(text: string): string {
-  return text.split('\n').map(plain).join('\n');
+/** Like {@link escapeText}, but keeps line breaks. */
+export function escapeLines(text: string): string {
+  return text.split('\n').map(escapeText).join('\n');
 }
 
 /** Escapes a string, and colours it if the stream is a terminal and NO_COLOR is not set. */
 export function paint(stream: NodeJS.WriteStream, style: Style, text: string): string {
-  return styleText(style, plainLines(text), { stream, validateStream: true });
+  return styleText(style, escapeLines(text), { stream, validateStream: true });
 }
 
 /** Writes one or more lines to stdout. */
 export function print(line: string): void {
-  printPainted(plainLines(line));
+  printPainted(escapeLines(line));
 }
 
 /** Like {@link print}, for text that is already escaped. */
@@ -61,7 +61,7 @@ export function sendStderrTo(to: typeof stderrSink): void {
 
 /** Writes a line to stderr: progress, which database was chosen, warnings. */
 export function say(line: string): void {
-  sayPainted(plainLines(line));
+  sayPainted(escapeLines(line));
 }
 
 /** Like {@link say}, for text that is already escaped. */
@@ -75,11 +75,11 @@ export function note(line: string): void {
 }
 
 export function warn(line: string): void {
-  writeLevel('warn', line, () => `${paint(process.stderr, 'yellow', 'warning:')} ${plainLines(line)}`);
+  writeLevel('warn', line, () => `${paint(process.stderr, 'yellow', 'warning:')} ${escapeLines(line)}`);
 }
 
 export function sayError(message: string): void {
-  writeLevel('error', message, () => `${paint(process.stderr, 'red', 'error:')} ${plainLines(message)}`);
+  writeLevel('error', message, () => `${paint(process.stderr, 'red', 'error:')} ${escapeLines(message)}`);
 }
 
 function writeLevel(level: Level, line: string, painted: () => string): void {
@@ -91,7 +91,7 @@ function writeLevel(level: Level, line: string, painted: () => string): void {
 export function printPairs(pairs: Readonly<Record<string, string>>): void {
   const width = Math.max(...Object.keys(pairs).map((name) => name.length));
   for (const [name, value] of Object.entries(pairs)) {
-    printPainted(`${paint(process.stdout, 'bold', name.padEnd(width))}  ${plain(value)}`);
+    printPainted(`${paint(process.stdout, 'bold', name.padEnd(width))}  ${escapeText(value)}`);
   }
 }
 
@@ -102,7 +102,7 @@ export function printTable(
   widest: Readonly<Record<string, number>> = {},
 ): void {
   const most = headings.map((heading) => widest[heading] ?? Infinity);
-  const rows = cells.map((row) => row.map((cell, column) => cut(plain(cell), most[column])));
+  const rows = cells.map((row) => row.map((cell, column) => cut(escapeText(cell), most[column])));
   const widths = headings.map((heading, column) =>
     Math.max(heading.length, ...rows.map((row) => row[column]?.length ?? 0)),
   );
@@ -185,13 +185,11 @@ export function tolerateClosedPipes(): void {
   }
 }
 
-/** For a loop that retries: writes a problem to stderr when it first occurs, and `going on` once `report` is called with undefined. */
-export function createProblemReporter() {
+/** For a loop that retries: the function writes a problem to stderr when it first occurs, and `going on` once it is called with undefined. */
+export function createProblemReporter(): (problem: string | undefined) => void {
   let reported: string | undefined;
-  return {
-    report(problem: string | undefined): void {
-      if (problem !== reported) note(problem ?? 'going on');
-      reported = problem;
-    },
+  return (problem) => {
+    if (problem !== reported) note(problem ?? 'going on');
+    reported = problem;
   };
 }

@@ -1,13 +1,9 @@
 import { InvalidArgumentError } from 'commander';
-import { suggestionList } from 'graphql/jsutils/suggestionList';
 import { parseRange, rangeFault } from '../auth/addresses';
 import { nameFault, parseKey, prefixOf } from '../auth/keys';
-import { MCP_ACCESS, type McpAccess } from '../auth/principal';
 import type { Scope } from '../auth/scopes';
-import { scopeNames } from './scopeNames';
 import { items } from '../config/lists';
 import { KEY_CUSTOMERS } from '../limits';
-import { ERROR_CODES, type ErrorCode } from '../errors';
 import { statusesOf } from '../organisations/requestFilters';
 import { isCurrency } from '../schema/currency';
 import { DAY, HOUR, MINUTE, UUID } from '../units';
@@ -56,28 +52,29 @@ export function port(text: string): number {
   return number;
 }
 
-/** Parses JSON; undefined if it is malformed. */
-export function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+let allScopes: readonly Scope[] = [];
+
+/** Reads the scopes of the schema for commands that take or list them; called before every command, and slow. */
+export async function loadScopes(_program: unknown, command: { name(): string }): Promise<void> {
+  if (command.name() === 'key') allScopes = (await import('../auth/scopes.js')).allScopes();
 }
 
-const isScope = (text: string): text is Scope => (scopeNames() as readonly string[]).includes(text);
+/** All scopes, once they are loaded. */
+export const scopeNames = (): readonly Scope[] => allScopes;
+
+const isScope = (text: string): text is Scope => (allScopes as readonly string[]).includes(text);
 
 /** Comma-separated scopes, or `all`. */
 export function scopes(text: string): Scope[] {
   const entries = items(text);
-  if (entries.length === 1 && entries[0] === 'all') return [...scopeNames()];
+  if (entries.length === 1 && entries[0] === 'all') return [...allScopes];
   const unknown = entries.filter((item) => !isScope(item));
   if (unknown.length > 0 || entries.length === 0) {
     const problem =
       unknown.length > 0
         ? `Unknown ${unknown.length === 1 ? 'scope' : 'scopes'}: ${unknown.join(', ')}.`
         : 'Expected at least one scope.';
-    throw new InvalidArgumentError(`${problem} Scopes are ${scopeNames().join(', ')}, or all for every scope.`);
+    throw new InvalidArgumentError(`${problem} Scopes are ${allScopes.join(', ')}, or all for every scope.`);
   }
   return [...new Set(entries.filter(isScope))];
 }
@@ -94,13 +91,6 @@ export function eventTypes(text: string): string[] {
   const entries = items(text);
   if (entries.length === 0) throw new InvalidArgumentError('Expected at least one type, e.g. order.created.');
   return [...new Set(entries)];
-}
-
-/** What a key may do over MCP. */
-export function mcpAccess(text: string): McpAccess {
-  const access = MCP_ACCESS.find((value) => value === text);
-  if (access === undefined) throw new InvalidArgumentError(`Expected one of ${MCP_ACCESS.join(', ')}.`);
-  return access;
 }
 
 /** Comma-separated CIDR ranges or addresses; `otherwise` says what to give for a key that works anywhere. */
@@ -152,18 +142,6 @@ export function status(text: string): string {
   throw new InvalidArgumentError('Expected a status, e.g. 404, or a class of statuses, e.g. 4xx.');
 }
 
-export function errorCode(text: string): ErrorCode {
-  const codes = Object.keys(ERROR_CODES) as ErrorCode[];
-  const code = codes.find((value) => value === text);
-  if (code !== undefined) return code;
-  const near = nearest(text, codes);
-  throw new InvalidArgumentError(
-    near.length > 0
-      ? `There is no such code. Did you mean ${near.join(' or ')}?`
-      : `There is no such code. Codes are ${codes.join(', ')}.`,
-  );
-}
-
 /** A positive whole number. */
 export function count(text: string): number {
   if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
@@ -197,17 +175,4 @@ export function lifetime(otherwise: string): (text: string) => number {
       throw new InvalidArgumentError(`Expected ${DURATION} Dates are not accepted. ${otherwise}`);
     return length;
   };
-}
-
-/** Maximum number of suggestions. */
-const MAX_SUGGESTIONS = 3;
-/** Minimum length of a part of a word that suggests the word. */
-const SHORTEST_PART = 3;
-
-/** Words that may be meant by `text`: those it may be a misspelling of, nearest first, then those that contain it or are part of it. */
-export function nearest(text: string, words: readonly string[]): string[] {
-  const given = text.toLowerCase();
-  const isPart = (word: string): boolean =>
-    given.length >= SHORTEST_PART && (word.includes(given) || given.includes(word));
-  return [...new Set([...suggestionList(given, words), ...words.filter(isPart)])].slice(0, MAX_SUGGESTIONS);
 }

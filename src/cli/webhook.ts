@@ -150,14 +150,14 @@ function showNew({ secret, endpoint }: NewWebhookEndpoint, json: true | undefine
 }
 
 async function create({ org, url, types, json }: CreateOptions): Promise<void> {
-  const { made, others } = await withWebhooks({ org }, async (admin) => {
+  const { created, others } = await withWebhooks({ org }, async (admin) => {
     // listed before, so that nothing can fail between creating the secret and showing it
     const { data: others } = await admin.webhooks();
-    return { others, made: await admin.create_webhook({ url, ...(types && { types }) }) };
+    return { others, created: await admin.create_webhook({ url, ...(types && { types }) }) };
   });
-  showNew(made, json);
+  showNew(created, json);
   for (const other of others)
-    if (sharesEvents(made.endpoint, other))
+    if (sharesEvents(created.endpoint, other))
       warn(`${other.id} already posts to this URL, so it gets events twice; to end that: scopegate webhook delete ID`);
 }
 
@@ -209,16 +209,16 @@ async function test(id: string, { json }: JsonOption): Promise<void> {
 
 /** Replaces a secret. Warns after a second rotation within 24 hours, which ends a secret that may still be in use. */
 async function rotate(id: string, { json }: JsonOption): Promise<void> {
-  const { before, made } = await withWebhooks({ endpoint: id }, async (admin) => {
-    const { old_secret_until: before } = await endpointOf(admin, id);
-    return { before, made: await admin.rotate_webhook({ webhook_id: id }) };
+  const { olderSecretUntil, rotated } = await withWebhooks({ endpoint: id }, async (admin) => {
+    const { old_secret_until: olderSecretUntil } = await endpointOf(admin, id);
+    return { olderSecretUntil, rotated: await admin.rotate_webhook({ webhook_id: id }) };
   });
-  showNew(made, json);
-  const until = made.endpoint.old_secret_until?.toISOString() ?? 'now';
+  showNew(rotated, json);
+  const until = rotated.endpoint.old_secret_until?.toISOString() ?? 'now';
   say(`Events are also signed with the previous secret until ${until}.`);
-  if (before)
+  if (olderSecretUntil)
     warn(
-      `the secret before the previous one would have been used until ${before.toISOString()}, and no longer is: events are signed with at most two`,
+      `the secret before the previous one would have been used until ${olderSecretUntil.toISOString()}, and no longer is: events are signed with at most two`,
     );
 }
 

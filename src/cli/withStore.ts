@@ -1,3 +1,4 @@
+import { STATES } from '../auth/principal';
 import type { Config } from '../config';
 import type { OrganisationForOperators } from '../organisations/organisationRows';
 import { CommandFailure, notFound, usageFailure } from './ending';
@@ -40,6 +41,11 @@ export async function requireData(store: Store, id: string): Promise<Organisatio
   if (organisation.moving)
     throw new CommandFailure(`organisation ${id} is being moved to another shard; try again once that has ended`);
   return organisation;
+}
+
+/** Whether an organisation's data may be read: it is neither being erased nor moved. */
+export function isReadable({ state, moving }: OrganisationForOperators): boolean {
+  return STATES[state].data && !moving;
 }
 
 /** @throws CommandFailure if the value of `--confirm` is not the name */

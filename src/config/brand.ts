@@ -1,10 +1,7 @@
-import { readFileSync, statSync } from 'node:fs';
 import type * as z from 'zod';
+import { readBytes } from './smallFile';
 
 /* The variables of a deployment's own brand. Readers for zod's transform report a fault to `context` (as in lists.ts). */
-
-/** In bytes: it is in memory, and sent with each first visit. */
-const MAX_LOGO = 64 * 1024;
 
 /** A file that the pages show in place of the logo. */
 export interface Logo {
@@ -13,23 +10,14 @@ export interface Logo {
 }
 
 export function readLogo(path: string, context: z.RefinementCtx): Logo | undefined {
-  const read = fileAt(path);
-  if (typeof read !== 'string') return read;
-  context.addIssue({ code: 'custom', message: read });
-  return undefined;
-}
-
-/** A file with a logo, or what is wrong with it. */
-function fileAt(path: string): Logo | string {
-  try {
-    const { size } = statSync(path);
-    if (size > MAX_LOGO) return `has ${String(size)} bytes; at most ${String(MAX_LOGO)} are allowed`;
-    const bytes = readFileSync(path);
+  const read = readBytes(path);
+  if ('bytes' in read) {
+    const { bytes } = read;
     if (bytes.subarray(0, PNG.length).equals(PNG)) return { type: 'image/png', bytes };
-    return /<svg[\s>]/.test(bytes.toString()) ? { type: 'image/svg+xml', bytes } : 'must be an SVG or a PNG';
-  } catch (error) {
-    return `cannot be read (${(error as NodeJS.ErrnoException).code ?? String(error)})`;
+    if (/<svg[\s>]/.test(bytes.toString())) return { type: 'image/svg+xml', bytes };
   }
+  context.addIssue({ code: 'custom', message: 'error' in read ? read.error : 'must be an SVG or a PNG' });
+  return undefined;
 }
 
 /** How a PNG begins. */

@@ -25,7 +25,7 @@ export class ConfigError extends Error {
 }
 
 /** The variables that are set; an empty one counts as not set. */
-export function givenVariables(environment: Environment = process.env): Record<string, string | undefined> {
+export function nonEmptyVariables(environment: Environment = process.env): Record<string, string | undefined> {
   return Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
 }
 
@@ -36,7 +36,7 @@ export function isStartedByNpm(environment: Environment = process.env): boolean 
 
 /** The variable that a secret is read from: its own, or the one that names its file. */
 export function sourceOf(name: (typeof SECRETS)[number], environment: Environment = process.env): string {
-  return givenVariables(environment)[fileVariable(name)] === undefined ? name : fileVariable(name);
+  return nonEmptyVariables(environment)[fileVariable(name)] === undefined ? name : fileVariable(name);
 }
 
 /**
@@ -45,7 +45,7 @@ export function sourceOf(name: (typeof SECRETS)[number], environment: Environmen
  */
 export function readConfig(environment: Environment = process.env): Config {
   const shape = Object.fromEntries(Object.entries(VARIABLES).map(([name, { schema }]) => [name, schema]));
-  const variables = givenVariables(environment);
+  const variables = nonEmptyVariables(environment);
   const files = readSecretFiles(SECRETS, variables);
   const result = z.object(shape).safeParse({ ...variables, ...files.values });
   const errors = [
@@ -85,10 +85,9 @@ function contradictionsOf(config: Config): VariableError[] {
     errors.push(['KEY_PEPPER', 'must be set if KEY_PEPPER_PREVIOUS is: it is the pepper that replaces it']);
   else if (KEY_PEPPER_PREVIOUS === KEY_PEPPER)
     errors.push(['KEY_PEPPER_PREVIOUS', 'is the same as KEY_PEPPER; set it to the previous pepper, or unset it']);
-  const [live, test] = [config.KEY_PREFIX, config.KEY_PREFIX_TEST];
+  const { KEY_PREFIX: live, KEY_PREFIX_TEST: test, KEY_PREFIX_APP: app } = config;
   if (live.startsWith(test) || test.startsWith(live))
     errors.push(['KEY_PREFIX_TEST', 'must not begin with KEY_PREFIX, and KEY_PREFIX must not begin with it']);
-  const app = config.KEY_PREFIX_APP;
   if ([live, test].some((prefix) => prefix.startsWith(app) || app.startsWith(prefix)))
     errors.push(['KEY_PREFIX_APP', 'must not begin with KEY_PREFIX or KEY_PREFIX_TEST, and neither with it']);
   const { WEBHOOK_SECRET, WEBHOOK_SECRET_PREVIOUS } = config;

@@ -81,10 +81,10 @@ export function readHeaders(text: string, context: z.RefinementCtx): Record<stri
   return headers;
 }
 
-export function readRanges(items: readonly string[], context: z.RefinementCtx): readonly string[] {
-  return items.flatMap((item) => {
-    const range = parseRange(item);
-    if (range === undefined) context.addIssue({ code: 'custom', message: `${item} ${rangeFault(item)}` });
+export function readRanges(texts: readonly string[], context: z.RefinementCtx): readonly string[] {
+  return texts.flatMap((text) => {
+    const range = parseRange(text);
+    if (range === undefined) context.addIssue({ code: 'custom', message: `${text} ${rangeFault(text)}` });
     return range ?? [];
   });
 }

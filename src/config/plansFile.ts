@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { MAX_POINTS, MOST_ENDPOINTS, PLAN_NAME, type PlansFile } from '../auth/plans';
-import { readText } from './secretFiles';
+import { readText } from './smallFile';
 
 /* PLANS_FILE: what is in the file, and its faults. */
 

@@ -1,10 +1,7 @@
-import { closeSync, openSync, readSync } from 'node:fs';
+import { readText } from './smallFile';
 
 /** The name of a variable and what is wrong with it. */
 export type VariableError = readonly [name: string, error: string];
-
-/** Maximum size of a file; of a device or a pipe that never ends, no more is read. */
-const MAX_BYTES = 64 * 1024;
 
 /** The variable that names the file of a secret. */
 export const fileVariable = (name: string): string => `${name}_FILE`;
@@ -34,43 +31,8 @@ export function readSecretFiles(
 /** The text of a secret's file without the line break at its end, or what is wrong with the file. */
 function readSecret(path: string): { readonly secret: string } | { readonly error: string } {
   const read = readText(path);
-  if ('error' in read)
-    return {
-      error: read.error === notText(path) ? `${read.error}; openssl rand -hex 32 makes a secret that is` : read.error,
-    };
+  if ('error' in read) return read;
   // editors and echo end a file with a line break, which is not part of the secret
   const secret = read.text.replace(/[\r\n]+$/, '');
   return secret === '' ? { error: `${path} is empty` } : { secret };
-}
-
-const notText = (path: string): string => `${path} is not text in UTF-8`;
-
-/** The text of a small file, or why it cannot be read. */
-export function readText(path: string): { readonly text: string } | { readonly error: string } {
-  let bytes: Buffer;
-  try {
-    bytes = readStart(path, MAX_BYTES + 1);
-  } catch (error) {
-    return { error: `cannot be read: ${(error as Error).message}` };
-  }
-  if (bytes.length > MAX_BYTES) return { error: `${path} is larger than ${String(MAX_BYTES)} bytes` };
-  try {
-    return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
-  } catch {
-    return { error: notText(path) };
-  }
-}
-
-/** The first bytes of a file or a pipe, at most `most`. */
-function readStart(path: string, most: number): Buffer {
-  const file = openSync(path, 'r');
-  try {
-    const bytes = Buffer.alloc(most);
-    let length = 0;
-    for (let read = -1; read !== 0 && length < most; length += read)
-      read = readSync(file, bytes, length, most - length, null);
-    return bytes.subarray(0, length);
-  } finally {
-    closeSync(file);
-  }
 }

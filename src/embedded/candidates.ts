@@ -161,8 +161,11 @@ interface RunOptions {
 }
 
 /** The output of a command, such as `--version`, without white space around it. @throws Unusable with the end of its error; AbortError */
-export async function runCommand(command: string, args: readonly string[], given: RunOptions = {}): Promise<string> {
-  const { signal, timeout = 15_000, lines = 1 } = given;
+export async function runCommand(
+  command: string,
+  args: readonly string[],
+  { signal, timeout = 15_000, lines = 1 }: RunOptions = {},
+): Promise<string> {
   try {
     const options = { timeout, killSignal: 'SIGKILL', windowsHide: true, signal } as const;
     return (await execute(command, args, options)).stdout.trim();

@@ -39,8 +39,8 @@ const ANSWER_MS = 5_000;
  * The database to use: MONGODB_URI, or the server that is already running for this data folder, or a new one that `stop()` stops.
  * @throws DatabaseUnavailable with what was tried and what to do
  */
-export async function chooseDatabase(given: EmbeddedOptions, means = MEANS): Promise<Database> {
-  const { MONGODB_URI: uri, report, signal } = given;
+export async function chooseDatabase(settings: EmbeddedOptions, means = MEANS): Promise<Database> {
+  const { MONGODB_URI: uri, report, signal } = settings;
   if (uri)
     return externalDatabase(
       { uri, kind: 'uri', description: `${sourceOf('MONGODB_URI')} (${hostsOf(uri)})`, isStandIn: false },
@@ -48,7 +48,7 @@ export async function chooseDatabase(given: EmbeddedOptions, means = MEANS): Pro
     );
 
   // absolute, because these paths are stored and must be valid in any working folder
-  const options = { ...given, DATA_DIR: resolve(given.DATA_DIR), CACHE_DIR: resolve(given.CACHE_DIR) };
+  const options = { ...settings, DATA_DIR: resolve(settings.DATA_DIR), CACHE_DIR: resolve(settings.CACHE_DIR) };
   await mkdir(options.DATA_DIR, { recursive: true, mode: OWNER_ONLY });
   const onWait = (pid: number): void => {
     report(`database: waiting for process ${String(pid)} to start it`);
@@ -135,7 +135,7 @@ async function startOwn(options: EmbeddedOptions, means: Means): Promise<Databas
   }
   const stopping = new AbortController();
   let current = server;
-  const kept = keepRunning(server, {
+  const keeping = keepRunning(server, {
     start: () => withLock(lockOf(DATA_DIR), startAgain, { signal: stopping.signal }),
     report: (line) => {
       report(`${line}; see ${storagePath}.log`);
@@ -146,9 +146,9 @@ async function startOwn(options: EmbeddedOptions, means: Means): Promise<Databas
   let stopped: Promise<void> | undefined;
 
   async function startAgain(): Promise<RunningServer | undefined> {
-    const there = await readRecord(DATA_DIR);
+    const latest = await readRecord(DATA_DIR);
     // another process may have found it dead, and started it
-    if (there && there.running?.serverPid !== current.pid && (await answers(there))) return undefined;
+    if (latest && latest.running?.serverPid !== current.pid && (await answers(latest))) return undefined;
     const next = await means.start(program, { ...options, signal: stopping.signal }, record.port);
     try {
       // clients know no other port
@@ -168,7 +168,7 @@ async function startOwn(options: EmbeddedOptions, means: Means): Promise<Databas
     // a folder that is gone keeps no server running
     await unless('ENOENT', writeRecord(DATA_DIR, { ...record, running: { serverPid: pid } }));
     await current.stop();
-    await kept;
+    await keeping;
     // unless another process has started it again
     const { running } = (await readRecord(DATA_DIR)) ?? {};
     if (running?.serverPid === pid) await writeRecord(DATA_DIR, record);

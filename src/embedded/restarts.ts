@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { MINUTE, SECOND } from '../units';
 import type { RunningServer } from './server';
@@ -25,11 +26,7 @@ export async function keepRunning(
   first: RunningServer,
   { start, report, signal, pauses = PAUSES }: RestartOptions,
 ): Promise<void> {
-  const aborted = new Promise<undefined>((resolve) => {
-    signal.addEventListener('abort', () => {
-      resolve(undefined);
-    });
-  });
+  const aborted = once(signal, 'abort').then(() => undefined);
   let server: RunningServer | undefined = first;
   let attempts = 0;
   while (server) {

@@ -83,7 +83,8 @@ export async function startServer(
   preferredPort = 0,
 ) {
   const storagePath = join(DATA_DIR, program.storage);
-  const [logFile, configFile] = [`${storagePath}.log`, `${storagePath}.conf`];
+  const logFile = `${storagePath}.log`;
+  const configFile = `${storagePath}.conf`;
   await mkdir(storagePath, { recursive: true, mode: OWNER_ONLY });
   // one from an earlier version; a mounted folder may not have modes
   await chmod(storagePath, OWNER_ONLY).catch(() => undefined);
@@ -149,8 +150,8 @@ async function listens(port: number): Promise<boolean> {
 }
 
 /** The wanted port, or any free one if that is 0; undefined if the wanted port is in use. */
-async function freePort(wanted: number): Promise<number | undefined> {
-  const server = createServer().listen(wanted, '127.0.0.1');
+export async function freePort(wanted: number, host = '127.0.0.1'): Promise<number | undefined> {
+  const server = createServer().listen(wanted, host);
   try {
     await once(server, 'listening');
     return (server.address() as AddressInfo).port;

@@ -1,5 +1,5 @@
 import { DAY } from '../units';
-import { type Collection, definedByType } from '../mongo/collection';
+import { type Collection, defineCollection } from '../mongo/collection';
 import { published } from '../schema/model';
 import type { Writer } from '../tenant/slots';
 
@@ -38,7 +38,7 @@ export function isOfCustomers({ type, customers = [] }: EventRow, customerIds: r
 export const KEPT_FOR = 30 * DAY;
 
 export const events: Collection<EventRow> = {
-  ...definedByType<EventRow>('events', [
+  ...defineCollection<EventRow>('events', [
     { on: { at: 1 }, options: { expireAfterSeconds: KEPT_FOR / 1000 } },
     { on: { 'object.id': 1, _id: 1 } },
   ]),

@@ -1,6 +1,7 @@
 import type { mongo } from 'mongoose';
 import { type ListRequest, openPage } from '../tenant/pagination';
-import { type RawRows, requireWhole, UnsupportedValue } from '../mongo/rawRows';
+import { UnsupportedValue } from '../mongo/bson';
+import { type RawRows, requireWhole } from '../mongo/rawRows';
 import { type PartFind, readRaw, type Reading } from '../mongo/readRows';
 import { MEBIBYTE } from '../units';
 import { JsonOutput } from './jsonOutput';

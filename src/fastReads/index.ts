@@ -1,4 +1,4 @@
-import { UnsupportedValue } from '../mongo/rawRows';
+import { UnsupportedValue } from '../mongo/bson';
 import { type Collection, type Projection, WITHOUT_SEARCH } from '../mongo/collection';
 import type { OrganisationData } from '../tenant/organisationData';
 import type { ListArguments } from '../tenant/pagination';

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { DAY, EARLIEST, LATEST, MAX_ANSWER, SECOND } from '../units';
-import { UnsupportedValue } from '../mongo/rawRows';
+import { UnsupportedValue } from '../mongo/bson';
 
 /** Initial size of the buffer, in bytes. */
 const FIRST = 64 * 1024;

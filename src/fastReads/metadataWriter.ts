@@ -1,12 +1,4 @@
-import {
-  BSON,
-  endOfKey,
-  endOfValue,
-  forEachObject,
-  refuseReference,
-  skipValue,
-  UnsupportedValue,
-} from '../mongo/rawRows';
+import { BSON, endOfKey, endOfValue, forEachObject, refuseReference, skipValue, UnsupportedValue } from '../mongo/bson';
 import type { JsonOutput } from './jsonOutput';
 
 /* Writes metadata from the bytes of its pairs (docs/decisions/metadata.md). */

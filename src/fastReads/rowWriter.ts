@@ -10,7 +10,7 @@ import {
   skipObject,
   skipValue,
   UnsupportedValue,
-} from '../mongo/rawRows';
+} from '../mongo/bson';
 import type { JsonOutput } from './jsonOutput';
 import { metadataWriter, placesOfPairs } from './metadataWriter';
 import { afterName, dateWriter, enumWriter, idWriter, stringWriter, type Write } from './textWriters';

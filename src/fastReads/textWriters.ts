@@ -1,4 +1,4 @@
-import { BSON, UnsupportedValue } from '../mongo/rawRows';
+import { BSON, UnsupportedValue } from '../mongo/bson';
 import type { JsonOutput } from './jsonOutput';
 
 /* Writers of values that the database has as text. */

@@ -59,7 +59,7 @@ export function createTraffic(
   const queue = createRequestQueue(() => {
     onShed('organisation');
   });
-  const { clocks, lostAt, quotas } = databases;
+  const { clockDifference, lostAt, quotas } = databases;
   const availability = availabilityOf(databases, logger);
   const { isDown, isReadOnly } = availability;
   const shardHealth = shardHealthOf(databases, logger);
@@ -76,7 +76,7 @@ export function createTraffic(
   });
   const metrics = createMetrics({
     operations,
-    clocks,
+    clockDifference,
     quotas,
     version,
     openConnections,
@@ -168,17 +168,16 @@ function shardHealthOf(databases: Databases, logger: Logger) {
 }
 
 /** Returns a function that logs when the database's clock and this machine's start to differ, and when they agree again. */
-function clockWatch({ clocks }: Pick<Databases, 'clocks'>, logger: Logger): () => void {
+function clockWatch({ clockDifference }: Pick<Databases, 'clockDifference'>, logger: Logger): () => void {
   let wasWrong = false;
   return () => {
-    for (const { ahead, machine } of clocks()) {
-      const isWrong = Math.abs(ahead) >= WRONG_BY;
-      if (isWrong === wasWrong) continue;
-      wasWrong = isWrong;
-      const difference = { machine, ahead_seconds: Math.round(ahead / 1000) };
-      if (isWrong)
-        logger.warn(difference, 'the clock of the database and that of this machine differ; see scopegate doctor');
-      else logger.info(difference, 'the clock of the database and that of this machine agree again');
-    }
+    const { ahead = 0, machine } = clockDifference() ?? {};
+    const isWrong = Math.abs(ahead) >= WRONG_BY;
+    if (isWrong === wasWrong) return;
+    wasWrong = isWrong;
+    const difference = { machine, ahead_seconds: Math.round(ahead / 1000) };
+    if (isWrong)
+      logger.warn(difference, 'the clock of the database and that of this machine differ; see scopegate doctor');
+    else logger.info(difference, 'the clock of the database and that of this machine agree again');
   };
 }

@@ -63,6 +63,7 @@ export function createJobWorker({ logger, ...stores }: WorkerOptions) {
     return abandonedMoves.length > 0 ? jobs.take() : undefined;
   }
 
+  /** For `catch`. */
   function logged(message: string) {
     return (error: unknown): undefined => {
       logFailure(message, error);
@@ -96,6 +97,7 @@ export function createJobWorker({ logger, ...stores }: WorkerOptions) {
     progress: JobProgress,
     signal: AbortSignal,
   ) {
+    // what a job changes is recorded as done by whoever asked for it
     const as: Stores = { ...stores, control: { ...stores.control, ...stores.control.as(actor) } };
     if (kind === 'erasure') {
       progress.step = 'erasing';

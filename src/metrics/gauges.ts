@@ -11,8 +11,8 @@ export interface GaugeOptions {
   readonly isWritable: () => boolean;
   /** The same of each shard; empty for a replica set. */
   readonly shards: () => readonly { readonly shard: string; readonly isUp: boolean; readonly isWritable: boolean }[];
-  /** How far the database's clock is ahead of this machine's, in milliseconds; empty before it is known. */
-  readonly clocks: () => readonly { readonly ahead: number }[];
+  /** How far the database's clock is ahead of this machine's, in milliseconds; undefined before it is known. */
+  readonly clockDifference: () => { readonly ahead: number } | undefined;
   /** Of organisations that wrote here and have a limit: bytes of the largest, the largest part of a limit, and how many have reached theirs. */
   readonly quotas: () => { readonly largest: number; readonly fullest: number; readonly full: number };
   /** Version of the gateway. */
@@ -71,7 +71,7 @@ const RESOLUTION = 10;
 
 /** Adds the gauges, which are read whenever the metrics are. */
 export function addGauges(registry: Registry, options: GaugeOptions): void {
-  const { pool, isUp, isWritable, shards, clocks, moves, jobs, quotas, tail, waiting, webhooks } = options;
+  const { pool, isUp, isWritable, shards, clockDifference, moves, jobs, quotas, tail, waiting, webhooks } = options;
   const gauges: [name: string, help: string, read: () => Promise<Reading> | Reading][] = [
     [
       'scopegate_loop_delay_seconds',
@@ -94,7 +94,10 @@ export function addGauges(registry: Registry, options: GaugeOptions): void {
     [
       'scopegate_database_clock_ahead_seconds',
       "How far the clock of the database's primary is ahead of this machine's.",
-      () => clocks().map(({ ahead }) => [{}, ahead / 1000]),
+      () => {
+        const difference = clockDifference();
+        return difference === undefined ? undefined : difference.ahead / 1000;
+      },
     ],
     [...DATABASE_UP, () => (isUp() ? 1 : 0)],
     [

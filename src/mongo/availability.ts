@@ -35,7 +35,9 @@ export interface AvailabilityOptions {
 export function createAvailability(options: AvailabilityOptions) {
   const { answers, onChange, write, onWrites, checkEvery = CHECK_EVERY, writeEvery = WRITE_EVERY } = options;
   const timers = new Map<'check' | 'write', NodeJS.Timeout>();
-  let [isDown, isReadOnly, isStopped] = [false, false, false];
+  let isDown = false;
+  let isReadOnly = false;
+  let isStopped = false;
   let asking: Promise<boolean> | undefined;
 
   /** Checks whether it responds now. Concurrent calls share one check. */

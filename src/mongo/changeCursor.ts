@@ -49,7 +49,8 @@ export async function openChanges<T>(
     const { id, firstBatch = [], postBatchResumeToken: token } = opened.cursor;
     const collection = '$cmd.aggregate';
     const cursor = mongoose.mongo.Long.fromValue(id);
-    let [first, reached] = [firstBatch, token];
+    let first = firstBatch;
+    let reached = token;
     return {
       /** Where the stream began. */
       token,

@@ -40,8 +40,8 @@ export function createClock() {
   return {
     /** The time of the primary, or of mongos, in milliseconds since 1970; this machine's before the first measurement. */
     now,
-    /** How far the primary (host:port) is ahead of this machine, in milliseconds; empty before the first measurement. */
-    compared: () => (last ? [{ ahead: now() - Date.now(), machine: last.machine }] : []),
+    /** How far the primary (host:port) is ahead of this machine, in milliseconds; undefined before the first measurement. */
+    difference: () => last && { ahead: now() - Date.now(), machine: last.machine },
     /** Resolves with the server's answer. @throws the driver's error */
     async measure(client: mongo.MongoClient): Promise<Hello> {
       const sentAt = performance.now();

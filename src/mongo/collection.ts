@@ -56,8 +56,8 @@ export interface Index {
   };
 }
 
-/** Defines a collection whose rows are checked before they are stored; `times` are the members with times that pages are sorted by. */
-export function definedByType<T extends { readonly _id: string }>(
+/** Defines a collection, by the type of its rows; `times` are the members with times that pages are sorted by. */
+export function defineCollection<T extends { readonly _id: string }>(
   name: string,
   indexes: readonly Index[],
   times: readonly (keyof T & string)[] = [],

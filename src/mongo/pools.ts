@@ -22,7 +22,10 @@ export function createPoolWatch() {
   const open = new Set<string>();
   const began = new Map<string, number>();
   const counts = new Array<number>(COMMAND_BUCKETS.length + 1).fill(0);
-  let [checkedOut, pending, lostAt, seconds] = [0, 0, -Infinity, 0];
+  let checkedOut = 0;
+  let pending = 0;
+  let lostAt = -Infinity;
+  let seconds = 0;
   let most = Infinity;
 
   /** Notes that the command on a connection has ended. */

@@ -9,13 +9,13 @@ import { findRaw, type RawFind, type RawRows } from './rawRows';
  */
 
 /** Bytes of rows to ask for in one command. */
-const PIECE = 2 * MEBIBYTE;
+const PIECE_BYTES = 2 * MEBIBYTE;
 /** Bytes of a row whose size is unknown: all that a call can name fit into a piece. */
-const UNKNOWN = 2 * 1024;
+const UNKNOWN_ROW_BYTES = 2 * 1024;
 /** How many rows tell a size: one very large row among many small ones must not make lists take many commands. */
-const TELLING = 8;
+const SMALLEST_SAMPLE = 8;
 /** How long a size is remembered after rows of that size were read, in milliseconds. */
-const KEPT = 600_000;
+const REMEMBERED_FOR = 600_000;
 
 interface Size {
   /** Bytes of a row on average, in the answer where they were largest. */
@@ -24,7 +24,7 @@ interface Size {
 }
 
 /** How many sizes are remembered for an organisation: callers of GraphQL choose the members, so there may be any number. */
-const MOST_KEPT = 64;
+const MOST_SIZES = 64;
 
 declare const isPart: unique symbol;
 /** What is read of a row, as a name that no collection has by itself: ids alone say nothing of the size of whole rows. */
@@ -62,19 +62,19 @@ export class RowSizes {
 
   /** How many rows one command should read, of which this part is read. */
   rowsPerPiece(part: Part): number {
-    return Math.max(1, Math.floor(PIECE / (this.#sizes.get(part)?.bytes ?? UNKNOWN)));
+    return Math.max(1, Math.floor(PIECE_BYTES / (this.#sizes.get(part)?.bytes ?? UNKNOWN_ROW_BYTES)));
   }
 
   /** Notes an answer with this many rows. */
   note(part: Part, rows: number, bytes: number): void {
     if (rows === 0) return;
-    const average = Math.ceil(bytes / Math.max(rows, TELLING));
+    const average = Math.ceil(bytes / Math.max(rows, SMALLEST_SAMPLE));
     const now = performance.now();
     const stored = this.#sizes.get(part);
-    if (stored && average < stored.bytes && now - stored.at <= KEPT) return;
+    if (stored && average < stored.bytes && now - stored.at <= REMEMBERED_FOR) return;
     this.#sizes.set(part, { bytes: average, at: now });
     const [oldest] = this.#sizes.keys();
-    if (oldest !== undefined && this.#sizes.size > MOST_KEPT) this.#sizes.delete(oldest);
+    if (oldest !== undefined && this.#sizes.size > MOST_SIZES) this.#sizes.delete(oldest);
   }
 }
 

@@ -42,8 +42,8 @@ interface WatchedShard {
   readonly availability: Availability;
   /** The database on the shard with which it is checked. */
   database: string;
-  /** Organisations on it, while it is down. */
-  organisations: ReadonlySet<string>;
+  /** Organisations on it, while it is down; empty otherwise, since they may be moved. */
+  readonly organisations: Set<string>;
 }
 
 export type ShardHealth = ReturnType<typeof createShardHealth>;
@@ -73,7 +73,8 @@ export function createShardHealth({ control, client, shards, answers, ...reports
       onChange: (isDown) => {
         reports.onChange(shard, isDown);
         if (isDown) void noteOrganisations(shard, watchedShard);
-        else if (!write) watched.delete(shard);
+        else watchedShard.organisations.clear();
+        if (!isDown && !write) watched.delete(shard);
       },
       write: write ?? (() => Promise.resolve()),
       onWrites: (failure) => {
@@ -89,10 +90,10 @@ export function createShardHealth({ control, client, shards, answers, ...reports
   }
 
   /** Notes whose requests are rejected while a shard is down. */
-  async function noteOrganisations(shard: string, watchedShard: WatchedShard): Promise<void> {
+  async function noteOrganisations(shard: string, { availability, organisations }: WatchedShard): Promise<void> {
     // if the config servers do not respond either, requests find out by themselves
     const ids = await shards.organisationsOn(shard).catch(() => []);
-    watchedShard.organisations = new Set([...watchedShard.organisations, ...ids]);
+    if (availability.isDown()) for (const id of ids) organisations.add(id);
   }
 
   /** Starts to watch shards that were added, and forgets those that were removed. */
@@ -143,9 +144,14 @@ export function createShardHealth({ control, client, shards, answers, ...reports
     async check(organisationId: string): Promise<string | undefined> {
       const database = databaseName(organisationId);
       const shard = (await shards.shardOf(database).catch(() => undefined)) ?? database;
-      const watchedShard = watched.get(shard) ?? watch(shard, database);
-      watchedShard.organisations = new Set([...watchedShard.organisations, organisationId]);
-      return (await watchedShard.availability.ask()) ? undefined : shard;
+      const { availability, organisations } = watched.get(shard) ?? watch(shard, database);
+      if (!(await availability.ask())) {
+        organisations.add(organisationId);
+        return shard;
+      }
+      // of one whose name is not known, only an outage is remembered
+      if (shard === database) watched.delete(shard);
+      return undefined;
     },
     isDown: (shard: string): boolean => watched.get(shard)?.availability.isDown() ?? false,
     /** Of the shards whose names are known: where they are not, databases are watched, which nobody may see. */

@@ -1,5 +1,5 @@
 import type { ClientSession, mongo } from 'mongoose';
-import { type Collection, definedByType, type Projection, WITHOUT_SEARCH } from '../mongo/collection';
+import { type Collection, defineCollection, type Projection, WITHOUT_SEARCH } from '../mongo/collection';
 import type { OrganisationData } from '../tenant/organisationData';
 import type { Fault } from '../errors';
 import { METADATA } from '../schema/metadata';
@@ -90,7 +90,7 @@ export function defineResource<T extends Row = Row>(type: string, spec: Resource
   const times = members.filter(({ kind }) => kind === 'dateTime').map((member) => member.name as keyof T & string);
   const omitted = Object.fromEntries(omittedInLists.map((member) => [member, 0 as const]));
   const resource = {
-    ...definedByType<T>(name, published.indexesOf(stored), times, stored.retiredIndexes),
+    ...defineCollection<T>(name, published.indexesOf(stored), times, stored.retiredIndexes),
     restriction: restrictionOf(published.stored, stored),
     stored,
     projection: omittedInLists.length === 0 ? WITHOUT_SEARCH : { ...WITHOUT_SEARCH, ...omitted },

@@ -1,4 +1,4 @@
-import { definedByType } from '../mongo/collection';
+import { defineCollection } from '../mongo/collection';
 import { DAY } from '../units';
 
 /** The version that an operator wrote an object with, or deleted one (docs/decisions/operator-writes.md). */
@@ -13,6 +13,6 @@ export interface WriteVersion {
 /** How long the version of a deleted object is kept. */
 const KEPT_FOR = 30 * DAY;
 
-export const writeVersions = definedByType<WriteVersion>('write_versions', [
+export const writeVersions = defineCollection<WriteVersion>('write_versions', [
   { on: { deleted_at: 1 }, options: { expireAfterSeconds: KEPT_FOR / 1000 } },
 ]);

@@ -1,6 +1,7 @@
 import DataLoader from 'dataloader';
 import type { mongo } from 'mongoose';
-import { BSON, endOfValue, findRaw, requireWhole, UnsupportedValue } from '../mongo/rawRows';
+import { BSON, endOfValue, UnsupportedValue } from '../mongo/bson';
+import { findRaw, requireWhole } from '../mongo/rawRows';
 import type { Projection } from '../mongo/collection';
 import type { Semaphore } from '../async/semaphore';
 import { atMost, READ_TIMEOUT } from '../mongo/native';

@@ -169,8 +169,8 @@ export async function connectDatabases(options: DatabaseOptions) {
     findsKeys: keys.responds,
     /** The database's time, in milliseconds since 1970, by which keys and sessions expire. */
     now: clock.now,
-    /** The database's clock compared with this machine's. */
-    clocks: clock.compared,
+    /** How far the database's clock is ahead of this machine's, in milliseconds; undefined before it was measured. */
+    clockDifference: clock.difference,
     /** Current use of the connections. */
     pool: pool.use,
     /** Sets how heavy work detects requests of other organisations, to yield to them. */

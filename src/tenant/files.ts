@@ -1,5 +1,5 @@
 import type { ClientSession } from 'mongoose';
-import { type Collection, definedByType } from '../mongo/collection';
+import { type Collection, defineCollection } from '../mongo/collection';
 import { READ_TIMEOUT } from '../mongo/native';
 import type { OrganisationData } from './organisationData';
 
@@ -41,11 +41,11 @@ interface ChunkRow {
 const BY_OBJECT = { restriction: 'none' } as const;
 
 export const files: Collection<FileRow> = {
-  ...definedByType<FileRow>('attachments.files', [{ on: { 'metadata.object_id': 1 } }]),
+  ...defineCollection<FileRow>('attachments.files', [{ on: { 'metadata.object_id': 1 } }]),
   ...BY_OBJECT,
 };
 export const fileChunks: Collection<ChunkRow> = {
-  ...definedByType<ChunkRow>('attachments.chunks', [{ on: { files_id: 1, n: 1 }, options: { unique: true } }]),
+  ...defineCollection<ChunkRow>('attachments.chunks', [{ on: { files_id: 1, n: 1 }, options: { unique: true } }]),
   ...BY_OBJECT,
 };
 

@@ -1,6 +1,6 @@
 import { createHash, hash } from 'node:crypto';
 import type { ClientSession } from 'mongoose';
-import { type Collection, definedByType } from '../mongo/collection';
+import { type Collection, defineCollection } from '../mongo/collection';
 import { isDuplicateKey, isWriteConflict } from '../mongo/faults';
 import type { Pace } from '../async/yield';
 import { READ_TIMEOUT } from '../mongo/native';
@@ -25,7 +25,7 @@ interface IdempotencyRecord {
 export const REPLAY_SECONDS = DAY / 1000;
 
 export const idempotencyRecords: Collection<IdempotencyRecord> = {
-  ...definedByType<IdempotencyRecord>('idempotency_records', [
+  ...defineCollection<IdempotencyRecord>('idempotency_records', [
     { on: { created_at: 1 }, options: { expireAfterSeconds: REPLAY_SECONDS } },
   ]),
   // their ids begin with that of the key

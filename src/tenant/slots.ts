@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { mongo } from 'mongoose';
 import { DAY } from '../units';
-import { definedByType } from '../mongo/collection';
+import { defineCollection } from '../mongo/collection';
 import { isWriteConflict } from '../mongo/faults';
 
 /*
@@ -25,7 +25,7 @@ export interface OpenWrite {
   readonly by?: Writer;
 }
 
-export const openWrites = { ...definedByType<OpenWrite>('open_writes', []), restriction: 'none' } as const;
+export const openWrites = { ...defineCollection<OpenWrite>('open_writes', []), restriction: 'none' } as const;
 
 /** Read options for syncing: from the primary, and only data that cannot be rolled back. */
 export const SETTLED_READ = { readConcern: { level: 'majority' }, readPreference: 'primary' } as const;

@@ -1,5 +1,5 @@
 import { trusted } from 'mongoose';
-import { definedByType } from '../mongo/collection';
+import { defineCollection } from '../mongo/collection';
 import type { OrganisationData } from '../tenant/organisationData';
 import { atMost } from '../mongo/native';
 import { findPage, type Page } from '../tenant/pagination';
@@ -40,7 +40,7 @@ export interface DeliveryRow {
 
 export type OpenRow = Pick<DeliveryRow, '_id' | 'state' | 'object_id' | 'next_at'>;
 
-export const webhookDeliveries = definedByType<DeliveryRow>('webhook_deliveries', [
+export const webhookDeliveries = defineCollection<DeliveryRow>('webhook_deliveries', [
   { on: { at: 1 }, options: { expireAfterSeconds: KEPT_FOR / 1000 } },
   { on: { endpoint_id: 1, state: 1, _id: 1 } },
 ]);

@@ -94,16 +94,10 @@ describe('logs', () => {
     expect(whole.stderr).not.toContain('--limit');
   });
 
-  test.each([
-    [['--since', '2999-01-01'], 'kept for 7 days; of the successful ones only some are stored.\n'],
-    [['--request-id', 'req_1'], 'given exactly: a UUID, or what the caller sent as X-Request-Id.\n'],
-    [['--operation', 'order_total'], 'There is no operation order_total; near it: order_totals, '],
-    [['--operation', 'customers'], 'is found by all their names in order, e.g. --operation "quotes orders".\n'],
-    [['--status', '401'], "A request without a valid key is only in the gateway's own log"],
-  ])('suggests on stderr why nothing matches %j', async (options: string[], message) => {
-    const { code, stdout, stderr } = await cli.run('logs', '--org', organisation.id, ...options);
+  test('says on stderr which requests are stored if none matches', async () => {
+    const { code, stdout, stderr } = await cli.run('logs', '--org', organisation.id, '--since', '2999-01-01');
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'No matching requests.\n' });
-    expect(stderr).toContain(message);
+    expect(stderr).toContain('kept for 7 days; of the successful ones only some are stored');
   });
 
   test('an organisation that does not exist, and a key of another organisation, are not found', async () => {

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { mongo } from 'mongoose';
-import { UnsupportedValue } from '../../src/mongo/rawRows';
+import { UnsupportedValue } from '../../src/mongo/bson';
 import { type Reading, RowSizes } from '../../src/mongo/readRows';
 import { createPageWriter, createSingleWriter, writePage } from '../../src/fastReads/answerWriter';
 import type { Shape } from '../../src/fastReads/rowWriter';

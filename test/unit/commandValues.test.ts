@@ -1,8 +1,8 @@
 import { allScopes } from '../../src/auth/scopes';
-import { loadScopes } from '../../src/cli/scopeNames';
 import {
   currency,
   lifetime,
+  loadScopes,
   moment,
   name,
   overlap,

@@ -1,5 +1,5 @@
 import { type GraphQLObjectType, parse } from 'graphql';
-import { definedByType } from '../../src/mongo/collection';
+import { defineCollection } from '../../src/mongo/collection';
 import type { OrganisationData } from '../../src/tenant/organisationData';
 import { firstPage } from '../../src/tenant/pagination';
 import { RowSizes } from '../../src/mongo/readRows';
@@ -20,7 +20,7 @@ interface Row {
   readonly _id: string;
 }
 
-const collectionOf = (name: string) => definedByType<Row>(name, [], ['created_at' as never]);
+const collectionOf = (name: string) => defineCollection<Row>(name, [], ['created_at' as never]);
 
 describe('a list of a parent', () => {
   /** The conditions of its page after a cursor that the given list made. */

@@ -1,7 +1,7 @@
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Line, ndjsonLines } from '../../src/cli/records';
+import { type Line, ndjsonLines } from '../../src/cli/ndjson';
 
 async function linesOf(bytes: string | Buffer): Promise<Line[]> {
   const path = join(await mkdtemp(join(tmpdir(), 'scopegate-lines-')), 'file');

@@ -4,7 +4,7 @@ import { getNamedType, type GraphQLField, type GraphQLObjectType, type Operation
 import mongoose from 'mongoose';
 import type { CallContext, DataContext } from '../../src/operations/context';
 import { createPageWriter, createSingleWriter } from '../../src/fastReads/answerWriter';
-import { UnsupportedValue } from '../../src/mongo/rawRows';
+import { UnsupportedValue } from '../../src/mongo/bson';
 import { onlyRoot } from '../../src/graphql/fastRead';
 import { resolvers } from '../../src/resources';
 import { pageShape, shapeOf } from '../../src/fastReads/shapes';

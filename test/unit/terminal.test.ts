@@ -1,4 +1,4 @@
-import { plain, print, printJson, printPairs, printTable, say, sayError } from '../../src/cli/terminal';
+import { escapeText, print, printJson, printPairs, printTable, say, sayError } from '../../src/cli/terminal';
 
 /** Characters that a terminal interprets: movement, colours, titles (C0, C1, DEL), and text direction. */
 const HOSTILE = 'a\u001b[2Jb\u009b31mc\rd\u0007e\u007ff\u202eg\u2028h\u0000i';
@@ -54,5 +54,5 @@ test('a JSON value is preserved', () => {
 });
 
 test('other texts are unchanged', () => {
-  expect(plain('Ärger & Söhne, 東京, 👩‍🌾, …')).toBe('Ärger & Söhne, 東京, 👩‍🌾, …');
+  expect(escapeText('Ärger & Söhne, 東京, 👩‍🌾, …')).toBe('Ärger & Söhne, 東京, 👩‍🌾, …');
 });

@@ -3,14 +3,14 @@ import { checkAddress } from '../../mongo/address';
 import { CommandFailure, interrupted, interruption, isAbort, usageFailure } from '../ending';
 import type { JsonOption } from '../help';
 import { openStore, type Store } from '../store';
-import { note, paint, plain, plainLines, print, printJson, printPainted } from '../terminal';
+import { note, paint, escapeText, escapeLines, print, printJson, printPainted } from '../terminal';
 import { type Check, examine, Finding } from './check';
-import { entry, explainOpening } from '../connection';
+import { uriVariable, explainOpening } from '../connection';
 import {
-  checkFingerprint,
   checkNode,
   checkOperatorWebhook,
   checkPepper,
+  checkPepperIsSet,
   checkProxy,
   checkRedis,
   checkWebhooks,
@@ -60,7 +60,7 @@ const MARKS = { ok: ['green', 'ok    '], warn: ['yellow', 'warn  '], failed: ['r
 
 /** The checks of an open database, in the order in which they are run. */
 const STORE_CHECKS = [
-  checkFingerprint,
+  checkPepper,
   checkProxy,
   checkTransactionLimit,
   checkClocks,
@@ -86,11 +86,11 @@ async function* examineAll(fix: boolean, production: boolean, signal: AbortSigna
   });
   if (!config) return;
   if (production) yield* settingsForProduction(config);
-  yield checkPepper(config);
+  yield checkPepperIsSet(config);
   yield await checkRedis(config);
   let store: Store | undefined;
   const opening = openStore(config, note, { signal, asIs: !fix });
-  const fixDatabase = `start the database that ${entry()} points to, or unset it to use the embedded one`;
+  const fixDatabase = `start the database that ${uriVariable()} points to, or unset it to use the embedded one`;
   const opened = await examine('database', fixDatabase, async () => {
     store = await opening.catch(async (error: unknown) => {
       const known = await explainOpening(config?.MONGODB_URI, error);
@@ -122,6 +122,6 @@ async function* examineAll(fix: boolean, production: boolean, signal: AbortSigna
 
 function show({ name, ok, detail, fix }: Check): void {
   const [colour, word] = MARKS[ok ? (fix ? 'warn' : 'ok') : 'failed'];
-  printPainted(`${paint(process.stdout, colour, word)}  ${plain(name)}: ${plainLines(detail)}`);
+  printPainted(`${paint(process.stdout, colour, word)}  ${escapeText(name)}: ${escapeLines(detail)}`);
   if (fix !== undefined) print(`        fix: ${fix}`);
 }

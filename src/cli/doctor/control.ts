@@ -16,15 +16,16 @@ export function checkControl({ store: { databases }, fix }: DoctorContext): Prom
     const meant = await controlsMeant(databases);
     if (!schema && meant.length > 0) return mistyped(control.name, meant);
     if (!schema) return `${control.name} is new: the first gateway or command creates its collections`;
-    const made: string[] = [];
+    const missingNames: string[] = [];
     for (const definition of controlCollections) {
       const { missing } = await differenceOf(databaseOf(control), definition, false);
       if (missing.length > 0 && fix) await createIndexes(databaseOf(control), definition, missing);
-      made.push(...missing.map(({ name }) => `${definition.name}: ${name}`));
+      missingNames.push(...missing.map(({ name }) => `${definition.name}: ${name}`));
     }
-    if (made.length === 0) return meant.length > 0 ? mistyped(control.name, meant) : `${control.name} has every index`;
-    if (fix) return `created ${made.join(', ')}`;
-    const lacks = `${control.name} lacks ${made.join(', ')}`;
+    if (missingNames.length === 0)
+      return meant.length > 0 ? mistyped(control.name, meant) : `${control.name} has every index`;
+    if (fix) return `created ${missingNames.join(', ')}`;
+    const lacks = `${control.name} lacks ${missingNames.join(', ')}`;
     if (!schema.hasIndexes) return `${lacks}, which the first gateway or command of this version creates`;
     throw new Error(lacks);
   });

@@ -27,16 +27,14 @@ export function checkNode(): Promise<Check> {
   });
 }
 
-export function checkPepper({ KEY_PEPPER }: Config): Check {
+/** Whether there is a pepper; whether it is the right one is known once the database is open. */
+export function checkPepperIsSet({ KEY_PEPPER }: Config): Check {
   const unset = 'KEY_PEPPER is not set (optional outside production); it can be set only while there are no keys';
   return { name: 'keys', ok: true, detail: KEY_PEPPER === '' ? unset : 'KEY_PEPPER is set' };
 }
 
 /** Whether the keys are hashed with KEY_PEPPER, by its stored fingerprint, and how many still have an earlier pepper. */
-export function checkFingerprint({
-  store: { control },
-  config: { KEY_PEPPER_PREVIOUS },
-}: DoctorContext): Promise<Check> {
+export function checkPepper({ store: { control }, config: { KEY_PEPPER_PREVIOUS } }: DoctorContext): Promise<Check> {
   return examine('pepper', RESTORE_PEPPER, async () => {
     const { known, left, lost } = await control.pepper.state();
     if (known === 'none') throw new Error(OTHER_PEPPER);
@@ -66,7 +64,7 @@ export async function checkProxy({ store: { control } }: DoctorContext): Promise
   if (!last) return undefined;
   const detail = `X-Forwarded-For had no readable address of a caller, last at ${last.toISOString()}; keys with allowed addresses are refused then`;
   const fix =
-    'set TRUST_PROXY to the number of proxies in front, and have each add the address of its caller; forwarded_for in the logs of the gateways shows what they found instead';
+    'set TRUST_PROXY to the number of proxies in front, and have each add the address of its caller; forwarded_for in the logs of the gateways shows what they summary instead';
   return { name: 'proxy', ok: true, detail, fix };
 }
 
@@ -137,13 +135,14 @@ export function checkWebhooks({ store, config }: DoctorContext): Promise<Check> 
     if (!(await secret.fits())) throw new Error(OTHER_SECRET);
     if (all === 0) return 'no endpoints yet';
     const states = [...counts].filter(([, count]) => count > 0).map(([state, count]) => `${String(count)} ${state}`);
-    const found = `${endpoints}: ${states.join(', ')}`;
-    if (masters.previous === undefined) return found;
-    const [outdated, overlapping] = [await secret.outdated(), await secret.overlapping()];
+    const summary = `${endpoints}: ${states.join(', ')}`;
+    if (masters.previous === undefined) return summary;
+    const outdated = await secret.outdated();
+    const overlapping = await secret.overlapping();
     if (outdated === 0 && overlapping > 0)
-      return `${found}; posts to ${counted(overlapping, 'endpoint')} are also signed by WEBHOOK_SECRET_PREVIOUS until 24 hours after the secret was rotated, so keep it`;
+      return `${summary}; posts to ${counted(overlapping, 'endpoint')} are also signed by WEBHOOK_SECRET_PREVIOUS until 24 hours after the secret was rotated, so keep it`;
     if (outdated === 0)
-      return `${found}; none needs WEBHOOK_SECRET_PREVIOUS, so unset it on every gateway unless it is the next secret`;
-    return `${found}; ${counted(outdated, 'endpoint')} ${outdated === 1 ? 'needs' : 'need'} WEBHOOK_SECRET_PREVIOUS until the secret is rotated, so keep it`;
+      return `${summary}; none needs WEBHOOK_SECRET_PREVIOUS, so unset it on every gateway unless it is the next secret`;
+    return `${summary}; ${counted(outdated, 'endpoint')} ${outdated === 1 ? 'needs' : 'need'} WEBHOOK_SECRET_PREVIOUS until the secret is rotated, so keep it`;
   });
 }

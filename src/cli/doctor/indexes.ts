@@ -1,4 +1,4 @@
-import { type Organisation, STATES } from '../../auth/principal';
+import type { Organisation } from '../../auth/principal';
 import type { Collection } from '../../mongo/collection';
 import { type Difference, differenceOf, dropIndexes, createIndexes } from '../../mongo/indexes';
 import type { OrganisationData } from '../../tenant/organisationData';
@@ -6,6 +6,7 @@ import { setValidator, type Validation, validationOptions, validatorState } from
 import { aborted, messageOf } from '../ending';
 import { createProgress } from '../progress';
 import { counted, listed } from '../terminal';
+import { isReadable } from '../withStore';
 import { type Check, examine, Finding, type DoctorContext } from './check';
 
 /** Organisations to check at once: enough to hide the round trips, but little work for a database in use. */
@@ -67,14 +68,13 @@ export async function* checkIndexes(
   const progress = createProgress('organisations');
   progress.start('indexes', await organisations.count());
   const remaining = organisations.each();
-  let [begun, done] = [0, 0];
+  let begun = 0;
+  let done = 0;
   const work = async (): Promise<void> => {
     // several workers share the cursor
     for (let next = await remaining.next(); next.done !== true && !signal.aborted; next = await remaining.next()) {
       const at = (begun += 1);
-      // an organisation that is being erased needs no index any more, and one that is being moved may not be read
-      const isChecked = STATES[next.value.state].data && !next.value.moving;
-      const check = isChecked ? await checkOrganisation(context, next.value, tally) : undefined;
+      const check = isReadable(next.value) ? await checkOrganisation(context, next.value, tally) : undefined;
       if (check) checks.push({ at, check });
       done += 1;
       progress.update(done, done);

@@ -1,17 +1,17 @@
 import type { mongo } from 'mongoose';
-import { type Organisation, STATES } from '../../auth/principal';
+import type { Organisation } from '../../auth/principal';
 import { collectionNames } from '../../mongo/indexes';
 import type { OrganisationData } from '../../tenant/organisationData';
 import { AppError, type Fault } from '../../errors';
 import { collections } from '../../resources';
 import { type Correction, correctionsOf, storeCorrections } from '../../stored/corrections';
 import type { Resource, Row } from '../../stored/resource';
-import { CommandFailure, interrupted, interruption, isAbort, messageOf } from '../ending';
+import { CommandFailure, interruption, messageOf, rethrowInterrupted } from '../ending';
 import type { JsonOption } from '../help';
 import { createProgress } from '../progress';
 import type { Store } from '../store';
-import { counted, note, paint, plain, print, printJson, printPainted } from '../terminal';
-import { requireData, withStore } from '../withStore';
+import { counted, note, paint, escapeText, print, printJson, printPainted } from '../terminal';
+import { isReadable, requireData, withStore } from '../withStore';
 import { idText } from '../../units';
 
 /* `scopegate doctor --rows`: the rows that another program stored so that they cannot be shown or found. */
@@ -68,10 +68,7 @@ export async function rowsCommand({ org, fix = false, json }: RowsOptions): Prom
     },
     signal,
     !fix,
-  ).catch((error: unknown) => {
-    if (!isAbort(error)) throw error;
-    throw interrupted('rows corrected so far stay, run the same command again to continue');
-  });
+  ).catch(rethrowInterrupted('rows corrected so far stay, run the same command again to continue'));
   const { found, organisations, rows, left, fixed } = tally;
   if (json) printJson({ ok: left === 0, organisations, rows, left, fixed, found });
   else {
@@ -96,7 +93,7 @@ async function* organisationsOf(store: Store, org: string | undefined): AsyncGen
   }
   const present = new Set(await store.databases.organisationsWithData());
   for await (const organisation of store.control.organisations.each())
-    if (present.has(organisation.id) && STATES[organisation.state].data && !organisation.moving) yield organisation;
+    if (present.has(organisation.id) && isReadable(organisation)) yield organisation;
 }
 
 /** Checks an organisation's rows in batches: how many a batch has, and those with faults, which `fix` corrects. */
@@ -173,5 +170,5 @@ function show({ organisation_id: organisation, collection, id, fault, members, f
     ...(members.length > 0 ? [`${fixed ? 'corrected' : 'can be corrected'}: ${members.join(', ')}`] : []),
   ];
   const where = `${organisation} ${collection} ${id}`;
-  printPainted(`${paint(process.stdout, colour, word)}  ${plain(where)}: ${plain(says.join('; '))}`);
+  printPainted(`${paint(process.stdout, colour, word)}  ${escapeText(where)}: ${escapeText(says.join('; '))}`);
 }

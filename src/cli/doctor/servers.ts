@@ -7,7 +7,7 @@ import { PRIVILEGES } from '../../mongo/shards';
 import type { Store } from '../store';
 import { counted } from '../terminal';
 import { type Check, examine, Finding, type CheckResult, type DoctorContext } from './check';
-import { entry, isOnAtlas } from '../connection';
+import { uriVariable, isOnAtlas } from '../connection';
 
 /* Checks of the database's servers: replica set, transactions and clock. */
 
@@ -26,7 +26,7 @@ type Hello = Awaited<ReturnType<Databases['hello']>>;
 export async function* checkDatabase({ databases, server }: Store): AsyncGenerator<Check> {
   const { control } = databases;
   const client = control.getClient();
-  const fix = `see the log of the server in ${entry()}`;
+  const fix = `see the log of the server in ${uriVariable()}`;
   let hello: Hello | undefined;
   yield await examine('database', 'start it, and check that this machine can reach it', async () => {
     hello = await databases.hello();
@@ -84,7 +84,7 @@ function setOf({ setName, isWritablePrimary }: Hello): string {
   if (isWritablePrimary === true) return String(setName);
   throw new Finding(
     `${String(setName)} has no writable primary`,
-    `start a majority of its members, and list them all in ${entry()} without directConnection`,
+    `start a majority of its members, and list them all in ${uriVariable()} without directConnection`,
   );
 }
 
@@ -113,7 +113,7 @@ export function checkClocks({ store: { databases } }: DoctorContext): Promise<Ch
   const fix =
     'correct the wrong clock with NTP (timedatectl set-ntp true; chronyc makestep). Keys and idempotency go by the clock of the database';
   return examine('clocks', fix, () => {
-    const [clock] = databases.clocks();
+    const clock = databases.clockDifference();
     if (!clock || Math.abs(clock.ahead) < WRONG_BY)
       return `this machine and the database agree within ${String(WRONG_BY / 1000)} s`;
     throw new Error(`the clock of ${clock.machine} is ${distance(clock.ahead)} this machine (${hostname()})`);

@@ -9,7 +9,7 @@ import { type Attempt, createPoster } from '../../webhooks/post';
 import { secretText, signedHeaders } from '../../webhooks/signing';
 import { CommandFailure, untilStopped, usageFailure } from '../ending';
 import type { JsonOption } from '../help';
-import { createProblemReporter, note, paint, plain, printSlowly, say } from '../terminal';
+import { createProblemReporter, note, paint, escapeText, printSlowly, say } from '../terminal';
 
 interface ListenOptions extends JsonOption {
   readonly forward: string;
@@ -47,15 +47,15 @@ export async function listenCommand(options: ListenOptions): Promise<void> {
     say(`Forwarding the events of ${url} to ${forward}. Press Ctrl-C to stop.`);
     if (!options.secret) say(`The secret to verify them with: ${secretText(secret)}`);
     const receiver = createReceiver(forward, secret, signal);
-    let [sent, leftOut] = [0, 0];
+    let sent = 0;
+    let leftOut = 0;
     try {
       for (;;) {
         const started = performance.now();
         const page = await read(cursor, WAIT);
-        for (const event of page.data) {
+        for (const event of page.data)
           if (await deliver(event, receiver, json)) sent += 1;
           else leftOut += 1;
-        }
         cursor = page.next_cursor;
         const isIdle = page.data.length === 0 && !page.has_more;
         if (isIdle && performance.now() - started < MIN_WAIT) await sleep(MIN_WAIT, undefined, { signal });
@@ -86,7 +86,7 @@ interface Feed extends Pick<ListenOptions, 'url'> {
 
 /** Reads pages of the feed like any caller. Retries until it gets one, and reports each problem once. */
 function feedOf({ url, key, types, signal }: Feed): Read {
-  const problems = createProblemReporter();
+  const reportProblem = createProblemReporter();
   let hasAnswered = false;
   function onRetry(error: ScopegateError): void {
     const { code, status } = error;
@@ -94,7 +94,7 @@ function feedOf({ url, key, types, signal }: Feed): Read {
     // such an answer means a wrong URL rather than an outage
     const isElsewhere = code === 'unexpected_response' && status < 500 && status !== 429;
     if (!hasAnswered || isElsewhere) throw error;
-    problems.report(`${reasonOf(error, url)}; asking again until it answers`);
+    reportProblem(`${reasonOf(error, url)}; asking again until it answers`);
   }
   const gateway = new Scopegate({ url, key, retries: Infinity, onRetry });
   // the gateway validates them
@@ -105,7 +105,7 @@ function feedOf({ url, key, types, signal }: Feed): Read {
       throw error instanceof ScopegateError ? failureOf(error, url) : error;
     });
     hasAnswered = true;
-    problems.report(undefined);
+    reportProblem(undefined);
     return page;
   };
 }
@@ -163,7 +163,9 @@ function createReceiver(url: string, secret: Buffer, signal: AbortSignal) {
 
 /** Sends an event until it is accepted, and prints each attempt. Resolves with false if it was refused too often and is skipped. */
 async function deliver(event: Event, receiver: Receiver, json: true | undefined): Promise<boolean> {
-  for (let [refused, down] = [0, 0]; ;) {
+  let refused = 0;
+  let down = 0;
+  for (;;) {
     const attempt = await receiver.post(event);
     await printSlowly(`${json ? asJson(event, attempt) : asText(event, attempt)}\n`, receiver.signal);
     if (attempt.ok) return true;
@@ -174,7 +176,8 @@ async function deliver(event: Event, receiver: Receiver, json: true | undefined)
       down += 1;
     } else {
       delay = Math.min(LONGEST_RETRY_AFTER, Math.max(SECOND, attempt.retryAfter ?? SECOND * 2 ** refused));
-      [refused, down] = [refused + 1, 0];
+      refused += 1;
+      down = 0;
     }
     if (refused === TRIES) {
       note(`${event.id} was sent ${String(TRIES)} times and not accepted; going on with the next`);
@@ -192,14 +195,20 @@ function refusalOf({ ok, status, error, answer }: Attempt): string | null {
 
 function asJson({ id, type, object }: Event, attempt: Attempt): string {
   const { status, ms } = attempt;
-  return plain(JSON.stringify({ at: new Date(), id, type, object, status, ms, error: refusalOf(attempt) }));
+  return escapeText(JSON.stringify({ at: new Date(), id, type, object, status, ms, error: refusalOf(attempt) }));
 }
 
 /** Time, type, object, status and duration and, if the event was not accepted, the reason. */
 function asText({ type, object }: Event, attempt: Attempt): string {
   const { ok, status, ms } = attempt;
   const outcome = paint(process.stdout, ok ? 'green' : 'red', String(status ?? 'failed'));
-  const words = [new Date().toISOString(), plain(type), plain(object?.id ?? '-'), outcome, `${String(ms)} ms`];
+  const words = [
+    new Date().toISOString(),
+    escapeText(type),
+    escapeText(object?.id ?? '-'),
+    outcome,
+    `${String(ms)} ms`,
+  ];
   const refusal = refusalOf(attempt) ?? '';
-  return [...words, ...(refusal === '' ? [] : [plain(refusal)])].join('  ');
+  return [...words, ...(refusal === '' ? [] : [escapeText(refusal)])].join('  ');
 }

@@ -17,7 +17,7 @@ import { published } from '../../schema/model';
 import { messageOf, untilStopped, usageFailure } from '../ending';
 import type { OrgOption } from '../help';
 import type { Store } from '../store';
-import { createProblemReporter, note, plain, printSlowly } from '../terminal';
+import { createProblemReporter, note, escapeText, printSlowly } from '../terminal';
 import { requireData, withStore } from '../withStore';
 
 interface TailOptions extends OrgOption {
@@ -53,7 +53,7 @@ interface Following {
 
 /** Prints events until the signal aborts, and then, or if it fails, how to continue. @throws AbortError */
 async function follow(store: Store, org: string, { wanted, startingPosition, signal }: Following): Promise<void> {
-  const problems = createProblemReporter();
+  const reportProblem = createProblemReporter();
   let position: string | undefined;
   try {
     for (;;) {
@@ -66,17 +66,17 @@ async function follow(store: Store, org: string, { wanted, startingPosition, sig
         }
         const source = createSource(store);
         const page = await readRecorded(data, source, wanted, { after: position, limit: PAGE });
-        problems.report(source.problem());
+        reportProblem(source.problem());
         for (const row of page.rows) {
           const line = JSON.stringify(shownEvent(data.organisationId, row));
-          await printSlowly(`${plain(line)}\n`, signal);
+          await printSlowly(`${escapeText(line)}\n`, signal);
           position = row._id;
         }
         position = page.next;
         if (page.hasMore) continue;
       } catch (error) {
         if (!isTemporary(error)) throw error;
-        problems.report(`waiting for the database: ${messageOf(error)}`);
+        reportProblem(`waiting for the database: ${messageOf(error)}`);
       }
       await sleep(POLL_EVERY, undefined, { signal });
     }

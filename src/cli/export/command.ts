@@ -93,11 +93,11 @@ async function openDraft({ folder, force, signal, ...parts }: Target): Promise<D
     throw new CommandFailure(`cannot write to ${folder} (${(error as Error).message}); give another folder`);
   });
   const names = namesOf(parts);
-  const there = force ? [] : (await readdir(folder)).filter((file) => names.includes(file));
-  if (there.length === 0) return draft;
+  const existing = force ? [] : (await readdir(folder)).filter((file) => names.includes(file));
+  if (existing.length === 0) return draft;
   await draft.remove();
   throw new CommandFailure(
-    `${folder} already has ${there.join(', ')}; use another folder, or add --force to overwrite them`,
+    `${folder} already has ${existing.join(', ')}; use another folder, or add --force to overwrite them`,
   );
 }
 

@@ -36,7 +36,8 @@ export async function* recordLines(kind: RecordKind, data: OrganisationData, wri
   const progress = createProgress();
   progress.start(kind.file, await kind.count(data));
   const named: string[] = [];
-  let [written, broken] = [0, 0];
+  let written = 0;
+  let broken = 0;
   try {
     for await (const record of kind.read(data)) {
       const fault = kind.faultIn(record);

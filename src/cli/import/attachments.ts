@@ -46,8 +46,8 @@ export async function storeWithFiles(
   const missing = await missingOf(data, resource, records);
   const faults = new Map<ImportRecord, Fault[]>();
   for (const [record, attachments] of missing) {
-    const found = await faultsOf(data, attachments, folder);
-    if (found.length > 0) faults.set(record, found);
+    const fileFaults = await faultsOf(data, attachments, folder);
+    if (fileFaults.length > 0) faults.set(record, fileFaults);
   }
   const sound = records.filter((record) => !faults.has(record));
   const stored = await storeRecords(kind, data, sound, { by: BY, stamp });
@@ -60,10 +60,8 @@ export async function storeWithFiles(
       const bytes = await readSound(folder, attachment);
       if (!Buffer.isBuffer(bytes)) throw new CommandFailure(`attachments/${attachment.id} ${bytes.detail}`);
       const changed = stamp === 'now' ? undefined : new Date(record.updated_at as string);
-      const created = new Date(attachment.created_at);
-      await restoreAttachment(data, resource, {
-        ...{ objectId: record.id, attachment: { ...attachment, created_at: created }, bytes, changed, by: BY },
-      });
+      const restored = { ...attachment, created_at: new Date(attachment.created_at) };
+      await restoreAttachment(data, resource, { objectId: record.id, attachment: restored, bytes, changed, by: BY });
     }
     const isChanged = result.outcome === 'unchanged' && wanted.length > 0;
     results.push(isChanged ? { outcome: 'updated', errors: [] } : result);
@@ -132,10 +130,10 @@ async function readSound(folder: string | undefined, { id, size, sha256 }: Attac
       detail: 'has no file: import the file of records, or its folder, instead of standard input',
     };
   const path = join(folder, ATTACHMENTS_FOLDER, id);
-  const found = await stat(path).catch(() => undefined);
-  if (!found?.isFile()) return { code: 'not_found', detail: `has no file ${name} beside the records` };
-  if (found.size !== size)
-    return { code: 'invalid', detail: `has ${String(size)} bytes, but the file ${name} has ${String(found.size)}` };
+  const stats = await stat(path).catch(() => undefined);
+  if (!stats?.isFile()) return { code: 'not_found', detail: `has no file ${name} beside the records` };
+  if (stats.size !== size)
+    return { code: 'invalid', detail: `has ${String(size)} bytes, but the file ${name} has ${String(stats.size)}` };
   const bytes = await readFile(path);
   const isSame = createHash('sha256').update(bytes).digest('hex') === sha256;
   return isSame ? bytes : { code: 'invalid', detail: `has another sha256 than the file ${name}` };

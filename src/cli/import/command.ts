@@ -8,10 +8,11 @@ import { createProgress } from '../progress';
 import { recordNames } from '../ownNames';
 import { missingIn } from '../records';
 import type { Store } from '../store';
-import { note, paint, plain, printJson, printTable, say, sayPainted } from '../terminal';
+import { note, paint, escapeText, printJson, printTable, say, sayPainted } from '../terminal';
 import { requireData, withStore } from '../withStore';
 import { adoptPepper, importKeys } from './importKeys';
-import { type FileReport, importPath, type LineFault } from './importPath';
+import type { FileReport, LineFault } from './importFile';
+import { importPath } from './importPath';
 import { openWebhooks } from './importWebhooks';
 import { readOrganisation, restoreOrganisation } from './organisationFile';
 
@@ -31,8 +32,8 @@ interface ImportOptions extends OrgOption {
 export async function importCommand(path: string, options: ImportOptions): Promise<void> {
   const { org, keys, webhooks, json, deleteMissing, yes } = options;
   const signal = interruption();
-  const { jsonFaults: errors, ...reporter } = createFaultReporter(json === true);
-  const target = { ...reporter, signal };
+  const { jsonFaults: errors, ...faultReporter } = createFaultReporter(json === true);
+  const reporter = { ...faultReporter, signal };
   // what can reject the import as a whole is checked before records are stored; the pepper and the organisation may be stored by then, and again
   const { files, isExport } = await withStore(async (store, config) => {
     const organisation = await requireData(store, org);
@@ -41,7 +42,7 @@ export async function importCommand(path: string, options: ImportOptions): Promi
     for (const [name, wanted] of Object.entries({ keys, webhooks }))
       if (wanted && !isFolder)
         throw usageFailure(`--${name} needs a folder with ${name}.ndjson, and ${path} is not a folder`);
-    const file = isFolder ? await readOrganisation(path) : undefined;
+    const file = isFolder ? readOrganisation(path) : undefined;
     const storeWebhooks = webhooks && (await openWebhooks(store, config, path));
     const pepperOffset = keys ? await adoptPepper(store, path) : 0;
     if (file) await restoreOrganisation(store, organisation, data, file, options.organisation === true);
@@ -55,7 +56,7 @@ export async function importCommand(path: string, options: ImportOptions): Promi
       type: options.type,
       stamp,
       missing,
-      ...target,
+      ...reporter,
     });
     // lets an organisation that an earlier version kept in another cluster be resumed; an export has no files for what is empty
     const isWhole = isFolder && !signal.aborted && Object.values(imported).every(({ failed }) => failed === 0);
@@ -64,8 +65,8 @@ export async function importCommand(path: string, options: ImportOptions): Promi
     const from = { store, prefix, organisationId: org, folder: path, pepperOffset };
     const files: Readonly<Record<string, FileReport>> = {
       ...imported,
-      ...(keys && !signal.aborted && { keys: await importKeys(from, target) }),
-      ...(storeWebhooks && !signal.aborted && { webhooks: await storeWebhooks(org, target) }),
+      ...(keys && !signal.aborted && { keys: await importKeys(from, reporter) }),
+      ...(storeWebhooks && !signal.aborted && { webhooks: await storeWebhooks(org, reporter) }),
     };
     // only what export has written says whose it is
     return { files, isExport: file?.id !== undefined };
@@ -114,7 +115,9 @@ const MAX_ON_TERMINAL = 100;
 function createFaultReporter(isJson: boolean) {
   const progress = createProgress();
   const jsonFaults: object[] = [];
-  let [waiting, shown, hidden] = [[] as string[], 0, 0];
+  let waiting: string[] = [];
+  let shown = 0;
+  let hidden = 0;
   return {
     jsonFaults,
     onFault: (fault: LineFault): void => {
@@ -131,7 +134,8 @@ function createFaultReporter(isJson: boolean) {
         progress.stop();
         waiting.forEach(sayPainted);
         if (hidden > 0) say(`… and ${String(hidden)} more faults; add 2> faults.txt to see them all`);
-        [waiting, hidden] = [[], 0];
+        waiting = [];
+        hidden = 0;
       },
     },
   };
@@ -139,6 +143,6 @@ function createFaultReporter(isJson: boolean) {
 
 /** `file:line: pointer: fault`, a format that editors turn into a link. */
 function toLine({ path, line, pointer = '', detail }: LineFault): string {
-  const where = paint(process.stderr, 'bold', plain(`${path}:${String(line)}:`));
-  return [where, ...(pointer === '' ? [] : [plain(`${pointer}:`)]), plain(detail)].join(' ');
+  const where = paint(process.stderr, 'bold', escapeText(`${path}:${String(line)}:`));
+  return [where, ...(pointer === '' ? [] : [escapeText(`${pointer}:`)]), escapeText(detail)].join(' ');
 }

@@ -1,13 +1,12 @@
 import { join } from 'node:path';
-import { statSync } from 'node:fs';
 import * as z from 'zod';
 import type { Fault, FaultCode } from '../../errors';
 import { type KeyRecord, keyRecord } from '../../organisations/keyRecords';
 import { CommandFailure, notFound } from '../ending';
 import type { Store } from '../store';
-import { jsonOf } from '../values';
-import { KEYS_FILE, ndjsonLines, UNREADABLE } from '../records';
-import { type FileReport, importFile, type ImportTarget } from './importPath';
+import { jsonOf, ndjsonLines, UNREADABLE } from '../ndjson';
+import { KEYS_FILE, requireFile } from '../records';
+import { type FileReport, importFile, type ImportReporter } from './importFile';
 
 const header = z.strictObject({
   pepper: z.strictObject({
@@ -28,10 +27,7 @@ const header = z.strictObject({
  * @throws CommandFailure if there is no such file, or its keys are hashed with another pepper
  */
 export async function adoptPepper({ control }: Store, folder: string): Promise<number> {
-  const path = join(folder, KEYS_FILE);
-  if (!statSync(path, { throwIfNoEntry: false })?.isFile()) {
-    throw new CommandFailure(`there is no ${path}; export with --keys, or import without it`);
-  }
+  const path = requireFile(folder, KEYS_FILE);
   let given: unknown;
   for await (const { content } of ndjsonLines(path)) {
     given = 'text' in content ? jsonOf(content.text) : undefined;
@@ -60,10 +56,10 @@ interface ImportKeys {
   readonly pepperOffset: number;
 }
 
-/** Stores the keys of a file in batches, and reports invalid lines to `target`. Keys that already exist are left unchanged. */
+/** Stores the keys of a file in batches, and reports invalid lines to `reporter`. Keys that already exist are left unchanged. */
 export function importKeys(
   { store, prefix, organisationId, folder, pepperOffset }: ImportKeys,
-  target: Omit<ImportTarget, 'data'>,
+  reporter: ImportReporter,
 ): Promise<FileReport> {
   return importFile<KeyRecord>(
     join(folder, KEYS_FILE),
@@ -96,7 +92,7 @@ export function importKeys(
         );
       },
     },
-    target,
+    reporter,
   );
 }
 

@@ -1,5 +1,3 @@
-import { statSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Config } from '../../config';
 import type { Fault } from '../../errors';
 import { BEGINNING } from '../../events/page';
@@ -9,12 +7,12 @@ import { endpointUrl, RefusedAddress } from '../../webhooks/addresses';
 import { webhookParts } from '../../webhooks';
 import { NO_SECRET } from '../../webhooks/settings';
 import { CommandFailure, notFound } from '../ending';
-import { type Line, ndjsonLines, UNREADABLE, WEBHOOKS_FILE } from '../records';
+import { jsonOf, type Line, ndjsonLines, UNREADABLE } from '../ndjson';
+import { requireFile, WEBHOOKS_FILE } from '../records';
 import type { Store } from '../store';
 import { say } from '../terminal';
-import { jsonOf } from '../values';
 import { faultOf } from './importKeys';
-import { type FileReport, importFile, type ImportTarget } from './importPath';
+import { type FileReport, importFile, type ImportReporter } from './importFile';
 
 /* webhooks.ndjson: a line for each endpoint (docs/decisions/exports.md). */
 
@@ -31,16 +29,14 @@ const REFUSED: Readonly<Record<Exclude<EndpointOutcome, 'created' | 'unchanged'>
 };
 
 /** Imports the endpoints of a folder. Resolves with the report of its file. */
-export type ImportWebhooks = (organisationId: string, target: Omit<ImportTarget, 'data'>) => Promise<FileReport>;
+export type ImportWebhooks = (organisationId: string, reporter: ImportReporter) => Promise<FileReport>;
 
 /**
  * Checks that receivers would accept what the endpoints of a folder send. Resolves with the function that stores them.
  * @throws CommandFailure if there is no such file, or the secret of an endpoint is derived from another WEBHOOK_SECRET
  */
 export async function openWebhooks(store: Store, config: Config, folder: string): Promise<ImportWebhooks> {
-  const path = join(folder, WEBHOOKS_FILE);
-  if (!statSync(path, { throwIfNoEntry: false })?.isFile())
-    throw new CommandFailure(`there is no ${path}; export with --webhooks, or import without it`);
+  const path = requireFile(folder, WEBHOOKS_FILE);
   const { poster, management } = webhookParts({ config, ...store });
   // nothing is posted
   poster.close();
@@ -72,7 +68,7 @@ export async function openWebhooks(store: Store, config: Config, folder: string)
     }
   }
 
-  return async (organisationId, target) => {
+  return async (organisationId, reporter) => {
     await secret.adopt();
     const created: WebhookRecord[] = [];
     const report = await importFile<WebhookRecord>(
@@ -91,7 +87,7 @@ export async function openWebhooks(store: Store, config: Config, folder: string)
           );
         },
       },
-      target,
+      reporter,
     );
     sayHowToEnable(created);
     return report;

@@ -1,18 +1,19 @@
-import { readFile, stat } from 'node:fs/promises';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { nameFault } from '../../auth/keys';
 import { PLAN_NAME } from '../../auth/plans';
+import { readText } from '../../config/smallFile';
 import type { OrganisationForOperators } from '../../organisations/organisationRows';
 import { recordKinds } from '../../resources';
 import { isCurrency } from '../../schema/currency';
 import type { OrganisationData } from '../../tenant/organisationData';
 import { UUID } from '../../units';
 import { CommandFailure, notFound } from '../ending';
+import { jsonOf } from '../ndjson';
 import { ORGANISATION_FILE } from '../records';
 import type { Store } from '../store';
 import { note } from '../terminal';
-import { jsonOf } from '../values';
 
 /* organisation.json of an export. Those of earlier versions have name, plan and currency. */
 
@@ -38,16 +39,13 @@ const organisationFile = z.strictObject({
 
 export type OrganisationFile = z.output<typeof organisationFile>;
 
-/** In bytes. */
-const LONGEST = 64 * 1024;
-
 /** Reads the organisation.json of a folder; undefined if there is none. @throws CommandFailure if it is malformed */
-export async function readOrganisation(folder: string): Promise<OrganisationFile | undefined> {
+export function readOrganisation(folder: string): OrganisationFile | undefined {
   const path = join(folder, ORGANISATION_FILE);
-  const stats = await stat(path).catch(() => undefined);
-  if (!stats?.isFile()) return undefined;
-  const text = stats.size > LONGEST ? '' : await readFile(path, 'utf8');
-  const result = organisationFile.safeParse(jsonOf(text));
+  if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return undefined;
+  const read = readText(path);
+  if ('error' in read) throw new CommandFailure(`${read.error}; nothing was stored`);
+  const result = organisationFile.safeParse(jsonOf(read.text));
   if (result.success) return result.data;
   const [issue] = result.error.issues;
   const where = issue === undefined || issue.path.length === 0 ? '' : `${issue.path.join('.')}: `;
@@ -111,7 +109,9 @@ async function toRestore(
     note(`${ORGANISATION_FILE}: the external_ref ${ref} is not taken over: ${why}`);
   }
   return {
-    ...{ name, currency, ...shared },
+    name,
+    currency,
+    ...shared,
     ...(isFree && { external_ref: ref }),
     ...(file.id === id && created_at && Number(created_at) !== Number(before.created_at) && { created_at }),
   };

@@ -9,18 +9,18 @@ import { controlsMeant } from '../../organisations/otherControls';
 import { type OrganisationForOperators, shownOrganisation } from '../../organisations/organisationRows';
 import { signInUrl } from '../../organisations/signInTokens';
 import type { Store } from '../store';
-import { counted, note, paint, plain, print, printResult, printSlowly, say } from '../terminal';
+import { counted, note, paint, escapeText, print, printResult, printSlowly, say } from '../terminal';
 import { requireOrganisation, withStore } from '../withStore';
 
 /** An organisation as commands with --json print it, with its shard. */
-async function shown({ databases }: Store, organisation: OrganisationForOperators) {
+async function describe({ databases }: Store, organisation: OrganisationForOperators) {
   return shownOrganisation(organisation, (await databases.shardsOf([organisation.id])).get(organisation.id) ?? null);
 }
 
-type Shown = Awaited<ReturnType<typeof shown>>;
+type Description = Awaited<ReturnType<typeof describe>>;
 
 /** What commands without --json print about it. */
-function printed({ id, name, plan, shard, state, sandbox_of, external_ref }: Shown) {
+function pairsOf({ id, name, plan, shard, state, sandbox_of, external_ref }: Description) {
   const more = { ...(sandbox_of !== null && { sandbox_of }), ...(external_ref !== null && { external_ref }) };
   return { id, name, plan, ...(shard !== null && { shard }), state, ...more };
 }
@@ -48,20 +48,20 @@ export async function create({ json, sandboxOf, seed, ...input }: CreateOptions)
   const created = await withStore(async (store, config) => {
     const { control, operator } = store;
     if (sandboxOf === undefined) {
-      const given = { name, plan, currency, shard, external_ref };
-      if (id === undefined) return shown(store, await control.organisations.create(given));
+      const organisation = { name, plan, currency, shard, external_ref };
+      if (id === undefined) return describe(store, await control.organisations.create(organisation));
       const { createWithId } = await import('./createWithId.js');
-      return shown(store, await createWithId(store, config, { ...given, id }));
+      return describe(store, await createWithId(store, config, { ...organisation, id }));
     }
     const seeded = seed !== undefined;
     const sandbox = await control.sandboxes.create({ of: sandboxOf, name: input.name, shard, seeded }, operator);
     if (!sandbox) throw notFound('organisation', sandboxOf);
     if (seeded) await (await import('../sandbox.js')).fillSandbox(store, sandbox, signal);
-    return shown(store, sandbox.organisation);
+    return describe(store, sandbox.organisation);
   }, signal).catch((error: unknown) => {
     throw error instanceof ShardRefused ? usageFailure(error.message) : error;
   });
-  printResult(json, created, printed(created));
+  printResult(json, created, pairsOf(created));
   const next =
     id === undefined
       ? `key create --org ${created.id} --name "first key" --scopes all`
@@ -77,7 +77,7 @@ interface ListOptions extends JsonOption {
 
 /** A line of the table. Columns have fixed widths, since the first row is printed before the others are read. */
 const line = ({ id, plan, state, shard, name }: Columns): string =>
-  [id.padEnd(36), plan.padEnd(12), state.padEnd(9), (shard ?? '-').padEnd(12), name].map(plain).join('  ');
+  [id.padEnd(36), plan.padEnd(12), state.padEnd(9), (shard ?? '-').padEnd(12), name].map(escapeText).join('  ');
 
 type Columns = Readonly<Record<'id' | 'plan' | 'state' | 'name', string>> & { readonly shard: string | null };
 
@@ -116,9 +116,9 @@ async function nothingListed(databases: Store['databases']): Promise<string> {
 async function* withShards(
   { shardsOf }: Store['databases'],
   organisations: AsyncIterable<OrganisationForOperators>,
-): AsyncGenerator<Shown> {
+): AsyncGenerator<Description> {
   let batch: OrganisationForOperators[] = [];
-  async function* shownBatch(): AsyncGenerator<Shown> {
+  async function* shownBatch(): AsyncGenerator<Description> {
     const shards = await shardsOf(batch.map(({ id }) => id));
     for (const organisation of batch) yield shownOrganisation(organisation, shards.get(organisation.id) ?? null);
     batch = [];
@@ -141,7 +141,7 @@ export async function show(id: string, { json }: JsonOption): Promise<void> {
     const stored = moves.move
       ? undefined
       : await storedBytes(databases.organisationData({ id }).database).catch(() => undefined);
-    return { ...moves, organisation: await shown(store, moves.organisation), stored };
+    return { ...moves, organisation: await describe(store, moves.organisation), stored };
   });
   // the mover is the id of a process, which means nothing to people
   const { mover: _mover, ...shownMove } = move ?? { mover: '' };
@@ -151,7 +151,7 @@ export async function show(id: string, { json }: JsonOption): Promise<void> {
     ...(stored !== undefined && { stored_bytes: stored }),
   };
   printResult(json, value, {
-    ...printed(organisation),
+    ...pairsOf(organisation),
     ...(move && { move: `to ${move.to} since ${move.begun_at.toISOString()}` }),
     ...(stored !== undefined && { bytes: String(stored) }),
   });
@@ -190,10 +190,10 @@ export async function resume(id: string, { json }: JsonOption): Promise<void> {
 function change(
   id: string,
   work: (organisations: Store['control']['organisations']) => Promise<OrganisationForOperators | undefined>,
-): Promise<Shown> {
+): Promise<Description> {
   return withStore(async (store) => {
     const changed = await work(store.control.organisations);
-    if (changed) return shown(store, changed);
+    if (changed) return describe(store, changed);
     await requireOrganisation(store, id);
     throw notFound('organisation', id);
   });
@@ -204,9 +204,9 @@ interface LinkOptions extends OrgOption {
   readonly name?: string;
 }
 
-export async function link({ org, role, name: given, json }: LinkOptions): Promise<void> {
-  const made = await withStore(async ({ control, operator }, config) => {
-    const userName = given ?? operator.who.replace(/^cli:/, '');
+export async function link({ org, role, name: userOption, json }: LinkOptions): Promise<void> {
+  const signIn = await withStore(async ({ control, operator }, config) => {
+    const userName = userOption ?? operator.who.replace(/^cli:/, '');
     const user = { id: `link:${userName}`, name: userName };
     const link = await control.sessions.makeLink({ organisationId: org, user, role }, operator);
     const organisation = await control.organisations.find(org);
@@ -214,8 +214,8 @@ export async function link({ org, role, name: given, json }: LinkOptions): Promi
     const base = gatewayUrl(config);
     return link && organisation && { ...link, url: signInUrl(base, link.token), isAssumed, userName, organisation };
   });
-  if (!made) throw notFound('organisation', org);
-  const { url, isAssumed, userName, endsAt, organisation } = made;
+  if (!signIn) throw notFound('organisation', org);
+  const { url, isAssumed, userName, endsAt, organisation } = signIn;
   const { id, name, plan } = organisation;
   printResult(json, { url, role, expires_at: endsAt, organisation: { id, name, plan } }, url);
   if (json) return;

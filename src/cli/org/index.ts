@@ -129,7 +129,7 @@ export function addOrg(program: ExplainedCommand): void {
     .subcommand('move', 'have MongoDB move an organisation to another shard; its requests get 503 until the move ends')
     .id(ORGANISATION)
     .requiredOption('--to <shard>', 'the shard')
-    .option('--json', 'print {id, from, to, refused_ms} as JSON')
+    .json('{id, from, to, refused_ms}')
     .examples(
       [`scopegate org move ${ORG_ID} --to shard02`],
       [

@@ -1,5 +1,5 @@
 import { declareRestored, readTail, type Restored, tailRows } from '../../events/tail/lease';
-import { CommandFailure, interrupted, interruption, isAbort, messageOf, usageFailure } from '../ending';
+import { CommandFailure, interruption, isAbort, messageOf, rethrowInterrupted, usageFailure } from '../ending';
 import type { JsonOption } from '../help';
 import { createProgress } from '../progress';
 import type { Store } from '../store';
@@ -7,7 +7,7 @@ import { counted, print, printJson, printTable, sayError, warn } from '../termin
 import { withStore } from '../withStore';
 import { type LoggedEvents, readEvents } from './lines';
 import { type Kind, KINDS, planOf, type Step } from './plan';
-import { createWays } from './steps';
+import { createActions } from './steps';
 
 interface RestoredOptions extends JsonOption {
   readonly since: Date;
@@ -43,9 +43,7 @@ export async function restoredCommand({ since, replay, yes, dryRun, json }: Rest
     const declared = await declare(store, since, dryRun === true);
     const steps = read ? await replaySteps(store, planOf(read.events), { yes, dryRun, signal }) : undefined;
     return { ...declared, log: read, replayed: steps };
-  }, signal).catch((error: unknown) => {
-    throw isAbort(error) ? interrupted('run the same command again to continue') : error;
-  });
+  }, signal).catch(rethrowInterrupted('run the same command again to continue'));
   const { counts, objects, failures } = replayed ?? NOTHING_REPLAYED;
   if (json) {
     const steps = [...counts].map(([kind, count]) => ({ kind, ...count }));
@@ -56,7 +54,7 @@ export async function restoredCommand({ since, replay, yes, dryRun, json }: Rest
     if (log) show(log, counts, objects);
     for (const { kind, id, error } of failures) sayError(`${KINDS[kind]}: ${id}: ${error}`);
   }
-  const left = sum(counts, 'left');
+  const left = counts.get('erase')?.left ?? 0;
   if (failures.length > 0) throw new CommandFailure(`${counted(failures.length, 'step')} failed; run it again`);
   if (left > 0) throw new CommandFailure(`add --yes to erase again ${counted(left, 'organisation')}`);
 }
@@ -107,20 +105,20 @@ async function replaySteps(
   steps: readonly Step[],
   { yes, dryRun, signal }: ReplayOptions,
 ): Promise<Replayed> {
-  const wayOf = createWays({ store, signal });
+  const actionOf = createActions({ store, signal });
   const counts = new Map<Kind, Record<Outcome, number>>();
   const objects: Handled[] = [];
   const failures: Failure[] = [];
   const progress = createProgress('steps');
 
   async function take(step: Step): Promise<Outcome> {
-    const { isDue, take: apply } = wayOf(step);
+    const { isDue, run } = actionOf(step);
     const due = await isDue();
     if (due === undefined) return 'absent';
     if (!due) return 'already';
     if (dryRun) return 'due';
     if (step.kind === 'erase' && !yes) return 'left';
-    await apply();
+    await run();
     return 'done';
   }
 
@@ -166,8 +164,4 @@ function show(log: LoggedEvents, counts: Replayed['counts'], objects: Replayed['
     ['WHAT', ...OUTCOMES.map((outcome) => outcome.toUpperCase())],
     [...counts].map(([kind, count]) => [KINDS[kind], ...OUTCOMES.map((outcome) => String(count[outcome]))]),
   );
-}
-
-function sum(counts: ReadonlyMap<Kind, Record<Outcome, number>>, outcome: Outcome): number {
-  return [...counts.values()].reduce((total, count) => total + count[outcome], 0);
 }

@@ -2,8 +2,7 @@ import * as z from 'zod';
 import { MCP_ACCESS } from '../../auth/principal';
 import { AUDIT_MESSAGE } from '../../organisations/auditLine';
 import { CommandFailure } from '../ending';
-import { ndjsonLines } from '../records';
-import { jsonOf } from '../values';
+import { jsonOf, ndjsonLines } from '../ndjson';
 
 /* Audit events in a log: the lines that src/organisations/auditLine.ts makes, among others. */
 

@@ -8,11 +8,11 @@ import type { Kind, Step } from './plan';
 
 /* Does again what was done since a backup, with the functions that commands and the operator API call. */
 
-/** How one step is taken. */
-interface Way {
+/** What one step does. */
+interface Action {
   /** Whether there is something to do; undefined if its object is not there. */
   readonly isDue: () => Promise<boolean | undefined>;
-  readonly take: () => Promise<unknown>;
+  readonly run: () => Promise<unknown>;
 }
 
 interface Replay {
@@ -20,8 +20,8 @@ interface Replay {
   readonly signal: AbortSignal;
 }
 
-/** Creates the ways of steps; the audit log says that they were replayed. */
-export function createWays({ store, signal }: Replay): (step: Step) => Way {
+/** Creates the actions of steps; the audit log says that they were replayed. */
+export function createActions({ store, signal }: Replay): (step: Step) => Action {
   const { control, databases, operator } = store;
   const actor = { ...operator, name: 'replay after a restore' };
   const by: Authority = { actor };
@@ -34,6 +34,7 @@ export function createWays({ store, signal }: Replay): (step: Step) => Way {
     return organisation.state !== 'erasing' && lacks(organisation);
   }
 
+  /** The customer of a step with its organisation's data; undefined if either is not there. */
   async function customerOf({ organisationId, id }: Step) {
     const organisation = await organisations.find(organisationId);
     if (!organisation || organisation.state === 'erasing') return undefined;
@@ -43,33 +44,33 @@ export function createWays({ store, signal }: Replay): (step: Step) => Way {
   }
 
   async function isCustomerDue(step: Step, isErased: boolean): Promise<boolean | undefined> {
-    const found = await customerOf(step);
-    return found && Boolean(found.customer.erased_at) === isErased;
+    const owned = await customerOf(step);
+    return owned && Boolean(owned.customer.erased_at) === isErased;
   }
 
-  const ways: Record<Kind, (step: Step) => Way> = {
+  const actions: Record<Kind, (step: Step) => Action> = {
     suspend: ({ id }) => ({
       isDue: () => isOrganisationDue(id, ({ state }) => state !== 'suspended'),
-      take: () => organisations.suspend(id),
+      run: () => organisations.suspend(id),
     }),
     resume: ({ id }) => ({
       isDue: () => isOrganisationDue(id, ({ state }) => state !== 'active'),
-      take: () => organisations.resume(id),
+      run: () => organisations.resume(id),
     }),
     plan: ({ id, plan = '' }) => ({
       isDue: () => isOrganisationDue(id, (organisation) => control.plans.has(plan) && organisation.plan !== plan),
-      take: () => organisations.setPlan(id, plan),
+      run: () => organisations.setPlan(id, plan),
     }),
     erase: ({ id }) => ({
       isDue: () => isOrganisationDue(id, () => true),
-      take: () => control.jobs.findOrCreate({ kind: 'erasure', organisationId: id, to: null }, actor),
+      run: () => control.jobs.findOrCreate({ kind: 'erasure', organisationId: id, to: null }, actor),
     }),
     revoke: ({ id }) => ({
       isDue: async () => {
         const key = await control.apiKeys.find(id);
         return key ? key.revoked_at === null : undefined;
       },
-      take: () => control.apiKeys.revoke(id, by),
+      run: () => control.apiKeys.revoke(id, by),
     }),
     change: ({ id, update = {} }) => ({
       isDue: async () => {
@@ -81,13 +82,13 @@ export function createWays({ store, signal }: Replay): (step: Step) => Way {
         );
         return control.apiKeys.stateOf(key) === 'active' && differs;
       },
-      take: () => control.apiKeys.update(id, update, by),
+      run: () => control.apiKeys.update(id, update, by),
     }),
     sign_out: ({ organisationId, id, at }) => {
       const whose = { organisationId, ...(id !== '' && { userId: id }) };
       return {
         isDue: () => control.sessions.hasFrom(whose, at),
-        take: () => control.sessions.endAll(whose, actor),
+        run: () => control.sessions.endAll(whose, actor),
       };
     },
     disable: ({ organisationId, id }) => ({
@@ -95,31 +96,31 @@ export function createWays({ store, signal }: Replay): (step: Step) => Way {
         const endpoint = await control.webhooks.find(id, { organisationId });
         return endpoint && endpoint.state !== 'disabled';
       },
-      take: () => control.webhooks.disable(id, 'by_hand', { ...by, organisationId }),
+      run: () => control.webhooks.disable(id, 'by_hand', { ...by, organisationId }),
     }),
     delete: ({ organisationId, id }) => ({
       isDue: async () => ((await control.webhooks.find(id, { organisationId })) ? true : undefined),
-      take: () => control.webhooks.remove(id, { ...by, organisationId }),
+      run: () => control.webhooks.remove(id, { ...by, organisationId }),
     }),
     erase_customer: (step) => ({
       isDue: () => isCustomerDue(step, false),
-      take: async () => {
+      run: async () => {
         const { organisationId, id } = step;
-        const found = await customerOf(step);
-        if (!found) return;
-        const counts = await eraseCustomer(found.data, id, { by: 'operator', signal });
+        const owned = await customerOf(step);
+        if (!owned) return;
+        const counts = await eraseCustomer(owned.data, id, { by: 'operator', signal });
         await record('customer.erased', organisationId, { customer_id: id, ...counts });
       },
     }),
     readmit: (step) => ({
       isDue: () => isCustomerDue(step, true),
-      take: async () => {
-        const found = await customerOf(step);
-        if (!found) return;
-        await readmitCustomer(found.data, found.customer, 'operator');
+      run: async () => {
+        const owned = await customerOf(step);
+        if (!owned) return;
+        await readmitCustomer(owned.data, owned.customer, 'operator');
         await record('customer.readmitted', step.organisationId, { customer_id: step.id });
       },
     }),
   };
-  return (step) => ways[step.kind](step);
+  return (step) => actions[step.kind](step);
 }

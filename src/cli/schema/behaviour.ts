@@ -23,15 +23,16 @@ type Facts = Readonly<Record<string, Value>>;
 type Places = ReadonlyMap<string, Facts>;
 
 export function behaviourChanges(before: SchemaModel, now: SchemaModel): Changes {
-  const [old, current] = [placesOf(before), placesOf(now)];
+  const old = placesOf(before);
   const breaking: string[] = [];
   const safe: string[] = [];
-  for (const [place, facts] of current) {
+  for (const [place, facts] of placesOf(now)) {
     const was = old.get(place);
     // what is new or gone as a whole is a change of types
     if (!was) continue;
     for (const name of Object.keys(facts)) {
-      const [from, to] = [was[name], facts[name]];
+      const from = was[name];
+      const to = facts[name];
       if (wordOf(from) === wordOf(to)) continue;
       const text = `${place}: ${name} was ${wordOf(from)}, is ${wordOf(to)}.`;
       (isBreaking(name, from, to) ? breaking : safe).push(text);
@@ -83,11 +84,9 @@ function placesOf(sdl: SchemaModel): Places {
 }
 
 function factsOf(field: FieldDefinitionNode, isRoot: boolean): Facts {
-  const [rest, access, otherwise] = [
-    directiveOf(field, 'rest'),
-    directiveOf(field, 'access'),
-    directiveOf(field, 'default'),
-  ];
+  const rest = directiveOf(field, 'rest');
+  const access = directiveOf(field, 'access');
+  const otherwise = directiveOf(field, 'default');
   return {
     '@rest': rest && `${rest.method} ${rest.path}${rest.status === 200 ? '' : ` with ${String(rest.status)}`}`,
     '@access': access && (access.scope ?? JSON.stringify(access)),

@@ -2,7 +2,7 @@ import { ownFolder, useFolder } from '../../sdl/folder';
 import { readOwn } from '../../sdl/own';
 import { CommandFailure, usageFailure } from '../ending';
 import type { JsonOption } from '../help';
-import { print, printJson } from '../terminal';
+import { counted, print, printJson } from '../terminal';
 
 /** `scopegate schema check`. @throws CommandFailure if something is wrong */
 export async function checkCommand(
@@ -16,7 +16,7 @@ export async function checkCommand(
   if (errors.length > 0) {
     if (json) printJson({ ok: false, errors });
     else for (const line of errors) print(line);
-    throw new CommandFailure(`${String(errors.length)} ${errors.length === 1 ? 'error' : 'errors'} in ${folder}`);
+    throw new CommandFailure(`${counted(errors.length, 'error')} in ${folder}`);
   }
   if (!data) {
     if (json) printJson({ ok: true, errors });

@@ -14,7 +14,7 @@ import { SchemaModel } from '../../schema/model';
 import { ownErrors } from '../../schema/own/check';
 import { readOurs } from '../../sdl/files';
 import { joinDocuments, readOwn } from '../../sdl/own';
-import { CommandFailure } from '../ending';
+import { CommandFailure, refuseSchema } from '../ending';
 import { behaviourChanges, type Changes } from './behaviour';
 
 /** A schema as keys see it, and with its directives, if they are known. */
@@ -28,15 +28,18 @@ interface Compared {
  * @throws CommandFailure if one of them is invalid
  */
 export function changesOf(against: string, folder: string | undefined): Changes & { readonly hasDirectives: boolean } {
-  const [before, now] = [isFolder(against) ? ofFolder(against) : ofFile(against), ofFolder(folder)];
+  const before = isFolder(against) ? ofFolder(against) : ofFile(against);
+  const now = ofFolder(folder);
   const inBehaviour =
     before.model && now.model ? behaviourChanges(before.model, now.model) : { breaking: [], safe: [] };
-  const [old, types] = [before.types, now.types];
   return {
-    breaking: [...findBreakingChanges(old, types).map(({ description }) => description), ...inBehaviour.breaking],
+    breaking: [
+      ...findBreakingChanges(before.types, now.types).map(({ description }) => description),
+      ...inBehaviour.breaking,
+    ],
     safe: [
-      ...findDangerousChanges(old, types).map(({ description }) => description),
-      ...addedTo(old, types),
+      ...findDangerousChanges(before.types, now.types).map(({ description }) => description),
+      ...addedTo(before.types, now.types),
       ...inBehaviour.safe,
     ],
     hasDirectives: before.model !== undefined,
@@ -51,10 +54,10 @@ function ofFile(path: string): Compared {
 }
 
 function ofFolder(path: string | undefined): Compared {
-  const errors = path === undefined ? [] : ownErrors(path);
-  if (errors.length > 0) throw new CommandFailure(['invalid schema:', ...errors].join('\n'));
   const ours = readOurs({ noLocation: true });
-  return ofModel(new SchemaModel(path === undefined ? ours : joinDocuments(ours, readOwn(path, { noLocation: true }))));
+  if (path === undefined) return ofModel(new SchemaModel(ours));
+  refuseSchema(ownErrors(path));
+  return ofModel(new SchemaModel(joinDocuments(ours, readOwn(path, { noLocation: true }))));
 }
 
 function ofModel(model: SchemaModel): Compared {

@@ -1,5 +1,5 @@
 import { ownFolder, useFolder } from '../../sdl/folder';
-import { CommandFailure } from '../ending';
+import { CommandFailure, refuseSchema } from '../ending';
 import type { JsonOption } from '../help';
 import { print, printJson } from '../terminal';
 import { folderErrors } from './check';
@@ -12,8 +12,7 @@ export async function diffCommand(
   const folder = dir ?? ownFolder();
   if (folder !== undefined) {
     useFolder(folder);
-    const errors = await folderErrors(folder);
-    if (errors.length > 0) throw new CommandFailure(['invalid schema:', ...errors].join('\n'));
+    refuseSchema(await folderErrors(folder));
   }
   // imported only then, since loading its modules reads the schema, which fails if a file cannot be parsed
   const { changesOf } = await import('./compare.js');

@@ -10,7 +10,7 @@ import { ownFolder } from '../../sdl/folder';
 import { joinDocuments, readOwn } from '../../sdl/own';
 import { faultInRecord } from '../../stored/invalidRows';
 import { fromRecord } from '../../stored/records';
-import { CommandFailure } from '../ending';
+import { refuseSchema } from '../ending';
 import { ruleErrors } from './rules';
 
 /* The folder of the user's schema, before a command uses it. */
@@ -30,8 +30,7 @@ const storedIn = ({ document }: SchemaModel): string[] =>
 /** @throws CommandFailure with every error, if a folder is used that is wrong */
 export function refuseErrors(): void {
   const folder = ownFolder();
-  const errors = folder === undefined ? [] : parsedFolderErrors(folder);
-  if (errors.length > 0) throw new CommandFailure(['invalid schema:', ...errors].join('\n'));
+  if (folder !== undefined) refuseSchema(parsedFolderErrors(folder));
 }
 
 /** Checks examples/TYPE.json, which the demo stores and the API reference shows: required of the user's types, optional of built-in ones. */

@@ -40,13 +40,13 @@ export async function openWhenUp<T>(
       return opened;
     } catch (error) {
       signal.throwIfAborted();
-      const known = await explainOpening(config.MONGODB_URI, error);
+      const explanation = await explainOpening(config.MONGODB_URI, error);
       signal.throwIfAborted();
-      if (!known) throw error;
-      const { detail, fix } = known;
-      if (known.away === undefined) throw new CommandFailure(`${detail}: ${fix}`);
+      if (!explanation) throw error;
+      const { detail, fix } = explanation;
+      if (explanation.away === undefined) throw new CommandFailure(`${detail}: ${fix}`);
       const isFirst = away === undefined;
-      ({ away } = known);
+      ({ away } = explanation);
       const { url, adminUrl } = await ports.open(starting);
       const where = { url, ...(adminUrl !== undefined && { admin_url: adminUrl }) };
       // once, since the cause may alternate for hours; /readyz has the current one

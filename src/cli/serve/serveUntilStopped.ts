@@ -1,7 +1,6 @@
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Config } from '../../config';
+import { freePort } from '../../embedded/server';
 import { createFailureLog, toggleDebug } from '../../log';
 import { toAppError } from '../../mongo/toAppError';
 import { createPorts } from '../../gateway/ports';
@@ -23,7 +22,7 @@ export interface Prepared {
 }
 
 export interface ServeOptions extends Pick<ServerOptions, 'logger'> {
-  /** Whether to use the next free port if PORT is taken. */
+  /** Whether to use the next free port if the default one is taken. */
   readonly anyPort?: boolean;
   /** Whether to wait for a database at MONGODB_URI that is away, with open ports that say so. */
   readonly waits?: boolean;
@@ -47,7 +46,7 @@ export async function serveUntilStopped(
   // set from the start, since without a listener this signal ends the process
   process.on('SIGUSR2', onToggle);
   /** How to close what was opened, in the order in which it was opened. */
-  const opened: Undo[] = [];
+  const closers: Closer[] = [];
   try {
     const tracing = await openTracing({
       config,
@@ -57,9 +56,9 @@ export async function serveUntilStopped(
         logFailure('traces cannot be sent', error);
       },
     });
-    opened.push(() => tracing?.stop());
+    closers.push(() => tracing?.stop());
     const database = await chooseServer(config, note, signal);
-    opened.push(() => database.stop());
+    closers.push(() => database.stop());
     const open = async (): Promise<Opened> => {
       const store = await openStoreOn(database, config, { report: note, signal, watchClient: tracing?.watchClient });
       try {
@@ -72,22 +71,24 @@ export async function serveUntilStopped(
       }
     };
     const ports = waits && config.MONGODB_URI !== undefined ? createPorts({ config, logger }) : undefined;
-    opened.push(() => ports?.close());
+    closers.push(() => ports?.close());
     const opening = ports ? openWhenUp(open, { config, ports, logger, signal }) : open();
     const { store, onListening, demoKey } = await opening.catch(rethrowForPort(config));
-    opened.push(() => store.close());
+    closers.push(() => store.close());
     signal.throwIfAborted();
-    const PORT = anyPort && config.PORT !== 0 ? await nextFreePort(config) : config.PORT;
+    const PORT = anyPort ? await nextFreePort(config) : config.PORT;
     if (PORT !== config.PORT) note(`port ${String(config.PORT)} is in use; using ${String(PORT)}`);
     const { databases, control } = store;
     const server = await startServer({
-      ...{ config: { ...config, PORT }, databases, control },
+      config: { ...config, PORT },
+      databases,
+      control,
       ...options,
       ...(ports && { ports }),
       ...(demoKey !== undefined && { demoKey }),
       ...(tracing && { tracing }),
     }).catch(rethrowForPort({ ...config, PORT }));
-    opened.push(() => server.drain(signal.aborted ? (signal.reason as Error).message : undefined));
+    closers.push(() => server.drain(signal.aborted ? (signal.reason as Error).message : undefined));
     if (server.adminUrl !== undefined) note(`health and metrics are on ${server.adminUrl}`);
     await releaseStartMemory();
     onListening(server.url, server.adminUrl);
@@ -99,7 +100,7 @@ export async function serveUntilStopped(
     exitSoon();
   } finally {
     try {
-      await undoAll(opened);
+      await closeAll(closers);
     } finally {
       process.off('SIGUSR2', onToggle);
     }
@@ -110,16 +111,16 @@ interface Opened extends Prepared {
   readonly store: Store;
 }
 
-type Undo = () => unknown;
+type Closer = () => unknown;
 
 /** Closes what was opened, in reverse order; a failure does not keep the others from being closed. */
-async function undoAll(opened: Undo[]): Promise<void> {
-  const undo = opened.pop();
-  if (!undo) return;
+async function closeAll(closers: Closer[]): Promise<void> {
+  const close = closers.pop();
+  if (!close) return;
   try {
-    await undo();
+    await close();
   } finally {
-    await undoAll(opened);
+    await closeAll(closers);
   }
 }
 
@@ -135,24 +136,12 @@ type Address = Pick<Config, 'HOST' | 'PORT'>;
 /** How many ports to try. */
 const PORTS_TRIED = 100;
 
-/** PORT if it is free, or else the next free port; any free port if PORT is 0; PORT if all that are tried are taken. */
+/** PORT if it is free, or else the next free port; PORT if all that are tried are taken. */
 async function nextFreePort({ HOST, PORT }: Address): Promise<number> {
-  for (let port = PORT; port < PORT + PORTS_TRIED && port <= 65535; port += 1) {
-    const server = createServer().listen(port, HOST);
-    try {
-      await once(server, 'listening');
-      return (server.address() as AddressInfo).port;
-    } catch (error) {
-      // any other error is reported when the server listens on this port
-      if (codeOf(error) !== 'EADDRINUSE') return port;
-    } finally {
-      server.close();
-    }
-  }
+  for (let port = PORT; port < PORT + PORTS_TRIED; port += 1)
+    if ((await freePort(port, HOST)) !== undefined) return port;
   return PORT;
 }
-
-const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
 
 /** The failure to show for an error of listening on an address; undefined for other errors. */
 function addressFailure(
@@ -162,7 +151,7 @@ function addressFailure(
   const isAdmin = (error as { isAdmin?: boolean }).isAdmin === true;
   const [port, host] = isAdmin ? (['ADMIN_PORT', 'ADMIN_HOST'] as const) : (['PORT', 'HOST'] as const);
   const [number, address] = isAdmin ? [ADMIN_PORT, ADMIN_HOST ?? HOST] : [PORT, HOST];
-  switch (codeOf(error)) {
+  switch ((error as NodeJS.ErrnoException).code) {
     case 'EADDRINUSE':
       return new CommandFailure(
         `port ${String(number)} on ${address} is in use; set ${port} to another port, or to 0 to pick a free one`,
