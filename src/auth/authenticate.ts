@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { LRUCache } from 'lru-cache';
 import { AppError, movingError } from '../errors';
-import { type ApiKey, fingerprint, isShapedLikeKey, matchesAny, parseKey, rangesOf, textState } from './keys';
+import { digestOf } from './digest';
+import { type ApiKey, isShapedLikeKey, matchesAny, parseKey, rangesOf, textState } from './keys';
 import type { Plans } from './plans';
 import { DEFAULT_MCP, type KeyPrincipal, type Organisation, STATES } from './principal';
 import { isInRanges } from './addresses';
@@ -66,6 +67,11 @@ export interface KnownKey {
   readonly keyId: string;
   /** Its organisation, if this key was accepted before. */
   readonly organisationId: string | undefined;
+}
+
+/** The token of an Authorization header; undefined if it has none. */
+export function bearerToken(header: string | undefined): string | undefined {
+  return /^Bearer +([^\s]+) *$/i.exec(header ?? '')?.[1];
 }
 
 export function createAuthenticator(options: AuthenticatorOptions) {
@@ -134,7 +140,7 @@ function keyFinder(options: AuthenticatorOptions, now: () => number) {
   const seen = createSeenKeys(peppers);
 
   function parse(header: string | undefined) {
-    const token = /^Bearer +([^\s]+) *$/i.exec(header ?? '')?.[1];
+    const token = bearerToken(header);
     const prefix = token === undefined ? undefined : keyPrefixes.find((candidate) => isShapedLikeKey(token, candidate));
     return { token, prefix, parsed: token === undefined || prefix === undefined ? undefined : parseKey(token, prefix) };
   }
@@ -156,7 +162,7 @@ function keyFinder(options: AuthenticatorOptions, now: () => number) {
       return { reason: prefix === undefined ? 'malformed' : 'checksum' };
     }
     // a hash costs a hundredth of a request
-    const knownRefusal = refusals.size === 0 ? undefined : refusals.get(fingerprint(token));
+    const knownRefusal = refusals.size === 0 ? undefined : refusals.get(digestOf(token));
     if (knownRefusal && knownRefusal.times >= REPEATED_FROM) {
       options.onFound?.(knownRefusal.storedKey);
       return knownRefusal.refusal;
@@ -198,7 +204,7 @@ function keyFinder(options: AuthenticatorOptions, now: () => number) {
     const owner = storedKey && matches ? ownerOf(storedKey) : {};
     const refusal = { reason: state as Exclude<typeof state, 'active'>, keyId: parsed.id, ...owner };
     if (knownRefusal) Object.assign(knownRefusal, { storedKey, refusal, times: knownRefusal.times + 1 });
-    else refusals.set(fingerprint(token), { storedKey, refusal, times: 1 });
+    else refusals.set(digestOf(token), { storedKey, refusal, times: 1 });
     return refusal;
   }
 

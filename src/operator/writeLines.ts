@@ -1,9 +1,9 @@
-import type { ServerResponse } from 'node:http';
 import { setImmediate as nextLoopTurn } from 'node:timers/promises';
 import { OPERATOR } from '../auth/roles';
 import { AppError, type Fault, invalidRequest } from '../errors';
 import { checkBodyHeaders, checkInTurns } from '../http/body';
 import { type Exchange, createIncomingRequest, noteElements, noteUnavailable } from '../http/exchange';
+import { drained, isClosed } from '../http/drain';
 import { NDJSON, NDJSON_LIMITS, type NdjsonLine, ndjsonPieces } from '../http/ndjson';
 import { toAppError } from '../mongo/toAppError';
 import type { CallContext, OpenContext } from '../operations/context';
@@ -118,7 +118,7 @@ async function answerLines(
       const first = lines;
       response.write(results.map((result, at) => `${JSON.stringify({ index: first + at, ...result })}\n`).join(''));
       lines += piece.length;
-      if (response.writableLength > MAX_UNREAD) await drainOrClose(response);
+      if (response.writableLength > MAX_UNREAD) await drained(response);
     }
     if (isClosed(response) || isDraining() || performance.now() > until) break;
   }
@@ -280,20 +280,4 @@ function faultOf({ code, detail }: AppError): Fault {
 
 function failed(fault: Fault): Result {
   return { type: null, id: null, external_ref: null, outcome: 'failed', errors: [fault] };
-}
-
-function isClosed(response: ServerResponse): boolean {
-  return response.closed || response.destroyed || response.writableEnded;
-}
-
-/** Waits until the caller has read what was sent, or the connection is closed. */
-function drainOrClose(response: ServerResponse): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      response.off('drain', done).off('close', done);
-      resolve();
-    };
-    response.on('drain', done).on('close', done);
-    if (isClosed(response)) done();
-  });
 }

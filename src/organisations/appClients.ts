@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { trusted } from 'mongoose';
 import { siteBucket } from '../auth/addresses';
-import { digestOf, isDigestOf, newSecret } from '../auth/appTokens';
+import { digestOf, isDigestOf } from '../auth/digest';
+import { newSecret } from '../auth/keys';
 import { DAY, HOUR, UUID } from '../units';
 import type { ClientRow } from './appRows';
 import type { ControlModels } from './models';

@@ -1,17 +1,9 @@
 import { trusted } from 'mongoose';
-import {
-  digestOf,
-  isDigestOf,
-  newSecret,
-  nextSecrets,
-  parseCode,
-  parseRefreshToken,
-  writeCode,
-  writeRefreshToken,
-} from '../auth/appTokens';
+import { nextSecrets, parseCode, parseRefreshToken, writeCode, writeRefreshToken } from '../auth/appTokens';
 import type { AppTokens } from '../auth/connectedApp';
 import { isInRanges } from '../auth/addresses';
-import { type ApiKey, hashWithNewSalt, keyState, parseKey, rangesOf, writeKey } from '../auth/keys';
+import { digestOf, isDigestOf } from '../auth/digest';
+import { type ApiKey, hashWithNewSalt, keyState, newSecret, parseKey, rangesOf, writeKey } from '../auth/keys';
 import type { Config } from '../config';
 import { DAY, HOUR, MINUTE } from '../units';
 import type { ApiKeys } from './apiKeys';

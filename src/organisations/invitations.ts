@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { trusted } from 'mongoose';
+import { digestOf } from '../auth/digest';
 import type { Role } from '../auth/roles';
 import { validationFailed } from '../errors';
 import { DAY } from '../units';
@@ -8,7 +9,7 @@ import type { NoteId } from './creations';
 import type { ControlModels } from './models';
 import { holdOrganisation } from './organisationRows';
 import type { LinkRow } from './sessionRows';
-import { digest, makeToken } from './signInTokens';
+import { makeToken } from './signInTokens';
 
 /*
  * Invitations are sign-in links that an organisation's admins make: they work for longer, and are listed and can be revoked until they are
@@ -64,7 +65,7 @@ export function createInvitations(models: ControlModels, clock: () => number) {
         const ends_at = new Date(created_at.getTime() + LIFE);
         const user = { id: `${PREFIX}${name}`, name };
         const row: LinkRow = {
-          ...{ _id: digest(token), organisation_id: organisationId, user, role, created_at, ends_at },
+          ...{ _id: digestOf(token), organisation_id: organisationId, user, role, created_at, ends_at },
           invitation: { id, created_by },
         };
         await links.create([row], { session });

@@ -1,5 +1,5 @@
-import { newSecret, parseRefreshToken, writeRefreshToken } from '../../src/auth/appTokens';
-import { DEFAULT_APP_KEY_PREFIX } from '../../src/auth/keys';
+import { parseRefreshToken, writeRefreshToken } from '../../src/auth/appTokens';
+import { DEFAULT_APP_KEY_PREFIX, newSecret } from '../../src/auth/keys';
 import { startGateway } from '../support/gateway';
 import {
   allowed,
