@@ -261,7 +261,8 @@ export function shownKey(key: ApiKey, state: KeyState) {
     customer_ids: key.restricted?.customer_ids ?? null,
     rotated_to,
     mcp,
-    ...{ kind: app ? 'app' : 'key', app: app ? { client_id: app.client_id, host: app.host } : null },
+    kind: app ? 'app' : 'key',
+    app: app ? { client_id: app.client_id, host: app.host } : null,
     state,
   };
 }

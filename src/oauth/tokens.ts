@@ -18,8 +18,12 @@ const clientOf = ({ _id: id }: Pick<ClientRow, '_id'>): OAuth2Server.Client => (
 
 /** What the library answers with. */
 const tokenOf = ({ access, accessEndsAt, refresh, key }: IssuedTokens, client: OAuth2Server.Client) => ({
-  ...{ accessToken: access, accessTokenExpiresAt: accessEndsAt, refreshToken: refresh, scope: [...key.scopes] },
-  ...{ client, user: {} },
+  accessToken: access,
+  accessTokenExpiresAt: accessEndsAt,
+  refreshToken: refresh,
+  scope: [...key.scopes],
+  client,
+  user: {},
 });
 
 /** The library's storage, for one request. It refuses what is undefined. */
@@ -42,9 +46,14 @@ function modelFor(
       const { code, client_id } = key.app;
       const grant: Grant = { key };
       return {
-        ...{ authorizationCode: text, expiresAt: key.expires_at ?? key.app.ends_at, redirectUri: code.redirect_uri },
-        ...{ codeChallenge: code.challenge, codeChallengeMethod: 'S256', scope: [...key.scopes] },
-        ...{ client: clientOf({ _id: client_id }), user: grant },
+        authorizationCode: text,
+        expiresAt: key.expires_at ?? key.app.ends_at,
+        redirectUri: code.redirect_uri,
+        codeChallenge: code.challenge,
+        codeChallengeMethod: 'S256',
+        scope: [...key.scopes],
+        client: clientOf({ _id: client_id }),
+        user: grant,
       };
     },
     revokeAuthorizationCode: ({ user }: { readonly user: Grant }) => apps.spend(user.key, from),

@@ -94,6 +94,12 @@ export function createApiKeys(
     return (await models.organisations.exists({ _id: id, sandbox_of: trusted({ $ne: null }) })) ? 'test' : 'live';
   }
 
+  /** Matches the active keys of an organisation. */
+  const activeIn = (organisationId: string) => ({
+    'organisation.id': organisationId,
+    ...stateCondition('active', new Date(now())),
+  });
+
   const oldestFirst = (organisationId: string) =>
     models.apiKeys.find({ 'organisation.id': organisationId }).sort({ created_at: 1, _id: 1 }).lean();
 
@@ -107,9 +113,11 @@ export function createApiKeys(
     if (!organisation) return undefined;
     // how many peppers there were before the one that hashes it (pepper.ts)
     const pepper = pepperNumber();
-    const owner = { ...organisation, ...FOR_EARLIER_VERSIONS };
-    const more = { organisation: owner, created_at: new Date(now()), ...(pepper !== undefined && { pepper }) };
-    const document = toDocument(input, newKey, more);
+    const document = toDocument(input, newKey, {
+      organisation: { ...organisation, ...FOR_EARLIER_VERSIONS },
+      created_at: new Date(now()),
+      ...(pepper !== undefined && { pepper }),
+    });
     await models.apiKeys.create([document], { session });
     return document;
   }
@@ -119,14 +127,14 @@ export function createApiKeys(
    * the last place. @throws KeyRefused beyond the `active_keys` of its plan
    */
   async function requireRoom(organisation: Organisation, session: ClientSession): Promise<void> {
-    const active = { 'organisation.id': organisation.id, ...stateCondition('active', new Date(now())) };
     const most = plans.of(organisation).active_keys;
-    const activeKeys = await models.apiKeys.find(active, { _id: 1 }, { session, ...atMost(most + 1) }).lean();
+    const options = { session, ...atMost(most + 1) };
+    const activeKeys = await models.apiKeys.find(activeIn(organisation.id), { _id: 1 }, options).lean();
     if (activeKeys.length <= most) return;
     const detail = `the organisation has ${String(most)} active ${most === 1 ? 'key' : 'keys'}, the most it may have; revoke one first`;
     throw new KeyRefused(
       { pointer: '', code: 'too_many', detail },
-      `${detail}, or raise ${plans.settingOf('active_keys', organisation)}`,
+      `${detail}, or raise ${plans.settingOfActiveKeys(organisation)}`,
     );
   }
 
@@ -135,8 +143,7 @@ export function createApiKeys(
    * more of them, than others. Counted after the organisation's row is written, as above. @throws KeyRefused
    */
   async function requireRoomToReplace(organisation: Organisation, session: ClientSession): Promise<void> {
-    const active = { 'organisation.id': organisation.id, ...stateCondition('active', new Date(now())) };
-    const activeKeys = await models.apiKeys.find(active, { rotated_to: 1 }, { session }).lean();
+    const activeKeys = await models.apiKeys.find(activeIn(organisation.id), { rotated_to: 1 }, { session }).lean();
     const replaced = activeKeys.filter(({ rotated_to }) => rotated_to !== null).length;
     const most = Math.max(plans.of(organisation).active_keys, activeKeys.length - replaced);
     if (replaced <= most) return;
@@ -186,16 +193,10 @@ export function createApiKeys(
         ...(expires_before ? [{ rotated_to: null, expires_at: trusted({ $lt: new Date(expires_before) }) }] : []),
         ...(unused_since ? unusedConditions(new Date(unused_since)) : []),
       ];
-      const given = { state, search, replaced_by, expires_before, unused_since };
-      const givenFilters = Object.entries(given).filter(([, value]) => value);
-      const filters = Object.fromEntries(givenFilters);
-      return findPage(nativeCollection(models.apiKeys), {
-        organisationId,
-        operation: 'api_keys',
-        args,
-        filters,
-        conditions,
-      });
+      const all = Object.entries({ state, search, replaced_by, expires_before, unused_since });
+      const filters = Object.fromEntries(all.filter(([, value]) => value));
+      const request = { organisationId, operation: 'api_keys', args, filters, conditions };
+      return findPage(nativeCollection(models.apiKeys), request);
     },
     /** Revokes a key: once this resolves, no new request succeeds with it. False if the key does not exist. */
     async revoke(id: string, by = anyOrganisation): Promise<boolean> {
@@ -281,10 +282,8 @@ export function createApiKeys(
     async replacedBy(organisationId: string, ids: readonly string[]): Promise<ApiKey[]> {
       const all: ApiKey[] = [];
       for (let next = ids; next.length > 0;) {
-        const rotated = { 'organisation.id': organisationId, rotated_to: trusted({ $in: next }) };
-        const predecessors = await models.apiKeys
-          .find({ ...rotated, ...stateCondition('active', new Date(now())) })
-          .lean();
+        const rotated = { ...activeIn(organisationId), rotated_to: trusted({ $in: next }) };
+        const predecessors = await models.apiKeys.find(rotated).lean();
         all.push(...predecessors);
         next = predecessors.map(({ _id }) => _id);
       }

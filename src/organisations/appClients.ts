@@ -51,11 +51,14 @@ export function createAppClients({ clients }: Pick<ControlModels, 'clients'>, no
       const secret = input.authentication === 'none' ? undefined : newSecret();
       const created_at = new Date(now());
       const ends_at = new Date(created_at.getTime() + UNUSED_KEPT);
-      const digest = secret === undefined ? null : digestOf(secret);
-      const registered_from = digestOf(siteBucket(from));
       const client = {
-        ...{ _id: randomUUID(), ...input, secret: digest, registered_from },
-        ...{ created_at, allowed_at: null, ends_at },
+        _id: randomUUID(),
+        ...input,
+        secret: secret === undefined ? null : digestOf(secret),
+        registered_from: digestOf(siteBucket(from)),
+        created_at,
+        allowed_at: null,
+        ends_at,
       };
       await clients.create([client]);
       await trim();

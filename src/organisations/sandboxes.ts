@@ -69,7 +69,10 @@ export function createSandboxes(models: ControlModels, place: Place) {
         const { name = `${Array.from(owner.name).slice(0, OWNER_SHOWN).join('')} sandbox` } = input;
         const stored = { name, plan, currency, state, sandbox_of: of };
         const document: OrganisationDocument = {
-          ...{ _id, ...stored, ...FOR_EARLIER_VERSIONS, created_at: new Date() },
+          _id,
+          ...stored,
+          ...FOR_EARLIER_VERSIONS,
+          created_at: new Date(),
           ...(seeded && { unseeded: randomUUID() }),
         };
         await organisations.create([document], { session });

@@ -212,7 +212,9 @@ export function createSessions(models: ControlModels, clock: () => number) {
 
 /** The admin of the organisation that `demo` creates. */
 export const demoAdmin = (organisationId: string): NewSession => ({
-  ...{ organisationId, user: { id: 'link:demo', name: 'demo' }, role: 'admin' },
+  organisationId,
+  user: { id: 'link:demo', name: 'demo' },
+  role: 'admin',
 });
 
 /** A signed-in user as an actor in the audit log. */

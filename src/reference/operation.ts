@@ -2,7 +2,7 @@ import { bodySchema, type OpenApiDocument, type RequestBody } from '../openapi';
 import { COPY, ORIGIN, pre } from '../pages/code';
 import { html, type Html, withCode } from '../pages/html';
 import { LANGUAGES, type SampleRequest } from '../pages/samples';
-import { type Answer, answersOf, codesOf, json, type Operation, scopesOf, textOf, words } from './document';
+import { type Answer, answersOf, codesOf, json, type Operation, resolved, scopesOf, textOf, words } from './document';
 import { fieldList, membersOf, prose } from './fields';
 import { methodPill } from './list';
 
@@ -113,7 +113,7 @@ function success(document: OpenApiDocument, status: string, { content = {}, head
       <summary>${names.length} headers</summary>
       <ul class="fields">
         ${names.map(([name, header]) => {
-          const { description = '' } = headerOf(document, header);
+          const { description = '' } = resolved(document, header);
           return html`<li>
             <p class="field-head"><code>${name}</code></p>
             ${prose(description)}
@@ -122,14 +122,6 @@ function success(document: OpenApiDocument, status: string, { content = {}, head
       </ul>
     </details>
   </section>`;
-}
-
-function headerOf(
-  { components }: OpenApiDocument,
-  { $ref, description }: { $ref?: string; description?: string },
-): { description?: string } {
-  if ($ref === undefined) return { description: description ?? '' };
-  return components.headers?.[$ref.replace('#/components/headers/', '')] as { description?: string };
 }
 
 /** A status with the colour of its hundreds. */

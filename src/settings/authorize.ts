@@ -88,7 +88,12 @@ export function authorizeRoutes(options: AuthorizeOptions, signIn: (url: string,
     const { client, redirectUri, challenge } = asked;
     const code = await control.apps.allow(
       {
-        ...{ client, redirectUri, challenge, organisationId, host: hostOf(redirectUri), scopes: chosen.scopes },
+        client,
+        redirectUri,
+        host: hostOf(redirectUri),
+        challenge,
+        organisationId,
+        scopes: chosen.scopes,
         mcp: chosen.scopes.every((scope) => scope.endsWith(':read')) ? 'read' : 'write',
         created_by: session.user.name,
         lifetime: Number(chosen.lifetime) * DAY,

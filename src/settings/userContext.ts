@@ -73,7 +73,11 @@ export function createUserContexts(options: UserContextOptions) {
       async charge(points) {
         rate = await spend(limiter, budget, points);
       },
-      ...{ countAnswer, holdRows, isGone, noteInvalid, omitted },
+      countAnswer,
+      holdRows,
+      isGone,
+      noteInvalid,
+      omitted,
     };
   }
 
