@@ -91,19 +91,21 @@ export function createConnectedApps(models: Pick<ControlModels, 'apiKeys'>, opti
     const access_ends_at = new Date(Math.min(at.getTime() + ACCESS_LIFE, until?.getTime() ?? Infinity));
     const tokens: AppTokens = { access_ends_at, family, refresh: digestOf(refresh), previous, seed, issued_at: at };
     const pepper = pepperNumber();
-    const hashed = { ...hashWithNewSalt(access, config.KEY_PEPPER), ...(pepper !== undefined && { pepper }) };
-    const last_four = writeKey(prefix, key._id, access).slice(-4);
+    const set = {
+      ...hashWithNewSalt(access, config.KEY_PEPPER),
+      ...(pepper !== undefined && { pepper }),
+      last_four: writeKey(prefix, key._id, access).slice(-4),
+      expires_at: until,
+      'app.tokens': tokens,
+    };
+    const unended = { _id: key._id, revoked_at: null, expires_at: trusted({ $gt: at }) };
     return models.apiKeys
-      .findOneAndUpdate(
-        { _id: key._id, revoked_at: null, expires_at: trusted({ $gt: at }), ...expected },
-        { $set: { ...hashed, last_four, expires_at: until, 'app.tokens': tokens } },
-        { returnDocument: 'after' },
-      )
+      .findOneAndUpdate({ ...unended, ...expected }, { $set: set }, { returnDocument: 'after' })
       .lean() as Promise<AppKey | null>;
   }
 
   /** The tokens of a key, which follow the secret that was exchanged for them. */
-  function written(key: AppKey, tokens: AppTokens, exchanged: string, family: string): IssuedTokens {
+  function issuedTokens(key: AppKey, tokens: AppTokens, exchanged: string, family: string): IssuedTokens {
     const { access, refresh: secret } = nextSecrets(exchanged, tokens.seed);
     const refresh = writeRefreshToken(prefix, { id: key._id, family, secret });
     return { access: writeKey(prefix, key._id, access), refresh, accessEndsAt: tokens.access_ends_at, key };
@@ -119,11 +121,14 @@ export function createConnectedApps(models: Pick<ControlModels, 'apiKeys'>, opti
       const at = now();
       const code = { digest: digestOf(secret), challenge, redirect_uri: redirectUri };
       const app = { client_id: client._id, host, ends_at: new Date(at + lifetime), code };
-      const made = await apiKeys.create({ ...key, name: client.name, expires_at: new Date(at + CODE_LIFE), app }, by);
-      if (!made) return undefined;
+      const created = await apiKeys.create(
+        { ...key, name: client.name, expires_at: new Date(at + CODE_LIFE), app },
+        by,
+      );
+      if (!created) return undefined;
       // with the first tokens, for as long as the key
       await clients.keep(client._id, new Date(at + UNREDEEMED_KEPT));
-      return writeCode(prefix, made.document._id, secret);
+      return writeCode(prefix, created.document._id, secret);
     },
     /**
      * The key whose code this is; undefined if there is none. A code that was spent before ends its key if its own app shows it, with the
@@ -150,11 +155,12 @@ export function createConnectedApps(models: Pick<ControlModels, 'apiKeys'>, opti
     },
     /** The first tokens of a key whose code was spent; undefined if it has ended meanwhile. */
     async begin(key: AppKey): Promise<IssuedTokens | undefined> {
-      const [first, family] = [newSecret(), newSecret()];
+      const first = newSecret();
+      const family = newSecret();
       const stored = await store(key, { 'app.tokens': null }, first, digestOf(family), null);
       if (!stored?.app.tokens) return undefined;
       await clients.keep(stored.app.client_id, stored.app.ends_at);
-      return written(stored, stored.app.tokens, first, family);
+      return issuedTokens(stored, stored.app.tokens, first, family);
     },
     /** The key whose refresh token this is, or once was; undefined if there is none that may be used from this address. */
     async ofRefreshToken(text: string, from: string): Promise<AppKey | undefined> {
@@ -176,12 +182,12 @@ export function createConnectedApps(models: Pick<ControlModels, 'apiKeys'>, opti
         if (!key || !tokens || !isDigestOf(family, tokens.family)) return undefined;
         if (tokens.refresh !== presented) {
           const isRepeated = tokens.previous === presented && now() - tokens.issued_at.getTime() < REPEATED_WITHIN;
-          if (isRepeated) return written(key, tokens, secret, family);
+          if (isRepeated) return issuedTokens(key, tokens, secret, family);
           await end(key, from);
           return undefined;
         }
         const stored = await store(key, { 'app.tokens.refresh': presented }, secret, tokens.family, presented);
-        if (stored?.app.tokens) return written(stored, stored.app.tokens, secret, family);
+        if (stored?.app.tokens) return issuedTokens(stored, stored.app.tokens, secret, family);
       }
       return undefined;
     },

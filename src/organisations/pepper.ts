@@ -45,9 +45,6 @@ export interface PepperState {
 
 type Peppers = Pick<Config, 'KEY_PEPPER' | 'KEY_PEPPER_PREVIOUS'>;
 
-/** Resolves with the stored fingerprint, which another gateway may have inserted. */
-const UPSERT = { upsert: true, returnDocument: 'after' } as const;
-
 export function createPepperGuard(
   control: Connection,
   { apiKeys }: Pick<ControlModels, 'apiKeys'>,
@@ -74,6 +71,13 @@ export function createPepperGuard(
     return KEY_PEPPER_PREVIOUS !== undefined && (await matches(KEY_PEPPER_PREVIOUS, fingerprint)) ? 'previous' : 'none';
   }
 
+  /** Stores a first fingerprint, the candidate or that of KEY_PEPPER. Resolves with the stored one, which another gateway may have inserted. */
+  async function storeFirst(candidate?: Fingerprint): Promise<Fingerprint> {
+    const first = candidate ?? { ...(await makeFingerprint()), ...((await mayKeysBeOlder()) && { number: 1 }) };
+    const upsert = { upsert: true, returnDocument: 'after' } as const;
+    return (await rows.findOneAndUpdate({ _id: 'pepper' }, { $setOnInsert: first }, upsert)) ?? first;
+  }
+
   /**
    * Stores the fingerprint of KEY_PEPPER if none is stored (`candidate`, or a new one), if the stored one is that of the previous
    * pepper, or if no active key is left. Sets `number`.
@@ -81,11 +85,7 @@ export function createPepperGuard(
    */
   async function adopt(candidate?: Fingerprint): Promise<void> {
     for (;;) {
-      const there = await rows.findOne({ _id: 'pepper' });
-      const first = there ??
-        candidate ?? { ...(await makeFingerprint()), ...((await mayKeysBeOlder()) && { number: 1 }) };
-      const fingerprint =
-        there ?? (await rows.findOneAndUpdate({ _id: 'pepper' }, { $setOnInsert: first }, UPSERT)) ?? first;
+      const fingerprint = (await rows.findOne({ _id: 'pepper' })) ?? (await storeFirst(candidate));
       number = fingerprint.number ?? 0;
       const match = await knownAs(fingerprint);
       if (match === 'current') return;

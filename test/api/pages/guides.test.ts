@@ -101,7 +101,8 @@ test('/search.json has every operation, error code, guide and heading, each of w
   expect(headers['content-type']).toBe('application/json; charset=utf-8');
   expect(gzipSync(text).length).toBeLessThan(15_000);
   const found = JSON.parse(text) as SearchEntry[];
-  const shown = (kind: Found['kind']) => found.filter((one) => one.kind === kind).map(({ detail = '' }) => detail);
+  const shown = (kind: SearchEntry['kind']) =>
+    found.filter((one) => one.kind === kind).map(({ detail = '' }) => detail);
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
   );
