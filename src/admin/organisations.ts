@@ -60,7 +60,7 @@ export function createOrganisationOperations(
   const { control, databases, shardHealth, onNewJob } = options;
   const { organisations } = control.as(actor);
   const { plans } = control;
-  const once = control.creations.by(actor.who, attempt);
+  const once = control.creations.onceFor(actor.who, attempt);
   const { find, requireExisting, requireOpen } = finder;
 
   /** The organisations as answers have them, with their shards. */

@@ -7,7 +7,7 @@ import { DAYS_KEPT, organisationUsageId, type UsagePeriod } from '../organisatio
 import type { RequestPageQuery, RequestQuery } from '../organisations/requestLog';
 import { shownRequest } from '../organisations/requestName';
 import { DAY } from '../units';
-import type { AdminContext } from './acting';
+import type { AdminContext } from './caller';
 import { keyOf } from './keys';
 
 /* What an organisation's keys and people did. */

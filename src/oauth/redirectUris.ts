@@ -55,6 +55,7 @@ export function sourceOf(address: string): string {
 
 /** An address with more parameters in its query. */
 export function withParameters(address: string, parameters: Readonly<Record<string, string | undefined>>): string {
-  const given = Object.entries(parameters).filter((entry): entry is [string, string] => entry[1] !== undefined);
-  return `${address}${address.includes('?') ? '&' : '?'}${new URLSearchParams(given).toString()}`;
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameters)) if (value !== undefined) query.append(name, value);
+  return `${address}${address.includes('?') ? '&' : '?'}${query.toString()}`;
 }

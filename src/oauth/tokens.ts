@@ -1,6 +1,6 @@
 import type OAuth2Server from '@node-oauth/oauth2-server';
 import type { Exchange } from '../http/exchange';
-import { ACCESS_LIFE, type AppKey, type CodeShower, type IssuedTokens } from '../organisations/connectedApps';
+import { ACCESS_LIFE, type AppKey, type CodePresenter, type IssuedTokens } from '../organisations/connectedApps';
 import type { Control } from '../organisations/control';
 import type { ClientRow } from '../organisations/appRows';
 import { GRANT_TYPES } from './registration';
@@ -29,7 +29,7 @@ const tokenOf = ({ access, accessEndsAt, refresh, key }: IssuedTokens, client: O
 /** The library's storage, for one request. It refuses what is undefined. */
 function modelFor(
   { apps }: Pick<Control, 'apps'>,
-  { from, verifier }: Omit<CodeShower, 'clientId'>,
+  { from, verifier }: Omit<CodePresenter, 'clientId'>,
   refusal: () => Error,
 ) {
   // the library asks for the client first
@@ -56,7 +56,7 @@ function modelFor(
         user: grant,
       };
     },
-    revokeAuthorizationCode: ({ user }: { readonly user: Grant }) => apps.spend(user.key, from),
+    revokeAuthorizationCode: ({ user }: { readonly user: Grant }) => apps.redeem(user.key, from),
     async getRefreshToken(text: string) {
       const key = await apps.ofRefreshToken(text, from);
       if (!key) return undefined;

@@ -1,12 +1,12 @@
 import type { Admin, AdminOf } from '../admin';
-import { asOperator } from '../admin/acting';
+import { asOperator } from '../admin/caller';
 import { createBelongingOperations, type BelongingsOptions } from '../admin/belongings';
 import { createFinder } from '../admin/finder';
 import { type CreationHooks, createOrganisationOperations, type OrganisationsOptions } from '../admin/organisations';
 import type { Actor } from '../organisations/auditEvents';
 import type { Attempt } from '../organisations/creations';
 import { type FeedCaller, type FeedOptions, createFeedOperations } from './events';
-import { createWriteOperation, type WriteServices } from './writer';
+import { createWriteOperation, type WriteServices } from './writeOperation';
 
 type Parts = BelongingsOptions & OrganisationsOptions & Omit<FeedOptions, 'organisationsById' | 'requireOrganisation'>;
 

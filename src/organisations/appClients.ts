@@ -20,6 +20,12 @@ const AT_ONCE = 100;
 
 export type NewClient = Pick<ClientRow, 'name' | 'redirect_uris' | 'authentication'>;
 
+export interface Registered {
+  readonly client: ClientRow;
+  /** Undefined if it authenticates without one. */
+  readonly secret: string | undefined;
+}
+
 export function createAppClients({ clients }: Pick<ControlModels, 'clients'>, now: () => number) {
   async function trim(): Promise<void> {
     const unused = { allowed_at: null, kept_until: trusted({ $not: { $gt: new Date(now()) } }) };
@@ -44,10 +50,7 @@ export function createAppClients({ clients }: Pick<ControlModels, 'clients'>, no
   return {
     find,
     /** Registers an app from a network address. Its secret, if it has one, is stored nowhere. */
-    async register(
-      input: NewClient,
-      from: string,
-    ): Promise<{ readonly client: ClientRow; readonly secret: string | undefined }> {
+    async register(input: NewClient, from: string): Promise<Registered> {
       const secret = input.authentication === 'none' ? undefined : newSecret();
       const created_at = new Date(now());
       const ends_at = new Date(created_at.getTime() + UNUSED_KEPT);
@@ -71,7 +74,7 @@ export function createAppClients({ clients }: Pick<ControlModels, 'clients'>, no
       return isDigestOf(secret, client.secret) ? client : undefined;
     },
     /** Keeps a registration while an admin is asked about it, so that others cannot crowd it out. */
-    async keepForAsked(id: string): Promise<void> {
+    async keepDuringConsent(id: string): Promise<void> {
       const until = new Date(now() + ASKED_KEPT);
       await clients.updateOne({ _id: id }, { $max: { ends_at: until, kept_until: until } });
     },

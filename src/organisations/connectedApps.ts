@@ -17,7 +17,7 @@ import type { ControlModels } from './models';
 
 /** How long a code works, in milliseconds. */
 const CODE_LIFE = MINUTE;
-/** How long after its issue a spent code ends its key without the verifier of its challenge, in milliseconds. */
+/** How long after its issue a code that was used ends its key without the verifier of its challenge, in milliseconds. */
 const REPLAYED_WITHIN = 10 * MINUTE;
 /** How long a client is kept whose code was not exchanged, in milliseconds. */
 const UNREDEEMED_KEPT = DAY;
@@ -39,8 +39,8 @@ export interface Consent extends Pick<NewApiKey, 'organisationId' | 'scopes' | '
 /** A key of an app that has not ended. */
 export type AppKey = ApiKey & Required<Pick<ApiKey, 'app'>>;
 
-/** Who shows a code. */
-export interface CodeShower {
+/** Who presents a code. */
+export interface CodePresenter {
   /** The client that has authenticated; undefined if none has. */
   readonly clientId: string | undefined;
   readonly verifier: string | undefined;
@@ -73,7 +73,7 @@ export function createConnectedApps(models: Pick<ControlModels, 'apiKeys'>, opti
     return key?.app && keyState(key, new Date(now())) === 'active' ? (key as AppKey) : undefined;
   }
 
-  /** Ends what a stolen code or token came from. `from` is the network address of who showed it. */
+  /** Ends what a stolen code or token came from. `from` is the network address of who presented it. */
   async function end({ _id, name, app }: AppKey, from: string): Promise<void> {
     const by: Authority = { actor: { who: `app:${app.client_id}`, name, from } };
     await apiKeys.revoke(_id, by);
@@ -131,10 +131,10 @@ export function createConnectedApps(models: Pick<ControlModels, 'apiKeys'>, opti
       return writeCode(prefix, created.document._id, secret);
     },
     /**
-     * The key whose code this is; undefined if there is none. A code that was spent before ends its key if its own app shows it, with the
+     * The key whose code this is; undefined if there is none. A code that was used before ends its key if its own app presents it, with the
      * verifier or soon: who has only found it in a log ends nothing.
      */
-    async ofCode(text: string, { clientId, verifier = '', from }: CodeShower): Promise<AppKey | undefined> {
+    async ofCode(text: string, { clientId, verifier = '', from }: CodePresenter): Promise<AppKey | undefined> {
       const parsed = parseCode(prefix, text);
       const key = await findActive(parsed?.id);
       if (!parsed || !key || !isDigestOf(parsed.secret, key.app.code.digest)) return undefined;
@@ -144,16 +144,16 @@ export function createConnectedApps(models: Pick<ControlModels, 'apiKeys'>, opti
       if (clientId === key.app.client_id && (isSoon || isDigestOf(verifier, challenge))) await end(key, from);
       return undefined;
     },
-    /** Spends the code of a key; of two that do so at once, the second ends the key. False if it was spent before. */
-    async spend(key: AppKey, from: string): Promise<boolean> {
-      const unspent = { _id: key._id, revoked_at: null, 'app.code.used_at': null };
-      const { modifiedCount } = await models.apiKeys.updateOne(unspent, {
+    /** Uses the code of a key; of two that do so at once, the second ends the key. False if it was used before. */
+    async redeem(key: AppKey, from: string): Promise<boolean> {
+      const unused = { _id: key._id, revoked_at: null, 'app.code.used_at': null };
+      const { modifiedCount } = await models.apiKeys.updateOne(unused, {
         $set: { 'app.code.used_at': new Date(now()) },
       });
       if (modifiedCount === 0) await end(key, from);
       return modifiedCount === 1;
     },
-    /** The first tokens of a key whose code was spent; undefined if it has ended meanwhile. */
+    /** The first tokens of a key whose code was redeemed; undefined if it has ended meanwhile. */
     async begin(key: AppKey): Promise<IssuedTokens | undefined> {
       const first = newSecret();
       const family = newSecret();

@@ -56,7 +56,7 @@ export function createCreations({ creations: rows }: { readonly creations: Model
      * same key created. `make` must call `noteId`, if given, in its transaction. Without an `attempt` it is only `make`. It throws what they
      * throw, and AppError invalid_request, idempotency_key_reused, idempotency_in_progress.
      */
-    by:
+    onceFor:
       (who: string, attempt: Attempt | undefined) =>
       async <T>(
         creation: Creation,

@@ -3,7 +3,7 @@ import { nativeCollection } from '../mongo/native';
 import { type ApiKey, hashWithNewSalt } from '../auth/keys';
 import { MINUTE } from '../units';
 import type { ControlModels } from './models';
-import { createDelayedWriter } from './writer';
+import { createDelayedWriter } from './delayedWriter';
 
 /** last_used_at is written at most this often for a key, in milliseconds (contract, section 4). */
 const LAST_USED_EVERY = MINUTE;
