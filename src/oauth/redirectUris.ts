@@ -36,7 +36,8 @@ export function isRegistered(address: string, registered: readonly string[]): bo
 }
 
 function isSameLocal(address: string, registered: string): boolean {
-  const [one, other] = [new URL(address), new URL(registered)];
+  const one = new URL(address);
+  const other = new URL(registered);
   if (one.protocol !== 'http:' || other.protocol !== 'http:') return false;
   return one.hostname === other.hostname && one.pathname === other.pathname && one.search === other.search;
 }

@@ -61,11 +61,6 @@ export function createPepperGuard(
     return { salt, hash: (await hashOf(KEY_PEPPER, salt)).toString('base64') };
   }
 
-  /** Whether keys may have the previous pepper although no fingerprint is stored, since early versions stored none. */
-  async function mayKeysBeOlder(): Promise<boolean> {
-    return KEY_PEPPER_PREVIOUS !== undefined && (await apiKeys.exists(active())) !== null;
-  }
-
   async function knownAs(fingerprint: Fingerprint): Promise<PepperState['known']> {
     if (await matches(KEY_PEPPER, fingerprint)) return 'current';
     return KEY_PEPPER_PREVIOUS !== undefined && (await matches(KEY_PEPPER_PREVIOUS, fingerprint)) ? 'previous' : 'none';
@@ -73,7 +68,7 @@ export function createPepperGuard(
 
   /** Stores a first fingerprint, the candidate or that of KEY_PEPPER. Resolves with the stored one, which another gateway may have inserted. */
   async function storeFirst(candidate?: Fingerprint): Promise<Fingerprint> {
-    const first = candidate ?? { ...(await makeFingerprint()), ...((await mayKeysBeOlder()) && { number: 1 }) };
+    const first = candidate ?? (await makeFingerprint());
     const upsert = { upsert: true, returnDocument: 'after' } as const;
     return (await rows.findOneAndUpdate({ _id: 'pepper' }, { $setOnInsert: first }, upsert)) ?? first;
   }
@@ -102,10 +97,7 @@ export function createPepperGuard(
     /** What the database says about the peppers of the environment. */
     async state(): Promise<PepperState> {
       const fingerprint = await rows.findOne({ _id: 'pepper' });
-      if (fingerprint === null) {
-        const left = (await mayKeysBeOlder()) ? await apiKeys.countDocuments(active()) : 0;
-        return { known: 'current', left, lost: 0 };
-      }
+      if (fingerprint === null) return { known: 'current', left: 0, lost: 0 };
       const match = await knownAs(fingerprint);
       const current = fingerprint.number ?? 0;
       if (match !== 'current' || current === 0) return { known: match, left: 0, lost: 0 };

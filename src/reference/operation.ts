@@ -38,7 +38,8 @@ function described(operation: Operation): readonly [string, Html] {
   // the title says the same
   const description = operation.description.replace(`${operation.title}. `, '');
   const at = description.lastIndexOf('\n\n');
-  const [last, about] = [description.slice(at + 2), description.slice(0, Math.max(at, 0))];
+  const about = description.slice(0, Math.max(at, 0));
+  const last = description.slice(at + 2);
   const scopes = scopesOf(operation);
   const note = /^(?:Requires the scope|Requires one of the scopes|Any valid key)[^.]*\.(.*)$/s.exec(last)?.[1];
   const label = scopes.length === 0 ? 'Any valid key' : scopes.length === 1 ? 'Scope' : 'One of the scopes';

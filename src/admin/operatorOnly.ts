@@ -34,7 +34,7 @@ export interface DataActions {
   readonly fillSandbox: (data: OrganisationData, by: Writer) => Promise<unknown>;
 }
 
-export interface BelongingsOptions {
+export interface OperatorOnlyOptions {
   readonly config: Pick<Config, 'PUBLIC_URL' | 'HOST' | 'PORT'>;
   readonly control: Control;
   readonly databases: { readonly organisationData: OrganisationDataCache };
@@ -57,7 +57,7 @@ interface CustomerId {
   readonly customer_id: string;
 }
 
-export function createBelongingOperations(options: BelongingsOptions, { organisation, actor, show }: Target) {
+export function createOperatorOnlyOperations(options: OperatorOnlyOptions, { organisation, actor, show }: Target) {
   const { config, control, databases, actions } = options;
   // `operator:<token>`, as every actor here
   const writer = actor.who as Writer;
