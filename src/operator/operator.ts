@@ -8,7 +8,9 @@ import type { Attempt } from '../organisations/creations';
 import { type FeedCaller, type FeedOptions, createFeedOperations } from './events';
 import { createWriteOperation, type WriteServices } from './writeOperation';
 
-type Parts = OperatorOnlyOptions & OrganisationsOptions & Omit<FeedOptions, 'organisationsById' | 'requireOrganisation'>;
+type Parts = OperatorOnlyOptions &
+  OrganisationsOptions &
+  Omit<FeedOptions, 'organisationsById' | 'requireOrganisation'>;
 
 export interface OperatorOptions extends Parts {
   readonly admin: AdminOf;
