@@ -49,12 +49,13 @@ export function createWriteLines({
     exchange.askForBody();
     const { operator } = context;
     const written: WrittenCounts = new Map();
-    const recordWritten = async (): Promise<void> => {
-      for (const [id, counts] of written) await operator.lines.note({ id }, counts);
-    };
     try {
-      // recorded before the answer ends, so that who has it finds what was written in the audit log
-      await answerLines(exchange, { context, operator, exchange, written, onError }, isDraining).finally(recordWritten);
+      try {
+        await answerLines(exchange, { context, operator, exchange, written, onError }, isDraining);
+      } finally {
+        // before the answer ends, so that who has it finds what was written in the audit log
+        for (const [id, counts] of written) await operator.lines.note({ id }, counts);
+      }
       if (!isClosed(response)) response.end();
     } catch (error) {
       if (!response.headersSent) throw error;

@@ -89,7 +89,7 @@ export function createOpenId({ config, onError }: OpenIdOptions) {
       });
       return { url: url.href, attempt: codec.write({ state, nonce, verifier }) };
     },
-    readAttempt: codec.read,
+    readAttempt: (text: string | undefined) => codec.read(text),
     /**
      * The session for the user who returned. `search` is the query of the callback, with its `?`.
      * @throws AppError forbidden if the issuer rejected the user, or the user has no organisation or role here; unavailable as above
