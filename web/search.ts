@@ -1,4 +1,4 @@
-import type { Found } from '../src/pages/found';
+import type { SearchEntry } from '../src/pages/searchEntry';
 import { at } from './base';
 import { hasAll, wordsOf } from './match';
 
@@ -34,12 +34,12 @@ function offer(opener: HTMLElement): void {
   });
 }
 
-let loading: Promise<readonly Found[]> | undefined;
+let loading: Promise<readonly SearchEntry[]> | undefined;
 
-async function load(): Promise<readonly Found[]> {
+async function load(): Promise<readonly SearchEntry[]> {
   const answer = await fetch(at('/search.json'));
   if (!answer.ok) throw new Error(`HTTP ${answer.status}`);
-  return (await answer.json()) as readonly Found[];
+  return (await answer.json()) as readonly SearchEntry[];
 }
 
 /** A combobox with its listbox (WAI-ARIA practices): the focus stays in the field, the arrow keys choose. */
@@ -103,9 +103,9 @@ function createDialog() {
 }
 
 /** What has all words: first in the title, then in what is shown beside it, then in what it is about. Without words, the pages. */
-function findIn(all: readonly Found[], words: readonly string[]): readonly Found[] {
+function findIn(all: readonly SearchEntry[], words: readonly string[]): readonly SearchEntry[] {
   if (words.length === 0) return all.filter(({ kind }) => kind === 'Page');
-  const texts: readonly ((one: Found) => string)[] = [
+  const texts: readonly ((entry: SearchEntry) => string)[] = [
     ({ title }) => title,
     ({ title, detail = '', kind }) => `${title} ${detail} ${kind}`,
     ({ title, detail = '', kind, words: more = '' }) => `${title} ${detail} ${kind} ${more}`,
@@ -115,7 +115,7 @@ function findIn(all: readonly Found[], words: readonly string[]): readonly Found
 }
 
 /** On the settings pages, the requests that a text finds: a path, an id or an error code is looked for there. */
-function requestsOf(text: string): readonly Found[] {
+function requestsOf(text: string): readonly SearchEntry[] {
   const search = text.trim();
   if (search === '' || !document.querySelector('.app')) return [];
   const href = `/settings/requests?${new URLSearchParams({ search }).toString()}`;
@@ -128,7 +128,7 @@ function saidOf(count: number, text: string): string {
   return `${count} found${count > MOST ? `, the first ${MOST} are shown` : ''}`;
 }
 
-function optionOf({ kind, title, href, detail = '' }: Found, index: number): HTMLElement {
+function optionOf({ kind, title, href, detail = '' }: SearchEntry, index: number): HTMLElement {
   const option = element('a', { id: `found-${index}`, role: 'option', href: at(href), tabindex: '-1' });
   const [name, beside, of] = [element('span', {}), element('small', {}), element('em', {})];
   name.textContent = title;

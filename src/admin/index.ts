@@ -1,5 +1,5 @@
 import type { Control } from '../organisations/control';
-import type { AdminCaller } from './acting';
+import type { AdminCaller } from './caller';
 import { createKeyOperations } from './keys';
 import { createPeopleOperations, type PeopleOptions } from './people';
 import { createReportOperations } from './reports';
@@ -18,7 +18,7 @@ export function createAdmin(options: AdminOptions) {
   const { control } = options;
   const webhooksOf = createWebhooks(options);
   return (caller: AdminCaller) => {
-    const context = { ...caller, once: control.creations.by(caller.actor.who, caller.attempt) };
+    const context = { ...caller, once: control.creations.onceFor(caller.actor.who, caller.attempt) };
     return {
       ...createKeyOperations(context, options),
       ...createReportOperations(context, control),

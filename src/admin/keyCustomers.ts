@@ -18,6 +18,6 @@ export async function unknownCustomers(data: OrganisationData, ids: readonly str
     .collection(customers)
     .find({ _id: { $in: wanted } }, options)
     .toArray();
-  const found = new Set(rows.map(({ _id }) => _id));
-  return ids.filter((id) => !found.has(id.toLowerCase()));
+  const existing = new Set(rows.map(({ _id }) => _id));
+  return ids.filter((id) => !existing.has(id.toLowerCase()));
 }

@@ -11,7 +11,7 @@ import type { Authority } from '../organisations/auditEvents';
 import type { Control } from '../organisations/control';
 import { shownOnce } from '../organisations/creations';
 import { KeyRefused } from '../organisations/keyDocuments';
-import type { AdminContext } from './acting';
+import type { AdminContext } from './caller';
 import { storedCustomerIds, unknownCustomers } from './keyCustomers';
 
 /* An organisation's keys. A key of another organisation is `not_found`, like one that never existed. */

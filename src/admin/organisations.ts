@@ -60,7 +60,7 @@ export function createOrganisationOperations(
   const { control, databases, shardHealth, onNewJob } = options;
   const { organisations } = control.as(actor);
   const { plans } = control;
-  const once = control.creations.by(actor.who, attempt);
+  const once = control.creations.onceFor(actor.who, attempt);
   const { find, requireExisting, requireOpen } = finder;
 
   /** The organisations as answers have them, with their shards. */
@@ -71,7 +71,8 @@ export function createOrganisationOperations(
 
   async function show(organisation: OrganisationForOperators) {
     const { id } = organisation;
-    return shownOrganisation(organisation, (await databases.shardsOf([id])).get(id) ?? null);
+    const shards = await databases.shardsOf([id]);
+    return shownOrganisation(organisation, shards.get(id) ?? null);
   }
 
   /** @throws AppError validation_failed unless there is a plan with this name */
@@ -124,9 +125,7 @@ export function createOrganisationOperations(
         ...(external_ref !== undefined && { external_ref }),
       };
       if (external_ref !== undefined) requireLine(external_ref, '/external_ref');
-      const changed = await organisations
-        .update(organisationId, set)
-        .catch((error: unknown) => rethrowForCaller(error));
+      const changed = await organisations.update(organisationId, set).catch(rethrowForCaller);
       // its erasure has begun meanwhile
       if (!changed) throw beingErased();
       return show(changed);
@@ -171,7 +170,7 @@ export function createOrganisationOperations(
 
   /** Finds the open job that does this, or creates it. @throws AppError not_found; conflict if the state of the organisation does not allow it */
   async function askForJob(input: { kind: JobRow['kind']; organisationId: string; to: string | null }) {
-    const job = await control.jobs.findOrCreate(input, actor).catch((error: unknown) => rethrowForCaller(error));
+    const job = await control.jobs.findOrCreate(input, actor).catch(rethrowForCaller);
     if (!job) throw notFound('organisation');
     onNewJob();
     return shownJob(job);
@@ -179,6 +178,16 @@ export function createOrganisationOperations(
 }
 
 function shownJob({ _id: id, kind, organisation_id, to, state, step, error, actor, created_at, ended_at }: JobRow) {
-  const at = { created_by: actor.who, created_at, ended_at };
-  return { id, kind, organisation_id, to, state, step: state === 'running' ? step : null, error, ...at };
+  return {
+    id,
+    kind,
+    organisation_id,
+    to,
+    state,
+    step: state === 'running' ? step : null,
+    error,
+    created_by: actor.who,
+    created_at,
+    ended_at,
+  };
 }

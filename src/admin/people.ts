@@ -4,7 +4,7 @@ import { AppError, notFound } from '../errors';
 import type { Control } from '../organisations/control';
 import { shownOnce } from '../organisations/creations';
 import { signInUrl } from '../organisations/signInTokens';
-import type { AdminContext } from './acting';
+import type { AdminContext } from './caller';
 import { plainName } from './refusals';
 
 /* The people of an organisation: who has signed in, who is invited, and their sessions. A sandbox's are those of its organisation. */

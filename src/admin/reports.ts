@@ -7,7 +7,7 @@ import { DAYS_KEPT, organisationUsageId, type UsagePeriod } from '../organisatio
 import type { RequestPageQuery, RequestQuery } from '../organisations/requestLog';
 import { shownRequest } from '../organisations/requestName';
 import { DAY } from '../units';
-import type { AdminContext } from './acting';
+import type { AdminContext } from './caller';
 import { keyOf } from './keys';
 
 /* What an organisation's keys and people did. */
@@ -25,8 +25,9 @@ interface UsageQuery extends Days {
   readonly period?: UsagePeriod | null;
 }
 
-/** Days of usage in an answer, by default and at most. */
-const [USUAL_DAYS, MAX_DAYS] = [30, 100];
+/** Days of usage in an answer, if none are named. */
+const USUAL_DAYS = 30;
+const MAX_DAYS = 100;
 
 export function createReportOperations({ organisation, isOperator }: AdminContext, control: Control) {
   const { apiKeys, audit, usage, requests } = control;
@@ -90,6 +91,16 @@ function mapPage<From, To>(page: Page<From>, map: (row: From) => To): Page<To> {
 /** An event as an answer has it: `details` as JSON text. */
 function auditEvent({ _id: id, at, action, actor, key_id, times = 1, last_at = at, details }: AuditEvent) {
   const { who, name, from } = actor;
-  const what = { id, at, times, last_at, action, actor: who, actor_name: name ?? null, from, key_id };
-  return { ...what, details: JSON.stringify(details) };
+  return {
+    id,
+    at,
+    times,
+    last_at,
+    action,
+    actor: who,
+    actor_name: name ?? null,
+    from,
+    key_id,
+    details: JSON.stringify(details),
+  };
 }

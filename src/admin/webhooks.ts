@@ -34,7 +34,7 @@ import { type Attempt, shownAttempt } from '../webhooks/post';
 import { oldSecretUntil, type Sender, type ShownEvent } from '../webhooks/sending';
 import { NO_SECRET } from '../webhooks/settings';
 import { deliveryStatistics, MOST_COUNTED } from '../webhooks/statistics';
-import type { AdminContext } from './acting';
+import type { AdminContext } from './caller';
 
 /*
  * An organisation's webhook endpoints. Operations throw AppError not_found for an endpoint of another organisation, as for one that never

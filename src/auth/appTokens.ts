@@ -1,4 +1,4 @@
-import { createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { parseKey, secretOf, writeKey } from './keys';
 
 /*
@@ -11,15 +11,6 @@ const ROTATION = /_([0-9A-Za-z]{43})$/;
 
 const codePrefix = (prefix: string): string => `${prefix}code_`;
 const refreshPrefix = (prefix: string): string => `${prefix}refresh_`;
-
-/** A secret of 256 random bits. */
-export const newSecret = (): string => secretOf(randomBytes(32));
-
-export const digestOf = (secret: string): string => hash('sha256', secret, 'base64url');
-
-export function isDigestOf(secret: string, digest: string): boolean {
-  return timingSafeEqual(Buffer.from(digestOf(secret)), Buffer.from(digest));
-}
 
 export const writeCode = (prefix: string, id: string, secret: string): string =>
   writeKey(codePrefix(prefix), id, secret);

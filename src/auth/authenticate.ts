@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { LRUCache } from 'lru-cache';
 import { AppError, movingError } from '../errors';
-import { type ApiKey, fingerprint, isShapedLikeKey, matchesAny, parseKey, rangesOf, textState } from './keys';
+import { digestOf } from './digest';
+import { type ApiKey, isShapedLikeKey, matchesAny, parseKey, rangesOf, textState } from './keys';
 import type { Plans } from './plans';
 import { DEFAULT_MCP, type KeyPrincipal, type Organisation, STATES } from './principal';
 import { isInRanges } from './addresses';
@@ -68,6 +69,11 @@ export interface KnownKey {
   readonly organisationId: string | undefined;
 }
 
+/** The token of an Authorization header; undefined if it has none. */
+export function bearerToken(header: string | undefined): string | undefined {
+  return /^Bearer +([^\s]+) *$/i.exec(header ?? '')?.[1];
+}
+
 export function createAuthenticator(options: AuthenticatorOptions) {
   const { findKey, knownKey } = keyFinder(options, options.now ?? Date.now);
 
@@ -130,11 +136,11 @@ const REPEATED_FROM = 100;
 function keyFinder(options: AuthenticatorOptions, now: () => number) {
   const { keyPrefixes, pepper, previousPepper } = options;
   const peppers = previousPepper === undefined ? [pepper] : [pepper, previousPepper];
-  const refusals = new LRUCache<string, { storedKey: ApiKey | null; refusal: Refusal; times: number }>(REFUSALS_KEPT);
+  const refusals = new LRUCache<string, CachedRefusal>(REFUSALS_KEPT);
   const seen = createSeenKeys(peppers);
 
   function parse(header: string | undefined) {
-    const token = /^Bearer +([^\s]+) *$/i.exec(header ?? '')?.[1];
+    const token = bearerToken(header);
     const prefix = token === undefined ? undefined : keyPrefixes.find((candidate) => isShapedLikeKey(token, candidate));
     return { token, prefix, parsed: token === undefined || prefix === undefined ? undefined : parseKey(token, prefix) };
   }
@@ -142,6 +148,19 @@ function keyFinder(options: AuthenticatorOptions, now: () => number) {
   function knownKey(header: string | undefined): KnownKey | undefined {
     const { parsed } = parse(header);
     return parsed && { keyId: parsed.id, organisationId: seen.of(parsed)?.key.organisation.id };
+  }
+
+  /**
+   * Whether a secret is that of the stored key; without one it takes as long to say no. `rememberedKey` is the same key as read before, with
+   * which the secret was just compared: its salt and hash, which also cover the customers.
+   */
+  function isSecretOf(storedKey: ApiKey | null, secret: string, rememberedKey: ApiKey | undefined): boolean {
+    const isUnchanged =
+      storedKey !== null &&
+      storedKey.salt === rememberedKey?.salt &&
+      storedKey.hash === rememberedKey.hash &&
+      isDeepStrictEqual(storedKey.restricted, rememberedKey.restricted);
+    return isUnchanged || matchesAny(secret, storedKey ?? undefined, peppers);
   }
 
   async function findKey(
@@ -156,7 +175,7 @@ function keyFinder(options: AuthenticatorOptions, now: () => number) {
       return { reason: prefix === undefined ? 'malformed' : 'checksum' };
     }
     // a hash costs a hundredth of a request
-    const knownRefusal = refusals.size === 0 ? undefined : refusals.get(fingerprint(token));
+    const knownRefusal = refusals.size === 0 ? undefined : refusals.get(digestOf(token));
     if (knownRefusal && knownRefusal.times >= REPEATED_FROM) {
       options.onFound?.(knownRefusal.storedKey);
       return knownRefusal.refusal;
@@ -181,33 +200,44 @@ function keyFinder(options: AuthenticatorOptions, now: () => number) {
     const storedKey =
       stored && token.startsWith(stored.prefix) && (stored.app !== undefined) === isOfApp ? stored : null;
     options.onFound?.(storedKey);
-    // the secret was just compared with this salt and hash, which also cover the customers
-    const isCompared =
-      storedKey !== null &&
-      storedKey.salt === rememberedKey?.salt &&
-      storedKey.hash === rememberedKey.hash &&
-      isDeepStrictEqual(storedKey.restricted, rememberedKey.restricted);
-    const matches = isCompared || matchesAny(parsed.secret, storedKey ?? undefined, peppers);
-    const state = storedKey && matches ? textState(storedKey, new Date(now())) : storedKey ? 'wrong_secret' : 'unknown';
-    if (storedKey && state === 'active') {
-      seen.note(storedKey);
-      return { key: storedKey, secret: parsed.secret };
+    const isRight = isSecretOf(storedKey, parsed.secret, rememberedKey);
+    const result = checkKey(storedKey, parsed, isRight, new Date(now()));
+    if ('key' in result) {
+      seen.note(result.key);
+      return result;
     }
     // ids are not secret, so a wrong secret must not make requests with the real key slower
-    if (remembered || state !== 'wrong_secret') seen.forget(parsed.id);
-    const owner = storedKey && matches ? ownerOf(storedKey) : {};
-    const refusal = { reason: state as Exclude<typeof state, 'active'>, keyId: parsed.id, ...owner };
-    if (knownRefusal) Object.assign(knownRefusal, { storedKey, refusal, times: knownRefusal.times + 1 });
-    else refusals.set(fingerprint(token), { storedKey, refusal, times: 1 });
-    return refusal;
+    if (remembered || result.reason !== 'wrong_secret') seen.forget(parsed.id);
+    if (knownRefusal) Object.assign(knownRefusal, { storedKey, refusal: result, times: knownRefusal.times + 1 });
+    else refusals.set(digestOf(token), { storedKey, refusal: result, times: 1 });
+    return result;
   }
 
   return { findKey, knownKey };
 }
 
+interface CachedRefusal {
+  readonly storedKey: ApiKey | null;
+  readonly refusal: Refusal;
+  readonly times: number;
+}
+
 interface PresentedKey {
   readonly key: ApiKey;
   readonly secret: string;
+}
+
+/** The key if it is accepted, and otherwise why it is not. `isRight` is whether the caller has its secret. */
+function checkKey(
+  key: ApiKey | null,
+  { id, secret }: NonNullable<ReturnType<typeof parseKey>>,
+  isRight: boolean,
+  now: Date,
+): PresentedKey | Refusal {
+  if (!key) return { reason: 'unknown', keyId: id };
+  if (!isRight) return { reason: 'wrong_secret', keyId: id };
+  const state = textState(key, now);
+  return state === 'active' ? { key, secret } : { reason: state, keyId: id, ...ownerOf(key) };
 }
 
 function ownerOf({ _id: key, organisation }: ApiKey): Pick<Refusal, 'owner'> {

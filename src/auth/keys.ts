@@ -1,4 +1,4 @@
-import { createHmac, hash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
+import { createHmac, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import baseX from 'base-x';
 import type { ConnectedApp } from './connectedApp';
@@ -55,7 +55,7 @@ export interface NewKey extends KeySecret {
 /** Creates a key with a configured prefix (`svc_live_`). */
 export function generateKey(prefix: string, pepper: string, customerIds?: readonly string[]): NewKey {
   const id = randomUUID();
-  const secret = secretOf(randomBytes(32));
+  const secret = newSecret();
   const key = writeKey(prefix, id, secret);
   return {
     id,
@@ -68,6 +68,9 @@ export function generateKey(prefix: string, pepper: string, customerIds?: readon
 
 /** 256 bits as a secret. */
 export const secretOf = (bits: Uint8Array): string => encode(bits, SECRET_LENGTH);
+
+/** A secret of 256 random bits. */
+export const newSecret = (): string => secretOf(randomBytes(32));
 
 /** The text of a key. */
 export function writeKey(prefix: string, id: string, secret: string): string {
@@ -127,14 +130,6 @@ export function hashSecret(secret: string, salt: string, pepper: string): string
 }
 
 const DECOY: KeySecret = { salt: randomBytes(SALT_BYTES).toString('base64'), hash: randomBytes(32).toString('base64') };
-
-/**
- * What caches keep in place of a string from a caller: the string may be an API key, and even a short slice of it keeps the whole header,
- * up to 16 KiB, in memory.
- */
-export function fingerprint(text: string): string {
-  return hash('sha256', text, 'base64url');
-}
 
 /** Whether a secret matches the stored hash, in constant time. An unknown key is compared with a decoy, so that it costs the same. */
 export function secretMatches(secret: string, stored: KeySecret | undefined, pepper: string): boolean {
@@ -266,7 +261,8 @@ export function shownKey(key: ApiKey, state: KeyState) {
     customer_ids: key.restricted?.customer_ids ?? null,
     rotated_to,
     mcp,
-    ...{ kind: app ? 'app' : 'key', app: app ? { client_id: app.client_id, host: app.host } : null },
+    kind: app ? 'app' : 'key',
+    app: app ? { client_id: app.client_id, host: app.host } : null,
     state,
   };
 }

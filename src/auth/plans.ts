@@ -60,7 +60,7 @@ type OnPlan = Pick<Organisation, 'plan'>;
 
 export function createPlans(variables: PlanVariables) {
   const { plans, default: first } = variables.PLANS_FILE ?? BUILT_IN;
-  const byName = new Map(Object.entries(plans).map(([name, given]) => [name, withDefaults(name, given, variables)]));
+  const byName = new Map(Object.entries(plans).map(([name, inFile]) => [name, withDefaults(name, inFile, variables)]));
   const unknown = withDefaults('', { api: false }, variables);
   return {
     /** In the order of the file. */
@@ -77,23 +77,25 @@ export function createPlans(variables: PlanVariables) {
     /** What is wrong with a name that is given to an organisation, as a clause; undefined for that of a plan. */
     faultOf: (name: string): string | undefined =>
       byName.has(name) ? undefined : `must be one of ${[...byName.keys()].join(', ')}`,
-    /** The setting that an operator raises to raise a limit. */
-    settingOf: (member: 'active_keys', { plan }: OnPlan): string =>
-      variables.PLANS_FILE?.plans[plan]?.[member] === undefined ? 'MAX_KEYS' : `${member} of ${plan} in PLANS_FILE`,
+    /** The setting that an operator raises to allow more active keys. */
+    settingOfActiveKeys: ({ plan }: OnPlan): string =>
+      variables.PLANS_FILE?.plans[plan]?.active_keys === undefined
+        ? 'MAX_KEYS'
+        : `active_keys of ${plan} in PLANS_FILE`,
   };
 }
 
-function withDefaults(name: string, given: PlanInFile, variables: PlanVariables): Plan {
-  const { points_per_minute = variables.RATE_LIMIT_PER_MINUTE } = given;
+function withDefaults(name: string, inFile: PlanInFile, variables: PlanVariables): Plan {
+  const { points_per_minute = variables.RATE_LIMIT_PER_MINUTE } = inFile;
   const tenfold = Math.min(MAX_POINTS, ORGANISATION_FACTOR * points_per_minute);
   return {
     name,
-    api: given.api,
+    api: inFile.api,
     points_per_minute,
     organisation_points_per_minute:
-      given.organisation_points_per_minute ?? variables.RATE_LIMIT_ORGANISATION ?? tenfold,
-    active_keys: given.active_keys ?? variables.MAX_KEYS,
-    webhook_endpoints: given.webhook_endpoints ?? DEFAULT_ENDPOINTS,
-    bytes: given.bytes === undefined ? (variables.MAX_ORGANISATION_BYTES ?? null) : given.bytes,
+      inFile.organisation_points_per_minute ?? variables.RATE_LIMIT_ORGANISATION ?? tenfold,
+    active_keys: inFile.active_keys ?? variables.MAX_KEYS,
+    webhook_endpoints: inFile.webhook_endpoints ?? DEFAULT_ENDPOINTS,
+    bytes: inFile.bytes === undefined ? (variables.MAX_ORGANISATION_BYTES ?? null) : inFile.bytes,
   };
 }

@@ -108,7 +108,7 @@ async function withWebhooks<T>(
     const [{ webhookParts }, { createAdmin }, { asOperator }] = await Promise.all([
       import('../webhooks/index.js'),
       import('../admin/index.js'),
-      import('../admin/acting.js'),
+      import('../admin/caller.js'),
     ]);
     const { poster, management } = webhookParts({ config, ...store });
     const adminOf = createAdmin({ config, ...store, ...management });

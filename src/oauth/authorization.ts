@@ -22,7 +22,8 @@ export interface AuthorizationRequest {
  * What to do with a request: ask somebody; or show why it is wrong, a sentence. `backTo` is where the browser of somebody who is signed in goes
  * with the error instead: only to an app that some admin has allowed, since anyone can register an address (RFC 9700, section 4.11.2).
  */
-export type Checked = { readonly asked: AuthorizationRequest } | { readonly fault: string; readonly backTo?: string };
+export type Checked =
+  { readonly authorization: AuthorizationRequest } | { readonly fault: string; readonly backTo?: string };
 
 /** Finds a registered app by its id. */
 type FindClient = (id: string) => Promise<ClientRow | undefined>;
@@ -35,7 +36,8 @@ export async function checkAuthorization(query: string, address: string, find: F
     const values = parameters.getAll(name);
     return values.length === 1 ? values[0] : undefined;
   };
-  const [clientId, redirectUri] = [single('client_id'), single('redirect_uri')];
+  const clientId = single('client_id');
+  const redirectUri = single('redirect_uri');
   const client = clientId === undefined ? undefined : await find(clientId);
   if (!client) return { fault: 'The app is not registered here. Remove the connection in the app and add it again.' };
   if (redirectUri === undefined || !isRegistered(redirectUri, client.redirect_uris))
@@ -51,14 +53,20 @@ export async function checkAuthorization(query: string, address: string, find: F
   const named = (single('scope') ?? '').split(' ');
   const scopes = published.usedScopes.filter((scope) => named.includes(scope));
   const challenge = single('code_challenge') ?? '';
-  return { asked: { client, redirectUri, challenge, state, scopes } };
+  return { authorization: { client, redirectUri, challenge, state, scopes } };
+}
+
+/** Whether a parameter is sent more than once, which OAuth forbids (RFC 6749, section 3.1). */
+export function hasRepeated(parameters: URLSearchParams): boolean {
+  const names = [...parameters.keys()];
+  return new Set(names).size < names.length;
 }
 
 /** What is wrong with a request of a registered app: the name of the error, and why. */
 function faultOf(parameters: URLSearchParams, address: string): readonly [string, string] | undefined {
-  const names = [...parameters.keys()].filter((name) => name !== 'resource');
-  const repeated = names.find((name, at) => names.indexOf(name) !== at);
-  if (repeated !== undefined) return ['invalid_request', 'a parameter must not be repeated'];
+  const others = new URLSearchParams(parameters);
+  others.delete('resource');
+  if (hasRepeated(others)) return ['invalid_request', 'a parameter must not be repeated'];
   if (parameters.has('request') || parameters.has('request_uri'))
     return ['invalid_request', 'requests as objects are not supported'];
   if (parameters.get('response_type') !== 'code') return ['unsupported_response_type', 'response_type must be code'];

@@ -7,6 +7,7 @@ import { type Exchange, JSON_TYPE, send, soleAuthorization } from '../http/excha
 import type { Control } from '../organisations/control';
 import { isOwnResource, OAUTH_PATH, type OAuthAddress, RESOURCE_METADATA, SERVER_METADATA } from './address';
 import { resourceMetadata, serverMetadata } from './metadata';
+import { hasRepeated } from './authorization';
 import { readRegistration, REGISTRATION_LIMIT, shownRegistration } from './registration';
 import { createTokenRequests } from './tokens';
 
@@ -78,9 +79,7 @@ export function createOAuthApi({ config, control, addressOf, failures, admit }: 
     form.delete('resource');
     // the scopes are those that an admin allowed, whatever is asked for with a refresh token
     form.delete('scope');
-    const names = [...form.keys()];
-    const repeated = names.find((name, at) => names.indexOf(name) !== at);
-    if (repeated !== undefined)
+    if (hasRepeated(form))
       throw invalidRequest([{ pointer: '', code: 'duplicate', detail: 'must have each parameter once' }]);
     if (resources.every((resource) => isOwnResource(address, resource))) return Object.fromEntries(form);
     refuse(exchange, 400, {

@@ -36,7 +36,8 @@ export function isRegistered(address: string, registered: readonly string[]): bo
 }
 
 function isSameLocal(address: string, registered: string): boolean {
-  const [one, other] = [new URL(address), new URL(registered)];
+  const one = new URL(address);
+  const other = new URL(registered);
   if (one.protocol !== 'http:' || other.protocol !== 'http:') return false;
   return one.hostname === other.hostname && one.pathname === other.pathname && one.search === other.search;
 }
@@ -55,6 +56,7 @@ export function sourceOf(address: string): string {
 
 /** An address with more parameters in its query. */
 export function withParameters(address: string, parameters: Readonly<Record<string, string | undefined>>): string {
-  const given = Object.entries(parameters).filter((entry): entry is [string, string] => entry[1] !== undefined);
-  return `${address}${address.includes('?') ? '&' : '?'}${new URLSearchParams(given).toString()}`;
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameters)) if (value !== undefined) query.append(name, value);
+  return `${address}${address.includes('?') ? '&' : '?'}${query.toString()}`;
 }

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { nameFault } from '../auth/keys';
-import { CLIENT_AUTHENTICATION, type ClientRow } from '../organisations/appRows';
-import type { NewClient } from '../organisations/appClients';
+import { CLIENT_AUTHENTICATION } from '../organisations/appRows';
+import type { NewClient, Registered } from '../organisations/appClients';
 import type { OAuthFault } from './errors';
 import { hostOf, redirectFault } from './redirectUris';
 
@@ -22,12 +22,15 @@ const DECEPTIVE = /[\p{Default_Ignorable_Code_Point}\p{Cf}]|\p{M}{3,}/u;
 /** Why an app cannot have a name beside that of the site, as a clause; undefined if it can. */
 function clientNameFault(name: string, brand: string): string | undefined {
   if (DECEPTIVE.test(name)) return 'must have no invisible characters, and at most two combining marks in a row';
-  const [plainName, plainBrand] = [name, brand].map((text) => text.normalize('NFKC').toLowerCase()) as [string, string];
+  const plainName = comparable(name);
+  const plainBrand = comparable(brand);
   // a short one is part of many words
   const isPosing =
     plainBrand.length < 4 ? plainName.split(/[^\p{L}\p{N}]+/u).includes(plainBrand) : plainName.includes(plainBrand);
   return isPosing ? `must not contain ${brand}` : nameFault(name);
 }
+
+const comparable = (text: string): string => text.normalize('NFKC').toLowerCase();
 
 /** What is read of a registration; its other members are ignored, as the RFC requires. */
 const metadata = z.object({
@@ -60,21 +63,15 @@ export function readRegistration(body: unknown, brand: string): NewClient | OAut
     return fault('invalid_client_metadata', 'grant_types: must include authorization_code');
   if (response_types && !response_types.includes('code'))
     return fault('invalid_client_metadata', 'response_types: must include code');
-  const given = client_name?.trim() ?? '';
-  const name = given === '' ? hostOf(redirect_uris[0] ?? '') : given;
-  const why = given === '' ? nameFault(name) : clientNameFault(name, brand);
+  const chosenName = client_name?.trim() ?? '';
+  const name = chosenName === '' ? hostOf(redirect_uris[0] ?? '') : chosenName;
+  const why = chosenName === '' ? nameFault(name) : clientNameFault(name, brand);
   if (why !== undefined) return fault('invalid_client_metadata', `client_name: ${why}`);
   return { name, redirect_uris: [...new Set(redirect_uris)], authentication: token_endpoint_auth_method };
 }
 
 /** What an app is told of its registration. */
-export function shownRegistration({
-  client,
-  secret,
-}: {
-  readonly client: ClientRow;
-  readonly secret: string | undefined;
-}) {
+export function shownRegistration({ client, secret }: Registered) {
   return {
     client_id: client._id,
     ...(secret !== undefined && { client_secret: secret, client_secret_expires_at: 0 }),

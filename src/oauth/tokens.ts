@@ -1,6 +1,6 @@
 import type OAuth2Server from '@node-oauth/oauth2-server';
 import type { Exchange } from '../http/exchange';
-import { ACCESS_LIFE, type AppKey, type CodeShower, type IssuedTokens } from '../organisations/connectedApps';
+import { ACCESS_LIFE, type AppKey, type CodePresenter, type IssuedTokens } from '../organisations/connectedApps';
 import type { Control } from '../organisations/control';
 import type { ClientRow } from '../organisations/appRows';
 import { GRANT_TYPES } from './registration';
@@ -18,14 +18,18 @@ const clientOf = ({ _id: id }: Pick<ClientRow, '_id'>): OAuth2Server.Client => (
 
 /** What the library answers with. */
 const tokenOf = ({ access, accessEndsAt, refresh, key }: IssuedTokens, client: OAuth2Server.Client) => ({
-  ...{ accessToken: access, accessTokenExpiresAt: accessEndsAt, refreshToken: refresh, scope: [...key.scopes] },
-  ...{ client, user: {} },
+  accessToken: access,
+  accessTokenExpiresAt: accessEndsAt,
+  refreshToken: refresh,
+  scope: [...key.scopes],
+  client,
+  user: {},
 });
 
 /** The library's storage, for one request. It refuses what is undefined. */
 function modelFor(
   { apps }: Pick<Control, 'apps'>,
-  { from, verifier }: Omit<CodeShower, 'clientId'>,
+  { from, verifier }: Omit<CodePresenter, 'clientId'>,
   refusal: () => Error,
 ) {
   // the library asks for the client first
@@ -42,12 +46,17 @@ function modelFor(
       const { code, client_id } = key.app;
       const grant: Grant = { key };
       return {
-        ...{ authorizationCode: text, expiresAt: key.expires_at ?? key.app.ends_at, redirectUri: code.redirect_uri },
-        ...{ codeChallenge: code.challenge, codeChallengeMethod: 'S256', scope: [...key.scopes] },
-        ...{ client: clientOf({ _id: client_id }), user: grant },
+        authorizationCode: text,
+        expiresAt: key.expires_at ?? key.app.ends_at,
+        redirectUri: code.redirect_uri,
+        codeChallenge: code.challenge,
+        codeChallengeMethod: 'S256',
+        scope: [...key.scopes],
+        client: clientOf({ _id: client_id }),
+        user: grant,
       };
     },
-    revokeAuthorizationCode: ({ user }: { readonly user: Grant }) => apps.spend(user.key, from),
+    revokeAuthorizationCode: ({ user }: { readonly user: Grant }) => apps.redeem(user.key, from),
     async getRefreshToken(text: string) {
       const key = await apps.ofRefreshToken(text, from);
       if (!key) return undefined;

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { LRUCache } from 'lru-cache';
 import { type KeyRateLimiter, type KeyRateState, rateLimited } from '../admission/rateLimit';
 import { type Authenticate, requirePlan, requireState } from '../auth/authenticate';
-import { fingerprint } from '../auth/keys';
+import { digestOf } from '../auth/digest';
 import type { Plans } from '../auth/plans';
 import type { KeyPrincipal, Organisation } from '../auth/principal';
 import { checkIdempotencyKey, createIdempotentWrite } from '../tenant/idempotency';
@@ -53,7 +53,7 @@ export function createOpenContext(options: ContextOptions): OpenContext<DataCont
 
   return async (request, begin) => {
     const { requestId, authorization, address, onRate, onReplay, onPrincipal, onRefused, onMissingScope } = request;
-    const caller = (): string => fingerprint(`${address} ${authorization ?? ''}`);
+    const caller = (): string => digestOf(`${address} ${authorization ?? ''}`);
     const paid = await payIfOverLimit();
     // a request that begins early and is dropped would leave spans in the trace
     const mayBegin = begin && !request.trace && (isCalm?.() ?? true);

@@ -1,14 +1,16 @@
 import type { Admin, AdminOf } from '../admin';
-import { asOperator } from '../admin/acting';
-import { createBelongingOperations, type BelongingsOptions } from '../admin/belongings';
+import { asOperator } from '../admin/caller';
+import { createOperatorOnlyOperations, type OperatorOnlyOptions } from '../admin/operatorOnly';
 import { createFinder } from '../admin/finder';
 import { type CreationHooks, createOrganisationOperations, type OrganisationsOptions } from '../admin/organisations';
 import type { Actor } from '../organisations/auditEvents';
 import type { Attempt } from '../organisations/creations';
 import { type FeedCaller, type FeedOptions, createFeedOperations } from './events';
-import { createWriteOperation, type WriteServices } from './writer';
+import { createWriteOperation, type WriteServices } from './writeOperation';
 
-type Parts = BelongingsOptions & OrganisationsOptions & Omit<FeedOptions, 'organisationsById' | 'requireOrganisation'>;
+type Parts = OperatorOnlyOptions &
+  OrganisationsOptions &
+  Omit<FeedOptions, 'organisationsById' | 'requireOrganisation'>;
 
 export interface OperatorOptions extends Parts {
   readonly admin: AdminOf;
@@ -24,7 +26,7 @@ interface OperatorRequest {
 }
 
 /** What is done in an organisation that is named by `id`. */
-type OrganisationOperations = Admin & ReturnType<typeof createBelongingOperations>;
+type OrganisationOperations = Admin & ReturnType<typeof createOperatorOnlyOperations>;
 
 /** What is possible while an organisation is being erased: to see what was, and to end what is left. */
 const WHILE_ERASING: readonly string[] = [
@@ -60,7 +62,7 @@ export function createOperator(options: OperatorOptions, actor: Actor, { attempt
       const organisation = await (WHILE_ERASING.includes(name) ? requireExisting(id) : requireOpen(id));
       const operations: OrganisationOperations = {
         ...options.admin(asOperator(organisation, actor, attempt)),
-        ...createBelongingOperations(options, { organisation, actor, show: organisationOperations.show }),
+        ...createOperatorOnlyOperations(options, { organisation, actor, show: organisationOperations.show }),
       };
       return operations[name](args as never, hooks);
     },

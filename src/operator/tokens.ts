@@ -1,5 +1,5 @@
 import { hash, timingSafeEqual } from 'node:crypto';
-import type { RefusalReason } from '../auth/authenticate';
+import { bearerToken, type RefusalReason } from '../auth/authenticate';
 import { isInRanges } from '../auth/addresses';
 import type { Config } from '../config';
 import { AppError } from '../errors';
@@ -21,7 +21,7 @@ export function tokenAuthenticator({ config, countFailure }: TokenOptions) {
 
   function findToken(authorization: string | undefined, address: string): { name: string } | { reason: RefusalReason } {
     if (authorization === undefined) return { reason: 'missing' };
-    const secret = /^Bearer +([^\s]+) *$/i.exec(authorization)?.[1];
+    const secret = bearerToken(authorization);
     if (secret === undefined) return { reason: 'malformed' };
     const digest = digestOf(secret);
     // compares all of them, so that the time does not tell whether or which one matches

@@ -1,25 +1,21 @@
-import type { ServerResponse } from 'node:http';
 import { setImmediate as nextLoopTurn } from 'node:timers/promises';
+import { paceOf } from '../async/yield';
 import { OPERATOR } from '../auth/roles';
-import { AppError, type Fault, invalidRequest } from '../errors';
-import { checkBodyHeaders, checkInTurns } from '../http/body';
-import { type Exchange, createIncomingRequest, noteElements, noteUnavailable } from '../http/exchange';
-import { NDJSON, NDJSON_LIMITS, type NdjsonLine, ndjsonPieces } from '../http/ndjson';
+import { AppError, invalidRequest } from '../errors';
+import { checkBodyHeaders } from '../http/body';
+import { drained, isClosed } from '../http/drain';
+import { type Exchange, createIncomingRequest, noteElements } from '../http/exchange';
+import { NDJSON, NDJSON_LIMITS, ndjsonPieces } from '../http/ndjson';
 import { toAppError } from '../mongo/toAppError';
 import type { CallContext, OpenContext } from '../operations/context';
-import { type Pace, paceOf } from '../async/yield';
-import { createSemaphore } from '../async/semaphore';
-import { MEBIBYTE, UUID, isOrganisationRef } from '../units';
-import type { WriteResult } from '../writes';
+import { MEBIBYTE } from '../units';
 import type { OperatorContext } from './context';
-import type { Operator } from './operator';
+import { type PieceContext, writePiece, type WrittenCounts } from './writePiece';
 
 /* Writes to many organisations, line by line (docs/decisions/operator-writes.md). */
 
 export const WRITE_LINES = 'write_lines';
 
-/** Organisations that are written at once, out of a piece: the lines that arrived together (ndjson.ts). */
-const ORGANISATIONS_AT_ONCE = 4;
 /** How long lines are read, in milliseconds: the whole body must arrive within 30 s. */
 const READ_FOR = 25_000;
 /** Bytes of results that wait for the reader before no more lines are read. A caller may read only once it has sent everything. */
@@ -27,25 +23,10 @@ const MAX_UNREAD = 4 * MEBIBYTE;
 /** Lines that cost a point; each hundred begun costs one. */
 const LINES_PER_POINT = 100;
 
-type Result = Omit<WriteResult, 'index'>;
-
-/** What a line writes to an organisation, and which line of the piece it is. */
-interface PlacedElement {
-  readonly lineIndex: number;
-  readonly element: unknown;
-}
-
-/** The lines of a piece that are for one organisation. */
-interface Group {
-  readonly organisation: Parameters<Operator['lines']['write']>[0];
-  readonly lines: PlacedElement[];
-}
-
 interface WriteLinesOptions {
   readonly openContext: OpenContext<OperatorContext>;
   readonly isDraining: () => boolean;
-  /** Told of an error that fails only the lines of an organisation. */
-  readonly onError: (ids: Readonly<Record<string, string>>, error: unknown) => void;
+  readonly onError: PieceContext['onError'];
 }
 
 /** Returns a function that answers a request to write lines. */
@@ -66,27 +47,26 @@ export function createWriteLines({
     checkBodyHeaders(request, NDJSON_LIMITS.bytes, NDJSON);
     await exchange.queue.take(exchange, 'body');
     exchange.askForBody();
-    const written: WrittenCounts = new Map();
     const { operator } = context;
-    const note = async (): Promise<void> => {
-      for (const [id, counts] of written) await operator.lines.note({ id }, counts);
-    };
+    const written: WrittenCounts = new Map();
     try {
       try {
         await answerLines(exchange, { context, operator, exchange, written, onError }, isDraining);
       } finally {
-        // before the answer ends, so that who has it finds them in the audit log
-        await note();
+        // before the answer ends, so that who has it finds what was written in the audit log
+        for (const [id, counts] of written) await operator.lines.note({ id }, counts);
       }
       if (!isClosed(response)) response.end();
     } catch (error) {
       if (!response.headersSent) throw error;
       const { code } = toAppError(error);
       exchange.log.code = code;
-      if (code !== 'internal') response.end();
-      // what was answered stays true, and this tells the caller that it is not all
-      else response.destroy(error as Error);
-      if (code === 'internal') throw error;
+      if (code === 'internal') {
+        // what was answered stays true, and this tells the caller that it is not all
+        response.destroy(error as Error);
+        throw error;
+      }
+      response.end();
     }
   };
 }
@@ -102,7 +82,9 @@ async function answerLines(
   // one for all pieces, since a single piece may be too short to yield the event loop
   const pace = paceOf(() => nextLoopTurn());
   const transactionSize = { most: Infinity };
-  let [lines, points] = [0, 1];
+  let lines = 0;
+  // the first was charged with the request
+  let points = 1;
   const beginAnswer = (): void => {
     if (!response.headersSent) response.writeHead(200, { 'Content-Type': NDJSON, 'Cache-Control': 'no-store' });
   };
@@ -118,16 +100,12 @@ async function answerLines(
       const first = lines;
       response.write(results.map((result, at) => `${JSON.stringify({ index: first + at, ...result })}\n`).join(''));
       lines += piece.length;
-      if (response.writableLength > MAX_UNREAD) await drainOrClose(response);
+      if (response.writableLength > MAX_UNREAD) await drained(response);
     }
     if (isClosed(response) || isDraining() || performance.now() > until) break;
   }
   if (!isClosed(response)) beginAnswer();
 }
-
-const COUNTED = ['created', 'updated', 'deleted'] as const;
-/** What was written, by organisation. */
-type WrittenCounts = Map<string, Record<(typeof COUNTED)[number], number>>;
 
 /** Takes points from the token's budget; resolves with the error, if there are not enough, that fails the lines. */
 async function chargeFor(context: CallContext, points: number): Promise<AppError | undefined> {
@@ -138,162 +116,4 @@ async function chargeFor(context: CallContext, points: number): Promise<AppError
   } catch (error) {
     return toAppError(error);
   }
-}
-
-interface PieceContext {
-  readonly context: CallContext;
-  readonly operator: Operator;
-  readonly exchange: Exchange;
-  readonly pace: Pace;
-  /** The most elements of a transaction: fewer once the database has refused so many. */
-  readonly transactionSize: { most: number };
-  /** Why none of the lines is written. */
-  readonly refusal: AppError | undefined;
-  readonly written: WrittenCounts;
-  readonly onError: WriteLinesOptions['onError'];
-}
-
-/**
- * Writes the lines of a piece, those of each organisation together, and resolves with the result of each line. An error fails only the lines
- * of its organisation. Stops between transactions if the caller has left; the results are then incomplete.
- */
-async function writePiece(piece: readonly NdjsonLine[], writing: PieceContext): Promise<Result[]> {
-  const { context, operator, exchange, pace, refusal, transactionSize, written, onError } = writing;
-  const results: Result[] = [];
-  const groups = new Map<string, PlacedElement[]>();
-  for (const [lineIndex, line] of piece.entries()) {
-    const wait = pace();
-    if (wait) await wait;
-    const read = refusal ? { fault: faultOf(refusal) } : await readLine(line);
-    if ('fault' in read) {
-      results[lineIndex] = failed(read.fault);
-      continue;
-    }
-    const { organisation, element } = read;
-    const group = groups.get(organisation);
-    if (group) group.push({ lineIndex, element });
-    else groups.set(organisation, [{ lineIndex, element }]);
-  }
-  const semaphore = createSemaphore(ORGANISATIONS_AT_ONCE);
-  const organisations = await operator.lines.findAll([...groups.keys()]);
-  const byId = new Map<string, Group>();
-  for (const [name, lines] of groups) {
-    const organisation = organisations.get(name);
-    if (!organisation) {
-      for (const { lineIndex } of lines) results[lineIndex] = failed(UNKNOWN);
-      continue;
-    }
-    // it may be named in several ways
-    const group = byId.get(organisation.id);
-    if (group) group.lines.push(...lines);
-    else byId.set(organisation.id, { organisation, lines });
-  }
-  const writeGroup = async (organisation: Group['organisation'], lines: readonly PlacedElement[]): Promise<void> => {
-    for (let from = 0; from < lines.length;) {
-      // nobody would know what became of them
-      if (isClosed(exchange.response)) return;
-      const part = lines.slice(from, from + transactionSize.most);
-      try {
-        const elements = part.map(({ element }) => element);
-        const report = await operator.lines.write(organisation, elements, context);
-        const { id } = organisation;
-        const counts = written.get(id) ?? { created: 0, updated: 0, deleted: 0 };
-        for (const name of COUNTED) counts[name] += report[name];
-        written.set(id, counts);
-        for (const [index, { lineIndex }] of part.entries()) {
-          const { index: _index, ...result } = report.results[index] ?? { ...failed(UNKNOWN), index };
-          results[lineIndex] = result;
-        }
-      } catch (error) {
-        const appError = toAppError(error);
-        if (appError.code === 'payload_too_large' && part.length > 1) {
-          // who sends the lines again sends as many
-          transactionSize.most = Math.ceil(part.length / 2);
-          continue;
-        }
-        if (appError.code === 'internal')
-          onError({ request_id: exchange.requestId, organisation_id: organisation.id, code: appError.code }, error);
-        if (appError.code === 'unavailable') noteUnavailable(exchange, appError, error);
-        for (const { lineIndex } of part) results[lineIndex] = failed(faultOf(appError));
-      }
-      from += part.length;
-    }
-  };
-  const all = [...byId.values()].map(({ organisation, lines }) => {
-    lines.sort((left, right) => left.lineIndex - right.lineIndex);
-    return semaphore(() => writeGroup(organisation, lines));
-  });
-  await Promise.all(all);
-  return results;
-}
-
-/** Parses a line; resolves with its fault, or the name of its organisation and the rest as an element. */
-async function readLine(
-  line: NdjsonLine,
-): Promise<{ readonly organisation: string; readonly element: unknown } | { readonly fault: Fault }> {
-  if ('fault' in line) return { fault: UNREADABLE[line.fault] };
-  const checked = await checkInTurns(line.text);
-  if (checked.fault) return { fault: checked.fault };
-  let value: unknown;
-  try {
-    value = JSON.parse(checked.text);
-  } catch {
-    return { fault: { pointer: '', code: 'json', detail: 'is not valid JSON' } };
-  }
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    return { fault: { pointer: '', code: 'type', detail: 'must be an object' } };
-  const { organisation, ...element } = value as Record<string, unknown>;
-  if (typeof organisation !== 'string')
-    return {
-      fault: { pointer: '/organisation', code: 'required', detail: 'must be an id, or `ref:` and an external_ref' },
-    };
-  if (!isOrganisationRef(organisation) && !UUID.test(organisation))
-    return {
-      fault: { pointer: '/organisation', code: 'format', detail: 'must be an id, or `ref:` and an external_ref' },
-    };
-  return { organisation, element };
-}
-
-const UNKNOWN: Fault = { pointer: '/organisation', code: 'not_found', detail: 'is not the name of an organisation' };
-
-const UNREADABLE = {
-  encoding: { pointer: '', code: 'encoding', detail: 'is not valid UTF-8' },
-  length: { pointer: '', code: 'length', detail: `is longer than ${String(NDJSON_LIMITS.line / MEBIBYTE)} MiB` },
-  limit: {
-    pointer: '',
-    code: 'size',
-    detail: `a body has at most ${NDJSON_LIMITS.lines.toLocaleString('en')} lines and ${String(NDJSON_LIMITS.bytes / MEBIBYTE)} MiB; this line and those after it were not read`,
-  },
-} as const satisfies Record<string, Fault>;
-
-/** The fault of each line that an error keeps from being stored. */
-function faultOf({ code, detail }: AppError): Fault {
-  const codes = {
-    conflict: 'conflict',
-    payload_too_large: 'size',
-    quota_exceeded: 'quota',
-    rate_limited: 'rate_limited',
-  } as const;
-  const knownCode = code in codes ? codes[code as keyof typeof codes] : 'unavailable';
-  return { pointer: '', code: knownCode, detail };
-}
-
-function failed(fault: Fault): Result {
-  return { type: null, id: null, external_ref: null, outcome: 'failed', errors: [fault] };
-}
-
-function isClosed(response: ServerResponse): boolean {
-  return response.closed || response.destroyed || response.writableEnded;
-}
-
-/** Waits until the caller has read what was sent, or the connection is closed. */
-function drainOrClose(response: ServerResponse): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      response.off('drain', done).off('close', done);
-      resolve();
-    };
-    response.on('drain', done).on('close', done);
-    if (isClosed(response)) done();
-  });
 }

@@ -1,10 +1,10 @@
 import { type ClientSession, trusted } from 'mongoose';
 import { type ApiKey, generateKey, keyState, type KeySecret, matchesAny, type NewKey } from '../auth/keys';
 import type { Plans } from '../auth/plans';
-import { type Mode, modeOf, type Organisation } from '../auth/principal';
+import { type Mode, modeOf } from '../auth/principal';
 import type { Config } from '../config';
 import { coalescedReads } from '../tenant/coalesce';
-import { atMost, nativeCollection } from '../mongo/native';
+import { nativeCollection } from '../mongo/native';
 import { findPage, type ListArguments, type Page } from '../tenant/pagination';
 import type { Actor, Authority } from './auditEvents';
 import { trimEndedKeys } from './endedKeys';
@@ -26,6 +26,7 @@ import {
   successorOf,
   toDocument,
 } from './keyDocuments';
+import { activeIn, createKeyLimits } from './keyLimits';
 import { createKeyWriter, type KeyWriterOptions } from './keyWriter';
 import type { ControlModels } from './models';
 import { FOR_EARLIER_VERSIONS, holdOrganisation } from './organisationRows';
@@ -82,6 +83,7 @@ export function createApiKeys(
 ) {
   // the command line, which may change every organisation's keys
   const anyOrganisation: Authority = { actor };
+  const limits = createKeyLimits(models, plans, now);
   const writer = createKeyWriter(models, { onError, now, pepper: config.KEY_PEPPER, pepperNumber });
   const loader = coalescedReads(nativeCollection(models.apiKeys), { maxBatchSize: KEY_READ_BATCH });
 
@@ -107,41 +109,13 @@ export function createApiKeys(
     if (!organisation) return undefined;
     // how many peppers there were before the one that hashes it (pepper.ts)
     const pepper = pepperNumber();
-    const owner = { ...organisation, ...FOR_EARLIER_VERSIONS };
-    const more = { organisation: owner, created_at: new Date(now()), ...(pepper !== undefined && { pepper }) };
-    const document = toDocument(input, newKey, more);
+    const document = toDocument(input, newKey, {
+      organisation: { ...organisation, ...FOR_EARLIER_VERSIONS },
+      created_at: new Date(now()),
+      ...(pepper !== undefined && { pepper }),
+    });
     await models.apiKeys.create([document], { session });
     return document;
-  }
-
-  /**
-   * Counts active keys, including the new one, after the organisation's row is written, so that two concurrent creations cannot both take
-   * the last place. @throws KeyRefused beyond the `active_keys` of its plan
-   */
-  async function requireRoom(organisation: Organisation, session: ClientSession): Promise<void> {
-    const active = { 'organisation.id': organisation.id, ...stateCondition('active', new Date(now())) };
-    const most = plans.of(organisation).active_keys;
-    const activeKeys = await models.apiKeys.find(active, { _id: 1 }, { session, ...atMost(most + 1) }).lean();
-    if (activeKeys.length <= most) return;
-    const detail = `the organisation has ${String(most)} active ${most === 1 ? 'key' : 'keys'}, the most it may have; revoke one first`;
-    throw new KeyRefused(
-      { pointer: '', code: 'too_many', detail },
-      `${detail}, or raise ${plans.settingOf('active_keys', organisation)}`,
-    );
-  }
-
-  /**
-   * Rotations may exceed that, since every key can be replaced, but no more replaced keys may be active than that or, if there are
-   * more of them, than others. Counted after the organisation's row is written, as above. @throws KeyRefused
-   */
-  async function requireRoomToReplace(organisation: Organisation, session: ClientSession): Promise<void> {
-    const active = { 'organisation.id': organisation.id, ...stateCondition('active', new Date(now())) };
-    const activeKeys = await models.apiKeys.find(active, { rotated_to: 1 }, { session }).lean();
-    const replaced = activeKeys.filter(({ rotated_to }) => rotated_to !== null).length;
-    const most = Math.max(plans.of(organisation).active_keys, activeKeys.length - replaced);
-    if (replaced <= most) return;
-    const detail = `the organisation has ${String(most)} replaced keys that still work, the most it may have; revoke one first, or wait for the end of its overlap`;
-    throw new KeyRefused({ pointer: '', code: 'too_many', detail }, detail);
   }
 
   /** Deletes ended keys beyond what is kept. Never rejects: making or ending a key must not fail for that. */
@@ -156,7 +130,7 @@ export function createApiKeys(
       const document = await models.change(async (session, record) => {
         await noteId?.(session, newKey.id);
         const stored = await insertKey(input, newKey, session);
-        if (stored) await requireRoom(stored.organisation, session);
+        if (stored) await limits.requireRoom(stored.organisation, session);
         if (stored) await record(by.actor, 'key.created', stored.organisation.id, keyDescription(stored), stored._id);
         return stored;
       });
@@ -186,16 +160,10 @@ export function createApiKeys(
         ...(expires_before ? [{ rotated_to: null, expires_at: trusted({ $lt: new Date(expires_before) }) }] : []),
         ...(unused_since ? unusedConditions(new Date(unused_since)) : []),
       ];
-      const given = { state, search, replaced_by, expires_before, unused_since };
-      const givenFilters = Object.entries(given).filter(([, value]) => value);
-      const filters = Object.fromEntries(givenFilters);
-      return findPage(nativeCollection(models.apiKeys), {
-        organisationId,
-        operation: 'api_keys',
-        args,
-        filters,
-        conditions,
-      });
+      const all = Object.entries({ state, search, replaced_by, expires_before, unused_since });
+      const filters = Object.fromEntries(all.filter(([, value]) => value));
+      const request = { organisationId, operation: 'api_keys', args, filters, conditions };
+      return findPage(nativeCollection(models.apiKeys), request);
     },
     /** Revokes a key: once this resolves, no new request succeeds with it. False if the key does not exist. */
     async revoke(id: string, by = anyOrganisation): Promise<boolean> {
@@ -243,7 +211,7 @@ export function createApiKeys(
         const ends = new Date(Math.min(at.getTime() + overlap, old.expires_at?.getTime() ?? Infinity));
         const change = { expires_at: ends, rotated_to: document._id };
         await models.apiKeys.updateOne({ _id: id }, { $set: change }, { session });
-        await requireRoomToReplace(document.organisation, session);
+        await limits.requireRoomToReplace(document.organisation, session);
         const details = { from: keyIdentity(old), to: document._id, old_expires_at: ends, ...keyDescription(document) };
         await record(by.actor, 'key.rotated', old.organisation.id, details, id);
         return { document, old: { ...old, ...change } };
@@ -281,10 +249,8 @@ export function createApiKeys(
     async replacedBy(organisationId: string, ids: readonly string[]): Promise<ApiKey[]> {
       const all: ApiKey[] = [];
       for (let next = ids; next.length > 0;) {
-        const rotated = { 'organisation.id': organisationId, rotated_to: trusted({ $in: next }) };
-        const predecessors = await models.apiKeys
-          .find({ ...rotated, ...stateCondition('active', new Date(now())) })
-          .lean();
+        const rotated = { ...activeIn(organisationId, new Date(now())), rotated_to: trusted({ $in: next }) };
+        const predecessors = await models.apiKeys.find(rotated).lean();
         all.push(...predecessors);
         next = predecessors.map(({ _id }) => _id);
       }

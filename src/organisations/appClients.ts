@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { trusted } from 'mongoose';
 import { siteBucket } from '../auth/addresses';
-import { digestOf, isDigestOf, newSecret } from '../auth/appTokens';
+import { digestOf, isDigestOf } from '../auth/digest';
+import { newSecret } from '../auth/keys';
 import { DAY, HOUR, UUID } from '../units';
 import type { ClientRow } from './appRows';
 import type { ControlModels } from './models';
@@ -18,6 +19,12 @@ export const MAX_UNUSED_CLIENTS = 1000;
 const AT_ONCE = 100;
 
 export type NewClient = Pick<ClientRow, 'name' | 'redirect_uris' | 'authentication'>;
+
+export interface Registered {
+  readonly client: ClientRow;
+  /** Undefined if it authenticates without one. */
+  readonly secret: string | undefined;
+}
 
 export function createAppClients({ clients }: Pick<ControlModels, 'clients'>, now: () => number) {
   async function trim(): Promise<void> {
@@ -43,18 +50,18 @@ export function createAppClients({ clients }: Pick<ControlModels, 'clients'>, no
   return {
     find,
     /** Registers an app from a network address. Its secret, if it has one, is stored nowhere. */
-    async register(
-      input: NewClient,
-      from: string,
-    ): Promise<{ readonly client: ClientRow; readonly secret: string | undefined }> {
+    async register(input: NewClient, from: string): Promise<Registered> {
       const secret = input.authentication === 'none' ? undefined : newSecret();
       const created_at = new Date(now());
       const ends_at = new Date(created_at.getTime() + UNUSED_KEPT);
-      const digest = secret === undefined ? null : digestOf(secret);
-      const registered_from = digestOf(siteBucket(from));
       const client = {
-        ...{ _id: randomUUID(), ...input, secret: digest, registered_from },
-        ...{ created_at, allowed_at: null, ends_at },
+        _id: randomUUID(),
+        ...input,
+        secret: secret === undefined ? null : digestOf(secret),
+        registered_from: digestOf(siteBucket(from)),
+        created_at,
+        allowed_at: null,
+        ends_at,
       };
       await clients.create([client]);
       await trim();
@@ -67,7 +74,7 @@ export function createAppClients({ clients }: Pick<ControlModels, 'clients'>, no
       return isDigestOf(secret, client.secret) ? client : undefined;
     },
     /** Keeps a registration while an admin is asked about it, so that others cannot crowd it out. */
-    async keepForAsked(id: string): Promise<void> {
+    async keepDuringConsent(id: string): Promise<void> {
       const until = new Date(now() + ASKED_KEPT);
       await clients.updateOne({ _id: id }, { $max: { ends_at: until, kept_until: until } });
     },

@@ -1,7 +1,7 @@
 import { trusted } from 'mongoose';
 import { AUDIT_GROUPS, type AuditAction, OPERATORS_ACTIONS } from './auditEvents';
 import type { AuditEvent } from './auditRows';
-import { between } from './between';
+import { between, withoutMissing } from './filters';
 import { atMost, nativeCollection } from '../mongo/native';
 import { findPage, type ListArguments, type Page } from '../tenant/pagination';
 import type { ControlModels } from './models';
@@ -40,9 +40,8 @@ export function createAuditLog({ auditEvents }: ControlModels) {
   }
 
   return {
-    async page({ organisationId, isOperator, limit, cursor, ...given }: AuditPageQuery): Promise<Page<AuditEvent>> {
-      const filters = Object.fromEntries(Object.entries(given).filter(([, value]) => value != null));
-      const { action, key_id, actor, since, until } = given;
+    async page({ organisationId, isOperator, limit, cursor, ...members }: AuditPageQuery): Promise<Page<AuditEvent>> {
+      const { action, key_id, actor, since, until } = members;
       const at = between(since, until);
       const condition = {
         organisation_id: organisationId,
@@ -52,9 +51,13 @@ export function createAuditLog({ auditEvents }: ControlModels) {
         ...(at && { at }),
       };
       return findPage(nativeCollection(auditEvents), {
-        ...{ organisationId, operation: 'audit_events', filters },
-        ...{ args: { limit: limit ?? null, cursor: cursor ?? null }, conditions: [condition] },
-        ...{ defaultSort: '-at', times: ['at'] },
+        organisationId,
+        operation: 'audit_events',
+        args: { limit: limit ?? null, cursor: cursor ?? null },
+        filters: withoutMissing(members),
+        conditions: [condition],
+        defaultSort: '-at',
+        times: ['at'],
       });
     },
     list({ organisationId, action, since, limit }: AuditQuery): Promise<AuditEvent[]> {
@@ -70,9 +73,11 @@ export function createAuditLog({ auditEvents }: ControlModels) {
 
 /** Matches an action or those of a group, without those that the caller does not see. */
 function actionCondition(action: string | null | undefined, isOperator: boolean) {
-  const hidden: readonly string[] = isOperator ? [] : OPERATORS_ACTIONS;
-  if (action == null) return hidden.length > 0 && { action: trusted({ $nin: [...hidden] }) };
+  if (action == null) return isOperator ? {} : { action: trusted({ $nin: [...OPERATORS_ACTIONS] }) };
   const group = (AUDIT_GROUPS as Readonly<Partial<Record<string, readonly string[]>>>)[action];
-  const actions = [...(group ?? [action]), ...(isOperator && action === 'organisation' ? OPERATORS_ACTIONS : [])];
-  return { action: trusted({ $in: actions.filter((one) => !hidden.includes(one)) }) };
+  const ofGroup = group ?? [action];
+  if (isOperator)
+    return { action: trusted({ $in: action === 'organisation' ? [...ofGroup, ...OPERATORS_ACTIONS] : [...ofGroup] }) };
+  const hidden: readonly string[] = OPERATORS_ACTIONS;
+  return { action: trusted({ $in: ofGroup.filter((name) => !hidden.includes(name)) }) };
 }

@@ -1,17 +1,9 @@
 import { trusted } from 'mongoose';
-import {
-  digestOf,
-  isDigestOf,
-  newSecret,
-  nextSecrets,
-  parseCode,
-  parseRefreshToken,
-  writeCode,
-  writeRefreshToken,
-} from '../auth/appTokens';
+import { nextSecrets, parseCode, parseRefreshToken, writeCode, writeRefreshToken } from '../auth/appTokens';
 import type { AppTokens } from '../auth/connectedApp';
 import { isInRanges } from '../auth/addresses';
-import { type ApiKey, hashWithNewSalt, keyState, parseKey, rangesOf, writeKey } from '../auth/keys';
+import { digestOf, isDigestOf } from '../auth/digest';
+import { type ApiKey, hashWithNewSalt, keyState, newSecret, parseKey, rangesOf, writeKey } from '../auth/keys';
 import type { Config } from '../config';
 import { DAY, HOUR, MINUTE } from '../units';
 import type { ApiKeys } from './apiKeys';
@@ -25,7 +17,7 @@ import type { ControlModels } from './models';
 
 /** How long a code works, in milliseconds. */
 const CODE_LIFE = MINUTE;
-/** How long after its issue a spent code ends its key without the verifier of its challenge, in milliseconds. */
+/** How long after its issue a code that was used ends its key without the verifier of its challenge, in milliseconds. */
 const REPLAYED_WITHIN = 10 * MINUTE;
 /** How long a client is kept whose code was not exchanged, in milliseconds. */
 const UNREDEEMED_KEPT = DAY;
@@ -47,8 +39,8 @@ export interface Consent extends Pick<NewApiKey, 'organisationId' | 'scopes' | '
 /** A key of an app that has not ended. */
 export type AppKey = ApiKey & Required<Pick<ApiKey, 'app'>>;
 
-/** Who shows a code. */
-export interface CodeShower {
+/** Who presents a code. */
+export interface CodePresenter {
   /** The client that has authenticated; undefined if none has. */
   readonly clientId: string | undefined;
   readonly verifier: string | undefined;
@@ -81,7 +73,7 @@ export function createConnectedApps(models: Pick<ControlModels, 'apiKeys'>, opti
     return key?.app && keyState(key, new Date(now())) === 'active' ? (key as AppKey) : undefined;
   }
 
-  /** Ends what a stolen code or token came from. `from` is the network address of who showed it. */
+  /** Ends what a stolen code or token came from. `from` is the network address of who presented it. */
   async function end({ _id, name, app }: AppKey, from: string): Promise<void> {
     const by: Authority = { actor: { who: `app:${app.client_id}`, name, from } };
     await apiKeys.revoke(_id, by);
@@ -99,19 +91,21 @@ export function createConnectedApps(models: Pick<ControlModels, 'apiKeys'>, opti
     const access_ends_at = new Date(Math.min(at.getTime() + ACCESS_LIFE, until?.getTime() ?? Infinity));
     const tokens: AppTokens = { access_ends_at, family, refresh: digestOf(refresh), previous, seed, issued_at: at };
     const pepper = pepperNumber();
-    const hashed = { ...hashWithNewSalt(access, config.KEY_PEPPER), ...(pepper !== undefined && { pepper }) };
-    const last_four = writeKey(prefix, key._id, access).slice(-4);
+    const set = {
+      ...hashWithNewSalt(access, config.KEY_PEPPER),
+      ...(pepper !== undefined && { pepper }),
+      last_four: writeKey(prefix, key._id, access).slice(-4),
+      expires_at: until,
+      'app.tokens': tokens,
+    };
+    const unended = { _id: key._id, revoked_at: null, expires_at: trusted({ $gt: at }) };
     return models.apiKeys
-      .findOneAndUpdate(
-        { _id: key._id, revoked_at: null, expires_at: trusted({ $gt: at }), ...expected },
-        { $set: { ...hashed, last_four, expires_at: until, 'app.tokens': tokens } },
-        { returnDocument: 'after' },
-      )
+      .findOneAndUpdate({ ...unended, ...expected }, { $set: set }, { returnDocument: 'after' })
       .lean() as Promise<AppKey | null>;
   }
 
   /** The tokens of a key, which follow the secret that was exchanged for them. */
-  function written(key: AppKey, tokens: AppTokens, exchanged: string, family: string): IssuedTokens {
+  function issuedTokens(key: AppKey, tokens: AppTokens, exchanged: string, family: string): IssuedTokens {
     const { access, refresh: secret } = nextSecrets(exchanged, tokens.seed);
     const refresh = writeRefreshToken(prefix, { id: key._id, family, secret });
     return { access: writeKey(prefix, key._id, access), refresh, accessEndsAt: tokens.access_ends_at, key };
@@ -127,17 +121,20 @@ export function createConnectedApps(models: Pick<ControlModels, 'apiKeys'>, opti
       const at = now();
       const code = { digest: digestOf(secret), challenge, redirect_uri: redirectUri };
       const app = { client_id: client._id, host, ends_at: new Date(at + lifetime), code };
-      const made = await apiKeys.create({ ...key, name: client.name, expires_at: new Date(at + CODE_LIFE), app }, by);
-      if (!made) return undefined;
+      const created = await apiKeys.create(
+        { ...key, name: client.name, expires_at: new Date(at + CODE_LIFE), app },
+        by,
+      );
+      if (!created) return undefined;
       // with the first tokens, for as long as the key
       await clients.keep(client._id, new Date(at + UNREDEEMED_KEPT));
-      return writeCode(prefix, made.document._id, secret);
+      return writeCode(prefix, created.document._id, secret);
     },
     /**
-     * The key whose code this is; undefined if there is none. A code that was spent before ends its key if its own app shows it, with the
+     * The key whose code this is; undefined if there is none. A code that was used before ends its key if its own app presents it, with the
      * verifier or soon: who has only found it in a log ends nothing.
      */
-    async ofCode(text: string, { clientId, verifier = '', from }: CodeShower): Promise<AppKey | undefined> {
+    async ofCode(text: string, { clientId, verifier = '', from }: CodePresenter): Promise<AppKey | undefined> {
       const parsed = parseCode(prefix, text);
       const key = await findActive(parsed?.id);
       if (!parsed || !key || !isDigestOf(parsed.secret, key.app.code.digest)) return undefined;
@@ -147,22 +144,23 @@ export function createConnectedApps(models: Pick<ControlModels, 'apiKeys'>, opti
       if (clientId === key.app.client_id && (isSoon || isDigestOf(verifier, challenge))) await end(key, from);
       return undefined;
     },
-    /** Spends the code of a key; of two that do so at once, the second ends the key. False if it was spent before. */
-    async spend(key: AppKey, from: string): Promise<boolean> {
-      const unspent = { _id: key._id, revoked_at: null, 'app.code.used_at': null };
-      const { modifiedCount } = await models.apiKeys.updateOne(unspent, {
+    /** Uses the code of a key; of two that do so at once, the second ends the key. False if it was used before. */
+    async redeem(key: AppKey, from: string): Promise<boolean> {
+      const unused = { _id: key._id, revoked_at: null, 'app.code.used_at': null };
+      const { modifiedCount } = await models.apiKeys.updateOne(unused, {
         $set: { 'app.code.used_at': new Date(now()) },
       });
       if (modifiedCount === 0) await end(key, from);
       return modifiedCount === 1;
     },
-    /** The first tokens of a key whose code was spent; undefined if it has ended meanwhile. */
+    /** The first tokens of a key whose code was redeemed; undefined if it has ended meanwhile. */
     async begin(key: AppKey): Promise<IssuedTokens | undefined> {
-      const [first, family] = [newSecret(), newSecret()];
+      const first = newSecret();
+      const family = newSecret();
       const stored = await store(key, { 'app.tokens': null }, first, digestOf(family), null);
       if (!stored?.app.tokens) return undefined;
       await clients.keep(stored.app.client_id, stored.app.ends_at);
-      return written(stored, stored.app.tokens, first, family);
+      return issuedTokens(stored, stored.app.tokens, first, family);
     },
     /** The key whose refresh token this is, or once was; undefined if there is none that may be used from this address. */
     async ofRefreshToken(text: string, from: string): Promise<AppKey | undefined> {
@@ -184,12 +182,12 @@ export function createConnectedApps(models: Pick<ControlModels, 'apiKeys'>, opti
         if (!key || !tokens || !isDigestOf(family, tokens.family)) return undefined;
         if (tokens.refresh !== presented) {
           const isRepeated = tokens.previous === presented && now() - tokens.issued_at.getTime() < REPEATED_WITHIN;
-          if (isRepeated) return written(key, tokens, secret, family);
+          if (isRepeated) return issuedTokens(key, tokens, secret, family);
           await end(key, from);
           return undefined;
         }
         const stored = await store(key, { 'app.tokens.refresh': presented }, secret, tokens.family, presented);
-        if (stored?.app.tokens) return written(stored, stored.app.tokens, secret, family);
+        if (stored?.app.tokens) return issuedTokens(stored, stored.app.tokens, secret, family);
       }
       return undefined;
     },

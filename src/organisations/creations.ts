@@ -1,5 +1,5 @@
-import { hash } from 'node:crypto';
 import { type ClientSession, type Model, Schema, trusted } from 'mongoose';
+import { digestOf } from '../auth/digest';
 import {
   type Asked,
   checkIdempotencyKey,
@@ -56,7 +56,7 @@ export function createCreations({ creations: rows }: { readonly creations: Model
      * same key created. `make` must call `noteId`, if given, in its transaction. Without an `attempt` it is only `make`. It throws what they
      * throw, and AppError invalid_request, idempotency_key_reused, idempotency_in_progress.
      */
-    by:
+    onceFor:
       (who: string, attempt: Attempt | undefined) =>
       async <T>(
         creation: Creation,
@@ -67,7 +67,7 @@ export function createCreations({ creations: rows }: { readonly creations: Model
         const key = checkIdempotencyKey(attempt.idempotencyKey);
         const organisation_id = creation.organisationId.toLowerCase();
         // hashed, since a caller may send anything, even a token
-        const _id = hash('sha256', JSON.stringify([who, organisation_id, key]), 'base64url');
+        const _id = digestOf(JSON.stringify([who, organisation_id, key]));
         const fingerprint = await fingerprintOf(creation, () => undefined);
 
         /** The creation of an earlier request. @throws AppError idempotency_key_reused if that was another operation */

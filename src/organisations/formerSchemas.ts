@@ -54,8 +54,8 @@ export async function dropFormer(
   const former = { $or: [{ files: { $exists: true } }, { copies: { $exists: true } }] };
   await database.collection('organisations').updateMany(former, { $unset: { files: 1, copies: 1 } });
   for (const definition of definitions) {
-    const there = new Set((await existingIndexes(database, definition.name))?.map(({ name }) => name));
-    const surplus = definition.retired.filter((name) => there.has(name));
+    const existing = new Set((await existingIndexes(database, definition.name))?.map(({ name }) => name));
+    const surplus = definition.retired.filter((name) => existing.has(name));
     await dropIndexes(database, definition, surplus).catch((error: unknown) => {
       // another doctor dropped it
       if (!isNoSuchIndex(error)) throw error;

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { trusted } from 'mongoose';
+import { digestOf } from '../auth/digest';
 import type { Role } from '../auth/roles';
 import { validationFailed } from '../errors';
 import { DAY } from '../units';
@@ -8,7 +9,7 @@ import type { NoteId } from './creations';
 import type { ControlModels } from './models';
 import { holdOrganisation } from './organisationRows';
 import type { LinkRow } from './sessionRows';
-import { digest, makeToken } from './signInTokens';
+import { makeToken } from './signInTokens';
 
 /*
  * Invitations are sign-in links that an organisation's admins make: they work for longer, and are listed and can be revoked until they are
@@ -50,7 +51,8 @@ export function createInvitations(models: ControlModels, clock: () => number) {
      * @throws AppError validation_failed beyond {@link MAX_PENDING}
      */
     create({ organisationId, name, role, created_by }: NewInvitation, actor: Actor, noteId?: NoteId) {
-      const [id, token] = [randomUUID(), makeToken()];
+      const id = randomUUID();
+      const token = makeToken();
       return models.change(async (session, record) => {
         await noteId?.(session, id);
         // writes the organisation's row, so that two invitations at once cannot both be the last
@@ -64,18 +66,23 @@ export function createInvitations(models: ControlModels, clock: () => number) {
         const ends_at = new Date(created_at.getTime() + LIFE);
         const user = { id: `${PREFIX}${name}`, name };
         const row: LinkRow = {
-          ...{ _id: digest(token), organisation_id: organisationId, user, role, created_at, ends_at },
+          _id: digestOf(token),
+          organisation_id: organisationId,
+          user,
+          role,
+          created_at,
+          ends_at,
           invitation: { id, created_by },
         };
         await links.create([row], { session });
         await record(actor, 'invitation.created', organisationId, { user: user.id, role, ends_at });
-        return { token, invitation: shown(row) };
+        return { token, invitation: shownInvitation(row) };
       });
     },
     /** The invitations of an organisation that are not used yet, newest first. */
     async list(organisationId: string) {
       const rows = await links.find(pending(organisationId)).sort({ created_at: -1 }).limit(MAX_PENDING).lean();
-      return rows.map(shown);
+      return rows.map(shownInvitation);
     },
     /** Ends an invitation; undefined if there is none that is not used yet. */
     revoke: (organisationId: string, id: string, actor: Actor) =>
@@ -85,13 +92,13 @@ export function createInvitations(models: ControlModels, clock: () => number) {
           .lean();
         if (!row) return undefined;
         await record(actor, 'invitation.revoked', organisationId, { user: row.user.id, role: row.role });
-        return shown(row);
+        return shownInvitation(row);
       }),
   };
 }
 
 /** An invitation as an answer has it. */
-function shown({ user, role, created_at, ends_at, invitation }: LinkRow) {
+function shownInvitation({ user, role, created_at, ends_at, invitation }: LinkRow) {
   const { id = '', created_by = '' } = invitation ?? {};
   return { id, name: user.name, role, created_by, created_at, expires_at: ends_at };
 }

@@ -27,8 +27,6 @@ export const jobSchema = Schema.create(
     until: required.time,
     /** When the row is deleted. */
     ends_at: optional.time,
-    /** Not used by this version; gateways of the version before show it. */
-    progress: optional.number,
   } as const,
   { ...ROW, collection: 'jobs' },
 );

@@ -99,8 +99,7 @@ export function createJobs(models: ControlModels, { now, beginErasure }: JobsOpt
           throw new JobRefused(`organisation ${organisationId} is being erased`);
         if (move && (kind === 'erasure' || move.to !== to))
           throw new JobRefused(`organisation ${organisationId} is being moved to shard ${move.to}`);
-        // gateways of the version before show a progress
-        await rows.insertOne({ ...job, ...{ progress: 0 } }, { session });
+        await rows.insertOne(job, { session });
         await record(actor, 'job.created', organisationId, { job: job._id, kind, ...(to !== null && { to }) });
         if (kind === 'erasure') await beginErasure(actor, organisationId, session, record);
         return job;

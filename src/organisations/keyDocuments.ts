@@ -37,19 +37,40 @@ export function toDocument(
   { id, displayPrefix, lastFour, salt, hash }: NewKey,
   more: Pick<ApiKey, 'organisation' | 'created_at' | 'pepper'>,
 ): ApiKey {
+  const ranges = customerIds
+    ? { allowed_ranges: [NOWHERE], restricted: { customer_ids: customerIds, allowed_ranges } }
+    : { allowed_ranges };
   return {
-    ...{ _id: id, ...input, prefix: displayPrefix, last_four: lastFour, salt, hash, ...more },
-    ...{ scopes: [...new Set(scopes)], allowed_ranges, mcp },
-    ...(customerIds && { allowed_ranges: [NOWHERE], restricted: { customer_ids: customerIds, allowed_ranges } }),
-    ...{ revoked_at: null, last_used_at: null, last_used_from: null, rotated_to: null },
+    _id: id,
+    ...input,
+    ...more,
+    prefix: displayPrefix,
+    last_four: lastFour,
+    salt,
+    hash,
+    scopes: [...new Set(scopes)],
+    ...ranges,
+    mcp,
+    revoked_at: null,
+    last_used_at: null,
+    last_used_from: null,
+    rotated_to: null,
   };
 }
 
 /** The replacement of a key, with the same settings, that expires at `end`. */
 export function successorOf(old: ApiKey, end: Date | null, by: Actor): NewApiKey {
   const { organisation, name, scopes, mcp, restricted } = old;
-  const more = { created_by: by.name ?? by.who, expires_at: end, customerIds: restricted?.customer_ids };
-  return { organisationId: organisation.id, name, scopes, allowed_ranges: rangesOf(old), mcp, ...more };
+  return {
+    organisationId: organisation.id,
+    name,
+    scopes,
+    allowed_ranges: rangesOf(old),
+    customerIds: restricted?.customer_ids,
+    mcp,
+    created_by: by.name ?? by.who,
+    expires_at: end,
+  };
 }
 
 /** When a key expires that has the lifetime of another, from `now` on; null for never. */
@@ -63,10 +84,16 @@ export const keyIdentity = ({ name, prefix, last_four }: ApiKey) => ({ name, pre
 /** What audit details say of a new key. */
 export const keyDescription = (key: ApiKey) => {
   const { scopes, expires_at, mcp, app, restricted } = key;
-  const customers = restricted && { customer_ids: restricted.customer_ids };
-  const described = { ...keyIdentity(key), scopes, expires_at, allowed_ranges: rangesOf(key), mcp, ...customers };
-  // until its code is redeemed, the row of an app expires with that
-  return app ? { ...described, expires_at: app.ends_at, app: { client_id: app.client_id, host: app.host } } : described;
+  return {
+    ...keyIdentity(key),
+    scopes,
+    // until its code is redeemed, the row of an app expires with that
+    expires_at: app ? app.ends_at : expires_at,
+    allowed_ranges: rangesOf(key),
+    mcp,
+    ...(restricted && { customer_ids: restricted.customer_ids }),
+    ...(app && { app: { client_id: app.client_id, host: app.host } }),
+  };
 };
 
 /** @throws KeyRefused for a change of what an app's consent decides */

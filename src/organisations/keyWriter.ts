@@ -1,11 +1,12 @@
 import { LRUCache } from 'lru-cache';
 import { nativeCollection } from '../mongo/native';
 import { type ApiKey, hashWithNewSalt } from '../auth/keys';
+import { MINUTE } from '../units';
 import type { ControlModels } from './models';
-import { createDelayedWriter } from './writer';
+import { createDelayedWriter } from './delayedWriter';
 
 /** last_used_at is written at most this often for a key, in milliseconds (contract, section 4). */
-const LAST_USED_EVERY = 60_000;
+const LAST_USED_EVERY = MINUTE;
 /** How long to gather changes, in milliseconds, so that keys used at the same time are written together. */
 const WRITE_AFTER = 100;
 /** Changes per write: a write of thousands would delay reads. This allows at most a thousand changes a second. */

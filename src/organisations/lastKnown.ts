@@ -6,13 +6,14 @@ import { MINUTE } from '../units';
  */
 export function createLastKnown<T>(first: T, count: () => Promise<T>): () => T {
   let value = first;
-  let counted = -Infinity;
+  let countedAt = -Infinity;
   let counting: Promise<void> | undefined;
   return () => {
-    if (performance.now() - counted > MINUTE) {
+    if (performance.now() - countedAt > MINUTE) {
       counting ??= count()
-        .then((count) => {
-          [value, counted] = [count, performance.now()];
+        .then((result) => {
+          value = result;
+          countedAt = performance.now();
         })
         .catch(() => undefined)
         .finally(() => (counting = undefined));

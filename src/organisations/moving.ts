@@ -73,7 +73,8 @@ export function createMoves(models: ControlModels, actor: Actor, now: () => numb
     },
     /** Moves by state, as last counted; those whose process has ended are `stopped`. */
     counts: createLastKnown({ moving: 0, stopped: 0 }, async () => {
-      let [moving, stopped] = [0, 0];
+      let moving = 0;
+      let stopped = 0;
       for await (const { move } of organisations.find(IN_PROGRESS, { move: 1 }).lean().cursor()) {
         if (move && isAbandoned(move, now())) stopped += 1;
         else moving += 1;

@@ -78,18 +78,22 @@ export function createOrganisations(models: ControlModels, actor: Actor, place: 
 
   async function insert(input: NewOrganisation, noteId?: NoteId): Promise<OrganisationForOperators> {
     const { id, name, plan, currency, shard, demo, external_ref } = input;
-    const stored = { name, plan, currency, ...(external_ref !== undefined && { external_ref }) };
+    const members = { name, plan, currency, ...(external_ref !== undefined && { external_ref }) };
     const _id = id ?? randomUUID();
     const document: OrganisationDocument = {
-      ...{ _id, ...stored, ...FOR_EARLIER_VERSIONS, state: 'active', created_at: new Date() },
+      _id,
+      ...members,
+      ...FOR_EARLIER_VERSIONS,
+      state: 'active',
+      created_at: new Date(),
       ...(demo && { demo }),
       ...(id !== undefined && reusedMembers(now())),
     };
     await place(_id, shard);
     await models.change(async (session, record) => {
-      await noteId?.(session, document._id);
+      await noteId?.(session, _id);
       await models.organisations.create([document], { session });
-      await record(actor, 'organisation.created', document._id, { ...stored, ...(shard !== undefined && { shard }) });
+      await record(actor, 'organisation.created', _id, { ...members, ...(shard !== undefined && { shard }) });
     });
     return forOperators(document);
   }
@@ -228,12 +232,15 @@ export function createOrganisations(models: ControlModels, actor: Actor, place: 
       ids,
       ...args
     }: OrganisationPageQuery): Promise<Page<OrganisationDocument>> {
-      const givenFilters = Object.entries({ q, external_ref, plan, state, shard }).filter(([, value]) => value);
-      const equal = Object.entries({ external_ref, plan }).filter(([, value]) => value);
+      const filters = Object.entries({ q, external_ref, plan, state, shard }).filter(([, value]) => value);
       return findPage(rows, {
-        ...{ organisationId: '', operation: 'organisations', args, filters: Object.fromEntries(givenFilters) },
+        organisationId: '',
+        operation: 'organisations',
+        args,
+        filters: Object.fromEntries(filters),
         conditions: [
-          ...equal.map((entry) => Object.fromEntries([entry])),
+          ...(external_ref ? [{ external_ref }] : []),
+          ...(plan ? [{ plan }] : []),
           ...(ids ? [{ _id: trusted({ $in: [...ids] }) }] : []),
           // a missing state means active
           ...(state ? [{ state: state === 'active' ? trusted({ $in: [state, null] }) : state }] : []),

@@ -24,8 +24,8 @@ export async function otherControls({ control }: Located): Promise<string[]> {
     .filter((name) => !DATABASE_NAME.test(name) && ![...SYSTEM, control.name].includes(name))
     .sort((left, right) => likeness(right, control.name) - likeness(left, control.name))
     .slice(0, MOST_DATABASES);
-  const found = await Promise.all(names.map(async (name) => ((await isControl(client.db(name))) ? name : [])));
-  return found.flat();
+  const controls = await Promise.all(names.map(async (name) => ((await isControl(client.db(name))) ? [name] : [])));
+  return controls.flat();
 }
 
 const SYSTEM = ['admin', 'config', 'local'];
@@ -33,7 +33,8 @@ const SYSTEM = ['admin', 'config', 'local'];
 /** How many characters two names have in common at their beginnings and ends. */
 function likeness(one: string, other: string): number {
   const most = Math.min(one.length, other.length);
-  let [head, tail] = [0, 0];
+  let head = 0;
+  let tail = 0;
   while (head < most && one[head] === other[head]) head += 1;
   while (tail < most - head && one.at(-1 - tail) === other.at(-1 - tail)) tail += 1;
   return head + tail;
@@ -57,6 +58,6 @@ export async function controlsMeant({ control }: Located): Promise<string[]> {
 /** Which of these organisations another control database has. */
 export async function knownTo({ control }: Located, name: string, ids: readonly string[]): Promise<Set<string>> {
   const rows = control.getClient().db(name).collection<{ _id: string }>('organisations');
-  const found = await rows.find({ _id: { $in: ids } }, { projection: { _id: 1 }, maxTimeMS: LOOK_TIMEOUT }).toArray();
-  return new Set(found.map(({ _id }) => _id));
+  const known = await rows.find({ _id: { $in: ids } }, { projection: { _id: 1 }, maxTimeMS: LOOK_TIMEOUT }).toArray();
+  return new Set(known.map(({ _id }) => _id));
 }

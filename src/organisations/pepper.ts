@@ -45,9 +45,6 @@ export interface PepperState {
 
 type Peppers = Pick<Config, 'KEY_PEPPER' | 'KEY_PEPPER_PREVIOUS'>;
 
-/** Resolves with the stored fingerprint, which another gateway may have inserted. */
-const UPSERT = { upsert: true, returnDocument: 'after' } as const;
-
 export function createPepperGuard(
   control: Connection,
   { apiKeys }: Pick<ControlModels, 'apiKeys'>,
@@ -64,14 +61,16 @@ export function createPepperGuard(
     return { salt, hash: (await hashOf(KEY_PEPPER, salt)).toString('base64') };
   }
 
-  /** Whether keys may have the previous pepper although no fingerprint is stored, since early versions stored none. */
-  async function mayKeysBeOlder(): Promise<boolean> {
-    return KEY_PEPPER_PREVIOUS !== undefined && (await apiKeys.exists(active())) !== null;
-  }
-
   async function knownAs(fingerprint: Fingerprint): Promise<PepperState['known']> {
     if (await matches(KEY_PEPPER, fingerprint)) return 'current';
     return KEY_PEPPER_PREVIOUS !== undefined && (await matches(KEY_PEPPER_PREVIOUS, fingerprint)) ? 'previous' : 'none';
+  }
+
+  /** Stores a first fingerprint, the candidate or that of KEY_PEPPER. Resolves with the stored one, which another gateway may have inserted. */
+  async function storeFirst(candidate?: Fingerprint): Promise<Fingerprint> {
+    const first = candidate ?? (await makeFingerprint());
+    const upsert = { upsert: true, returnDocument: 'after' } as const;
+    return (await rows.findOneAndUpdate({ _id: 'pepper' }, { $setOnInsert: first }, upsert)) ?? first;
   }
 
   /**
@@ -81,11 +80,7 @@ export function createPepperGuard(
    */
   async function adopt(candidate?: Fingerprint): Promise<void> {
     for (;;) {
-      const there = await rows.findOne({ _id: 'pepper' });
-      const first = there ??
-        candidate ?? { ...(await makeFingerprint()), ...((await mayKeysBeOlder()) && { number: 1 }) };
-      const fingerprint =
-        there ?? (await rows.findOneAndUpdate({ _id: 'pepper' }, { $setOnInsert: first }, UPSERT)) ?? first;
+      const fingerprint = (await rows.findOne({ _id: 'pepper' })) ?? (await storeFirst(candidate));
       number = fingerprint.number ?? 0;
       const match = await knownAs(fingerprint);
       if (match === 'current') return;
@@ -102,10 +97,7 @@ export function createPepperGuard(
     /** What the database says about the peppers of the environment. */
     async state(): Promise<PepperState> {
       const fingerprint = await rows.findOne({ _id: 'pepper' });
-      if (fingerprint === null) {
-        const left = (await mayKeysBeOlder()) ? await apiKeys.countDocuments(active()) : 0;
-        return { known: 'current', left, lost: 0 };
-      }
+      if (fingerprint === null) return { known: 'current', left: 0, lost: 0 };
       const match = await knownAs(fingerprint);
       const current = fingerprint.number ?? 0;
       if (match !== 'current' || current === 0) return { known: match, left: 0, lost: 0 };

@@ -36,7 +36,7 @@ export function intervalsOf(
 ): Intervals {
   const from = Math.max(since == null ? 0 : Date.parse(since), now - KEPT);
   const to = Math.min(until == null ? now : Date.parse(until), now);
-  const length = LENGTHS.find((one) => (to - from) / one < MOST) ?? KEPT;
+  const length = LENGTHS.find((candidate) => (to - from) / candidate < MOST) ?? KEPT;
   const first = Math.floor(from / length) * length;
   return { first, length, count: Math.max(0, Math.ceil((to - first) / length)) };
 }
@@ -44,7 +44,8 @@ export function intervalsOf(
 export function histogramOf({ first, length, count }: Intervals, counted: readonly IntervalCount[]): RequestHistogram {
   const intervals = Array.from({ length: count }, (_, at) => ({
     start: new Date(first + at * length),
-    ...{ successful: 0, failed: 0 },
+    successful: 0,
+    failed: 0,
   }));
   for (const { _id, requests } of counted) {
     // the clock of the gateway that stored it may be ahead

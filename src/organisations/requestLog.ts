@@ -4,7 +4,7 @@ import { areDuplicateKeys } from '../mongo/faults';
 import { nativeCollection } from '../mongo/native';
 import { findPage, type ListArguments, type Page } from '../tenant/pagination';
 import { ERROR_CODES, invalidRequest } from '../errors';
-import { between } from './between';
+import { between, withoutMissing } from './filters';
 import type { ControlModels } from './models';
 import { presentOrganisations } from './organisationRows';
 import { type RequestFilters, statusesOf } from './requestFilters';
@@ -25,6 +25,7 @@ export interface RequestPageQuery extends ListArguments, RequestQuery {}
 const MAX_KEYS = 100;
 /** Organisations among whose rows a request id is looked up in one command. */
 const ORGANISATIONS_AT_ONCE = 1000;
+const NEWEST_FIRST = { at: -1, _id: -1 } as const;
 
 interface KeyRequests {
   readonly key_id: string;
@@ -63,8 +64,8 @@ export function createRequestLog(models: Pick<ControlModels, 'requests' | 'organ
     async trim(organisationId: string): Promise<void> {
       for (const failed of [true, false]) {
         const kind = { organisation_id: organisationId, failed };
-        const newestFirst = { sort: { at: -1, _id: -1 }, projection: { at: 1 } } as const;
-        const surplus = await native.findOne<Pick<RequestRow, 'at'>>(kind, { ...newestFirst, skip: most });
+        const firstBeyond = { sort: NEWEST_FIRST, skip: most, projection: { at: 1 } };
+        const surplus = await native.findOne<Pick<RequestRow, 'at'>>(kind, firstBeyond);
         if (surplus) await native.deleteMany({ ...kind, at: { $lte: surplus.at } });
       }
     },
@@ -72,7 +73,9 @@ export function createRequestLog(models: Pick<ControlModels, 'requests' | 'organ
     page({ organisationId, limit, cursor, ...members }: RequestPageQuery): Promise<Page<RequestRow>> {
       const filters = withoutMissing(members);
       return findPage(native, {
-        ...{ organisationId, operation: 'request_log', args: { limit: limit ?? null, cursor: cursor ?? null } },
+        organisationId,
+        operation: 'request_log',
+        args: { limit: limit ?? null, cursor: cursor ?? null },
         filters: { ...filters },
         conditions: [{ organisation_id: organisationId }, ...conditionsOf(filters)],
         defaultSort: '-at',
@@ -82,13 +85,16 @@ export function createRequestLog(models: Pick<ControlModels, 'requests' | 'organ
     /** Counts matching requests by key; the key with the most comes first. @throws AppError like page */
     async countByKey(query: RequestQuery): Promise<KeyRequests[]> {
       const $group = {
-        ...{ _id: '$key_id', requests: { $sum: 1 } },
-        ...{ last_at: { $max: '$at' }, scopes: { $addToSet: '$missing_scope' } },
+        _id: '$key_id',
+        requests: { $sum: 1 },
+        last_at: { $max: '$at' },
+        scopes: { $addToSet: '$missing_scope' },
       };
       const rows = await native.aggregate<CountedRow>([{ $match: filterOf(query) }, { $group }]).toArray();
       return rows
         .map(({ _id: key_id, scopes, ...counted }) => ({
-          ...{ key_id, ...counted },
+          key_id,
+          ...counted,
           missing_scopes: scopes.filter((scope) => scope !== null).sort(),
         }))
         .sort((left, right) => right.requests - left.requests)
@@ -119,24 +125,23 @@ export function createRequestLog(models: Pick<ControlModels, 'requests' | 'organ
     },
     /** The newest requests with an id of their caller's or ours, of whatever organisation, at most `limit`. */
     async withRequestId(requestId: string, limit: number): Promise<RequestRow[]> {
-      const found: RequestRow[] = [];
-      const newestFirst = { sort: { at: -1, _id: -1 }, limit } as const;
-      // by organisation, since their index begins with it
-      const look = async (ids: readonly string[]): Promise<void> => {
+      const rows: RequestRow[] = [];
+      let ids: string[] = [];
+      const readRows = async (): Promise<void> => {
+        // by organisation, since their index begins with it
         const filter = { organisation_id: { $in: ids }, request_id: { $eq: requestId } };
-        found.push(...(await native.find(filter, newestFirst).toArray()));
+        rows.push(...(await native.find(filter, { sort: NEWEST_FIRST, limit }).toArray()));
+        ids = [];
       };
-      const ids: string[] = [];
       for await (const { _id: id } of organisations.find({}, { _id: 1 }).lean().cursor()) {
         ids.push(id);
-        if (ids.length === ORGANISATIONS_AT_ONCE) await look(ids.splice(0));
+        if (ids.length === ORGANISATIONS_AT_ONCE) await readRows();
       }
-      if (ids.length > 0) await look(ids);
-      return found.sort((left, right) => right.at.getTime() - left.at.getTime()).slice(0, limit);
+      if (ids.length > 0) await readRows();
+      return rows.sort((left, right) => right.at.getTime() - left.at.getTime()).slice(0, limit);
     },
     /** The newest requests, at most `limit`. @throws AppError invalid_request for an invalid status */
-    list: (query: RequestQuery, limit: number) =>
-      native.find(filterOf(query), { sort: { at: -1, _id: -1 }, limit }).toArray(),
+    list: (query: RequestQuery, limit: number) => native.find(filterOf(query), { sort: NEWEST_FIRST, limit }).toArray(),
   };
 }
 
@@ -145,10 +150,6 @@ function filterOf({ organisationId, ...members }: RequestQuery, more: readonly R
   const conditions = [{ organisation_id: organisationId }, ...conditionsOf(withoutMissing(members)), ...more];
   return mongoose.sanitizeFilter({ $and: conditions }) as object;
 }
-
-/** The filters that are given. */
-const withoutMissing = (filters: RequestFilters): RequestFilters =>
-  Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== null && value !== undefined));
 
 /** Filters as conditions. @throws AppError invalid_request for an invalid status */
 function conditionsOf(filters: RequestFilters): Record<string, unknown>[] {

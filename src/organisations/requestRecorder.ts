@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { MINUTE } from '../units';
 import type { RequestLog } from './requestLog';
 import type { RequestRow } from './requestRows';
-import { createDelayedWriter } from './writer';
+import { createDelayedWriter } from './delayedWriter';
 
 /** What decides whether a request gets a row. */
 export type RequestHead = Pick<RequestRow, 'organisation_id' | 'key_id' | 'operation' | 'status' | 'code' | 'failed'>;

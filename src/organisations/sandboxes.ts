@@ -43,12 +43,12 @@ export class SandboxRefused extends Error {
 export function createSandboxes(models: ControlModels, place: Place) {
   const { organisations } = models;
 
-  const find = async (filter: object): Promise<Sandbox | undefined> =>
-    toSandbox(await organisations.findOne(filter).lean());
-
   return {
     /** The sandbox of an organisation, unless it is being erased. */
-    of: (id: string): Promise<Sandbox | undefined> => find({ sandbox_of: id, state: CHANGEABLE }),
+    async of(id: string): Promise<Sandbox | undefined> {
+      const row = await organisations.findOne({ sandbox_of: id, state: CHANGEABLE }).lean();
+      return row ? toSandbox(row) : undefined;
+    },
     /** The sandboxes of an organisation, including any being erased. */
     async allOf(id: string): Promise<Organisation[]> {
       return (await organisations.find({ sandbox_of: id }).lean()).map(toOrganisation);
@@ -67,22 +67,26 @@ export function createSandboxes(models: ControlModels, place: Place) {
         if (other) throw new SandboxRefused(`organisation ${of} has a sandbox already: ${other._id}`);
         const { plan, currency, state } = owner;
         const { name = `${Array.from(owner.name).slice(0, OWNER_SHOWN).join('')} sandbox` } = input;
-        const stored = { name, plan, currency, state, sandbox_of: of };
+        const members = { name, plan, currency, sandbox_of: of };
         const document: OrganisationDocument = {
-          ...{ _id, ...stored, ...FOR_EARLIER_VERSIONS, created_at: new Date() },
+          _id,
+          ...members,
+          state,
+          ...FOR_EARLIER_VERSIONS,
+          created_at: new Date(),
           ...(seeded && { unseeded: randomUUID() }),
         };
         await organisations.create([document], { session });
-        const { state: _state, ...details } = stored;
-        await record(actor, 'organisation.created', document._id, details);
-        await record(actor, 'sandbox.created', of, { sandbox: document._id, name });
+        await record(actor, 'organisation.created', _id, members);
+        await record(actor, 'sandbox.created', of, { sandbox: _id, name });
         return toSandbox(document);
       });
     },
     /** Marks the sample as incomplete. Undefined if there is no such sandbox. */
     async noteUnseeded(id: string): Promise<Sandbox | undefined> {
       const change = { $set: { unseeded: randomUUID() } };
-      return toSandbox(await organisations.findOneAndUpdate({ _id: id }, change, { returnDocument: 'after' }).lean());
+      const row = await organisations.findOneAndUpdate({ _id: id }, change, { returnDocument: 'after' }).lean();
+      return row ? toSandbox(row) : undefined;
     },
     /** Marks the sample as complete. */
     async noteSeeded({ organisation: { id }, unseeded }: Sandbox): Promise<void> {
@@ -91,8 +95,6 @@ export function createSandboxes(models: ControlModels, place: Place) {
   };
 }
 
-function toSandbox(row: OrganisationDocument): Sandbox;
-function toSandbox(row: OrganisationDocument | null): Sandbox | undefined;
-function toSandbox(row: OrganisationDocument | null): Sandbox | undefined {
-  return row ? { organisation: forOperators(row), unseeded: row.unseeded } : undefined;
+function toSandbox(row: OrganisationDocument): Sandbox {
+  return { organisation: forOperators(row), unseeded: row.unseeded };
 }

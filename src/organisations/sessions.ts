@@ -1,5 +1,6 @@
 import { type ClientSession, trusted } from 'mongoose';
 import { requireState } from '../auth/authenticate';
+import { digestOf } from '../auth/digest';
 import type { Organisation, User } from '../auth/principal';
 import type { Role } from '../auth/roles';
 import { HOUR, MINUTE } from '../units';
@@ -8,7 +9,7 @@ import type { RecordEvent } from './auditRecorder';
 import type { ControlModels } from './models';
 import { CHANGEABLE, holdOrganisation, toOrganisation } from './organisationRows';
 import type { SessionRow } from './sessionRows';
-import { digest, isToken, makeToken } from './signInTokens';
+import { isToken, makeToken } from './signInTokens';
 
 export interface NewSession {
   readonly organisationId: string;
@@ -81,7 +82,7 @@ export function createSessions(models: ControlModels, clock: () => number) {
     const ends_at = new Date(now.getTime() + SESSION_LIMITS.idle);
     const owner = { organisation_id: organisationId, user, role };
     const times = { created_at: now, used_at: now, ends_at };
-    await sessionRows.create([{ _id: digest(token), ...owner, ...times, ...returning(returnTo) }], { session });
+    await sessionRows.create([{ _id: digestOf(token), ...owner, ...times, ...returning(returnTo) }], { session });
     await endOldest(owner, session);
     const member = { $set: { ...owner, last_sign_in_at: now, from } };
     await members.updateOne({ _id: `${organisationId}:${user.id}` }, member, { session, upsert: true });
@@ -120,7 +121,7 @@ export function createSessions(models: ControlModels, clock: () => number) {
         if (!(await holdOrganisation(models, organisationId, session))) return undefined;
         const owner = { organisation_id: organisationId, user, role };
         const times = { created_at: new Date(now), ends_at: endsAt };
-        const link = { _id: digest(token), ...owner, ...times, ...returning(returnTo) };
+        const link = { _id: digestOf(token), ...owner, ...times, ...returning(returnTo) };
         await links.create([link], { session });
         await record(actor, 'link.created', organisationId, { user: user.id, role, ends_at: endsAt });
         return { token, endsAt };
@@ -128,7 +129,7 @@ export function createSessions(models: ControlModels, clock: () => number) {
     },
     /** What the token of a link or an invitation offers; undefined as for {@link useLink}. It stays unused. */
     async offerOf(token: string): Promise<Offer | undefined> {
-      const link = await links.findOne({ _id: digest(token), ends_at: trusted({ $gt: new Date(clock()) }) }).lean();
+      const link = await links.findOne({ _id: digestOf(token), ends_at: trusted({ $gt: new Date(clock()) }) }).lean();
       const organisation = link && (await organisations.findById(link.organisation_id).lean());
       if (!organisation) return undefined;
       const { user, role, invitation } = link;
@@ -138,7 +139,7 @@ export function createSessions(models: ControlModels, clock: () => number) {
     async useLink(token: string, from: string): Promise<string | undefined> {
       if (!isToken(token)) return undefined;
       return models.change(async (session, record) => {
-        const filter = { _id: digest(token), ends_at: trusted({ $gt: new Date(clock()) }) };
+        const filter = { _id: digestOf(token), ends_at: trusted({ $gt: new Date(clock()) }) };
         const link = await links.findOneAndDelete(filter, { session }).lean();
         if (!link) return undefined;
         const { organisation_id: organisationId, user, role, invitation, return_to: returnTo } = link;
@@ -156,7 +157,7 @@ export function createSessions(models: ControlModels, clock: () => number) {
      */
     async find(token: string): Promise<Session | undefined> {
       if (!isToken(token)) return undefined;
-      const id = digest(token);
+      const id = digestOf(token);
       const now = clock();
       // the TTL index deletes up to a minute late
       const row = await sessionRows.findOne({ _id: id, ends_at: trusted({ $gt: new Date(now) }) }).lean();
@@ -176,13 +177,13 @@ export function createSessions(models: ControlModels, clock: () => number) {
     },
     /** Makes a session act for a sandbox of its organisation, or, with null, for the organisation itself. */
     async enter(token: string, sandbox: string | null): Promise<void> {
-      await sessionRows.updateOne({ _id: digest(token) }, { $set: { acts_for: sandbox } });
+      await sessionRows.updateOne({ _id: digestOf(token) }, { $set: { acts_for: sandbox } });
     },
     /** Ends a session, if there is one. */
     async end(token: string, from: string): Promise<void> {
       if (!isToken(token)) return;
       await models.change(async (session, record) => {
-        const ended = await sessionRows.findOneAndDelete({ _id: digest(token) }, { session }).lean();
+        const ended = await sessionRows.findOneAndDelete({ _id: digestOf(token) }, { session }).lean();
         if (ended) await record(userActor(ended.user, from), 'user.signed_out', ended.organisation_id, {});
       });
     },
@@ -219,7 +220,9 @@ const returning = (returnTo: string | undefined) => (returnTo === undefined ? {}
 
 /** The admin of the organisation that `demo` creates. */
 export const demoAdmin = (organisationId: string): NewSession => ({
-  ...{ organisationId, user: { id: 'link:demo', name: 'demo' }, role: 'admin' },
+  organisationId,
+  user: { id: 'link:demo', name: 'demo' },
+  role: 'admin',
 });
 
 /** A signed-in user as an actor in the audit log. */

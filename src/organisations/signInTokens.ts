@@ -1,4 +1,4 @@
-import { hash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 
 /* The tokens of links, invitations and sessions, which are stored nowhere: rows have their digests. */
 
@@ -7,8 +7,6 @@ export const makeToken = (): string => randomBytes(32).toString('base64url');
 
 /** Whether a string could be a token; anything else is rejected without a lookup. */
 export const isToken = (text: string): boolean => /^[\w-]{43}$/.test(text);
-
-export const digest = (token: string): string => hash('sha256', token, 'base64url');
 
 /** The one-time sign-in URL for the token of a link or an invitation; `base` is the gateway's URL. */
 export function signInUrl(base: string, token: string): string {

@@ -2,7 +2,7 @@ import { MINUTE } from '../units';
 import type { KeyUsage, UsageEntry } from './keyUsage';
 import { type FinishedRequest, pathsOf } from './usageDetails';
 import { startOf } from './usageUnits';
-import { createDelayedWriter } from './writer';
+import { createDelayedWriter } from './delayedWriter';
 
 export interface UsageCounterOptions {
   readonly usage: Pick<KeyUsage, 'add'>;
@@ -78,8 +78,14 @@ export function createUsageCounter({ usage, onError, onUncounted, capacity = CAP
     count(ids: readonly string[], request: FinishedRequest): void {
       const at = new Date(startOf(Date.now(), 'five_minutes'));
       const details = new Map(pathsOf(request).map((path) => [path, 1]));
-      const [errors, rate_limited] = [Number(request.outcome === 'error'), Number(request.outcome === 'rate_limited')];
-      const counted = { at, requests: 1, errors, rate_limited, mcp: Number(request.isMcp ?? false), details };
+      const counted = {
+        at,
+        requests: 1,
+        errors: Number(request.outcome === 'error'),
+        rate_limited: Number(request.outcome === 'rate_limited'),
+        mcp: Number(request.isMcp ?? false),
+        details,
+      };
       for (const keyId of ids) add({ keyId, ...counted });
       if (counts.size < capacity || isFull) return;
       isFull = true;

@@ -121,7 +121,8 @@ function percentile(buckets: readonly number[], share: number): number | null {
   if (total === 0) return null;
   let remaining = total * share;
   for (const [at, count] of buckets.entries()) {
-    const [from, to] = [LATENCY_BOUNDS[at - 1] ?? 0, LATENCY_BOUNDS[at]];
+    const from = LATENCY_BOUNDS[at - 1] ?? 0;
+    const to = LATENCY_BOUNDS[at];
     if (to === undefined) return from;
     if (remaining <= count) return Math.round((from + (to - from) * (remaining / count)) * 10) / 10;
     remaining -= count;

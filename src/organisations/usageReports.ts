@@ -25,8 +25,10 @@ interface KeyTotals extends UsageCounts {
   readonly key_id: string;
 }
 
-/** Keys with the most requests in an answer, and keys among which they are looked for: those used last. */
-const [MOST_KEYS, AMONG_KEYS] = [10, 1000];
+/** Keys in an answer: those with the most requests. */
+const MOST_KEYS = 10;
+/** Keys among which they are looked for: those used last. */
+const AMONG_KEYS = 1000;
 
 export function createUsageReports({ usage, apiKeys }: Pick<ControlModels, 'usage' | 'apiKeys'>) {
   /** `first` is the start of the first of `buckets` units. */
@@ -74,14 +76,14 @@ export function createUsageReports({ usage, apiKeys }: Pick<ControlModels, 'usag
       const { unit } = USAGE_PERIODS[period];
       const $match = { key_id: { $in: keys.map(({ _id }) => _id) }, unit, start: { $gte: first } };
       const $group = {
-        ...{ _id: '$key_id', requests: { $sum: '$requests' }, errors: { $sum: '$errors' } },
-        ...{ rate_limited: { $sum: '$rate_limited' }, mcp: { $sum: '$mcp' } },
+        _id: '$key_id',
+        requests: { $sum: '$requests' },
+        errors: { $sum: '$errors' },
+        rate_limited: { $sum: '$rate_limited' },
+        mcp: { $sum: '$mcp' },
       };
-      const totals = await nativeCollection(usage)
-        .aggregate<UsageCounts & { _id: string }>([
-          ...[{ $match }, { $group }, { $sort: { requests: -1, _id: 1 } }, { $limit: MOST_KEYS }],
-        ])
-        .toArray();
+      const stages = [{ $match }, { $group }, { $sort: { requests: -1, _id: 1 } }, { $limit: MOST_KEYS }];
+      const totals = await nativeCollection(usage).aggregate<UsageCounts & { _id: string }>(stages).toArray();
       return totals.map(({ _id: key_id, ...counts }) => ({ key_id, ...counts }));
     },
   };
@@ -102,6 +104,11 @@ function previousOf(all: readonly UsageRow[], first: number, length: number, sha
   const whole = totalsOf(rows);
   const last = totalsOf(rows.filter(({ start }) => start.getTime() === first - length));
   const counted = (name: keyof UsageCounts): number => Math.round(whole[name] - last[name] * (1 - share));
-  const counts = { requests: counted('requests'), errors: counted('errors'), rate_limited: counted('rate_limited') };
-  return { ...whole, ...counts, mcp: counted('mcp') };
+  return {
+    ...whole,
+    requests: counted('requests'),
+    errors: counted('errors'),
+    rate_limited: counted('rate_limited'),
+    mcp: counted('mcp'),
+  };
 }

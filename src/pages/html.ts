@@ -67,13 +67,11 @@ const NAVIGATION = [
   { path: '/settings/integrations', label: 'Settings' },
 ] as const;
 
-/** What a document has in the place of the site's own (site.ts); escaped text has no such comments. */
-export const [SITE_NAME, SITE_HOME, SITE_LOGO, SITE_HEAD] = [
-  new Html('<!--name-->'),
-  new Html('<!--home-->'),
-  new Html('<!--logo-->'),
-  new Html('<!--head-->'),
-];
+/* What a document has in the place of the site's own (site.ts); escaped text has no such comments. */
+export const SITE_NAME = new Html('<!--name-->');
+export const SITE_HOME = new Html('<!--home-->');
+export const SITE_LOGO = new Html('<!--logo-->');
+export const SITE_HEAD = new Html('<!--head-->');
 
 /** A document around `body`, without what differs between sites, which `textOf` adds. */
 export function layout(options: LayoutOptions): Html {

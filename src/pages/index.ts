@@ -1,12 +1,12 @@
 import express, { type Express, type RequestHandler } from 'express';
 import { asset, assets } from './assets';
-import { defaultHeaders, type Page, visibleDemoKey, type Visit } from './page';
+import { defaultHeaders, type Page, type Visit } from './page';
 import { errorCatalogue } from './errorCatalogue';
 import { graphiql, sandbox } from './tools';
 import { landing } from './landing';
 import { layout } from './html';
 import { createSite, type Site } from './site';
-import { createKept } from './kept';
+import { createPageSender } from './textCache';
 import { failed, methodNotAllowed, nothingHere, READS, wantsPage } from './problems';
 
 /** `demoKey` is filled in as the tools' Authorization header, for visitors on this machine only. */
@@ -26,7 +26,7 @@ const PAGES: readonly Page[] = [landing, sandbox, graphiql, ...errorCatalogue];
  * problem for other clients. A problem's request id is the response's X-Request-Id.
  */
 export function createPages(options: PagesOptions): Express {
-  const { site = createSite(), others } = options;
+  const { site = createSite(), others, introspection } = options;
   const app = express();
   app.locals.site = site;
   app.disable('x-powered-by').enable('case sensitive routing').enable('strict routing').set('query parser', 'simple');
@@ -35,13 +35,16 @@ export function createPages(options: PagesOptions): Express {
   app.get('/favicon.ico', (_request, response) => {
     response.redirect(307, site.path + asset('favicon.svg'));
   });
-  const send = createKept();
+  const send = createPageSender(site, options.demoKey);
   for (const page of PAGES) {
-    const allow = [...READS, ...(page.otherMethods ?? [])];
+    const { path, policy, otherMethods = [] } = page;
+    const answer: RequestHandler = (request, response) => {
+      send(request, response, path, (demoKey) => layout({ ...page, body: page.body({ introspection, demoKey }) }));
+    };
     app
-      .route(page.path)
-      .get(wantsPage, page.policy, serve(page, send, { ...options, site }))
-      .all(methodNotAllowed(allow));
+      .route(path)
+      .get(wantsPage, policy, answer)
+      .all(methodNotAllowed([...READS, ...otherMethods]));
   }
   // the guide that was here
   app.get('/webhooks', (_request, response) => {
@@ -51,21 +54,6 @@ export function createPages(options: PagesOptions): Express {
   app.use(nothingHere);
   app.use(failed(options.onError));
   return app;
-}
-
-type Send = ReturnType<typeof createKept>;
-
-function serve(
-  page: Page,
-  send: Send,
-  { introspection, demoKey, site }: Visit & { readonly site: Site },
-): RequestHandler {
-  return (request, response) => {
-    const visit = { introspection, demoKey: visibleDemoKey(request, demoKey) };
-    const isPrivate = visit.demoKey !== undefined;
-    const make = (): string => site.textOf(layout({ ...page, body: page.body(visit) }));
-    send(request, response, `${page.path} ${isPrivate ? 'with key' : ''}`, { type: 'html', isPrivate, make });
-  };
 }
 
 /** Refuses methods other than GET and HEAD. */

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import express, { type Router } from 'express';
 import { asset } from './assets';
 import { type Html, html, SITE_HEAD, SITE_HOME, SITE_LOGO, SITE_NAME } from './html';
@@ -39,9 +39,8 @@ const YEAR = 31_536_000;
 export function createSite(path = '', { name, home, logo, accents }: Brand = { name: 'Scopegate' }): Site {
   const files = express.Router({ caseSensitive: true });
   /** Serves a file under a name that changes with its contents; its path. */
-  const serve = (called: string, ending: string, type: string, bytes: Buffer): string => {
-    const hash = createHash('sha256').update(bytes).digest('hex').slice(0, 8);
-    const file = `/${called}-${hash}.${ending}`;
+  const serve = (name: string, ending: string, type: string, bytes: Buffer): string => {
+    const file = `/${name}-${hash('sha256', bytes, 'hex').slice(0, 8)}.${ending}`;
     files.get(file, (_request, response) => {
       response.set('Cache-Control', `public, max-age=${String(YEAR)}, immutable`);
       // an SVG that is opened by itself runs nothing, either
@@ -53,7 +52,7 @@ export function createSite(path = '', { name, home, logo, accents }: Brand = { n
   const image = logo && serve('logo', logo.type === 'image/png' ? 'png' : 'svg', logo.type, logo.bytes);
   const sheet = accents && serve('brand', 'css', 'text/css', Buffer.from(styleOf(accents)));
   const icon = image ?? asset('favicon.svg');
-  const own = new Map([
+  const textByMark = new Map([
     [SITE_NAME.text, html`${name}`.text],
     [SITE_HOME.text, html`${home ?? '/'}`.text],
     [
@@ -66,13 +65,13 @@ export function createSite(path = '', { name, home, logo, accents }: Brand = { n
         ${sheet === undefined ? undefined : html`<link rel="stylesheet" href="${sheet}" />`}`.text,
     ],
   ]);
-  const marks = new RegExp([...own.keys()].join('|'), 'g');
+  const marks = new RegExp([...textByMark.keys()].join('|'), 'g');
   return {
     path,
     name,
     files,
     textOf({ text }) {
-      const named = text.replaceAll(marks, (mark) => own.get(mark) ?? '');
+      const named = text.replaceAll(marks, (mark) => textByMark.get(mark) ?? '');
       if (path === '') return named;
       // scripts read the path there (web/base.ts)
       return named.replace('<html ', `<html data-base="${path}" `).replaceAll(ADDRESS, `$1${path}`);
@@ -82,7 +81,7 @@ export function createSite(path = '', { name, home, logo, accents }: Brand = { n
 
 /** A more specific selector than that of web/tokens.css, since it is read before the sheet that has these. */
 function styleOf({ ground, line, text }: NonNullable<Brand['accents']>): string {
-  const of = (name: string, [light, dark]: readonly [string, string]): string =>
+  const accent = (name: string, [light, dark]: readonly [string, string]): string =>
     `--accent-${name}: light-dark(${light}, ${dark});`;
-  return `html:root { ${of('1', ground)} ${of('2', line)} ${of('3', text)} }\n`;
+  return `html:root { ${accent('1', ground)} ${accent('2', line)} ${accent('3', text)} }\n`;
 }

@@ -87,7 +87,7 @@ function shortName({ operationId, tags: [group = ''] }: OpenApiOperation): strin
   const names = [group, group.replace(/s$/, ''), group.replace(/ies$/, 'y'), group.replace(/es$/, '')];
   const [verb = '', ...rest] = operationId.split('_');
   const text = `_${rest.join('_')}_`;
-  const name = names.find((one) => text.includes(`_${one}_`));
+  const name = names.find((candidate) => text.includes(`_${candidate}_`));
   return `${verb}${name === undefined ? text : text.replace(`_${name}_`, '_')}`.replace(/_$/, '');
 }
 
@@ -131,7 +131,9 @@ export function codesOf({ description, content = {} }: Answer): readonly (readon
 
 /** The alternatives of scopes that a key needs; empty if any key will do. */
 export function scopesOf({ security }: OpenApiOperation): readonly string[] {
-  return security.map((one) => Object.values(one).flat().join(' and ')).filter((scopes) => scopes !== '');
+  return security
+    .map((alternative) => Object.values(alternative).flat().join(' and '))
+    .filter((scopes) => scopes !== '');
 }
 
 /** JSON text with two spaces. */

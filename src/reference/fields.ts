@@ -97,9 +97,9 @@ interface Innermost {
 }
 
 /** The schema within lists and null, and its type in words. */
-function innermost(document: OpenApiDocument, given: Schema): Innermost {
-  const schema = resolved(document, given);
-  const component = given.$ref;
+function innermost(document: OpenApiDocument, outer: Schema): Innermost {
+  const schema = resolved(document, outer);
+  const component = outer.$ref;
   const alternatives = schema.anyOf?.filter(({ type }) => type !== 'null') ?? [];
   if (alternatives[0]) {
     const inner = innermost(document, alternatives[0]);
@@ -130,8 +130,8 @@ function typeName({ format = '', additionalProperties }: Schema, type: string): 
 const plural = (type: string): string => type.replace(/^\S+?(?=$| )/, (word) => (word === 'any' ? word : `${word}s`));
 
 /** Bounds of a value in words. */
-function limitsOf(document: OpenApiDocument, given: Schema): string {
-  const schema = resolved(document, given);
+function limitsOf(document: OpenApiDocument, reference: Schema): string {
+  const schema = resolved(document, reference);
   const { minItems, maxItems, minLength, maxLength, minimum, maximum, maxProperties, items, pattern } = schema;
   const each = items ? limitsOf(document, items) : '';
   return [
@@ -154,16 +154,12 @@ const whole = (bound: number | undefined): number | undefined =>
   Math.abs(bound ?? 0) >= 2 ** 31 - 1 ? undefined : bound;
 
 function between(least: number | undefined, most: number | undefined, unit = ''): string {
-  const [from, to] = [least, most].map((bound) => bound?.toLocaleString('en'));
-  const range =
-    from === undefined
-      ? to === undefined
-        ? ''
-        : `at most ${to}`
-      : to === undefined
-        ? `at least ${from}`
-        : from === to
-          ? from
-          : `${from} to ${to}`;
+  const range = rangeText(least?.toLocaleString('en'), most?.toLocaleString('en'));
   return range === '' ? '' : `${range} ${unit}`.trim();
+}
+
+function rangeText(least: string | undefined, most: string | undefined): string {
+  if (least === undefined) return most === undefined ? '' : `at most ${most}`;
+  if (most === undefined) return `at least ${least}`;
+  return least === most ? least : `${least} to ${most}`;
 }

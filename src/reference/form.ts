@@ -57,8 +57,8 @@ function field(document: OpenApiDocument, parameter: Parameter): Html {
   const id = `${place}-${name}`;
   const hint = name === IDEMPOTENCY_KEY ? 'If it is empty, each request gets a new UUID.' : firstSentence(description);
   const label = html`<code>${name}</code> ${required ? html`<span class="required">required</span>` : undefined}`;
-  const given = resolved<Schema>(document, parameter.schema);
-  const options = given.items && resolved<Schema>(document, given.items).enum;
+  const { items } = resolved<Schema>(document, parameter.schema);
+  const options = items && resolved<Schema>(document, items).enum;
   const choice = (value: unknown): Html =>
     html`<label class="choice"
       ><input type="checkbox" name="${name}" value="${String(value)}" data-in="${place}" />${String(value)}</label
@@ -83,9 +83,9 @@ function control(
   { name, in: place, required, example, schema }: Parameter,
   id: string,
 ): Html {
-  const given = resolved<Schema>(document, schema);
-  const inner = given.items ? resolved<Schema>(document, given.items) : given;
-  const isList = given.items !== undefined;
+  const outer = resolved<Schema>(document, schema);
+  const isList = outer.items !== undefined;
+  const inner = outer.items ? resolved<Schema>(document, outer.items) : outer;
   const common = html`id="${id}" name="${name}" data-in="${place}" aria-describedby="${id}-hint"
   ${required ? html`required` : undefined}`;
   const values = inner.enum ?? (inner.type === 'boolean' ? [true, false] : undefined);

@@ -1,10 +1,10 @@
 import { type RequestHandler, Router } from 'express';
 import type { OpenApiDocument } from '../openapi';
 import { html, type Html, jsonBlock, layout, withCode } from '../pages/html';
-import { createKept } from '../pages/kept';
-import { ownPolicy, visibleDemoKey } from '../pages/page';
+import { ownPolicy } from '../pages/page';
 import { methodNotAllowed, READS, wantsPage } from '../pages/problems';
 import { createSite, type Site } from '../pages/site';
+import { createPageSender } from '../pages/textCache';
 import { type Operation, operationsOf, REFERENCE, words } from './document';
 import { requestForm } from './form';
 import { list, methodPill, searchData } from './list';
@@ -28,7 +28,7 @@ interface Source {
 
 /** The REST reference: `/api/v1/docs`, and an address for each operation. Each page is made at its first visit. */
 export function createReference({ document: make, site = createSite(), demoKey }: ReferenceOptions): RequestHandler {
-  const send = createKept();
+  const send = createPageSender(site, demoKey);
   let source: Source | undefined;
   const read = () => {
     if (source) return source;
@@ -49,10 +49,7 @@ export function createReference({ document: make, site = createSite(), demoKey }
 
   const answer: RequestHandler = (request, response) => {
     const { path } = request;
-    const key = visibleDemoKey(request, demoKey);
-    const isPrivate = key !== undefined;
-    const make = (): string => site.textOf(pageAt(path, key));
-    send(request, response, `${path} ${isPrivate ? 'with key' : ''}`, { type: 'html', isPrivate, make });
+    send(request, response, path, (key) => pageAt(path, key));
   };
 
   const router = Router({ caseSensitive: true, strict: true });

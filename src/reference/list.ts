@@ -30,7 +30,7 @@ export function list(operations: readonly Operation[], current?: Operation): Htm
         (group) =>
           html`<details ${group === current?.group ? html`open` : undefined}>
             <summary>${words(group)}</summary>
-            ${sideLinks(operations.filter((one) => one.group === group).map(entry), current?.href)}
+            ${sideLinks(operations.filter((operation) => operation.group === group).map(entry), current?.href)}
           </details>`,
       )}`,
   );

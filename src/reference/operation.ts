@@ -2,7 +2,7 @@ import { bodySchema, type OpenApiDocument, type RequestBody } from '../openapi';
 import { COPY, ORIGIN, pre } from '../pages/code';
 import { html, type Html, withCode } from '../pages/html';
 import { LANGUAGES, type SampleRequest } from '../pages/samples';
-import { type Answer, answersOf, codesOf, json, type Operation, scopesOf, textOf, words } from './document';
+import { type Answer, answersOf, codesOf, json, type Operation, resolved, scopesOf, textOf, words } from './document';
 import { fieldList, membersOf, prose } from './fields';
 import { methodPill } from './list';
 
@@ -38,7 +38,8 @@ function described(operation: Operation): readonly [string, Html] {
   // the title says the same
   const description = operation.description.replace(`${operation.title}. `, '');
   const at = description.lastIndexOf('\n\n');
-  const [last, about] = [description.slice(at + 2), description.slice(0, Math.max(at, 0))];
+  const about = description.slice(0, Math.max(at, 0));
+  const last = description.slice(at + 2);
   const scopes = scopesOf(operation);
   const note = /^(?:Requires the scope|Requires one of the scopes|Any valid key)[^.]*\.(.*)$/s.exec(last)?.[1];
   const label = scopes.length === 0 ? 'Any valid key' : scopes.length === 1 ? 'Scope' : 'One of the scopes';
@@ -113,7 +114,7 @@ function success(document: OpenApiDocument, status: string, { content = {}, head
       <summary>${names.length} headers</summary>
       <ul class="fields">
         ${names.map(([name, header]) => {
-          const { description = '' } = headerOf(document, header);
+          const { description = '' } = resolved(document, header);
           return html`<li>
             <p class="field-head"><code>${name}</code></p>
             ${prose(description)}
@@ -122,14 +123,6 @@ function success(document: OpenApiDocument, status: string, { content = {}, head
       </ul>
     </details>
   </section>`;
-}
-
-function headerOf(
-  { components }: OpenApiDocument,
-  { $ref, description }: { $ref?: string; description?: string },
-): { description?: string } {
-  if ($ref === undefined) return { description: description ?? '' };
-  return components.headers?.[$ref.replace('#/components/headers/', '')] as { description?: string };
 }
 
 /** A status with the colour of its hundreds. */

@@ -13,6 +13,7 @@ import { hostOf, sourceOf } from '../oauth/redirectUris';
 import type { Control } from '../organisations/control';
 import { KeyRefused } from '../organisations/keyDocuments';
 import { type Session, userActor } from '../organisations/sessions';
+import type { Html } from '../pages/html';
 import { formPolicy } from '../pages/page';
 import { DAY } from '../units';
 import { type BrowserSessions, checkCsrf, checkOrigin, csrfToken } from './cookies';
@@ -54,41 +55,66 @@ export function authorizeRoutes(options: AuthorizeOptions, signIn: (url: string,
     if (address === undefined) throw notFound('page');
     await spend(failures, `authorize ${addressBucket(from)}`, 1, 'Too many requests of apps from this address');
     const checked = await checkAuthorization(search.slice(1), address, control.apps.clients.find);
-    if ('asked' in checked) return { address, asked: checked.asked };
+    if ('authorization' in checked) return { address, authorization: checked.authorization };
     const { fault, backTo } = checked;
     const isBack = backTo !== undefined && (await sessions.find(exchange)) !== undefined;
     const reply: Reply = isBack ? { to: backTo } : { status: 400, page: renderWrongRequest(fault) };
     return { address, reply };
   }
 
-  /** The organisation whose people are asked, whatever its session acts for. */
-  async function homeOf({ home }: Session): Promise<Organisation> {
-    const organisation = await control.organisations.find(home);
+  /** @throws AppError not_found; organisation_suspended */
+  async function requireOrganisation(id: string): Promise<Organisation> {
+    const organisation = await control.organisations.find(id);
     if (!organisation) throw notFound('organisation');
+    requireState(organisation);
     return organisation;
   }
 
-  function page(exchange: Exchange, asked: AuthorizationRequest, open: Open, organisation: Organisation, more: More) {
+  /** The page that asks whoever is signed in; after a `failure`, with what they chose. */
+  async function consentPage(
+    { search }: Exchange,
+    response: Response,
+    authorization: AuthorizationRequest,
+    open: Open,
+    { chosen, failure }: { readonly chosen?: Choices; readonly failure?: string } = {},
+  ): Promise<Html> {
     const { session } = open;
+    // whatever the session acts for
+    const organisation = await requireOrganisation(session.home);
     const hasLive = control.plans.hasApi(organisation);
     const isInSandbox = session.organisation.id !== session.home || !hasLive;
-    const proposed: Choices = { scopes: asked.scopes, mode: isInSandbox ? 'test' : 'live', lifetime: '90' };
-    const choices = { ...proposed, ...more.chosen };
-    const about = { asked, session, organisation, hasLive };
-    return renderConsent({ ...about, csrf: csrfToken(open), query: exchange.search, choices, failure: more.failure });
+    const proposed: Choices = { scopes: authorization.scopes, mode: isInSandbox ? 'test' : 'live', lifetime: '90' };
+    formPolicy(sourceOf(authorization.redirectUri))(response.req, response, () => undefined);
+    return renderConsent({
+      authorization,
+      session,
+      organisation,
+      hasLive,
+      csrf: csrfToken(open),
+      query: search,
+      choices: chosen ?? proposed,
+      failure,
+    });
   }
 
   /** Makes the key that an admin allows. @throws AppError; KeyRefused */
-  async function allow(asked: AuthorizationRequest, session: Session, from: string, chosen: Choices): Promise<string> {
+  async function allow(
+    authorization: AuthorizationRequest,
+    session: Session,
+    from: string,
+    chosen: Choices,
+  ): Promise<string> {
     const organisationId = chosen.mode === 'test' ? await prepareSandbox(session, from) : session.home;
-    const organisation = await control.organisations.find(organisationId);
-    if (!organisation) throw notFound('organisation');
-    requireState(organisation);
-    requirePlan(control.plans, organisation);
-    const { client, redirectUri, challenge } = asked;
+    requirePlan(control.plans, await requireOrganisation(organisationId));
+    const { client, redirectUri, challenge } = authorization;
     const code = await control.apps.allow(
       {
-        ...{ client, redirectUri, challenge, organisationId, host: hostOf(redirectUri), scopes: chosen.scopes },
+        client,
+        redirectUri,
+        host: hostOf(redirectUri),
+        challenge,
+        organisationId,
+        scopes: chosen.scopes,
         mcp: chosen.scopes.every((scope) => scope.endsWith(':read')) ? 'read' : 'write',
         created_by: session.user.name,
         lifetime: Number(chosen.lifetime) * DAY,
@@ -102,20 +128,17 @@ export function authorizeRoutes(options: AuthorizeOptions, signIn: (url: string,
   return {
     [AUTHORIZE_PATH]: {
       async get(request, response, exchange) {
-        const { asked, reply } = await check(exchange);
-        if (!asked) return reply;
+        const { authorization, reply } = await check(exchange);
+        if (!authorization) return reply;
         const open = await sessions.find(exchange);
         if (!open) return signIn(request.originalUrl, response);
-        const organisation = await homeOf(open.session);
-        requireState(organisation);
-        if (open.session.role === 'admin') await control.apps.clients.keepForAsked(asked.client._id);
-        formPolicy(sourceOf(asked.redirectUri))(request, response, () => undefined);
-        return { page: page(exchange, asked, open, organisation, {}) };
+        if (open.session.role === 'admin') await control.apps.clients.keepDuringConsent(authorization.client._id);
+        return { page: await consentPage(exchange, response, authorization, open) };
       },
       async post(request, response, exchange) {
         const form = (request.body ?? {}) as Form;
-        const { asked, address, reply } = await check(exchange);
-        if (!asked) return reply;
+        const { authorization, address, reply } = await check(exchange);
+        if (!authorization) return reply;
         const open = await sessions.find(exchange);
         if (!open) return signIn(request.originalUrl, response);
         checkOrigin(request, config.PUBLIC_URL);
@@ -123,17 +146,22 @@ export function authorizeRoutes(options: AuthorizeOptions, signIn: (url: string,
         const { session } = open;
         await spend(limiter, userBudget(session), 1);
         if (form.decision !== 'allow')
-          return { to: answerTo(asked, address, { error: 'access_denied', error_description: 'nobody allowed it' }) };
+          return {
+            to: answerTo(authorization, address, { error: 'access_denied', error_description: 'nobody allowed it' }),
+          };
         if (session.role !== 'admin') throw new AppError('forbidden', 'Only admins can connect apps.');
         const chosen = chosenIn(form);
-        const again = async (failure: string): Promise<Reply> => {
-          formPolicy(sourceOf(asked.redirectUri))(request, response, () => undefined);
-          const organisation = await homeOf(session);
-          return { status: 422, page: page(exchange, asked, open, organisation, { chosen, failure }) };
-        };
+        const again = async (failure: string): Promise<Reply> => ({
+          status: 422,
+          page: await consentPage(exchange, response, authorization, open, { chosen, failure }),
+        });
         if (chosen.scopes.length === 0) return again('Choose at least one thing that the app may do.');
         try {
-          return { to: answerTo(asked, address, { code: await allow(asked, session, exchange.address, chosen) }) };
+          return {
+            to: answerTo(authorization, address, {
+              code: await allow(authorization, session, exchange.address, chosen),
+            }),
+          };
         } catch (error) {
           if (error instanceof KeyRefused) return again(`Not connected: ${error.fault.detail}.`);
           if (error instanceof AppError && error.code === 'plan_required')
@@ -147,11 +175,6 @@ export function authorizeRoutes(options: AuthorizeOptions, signIn: (url: string,
 
 type Response = Parameters<RequestHandler>[1];
 type Open = NonNullable<Awaited<ReturnType<BrowserSessions['find']>>>;
-
-interface More {
-  readonly chosen?: Choices;
-  readonly failure?: string;
-}
 
 function chosenIn({ scope, mode, lifetime }: Form): Choices {
   const scopes = [scope].flat().filter((name): name is Scope => typeof name === 'string' && isScope(name));

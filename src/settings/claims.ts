@@ -1,4 +1,5 @@
-import { fingerprint, nameFault } from '../auth/keys';
+import { digestOf } from '../auth/digest';
+import { nameFault } from '../auth/keys';
 import { isRole, type Role } from '../auth/roles';
 import type { Config } from '../config';
 import { AppError } from '../errors';
@@ -28,7 +29,7 @@ export function sessionOf(claims: Claims, config: ClaimNames): NewSession {
 
 /** The issuer's id of the user, or its hash if it could not be shown in the audit log. */
 function idOf(sub: string): string {
-  return sub.length <= MAX_SUBJECT && nameFault(sub) === undefined ? sub : fingerprint(sub);
+  return sub.length <= MAX_SUBJECT && nameFault(sub) === undefined ? sub : digestOf(sub);
 }
 
 /** The first of the claims that can be shown as a name: often users choose it themselves, and others read it in the audit log. */

@@ -29,7 +29,7 @@ export interface Choices {
 }
 
 interface ConsentOptions {
-  readonly asked: AuthorizationRequest;
+  readonly authorization: AuthorizationRequest;
   readonly session: Session;
   /** The organisation whose people are asked. */
   readonly organisation: Organisation;
@@ -43,9 +43,9 @@ interface ConsentOptions {
   readonly failure: string | undefined;
 }
 
-export function renderConsent({ asked, session, organisation, failure, ...options }: ConsentOptions): Html {
+export function renderConsent({ authorization, session, organisation, failure, ...options }: ConsentOptions): Html {
   const { csrf, query, choices, hasLive } = options;
-  const { client, redirectUri } = asked;
+  const { client, redirectUri } = authorization;
   const name = shortened(client.name);
   const isAdmin = session.role === 'admin';
   return cardLayout(
@@ -60,7 +60,7 @@ export function renderConsent({ asked, session, organisation, failure, ...option
         <input type="hidden" name="csrf" value="${csrf}" />
         ${
           isAdmin
-            ? html`${scopesOf(asked.scopes, choices.scopes)} ${dataOf(choices.mode, hasLive)}
+            ? html`${scopesOf(authorization.scopes, choices.scopes)} ${dataOf(choices.mode, hasLive)}
                 <label class="lifetime"
                   >Connected for
                   <select class="input" name="lifetime">
@@ -115,10 +115,10 @@ function whereTo(redirectUri: string): Html {
 }
 
 /** The scopes to choose from: first those that the app asks for. Without any, those that read are proposed. */
-function scopesOf(asked: readonly Scope[], chosen: readonly Scope[]): Html {
-  const proposed = asked.length > 0 ? asked : published.usedScopes.filter((scope) => scope.endsWith(':read'));
+function scopesOf(requested: readonly Scope[], chosen: readonly Scope[]): Html {
+  const proposed = requested.length > 0 ? requested : published.usedScopes.filter((scope) => scope.endsWith(':read'));
   const others = published.usedScopes.filter((scope) => !proposed.includes(scope));
-  const checked = asked.length > 0 || chosen.length > 0 ? chosen : proposed;
+  const checked = requested.length > 0 || chosen.length > 0 ? chosen : proposed;
   const boxes = (scopes: readonly Scope[]): readonly Html[] =>
     scopes.map(
       (scope) =>
@@ -128,7 +128,7 @@ function scopesOf(asked: readonly Scope[], chosen: readonly Scope[]): Html {
         </label>`,
     );
   return html`<fieldset class="box">
-    <legend>${asked.length > 0 ? 'It asks for' : 'It asks for nothing in particular'}</legend>
+    <legend>${requested.length > 0 ? 'It asks for' : 'It asks for nothing in particular'}</legend>
     ${boxes(proposed)}
     ${
       others.length === 0

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { LRUCache } from 'lru-cache';
-import { fingerprint } from '../auth/keys';
+import { digestOf } from '../auth/digest';
 import { createAttemptLimit, type RateLimiter } from '../admission/rateLimit';
 import { type Config, publicPath } from '../config';
 import type { Exchange } from '../http/exchange';
@@ -60,7 +60,7 @@ export function createBrowserSessions(
     async find({ request, address }: Pick<Exchange, 'request' | 'address'>) {
       const token = sessionCookie.read(request);
       if (token === undefined || !isToken(token)) return undefined;
-      const id = fingerprint(token);
+      const id = digestOf(token);
       const findSession = (): Promise<Session | undefined> => sessions.find(token);
       const session = await (validIds.has(id) ? findSession() : limitedAttempt(address, findSession));
       if (session) validIds.set(id, true);

@@ -58,7 +58,7 @@ export function createOpenId({ config, onError }: OpenIdOptions) {
   const { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: id, OIDC_CLIENT_SECRET: secret, PUBLIC_URL: publicUrl } = config;
   if (issuer === undefined || id === undefined || secret === undefined || publicUrl === undefined) return undefined;
   const redirectUri = `${publicUrl}${CALLBACK_PATH}`;
-  const texts = createAttemptCodec(secret);
+  const codec = createAttemptCodec(secret);
   let discovered: Promise<Client> | undefined;
 
   /** Discovered on first use and retried after a failure, so that the gateway starts even if the issuer is down. */
@@ -76,7 +76,8 @@ export function createOpenId({ config, onError }: OpenIdOptions) {
     /** The URL to redirect the browser to, and the attempt for the browser to keep until the user returns. @throws AppError unavailable if the issuer does not respond */
     async begin() {
       const { library, client } = await discover();
-      const [state, nonce] = [library.randomState(), library.randomNonce()];
+      const state = library.randomState();
+      const nonce = library.randomNonce();
       const verifier = library.randomPKCECodeVerifier();
       const url = library.buildAuthorizationUrl(client, {
         redirect_uri: redirectUri,
@@ -86,9 +87,9 @@ export function createOpenId({ config, onError }: OpenIdOptions) {
         code_challenge: await library.calculatePKCECodeChallenge(verifier),
         code_challenge_method: 'S256',
       });
-      return { url: url.href, attempt: texts.write({ state, nonce, verifier }) };
+      return { url: url.href, attempt: codec.write({ state, nonce, verifier }) };
     },
-    readAttempt: (text: string | undefined) => texts.read(text),
+    readAttempt: (text: string | undefined) => codec.read(text),
     /**
      * The session for the user who returned. `search` is the query of the callback, with its `?`.
      * @throws AppError forbidden if the issuer rejected the user, or the user has no organisation or role here; unavailable as above

@@ -95,13 +95,26 @@ export function renderSettings(
       <div id="dialogs"></div>
       ${operationNames()}
       ${jsonBlock('settings', {
-        ...{ csrf, mayChange, hasPlan, canMakeWebhooks: webhooks.canMake, canInvite, storesRequests },
+        csrf,
+        mayChange,
+        hasPlan,
         isSandbox: mode === 'test',
+        canMakeWebhooks: webhooks.canMake,
         mostEndpoints: limits.webhook_endpoints,
-        ...{ scopes: offeredScopes(), eventTypes: webhooks.types, timeBounds: LATENCY_BOUNDS, statuses: STATUSES },
-        ...{ opening, now: Date.now(), whyNoInsights, currency: organisation.currency, ...STAGES },
+        canInvite,
+        storesRequests,
+        whyNoInsights,
+        scopes: offeredScopes(),
+        eventTypes: webhooks.types,
+        timeBounds: LATENCY_BOUNDS,
+        statuses: STATUSES,
+        currency: organisation.currency,
+        ...STAGES,
+        opening,
+        now: Date.now(),
         // so that the page is never used for an organisation or user other than it was opened for
-        ...{ organisation: organisation.id, user: user.id },
+        organisation: organisation.id,
+        user: user.id,
       })}`,
   });
 }

@@ -44,7 +44,9 @@ export function signInRoutes(options: SignInRoutesOptions, begin: Begin): Routes
   const isDemo = (request: Request): boolean => visibleDemoKey(request, demoKey) !== undefined;
   const signInPage = (request: Request, more: Pick<SignInOptions, 'hasEnded' | 'failure'>): Html =>
     renderSignIn({
-      ...{ hasProvider: provider !== undefined, contactUrl: config.CONTACT_URL, isDemo: isDemo(request) },
+      hasProvider: provider !== undefined,
+      contactUrl: config.CONTACT_URL,
+      isDemo: isDemo(request),
       ...more,
     });
 

@@ -3,7 +3,7 @@ import { type RateLimiter, spend } from '../admission/rateLimit';
 import type { RequestTracker } from '../admission/requestTracker';
 import type { Config } from '../config';
 import type { Admin, AdminOf } from '../admin';
-import { asUser } from '../admin/acting';
+import { asUser } from '../admin/caller';
 import { includesRole } from '../auth/roles';
 import type { FiguresContext } from '../operations/context';
 import type { OrganisationDataCache } from '../tenant/organisationDataCache';
@@ -73,7 +73,11 @@ export function createUserContexts(options: UserContextOptions) {
       async charge(points) {
         rate = await spend(limiter, budget, points);
       },
-      ...{ countAnswer, holdRows, isGone, noteInvalid, omitted },
+      countAnswer,
+      holdRows,
+      isGone,
+      noteInvalid,
+      omitted,
     };
   }
 

@@ -131,25 +131,6 @@ test('once every key has been used, doctor says that KEY_PEPPER_PREVIOUS can be 
   expect(await pepperCheck(BOTH)).toMatchObject({ ok: true, detail: expect.stringContaining('unset it') as unknown });
 });
 
-test('keys without a stored fingerprint count as hashed with the previous pepper', async () => {
-  const environment = { CONTROL_DATABASE: `${CONTROL_DATABASE}_none` };
-  // as in versions whose demo stored none
-  await using old = await startGateway({ ...environment, ...OLD });
-  const key = await makeKey(old, await makeOrganisation(old));
-  const left = (): Promise<unknown> => pepperCheck({ ...environment, ...BOTH });
-  const needed = {
-    ok: true,
-    detail: expect.stringContaining('1 active key is hashed with KEY_PEPPER_PREVIOUS') as unknown,
-  };
-  expect(await left()).toMatchObject(needed);
-  await using both = await startGateway({ ...environment, ...BOTH });
-  await both.control.pepper.adopt();
-  expect(await left()).toMatchObject(needed);
-  expect(await statusOf(both, key)).toBe(200);
-  await both.control.apiKeys.settle();
-  expect(await left()).toMatchObject({ detail: expect.stringContaining('no active key needs') as unknown });
-});
-
 test('a pepper that does not match the keys is rejected by key create, key rotate and serve until no key is active', async () => {
   const right = commandLine({ KEY_PEPPER: 'right' });
   const wrong = commandLine({ ...right.environment, KEY_PEPPER: 'wrong', PORT: '0' });

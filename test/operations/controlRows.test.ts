@@ -39,7 +39,7 @@ async function writeAll(): Promise<void> {
   await invitations.create({ organisationId: id, name: 'Bob', role: 'member', created_by: 'Ann' }, ACTOR);
   const hook = { organisation_id: id, url: 'https://a.example/', types: [], position: '', created_by: 'Ann' };
   const attempt = { idempotencyKey: randomUUID(), onReplay: () => undefined };
-  const endpoint = await creations.by(ACTOR.who, attempt)(
+  const endpoint = await creations.onceFor(ACTOR.who, attempt)(
     { organisationId: id, operation: 'create_webhook', args: {} },
     (noteId) => webhooks.create(hook, { actor: ACTOR }, noteId),
     () => Promise.reject(new Error('is new')),

@@ -1,5 +1,5 @@
-import { newSecret, parseRefreshToken, writeRefreshToken } from '../../src/auth/appTokens';
-import { DEFAULT_APP_KEY_PREFIX } from '../../src/auth/keys';
+import { parseRefreshToken, writeRefreshToken } from '../../src/auth/appTokens';
+import { DEFAULT_APP_KEY_PREFIX, newSecret } from '../../src/auth/keys';
 import { startGateway } from '../support/gateway';
 import {
   allowed,
@@ -216,7 +216,7 @@ test('a code that is used twice at once gives access to nobody', async () => {
     await apps.ofCode(code, { ...shown, from: 'here' }),
     await apps.ofCode(code, { ...shown, from: 'there' }),
   ];
-  expect([await apps.spend(first!, 'here'), await apps.spend(second!, 'there')]).toEqual([true, false]);
+  expect([await apps.redeem(first!, 'here'), await apps.redeem(second!, 'there')]).toEqual([true, false]);
   expect(await apps.begin(first!)).toBeUndefined();
   expect(apiKeys.stateOf((await apiKeys.find(first!._id))!)).toBe('revoked');
 });

@@ -21,7 +21,7 @@ test('without a file there are three plans, with the limits of the variables', (
     { name: 'enterprise', api: true, ...limits, bytes: 2_000_000 },
   ]);
   expect(plans.first).toBe('integrations');
-  expect(plans.settingOf('active_keys', { plan: 'starter' })).toBe('MAX_KEYS');
+  expect(plans.settingOfActiveKeys({ plan: 'starter' })).toBe('MAX_KEYS');
 });
 
 test('a plan of the file has its own limits, and those of the variables for what it lacks', () => {
@@ -47,7 +47,7 @@ test('a plan of the file has its own limits, and those of the variables for what
     70,
   );
   expect(plans.all.map(({ name }) => name)).toEqual(['free', 'tiny', 'full']);
-  expect(plans.settingOf('active_keys', { plan: 'full' })).toBe('active_keys of full in PLANS_FILE');
+  expect(plans.settingOfActiveKeys({ plan: 'full' })).toBe('active_keys of full in PLANS_FILE');
 });
 
 test('a plan that the file lacks has no API access, except for a sandbox, and the limits of the variables', () => {

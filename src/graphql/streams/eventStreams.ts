@@ -3,6 +3,7 @@ import type { ExecutionResult, FormattedExecutionResult } from 'graphql';
 import { print } from 'graphql-sse';
 import type { Logger } from 'pino';
 import { paceOf } from '../../async/yield';
+import { drained, isClosed } from '../../http/drain';
 import { type Exchange, noteUnavailable } from '../../http/exchange';
 import { describeError } from '../../log';
 import { toAppError } from '../../mongo/toAppError';
@@ -138,22 +139,4 @@ function frame(cursor: string, result: FormattedExecutionResult): string {
 /** A result with its errors formatted the way all answers have them. */
 function formatted({ errors, ...result }: ExecutionResult): FormattedExecutionResult {
   return errors ? { ...result, errors: errors.map((error) => formatError(error.toJSON(), error)) } : result;
-}
-
-function isClosed(response: ServerResponse): boolean {
-  return response.closed || response.destroyed || response.writableEnded;
-}
-
-/** Waits until the caller has read enough to be sent more, the caller has left, or the stream has ended. */
-function drained(response: ServerResponse, ended: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      response.off('drain', done).off('close', done);
-      ended.removeEventListener('abort', done);
-      resolve();
-    };
-    response.on('drain', done).on('close', done);
-    ended.addEventListener('abort', done);
-    if (isClosed(response) || ended.aborted) done();
-  });
 }

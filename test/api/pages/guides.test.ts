@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { ERROR_CODES } from '../../../src/errors';
 import { builtGuides } from '../../../src/guides/built';
-import type { Found } from '../../../src/pages/found';
+import type { SearchEntry } from '../../../src/pages/searchEntry';
 import { createSite } from '../../../src/pages/site';
 import { BROWSER, startSite } from '../../support/fixtures/site';
 import { late } from '../../support/gateway';
@@ -100,8 +100,9 @@ test('/search.json has every operation, error code, guide and heading, each of w
   const { headers, text } = await site.call('/search.json');
   expect(headers['content-type']).toBe('application/json; charset=utf-8');
   expect(gzipSync(text).length).toBeLessThan(15_000);
-  const found = JSON.parse(text) as Found[];
-  const shown = (kind: Found['kind']) => found.filter((one) => one.kind === kind).map(({ detail = '' }) => detail);
+  const found = JSON.parse(text) as SearchEntry[];
+  const shown = (kind: SearchEntry['kind']) =>
+    found.filter((one) => one.kind === kind).map(({ detail = '' }) => detail);
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
   );

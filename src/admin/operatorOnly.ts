@@ -34,7 +34,7 @@ export interface DataActions {
   readonly fillSandbox: (data: OrganisationData, by: Writer) => Promise<unknown>;
 }
 
-export interface BelongingsOptions {
+export interface OperatorOnlyOptions {
   readonly config: Pick<Config, 'PUBLIC_URL' | 'HOST' | 'PORT' | 'BRAND_HOME' | 'FRAME_ANCESTORS'>;
   readonly control: Control;
   readonly databases: { readonly organisationData: OrganisationDataCache };
@@ -58,7 +58,7 @@ interface CustomerId {
   readonly customer_id: string;
 }
 
-export function createBelongingOperations(options: BelongingsOptions, { organisation, actor, show }: Target) {
+export function createOperatorOnlyOperations(options: OperatorOnlyOptions, { organisation, actor, show }: Target) {
   const { config, control, databases, actions } = options;
   // `operator:<token>`, as every actor here
   const writer = actor.who as Writer;
@@ -163,7 +163,7 @@ function rethrowSandboxRefused(error: unknown): never {
 }
 
 /** A link to any other site would make the settings vouch for it. @throws AppError validation_failed */
-function requireReturnAddress(url: string, { BRAND_HOME, FRAME_ANCESTORS }: BelongingsOptions['config']): void {
+function requireReturnAddress(url: string, { BRAND_HOME, FRAME_ANCESTORS }: OperatorOnlyOptions['config']): void {
   const origins = [...FRAME_ANCESTORS, ...(BRAND_HOME === undefined ? [] : [new URL(BRAND_HOME).origin])];
   if (isSecureOrLocal(url) && origins.includes(new URL(url).origin)) return;
   const allowed = origins.length > 0 ? `, which are ${origins.join(', ')}` : '; neither is set';

@@ -10,7 +10,7 @@ import { operator, TOKENS } from './operator';
 const gateway = served({
   ...TOKENS,
   // its webhooks have a secret of their own
-  CONTROL_DATABASE: 'scopegate_test_belongings',
+  CONTROL_DATABASE: 'scopegate_test_operator_only',
   ...{ WEBHOOK_SECRET: 'w'.repeat(32), WEBHOOK_ALLOWED_RANGES: '127.0.0.1/32', PUBLIC_URL: 'https://api.example.com' },
   BRAND_HOME: 'https://acme.example.com/',
 });

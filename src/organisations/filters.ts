@@ -10,3 +10,7 @@ export function between(since: Time, until: Time) {
     ...(until != null && { $lt: new Date(until) }),
   });
 }
+
+/** The filters that are neither null nor undefined. */
+export const withoutMissing = <T extends object>(filters: T): Partial<T> =>
+  Object.fromEntries(Object.entries(filters).filter(([, value]) => value != null)) as Partial<T>;

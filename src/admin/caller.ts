@@ -19,7 +19,7 @@ export interface AdminCaller {
 
 export interface AdminContext extends AdminCaller {
   /** Creates something once for each `attempt` (creations.ts). */
-  readonly once: ReturnType<ReturnType<typeof createCreations>['by']>;
+  readonly once: ReturnType<ReturnType<typeof createCreations>['onceFor']>;
 }
 
 /** A signed-in user; `from` is their network address. */

@@ -1,5 +1,5 @@
-/** Something that the search of all pages finds: made by src/guides/searchIndex.ts, searched by web/search.ts. */
-export interface Found {
+/** An entry of the search of all pages: made by src/guides/searchIndex.ts, searched by web/search.ts. */
+export interface SearchEntry {
   readonly kind: 'REST' | 'Guide' | 'Error' | 'Page';
   readonly title: string;
   readonly href: string;

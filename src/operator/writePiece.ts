@@ -1,0 +1,192 @@
+import type { Pace } from '../async/yield';
+import { createSemaphore } from '../async/semaphore';
+import { type AppError, type ErrorCode, type Fault } from '../errors';
+import { checkInTurns } from '../http/body';
+import { isClosed } from '../http/drain';
+import { type Exchange, noteUnavailable } from '../http/exchange';
+import { NDJSON_LIMITS, type NdjsonLine } from '../http/ndjson';
+import { toAppError } from '../mongo/toAppError';
+import type { CallContext } from '../operations/context';
+import { MEBIBYTE, UUID, isOrganisationRef } from '../units';
+import type { WriteResult } from '../writes';
+import type { Operator } from './operator';
+
+/* The lines that arrived together, written by organisation (docs/decisions/operator-writes.md). */
+
+/** Organisations that are written at once. */
+const ORGANISATIONS_AT_ONCE = 4;
+
+type Result = Omit<WriteResult, 'index'>;
+
+/** What a line writes to an organisation, and which line of the piece it is. */
+interface PlacedElement {
+  readonly lineIndex: number;
+  readonly element: unknown;
+}
+
+/** The lines of a piece that are for one organisation. */
+interface Group {
+  readonly organisation: Parameters<Operator['lines']['write']>[0];
+  readonly lines: PlacedElement[];
+}
+
+const COUNTED = ['created', 'updated', 'deleted'] as const;
+/** What was written, by organisation. */
+export type WrittenCounts = Map<string, Record<(typeof COUNTED)[number], number>>;
+
+export interface PieceContext {
+  readonly context: CallContext;
+  readonly operator: Operator;
+  readonly exchange: Exchange;
+  readonly pace: Pace;
+  /** The most elements of a transaction: fewer once the database has refused so many. */
+  readonly transactionSize: { most: number };
+  /** Why none of the lines is written. */
+  readonly refusal: AppError | undefined;
+  readonly written: WrittenCounts;
+  /** Called with an error that fails only the lines of an organisation. */
+  readonly onError: (ids: Readonly<Record<string, string>>, error: unknown) => void;
+}
+
+/**
+ * Writes the lines of a piece, those of each organisation together, and resolves with the result of each line. An error fails only the lines
+ * of its organisation. Stops between transactions if the caller has left; the results are then incomplete.
+ */
+export async function writePiece(piece: readonly NdjsonLine[], writing: PieceContext): Promise<Result[]> {
+  const results: Result[] = [];
+  const linesByName = await readLines(piece, writing, results);
+  const groups = await groupsOf(linesByName, writing.operator, results);
+  const semaphore = createSemaphore(ORGANISATIONS_AT_ONCE);
+  await Promise.all(groups.map((group) => semaphore(() => writeGroup(group, writing, results))));
+  return results;
+}
+
+/** The lines of a piece by the name of their organisation; those that cannot be written get their results. */
+async function readLines(
+  piece: readonly NdjsonLine[],
+  { pace, refusal }: PieceContext,
+  results: Result[],
+): Promise<Map<string, PlacedElement[]>> {
+  const linesByName = new Map<string, PlacedElement[]>();
+  for (const [lineIndex, line] of piece.entries()) {
+    const wait = pace();
+    if (wait) await wait;
+    const content = refusal ? { fault: faultOf(refusal) } : await readLine(line);
+    if ('fault' in content) {
+      results[lineIndex] = failed(content.fault);
+      continue;
+    }
+    const { organisation, element } = content;
+    const lines = linesByName.get(organisation);
+    if (lines) lines.push({ lineIndex, element });
+    else linesByName.set(organisation, [{ lineIndex, element }]);
+  }
+  return linesByName;
+}
+
+/** The lines of each organisation, which may be named in several ways; those of unknown ones get their results. */
+async function groupsOf(
+  linesByName: ReadonlyMap<string, PlacedElement[]>,
+  operator: Operator,
+  results: Result[],
+): Promise<Group[]> {
+  const organisations = await operator.lines.findAll([...linesByName.keys()]);
+  const groups = new Map<string, Group>();
+  for (const [name, lines] of linesByName) {
+    const organisation = organisations.get(name);
+    if (!organisation) {
+      for (const { lineIndex } of lines) results[lineIndex] = failed(UNKNOWN);
+      continue;
+    }
+    const group = groups.get(organisation.id);
+    if (group) group.lines.push(...lines);
+    else groups.set(organisation.id, { organisation, lines });
+  }
+  for (const { lines } of groups.values()) lines.sort((left, right) => left.lineIndex - right.lineIndex);
+  return [...groups.values()];
+}
+
+/** Writes the lines of an organisation in transactions, and sets their results. */
+async function writeGroup({ organisation, lines }: Group, writing: PieceContext, results: Result[]): Promise<void> {
+  const { context, operator, exchange, transactionSize, written, onError } = writing;
+  const { id } = organisation;
+  for (let from = 0; from < lines.length;) {
+    // nobody would know what became of them
+    if (isClosed(exchange.response)) return;
+    const part = lines.slice(from, from + transactionSize.most);
+    try {
+      const elements = part.map(({ element }) => element);
+      const report = await operator.lines.write(organisation, elements, context);
+      const counts = written.get(id) ?? { created: 0, updated: 0, deleted: 0 };
+      for (const name of COUNTED) counts[name] += report[name];
+      written.set(id, counts);
+      for (const { index, ...result } of report.results) {
+        const line = part[index];
+        if (line) results[line.lineIndex] = result;
+      }
+    } catch (error) {
+      const appError = toAppError(error);
+      if (appError.code === 'payload_too_large' && part.length > 1) {
+        // who sends the lines again sends as many
+        transactionSize.most = Math.ceil(part.length / 2);
+        continue;
+      }
+      if (appError.code === 'internal')
+        onError({ request_id: exchange.requestId, organisation_id: id, code: appError.code }, error);
+      if (appError.code === 'unavailable') noteUnavailable(exchange, appError, error);
+      for (const { lineIndex } of part) results[lineIndex] = failed(faultOf(appError));
+    }
+    from += part.length;
+  }
+}
+
+/** Parses a line; resolves with its fault, or the name of its organisation and the rest as an element. */
+async function readLine(
+  line: NdjsonLine,
+): Promise<{ readonly organisation: string; readonly element: unknown } | { readonly fault: Fault }> {
+  if ('fault' in line) return { fault: UNREADABLE[line.fault] };
+  const checked = await checkInTurns(line.text);
+  if (checked.fault) return { fault: checked.fault };
+  let value: unknown;
+  try {
+    value = JSON.parse(checked.text);
+  } catch {
+    return { fault: { pointer: '', code: 'json', detail: 'is not valid JSON' } };
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return { fault: { pointer: '', code: 'type', detail: 'must be an object' } };
+  const { organisation, ...element } = value as Record<string, unknown>;
+  const detail = 'must be an id, or `ref:` and an external_ref';
+  if (typeof organisation !== 'string') return { fault: { pointer: '/organisation', code: 'required', detail } };
+  if (!isOrganisationRef(organisation) && !UUID.test(organisation))
+    return { fault: { pointer: '/organisation', code: 'format', detail } };
+  return { organisation, element };
+}
+
+const UNKNOWN: Fault = { pointer: '/organisation', code: 'not_found', detail: 'is not the name of an organisation' };
+
+const UNREADABLE = {
+  encoding: { pointer: '', code: 'encoding', detail: 'is not valid UTF-8' },
+  length: { pointer: '', code: 'length', detail: `is longer than ${String(NDJSON_LIMITS.line / MEBIBYTE)} MiB` },
+  limit: {
+    pointer: '',
+    code: 'size',
+    detail: `a body has at most ${NDJSON_LIMITS.lines.toLocaleString('en')} lines and ${String(NDJSON_LIMITS.bytes / MEBIBYTE)} MiB; this line and those after it were not read`,
+  },
+} as const satisfies Record<string, Fault>;
+
+const FAULT_CODES: Partial<Record<ErrorCode, Fault['code']>> = {
+  conflict: 'conflict',
+  payload_too_large: 'size',
+  quota_exceeded: 'quota',
+  rate_limited: 'rate_limited',
+};
+
+/** The fault of each line that an error keeps from being stored. */
+function faultOf({ code, detail }: AppError): Fault {
+  return { pointer: '', code: FAULT_CODES[code] ?? 'unavailable', detail };
+}
+
+function failed(fault: Fault): Result {
+  return { type: null, id: null, external_ref: null, outcome: 'failed', errors: [fault] };
+}

@@ -1,0 +1,49 @@
+import type { ClientSession } from 'mongoose';
+import type { Plans } from '../auth/plans';
+import type { Organisation } from '../auth/principal';
+import { atMost } from '../mongo/native';
+import { KeyRefused, stateCondition } from './keyDocuments';
+import type { ControlModels } from './models';
+
+/* How many keys of an organisation may be active. */
+
+/** Matches the active keys of an organisation. */
+export const activeIn = (organisationId: string, now: Date): Record<string, unknown> => ({
+  'organisation.id': organisationId,
+  ...stateCondition('active', now),
+});
+
+export function createKeyLimits({ apiKeys }: Pick<ControlModels, 'apiKeys'>, plans: Plans, now: () => number) {
+  return {
+    /**
+     * Counts active keys, including the new one, after the organisation's row is written, so that two concurrent creations cannot both take
+     * the last place. @throws KeyRefused beyond the `active_keys` of its plan
+     */
+    async requireRoom(organisation: Organisation, session: ClientSession): Promise<void> {
+      const most = plans.of(organisation).active_keys;
+      const options = { session, ...atMost(most + 1) };
+      const activeKeys = await apiKeys.find(activeIn(organisation.id, new Date(now())), { _id: 1 }, options).lean();
+      if (activeKeys.length <= most) return;
+      const detail = `the organisation has ${String(most)} active ${most === 1 ? 'key' : 'keys'}, the most it may have; revoke one first`;
+      throw new KeyRefused(
+        { pointer: '', code: 'too_many', detail },
+        `${detail}, or raise ${plans.settingOfActiveKeys(organisation)}`,
+      );
+    },
+
+    /**
+     * Rotations may exceed that, since every key can be replaced, but no more replaced keys may be active than that or, if there are
+     * more of them, than others. Counted after the organisation's row is written, as above. @throws KeyRefused
+     */
+    async requireRoomToReplace(organisation: Organisation, session: ClientSession): Promise<void> {
+      const activeKeys = await apiKeys
+        .find(activeIn(organisation.id, new Date(now())), { rotated_to: 1 }, { session })
+        .lean();
+      const replaced = activeKeys.filter(({ rotated_to }) => rotated_to !== null).length;
+      const most = Math.max(plans.of(organisation).active_keys, activeKeys.length - replaced);
+      if (replaced <= most) return;
+      const detail = `the organisation has ${String(most)} replaced keys that still work, the most it may have; revoke one first, or wait for the end of its overlap`;
+      throw new KeyRefused({ pointer: '', code: 'too_many', detail }, detail);
+    },
+  };
+}
