@@ -234,7 +234,7 @@ function createTraffic(
     ...{ config, databases, control, logger, isDown: isOrganisationDown, onOutcome: metrics.webhookSent },
   });
   const waiting = createWaiting({ streams: databases.streams, logger, payEvery: streams.payEvery });
-  const stored = { onWritten: metrics.eventsRecorded, onStored: webhooks.wake };
+  const stored = { onBegun: webhooks.begun, onWritten: metrics.eventsRecorded, onStored: webhooks.wake };
   const { databaseRestored: onRestored } = metrics;
   const tail = createTail({ databases, feeds: control.feeds, corrector, onRestored, logger, ...stored });
   return { webhooks, bodies, queue, availability, shardHealth, tracker, metrics, waiting, tail };
