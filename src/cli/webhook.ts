@@ -108,6 +108,7 @@ interface CreateOptions extends OrgOption {
 async function withWebhooks<T>(
   of: { readonly org: string } | { readonly endpoint: string },
   work: (admin: Admin) => Promise<T>,
+  customerIds: readonly string[] = [],
 ): Promise<T> {
   return withStore(async (store, config) => {
     const id = 'org' in of ? of.org : await organisationIdOf(store, of.endpoint);
@@ -122,19 +123,23 @@ async function withWebhooks<T>(
     try {
       return await work(adminOf(asOperator(organisation, store.operator)));
     } catch (error) {
-      throw error instanceof AppError && error.code === 'validation_failed' ? usageFailure(faultLines(error)) : error;
+      throw error instanceof AppError && error.code === 'validation_failed'
+        ? usageFailure(faultLines(error, customerIds))
+        : error;
     } finally {
       poster.close();
     }
   });
 }
 
-/** One line per fault, with the name of the option instead of the pointer to the argument; the error's detail if it has no faults. */
-function faultLines({ detail: all, extras: { errors = [] } }: AppError): string {
+/** One line per fault, with the name of the option, and the id of a customer, instead of the pointer to the argument; the error's detail if it has no faults. */
+function faultLines({ detail: all, extras: { errors = [] } }: AppError, customerIds: readonly string[]): string {
   const lines = errors.map(({ pointer = '', detail }) => {
-    const option = (pointer.split('/')[1] ?? '').replace('_', '-');
+    const [, member = '', at] = pointer.split('/');
+    const option = member.replace('_', '-');
+    const customer = member === 'customer_ids' ? `${customerIds[Number(at)] ?? ''} ` : '';
     // only operators can allow such an address, so only they are told how
-    return `--${option}: ${detail}${detail.endsWith(NOT_PUBLIC_ADDRESS) ? ', nor in WEBHOOK_ALLOWED_RANGES' : ''}`;
+    return `--${option}: ${customer}${detail}${detail.endsWith(NOT_PUBLIC_ADDRESS) ? ', nor in WEBHOOK_ALLOWED_RANGES' : ''}`;
   });
   return lines.length > 0 ? lines.join('\n') : all;
 }
@@ -165,14 +170,18 @@ function showNew({ secret, endpoint }: NewWebhookEndpoint, json: true | undefine
 }
 
 async function create({ org, url, types, customerIds: customer_ids, json }: CreateOptions): Promise<void> {
-  const { made, others } = await withWebhooks({ org }, async (admin) => {
-    // listed before, so that nothing can fail between creating the secret and showing it
-    const { data: others } = await admin.webhooks();
-    return {
-      others,
-      made: await admin.create_webhook({ url, ...(types && { types }), ...(customer_ids && { customer_ids }) }),
-    };
-  });
+  const { made, others } = await withWebhooks(
+    { org },
+    async (admin) => {
+      // listed before, so that nothing can fail between creating the secret and showing it
+      const { data: others } = await admin.webhooks();
+      return {
+        others,
+        made: await admin.create_webhook({ url, ...(types && { types }), ...(customer_ids && { customer_ids }) }),
+      };
+    },
+    customer_ids,
+  );
   showNew(made, json);
   for (const other of others)
     if (sharesEvents(made.endpoint, other))
