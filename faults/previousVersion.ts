@@ -94,6 +94,17 @@ async function check(former: string, place: string): Promise<void> {
   const { results } = (await asked(own, key, '/customers/bulk', { customers })).body;
   const ofCustomer = ['--org', id, '--name', 'agency', '--scopes', 'all', '--customer-ids', String(results?.[0]?.id)];
   const agency = await run<{ id: string; key: string }>(OWN, 'key', 'create', ...ofCustomer);
+  // what belongs to no customer it gets as any other, so the products say who posts to it
+  const partner = await startReceiver();
+  onEnd('the receiver of an endpoint for some customers', () => partner.stop());
+  const ofAgency = ['--org', id, '--url', partner.url, '--customer-ids', String(results?.[0]?.id)];
+  const { id: endpoint } = await run<{ id: string }>(OWN, 'webhook', 'create', ...ofAgency);
+  assert.deepEqual(
+    (await run<readonly { id: string }[]>(former, 'webhook', 'list', '--org', id)).map((listed) => listed.id),
+    [hook.id],
+    'the endpoints that the former version finds',
+  );
+  await assert.rejects(run(former, 'webhook', 'enable', endpoint, '--from', '1h'), /not found/);
   const statuses = async (text: string): Promise<number[]> =>
     Promise.all([own, old].map(async (gateway) => (await asked(gateway, text, '/me')).status));
   assert.deepEqual(await statuses(agency.key), [200, 401], 'a key for some customers');
@@ -104,8 +115,13 @@ async function check(former: string, place: string): Promise<void> {
   await toOwn.stop();
   assert.equal(await own.end('SIGTERM'), 0);
   toOld = await again(old, toOld, 'SIGTERM');
+  const alone = toOld.created;
   const { url: later } = await run<{ url: string }>(former, 'org', 'link', '--org', id, '--role', 'admin');
   await (await signIn(old, later)).readsAll(old);
+  const posted = [...alone];
+  await awaitAll('webhooks of the former version', posted, () => receiver.products, PATIENCE);
+  const isPartners = (product: string): boolean => partner.products.has(product);
+  assert.deepEqual(posted.filter(isPartners), [], 'posted by the former version to an endpoint for some customers');
   await own.restart();
   toOwn = trafficOn(own);
 
@@ -122,6 +138,7 @@ async function check(former: string, place: string): Promise<void> {
   } else {
     say('both have the same control schema, so the former version still starts');
     await old.restart();
+    await old.end('SIGTERM');
   }
   await ann.readsAll(own);
   await toOwn.stop();
@@ -130,6 +147,9 @@ async function check(former: string, place: string): Promise<void> {
   assert.deepEqual(traffics.flatMap(({ failures }) => failures).slice(0, 5), []);
   await awaitAll('events', made, () => productsInFeed(own, key), PATIENCE);
   await awaitAll('webhooks', made, () => receiver.products, PATIENCE);
+  // the former version let it rest for a minute at a time
+  await run(OWN, 'webhook', 'enable', endpoint);
+  await awaitAll('webhooks for some customers', [...alone, ...toOwn.created], () => partner.products, PATIENCE);
   for (const name of NAMES) {
     const lines = await linesOf(place, name);
     const errors = lines.filter((line) => /"level":[56]0/.test(line) && !line.includes('has schema version'));

@@ -12,7 +12,7 @@ import type { Control } from '../organisations/control';
 import { shownOnce } from '../organisations/creations';
 import { KeyRefused } from '../organisations/keyDocuments';
 import type { AdminContext } from './caller';
-import { storedCustomerIds, unknownCustomers } from './keyCustomers';
+import { customersOf } from './customerIds';
 
 /* An organisation's keys. A key of another organisation is `not_found`, like one that never existed. */
 
@@ -76,19 +76,6 @@ export function createKeyOperations(
     throw validationFailed([{ pointer: '/expires_at', code: 'range', detail: 'must be in the future' }]);
   }
 
-  /** The customers that a new key is restricted to; undefined for none. @throws AppError validation_failed for each that is not there */
-  async function customersOf(ids: readonly string[] | null | undefined): Promise<string[] | undefined> {
-    if (!ids) return undefined;
-    const unknown = new Set(await unknownCustomers(databases.organisationData(organisation), ids));
-    const faults = ids.flatMap((id, at): Fault[] => {
-      if (!unknown.has(id)) return [];
-      const detail = 'is not the id of a customer of the organisation';
-      return [{ pointer: `/customer_ids/${String(at)}`, code: 'not_found', detail }];
-    });
-    if (faults.length > 0) throw validationFailed(faults);
-    return storedCustomerIds(ids);
-  }
-
   return {
     /** A page of keys, and the keys that these replaced and that are still active. */
     async keys(query: Omit<KeyPageQuery, 'organisationId'>) {
@@ -110,7 +97,7 @@ export function createKeyOperations(
             organisationId,
             created_by: createdBy,
             expires_at: expiryOf(args.expires_at) ?? null,
-            customerIds: await customersOf(args.customer_ids),
+            customerIds: await customersOf(databases.organisationData(organisation), args.customer_ids),
           };
           const created = await apiKeys.create({ ...read, ...more }, by, noteId).catch(rethrowKeyRefused);
           if (!created) throw notFound('organisation');

@@ -29,12 +29,14 @@ import {
   isKept,
   positionOfDelivery,
 } from '../webhooks/deliveries';
+import { dataFor } from '../webhooks/feed';
 import { type MasterSecret, WrongSecretError } from '../webhooks/masterSecret';
 import { type Attempt, shownAttempt } from '../webhooks/post';
 import { oldSecretUntil, type Sender, type ShownEvent } from '../webhooks/sending';
 import { NO_SECRET } from '../webhooks/settings';
 import { deliveryStatistics, MOST_COUNTED } from '../webhooks/statistics';
 import type { AdminContext } from './caller';
+import { customersOf } from './customerIds';
 
 /*
  * An organisation's webhook endpoints. Operations throw AppError not_found for an endpoint of another organisation, as for one that never
@@ -53,6 +55,11 @@ export interface WebhookOptions {
 interface EndpointInput {
   readonly url?: string | null | undefined;
   readonly types?: readonly string[] | null | undefined;
+}
+
+interface NewEndpointInput extends EndpointInput {
+  readonly url: string;
+  readonly customer_ids?: readonly string[] | null;
 }
 
 interface WebhookId {
@@ -112,11 +119,22 @@ export function createWebhooks({ databases, control, policy, resolve, signing }:
 
     /** An endpoint as an answer has it. `last` is the position of the feed's last event, from which its lag follows. */
     function shown(row: EndpointRow, last?: string) {
-      const { _id: id, url, types, state, disabled, failing_since, last_success_at, parked, created_by } = row;
+      const {
+        _id: id,
+        url,
+        types,
+        customer_ids = null,
+        state,
+        disabled,
+        failing_since,
+        last_success_at,
+        parked,
+        created_by,
+      } = row;
       const isBehind = last !== undefined && row.position < last;
       const since = row.position === BEGINNING ? row.created_at.getTime() : millisecondsOf(row.position);
       const behind = isBehind ? Math.max(1, Math.round((databases.now() - since) / 1000)) : 0;
-      const own = { id, url, types, state, failing_since, last_success_at, waiting: parked, created_by };
+      const own = { id, url, types, customer_ids, state, failing_since, last_success_at, waiting: parked, created_by };
       return {
         ...own,
         disabled_reason: disabled?.reason ?? null,
@@ -165,7 +183,7 @@ export function createWebhooks({ databases, control, policy, resolve, signing }:
     /** The same with its event as sent. @throws AppError not_found; validation_failed if the event is no longer kept */
     async function deliveryWithEvent(id: DeliveryId) {
       const { endpoint, row, noteAttempt } = await requireDelivery(id);
-      const data = openData();
+      const data = dataFor(openData(), endpoint);
       const position = positionOfDelivery(row._id);
       const event = (await eventsAt(data, [position])).get(position);
       if (event) return { endpoint, row, noteAttempt, event: shownEvent(organisation.id, event) };
@@ -180,15 +198,16 @@ export function createWebhooks({ databases, control, policy, resolve, signing }:
         return { data: rows.map((row) => shown(row, last)) };
       },
       /** @throws AppError plan_required, validation_failed, unavailable without WEBHOOK_SECRET */
-      async create_webhook(args: { readonly url: string } & EndpointInput) {
+      async create_webhook(args: NewEndpointInput) {
         return once(
           { organisationId: organisation.id, operation: 'create_webhook', args },
           async (noteId) => {
             requirePlan(control.plans, organisation);
             const { url = '', types = [] } = await checkInput(args);
             const { sender, secret } = await requireSecret();
+            const customerIds = await customersOf(openData(), args.customer_ids);
             const position = await lastPosition(openData());
-            const to = { organisation_id: organisation.id, url, types, position };
+            const to = { organisationId: organisation.id, url, types, customerIds, position };
             const input = { ...to, created_by: createdBy, master: secret.check };
             const row = await webhooks.create(input, by, noteId);
             if (!row) throw notFound('organisation');

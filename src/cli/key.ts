@@ -155,7 +155,7 @@ async function create(options: CreateOptions): Promise<void> {
 /** @throws CommandFailure with the ids that are of no customer */
 async function requireCustomers(store: Store, org: string, ids: readonly string[]): Promise<void> {
   const { id } = await requireData(store, org);
-  const { unknownCustomers } = await import('../admin/keyCustomers.js');
+  const { unknownCustomers } = await import('../admin/customerIds.js');
   const unknown = await unknownCustomers(store.databases.organisationData({ id }), ids);
   if (unknown.length === 0) return;
   const are = unknown.length === 1 ? 'is not the id of a customer' : 'are not ids of customers';

@@ -1,11 +1,12 @@
 import { AppError } from '../errors';
 import { NOT_PUBLIC_ADDRESS } from '../webhooks/addresses';
 import type { Admin } from '../admin';
+import { organisationOf } from '../organisations/webhookRows';
 import { CommandFailure, notFound, usageFailure } from './ending';
 import { type ExplainedCommand, type JsonOption, ORG_ID, type OrgOption } from './help';
 import type { Store } from './store';
 import { print, printJson, printList, printResult, say, warn } from './terminal';
-import { eventTypes, moment } from './values';
+import { customerIds, eventTypes, moment } from './values';
 import { requireOrganisation, withStore } from './withStore';
 
 /** Id of an endpoint, for examples. */
@@ -26,7 +27,12 @@ export function addWebhook(program: ExplainedCommand): void {
       'where to post events: an https URL with a public address, or one in WEBHOOK_ALLOWED_RANGES, then also http',
     )
     .option('--types <list>', 'comma-separated types of events (default: all)', eventTypes)
-    .json('{id, url, types, secret}')
+    .option(
+      '--customer-ids <list>',
+      'comma-separated ids of the customers whose events alone it gets, for good, up to 100; it also gets those that belong to no customer, such as of products (default: of all customers)',
+      customerIds,
+    )
+    .json('{id, url, types, customer_ids, secret}')
     .examples([
       `scopegate webhook create --org ${ORG_ID} --url https://example.com/webhooks`,
       `scopegate webhook create --org ${ORG_ID} --url https://example.com/webhooks --types quote.status_changed,order.created --json`,
@@ -36,14 +42,14 @@ export function addWebhook(program: ExplainedCommand): void {
   webhook
     .subcommand('list', "list an organisation's endpoints, oldest first; secrets are never shown")
     .org()
-    .json('an array of {id, url, types, state, …}')
+    .json('an array of {id, url, types, customer_ids, state, …}')
     .examples([`scopegate webhook list --org ${ORG_ID}`])
     .action(list);
 
   webhook
     .subcommand('test', 'send a webhook.test event now, from this machine, and show the result')
     .id(ENDPOINT_ID)
-    .json('{id, url, types, ok, status, error, answer, ms}')
+    .json('{id, url, types, customer_ids, ok, status, error, answer, ms}')
     .examples([`scopegate webhook test ${ID}`], ['The exit code is 1 unless the endpoint answers 2xx.'])
     .action(test);
 
@@ -53,7 +59,7 @@ export function addWebhook(program: ExplainedCommand): void {
       'replace the secret of an endpoint and show the new one once; for 24 hours events are signed with both',
     )
     .id(ENDPOINT_ID)
-    .json('{id, url, types, secret}')
+    .json('{id, url, types, customer_ids, secret}')
     .examples(
       [`scopegate webhook rotate ${ID}`],
       ['Events are signed with at most two secrets: the new one and, for 24 hours, the one before it.'],
@@ -68,21 +74,21 @@ export function addWebhook(program: ExplainedCommand): void {
       'send events since a date (e.g. 2026-11-21T09:00:00Z), an age (e.g. 7d; at most 30d) or now, and drop those that wait (default: from where it stopped)',
       startTime,
     )
-    .json('{id, url, types, state}')
+    .json('{id, url, types, customer_ids, state}')
     .examples([`scopegate webhook enable ${ID}`, `scopegate webhook enable ${ID} --from 2d --json`])
     .action(enable);
 
   webhook
     .subcommand('disable', 'send nothing to an endpoint until it is enabled again')
     .id(ENDPOINT_ID)
-    .json('{id, url, types, state}')
+    .json('{id, url, types, customer_ids, state}')
     .examples([`scopegate webhook disable ${ID}`])
     .action(disable);
 
   webhook
     .subcommand('delete', 'delete an endpoint for good')
     .id(ENDPOINT_ID)
-    .json('{id, url, types, deleted}')
+    .json('{id, url, types, customer_ids, deleted}')
     .examples([`scopegate webhook delete ${ID}`])
     .action(remove);
 
@@ -95,15 +101,17 @@ type NewWebhookEndpoint = Awaited<ReturnType<Admin['create_webhook']>>;
 interface CreateOptions extends OrgOption {
   readonly url: string;
   readonly types?: readonly string[];
+  readonly customerIds?: readonly string[];
 }
 
 /** Runs `work` as an operator of an organisation, given its id or that of one of its endpoints. Invalid values become wrong usage. */
 async function withWebhooks<T>(
   of: { readonly org: string } | { readonly endpoint: string },
   work: (admin: Admin) => Promise<T>,
+  customerIds: readonly string[] = [],
 ): Promise<T> {
   return withStore(async (store, config) => {
-    const id = 'org' in of ? of.org : await organisationOf(store, of.endpoint);
+    const id = 'org' in of ? of.org : await organisationIdOf(store, of.endpoint);
     const organisation = await requireOrganisation(store, id);
     const [{ webhookParts }, { createAdmin }, { asOperator }] = await Promise.all([
       import('../webhooks/index.js'),
@@ -115,56 +123,77 @@ async function withWebhooks<T>(
     try {
       return await work(adminOf(asOperator(organisation, store.operator)));
     } catch (error) {
-      throw error instanceof AppError && error.code === 'validation_failed' ? usageFailure(faultLines(error)) : error;
+      throw error instanceof AppError && error.code === 'validation_failed'
+        ? usageFailure(faultLines(error, customerIds))
+        : error;
     } finally {
       poster.close();
     }
   });
 }
 
-/** One line per fault, with the name of the option instead of the pointer to the argument; the error's detail if it has no faults. */
-function faultLines({ detail: all, extras: { errors = [] } }: AppError): string {
+/** One line per fault, with the name of the option, and the id of a customer, instead of the pointer to the argument; the error's detail if it has no faults. */
+function faultLines({ detail: all, extras: { errors = [] } }: AppError, customerIds: readonly string[]): string {
   const lines = errors.map(({ pointer = '', detail }) => {
-    const option = pointer.split('/')[1] ?? '';
+    const [, member = '', at] = pointer.split('/');
+    const option = member.replace('_', '-');
+    const customer = member === 'customer_ids' ? `${customerIds[Number(at)] ?? ''} ` : '';
     // only operators can allow such an address, so only they are told how
-    return `--${option}: ${detail}${detail.endsWith(NOT_PUBLIC_ADDRESS) ? ', nor in WEBHOOK_ALLOWED_RANGES' : ''}`;
+    return `--${option}: ${customer}${detail}${detail.endsWith(NOT_PUBLIC_ADDRESS) ? ', nor in WEBHOOK_ALLOWED_RANGES' : ''}`;
   });
   return lines.length > 0 ? lines.join('\n') : all;
 }
 
-async function organisationOf({ control }: Store, endpoint: string): Promise<string> {
+async function organisationIdOf({ control }: Store, endpoint: string): Promise<string> {
   const row = await control.webhooks.find(endpoint, {});
   if (!row) throw notFound('webhook endpoint', endpoint);
-  return row.organisation_id;
+  return organisationOf(row);
 }
 
-const identityOf = ({ id, url, types }: WebhookEndpoint) => ({ id, url, types });
+const identityOf = ({ id, url, types, customer_ids }: WebhookEndpoint) => ({ id, url, types, customer_ids });
 const typesOf = ({ types }: Pick<WebhookEndpoint, 'types'>): string => (types.length === 0 ? 'all' : types.join(', '));
 
 const stateOf = ({ state, disabled_reason: why }: WebhookEndpoint): string => (why ? `${state} (${why})` : state);
 
 function showNew({ secret, endpoint }: NewWebhookEndpoint, json: true | undefined): void {
-  printResult(json, { ...identityOf(endpoint), secret }, { secret, ...identityOf(endpoint), types: typesOf(endpoint) });
+  printResult(
+    json,
+    { ...identityOf(endpoint), secret },
+    {
+      secret,
+      ...{ id: endpoint.id, url: endpoint.url, types: typesOf(endpoint) },
+      customers: endpoint.customer_ids?.join(', ') ?? 'all',
+    },
+  );
   if (json) return;
   say('\nSave the secret now: it will not be shown again. Receivers check the signature of each event with it.');
 }
 
-async function create({ org, url, types, json }: CreateOptions): Promise<void> {
-  const { created, others } = await withWebhooks({ org }, async (admin) => {
-    // listed before, so that nothing can fail between creating the secret and showing it
-    const { data: others } = await admin.webhooks();
-    return { others, created: await admin.create_webhook({ url, ...(types && { types }) }) };
-  });
+async function create({ org, url, types, customerIds: customer_ids, json }: CreateOptions): Promise<void> {
+  const { created, others } = await withWebhooks(
+    { org },
+    async (admin) => {
+      // listed before, so that nothing can fail between creating the secret and showing it
+      const { data: others } = await admin.webhooks();
+      return {
+        others,
+        created: await admin.create_webhook({ url, ...(types && { types }), ...(customer_ids && { customer_ids }) }),
+      };
+    },
+    customer_ids,
+  );
   showNew(created, json);
   for (const other of others)
     if (sharesEvents(created.endpoint, other))
       warn(`${other.id} already posts to this URL, so it gets events twice; to end that: scopegate webhook delete ID`);
 }
 
-/** Whether two endpoints post some of the same events to the same URL. */
+/** Whether two endpoints post some of the same events to the same URL; those that belong to no customer apart. */
 function sharesEvents(left: WebhookEndpoint, right: WebhookEndpoint): boolean {
-  const hasAll = left.types.length === 0 || right.types.length === 0;
-  return left.url === right.url && (hasAll || left.types.some((type) => right.types.includes(type)));
+  const isShared = (some: readonly string[], others: readonly string[]): boolean =>
+    some.length === 0 || others.length === 0 || some.some((one) => others.includes(one));
+  const ofSameCustomers = isShared(left.customer_ids ?? [], right.customer_ids ?? []);
+  return left.url === right.url && ofSameCustomers && isShared(left.types, right.types);
 }
 
 async function list({ org, json }: OrgOption): Promise<void> {
@@ -178,6 +207,7 @@ async function list({ org, json }: OrgOption): Promise<void> {
       RETRYING: ({ waiting }) => String(waiting),
       BEHIND: ({ lag_seconds: lag }) => (lag === null ? 'unknown' : `${String(lag)} s`),
       'LAST SUCCESS': ({ last_success_at: at }) => at?.toISOString() ?? 'never',
+      CUSTOMERS: ({ customer_ids: ids }) => (ids ? String(ids.length) : 'all'),
       TYPES: typesOf,
       URL: ({ url }) => url,
     },

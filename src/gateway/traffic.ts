@@ -111,6 +111,7 @@ export function createTraffic(
     corrector,
     logger,
     onRestored: metrics.databaseRestored,
+    onBegun: webhooks.begun,
     onWritten: metrics.eventsRecorded,
     onStored: webhooks.wake,
   });

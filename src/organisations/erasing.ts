@@ -8,6 +8,7 @@ import type { ControlModels } from './models';
 import { JobRefused } from './jobs';
 import { organisationUsageId } from './usageUnits';
 import { toOrganisation } from './organisationRows';
+import { ownersOf } from './webhookRows';
 
 export interface Erasure {
   readonly organisation: Organisation;
@@ -39,7 +40,7 @@ export function createErasures(models: ControlModels, actor: Actor, now: () => n
     const active = { 'organisation.id': id, ...perhapsActive(now()) };
     const revoked = { $set: { revoked_at: new Date(now()), 'organisation.state': 'erasing' } };
     const { modifiedCount: keys } = await apiKeys.updateMany(active, revoked, { session });
-    for (const rows of rowsThatEnd) await rows.deleteMany({ organisation_id: id }, { session });
+    for (const rows of rowsThatEnd) await rows.deleteMany({ organisation_id: trusted(ownersOf([id])) }, { session });
     await record(actor, 'organisation.erasing', id, { keys_revoked: keys });
   }
 

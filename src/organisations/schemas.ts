@@ -34,6 +34,11 @@ interface Typed<T> {
   readonly __rawDocTypeHint: T;
 }
 
+/** A member that may be missing, with a type that mongoose does not infer. */
+export interface Optional<T> {
+  readonly __rawDocTypeHint: T;
+}
+
 const orNull = <T>(type: object, options?: object) =>
   ({ type, default: null, ...options }) as unknown as Typed<T | null>;
 

@@ -10,11 +10,22 @@ import type { ControlModels } from './models';
 import { holdOrganisation } from './organisationRows';
 import { createLastKnown } from './lastKnown';
 import { BEAT_EVERY } from './webhookLeases';
-import { type DisabledReason, ENDPOINT_STATES, type EndpointRow, type EndpointState } from './webhookRows';
+import {
+  type DisabledReason,
+  ENDPOINT_STATES,
+  type EndpointRow,
+  type EndpointState,
+  organisationOf,
+  ownersOf,
+  storedOwner,
+} from './webhookRows';
 
 /* How people manage webhook endpoints; src/organisations/webhookLeases.ts is about delivering to them. */
 
-type NewEndpoint = Pick<EndpointRow, 'organisation_id' | 'url' | 'types' | 'position' | 'created_by' | 'master'>;
+interface NewEndpoint extends Pick<EndpointRow, 'url' | 'types' | 'position' | 'created_by' | 'master'> {
+  readonly organisationId: string;
+  readonly customerIds?: readonly string[] | undefined;
+}
 
 interface Change {
   readonly update: mongo.UpdateFilter<EndpointRow>;
@@ -32,8 +43,10 @@ export const tooManyEndpoints = (most: number): string =>
     : `the organisation has ${String(most)} webhook ${most === 1 ? 'endpoint' : 'endpoints'}, the most that its plan includes; delete one first`;
 
 /** The row of an endpoint that is enabled at a time. */
-export const newEndpoint = (input: NewEndpoint, at: Date): EndpointRow => ({
-  ...{ _id: randomUUID(), ...input, state: 'enabled', disabled: null, version: 1, rotated_at: null },
+export const newEndpoint = ({ organisationId, customerIds, ...input }: NewEndpoint, at: Date): EndpointRow => ({
+  ...{ _id: randomUUID(), organisation_id: storedOwner(organisationId, customerIds) },
+  ...(customerIds && { customer_ids: customerIds }),
+  ...{ ...input, state: 'enabled', disabled: null, version: 1, rotated_at: null },
   ...{ ...NO_FAILURES, last_success_at: null, parked: 0, due: at, wakes: 0, ...NO_LEASE, created_at: at },
 });
 
@@ -61,7 +74,7 @@ export function createWebhookEndpoints(models: ControlModels, plans: Plans, now:
 
   const filterOf = (id: string, { organisationId }: Pick<Authority, 'organisationId'>) => ({
     _id: id,
-    ...(organisationId !== undefined && { organisation_id: organisationId }),
+    ...(organisationId !== undefined && { organisation_id: ownersOf([organisationId]) }),
   });
 
   /**
@@ -81,34 +94,39 @@ export function createWebhookEndpoints(models: ControlModels, plans: Plans, now:
       if (!changed) return before ?? undefined;
       const { update, action, details } = changed;
       const after = await rows.findOneAndUpdate({ _id: id }, update, { session, returnDocument: 'after' });
-      if (after) await record(by.actor, action, after.organisation_id, { endpoint: id, url: after.url, ...details });
+      if (after) await record(by.actor, action, organisationOf(after), { endpoint: id, url: after.url, ...details });
       return after ?? undefined;
     });
 
   return {
     /** Undefined if the organisation does not exist. @throws AppError validation_failed beyond the `webhook_endpoints` of its plan */
     create(input: NewEndpoint, by: Authority, noteId?: NoteId): Promise<EndpointRow | undefined> {
-      const { organisation_id, url, types } = input;
+      const { organisationId, customerIds, url, types } = input;
       return models.change(async (session, record) => {
         const row = newEndpoint(input, new Date(now()));
         await noteId?.(session, row._id);
         // writes the organisation's row, so that two creations cannot both count 19
-        const organisation = await holdOrganisation(models, organisation_id, session);
+        const organisation = await holdOrganisation(models, organisationId, session);
         if (!organisation) return undefined;
         const most = plans.of(organisation).webhook_endpoints;
         // a limit of 0 would be none
         const first = { session, limit: most + 1, projection: { _id: 1 } } as const;
-        const storedEndpoints = await rows.find({ organisation_id }, first).toArray();
+        const storedEndpoints = await rows.find({ organisation_id: ownersOf([organisationId]) }, first).toArray();
         if (storedEndpoints.length >= most)
           throw validationFailed([{ pointer: '/url', code: 'too_many', detail: tooManyEndpoints(most) }]);
         await rows.insertOne(row, { session });
-        await record(by.actor, 'webhook.created', organisation_id, { endpoint: row._id, url, types });
+        await record(by.actor, 'webhook.created', organisationId, {
+          ...{ endpoint: row._id, url, types },
+          ...(customerIds && { customer_ids: customerIds }),
+        });
         return row;
       });
     },
     /** An organisation's endpoints, oldest first. */
     list: (organisationId: string): Promise<EndpointRow[]> =>
-      rows.find({ organisation_id: organisationId }, { sort: { created_at: 1 }, limit: MOST_ENDPOINTS }).toArray(),
+      rows
+        .find({ organisation_id: ownersOf([organisationId]) }, { sort: { created_at: 1 }, limit: MOST_ENDPOINTS })
+        .toArray(),
     find: async (id: string, by: Pick<Authority, 'organisationId'>): Promise<EndpointRow | undefined> =>
       (await rows.findOne(filterOf(id, by))) ?? undefined,
     /** The change applies from the next page of events on. */
@@ -166,7 +184,7 @@ export function createWebhookEndpoints(models: ControlModels, plans: Plans, now:
       models.change(async (session, record) => {
         const endpoint = await rows.findOneAndDelete(filterOf(id, by), { session });
         if (!endpoint) return undefined;
-        await record(by.actor, 'webhook.deleted', endpoint.organisation_id, { endpoint: id, url: endpoint.url });
+        await record(by.actor, 'webhook.deleted', organisationOf(endpoint), { endpoint: id, url: endpoint.url });
         return endpoint;
       }),
     /** Whether any organisation has an endpoint, or one with a master secret other than these; null is that of those that name none. */

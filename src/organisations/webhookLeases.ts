@@ -3,7 +3,7 @@ import type { mongo } from 'mongoose';
 import { type Held, createLeases } from '../mongo/lease';
 import { nativeCollection } from '../mongo/native';
 import type { ControlModels } from './models';
-import type { EndpointRow } from './webhookRows';
+import { type EndpointRow, organisationOf, ownersOf } from './webhookRows';
 
 /* Which gateway delivers to which webhook endpoint, and when (docs/decisions/webhooks.md). */
 
@@ -31,7 +31,7 @@ export interface NextWork {
   readonly until?: Date | undefined;
 }
 
-type DueEndpoint = Pick<EndpointRow, '_id' | 'organisation_id'> & { readonly due: Date };
+type DueEndpoint = Required<Pick<EndpointRow, '_id' | 'organisation_id' | 'due'>>;
 
 interface WaitingQuery {
   readonly limit: number;
@@ -53,13 +53,14 @@ export function createEndpointLeases(rows: mongo.Collection<EndpointRow>, now: (
 
   const leases = createLeases(rows, LEASED_FOR, now);
   const due = () => ({ due: { $lte: new Date(now()) } });
+  const woken = () => ({ $min: { due: new Date(now()) }, $inc: { wakes: 1 } });
 
   return {
     /** Endpoints that have work and no lease; those that have waited longest come first. */
     waiting: async ({ limit, without: full }: WaitingQuery): Promise<DueEndpoint[]> =>
       (await rows
         .find(
-          { ...due(), ...leases.free(), ...(full.length > 0 && { organisation_id: { $nin: [...full] } }) },
+          { ...due(), ...leases.free(), ...(full.length > 0 && { organisation_id: { $nin: ownersOf(full).$in } }) },
           { sort: { due: 1 }, limit, projection: { organisation_id: 1, due: 1 } },
         )
         .toArray()) as unknown as DueEndpoint[],
@@ -89,15 +90,17 @@ export function createEndpointLeases(rows: mongo.Collection<EndpointRow>, now: (
     async wake(organisations: readonly string[]): Promise<boolean> {
       const some = organisations.filter((id) => !withoutEndpoint.has(id));
       if (some.length === 0) return false;
-      const woken = { $min: { due: new Date(now()) }, $inc: { wakes: 1 } };
-      const theirs = { organisation_id: { $in: some } };
-      const { matchedCount } = await rows.updateMany({ ...theirs, state: 'enabled' }, woken);
+      const theirs = { organisation_id: ownersOf(some) };
+      const { matchedCount } = await rows.updateMany({ ...theirs, state: 'enabled' }, woken());
       if (matchedCount < some.length) {
         const withEndpoint = await rows.find(theirs, { projection: { _id: 0, organisation_id: 1 } }).toArray();
-        const having = new Set(withEndpoint.map(({ organisation_id: id }) => id));
+        const having = new Set(withEndpoint.map(organisationOf));
         for (const id of some) if (!having.has(id)) withoutEndpoint.set(id, true);
       }
       return matchedCount > 0;
     },
+    /** Makes every enabled endpoint for some customers due now: no gateway of a version before 1.0 has woken it. True if there is any. */
+    wakeForSomeCustomers: async (): Promise<boolean> =>
+      (await rows.updateMany({ state: 'enabled', customer_ids: { $exists: true } }, woken())).matchedCount > 0,
   };
 }

@@ -2,26 +2,30 @@ import type { mongo } from 'mongoose';
 import * as z from 'zod';
 import type { Plans } from '../auth/plans';
 import { nativeCollection } from '../mongo/native';
+import { KEY_CUSTOMERS } from '../limits';
 import { UUID } from '../units';
 import type { Actor } from './auditEvents';
 import type { ControlModels } from './models';
 import { holdOrganisation } from './organisationRows';
 import { newEndpoint } from './webhookEndpoints';
-import { ENDPOINT_STATES, type EndpointRow } from './webhookRows';
+import { ENDPOINT_STATES, type EndpointRow, organisationOf, ownersOf } from './webhookRows';
 
 /*
  * Webhook endpoints in exports. Secrets are not stored, but follow from id, version and master secret, so an endpoint that is imported where
  * the master secret is the same has the secret that its receiver knows.
  */
 
+const uuid = z.string().regex(UUID, 'must be a UUID').toLowerCase();
 const text = z.string().min(1).max(2000);
 const fingerprint = z.base64().min(1).max(100);
 const time = z.iso.datetime().transform((value) => new Date(value));
 
 export const webhookRecord = z.strictObject({
-  id: z.string().regex(UUID, 'must be a UUID').toLowerCase(),
+  id: uuid,
   url: text,
   types: z.array(text).max(1000),
+  /** Missing of one for all customers: versions before 1.0 refuse a line that has it, which they could not restrict. */
+  customer_ids: z.array(uuid).min(1).max(KEY_CUSTOMERS).optional(),
   /** When it was exported; it is imported disabled. */
   state: z.enum(ENDPOINT_STATES),
   version: z.int().min(1),
@@ -37,9 +41,32 @@ export type WebhookRecord = z.output<typeof webhookRecord>;
 
 /** An endpoint as a record. `unnamed` is the fingerprint of the master secret of endpoints that name none. */
 export function toWebhookRecord(row: EndpointRow, unnamed: string | undefined): Readonly<Record<string, unknown>> {
-  const { _id: id, url, types, state, version, master = unnamed, rotated_at, created_by, created_at } = row;
+  const {
+    _id: id,
+    url,
+    types,
+    customer_ids,
+    state,
+    version,
+    master = unnamed,
+    rotated_at,
+    created_by,
+    created_at,
+  } = row;
   const { former_master = version > 1 ? (unnamed ?? null) : null } = row;
-  return { id, url, types, state, version, master, former_master, rotated_at, created_by, created_at };
+  return {
+    id,
+    url,
+    types,
+    ...(customer_ids && { customer_ids }),
+    state,
+    version,
+    master,
+    former_master,
+    rotated_at,
+    created_by,
+    created_at,
+  };
 }
 
 /** What became of an endpoint: it was stored; it exists; its id belongs to one of another organisation; or there are too many. */
@@ -63,17 +90,23 @@ export function importEndpoints(models: ControlModels, actor: Actor, plans: Plan
       const most = plans.of(organisation).webhook_endpoints;
       const ids = { _id: { $in: records.map(({ id }) => id) } };
       const stored = await rows.find(ids, { session, projection: { organisation_id: 1 } }).toArray();
-      const owners = new Map(stored.map(({ _id, organisation_id }) => [_id, organisation_id]));
-      let count = await rows.countDocuments({ organisation_id: organisationId }, { session, limit: most + 1 });
+      const owners = new Map(stored.map((row) => [row._id, organisationOf(row)]));
+      let count = await rows.countDocuments(
+        { organisation_id: ownersOf([organisationId]) },
+        { session, limit: most + 1 },
+      );
       const outcomes: EndpointOutcome[] = [];
-      for (const { id, state, former_master, ...members } of records) {
+      for (const { id, state, former_master, customer_ids, ...members } of records) {
         const owner = owners.get(id);
         if (owner !== undefined) outcomes.push(owner === organisationId ? 'unchanged' : 'foreign');
         else if (count >= most) outcomes.push('too_many');
         else {
           const at = new Date(now());
           const disabled = { state: 'disabled', disabled: { reason: 'by_hand', at } } as const;
-          const { due: _due, ...row } = newEndpoint({ organisation_id: organisationId, position, ...members }, at);
+          const { due: _due, ...row } = newEndpoint(
+            { organisationId, customerIds: customer_ids, position, ...members },
+            at,
+          );
           await rows.insertOne(
             { ...row, ...members, ...(former_master !== null && { former_master }), ...disabled, _id: id },
             { session },
@@ -83,6 +116,7 @@ export function importEndpoints(models: ControlModels, actor: Actor, plans: Plan
             endpoint: id,
             url,
             types,
+            ...(customer_ids && { customer_ids }),
             imported: true,
             exported_as: state,
           });

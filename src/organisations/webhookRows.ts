@@ -1,5 +1,5 @@
 import { Schema } from 'mongoose';
-import { listOf, nullable, optional, PART, required, ROW, type RowOf } from './schemas';
+import { listOf, nullable, type Optional, optional, PART, required, ROW, type RowOf } from './schemas';
 
 /* Webhook endpoints as stored in the control database (docs/decisions/webhooks.md). */
 
@@ -16,7 +16,10 @@ export const endpointSchema = Schema.create(
   {
     /** UUID. */
     _id: required.text,
+    /** Of an endpoint for some customers not the id alone: see {@link storedOwner}. */
     organisation_id: required.text,
+    /** The customers whose events are sent, and never changed; missing if those of all are. */
+    customer_ids: { type: [String], default: undefined, allowNull: false } as unknown as Optional<string[]>,
     url: required.text,
     /** Types of events that are sent; all if empty. */
     types: listOf<string>(),
@@ -59,3 +62,21 @@ endpointSchema.index({ organisation_id: 1, created_at: 1 });
 endpointSchema.index({ due: 1 }, { sparse: true });
 // counts by state
 endpointSchema.index({ state: 1 });
+
+const FOR_SOME = ' for some customers';
+
+/**
+ * The `organisation_id` of a row. Versions before 1.0 do not know `customer_ids` and would post every event, so that they must find an endpoint
+ * for some customers in no organisation (docs/decisions/restricted-keys.md).
+ */
+export const storedOwner = (organisationId: string, customerIds: readonly string[] | undefined): string =>
+  organisationId + (customerIds ? FOR_SOME : '');
+
+/** The id of an endpoint's organisation. */
+export const organisationOf = ({ organisation_id: stored }: Pick<EndpointRow, 'organisation_id'>): string =>
+  stored.replace(FOR_SOME, '');
+
+/** The `organisation_id` of all rows of some organisations. */
+export const ownersOf = (organisationIds: readonly string[]) => ({
+  $in: organisationIds.flatMap((id) => [id, id + FOR_SOME]),
+});

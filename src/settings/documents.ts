@@ -8,7 +8,7 @@ import { DAY } from '../units';
 const KEY = `id name prefix last_four scopes created_by created_at expires_at revoked_at last_used_at last_used_from
   allowed_ranges customer_ids rotated_to mcp kind app { host } state`;
 
-const ENDPOINT = `id url types state disabled_reason disabled_at failing_since next_attempt_at last_success_at waiting
+const ENDPOINT = `id url types customer_ids state disabled_reason disabled_at failing_since next_attempt_at last_success_at waiting
   lag_seconds old_secret_until created_by created_at`;
 
 const INVITATION = 'id name role created_by created_at expires_at';
@@ -123,8 +123,8 @@ export const DOCUMENTS = {
         errors { status error deliveries last_at } } } }`,
   message: `query($webhook_id: ID!, $delivery: String!) {
     value: webhook_message(webhook_id: $webhook_id, delivery: $delivery) { body } }`,
-  createEndpoint: `mutation($url: String!, $types: [String!]) {
-    value: create_webhook(url: $url, types: $types) { secret endpoint { ${ENDPOINT} } } }`,
+  createEndpoint: `mutation($url: String!, $types: [String!], $customer_ids: [ID!]) {
+    value: create_webhook(url: $url, types: $types, customer_ids: $customer_ids) { secret endpoint { ${ENDPOINT} } } }`,
   updateEndpoint: `mutation($webhook_id: ID!, $url: String, $types: [String!]) {
     value: update_webhook(webhook_id: $webhook_id, url: $url, types: $types) { ${ENDPOINT} } }`,
   enableEndpoint: `mutation($webhook_id: ID!, $from: DateTime) {

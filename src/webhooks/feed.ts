@@ -33,8 +33,15 @@ export interface WorkFeed {
   readonly deliveries: Pick<ReturnType<typeof createDeliveries>, 'open' | 'byIds' | 'save' | 'makeDue'>;
 }
 
-/** The feed of an organisation's endpoints. */
-export function createFeed(data: OrganisationData): WorkFeed {
+/** What an endpoint is told of its organisation's data: what a key for the same customers has. */
+export const dataFor = (
+  data: OrganisationData,
+  { customer_ids: ids }: Pick<EndpointRow, 'customer_ids'>,
+): OrganisationData => (ids ? data.restrictedTo(ids) : data);
+
+/** The feed of an organisation's endpoint. */
+export function createFeed(data: OrganisationData, endpoint: Pick<EndpointRow, 'customer_ids'>): WorkFeed {
+  const told = dataFor(data, endpoint);
   const entryOf = (row: EventRow): FeedEntry => ({
     ...{ position: row._id, after: row._id, type: row.type, object: row.object?.id ?? null },
     shown: shownEvent(data.organisationId, row),
@@ -42,14 +49,14 @@ export function createFeed(data: OrganisationData): WorkFeed {
   return {
     async next({ position: after, types }, limit) {
       const wanted = { types: types.length > 0 ? new Set(types) : undefined, objectId: undefined };
-      // read before the page: an endpoint that wants few types may skip to this position
-      const end = wanted.types && (await lastPosition(data));
-      const { rows, hasMore, next } = await readEvents(data, wanted, { after, limit });
+      // read before the page: an endpoint that gets few events may skip to this position
+      const end = wanted.types || told.customerIds ? await lastPosition(data) : undefined;
+      const { rows, hasMore, next } = await readEvents(told, wanted, { after, limit });
       const isEnd = !hasMore && end !== undefined && end > next;
       return { entries: rows.map(entryOf), hasMore, next: isEnd ? end : next };
     },
     at: async (positions) =>
-      new Map([...(await eventsAt(data, positions))].map(([position, row]) => [position, entryOf(row)])),
+      new Map([...(await eventsAt(told, positions))].map(([position, row]) => [position, entryOf(row)])),
     deliveries: createDeliveries(data),
   };
 }

@@ -3,6 +3,7 @@ import type { Config } from '../config';
 import type { Databases } from '../tenant/databases';
 import { createFailureLog } from '../log';
 import type { Control } from '../organisations/control';
+import { organisationOf } from '../organisations/webhookRows';
 import { createAddressPolicy, dnsNames } from './addresses';
 import { createMasterSecret, OTHER_SECRET, RESTORE_SECRET } from './masterSecret';
 import { createOperatorWebhook } from './operatorWebhook';
@@ -49,8 +50,9 @@ export function createWebhooks({ logger, isDown, onOutcome, ...stores }: Gateway
     signing &&
     createWorkers({
       ...{ ...stores, ...signing, isDown, onOutcome },
-      onDisabled: ({ _id, organisation_id }, reason) => {
-        logger.warn({ organisation_id, webhook_endpoint: _id, reason }, 'a webhook endpoint was disabled');
+      onDisabled: (endpoint, reason) => {
+        const of = { organisation_id: organisationOf(endpoint), webhook_endpoint: endpoint._id };
+        logger.warn({ ...of, reason }, 'a webhook endpoint was disabled');
       },
       onError: (error) => {
         logFailure('delivering webhooks failed; will retry', error);
@@ -81,6 +83,10 @@ export function createWebhooks({ logger, isDown, onOutcome, ...stores }: Gateway
     wake: async (organisations: readonly string[]): Promise<void> => {
       if (await stores.control.webhookLeases.wake(organisations)) workers?.wake();
       await ofOperator?.wake();
+    },
+    /** Called when this gateway begins to record events. */
+    async begun(): Promise<void> {
+      if (await stores.control.webhookLeases.wakeForSomeCustomers()) workers?.wake();
     },
     start(): void {
       workers?.start();

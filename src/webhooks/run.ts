@@ -4,7 +4,7 @@ import { AppError } from '../errors';
 import type { Authority } from '../organisations/auditEvents';
 import type { Control } from '../organisations/control';
 import type { Leased, NextWork } from '../organisations/webhookLeases';
-import type { DisabledReason } from '../organisations/webhookRows';
+import { type DisabledReason, organisationOf } from '../organisations/webhookRows';
 import { createFeed } from './feed';
 import { createHealth } from './health';
 import { keepEndpointLease, notBefore, runPasses, SOON } from './passes';
@@ -50,7 +50,7 @@ export async function runLease(leased: Leased, options: RunOptions): Promise<boo
   const { now } = databases;
   const after = (ms: number): NextWork => notBefore(now() + ms);
 
-  const { organisation, move } = (await control.moving.moveOf(leased.organisation_id)) ?? {};
+  const { organisation, move } = (await control.moving.moveOf(organisationOf(leased))) ?? {};
   if (!organisation || !isServed(control, organisation)) return leases.release(leased, {}, after(REST.closed));
   // nothing may be sent if its outcome could not be stored
   if (move) return leases.release(leased, {}, after(REST.moving));
@@ -63,7 +63,7 @@ export async function runLease(leased: Leased, options: RunOptions): Promise<boo
     return await runPasses(leased, {
       ...{
         leases,
-        feed: createFeed(data),
+        feed: createFeed(data, leased),
         health: createHealth(leased, now),
         now,
         mustStop,

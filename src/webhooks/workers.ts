@@ -1,6 +1,7 @@
 import { createLoop } from '../async/loop';
 import { WORKED_ENDPOINTS } from '../limits';
 import type { Leased } from '../organisations/webhookLeases';
+import { organisationOf } from '../organisations/webhookRows';
 import { createShares } from '../async/shares';
 import type { MasterSecret } from './masterSecret';
 import { createPostSlots } from './postSlots';
@@ -43,7 +44,7 @@ export function createWorkers({ secret, onError, onOtherSecret, ...options }: Wo
   }
 
   async function work(endpoint: Leased): Promise<void> {
-    const release = shares.hold({ organisation: endpoint.organisation_id });
+    const release = shares.hold({ organisation: organisationOf(endpoint) });
     let isDue = false;
     try {
       isDue = await runLease(endpoint, { ...options, slots, isEnding: loop.isEnding });
@@ -69,7 +70,7 @@ export function createWorkers({ secret, onError, onOtherSecret, ...options }: Wo
     let hasTaken = false;
     for (const due of dueEndpoints) {
       if (loop.isEnding()) return false;
-      const isOverShare = shares.exceeded({ organisation: due.organisation_id }) !== undefined;
+      const isOverShare = shares.exceeded({ organisation: organisationOf(due) }) !== undefined;
       isFull ||= isOverShare;
       if (isOverShare || running.has(due._id)) continue;
       const lease = await leases.take(due._id);

@@ -121,26 +121,37 @@ test('import --webhooks names the lines that are invalid, needs the file and the
   await cli.json('export', '--org', org, join(folder, 'one'), '--webhooks');
   await cli.json('webhook', 'delete', id);
   const line = JSON.parse(await readFile(join(folder, 'one', 'webhooks.ndjson'), 'utf8'));
+  const ofSome = { id: crypto.randomUUID(), customer_ids: [crypto.randomUUID()] };
   const lines = [
     'no json',
     JSON.stringify({ ...line, version: 0 }),
     JSON.stringify({ ...line, types: ['order.sung'] }),
     JSON.stringify({ ...line, url: 'https://10.0.0.1/' }),
-    ...Array.from({ length: 21 }, () => JSON.stringify({ ...line, id: crypto.randomUUID() })),
+    JSON.stringify({ ...line, customer_ids: [] }),
+    JSON.stringify({ ...line, ...ofSome }),
+    ...Array.from({ length: 20 }, () => JSON.stringify({ ...line, id: crypto.randomUUID() })),
   ];
   await writeFile(join(folder, 'webhooks.ndjson'), lines.join('\n'));
-  const bare = commandLine({ CONTROL_DATABASE: cli.controlDatabase });
-  expect((await load(bare)).stderr).toContain('WEBHOOK_SECRET is not set');
+  const unset = commandLine({ CONTROL_DATABASE: cli.controlDatabase });
+  expect((await load(unset)).stderr).toContain('WEBHOOK_SECRET is not set');
   const { code, stdout } = await load();
   expect(code).toBe(1);
   expect(JSON.parse(stdout)).toMatchObject({
-    files: { webhooks: { read: 25, created: 20, failed: 5 } },
+    files: { webhooks: { read: 26, created: 20, failed: 6 } },
     errors: [
       { line: 1, code: 'invalid' },
       { line: 2, pointer: '/version', code: 'invalid' },
       { line: 3, pointer: '/types/0', code: 'not_allowed' },
       { line: 4, pointer: '/url', code: 'not_allowed' },
-      { line: 25, code: 'too_many' },
+      { line: 5, pointer: '/customer_ids', code: 'invalid' },
+      { line: 26, code: 'too_many' },
     ],
   });
+  // what was for some customers still is, and goes with its organisation
+  expect(await cli.json<Json[]>('webhook', 'list', '--org', org)).toContainEqual(expect.objectContaining(ofSome));
+  await cli.json('export', '--org', org, join(folder, 'all'), '--webhooks');
+  expect(await readFile(join(folder, 'all', 'webhooks.ndjson'), 'utf8')).toContain(JSON.stringify(ofSome.customer_ids));
+  await cli.json('org', 'erase', org, '--confirm', 'Lines', '--no-export');
+  const left = { url: receiver.url, types: [], state: 'disabled' };
+  expect(await bare.db(cli.controlDatabase).collection('webhook_endpoints').find(left).toArray()).toEqual([]);
 });

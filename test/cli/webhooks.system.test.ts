@@ -26,10 +26,11 @@ test('create and rotate show the secret, list does not, and delete is permanent'
     id: expect.any(String) as unknown,
     url: receiver.url,
     types: ['quote.created', 'order.created'],
+    customer_ids: null,
     secret: expect.stringMatching(/^whsec_[\w+/]{32}$/) as unknown,
   });
   const rotated = await cli.json<Json>('webhook', 'rotate', made.id as string);
-  expect(Object.keys(rotated as object)).toEqual(['id', 'url', 'types', 'secret']);
+  expect(Object.keys(rotated as object)).toEqual(['id', 'url', 'types', 'customer_ids', 'secret']);
   expect(rotated.secret).not.toBe(made.secret);
   const again = await cli.run('webhook', 'rotate', made.id as string);
   expect(again.code).toBe(0);
@@ -108,6 +109,11 @@ test.each([
   [['create', '--org', 'ORG', '--url', 'http://hooks.invalid/'], 2, '--url: must begin with https://'],
   [['create', '--org', 'ORG', '--url', 'https://example.com/', '--types', 'order.sung'], 2, '--types: must be one of '],
   [['create', '--org', NOBODY, '--url', 'https://example.com/'], 1, `organisation ${NOBODY} not found`],
+  [
+    ['create', '--org', 'ORG', '--url', 'https://example.com/', '--customer-ids', NOBODY],
+    2,
+    `--customer-ids: ${NOBODY} is not the id of a customer of the organisation`,
+  ],
   [['rotate', NOBODY], 1, `webhook endpoint ${NOBODY} not found`],
   [['enable', 'nonsense'], 2, 'Expected a UUID'],
 ])('webhook %j exits with %d: %s', async (args, exit, text) => {

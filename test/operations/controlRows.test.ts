@@ -37,14 +37,14 @@ async function writeAll(): Promise<void> {
   const app = await allowed(other, ann);
   expect((await app.refresh((await app.exchange()).body.refresh_token)).status).toBe(200);
   await invitations.create({ organisationId: id, name: 'Bob', role: 'member', created_by: 'Ann' }, ACTOR);
-  const hook = { organisation_id: id, url: 'https://a.example/', types: [], position: '', created_by: 'Ann' };
+  const hook = { organisationId: id, url: 'https://a.example/', types: [], position: '', created_by: 'Ann' };
   const attempt = { idempotencyKey: randomUUID(), onReplay: () => undefined };
   const endpoint = await creations.onceFor(ACTOR.who, attempt)(
     { organisationId: id, operation: 'create_webhook', args: {} },
     (noteId) => webhooks.create(hook, { actor: ACTOR }, noteId),
     () => Promise.reject(new Error('is new')),
   );
-  await webhooks.create(hook, { actor: ACTOR });
+  await webhooks.create({ ...hook, customerIds: [randomUUID()] }, { actor: ACTOR });
   await webhooks.disable(endpoint!._id, 'by_hand', { actor: ACTOR });
   await feeds.oweGap(id, new Date());
   const { organisation: sandbox } = (await sandboxes.create({ of: id, seeded: true }, ACTOR))!;

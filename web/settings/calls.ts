@@ -334,6 +334,7 @@ interface WebhookEndpoint {
   readonly id: string;
   readonly url: string;
   readonly types: readonly string[];
+  readonly customer_ids: readonly string[] | null;
   readonly state: 'enabled' | 'failing' | 'disabled';
   readonly disabled_reason: 'by_hand' | 'failures' | 'gone' | null;
   readonly disabled_at: string | null;
@@ -532,7 +533,10 @@ export interface Calls {
     answer: WebhookStatisticsList;
   };
   message: { variables: { webhook_id: string; delivery: string }; answer: WebhookMessage };
-  createEndpoint: { variables: { url: string; types?: readonly string[] | null }; answer: NewWebhookEndpoint };
+  createEndpoint: {
+    variables: { url: string; types?: readonly string[] | null; customer_ids?: readonly string[] | null };
+    answer: NewWebhookEndpoint;
+  };
   updateEndpoint: {
     variables: { webhook_id: string; url?: string | null; types?: readonly string[] | null };
     answer: WebhookEndpoint;

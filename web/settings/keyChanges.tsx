@@ -1,6 +1,6 @@
 import { Fragment, type JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { type Answer, call, type Key, settings, settled } from './api';
+import { type Answer, call, type Failure, type Key, settings, settled } from './api';
 import { ask } from './ask';
 import type { Calls } from './calls';
 import * as field from './keyFields';
@@ -18,6 +18,16 @@ export const mayMake = settings.mayChange && settings.hasPlan;
 /** To be called after a key was changed, or may have been. */
 export const changed = (): void => refresh('integrations', 'keys', 'key', 'audit');
 
+/** Adds the offending value to each fault of a list element. */
+export function nameElements({ faults }: Failure, variables: object): void {
+  const lists = variables as Readonly<Record<string, readonly string[]>>;
+  for (const fault of faults) {
+    const [, list = '', at] = fault.pointer.split('/');
+    const value = at === undefined ? undefined : lists[list]?.[Number(at)];
+    if (value !== undefined) fault.detail = `“${value}” ${fault.detail}`;
+  }
+}
+
 /** Creates or changes a key. @throws Failure with the offending value in each fault of a list element */
 export async function callNaming<Operation extends 'make' | 'update'>(
   operation: Operation,
@@ -25,12 +35,7 @@ export async function callNaming<Operation extends 'make' | 'update'>(
 ): Promise<Answer<Operation>> {
   const [answer, failure] = await settled(call(operation, variables));
   if (!failure) return answer;
-  const lists = variables as unknown as Readonly<Record<string, readonly string[]>>;
-  for (const fault of failure.faults) {
-    const [, list = '', at] = fault.pointer.split('/');
-    const value = at === undefined ? undefined : lists[list]?.[Number(at)];
-    if (value !== undefined) fault.detail = `“${value}” ${fault.detail}`;
-  }
+  nameElements(failure, variables);
   throw failure;
 }
 

@@ -5,7 +5,7 @@ import { Failure, now } from './api';
 import { Choice, Field, useFault } from './ask';
 import { OptionList, type Options } from './parts';
 
-/* Fields of the dialogs of keys. */
+/* Fields of the dialogs of keys and webhook endpoints. */
 
 /** The choice that leaves the expiry as it is. */
 export const AS_IT_IS = 'as-it-is';
@@ -74,13 +74,14 @@ export const Ranges = ({ value = '' }: { value?: string }): JSX.Element => (
   />
 );
 
-export const Customers = (): JSX.Element => (
+/** `what` says what they are for: `a key that …`. */
+export const Customers = ({ what }: { what: string }): JSX.Element => (
   <Field
     name="customer_ids"
     label="Only these customers (optional)"
     spellcheck={false}
     defaultValue=""
-    hint="Ids of up to 100 customers, for a key that sees these customers, and their quotes, orders and requests alone. They cannot be changed later. Leave empty for all customers."
+    hint={`Ids of up to 100 customers, for ${what}. They cannot be changed later. Leave empty for all customers.`}
   />
 );
 

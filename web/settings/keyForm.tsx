@@ -43,7 +43,9 @@ export function KeyForm({ first, ends, isEdited = false }: KeyFormProps): JSX.El
         </div>
         <Scopes chosen={chosen} choose={choose} others={othersOf(first.scopes)} />
         <field.Ranges value={first.allowed_ranges.join(', ')} />
-        {!isEdited && <field.Customers />}
+        {!isEdited && (
+          <field.Customers what="a key that sees these customers, and their quotes, orders and requests alone" />
+        )}
       </div>
       <div class="summary" role="group" aria-label="Summary">
         <h3>This key</h3>

@@ -1,7 +1,7 @@
 import type { ComponentChildren, JSX } from 'preact';
 import type { ShownAction } from '../../src/organisations/auditEvents';
 import type { Event } from './csv';
-import { scopesInWords } from './keyNames';
+import { customersInWords, scopesInWords } from './keyNames';
 import { counted } from './numbers';
 import { shownId } from './route';
 import { exact } from './time';
@@ -60,7 +60,10 @@ export const EVENTS: Readonly<Record<ShownAction, EventWords>> = {
     'Keys imported',
     ({ keys }) => [`Imported ${counted(Array.isArray(keys) ? keys.length : 0, 'key')}`],
   ],
-  'webhook.created': ['Webhook endpoint added', (of) => ['Added the endpoint ', urlOf(of), ` for ${typesOf(of)}`]],
+  'webhook.created': [
+    'Webhook endpoint added',
+    (of) => ['Added the endpoint ', urlOf(of), ` for ${typesOf(of)}${customersOf(of)}`],
+  ],
   'webhook.updated': [
     'Webhook endpoint changed',
     // events of earlier versions do not say what was before
@@ -139,6 +142,9 @@ function limitsOf({ allowed_ranges: ranges, expires_at: end, mcp }: Details): st
 function typesOf({ types }: Details): string {
   return isEmpty(types) ? 'all events' : valueInWords(types);
 }
+
+const customersOf = ({ customer_ids: ids }: Details): string =>
+  Array.isArray(ids) ? ` of ${customersInWords(ids as string[])}` : '';
 
 export interface Change {
   readonly name: string;

@@ -37,6 +37,8 @@ interface FollowOptions {
   readonly databases: Pick<Databases, 'streams' | 'now' | 'control' | 'shards'>;
   readonly recorder: Recorder;
   readonly corrections: Corrections;
+  /** Called when this gateway begins to record events; recording waits for it. */
+  readonly onBegun: () => Promise<void>;
   /** Called if the database was restored from a backup. */
   readonly onRestored: () => void;
   readonly logger: Logger;
@@ -44,7 +46,7 @@ interface FollowOptions {
 
 /** Follows the log of the database while this gateway holds the lease, and stores its changes as events. */
 function createFollower(options: FollowOptions) {
-  const { databases, recorder, corrections, onRestored, logger } = options;
+  const { databases, recorder, corrections, onBegun, onRestored, logger } = options;
   const { now } = databases;
   const control = databases.control.name;
   const stages = stagesFor(control);
@@ -101,6 +103,7 @@ function createFollower(options: FollowOptions) {
     let time = '';
     let ordinal = 0;
     recorder.begin();
+    await onBegun();
     isTailing = true;
     renewalReadAt ??= performance.now();
     const keptLease = keepLease({ renew, every: BEAT_EVERY, inOrder: true });
@@ -233,7 +236,7 @@ function createFollower(options: FollowOptions) {
 }
 
 export interface TailOptions
-  extends Omit<RecorderOptions, 'databases' | 'onRecorded'>, Pick<FollowOptions, 'onRestored'> {
+  extends Omit<RecorderOptions, 'databases' | 'onRecorded'>, Pick<FollowOptions, 'onBegun' | 'onRestored'> {
   readonly databases: Databases;
   readonly corrector: Corrector;
 }

@@ -5,7 +5,7 @@ import { webhookDeliveries } from '../../../src/webhooks/deliveries';
 import { eventually } from '../../api/http/eventually';
 import { button, copied, enter, expectAccessible, hasFocus, inBrowser, press, says } from '../../support/browser';
 import type { Json } from '../../support/client';
-import { makeOrganisation } from '../../support/factories';
+import { makeOrganisation, northwind, store } from '../../support/factories';
 import { served } from '../../support/gateway';
 import * as on from '../../support/settingsPage';
 import { ENVIRONMENT } from '../../api/webhooks/office';
@@ -79,8 +79,11 @@ inBrowser('webhooks on the settings page', () => {
     await heading(page, 'Webhooks').waitFor();
   });
 
-  test('errors are shown at their fields, and disappear once they are fixed', async () => {
-    const page = await visit(await makeOrganisation(gateway));
+  test('errors are shown at their fields, and disappear once they are fixed; an endpoint can be for some customers', async () => {
+    const of = await makeOrganisation(gateway);
+    const [customer] = northwind('customers');
+    await store(gateway, of, { customers: [customer!] });
+    const page = await visit(of);
     const field = (name: string) => dialog(page).getByLabel(name, { exact: true });
     const add = (): Promise<void> => press(dialog(page), 'Add endpoint');
     await press(page, 'Add endpoint');
@@ -116,11 +119,24 @@ inBrowser('webhooks on the settings page', () => {
     await press(page, 'Add endpoint');
     await field('URL').fill(`${receiver.url.replace('http', 'HTTP')}#again`);
     await add();
-    await says(dialog(page), 'There is already an endpoint with this URL; it will get each event twice.');
+    await says(dialog(page), 'There is already an endpoint with this URL; it will get twice what both are for.');
     expect(await row.count()).toBe(1);
+    await field('Only these customers (optional)').fill(of.id);
+    await add();
+    await says(dialog(page), `“${of.id}” is not the id of a customer of the organisation`);
+    await field('Only these customers (optional)').fill(customer!.id);
     await add();
     await saved(page);
     await counted(row, 2);
+    await says(row.last(), 'all of 1 customer');
+    await row.last().getByRole('link').click();
+    await says(fact(page, 'Customers'), customer!.id);
+    await on.act(page, 'Edit…');
+    await says(dialog(page), 'It gets events of 1 customer alone, which cannot be changed.');
+    expect(await field('Only these customers (optional)').count()).toBe(0);
+    await press(dialog(page), 'Cancel');
+    await on.goTo(page, 'Audit log');
+    await says(section(page, 'Audit log'), `Added the endpoint ${receiver.url} for all events of 1 customer`);
   });
 
   test('a failing endpoint says what to do, and can be enabled from where it stopped, from a time or from now', async () => {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Organisation } from '../../../src/auth/principal';
 import type { Change, LoggedChange } from '../../../src/events/tail/changes';
 import { createOwners } from '../../../src/events/tail/customers';
 import { databaseName } from '../../../src/mongo/databaseNames';
@@ -10,11 +11,14 @@ import { client, type Client, type Json } from '../../support/client';
 import { makeKey, makeOrganisation, northwind, store } from '../../support/factories';
 import { subscribe } from '../../support/eventStream';
 import { driver, servedBy, startGateway } from '../../support/gateway';
+import { startReceiver, stopReceivers } from '../../support/receiver';
+import { eventually } from '../http/eventually';
+import { ENVIRONMENT, officeOf } from '../webhooks/office';
 
-/* What a key restricted to customers writes, and what it is told (that it sees nothing else: test/security/attacks/restricted.test.ts). */
+/* What a key restricted to customers writes, and what it and a webhook endpoint for the same customers are told (that it sees nothing else: test/security/attacks/restricted.test.ts). */
 
 const gateway = servedBy(() =>
-  startGateway({ CONTROL_DATABASE: `scopegate_restricted_${randomUUID().slice(0, 8)}`, EVENTS: 'on' }),
+  startGateway({ ...ENVIRONMENT, CONTROL_DATABASE: `scopegate_restricted_${randomUUID().slice(0, 8)}`, EVENTS: 'on' }),
 );
 const bare = driver();
 
@@ -36,6 +40,31 @@ async function newScene() {
   const { key } = await makeKey(gateway, organisation, { customerIds: [mine] });
   return { organisation, whole, mine, theirs, key, restricted: client(gateway, key) };
 }
+
+/** Without what happened before there could be an endpoint, by id. */
+const later = (events: readonly Json[]): Json[] =>
+  events.filter(({ type }) => type !== 'customer.created').sort((one, other) => (one.id < other.id ? -1 : 1));
+
+/** Makes a webhook endpoint for a customer. Resolves with the function that expects it to be sent these events, each once, and no others. */
+async function newEndpoint(organisation: Organisation, customer: string) {
+  const { url, arrived } = await startReceiver();
+  const { admin } = await officeOf(gateway, organisation);
+  const { endpoint } = await admin('create_webhook', { url, customer_ids: [customer] });
+  expect(endpoint.customer_ids).toEqual([customer]);
+  return async (events: readonly Json[]): Promise<void> => {
+    const sent = (): Json[] => later(arrived.map(({ event }) => event));
+    const isDone = async (): Promise<boolean> => (await admin('webhooks')).data[0].lag_seconds === 0;
+    await eventually(async () => sent().length >= later(events).length && (await isDone()));
+    expect(sent()).toEqual(later(events));
+    // what it was sent can be read and sent again, as what another one was
+    const { data: deliveries } = await admin('webhook_deliveries', { webhook_id: endpoint.id });
+    expect(await admin('resend_event', { webhook_id: endpoint.id, delivery: deliveries[0].id })).toMatchObject({
+      ok: true,
+    });
+    expect(arrived.at(-1)!.id).toBe(deliveries[0].event_id);
+  };
+}
+afterAll(stopReceivers);
 
 const open = async (caller: Client, customer_id: string, more: Json = {}): Promise<string> =>
   (await caller.post('/requests', { text: 'When?', customer_id, ...more })).body.id as string;
@@ -149,11 +178,12 @@ test("an object that belongs to the key's customer leads to nothing that does no
   expect(body).toEqual({ data: { order: { quote: null, customer: { id: mine } } } });
 });
 
-test('events are those of the objects of its customers, the one by which an object leaves them included, and of what is nobody’s', async () => {
+test('events, of a webhook endpoint too, are those of the objects of its customers, the one by which an object leaves them included, and of what is nobody’s', async () => {
   const { organisation, whole, restricted, mine, theirs, key } = await newScene();
   const requests = bare.db(databaseName(organisation.id)).collection<Row>('requests');
   const stream = await subscribe({ url: gateway.url, key });
   expect(stream.status).toBe(200);
+  const expectSent = await newEndpoint(organisation, mine);
   const [own, foreign, moved] = [await open(whole, mine), await open(whole, theirs), await open(whole, mine)];
   for (const id of [own, foreign]) await whole.post(`/requests/${id}/messages`, { text: 'Soon.' });
   await whole.patch(`/requests/${moved}`, { customer_id: theirs });
@@ -185,6 +215,7 @@ test('events are those of the objects of its customers, the one by which an obje
   expect(ids(await stream.first(since.length))).toEqual(ids(since));
   expect((await restricted.get('/events', { object_id: foreign })).body.data).toEqual([]);
   stream.leave();
+  await expectSent(events);
 
   // a gateway that takes over remembers nothing: then the objects' last events say whose they were
   const owners = createOwners();
@@ -203,6 +234,7 @@ test('once an object is another customer’s or nobody’s, its former customer 
   const { organisation, whole, restricted, mine, theirs } = await newScene();
   const database = bare.db(databaseName(organisation.id));
   const requests = database.collection<Row>('requests');
+  const expectSent = await newEndpoint(organisation, mine);
   const [moved, quiet] = [await open(whole, mine), await open(whole, mine)];
   const rows = await requests.find().toArray();
   const next = database.collection<Row>('made_elsewhere');
@@ -224,6 +256,7 @@ test('once an object is another customer’s or nobody’s, its former customer 
     ['request.updated', freed],
     ['product.created', expect.any(String)],
   ]);
+  await expectSent(events);
 
   // the same to a gateway that takes over
   const owners = createOwners();

@@ -4,14 +4,18 @@ import { type Answer, call, Failure, failureOf, reason, settings } from '../api'
 import { ask, Field, type Next, useFault } from '../ask';
 import type { Calls } from '../calls';
 import { Copyable, Sheet, showSecret } from '../dialog';
-import { fault } from '../keyFields';
+import { nameElements } from '../keyChanges';
+import { Customers, customerIdsOf, fault } from '../keyFields';
+import { customersInWords } from '../keyNames';
 import { say } from '../page';
 import { exact } from '../time';
 import { type Endpoint, Url } from './words';
 
 /* The dialog for an endpoint's URL and types, and the one that shows its secret. */
 
-type EndpointInput = Pick<Endpoint, 'url' | 'types'>;
+type EndpointInput = Pick<Endpoint, 'url' | 'types' | 'customer_ids'>;
+
+const NEW = { url: '', types: [], customer_ids: null } as const;
 
 /** The objects that the types are about. */
 const OBJECTS = [...new Set(settings.eventTypes.map((type) => type.split('.')[0] ?? ''))];
@@ -82,7 +86,7 @@ function Types({ of: before }: { of: readonly string[] }): JSX.Element {
   );
 }
 
-/** Asks for an endpoint's URL and types, or for new ones. */
+/** Asks for an endpoint's URL and types, and for those of a new one and its customers. */
 function askEndpoint(
   title: string,
   button: string,
@@ -106,6 +110,15 @@ function askEndpoint(
           hint="An https URL that is reachable from the internet, or an address that the operator of this gateway allows."
         />
         <Types of={before.types} />
+        {before === NEW ? (
+          <Customers what="an endpoint that gets events of these customers, and of their quotes, orders and requests, and those that belong to no customer, such as of products" />
+        ) : (
+          before.customer_ids && (
+            <p class="info">
+              It gets events of {customersInWords(before.customer_ids)} alone, which cannot be changed.
+            </p>
+          )
+        )}
       </>
     ),
     doing: (entered) => `Saving the endpoint ${entered.get('url') as string}…`,
@@ -120,7 +133,7 @@ function askEndpoint(
       ];
       const [first] = missing;
       if (first) throw new Failure(first.message, { code: 'page', faults: missing.flatMap(({ faults }) => faults) });
-      return work({ url, types });
+      return work({ url, types, customer_ids: customerIdsOf(data) });
     },
   });
 }
@@ -137,7 +150,7 @@ interface Adding {
 /** Asks for a new endpoint, creates it and shows its secret. Warns first if another endpoint has the same URL. */
 export function addEndpoint({ endpoints, read, changed, showLost }: Adding): void {
   let askedAbout: string | undefined;
-  askEndpoint('Add a webhook endpoint', 'Add endpoint', { url: '', types: [] }, async (input) => {
+  askEndpoint('Add a webhook endpoint', 'Add endpoint', NEW, async (input) => {
     if (askedAbout !== input.url && endpoints.some(({ url }) => isSame(url, input.url))) {
       askedAbout = input.url;
       throw fault('url', TWICE);
@@ -150,6 +163,7 @@ export function addEndpoint({ endpoints, read, changed, showLost }: Adding): voi
       };
     } catch (error) {
       const failure = failureOf(error);
+      nameElements(failure, input);
       if (!failure.isUnsure) throw failure;
       const all = await read();
       const added = all?.find(
@@ -169,7 +183,7 @@ export function addEndpoint({ endpoints, read, changed, showLost }: Adding): voi
 }
 
 const TWICE =
-  'There is already an endpoint with this URL; it will get each event twice. Press Add endpoint again to add it anyway.';
+  'There is already an endpoint with this URL; it will get twice what both are for. Press Add endpoint again to add it anyway.';
 
 /** Whether a stored URL is the one that was typed. */
 function isSame(stored: string, typed: string): boolean {
@@ -182,9 +196,9 @@ export interface After {
   readonly gone: () => void;
 }
 
-export function editEndpoint({ id, url, types }: Endpoint, { changed, gone }: After): void {
-  askEndpoint('Edit this endpoint', 'Save', { url, types }, (input) =>
-    change('updateEndpoint', { webhook_id: id, ...input }, gone, () => {
+export function editEndpoint(endpoint: Endpoint, { changed, gone }: After): void {
+  askEndpoint('Edit this endpoint', 'Save', endpoint, ({ url, types }) =>
+    change('updateEndpoint', { webhook_id: endpoint.id, url, types }, gone, () => {
       say('Saved the endpoint.');
       changed();
     }),

@@ -4,7 +4,7 @@ import { close as closeDialog } from '../dialog';
 import { Reading } from '../list';
 import { Menu } from '../menu';
 import { tell } from '../notices';
-import { Ago, Button, Facts, KeepsFocus, Problem } from '../parts';
+import { Ago, Button, Chips, Facts, KeepsFocus, Problem } from '../parts';
 import {
   besideId,
   entitle,
@@ -237,11 +237,19 @@ export function endpointPage(onChange: () => void): PageOf {
 }
 
 function factsOf(endpoint: Endpoint): Parameters<typeof Facts>[0]['of'] {
-  const { types, old_secret_until: until, last_success_at: last, created_at: created, created_by: by } = endpoint;
+  const {
+    types,
+    customer_ids: customers,
+    old_secret_until: until,
+    last_success_at: last,
+    created_at: created,
+    created_by: by,
+  } = endpoint;
   const secret =
     until === null ? 'shown once, when it was created' : `rotated; the old one also signs until ${exact(until)}`;
   return [
     ['Events', <Types of={types} />],
+    ['Customers', customers === null ? 'all' : <Chips of={customers} />],
     ...(endpoint.failing_since === null && endpoint.state !== 'disabled'
       ? []
       : ([['State', [`${endpoint.state}: `, <StateNote key="note" of={endpoint} />]]] as const)),

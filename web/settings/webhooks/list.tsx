@@ -1,5 +1,6 @@
 import { type JSX, render } from 'preact';
 import { type Answer, call, callOf, settings } from '../api';
+import { customersInWords } from '../keyNames';
 import { List } from '../list';
 import { byId } from '../page';
 import { Ago, Button, Cell, Head, Table } from '../parts';
@@ -105,7 +106,7 @@ export function webhooksPage(changed: () => void): WebhooksPage {
 }
 
 function Row({ of: endpoint, statistics }: { of: Endpoint; statistics: Statistics | undefined }): JSX.Element {
-  const { id, url, types, state, last_success_at: last } = endpoint;
+  const { id, url, types, customer_ids: customers, state, last_success_at: last } = endpoint;
   return (
     <tr class={state === 'disabled' ? 'ended' : undefined}>
       <Head label="URL">
@@ -115,6 +116,7 @@ function Row({ of: endpoint, statistics }: { of: Endpoint; statistics: Statistic
       </Head>
       <Cell label="Events">
         <Types of={types} most={3} />
+        {customers && <span class="quiet"> of {customersInWords(customers)}</span>}
       </Cell>
       <Cell label="State">
         <EndpointState of={endpoint} />
