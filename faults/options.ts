@@ -16,6 +16,7 @@ const FULL: Scale = {
   restartRounds: 5,
   changes: 10_000,
   slack: 1,
+  endsTransactions: false,
 };
 
 const SHORT: Scale = {
@@ -24,10 +25,11 @@ const SHORT: Scale = {
   restartRounds: 1,
   changes: 500,
   slack: 10,
+  endsTransactions: true,
 };
 
 /** What shows, within two minutes, that kills and restarts neither lose nor duplicate writes; beside each other, since both lists mostly wait. */
-const QUICK = [['crash-points'], ['kill-gateway', 'kill-database', 'rolling-restart']];
+const QUICK = [['kill-gateway'], ['crash-points', 'kill-database', 'rolling-restart']];
 
 /** @throws Error describing what is wrong with the command line. */
 export function readOptions(argv: readonly string[], all: readonly Case[]): Options {

@@ -14,6 +14,8 @@ export interface Scale {
   readonly changes: number;
   /** Factor applied to time limits: on any machine, a short run is only meant to check counts. */
   readonly slack: number;
+  /** Whether the transaction of a killed gateway is ended by the case, not by the limit of the database: a short run does not wait for that. */
+  readonly endsTransactions: boolean;
 }
 
 export interface CaseInput {

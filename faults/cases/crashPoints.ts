@@ -4,7 +4,7 @@ import { type Answer, type Call, labelOf, type Reply } from '../client';
 import { type Command, type DatabaseProxy, openDatabaseProxy } from '../databaseProxy';
 import type { Gateway } from '../gateway';
 import { databaseOf } from '../ledger';
-import { type Case, number, Promises } from '../outcome';
+import { type Case, number, Promises, type Scale } from '../outcome';
 import type { Rig, Tenant } from '../rig';
 import { milliseconds, sleep } from '../timing';
 
@@ -22,7 +22,7 @@ export const crashPoints: Case = {
   title: 'kill -9 at every step of a write',
   what: () =>
     `A bulk write of ${number(PRODUCTS)} new products with an Idempotency-Key goes to a gateway that reaches the database through a proxy. The gateway gets SIGKILL once the database has answered the write's first command, before that answer arrives; next time after the second command, and so on until a write completes. After each kill the same write is sent twice to another gateway under the same key. Promise: whichever step the kill hits, the write is stored exactly once, its answer says that the products were created, and the replay is identical.`,
-  async run({ rig, tell }) {
+  async run({ rig, scale, tell }) {
     const [survivor] = await rig.gateways();
     const tenant = await rig.newTenant('crash points');
     const promises = new Promises();
@@ -31,7 +31,7 @@ export const crashPoints: Case = {
     const settling: Promise<number>[] = [];
     let point = 1;
     for (; point <= MOST_POINTS; point += 1) {
-      const trial = await crashAt(point, rig, tenant);
+      const trial = await crashAt(point, rig, tenant, scale);
       const { step } = trial;
       if (step === undefined) {
         promises.keep(
@@ -77,12 +77,19 @@ interface Trial {
 }
 
 /** Sends one write and kills its gateway when the database has answered the write's `point`-th command. */
-async function crashAt(point: number, rig: Rig, { organisationId, key }: Tenant): Promise<Trial> {
+async function crashAt(
+  point: number,
+  rig: Rig,
+  { organisationId, key }: Tenant,
+  { endsTransactions }: Pick<Scale, 'endsTransactions'>,
+): Promise<Trial> {
+  const sessions = new Map<string, unknown>();
   let [isWatching, answered, step] = [false, 0, undefined as string | undefined];
   const proxy: DatabaseProxy = await openDatabaseProxy(rig.database.uri, {
     onReply(reply, command) {
       if (step !== undefined) return undefined;
       if (!isWatching || !command || !isOfWrite(command, organisationId)) return reply;
+      if (command.lsid !== undefined) sessions.set(JSON.stringify(command.lsid), command.lsid);
       answered += 1;
       if (answered < point) return reply;
       const name = Object.keys(command)[0] ?? '';
@@ -105,6 +112,11 @@ async function crashAt(point: number, rig: Rig, { organisationId, key }: Tenant)
   const reply = await victim.call({ ...call, fresh: true });
   await victim.end('SIGKILL');
   await proxy.close();
+  // as the database does by itself once its limit for transactions is over, 60 s by default
+  if (endsTransactions && sessions.size > 0) {
+    const admin = rig.store.databases.control.getClient().db('admin');
+    await admin.command({ killSessions: [...sessions.values()] });
+  }
   return { call, skus, reply, step };
 }
 

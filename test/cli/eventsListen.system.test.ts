@@ -9,14 +9,14 @@ import { eventRow, eventScene, type EventScene } from '../support/fixtures/event
 
 /*
  * `scopegate events listen`: what its receiver gets, whatever gateway and receiver do. It calls with the client (test/packages/clients/calls.ts) and
- * posts as a gateway does (test/api/webhooks/posting.test.ts), which test what those make of answers.
+ * posts as a gateway does (test/api/webhooks/posting.test.ts), which test what those make of answers. Beside each other, since they mostly wait.
  */
 
 const cli = commandLine({ MONGODB_URI: 'mongodb://127.0.0.1:1' });
 const SECRET = `whsec_${randomBytes(24).toString('base64')}`;
 const gateway = served();
 const bare = driver();
-afterEach(stopReceivers);
+afterAll(stopReceivers);
 
 function listen({ key }: Pick<EventScene, 'key'>, site: Pick<Receiver, 'url'>, ...args: string[]): Followed {
   const command = ['events', 'listen', '--forward', site.url, ...args];
@@ -27,31 +27,34 @@ const eventIds = (site: Receiver): string[] => site.arrived.map(({ event }): str
 const ready = (command: Followed): Promise<unknown> => command.says(/Forwarding the events/);
 const cursorIn = (command: Followed): string => /--after (\S+)/.exec(command.stderr())?.[1] ?? '';
 
-test('each event is posted once, in order, exactly as in the feed, signed with the secret that was printed', async () => {
-  const [scene, site] = [await eventScene(gateway, bare), await startReceiver()];
-  await scene.rows.insertOne(eventRow(0));
-  const address = `${site.url}/hooks/`;
-  const command = listen(scene, { url: address });
-  // with its slash, which some frameworks insist on
-  await command.says(new RegExp(`to ${address}\\. Press`));
-  const [, secret = ''] = await command.says(/The secret to verify them with: (whsec_\S+)/);
-  const at = new Date();
-  const gap = { ...eventRow(3, 'feed.gap'), object: null, changes: [], gap: { from: at, to: at } };
-  await scene.rows.insertMany([eventRow(1), eventRow(2, 'order.status_changed'), gap]);
-  const lines = await command.until(3);
-  const { body: feed } = await scene.caller.get('/events');
-  expect(site.arrived.map(({ event }): Json => event)).toEqual(feed.data.slice(1));
-  for (const { headers, body, event } of site.arrived) {
-    expect(new Webhook(secret).verify(body, headers)).toEqual(event);
-    expect(headers).toMatchObject({ 'webhook-id': event.id, 'content-type': 'application/json' });
-  }
-  expect(lines[1]).toMatch(/^\d{4}-\S+Z {2}order\.status_changed {2}[0-9a-f-]{36} {2}204 {2}\d+ ms$/);
-  expect(lines[2]).toMatch(/feed\.gap {2}- {2}204/);
-  expect(await command.end('SIGINT')).toBe(0);
-  expect(command.stderr()).toContain('sent 3, left out 0');
-});
+test.concurrent(
+  'each event is posted once, in order, exactly as in the feed, signed with the secret that was printed',
+  async () => {
+    const [scene, site] = [await eventScene(gateway, bare), await startReceiver()];
+    await scene.rows.insertOne(eventRow(0));
+    const address = `${site.url}/hooks/`;
+    const command = listen(scene, { url: address });
+    // with its slash, which some frameworks insist on
+    await command.says(new RegExp(`to ${address}\\. Press`));
+    const [, secret = ''] = await command.says(/The secret to verify them with: (whsec_\S+)/);
+    const at = new Date();
+    const gap = { ...eventRow(3, 'feed.gap'), object: null, changes: [], gap: { from: at, to: at } };
+    await scene.rows.insertMany([eventRow(1), eventRow(2, 'order.status_changed'), gap]);
+    const lines = await command.until(3);
+    const { body: feed } = await scene.caller.get('/events');
+    expect(site.arrived.map(({ event }): Json => event)).toEqual(feed.data.slice(1));
+    for (const { headers, body, event } of site.arrived) {
+      expect(new Webhook(secret).verify(body, headers)).toEqual(event);
+      expect(headers).toMatchObject({ 'webhook-id': event.id, 'content-type': 'application/json' });
+    }
+    expect(lines[1]).toMatch(/^\d{4}-\S+Z {2}order\.status_changed {2}[0-9a-f-]{36} {2}204 {2}\d+ ms$/);
+    expect(lines[2]).toMatch(/feed\.gap {2}- {2}204/);
+    expect(await command.end('SIGINT')).toBe(0);
+    expect(command.stderr()).toContain('sent 3, left out 0');
+  },
+);
 
-test('--secret, --types, --after and --json', async () => {
+test.concurrent('--secret, --types, --after and --json', async () => {
   const [scene, site] = [await eventScene(gateway, bare), await startReceiver()];
   await scene.rows.insertMany([eventRow(0), eventRow(1, 'order.created'), eventRow(2, 'order.deleted')]);
   const args = ['--secret', SECRET, '--types', 'order.created,order.deleted', '--json'];
@@ -74,50 +77,56 @@ test('--secret, --types, --after and --json', async () => {
   ]);
 });
 
-test('while nothing listens the event waits, and is then delivered with all later ones in order', async () => {
-  const [scene, site] = [await eventScene(gateway, bare), await startReceiver()];
-  const command = listen(scene, site);
-  await ready(command);
-  await site.stop();
-  await scene.rows.insertMany([eventRow(0), eventRow(1), eventRow(2)]);
-  await command.says(/nothing listens at .*; the event waits/);
-  // more attempts than for a refused event
-  await command.until(5);
-  await site.open();
-  const { body: feed } = await scene.caller.get('/events');
-  const wanted = (feed.data as Json[]).map(({ id }): string => id);
-  await command.until(5 + 3);
-  for (; site.arrived.length < 3;) await command.until(command.lines().length + 1);
-  expect(eventIds(site)).toEqual(wanted);
-  expect(await command.end('SIGINT')).toBe(0);
-  expect(command.stderr()).toContain('sent 3, left out 0');
-});
+test.concurrent(
+  'while nothing listens the event waits, and is then delivered with all later ones in order',
+  async () => {
+    const [scene, site] = [await eventScene(gateway, bare), await startReceiver()];
+    const command = listen(scene, site);
+    await ready(command);
+    await site.stop();
+    await scene.rows.insertMany([eventRow(0), eventRow(1), eventRow(2)]);
+    await command.says(/nothing listens at .*; the event waits/);
+    // more attempts than for a refused event
+    await command.until(5);
+    await site.open();
+    const { body: feed } = await scene.caller.get('/events');
+    const wanted = (feed.data as Json[]).map(({ id }): string => id);
+    await command.until(5 + 3);
+    for (; site.arrived.length < 3;) await command.until(command.lines().length + 1);
+    expect(eventIds(site)).toEqual(wanted);
+    expect(await command.end('SIGINT')).toBe(0);
+    expect(command.stderr()).toContain('sent 3, left out 0');
+  },
+);
 
-test('a refused event is sent 4 times with new signatures, no sooner than Retry-After says, then skipped and reported', async () => {
-  const [scene, site] = [await eventScene(gateway, bare), await startReceiver()];
-  let refused: string | undefined;
-  const times: number[] = [];
-  site.answer = ({ event }, response) => {
-    times.push(performance.now());
-    if (refused === undefined) response.setHeader('retry-after', '3');
-    refused ??= event.id as string;
-    if (event.id === refused) response.writeHead(503).end('out of \u001b[31mtea');
-    else response.writeHead(200).end();
-  };
-  const command = listen(scene, site);
-  await ready(command);
-  await scene.rows.insertMany([eventRow(0), eventRow(1)]);
-  const lines = await command.until(5);
-  expect(eventIds(site).map((id) => id === refused)).toEqual([true, true, true, true, false]);
-  expect(lines[0]).toContain('  503  ');
-  expect(times[1]! - times[0]!).toBeGreaterThan(2900);
-  // a receiver's text cannot move the cursor
-  expect(lines[0]).toContain('out of \\u001b[31mtea');
-  expect(new Set(site.arrived.map(({ headers }) => headers['webhook-timestamp'])).size).toBeGreaterThan(2);
-  await command.says(new RegExp(`${refused!} was sent 4 times and not accepted`));
-  expect(await command.end('SIGINT')).toBe(0);
-  expect(command.stderr()).toContain('sent 1, left out 1');
-});
+test.concurrent(
+  'a refused event is sent 4 times with new signatures, no sooner than Retry-After says, then skipped and reported',
+  async () => {
+    const [scene, site] = [await eventScene(gateway, bare), await startReceiver()];
+    let refused: string | undefined;
+    const times: number[] = [];
+    site.answer = ({ event }, response) => {
+      times.push(performance.now());
+      if (refused === undefined) response.setHeader('retry-after', '3');
+      refused ??= event.id as string;
+      if (event.id === refused) response.writeHead(503).end('out of \u001b[31mtea');
+      else response.writeHead(200).end();
+    };
+    const command = listen(scene, site);
+    await ready(command);
+    await scene.rows.insertMany([eventRow(0), eventRow(1)]);
+    const lines = await command.until(5);
+    expect(eventIds(site).map((id) => id === refused)).toEqual([true, true, true, true, false]);
+    expect(lines[0]).toContain('  503  ');
+    expect(times[1]! - times[0]!).toBeGreaterThan(2900);
+    // a receiver's text cannot move the cursor
+    expect(lines[0]).toContain('out of \\u001b[31mtea');
+    expect(new Set(site.arrived.map(({ headers }) => headers['webhook-timestamp'])).size).toBeGreaterThan(2);
+    await command.says(new RegExp(`${refused!} was sent 4 times and not accepted`));
+    expect(await command.end('SIGINT')).toBe(0);
+    expect(command.stderr()).toContain('sent 1, left out 1');
+  },
+);
 
 describe('a gateway', () => {
   /** A page of a gateway without events. */
@@ -149,7 +158,7 @@ describe('a gateway', () => {
     return [fake, paths, times];
   }
 
-  test('that is busy, rate limits, or disconnects and recovers loses no event', async () => {
+  test.concurrent('that is busy, rate limits, or disconnects and recovers loses no event', async () => {
     const event = { id: randomUUID(), type: 'order.created', object: null };
     const [fake, paths, times] = await answering(
       sends(503, { code: 'unavailable', detail: 'Starting.' }, { 'retry-after': '1' }),
@@ -171,7 +180,7 @@ describe('a gateway', () => {
     await command.end('SIGINT');
   });
 
-  test('that responds without waiting is polled at most once a second', async () => {
+  test.concurrent('that responds without waiting is polled at most once a second', async () => {
     const [fake, paths, times] = await answering(...Array.from({ length: 1000 }, () => sends(200, page('same'))));
     const command = listenTo(fake, await startReceiver());
     await ready(command);
@@ -181,7 +190,7 @@ describe('a gateway', () => {
     await command.end('SIGINT');
   });
 
-  test('that is none, or that is not there, is reported', async () => {
+  test.concurrent('that is none, or that is not there, is reported', async () => {
     const [html] = await answering((response) => void response.writeHead(200).end('<html>'));
     const other = listenTo(html, await startReceiver());
     expect(await other.end()).toBe(1);
@@ -194,27 +203,30 @@ describe('a gateway', () => {
   });
 });
 
-test('a key that is invalid, lacks the scope, or is revoked while running ends the command with the reason', async () => {
-  const site = await startReceiver();
-  const wrong = listen({ key: 'svc_live_wrong' }, site);
-  expect(await wrong.end()).toBe(1);
-  expect(wrong.stderr()).toMatch(/401, unauthenticated: .* Check the key in SCOPEGATE_KEY or --key\./);
-  const scene = await eventScene(gateway, bare, ['products:read']);
-  const narrow = listen(scene, site, '--types', 'order.created');
-  expect(await narrow.end()).toBe(1);
-  expect(narrow.stderr()).toMatch(/403, insufficient_scope: .* scope orders:read\./);
-  const typo = listen(scene, site, '--types', 'product.eaten');
-  expect(await typo.end()).toBe(2);
-  expect(typo.stderr()).toMatch(/400, invalid_request: .*product\.created/);
-  const revoked = listen(scene, site);
-  await ready(revoked);
-  await gateway.control.apiKeys.revoke(scene.keyId);
-  expect(await revoked.end()).toBe(1);
-  expect(revoked.stderr()).toContain('401, unauthenticated');
-  expect(revoked.stderr()).toMatch(/to go on from here: --after \S+/);
-});
+test.concurrent(
+  'a key that is invalid, lacks the scope, or is revoked while running ends the command with the reason',
+  async () => {
+    const site = await startReceiver();
+    const wrong = listen({ key: 'svc_live_wrong' }, site);
+    expect(await wrong.end()).toBe(1);
+    expect(wrong.stderr()).toMatch(/401, unauthenticated: .* Check the key in SCOPEGATE_KEY or --key\./);
+    const scene = await eventScene(gateway, bare, ['products:read']);
+    const narrow = listen(scene, site, '--types', 'order.created');
+    expect(await narrow.end()).toBe(1);
+    expect(narrow.stderr()).toMatch(/403, insufficient_scope: .* scope orders:read\./);
+    const typo = listen(scene, site, '--types', 'product.eaten');
+    expect(await typo.end()).toBe(2);
+    expect(typo.stderr()).toMatch(/400, invalid_request: .*product\.created/);
+    const revoked = listen(scene, site);
+    await ready(revoked);
+    await gateway.control.apiKeys.revoke(scene.keyId);
+    expect(await revoked.end()).toBe(1);
+    expect(revoked.stderr()).toContain('401, unauthenticated');
+    expect(revoked.stderr()).toMatch(/to go on from here: --after \S+/);
+  },
+);
 
-test('an expired or malformed cursor ends the command with the reason', async () => {
+test.concurrent('an expired or malformed cursor ends the command with the reason', async () => {
   const [scene, site] = [await eventScene(gateway, bare), await startReceiver()];
   const old = { ...eventRow(0), _id: eventRow(-40 * 86_400)._id };
   await scene.rows.insertOne(old);

@@ -62,73 +62,58 @@ const CALLS: readonly (() => Promise<RawAnswer>)[] = [
   () => call('/api/v1/products/bulk', { products: [{ sku: randomUUID(), name: 'A' }] }),
 ];
 
-describe('while the database is paused', () => {
-  test('each kind of request quickly gets 503 with Retry-After, in both APIs', async () => {
-    database.hold();
-    const { answer, ms } = await timed(Promise.all(CALLS.map((make) => make())));
-    answer.forEach(expectUnavailable);
-    expect(ms).toBeLessThan(SOON);
-  });
+test('while the database is paused each kind of request quickly gets 503 with Retry-After, in both APIs, and at once when the gateway has noticed', async () => {
+  database.hold();
+  const { answer: first, ms: noticed } = await timed(Promise.all(CALLS.map((make) => make())));
+  first.forEach(expectUnavailable);
+  expect(noticed).toBeLessThan(SOON);
 
-  test('requests in progress get 503 too', async () => {
-    const underWay = Array.from({ length: 60 }, (_, at) => CALLS[at % CALLS.length]!());
-    database.hold();
-    const { answer, ms } = await timed(Promise.all(underWay));
-    expect(ms).toBeLessThan(SOON);
-    for (const one of answer) if (one.status >= 300) expectUnavailable(one);
-  });
+  const { answer, ms } = await timed(Promise.all(Array.from({ length: 500 }, () => graphql(LIST))));
+  answer.forEach(expectUnavailable);
+  expect(ms).toBeLessThan(SOON);
+  // an answer arrives before its request is counted as done
+  await eventually(async () => (await metric(gateway, 'scopegate_http_requests_in_hand')) < 10);
 
-  test('once the gateway notices, requests fail immediately and do not pile up', async () => {
-    database.hold();
-    expectUnavailable(await read());
-    const { answer, ms } = await timed(Promise.all(Array.from({ length: 500 }, () => graphql(LIST))));
-    answer.forEach(expectUnavailable);
-    expect(ms).toBeLessThan(SOON);
-    // an answer arrives before its request is counted as done
-    await eventually(async () => (await metric(gateway, 'scopegate_http_requests_in_hand')) < 10);
+  // a request has its key and its organisation in the log, which the gateway knows from before
+  const seen = gateway.logs.length;
+  expectUnavailable(await read());
+  const unknown = generateKey('svc_live_', '');
+  const headers = { authorization: `Bearer ${unknown.key}` };
+  expectUnavailable(await raw(gateway.url, '/api/v1/products', { headers }));
+  const lines = await eventually(() => {
+    const said = gateway.logs.slice(seen).filter(({ status, path }) => status === 503 && path === '/api/v1/products');
+    return said.length === 2 ? said : undefined;
   });
+  expect(lines[0]).toMatchObject({ reason: 'away', key_id: made.id, organisation_id: organisation.id });
+  expect(lines[1]).toMatchObject({ reason: 'away', key_id: unknown.id });
+  expect(lines[1]).not.toHaveProperty('organisation_id');
 
-  test('the lines of 503s have the key and its organisation, which the gateway knows from before', async () => {
-    database.hold();
-    expectUnavailable(await read());
-    const seen = gateway.logs.length;
-    expectUnavailable(await read());
-    const unknown = generateKey('svc_live_', '');
-    const headers = { authorization: `Bearer ${unknown.key}` };
-    expectUnavailable(await raw(gateway.url, '/api/v1/products', { headers }));
-    const lines = await eventually(() => {
-      const said = gateway.logs.slice(seen).filter(({ status, path }) => status === 503 && path === '/api/v1/products');
-      return said.length === 2 ? said : undefined;
-    });
-    expect(lines[0]).toMatchObject({ reason: 'away', key_id: made.id, organisation_id: organisation.id });
-    expect(lines[1]).toMatchObject({ reason: 'away', key_id: unknown.id });
-    expect(lines[1]).not.toHaveProperty('organisation_id');
-  });
-
-  test('the gateway is live but not ready', async () => {
-    database.hold();
-    expect((await fetch(`${gateway.url}/livez`)).status).toBe(200);
-    const { answer, ms } = await timed(readiness());
-    expect(answer.status).toBe(503);
-    expect(await answer.json()).toMatchObject({ status: 'unavailable', checks: { database: 'unavailable' } });
-    expect(ms).toBeLessThan(SOON);
-  });
-
-  test('requests that need no database are answered', async () => {
-    database.hold();
-    expect((await raw(gateway.url, '/api/v1/products', {})).status).toBe(401);
-    expect((await call('/api/v1/openapi.json')).status).toBe(200);
-    expect((await call('/api/v1/nothing')).status).toBe(404);
-  });
+  // what needs no database is answered
+  expect((await raw(gateway.url, '/api/v1/products', {})).status).toBe(401);
+  expect((await call('/api/v1/openapi.json')).status).toBe(200);
+  expect((await call('/api/v1/nothing')).status).toBe(404);
 });
 
-test('the gateway recovers with the database, and logs both changes', async () => {
+test('requests in progress when the database is paused get 503 too', async () => {
+  const underWay = Array.from({ length: 60 }, (_, at) => CALLS[at % CALLS.length]!());
+  database.hold();
+  const { answer, ms } = await timed(Promise.all(underWay));
+  expect(ms).toBeLessThan(SOON);
+  for (const one of answer) if (one.status >= 300) expectUnavailable(one);
+});
+
+test('while the database is paused the gateway is live but not ready; it recovers with the database, and logs both changes', async () => {
   const states = (): unknown[] =>
     gateway.logs.map(({ database: state }) => state).filter((state) => state !== undefined);
   // what earlier tests paused may be noticed to be back only now
   await eventually(() => (states().at(-1) ?? 'ok') === 'ok');
   const before = states().length;
   database.hold();
+  expect((await fetch(`${gateway.url}/livez`)).status).toBe(200);
+  const { answer, ms } = await timed(readiness());
+  expect(answer.status).toBe(503);
+  expect(await answer.json()).toMatchObject({ status: 'unavailable', checks: { database: 'unavailable' } });
+  expect(ms).toBeLessThan(SOON);
   expectUnavailable(await read());
   database.release();
   await eventually(async () => (await read()).status === 200);

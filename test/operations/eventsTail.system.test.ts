@@ -17,6 +17,9 @@ import { driver, late, served, startGateway } from '../support/gateway';
 
 /* What a tail leaves behind if it ends in the middle of its work, and what the next one makes of it. */
 
+jest.mock('../../src/async/loop', () => jest.requireActual<object>('../support/quickLoops'));
+jest.mock('../../src/mongo/lease', () => jest.requireActual<object>('../support/quickLoops'));
+
 const SOON = 30_000;
 const HOUR = 3_600_000;
 
@@ -309,7 +312,7 @@ test('the gap of a restore comes after whatever the log has from before it, once
   await begin(tails);
   await quotes.insertOne(quote());
   // as if the log had seconds from before the restore
-  const at = new Date(Date.now() + 6000);
+  const at = new Date(Date.now() + 2000);
   const restored = { since: new Date(0), at, by: 'cli:test', told: false };
   expect(await declareRestored(lease, restored)).toBeUndefined();
   const gap = await eventually(() => stored.findOne({ type: 'feed.gap' }), SOON);

@@ -282,7 +282,11 @@ test('spans are sent to /v1/traces with the configured headers', () => {
 });
 
 test('while no collector responds, requests are answered, and this is logged once', async () => {
-  const away = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1', OTEL_BSP_SCHEDULE_DELAY: '20' };
+  const away = {
+    ...{ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1', OTEL_BSP_SCHEDULE_DELAY: '20' },
+    // how long the exporter repeats a request, in milliseconds; 10 s by default
+    OTEL_EXPORTER_OTLP_TIMEOUT: '500',
+  };
   const own = await serve(cli, [], away);
   for (let call = 0; call < 20; call += 1) expect((await client(own, key.key).get('/products')).status).toBe(200);
   await eventually(() => own.stderr().includes('traces cannot be sent'));

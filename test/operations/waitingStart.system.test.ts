@@ -43,46 +43,51 @@ const STANDALONE =
 const MAKE_SET =
   'run it as a replica set (one member is enough): start mongod with --replSet rs0, then run rs.initiate() in mongosh';
 
-test('a start waits for a database that is away, says so, and serves at the same address once it is there', async () => {
-  const { command, port, line } = await startWaiting();
-  expect(line).toMatchObject({
-    detail: `nothing listens at that address (ECONNREFUSED 127.0.0.1:${String(port)})`,
-    fix: 'start the server, or correct host and port in MONGODB_URI',
-  });
-  expect((await raw(line.url, '/livez', {})).status).toBe(200);
-  const ready = await raw(line.admin_url, '/readyz', {});
-  expect(ready.status).toBe(503);
-  expect(JSON.parse(ready.text)).toEqual({
-    status: 'starting',
-    checks: { database: 'unavailable' },
-    // anyone may read it, so without the address
-    detail: 'waiting for the database: nothing listens at that address',
-  });
-  expect((await raw(line.admin_url, '/metrics', {})).text).toMatch(/^scopegate_database_up 0$/m);
-  const rest = await raw(line.url, '/api/v1/products', { headers: AUTHORISED });
-  expect(rest).toMatchObject({ status: 503, headers: { 'content-type': 'application/problem+json' } });
-  expect(Number(rest.headers['retry-after'])).toBeGreaterThan(0);
-  expect(JSON.parse(rest.text)).toMatchObject({ code: 'unavailable', request_id: expect.any(String) as unknown });
-  const graphql = await raw(line.url, '/graphql', { method: 'POST', headers: AUTHORISED, body: '{}' });
-  expect(JSON.parse(graphql.text)).toMatchObject({ errors: [{ extensions: { code: 'unavailable' } }] });
+/* Beside each other, since they mostly wait. */
 
-  await using _database = await openDatabaseProxy(TARGET, { onReply: asIs, port });
-  const [printed = ''] = await command.until(1);
-  expect(JSON.parse(printed)).toEqual({ url: line.url, admin_url: line.admin_url });
-  expect((await raw(line.url, '/readyz', {})).status).toBe(200);
-  expect((await raw(line.url, '/api/v1/products', { headers: AUTHORISED })).status).toBe(401);
-  const states = [...command.stderr().matchAll(/^.*"database":"\w+".*$/gm)].map(
-    ([text]) => JSON.parse(text) as Record<string, unknown>,
-  );
-  expect(states).toMatchObject([
-    { database: 'unavailable', msg: 'waiting for the database' },
-    { database: 'ok', msg: 'the database is there', refused: 2, waited_seconds: expect.any(Number) as unknown },
-  ]);
-  expect(await command.end('SIGTERM')).toBe(0);
-  expect(command.lines()).toHaveLength(1);
-});
+test.concurrent(
+  'a start waits for a database that is away, says so, and serves at the same address once it is there',
+  async () => {
+    const { command, port, line } = await startWaiting();
+    expect(line).toMatchObject({
+      detail: `nothing listens at that address (ECONNREFUSED 127.0.0.1:${String(port)})`,
+      fix: 'start the server, or correct host and port in MONGODB_URI',
+    });
+    expect((await raw(line.url, '/livez', {})).status).toBe(200);
+    const ready = await raw(line.admin_url, '/readyz', {});
+    expect(ready.status).toBe(503);
+    expect(JSON.parse(ready.text)).toEqual({
+      status: 'starting',
+      checks: { database: 'unavailable' },
+      // anyone may read it, so without the address
+      detail: 'waiting for the database: nothing listens at that address',
+    });
+    expect((await raw(line.admin_url, '/metrics', {})).text).toMatch(/^scopegate_database_up 0$/m);
+    const rest = await raw(line.url, '/api/v1/products', { headers: AUTHORISED });
+    expect(rest).toMatchObject({ status: 503, headers: { 'content-type': 'application/problem+json' } });
+    expect(Number(rest.headers['retry-after'])).toBeGreaterThan(0);
+    expect(JSON.parse(rest.text)).toMatchObject({ code: 'unavailable', request_id: expect.any(String) as unknown });
+    const graphql = await raw(line.url, '/graphql', { method: 'POST', headers: AUTHORISED, body: '{}' });
+    expect(JSON.parse(graphql.text)).toMatchObject({ errors: [{ extensions: { code: 'unavailable' } }] });
 
-test('a start that waits ends with 0 on SIGTERM, and with 1 if its port is in use', async () => {
+    await using _database = await openDatabaseProxy(TARGET, { onReply: asIs, port });
+    const [printed = ''] = await command.until(1);
+    expect(JSON.parse(printed)).toEqual({ url: line.url, admin_url: line.admin_url });
+    expect((await raw(line.url, '/readyz', {})).status).toBe(200);
+    expect((await raw(line.url, '/api/v1/products', { headers: AUTHORISED })).status).toBe(401);
+    const states = [...command.stderr().matchAll(/^.*"database":"\w+".*$/gm)].map(
+      ([text]) => JSON.parse(text) as Record<string, unknown>,
+    );
+    expect(states).toMatchObject([
+      { database: 'unavailable', msg: 'waiting for the database' },
+      { database: 'ok', msg: 'the database is there', refused: 2, waited_seconds: expect.any(Number) as unknown },
+    ]);
+    expect(await command.end('SIGTERM')).toBe(0);
+    expect(command.lines()).toHaveLength(1);
+  },
+);
+
+test.concurrent('a start that waits ends with 0 on SIGTERM, and with 1 if its port is in use', async () => {
   const { command, line } = await startWaiting();
   const busy = followed(commandLine({ MONGODB_URI: 'mongodb://127.0.0.1:1' }), ['serve'], {
     PORT: new URL(line.url).port,
@@ -96,7 +101,7 @@ test('a start that waits ends with 0 on SIGTERM, and with 1 if its port is in us
   expect(command.lines()).toEqual([]);
 });
 
-test('a start that waited ends with 1 once it knows what waiting does not mend', async () => {
+test.concurrent('a start that waited ends with 1 once it knows what waiting does not mend', async () => {
   const newer = `${commandLine().controlDatabase}_newer`;
   await using client = await mongo.MongoClient.connect(TARGET);
   await client
@@ -138,7 +143,7 @@ test('a start that waited ends with 1 once it knows what waiting does not mend',
   }
 });
 
-test('other commands refuse a standalone, too', async () => {
+test.concurrent('other commands refuse a standalone, too', async () => {
   const port = await freePort();
   await using _database = await openDatabaseProxy(TARGET, { onReply: standalone, port });
   for (const options of ['directConnection=true', 'replicaSet=rs0']) {

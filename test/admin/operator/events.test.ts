@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import mongoose from 'mongoose';
 import { databaseName } from '../../../src/mongo/databaseNames';
+import type * as Limits from '../../../src/limits';
 import { cursorOfLog } from '../../../src/events/clusterFeed';
 import { eventually } from '../../api/http/eventually';
 import { client, type Json } from '../../support/client';
@@ -20,6 +21,13 @@ jest.mock('../../../src/units', () => ({
   ...jest.requireActual<object>('../../../src/units'),
   MAX_ANSWER: 2 * 1024 * 1024,
 }));
+
+// each that waits opens a stream of the database
+const MOST_WAITS = 4;
+jest.mock('../../../src/limits', () => {
+  const limits = jest.requireActual<typeof Limits>('../../../src/limits');
+  return { ...limits, EVENT_WAITS: { ...limits.EVENT_WAITS, caller: 4 } };
+});
 
 const ENVIRONMENT = {
   ...{ OPERATOR_TOKENS: `billing=${SECRET}`, CONTROL_DATABASE: `scopegate_feed_${randomUUID().slice(0, 8)}` },
@@ -190,6 +198,7 @@ test('through mongos the events of organisations on all shards come', async () =
 });
 
 test('a waiting request gets an event of any organisation, and a token can have 20', async () => {
+  expect(jest.requireActual<typeof Limits>('../../../src/limits').EVENT_WAITS.caller).toBe(20);
   const scene = await newScene();
   const after = await now();
   const WAITING = 'scopegate_events_waiting_requests';
@@ -202,8 +211,8 @@ test('a waiting request gets an event of any organisation, and a token can have 
       if (status !== 429 && (status !== 200 || body.data.length > 0)) return { status, body };
     }
   };
-  const held = Array.from({ length: 20 }, waitOn);
-  await eventually(async () => (await metric(other, WAITING)) === 20);
+  const held = Array.from({ length: MOST_WAITS }, waitOn);
+  await eventually(async () => (await metric(other, WAITING)) === MOST_WAITS);
   // which may get the place of one that waits again
   const refused = await eventually(async () => {
     const answer = await operator(other).get(`/events?${query({ ...asked, wait: 1 })}`);

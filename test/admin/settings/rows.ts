@@ -82,7 +82,8 @@ export async function withEndpoints(
   };
 }
 
-const STATES: readonly DeliveryRow['state'][] = ['delivered', 'delivered', 'failed', 'held', 'skipped'];
+/** Of the deliveries that {@link someDeliveries} stores. */
+export const STATES: readonly DeliveryRow['state'][] = ['delivered', 'delivered', 'failed', 'held', 'skipped'];
 
 /** Distinguishes events of the same second. */
 let calls = 0;

@@ -4,7 +4,7 @@ import { makeKey, makeOrganisation } from '../../support/factories';
 import { DAY, HOUR } from '../../../src/units';
 import * as on from '../../support/settingsPage';
 import { ENVIRONMENT, officeOf } from '../../api/webhooks/office';
-import { failures, someDeliveries, someRequests, someUsage, successes } from './rows';
+import { failures, someDeliveries, STATES, someRequests, someUsage, successes } from './rows';
 
 const { dialog, section } = on;
 
@@ -40,8 +40,8 @@ inBrowser('the settings page with the longest values', () => {
       const rows = gateway.databases.control.collection('webhook_endpoints');
       await rows.updateOne({ _id: endpoint.id as never }, { $set: state });
       await rows.updateOne({ _id: other.id as never }, { $set: { state: 'failing', failing_since: at } });
-      await someDeliveries(gateway, of, endpoint.id as string, 12);
-      await someDeliveries(gateway, of, other.id as string, 12, ['skipped', 'waiting']);
+      await someDeliveries(gateway, of, endpoint.id as string, STATES.length);
+      await someDeliveries(gateway, of, other.id as string, 4, ['skipped', 'waiting']);
 
       const page = await visit({ of, ...view });
       const expectFitting = async (): Promise<void> => {
@@ -119,7 +119,7 @@ inBrowser('the settings page with the longest values', () => {
       await on.leave(page);
       await page.getByRole('link', { name: LONG, exact: true }).click();
       await says(page, 'it was disabled. See below');
-      await checkDetails(section(page, 'Deliveries').getByRole('rowheader').getByRole('link'), 12);
+      await checkDetails(section(page, 'Deliveries').getByRole('rowheader').getByRole('link'), STATES.length);
       await expectFitting();
       await checkDialogs({ Enable: 'From a time' });
       await checkDialogs({ 'Edit…': 'Only these', 'Rotate secret…': '', 'Delete…': '' }, (action) =>
