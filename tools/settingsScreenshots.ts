@@ -26,11 +26,13 @@ async function main(): Promise<void> {
   const ends = (days: number): Date => new Date(Date.now() + days * DAY);
   await makeKey(gateway, organisation, { name: 'Warehouse', scopes: ['orders:read'], expiresAt: ends(300) });
   await makeKey(gateway, organisation, {
-    ...{ name: 'Dashboard', expiresAt: ends(80) },
+    name: 'Dashboard',
+    expiresAt: ends(80),
     scopes: ['quotes:read', 'orders:read', 'customers:read'],
   });
   const shop = await makeKey(gateway, organisation, {
-    ...{ name: 'Web shop', expiresAt: ends(20) },
+    name: 'Web shop',
+    expiresAt: ends(20),
     scopes: ['products:read', 'quotes:read', 'requests:write'],
   });
   await gateway.control.usage.add([...aBusyDay(shop.id), ...aBusyDay(organisationUsageId(organisation.id))]);
@@ -97,12 +99,17 @@ async function makeWebhooks(gateway: TestGateway, organisation: Organisation): P
   const ago = (hours: number): Date => new Date(Date.now() - hours * HOUR);
   await add('https://erp.northwind.example/scopegate', [], { last_success_at: ago(0.05) });
   const failing = await add(FAILING, ['order.created', 'order.status_changed'], {
-    ...{ state: 'failing', failing_since: ago(3), last_success_at: ago(3.2) },
-    ...{ parked: 11, until: new Date(Date.now() + HOUR / 3) },
+    state: 'failing',
+    failing_since: ago(3),
+    last_success_at: ago(3.2),
+    parked: 11,
+    until: new Date(Date.now() + HOUR / 3),
   });
   await add('https://crm.northwind.example/hooks', ['customer.created', 'customer.updated'], {
-    ...{ state: 'disabled', disabled: { reason: 'gone', at: ago(50) } },
-    ...{ failing_since: ago(50), last_success_at: ago(52) },
+    state: 'disabled',
+    disabled: { reason: 'gone', at: ago(50) },
+    failing_since: ago(50),
+    last_success_at: ago(52),
   });
   await someDeliveries(gateway, organisation, failing, 9);
   // the newest deliveries failed

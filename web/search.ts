@@ -46,8 +46,14 @@ async function load(): Promise<readonly SearchEntry[]> {
 function createDialog() {
   const dialog = element('dialog', { class: 'search', 'aria-label': 'Search' });
   const field = element('input', {
-    ...{ type: 'text', role: 'combobox', 'aria-label': 'Search', 'aria-controls': 'found', 'aria-expanded': 'false' },
-    ...{ 'aria-autocomplete': 'list', autocomplete: 'off', spellcheck: 'false' },
+    type: 'text',
+    role: 'combobox',
+    'aria-label': 'Search',
+    'aria-controls': 'found',
+    'aria-expanded': 'false',
+    'aria-autocomplete': 'list',
+    autocomplete: 'off',
+    spellcheck: 'false',
     placeholder: 'Operation, guide, error code or page',
   });
   const list = element('div', { id: 'found', role: 'listbox', 'aria-label': 'Found' });

@@ -121,7 +121,9 @@ function lastVersions(elements: readonly Element[]): Map<string, number> {
 
 const lineOf = ({ organisation, sku, version, isMistaken }: Element): string =>
   JSON.stringify({
-    ...{ organisation, type: 'product', version },
+    organisation,
+    type: 'product',
+    version,
     // the version is in the object too, where it is compared with what is stored
     put: { sku, external_ref: sku, name: `Version ${String(version)}`, ...(isMistaken && { lead_time_days: -1 }) },
   });

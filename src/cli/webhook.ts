@@ -161,7 +161,9 @@ function showNew({ secret, endpoint }: NewWebhookEndpoint, json: true | undefine
     { ...identityOf(endpoint), secret },
     {
       secret,
-      ...{ id: endpoint.id, url: endpoint.url, types: typesOf(endpoint) },
+      id: endpoint.id,
+      url: endpoint.url,
+      types: typesOf(endpoint),
       customers: endpoint.customer_ids?.join(', ') ?? 'all',
     },
   );

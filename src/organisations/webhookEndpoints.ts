@@ -44,10 +44,21 @@ export const tooManyEndpoints = (most: number): string =>
 
 /** The row of an endpoint that is enabled at a time. */
 export const newEndpoint = ({ organisationId, customerIds, ...input }: NewEndpoint, at: Date): EndpointRow => ({
-  ...{ _id: randomUUID(), organisation_id: storedOwner(organisationId, customerIds) },
+  _id: randomUUID(),
+  organisation_id: storedOwner(organisationId, customerIds),
   ...(customerIds && { customer_ids: customerIds }),
-  ...{ ...input, state: 'enabled', disabled: null, version: 1, rotated_at: null },
-  ...{ ...NO_FAILURES, last_success_at: null, parked: 0, due: at, wakes: 0, ...NO_LEASE, created_at: at },
+  ...input,
+  state: 'enabled',
+  disabled: null,
+  version: 1,
+  rotated_at: null,
+  ...NO_FAILURES,
+  last_success_at: null,
+  parked: 0,
+  due: at,
+  wakes: 0,
+  ...NO_LEASE,
+  created_at: at,
 });
 
 /** How long the gateway that holds a lease may go on posting after it lost it, in milliseconds: until it next renews the lease, and then one post. */
@@ -116,7 +127,9 @@ export function createWebhookEndpoints(models: ControlModels, plans: Plans, now:
           throw validationFailed([{ pointer: '/url', code: 'too_many', detail: tooManyEndpoints(most) }]);
         await rows.insertOne(row, { session });
         await record(by.actor, 'webhook.created', organisationId, {
-          ...{ endpoint: row._id, url, types },
+          endpoint: row._id,
+          url,
+          types,
           ...(customerIds && { customer_ids: customerIds }),
         });
         return row;

@@ -95,7 +95,9 @@ export function createDeliveries(data: OrganisationData) {
     /** A page of deliveries, newest event first. */
     page: ({ endpoint, state, ...args }: DeliveryQuery): Promise<Page<DeliveryRow>> =>
       findPage(data.collection(webhookDeliveries), {
-        ...{ organisationId: data.organisationId, operation: 'webhook_deliveries', args },
+        organisationId: data.organisationId,
+        operation: 'webhook_deliveries',
+        args,
         filters: { endpoint, ...(state && { state }) },
         conditions: [
           state ? { endpoint_id: endpoint, state } : { _id: trusted({ $gt: `${endpoint}.`, $lt: `${endpoint}/` }) },

@@ -43,7 +43,10 @@ export const dataFor = (
 export function createFeed(data: OrganisationData, endpoint: Pick<EndpointRow, 'customer_ids'>): WorkFeed {
   const told = dataFor(data, endpoint);
   const entryOf = (row: EventRow): FeedEntry => ({
-    ...{ position: row._id, after: row._id, type: row.type, object: row.object?.id ?? null },
+    position: row._id,
+    after: row._id,
+    type: row.type,
+    object: row.object?.id ?? null,
     shown: shownEvent(data.organisationId, row),
   });
   return {

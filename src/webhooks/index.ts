@@ -49,7 +49,10 @@ export function createWebhooks({ logger, isDown, onOutcome, ...stores }: Gateway
   const workers =
     signing &&
     createWorkers({
-      ...{ ...stores, ...signing, isDown, onOutcome },
+      ...stores,
+      ...signing,
+      isDown,
+      onOutcome,
       onDisabled: (endpoint, reason) => {
         const of = { organisation_id: organisationOf(endpoint), webhook_endpoint: endpoint._id };
         logger.warn({ ...of, reason }, 'a webhook endpoint was disabled');
@@ -66,7 +69,10 @@ export function createWebhooks({ logger, isDown, onOutcome, ...stores }: Gateway
     url === undefined || secrets === undefined
       ? undefined
       : createOperatorWebhook({
-          ...{ ...stores, url, secrets, onOutcome },
+          ...stores,
+          url,
+          secrets,
+          onOutcome,
           onError: (error) => {
             logFailure("delivering the operator's webhook failed; will retry", error);
           },

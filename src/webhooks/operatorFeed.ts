@@ -52,8 +52,17 @@ export function createOperatorFeed({ log, rows, byIds, now, onLost }: OperatorFe
     const time = at ? timeDigits(at) : '';
     const after = cursorOfLog(next);
     const shown = {
-      ...{ id: eventId('operator', time), type: GAP, occurred_at: to, object: null, changes: [], status: null },
-      ...{ related: null, gap: { from, to }, origin: null, organisation_id: null, organisation_ref: null },
+      id: eventId('operator', time),
+      type: GAP,
+      occurred_at: to,
+      object: null,
+      changes: [],
+      status: null,
+      related: null,
+      gap: { from, to },
+      origin: null,
+      organisation_id: null,
+      organisation_ref: null,
     };
     const entry = { position: `gap.${time}`, after, type: GAP, object: null, shown, organisationId: null };
     return { entries: [entry], hasMore: true, next: after };
@@ -95,7 +104,9 @@ export function createOperatorFeed({ log, rows, byIds, now, onLost }: OperatorFe
           if (!isOpen) return { deleteOne: { filter: { _id } } };
           const entry = entryByEvent.get(row.event_id);
           const what = entry && {
-            ...{ shown: entry.shown, organisation_id: entry.organisationId, is_test: entry.isTest ?? false },
+            shown: entry.shown,
+            organisation_id: entry.organisationId,
+            is_test: entry.isTest ?? false,
           };
           return { updateOne: { filter: { _id }, update: { $set: { ...row, ...what } }, upsert: entry !== undefined } };
         });

@@ -71,7 +71,10 @@ export function createOperatorWebhook(options: OperatorWebhookOptions) {
   const leases = createEndpointLeases(rows.endpoint, now);
   const log = createClusterFeed(databases);
   const feed = createOperatorFeed({
-    ...{ log, rows: rows.parked, now, onLost },
+    log,
+    rows: rows.parked,
+    now,
+    onLost,
     byIds: (ids) => control.organisations.byIds(ids),
   });
   const poster = createPoster({
@@ -87,7 +90,12 @@ export function createOperatorWebhook(options: OperatorWebhookOptions) {
     const mustStop = (): boolean => lease.isLost() || loop.isEnding() || performance.now() > sliceEnds;
     try {
       return await runPasses(endpoint, {
-        ...{ leases, feed, now, mustStop, onOutcome, longestRest: IDLE_REST },
+        leases,
+        feed,
+        now,
+        mustStop,
+        onOutcome,
+        longestRest: IDLE_REST,
         health: createHealth(endpoint, now, { longestProbe: LONGEST_PROBE }),
         requireOpen: () => Promise.resolve(),
         post: async (_endpoint, { shown, isTest }) =>
@@ -134,9 +142,25 @@ async function makeRow(rows: mongo.Collection<EndpointRow>, log: ClusterFeed, no
   const { next } = await log.read(undefined, { types: undefined, organisationId: undefined }, 1, 0);
   const at = new Date(now());
   const row: Omit<EndpointRow, '_id'> = {
-    ...{ organisation_id: '', url: '', types: [], state: 'enabled', disabled: null, version: 1, rotated_at: null },
-    ...{ position: cursorOfLog(next), failed: [], failing_since: null, probes: 0, last_success_at: null, parked: 0 },
-    ...{ due: at, wakes: 0, holder: null, until: new Date(0), created_by: '', created_at: at },
+    organisation_id: '',
+    url: '',
+    types: [],
+    state: 'enabled',
+    disabled: null,
+    version: 1,
+    rotated_at: null,
+    position: cursorOfLog(next),
+    failed: [],
+    failing_since: null,
+    probes: 0,
+    last_success_at: null,
+    parked: 0,
+    due: at,
+    wakes: 0,
+    holder: null,
+    until: new Date(0),
+    created_by: '',
+    created_at: at,
   };
   await rows.updateOne({ _id: OPERATOR_ENDPOINT }, { $setOnInsert: row }, { upsert: true });
 }

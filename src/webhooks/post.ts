@@ -146,7 +146,7 @@ export function createPoster({
     async post(post: Post): Promise<Attempt> {
       const at = new Date();
       const began = performance.now();
-      const done = (rest: Outcome): Attempt => ({ ...{ at, ...rest }, ms: Math.round(performance.now() - began) });
+      const done = (rest: Outcome): Attempt => ({ at, ...rest, ms: Math.round(performance.now() - began) });
       try {
         if (Buffer.byteLength(post.body) > MAX_BODY)
           throw new Error(`the event is larger than ${String(MAX_BODY)} bytes`);

@@ -61,14 +61,12 @@ export async function runLease(leased: Leased, options: RunOptions): Promise<boo
   const data = databases.organisationData(organisation);
   try {
     return await runPasses(leased, {
-      ...{
-        leases,
-        feed: createFeed(data, leased),
-        health: createHealth(leased, now),
-        now,
-        mustStop,
-        onOutcome: options.onOutcome,
-      },
+      leases,
+      feed: createFeed(data, leased),
+      health: createHealth(leased, now),
+      now,
+      mustStop,
+      onOutcome: options.onOutcome,
       requireOpen: () => data.requireOpen(),
       async post(endpoint, { shown }) {
         const giveBack = await options.slots.take(organisation.id, Math.max(0, sliceEnds - performance.now()));

@@ -94,8 +94,16 @@ export async function runPass(options: WorkOptions): Promise<Pass | undefined> {
   }
 
   const rowOf = ({ position, type, object, shown }: FeedEntry): DeliveryRow => ({
-    ...{ _id: deliveryId(id, position), endpoint_id: id, event_id: shown.id, type },
-    ...{ object_id: object, state: 'waiting', attempts: 0, next_at: null, log: [], at: new Date(now()) },
+    _id: deliveryId(id, position),
+    endpoint_id: id,
+    event_id: shown.id,
+    type,
+    object_id: object,
+    state: 'waiting',
+    attempts: 0,
+    next_at: null,
+    log: [],
+    at: new Date(now()),
   });
 
   /** Retries what is due, each object's events in order. For a failing endpoint, only the oldest event. */

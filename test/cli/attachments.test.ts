@@ -22,7 +22,9 @@ test('attachments are exported with their files and imported again, and a record
   const bytes = Buffer.alloc(600_000, 'x');
   const attachment = (name: string, content = bytes) => ({
     id: randomUUID(),
-    ...{ file_name: `${name}.txt`, content_type: 'text/plain', size: content.length },
+    file_name: `${name}.txt`,
+    content_type: 'text/plain',
+    size: content.length,
     sha256: createHash('sha256').update(content).digest('hex'),
     created_at: '1996-06-29T00:00:00.000Z',
   });

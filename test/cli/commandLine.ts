@@ -132,7 +132,9 @@ export function followed(cli: CommandLine, args: string[], more: Environment = {
     }
   };
   return {
-    ...{ child, lines, ended },
+    child,
+    lines,
+    ended,
     stderr: () => stderr,
     until: (count, patience) => waiting(() => (lines().length >= count ? lines() : undefined), patience),
     says: (pattern) => waiting(() => pattern.exec(stderr)),

@@ -104,17 +104,19 @@ test("a customer's personal data are erased everywhere; ids, amounts and other c
   );
   expect(after.customers!.slice(1)).toEqual(before.customers!.slice(1));
   expect(after.customers![0]).toEqual({
-    ...{ id: customer.id, external_ref: known.external_ref, name: 'erased', created_at: known.created_at },
-    ...{
-      email: null,
-      phone: null,
-      vat_number: null,
-      billing_address: null,
-      delivery_address: null,
-      contacts: [],
-      metadata: {},
-    },
-    ...{ erased_at: expect.any(String) as unknown, updated_at: expect.any(String) as unknown },
+    id: customer.id,
+    external_ref: known.external_ref,
+    name: 'erased',
+    created_at: known.created_at,
+    email: null,
+    phone: null,
+    vat_number: null,
+    billing_address: null,
+    delivery_address: null,
+    contacts: [],
+    metadata: {},
+    erased_at: expect.any(String) as unknown,
+    updated_at: expect.any(String) as unknown,
   });
   expect(after.customers![0]!.updated_at).not.toBe(before.customers![0]!.updated_at);
   expect(after.requests!.filter((row) => row.customer_id !== customer.id)).toEqual(

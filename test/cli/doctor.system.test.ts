@@ -64,20 +64,30 @@ describe('doctor --production', () => {
     return outcomesOf((JSON.parse(stdout) as Diagnosis).checks);
   };
   const COMPLETE = {
-    ...{
-      NODE_ENV: 'production',
-      KEY_PEPPER: 'a pepper of thirty-two characters',
-      PUBLIC_URL: 'https://api.example.com',
-    },
-    ...{ TRUST_PROXY: '1', ADMIN_PORT: '4001', WEBHOOK_SECRET: 'a master secret of webhooks for tests' },
-    ...{ REDIS_URL: 'redis://127.0.0.1:1', INSTANCES: '2', MAX_CONNECTIONS: '100' },
+    NODE_ENV: 'production',
+    KEY_PEPPER: 'a pepper of thirty-two characters',
+    PUBLIC_URL: 'https://api.example.com',
+    TRUST_PROXY: '1',
+    ADMIN_PORT: '4001',
+    WEBHOOK_SECRET: 'a master secret of webhooks for tests',
+    REDIS_URL: 'redis://127.0.0.1:1',
+    INSTANCES: '2',
+    MAX_CONNECTIONS: '100',
   };
 
   test('names what a bare environment lacks, and nothing of a complete one', async () => {
     const bare = { PUBLIC_URL: '', KEY_PEPPER: '', WEBHOOK_SECRET: '', REDIS_URL: '' };
     expect(await outcomes(commandLine(bare))).toMatchObject({
-      ...{ NODE_ENV: 'failed', MONGODB_URI: 'ok', KEY_PEPPER: 'failed', PUBLIC_URL: 'failed', TRUST_PROXY: 'failed' },
-      ...{ HOST: 'ok', ADMIN_PORT: 'warn', WEBHOOK_SECRET: 'warn', REDIS_URL: 'ok', 'by hand': 'ok' },
+      NODE_ENV: 'failed',
+      MONGODB_URI: 'ok',
+      KEY_PEPPER: 'failed',
+      PUBLIC_URL: 'failed',
+      TRUST_PROXY: 'failed',
+      HOST: 'ok',
+      ADMIN_PORT: 'warn',
+      WEBHOOK_SECRET: 'warn',
+      REDIS_URL: 'ok',
+      'by hand': 'ok',
     });
     const { 'log window': _, ...complete } = await outcomes(commandLine(COMPLETE));
     expect(complete).toEqual(Object.fromEntries(Object.keys(complete).map((name) => [name, 'ok'])));
@@ -166,7 +176,8 @@ describe('doctor --fix', () => {
     const { checks } = JSON.parse(stdout) as Diagnosis;
     expect(checks.filter(({ ok }) => !ok)).toEqual([
       {
-        ...{ name: expect.stringContaining(bad.id) as unknown, ok: false },
+        name: expect.stringContaining(bad.id) as unknown,
+        ok: false,
         detail: expect.stringMatching(/^could not fix quotes \(.*; created orders: search_1$/) as unknown,
         fix: expect.stringContaining('run scopegate doctor --fix again') as unknown,
       },

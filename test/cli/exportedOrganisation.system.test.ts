@@ -44,8 +44,13 @@ test('export, org erase, org create --id and import give integrators the same or
   expect(stderr).not.toContain('--webhooks');
   const file = JSON.parse(await readFile(join(exported, 'organisation.json'), 'utf8'));
   expect(file).toEqual({
-    ...{ id, name: 'Äcme', plan: 'integrations', currency: 'EUR', external_ref: 'acme-1' },
-    ...{ created_at: org.created_at, state: 'suspended' },
+    id,
+    name: 'Äcme',
+    plan: 'integrations',
+    currency: 'EUR',
+    external_ref: 'acme-1',
+    created_at: org.created_at,
+    state: 'suspended',
   });
   expect(await readFile(join(exported, 'webhooks.ndjson'), 'utf8')).not.toContain('whsec');
 

@@ -23,18 +23,24 @@ test("a key's value is shown only when it is created", async () => {
   }
   expect(JSON.parse(lists[0]?.stdout ?? '')).toEqual([
     {
-      ...{ id: made.id, name: 'shop', prefix: made.key.slice(0, 15), last_four: made.key.slice(-4) },
-      ...{
-        scopes: ['products:read', 'quotes:read'],
-        allowed_ranges: [],
-        customer_ids: null,
-        mcp: 'read',
-        state: 'active',
-      },
-      ...{ kind: 'key', app: null },
+      id: made.id,
+      name: 'shop',
+      prefix: made.key.slice(0, 15),
+      last_four: made.key.slice(-4),
+      scopes: ['products:read', 'quotes:read'],
+      allowed_ranges: [],
+      customer_ids: null,
+      mcp: 'read',
+      state: 'active',
+      kind: 'key',
+      app: null,
       created_by: expect.stringMatching(/^cli:./) as unknown,
       created_at: expect.stringMatching(/Z$/) as unknown,
-      ...{ expires_at: null, revoked_at: null, rotated_to: null, last_used_at: null, last_used_from: null },
+      expires_at: null,
+      revoked_at: null,
+      rotated_to: null,
+      last_used_at: null,
+      last_used_from: null,
     },
   ]);
 });
@@ -46,7 +52,11 @@ test("key update changes only what is given, and does not print the key's value"
     ...['key', 'update', id, '--name', ' till ', '--expires-in', '90d', '--allow', '10.0.0.1,::1', '--mcp', 'off'],
   );
   expect(changed).toEqual({
-    ...{ id, name: 'till', scopes: ['quotes:read'], expires_at: expect.stringMatching(/Z$/) as unknown, mcp: 'off' },
+    id,
+    name: 'till',
+    scopes: ['quotes:read'],
+    expires_at: expect.stringMatching(/Z$/) as unknown,
+    mcp: 'off',
     allowed_ranges: ['10.0.0.1/32', '::1/128'],
   });
   expect((Date.parse(changed.expires_at) - Date.now()) / 86_400_000).toBeCloseTo(90, 1);
@@ -169,13 +179,15 @@ test('a key for some customers names those that are not there, and says which it
   expect(made).toMatchObject({ customer_ids: [customer] });
   expect((await cli.run('key', 'show', made.id)).stdout).toContain(customer);
   expect(JSON.parse((await cli.run('key', 'show', made.id, '--json')).stdout)).toMatchObject({
-    ...{ customer_ids: [customer], allowed_ranges: [] },
+    customer_ids: [customer],
+    allowed_ranges: [],
   });
   await cli.run('key', 'update', made.id, '--allow', '203.0.113.0/24');
   const rotated = JSON.parse((await cli.run('key', 'rotate', made.id, '--json')).stdout) as { id: string };
   expect(rotated).toMatchObject({ customer_ids: [customer] });
   expect(JSON.parse((await cli.run('key', 'show', rotated.id, '--json')).stdout)).toMatchObject({
-    ...{ customer_ids: [customer], allowed_ranges: ['203.0.113.0/24'] },
+    customer_ids: [customer],
+    allowed_ranges: ['203.0.113.0/24'],
   });
 });
 

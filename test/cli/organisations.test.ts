@@ -11,8 +11,14 @@ test('an organisation is created on the integrations plan by default, and is lis
   const first = await makeOrganisation(cli, 'Ärger & Söhne');
   const second = await cli.json('org', 'create', '--name', 'Acme', '--plan', 'starter', '--currency', 'EUR');
   expect(first).toEqual({
-    ...{ id: expect.stringMatching(/^[0-9a-f-]{36}$/) as unknown, name: 'Ärger & Söhne', plan: 'integrations' },
-    ...{ shard: null, state: 'active', currency: 'USD', external_ref: null, sandbox_of: null },
+    id: expect.stringMatching(/^[0-9a-f-]{36}$/) as unknown,
+    name: 'Ärger & Söhne',
+    plan: 'integrations',
+    shard: null,
+    state: 'active',
+    currency: 'USD',
+    external_ref: null,
+    sandbox_of: null,
     created_at: expect.any(String) as unknown,
   });
   expect(second).toMatchObject({ name: 'Acme', plan: 'starter' });
@@ -53,7 +59,8 @@ test('the plans are those of PLANS_FILE; one that it lacks is refused, and named
   expect(await mine.failed(2, 'org', 'set-plan', id, 'starter')).toContain('<plan> must be one of free, growth');
   expect(await mine.json('org', 'list', '--plan', 'integrations')).toMatchObject([{ id, plan: 'integrations' }]);
   expect(await checkOf(mine, 'plans')).toEqual({
-    ...{ name: 'plans', ok: false },
+    name: 'plans',
+    ok: false,
     detail:
       'PLANS_FILE has free, growth, and not the plans of 1 organisation on integrations: their keys get 403 plan_required',
     fix: expect.stringContaining('scopegate org list --plan integrations') as unknown,
@@ -76,8 +83,15 @@ test('the plans are those of PLANS_FILE; one that it lacks is refused, and named
 test('show, rename, set-plan, suspend and resume print the organisation; repeating them changes and audits nothing', async () => {
   const { id, created_at } = await makeOrganisation(cli, 'Before');
   const shown = {
-    ...{ id, name: 'Before', plan: 'integrations', shard: null, state: 'active' },
-    ...{ currency: 'USD', external_ref: null, sandbox_of: null, created_at },
+    id,
+    name: 'Before',
+    plan: 'integrations',
+    shard: null,
+    state: 'active',
+    currency: 'USD',
+    external_ref: null,
+    sandbox_of: null,
+    created_at,
   };
   expect(await cli.json('org', 'show', id)).toEqual({ ...shown, stored_bytes: 0 });
   const changes: [string[], object][] = [
@@ -160,7 +174,9 @@ describe('signing users in and out', () => {
     const link = await cli.json<{ expires_at: string }>('org', 'link', '--org', id);
     expect(link).toEqual({
       url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:4000\/settings\/sign-in\?link=[\w-]{43}$/) as string,
-      ...{ role: 'admin', expires_at: expect.any(String) as string, organisation: { id, name, plan } },
+      role: 'admin',
+      expires_at: expect.any(String) as string,
+      organisation: { id, name, plan },
     });
     const minutes = (Date.parse(link.expires_at) - Date.now()) / 60_000;
     expect(minutes).toBeGreaterThan(13);

@@ -174,7 +174,8 @@ test('demo prints a key that works, keeps it while the pepper is replaced, and r
   // it was used, so it has the new one
   expect((await demo({ KEY_PEPPER: 'new' })).key).toBe(first.key);
   expect(await finished(own.start(args, { KEY_PEPPER: 'another' }))).toMatchObject({
-    ...{ code: 1, stdout: '' },
+    code: 1,
+    stdout: '',
     stderr: expect.stringContaining('KEY_PEPPER is not the one that the keys in this database are') as unknown,
   });
 });

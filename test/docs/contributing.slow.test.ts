@@ -125,16 +125,15 @@ async function addRows(copy: string): Promise<void> {
     const due = new Date(Date.parse(created_at) + 30 * 86_400_000).toISOString().slice(0, 10);
     return {
       // not the id of the quote
-      ...{ id: id.replace(/^./, (digit) => (digit === '0' ? '1' : '0')), number: `INV-${number.slice(2)}` },
-      ...{
-        status: ['open', 'paid', 'void'][at % 3],
-        currency,
-        total_minor,
-        due_on: at % 5 === 0 ? null : due,
-        customer_id,
-        created_at,
-        updated_at,
-      },
+      id: id.replace(/^./, (digit) => (digit === '0' ? '1' : '0')),
+      number: `INV-${number.slice(2)}`,
+      status: ['open', 'paid', 'void'][at % 3],
+      currency,
+      total_minor,
+      due_on: at % 5 === 0 ? null : due,
+      customer_id,
+      created_at,
+      updated_at,
     };
   });
   await writeFile(file('invoices'), [shown, ...rows].map(exported).join(''));

@@ -10,8 +10,15 @@ import { late, served } from '../support/gateway';
 
 const DAY = '2026-11-21T09:00:00.000Z';
 const ROW = {
-  ...{ id: randomUUID(), number: 'INV-2026-1', status: 'open', currency: 'EUR', total_minor: 12_345 },
-  ...{ due_on: '2026-12-24', customer_id: null, created_at: DAY, updated_at: DAY },
+  id: randomUUID(),
+  number: 'INV-2026-1',
+  status: 'open',
+  currency: 'EUR',
+  total_minor: 12_345,
+  due_on: '2026-12-24',
+  customer_id: null,
+  created_at: DAY,
+  updated_at: DAY,
 };
 
 const gateway = served();

@@ -68,7 +68,9 @@ describe.each(['25', '-25'])('a gateway whose clock is %s h off', (hours) => {
     const way = hours === '25' ? 'behind' : 'ahead of';
     expect((JSON.parse(stdout) as Diagnosis).checks.filter(({ ok }) => !ok)).toEqual([
       {
-        ...{ name: 'clocks', ok: false, fix: expect.stringContaining('NTP') as unknown },
+        name: 'clocks',
+        ok: false,
+        fix: expect.stringContaining('NTP') as unknown,
         detail: expect.stringMatching(`is (89|90)\\d{3} s ${way} this machine \\(.+\\)`) as unknown,
       },
     ]);

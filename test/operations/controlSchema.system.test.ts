@@ -123,11 +123,13 @@ test('on a database of the version before, a start adds indexes once; doctor cha
     await changesNothing();
     await changesNothing('--rows');
     expect(await checkOf(cli, 'control database')).toEqual({
-      ...{ name: 'control database', ok: true },
+      name: 'control database',
+      ok: true,
       detail: `${cli.controlDatabase} lacks audit_events: ${added}, which the first gateway or command of this version creates`,
     });
     expect(await checkOf(cli, 'control schema')).toMatchObject({
-      ...{ ok: true, detail: expect.stringMatching(/^11, so versions whose own is 11 can still start/) as unknown },
+      ok: true,
+      detail: expect.stringMatching(/^11, so versions whose own is 11 can still start/) as unknown,
       fix: expect.stringMatching(/^once all gateways have this version and you will not go back/) as unknown,
     });
     expect(await isThere()).toEqual([false, true]);
@@ -142,7 +144,8 @@ test('on a database of the version before, a start adds indexes once; doctor cha
 
     const { checks } = await cli.json<Diagnosis>('doctor', '--fix');
     expect(checks).toContainEqual({
-      ...{ name: 'control schema', ok: true },
+      name: 'control schema',
+      ok: true,
       detail: 'raised from 11 to 12: versions whose own is lower no longer start',
     });
     expect(await schema()).toEqual({ _id: 'schema', version: CONTROL_SCHEMA, indexes: CONTROL_INDEXES });

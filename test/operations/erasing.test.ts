@@ -95,7 +95,8 @@ test('neither requests nor an import recreate the database of an erased organisa
     for (; ; imported += 20) {
       const rows = Array.from({ length: 20 }, () => ({ ...product, id: randomUUID(), sku: randomUUID() }));
       await stampedWrite(data, (session) => kind.store(data, rows as never, session), {
-        ...{ writes: kind.writes, by: 'operator' },
+        writes: kind.writes,
+        by: 'operator',
       });
     }
   })().catch((error: unknown) => error);

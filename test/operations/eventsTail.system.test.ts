@@ -46,16 +46,15 @@ const nothing = (): void => undefined;
 function tailsWith(more: Partial<TailOptions> = {}): Tail {
   const { databases, control } = gateway;
   const tails = createTail({
-    ...{
-      databases,
-      corrector,
-      feeds: control.feeds,
-      onWritten: nothing,
-      onBegun: () => Promise.resolve(),
-      onStored: () => Promise.resolve(),
-    },
+    databases,
+    corrector,
+    feeds: control.feeds,
+    onWritten: nothing,
+    onBegun: () => Promise.resolve(),
+    onStored: () => Promise.resolve(),
     onRestored: nothing,
-    ...{ logger: pino({ enabled: false }), ...more },
+    logger: pino({ enabled: false }),
+    ...more,
   });
   running.push(tails);
   return tails;

@@ -26,7 +26,8 @@ const large = {
 const PLANS = { plans: { none: { api: false }, small, large: { ...large, webhook_endpoints: 0 } }, default: 'small' };
 const environment = {
   ...TOKENS,
-  ...{ WEBHOOK_SECRET: 'a master secret that is long enough', CONTROL_DATABASE: 'scopegate_test_plans' },
+  WEBHOOK_SECRET: 'a master secret that is long enough',
+  CONTROL_DATABASE: 'scopegate_test_plans',
 };
 
 const withPlans = { ...environment, PLANS_FILE: plansFile(PLANS) };

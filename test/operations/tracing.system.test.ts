@@ -283,7 +283,8 @@ test('spans are sent to /v1/traces with the configured headers', () => {
 
 test('while no collector responds, requests are answered, and this is logged once', async () => {
   const away = {
-    ...{ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1', OTEL_BSP_SCHEDULE_DELAY: '20' },
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',
+    OTEL_BSP_SCHEDULE_DELAY: '20',
     // how long the exporter repeats a request, in milliseconds; 10 s by default
     OTEL_EXPORTER_OTLP_TIMEOUT: '500',
   };

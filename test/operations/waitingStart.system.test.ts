@@ -36,7 +36,10 @@ const replying =
 
 /** No replica set, and not mongos. */
 const standalone = replying(['hello', 'ismaster'], {
-  ...{ setName: undefined, hosts: undefined, setVersion: undefined, primary: undefined },
+  setName: undefined,
+  hosts: undefined,
+  setVersion: undefined,
+  primary: undefined,
 });
 const STANDALONE =
   'the server in MONGODB_URI is in no replica set (a standalone), so it has neither transactions nor change streams';
@@ -112,7 +115,10 @@ test.concurrent('a start that waited ends with 1 once it knows what waiting does
   await makeKey(peppered, (await makeOrganisation(peppered)).id);
 
   const wrongPassword = replying(['saslStart'], {
-    ...{ ok: 0, code: 18, codeName: 'AuthenticationFailed', errmsg: 'Authentication failed.' },
+    ok: 0,
+    code: 18,
+    codeName: 'AuthenticationFailed',
+    errmsg: 'Authentication failed.',
   });
   const cases = [
     { start: startWaiting(), onReply: standalone, words: `${STANDALONE}: ${MAKE_SET}` },

@@ -39,8 +39,10 @@ describe('an app', () => {
     expect(resource.scopes_supported).not.toContain('products:write');
     const { body: server } = await get(`${gateway.url}/.well-known/oauth-authorization-server`);
     expect(server).toMatchObject({
-      ...{ issuer: gateway.url, code_challenge_methods_supported: ['S256'] },
-      ...{ registration_endpoint: `${gateway.url}/oauth/register`, token_endpoint: `${gateway.url}/oauth/token` },
+      issuer: gateway.url,
+      code_challenge_methods_supported: ['S256'],
+      registration_endpoint: `${gateway.url}/oauth/register`,
+      token_endpoint: `${gateway.url}/oauth/token`,
     });
     const rest = await fetch(`${gateway.url}/api/v1/me`);
     expect(rest.headers.get('www-authenticate')).toContain('/.well-known/oauth-protected-resource"');
@@ -76,8 +78,10 @@ describe('an app', () => {
     const query = requestQuery(app.client_id, challengeFor(secret));
     const { to } = await decide(gateway, query, admin);
     const form = {
-      ...{ grant_type: 'authorization_code', code: to?.searchParams.get('code') ?? '' },
-      ...{ redirect_uri: CALLBACK, code_verifier: secret },
+      grant_type: 'authorization_code',
+      code: to?.searchParams.get('code') ?? '',
+      redirect_uri: CALLBACK,
+      code_verifier: secret,
     };
     const without = await post(gateway, 'token', { ...form, client_id: app.client_id });
     expect(without).toMatchObject({ status: 400, body: { error: 'invalid_client' } });

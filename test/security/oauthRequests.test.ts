@@ -115,8 +115,14 @@ describe('a registration', () => {
     await using own = await startGateway();
     const clients = own.databases.control.collection<{ _id: string; [member: string]: unknown }>('oauth_clients');
     const row = (at: number) => ({
-      ...{ _id: `old ${String(at)}`, name: 'x', redirect_uris: [CALLBACK], authentication: 'none', secret: null },
-      ...{ created_at: new Date(at), allowed_at: at === 0 ? new Date() : null, ends_at: new Date(Date.now() + 60_000) },
+      _id: `old ${String(at)}`,
+      name: 'x',
+      redirect_uris: [CALLBACK],
+      authentication: 'none',
+      secret: null,
+      created_at: new Date(at),
+      allowed_at: at === 0 ? new Date() : null,
+      ends_at: new Date(Date.now() + 60_000),
     });
     await clients.deleteMany({});
     await clients.insertMany(Array.from({ length: 1001 }, (_, at) => row(at)));
@@ -145,8 +151,14 @@ test('an app about which an admin is asked stays registered, whoever registers m
   await ask(own, requestQuery(shown, challenge), owner.cookie);
   await decide(own, requestQuery(allowedOne, challenge), owner);
   const row = (at: number) => ({
-    ...{ _id: `new ${String(at)}`, name: 'x', redirect_uris: [CALLBACK], authentication: 'none', secret: null },
-    ...{ created_at: new Date(), allowed_at: null, ends_at: new Date(Date.now() + 60_000) },
+    _id: `new ${String(at)}`,
+    name: 'x',
+    redirect_uris: [CALLBACK],
+    authentication: 'none',
+    secret: null,
+    created_at: new Date(),
+    allowed_at: null,
+    ends_at: new Date(Date.now() + 60_000),
   });
   // the registrations of the flood come from as many addresses
   const flood = Array.from({ length: 1000 }, (_, at) => ({ ...row(at), registered_from: String(at) }));

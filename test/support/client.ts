@@ -56,8 +56,11 @@ export function client(gateway: { readonly url: string }, key?: string): Client 
         await fetch(`${gateway.url}/mcp`, {
           method: 'POST',
           headers: {
-            ...{ 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...authorization },
-            ...{ 'mcp-protocol-version': STATELESS, 'mcp-method': method },
+            'content-type': 'application/json',
+            accept: 'application/json, text/event-stream',
+            ...authorization,
+            'mcp-protocol-version': STATELESS,
+            'mcp-method': method,
             ...(typeof params.name === 'string' && { 'mcp-name': params.name }),
             ...headers,
           },

@@ -55,7 +55,8 @@ export async function subscribe({
     method: 'POST',
     agent: false,
     headers: {
-      ...{ accept: 'text/event-stream', 'content-type': 'application/json' },
+      accept: 'text/event-stream',
+      'content-type': 'application/json',
       ...(key !== undefined && { authorization: `Bearer ${key}` }),
       ...headers,
     },

@@ -62,7 +62,7 @@ export async function startGateway(
     await drain();
     await store.close();
   };
-  return { ...store, ...{ url, adminUrl, drain, logs, stop }, [Symbol.asyncDispose]: stop };
+  return { ...store, url, adminUrl, drain, logs, stop, [Symbol.asyncDispose]: stop };
 }
 
 /** A value on a gateway's metrics page. */

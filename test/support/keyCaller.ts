@@ -31,9 +31,23 @@ export function stored(change: Partial<ApiKey> = {}): ApiKey {
   const { id, displayPrefix: prefix, lastFour: last_four, salt, hash } = made;
   const now = new Date();
   return {
-    ...{ _id: id, organisation: ORGANISATION, name: 'k', prefix, last_four, salt, hash, scopes: [], created_by: 't' },
-    ...{ created_at: now, expires_at: null, revoked_at: null, last_used_at: null, last_used_from: null },
-    ...{ allowed_ranges: [], rotated_to: null, ...change },
+    _id: id,
+    organisation: ORGANISATION,
+    name: 'k',
+    prefix,
+    last_four,
+    salt,
+    hash,
+    scopes: [],
+    created_by: 't',
+    created_at: now,
+    expires_at: null,
+    revoked_at: null,
+    last_used_at: null,
+    last_used_from: null,
+    allowed_ranges: [],
+    rotated_to: null,
+    ...change,
   };
 }
 

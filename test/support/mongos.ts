@@ -53,8 +53,14 @@ export async function startMongos(
   const asked = new Map<string, number>();
   const count = (name: string): unknown => asked.set(name, (asked.get(name) ?? 0) + 1);
   const self: FakeMongos = {
-    ...{ uri: proxy.uri, shards: names.map((_id) => ({ _id })), down: new Set(), databases: new Map() },
-    ...{ commands: [], replies: {}, hidden: new Set(), close: () => proxy.close() },
+    uri: proxy.uri,
+    shards: names.map((_id) => ({ _id })),
+    down: new Set(),
+    databases: new Map(),
+    commands: [],
+    replies: {},
+    hidden: new Set(),
+    close: () => proxy.close(),
     asked: (database, collection) => asked.get(collection === undefined ? database : `${database}.${collection}`) ?? 0,
     [Symbol.asyncDispose]: () => proxy.close(),
   };
@@ -87,9 +93,17 @@ export async function startMongos(
 
   /** No member says that it is in a set. */
   const asMongos = (): Reply => ({
-    ...{ setName: undefined, setVersion: undefined, hosts: undefined, primary: undefined, me: undefined },
-    ...{ electionId: undefined, lastWrite: undefined, secondary: undefined },
-    ...{ msg: 'isdbgrid', isWritablePrimary: true, ismaster: true },
+    setName: undefined,
+    setVersion: undefined,
+    hosts: undefined,
+    primary: undefined,
+    me: undefined,
+    electionId: undefined,
+    lastWrite: undefined,
+    secondary: undefined,
+    msg: 'isdbgrid',
+    isWritablePrimary: true,
+    ismaster: true,
   });
 
   function ofCluster(name: string, command: Command): Reply {
@@ -98,7 +112,9 @@ export async function startMongos(
       case 'listShards':
         return {
           shards: self.shards.map(({ _id, draining }) => ({
-            ...{ _id, host: `${_id}/host1:27018,host2:27018,host3:27018`, state: 1 },
+            _id,
+            host: `${_id}/host1:27018,host2:27018,host3:27018`,
+            state: 1,
             ...(draining && { draining }),
           })),
         };

@@ -62,8 +62,13 @@ export const challengeFor = (text: string): string => createHash('sha256').updat
 /** The query of a request for consent. */
 export const requestQuery = (clientId: string, challenge: string, more: Record<string, string> = {}): string =>
   `?${new URLSearchParams({
-    ...{ response_type: 'code', client_id: clientId, redirect_uri: CALLBACK, state: 'a state' },
-    ...{ code_challenge: challenge, code_challenge_method: 'S256', ...more },
+    response_type: 'code',
+    client_id: clientId,
+    redirect_uri: CALLBACK,
+    state: 'a state',
+    code_challenge: challenge,
+    code_challenge_method: 'S256',
+    ...more,
   }).toString()}`;
 
 /** Opens the address of a request for consent in the browser of somebody. */
@@ -88,7 +93,9 @@ export async function decide({ url }: At, query: string, { cookie, csrf }: Perso
   const form = new URLSearchParams({ csrf: choice.csrf ?? csrf, mode, decision, lifetime: '30' });
   for (const scope of scopes) form.append('scope', scope);
   const response = await fetch(`${url}/settings/authorize${query}`, {
-    ...{ method: 'POST', redirect: 'manual', body: form },
+    method: 'POST',
+    redirect: 'manual',
+    body: form,
     headers: { cookie, origin: url },
   });
   const location = response.headers.get('location');
@@ -110,8 +117,12 @@ export async function allowed(at: TestGateway, person: Person, choice: Choice = 
   const code = to?.searchParams.get('code') ?? '';
   const exchange = (more: Record<string, string | undefined> = {}) =>
     post(at, 'token', {
-      ...{ grant_type: 'authorization_code', client_id: clientId, code, redirect_uri: CALLBACK },
-      ...{ code_verifier: secret, ...more },
+      grant_type: 'authorization_code',
+      client_id: clientId,
+      code,
+      redirect_uri: CALLBACK,
+      code_verifier: secret,
+      ...more,
     });
   const refresh = (token: string, more: Record<string, string | undefined> = {}) =>
     post(at, 'token', { grant_type: 'refresh_token', client_id: clientId, refresh_token: token, ...more });

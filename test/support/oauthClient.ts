@@ -37,8 +37,10 @@ export async function createOAuthClient(url: string): Promise<OAuthClient> {
   const provider: OAuthClientProvider = {
     redirectUrl: `${origin}/callback`,
     clientMetadata: {
-      ...{ client_name: 'Desk assistant', redirect_uris: [`${origin}/callback`] },
-      ...{ grant_types: ['authorization_code', 'refresh_token'], response_types: ['code'] },
+      client_name: 'Desk assistant',
+      redirect_uris: [`${origin}/callback`],
+      grant_types: ['authorization_code', 'refresh_token'],
+      response_types: ['code'],
       token_endpoint_auth_method: 'none',
     },
     state: () => 'its state',

@@ -18,7 +18,11 @@ export function invoicesFor(orders: readonly ImportRecord[]): ImportRecord[] {
       id: id.replace(/-5/, '-4'),
       number: String(number).replace('SO', 'INV'),
       status: STATUSES[at % STATUSES.length],
-      ...{ currency, total_minor, customer_id, created_at, updated_at },
+      currency,
+      total_minor,
+      customer_id,
+      created_at,
+      updated_at,
       due_on: at % 5 === 0 ? null : new Date(Date.parse(String(placed_at)) + TERM).toISOString().slice(0, 10),
     })) as ImportRecord[];
 }

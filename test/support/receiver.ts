@@ -59,7 +59,8 @@ export async function startReceiver(answer: Answer = () => 204): Promise<Receive
     get url() {
       return `http://127.0.0.1:${String(port)}/hook`;
     },
-    ...{ arrived: [], answer },
+    arrived: [],
+    answer,
     hold() {
       const open: ServerResponse[] = [];
       receiver.answer = (_arrival, response) => void open.push(response);

@@ -69,7 +69,7 @@ test.each([
 ])('%s are not written in one go', async (_, mebibytes, copies) => {
   size = mebibytes * 1024 * 1024;
   const rows = { collectionName: 'large' } as mongo.Collection<{ _id: string }>;
-  const request = { ...{ organisationId: 'one', operation: 'large', args: {}, filters: {} }, conditions: [] };
+  const request = { organisationId: 'one', operation: 'large', args: {}, filters: {}, conditions: [] };
   const reading: Reading = { sizes: new RowSizes(), budget: () => undefined };
   const yieldTurn = jest.fn(() => Promise.resolve());
   const writer = createPageWriter({ parts: [{ key: 'data', from: 'data' }], row: SHAPE }, copies);

@@ -3,7 +3,8 @@ import { createBodyMemory } from '../../src/admission/bodyMemory';
 
 const response = { closed: false, destroyed: false, once: () => undefined };
 const sender = (key: string, organisation = 'one') => ({
-  ...{ address: '203.0.113.1', response },
+  address: '203.0.113.1',
+  response,
   log: { principal: { kind: 'key', key: { id: key }, organisation: { id: organisation } } as unknown as Principal },
 });
 

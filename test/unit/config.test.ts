@@ -30,9 +30,18 @@ describe("the operator's webhook", () => {
 describe('the environment', () => {
   test('may be empty', () => {
     expect(readConfig({})).toMatchObject({
-      ...{ PORT: 4000, HOST: '127.0.0.1', SHARD_FILES: 60_000, CONTROL_DATABASE: 'scopegate', KEY_PEPPER: '' },
-      ...{ KEY_PREFIX: 'svc_live_', RATE_LIMIT_PER_MINUTE: 600, INTROSPECTION: 'key', CORS_ORIGINS: [] },
-      ...{ TRUST_PROXY: 0, LOG_LEVEL: 'info', DATA_DIR: '.data' },
+      PORT: 4000,
+      HOST: '127.0.0.1',
+      SHARD_FILES: 60_000,
+      CONTROL_DATABASE: 'scopegate',
+      KEY_PEPPER: '',
+      KEY_PREFIX: 'svc_live_',
+      RATE_LIMIT_PER_MINUTE: 600,
+      INTROSPECTION: 'key',
+      CORS_ORIGINS: [],
+      TRUST_PROXY: 0,
+      LOG_LEVEL: 'info',
+      DATA_DIR: '.data',
     });
   });
 
@@ -53,8 +62,14 @@ describe('the environment', () => {
 
   test('is rejected with all invalid variables, by name', () => {
     const invalid = {
-      ...{ PORT: 'http', MONGODB_URI: 'postgres://localhost', RATE_LIMIT_PER_MINUTE: '0', KEY_PREFIX: 'Svc-' },
-      ...{ INTROSPECTION: 'maybe', CORS_ORIGINS: 'https://app.example/path', LOG_LEVEL: 'loud', TRUST_PROXY: '-1' },
+      PORT: 'http',
+      MONGODB_URI: 'postgres://localhost',
+      RATE_LIMIT_PER_MINUTE: '0',
+      KEY_PREFIX: 'Svc-',
+      INTROSPECTION: 'maybe',
+      CORS_ORIGINS: 'https://app.example/path',
+      LOG_LEVEL: 'loud',
+      TRUST_PROXY: '-1',
     };
     const [, ...lines] = faultsOf({ ...invalid, HOST: '127.0.0.1' }).split('\n');
     expect(lines.map((line) => line.trim().split(':')[0]).sort()).toEqual(Object.keys(invalid).sort());
@@ -169,7 +184,9 @@ test.each([
 
 test("signing in with OpenID Connect requires the issuer's other variables, and names missing ones", () => {
   const whole = {
-    ...{ OIDC_ISSUER: 'https://id.example/realms/acme', OIDC_CLIENT_ID: 'scopegate', OIDC_CLIENT_SECRET: 'x' },
+    OIDC_ISSUER: 'https://id.example/realms/acme',
+    OIDC_CLIENT_ID: 'scopegate',
+    OIDC_CLIENT_SECRET: 'x',
     PUBLIC_URL: 'https://keys.example',
   };
   expect(readConfig(whole)).toMatchObject({ ...whole, OIDC_ROLE_CLAIM: 'scopegate_role' });

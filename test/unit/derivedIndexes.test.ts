@@ -63,9 +63,12 @@ test.each(collections.map((collection) => [collection.name, collection] as const
 
 test('the names of retired ones stay', () => {
   expect(Object.fromEntries(collections.map(({ name, retired }) => [name, retired]))).toEqual({
-    ...{ products: [], customers: ['email_1_created_at_-1__id_-1'] },
-    ...{ quotes: ['number_1__id_1', 'totals', 'created_at_-1__id_-1'], orders: ['number_1__id_1'] },
-    ...{ requests: [], messages: [] },
+    products: [],
+    customers: ['email_1_created_at_-1__id_-1'],
+    quotes: ['number_1__id_1', 'totals', 'created_at_-1__id_-1'],
+    orders: ['number_1__id_1'],
+    requests: [],
+    messages: [],
   });
 });
 

@@ -39,12 +39,18 @@ const PROGRAMS: Record<LocalKind, Program['program']> = {
 };
 
 const programOf = (kind: LocalKind, program = PROGRAMS[kind]): Program => ({
-  ...{ kind, program, version: '1.0', command: `/opt/${kind}`, storage: kind },
+  kind,
+  program,
+  version: '1.0',
+  command: `/opt/${kind}`,
+  storage: kind,
 });
 
 function works(kind: LocalKind, program?: Program['program']): Candidate & { asked: number } {
   const candidate = {
-    ...{ kind, title: `link ${kind}`, asked: 0 },
+    kind,
+    title: `link ${kind}`,
+    asked: 0,
     find: () => {
       candidate.asked += 1;
       return Promise.resolve(programOf(kind, program));

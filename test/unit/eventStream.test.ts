@@ -162,7 +162,11 @@ function openWaiting(payEvery: number) {
     const waitIdle = (wait: (signal: AbortSignal) => Promise<unknown>) => wait(gone.signal);
     const holder = { caller: key, organisation: owner };
     const caller = {
-      ...{ organisationId: id, holder, recheck, charge: () => Promise.resolve(), waitIdle },
+      organisationId: id,
+      holder,
+      recheck,
+      charge: () => Promise.resolve(),
+      waitIdle,
     } as unknown as WaitingCaller;
     return { gone, caller };
   };

@@ -119,7 +119,8 @@ describe('failures of work that is tried again', () => {
       { level: 40, organisation_id: 'o', error, msg },
       { level: 40, organisation_id: 'o', error, failures: 60, msg },
       {
-        ...{ level: 40, msg: 'reading failed; will retry' },
+        level: 40,
+        msg: 'reading failed; will retry',
         error: { type: 'RangeError', message: 'ours', stack: expect.stringContaining('log.test') as unknown },
       },
     ]);

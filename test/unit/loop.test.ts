@@ -15,7 +15,9 @@ function looping(round: (time: number) => Promise<boolean> | boolean, options = 
       times.push(performance.now());
       return round(rounds);
     },
-    ...{ every: NEVER, onError: (error: unknown) => errors.push(error), ...options },
+    every: NEVER,
+    onError: (error: unknown) => errors.push(error),
+    ...options,
   });
   const reaches = async (count: number): Promise<void> => {
     while (rounds < count) await sleep(1);

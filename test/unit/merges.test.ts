@@ -5,8 +5,11 @@ import { publishedResolvers } from '../../src/gateway/schemas';
 import { published } from '../../src/schema/model';
 
 const ORGANISATION: Organisation = {
-  ...{ id: '00000000-0000-4000-8000-000000000000', name: 'Sample', currency: 'CHF' },
-  ...{ plan: 'integrations', state: 'active' },
+  id: '00000000-0000-4000-8000-000000000000',
+  name: 'Sample',
+  currency: 'CHF',
+  plan: 'integrations',
+  state: 'active',
 };
 
 /** Whether an element may have it only so that a read object can be sent back. */

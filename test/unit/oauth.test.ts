@@ -31,7 +31,9 @@ describe('a registration', () => {
     expect(
       readRegistration({ redirect_uris: [CALLBACK, CALLBACK], client_uri: 'javascript:x', logo_uri: 1 }, 'App'),
     ).toEqual({
-      ...{ name: 'app.example', redirect_uris: [CALLBACK], authentication: 'client_secret_basic' },
+      name: 'app.example',
+      redirect_uris: [CALLBACK],
+      authentication: 'client_secret_basic',
     });
   });
 });

@@ -5,13 +5,21 @@ import { mergeOf } from '../../src/stored/merge';
 
 const member = (name: string, more: Partial<StoredMember> = {}): StoredMember =>
   ({
-    ...{ name, type: 'String', kind: 'string', isRequired: true, isList: false, isSearchable: false, members: [] },
+    name,
+    type: 'String',
+    kind: 'string',
+    isRequired: true,
+    isList: false,
+    isSearchable: false,
+    members: [],
     ...({ values: undefined, pattern: undefined, otherwise: undefined } as Partial<StoredMember>),
     ...(more as object),
   }) as StoredMember;
 
 const lines = member('lines', {
-  ...{ type: 'Line', kind: 'object', isList: true },
+  type: 'Line',
+  kind: 'object',
+  isList: true,
   members: [
     member('id', { type: 'ID' }),
     member('text', { isSearchable: true }),

@@ -44,7 +44,11 @@ describe('a cursor', () => {
   const time = fc.date({ noInvalidDate: true, min: new Date(0), max: new Date('9999-12-31') });
   const row = fc.record({
     _id: fc.uuid(),
-    ...{ name: text(200), located_at: text(200), created_at: time, updated_at: time, made_on: time },
+    name: text(200),
+    located_at: text(200),
+    created_at: time,
+    updated_at: time,
+    made_on: time,
   });
   const list = fc.record({
     organisationId: fc.uuid(),

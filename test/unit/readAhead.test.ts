@@ -106,7 +106,10 @@ describe('a request of a caller who is likely to be accepted', () => {
       return is;
     };
     const open = createOpenContext({
-      ...{ authenticate, limiter: { consume }, organisationData: (() => ({})) as never, plans },
+      authenticate,
+      limiter: { consume },
+      organisationData: (() => ({})) as never,
+      plans,
       checkElement: () => ({ faults: [], more: 0, isTruncated: false }),
       isCalm: () => isCalm,
     });

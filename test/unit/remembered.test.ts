@@ -74,7 +74,10 @@ describe('an authenticator', () => {
 describe('a caller over its limit', () => {
   const opening = (authenticate: () => Promise<KeyPrincipal>, consume: () => Promise<RateState>) =>
     createOpenContext({
-      ...{ authenticate, limiter: { consume }, organisationData: (() => ({})) as never, plans },
+      authenticate,
+      limiter: { consume },
+      organisationData: (() => ({})) as never,
+      plans,
       checkElement: () => ({ faults: [], more: 0, isTruncated: false }),
     });
 

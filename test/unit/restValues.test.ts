@@ -52,7 +52,13 @@ async function call(year: string, query: string): Promise<unknown> {
 test('numbers, flags and enums reach the operation as what they are, from path and query', async () => {
   const query = 'ratio=-1.25&sizes=3&sizes=4&price=9007199254740991&exact=true&unit=mm';
   expect(await call('2026', query)).toEqual({
-    ...{ year: 2026, ratio: -1.25, sizes: [3, 4], price: 9_007_199_254_740_991, exact: true, unit: 'mm', most: 7 },
+    year: 2026,
+    ratio: -1.25,
+    sizes: [3, 4],
+    price: 9_007_199_254_740_991,
+    exact: true,
+    unit: 'mm',
+    most: 7,
   });
 });
 

@@ -8,8 +8,12 @@ const ORGANISATION = '689defbf-4477-4b15-966e-4830b650ded3';
 const happened = (...events: readonly (Partial<LoggedEvent> & Pick<LoggedEvent, 'action'>)[]) =>
   planOf(
     events.map((event, minute) => ({
-      ...{ msg: 'audit event', at: new Date(minute * 60_000), organisation_id: ORGANISATION, actor: 'user:oidc:7' },
-      ...{ details: {}, ...event },
+      msg: 'audit event',
+      at: new Date(minute * 60_000),
+      organisation_id: ORGANISATION,
+      actor: 'user:oidc:7',
+      details: {},
+      ...event,
     })),
   ).map(({ organisationId: _of, at: _at, ...step }) => step);
 

@@ -70,7 +70,10 @@ test('streams with many events give way together, after 10 ms of the work of all
   });
   const exchange = (): Exchange => {
     const response = {
-      ...{ headersSent: false, closed: false, destroyed: false, writableEnded: false },
+      headersSent: false,
+      closed: false,
+      destroyed: false,
+      writableEnded: false,
       writeHead: () => undefined,
       write: () => true,
       end: () => (ended += 1),

@@ -108,7 +108,11 @@ function Sum({ of: sum, count }: { of: string; count: string }): JSX.Element {
 
 function Axis({ top, currency }: { top: number; currency: string }): JSX.Element {
   const format = new Intl.NumberFormat(navigator.language, {
-    ...{ style: 'currency', currency, notation: 'compact', minimumFractionDigits: 0, maximumFractionDigits: 1 },
+    style: 'currency',
+    currency,
+    notation: 'compact',
+    minimumFractionDigits: 0,
+    maximumFractionDigits: 1,
   });
   return (
     <div class="axis" aria-hidden="true">

@@ -164,13 +164,17 @@ function Pictures({ of: { period, currency, figures } }: { of: Insights }): JSX.
       <Columns id="order-months" of={bucketsOf(orderMonths.data, period)} currency={currency} things={ORDERS} />
       <div class="pair">
         <Ranking
-          {...{ id: 'order-statuses', title: 'Orders by status', currency }}
+          id="order-statuses"
+          title="Orders by status"
+          currency={currency}
           columns={['Status', 'Orders', 'Total']}
           of={byStatus(orders.data, currency, settings.orderStatuses)}
           none="No orders in this period."
         />
         <Ranking
-          {...{ id: 'quote-statuses', title: 'Quotes by status', currency }}
+          id="quote-statuses"
+          title="Quotes by status"
+          currency={currency}
           columns={['Status', 'Quotes', 'Total']}
           of={byStatus(quotes.data, currency, settings.quoteStatuses)}
           none="No quotes in this period."
@@ -179,24 +183,32 @@ function Pictures({ of: { period, currency, figures } }: { of: Insights }): JSX.
       <Columns id="quote-months" of={bucketsOf(quoteMonths.data, period)} currency={currency} things={QUOTES} />
       <div class="pair">
         <Ranking
-          {...{ id: 'customers', title: 'Top customers', currency }}
+          id="customers"
+          title="Top customers"
+          currency={currency}
           columns={['Customer', 'Orders', 'Total']}
           of={customers.data.map(({ customer_id: id, customer, count, total_minor: minor }) => ({
             key: id ?? '',
             name: customer?.name ?? (id === null ? 'No customer' : `Customer ${id.slice(0, 8)}`),
             count: number(count),
-            ...{ minor, size: minor },
+            minor,
+            size: minor,
           }))}
           none="No orders in this period."
         />
         <Ranking
-          {...{ id: 'products', title: 'Top products', currency }}
+          id="products"
+          title="Top products"
+          currency={currency}
           columns={['Product', 'Quantity', 'Net']}
           of={products.data
             .filter((product) => product.currency === currency)
             .map(({ sku, uom, description, qty, net_minor: minor }) => ({
-              ...{ key: `${sku} ${uom}`, name: description, count: `${number(qty)} ${uom}` },
-              ...{ minor, size: minor },
+              key: `${sku} ${uom}`,
+              name: description,
+              count: `${number(qty)} ${uom}`,
+              minor,
+              size: minor,
             }))}
           none="No products in this period."
         />
@@ -220,7 +232,10 @@ function byStatus(rows: readonly OfStatus[], currency: string, statuses: readonl
     .map(({ status, ...row }) => ({ ...row, status: status ?? '' }))
     .sort((left, right) => statuses.indexOf(left.status) - statuses.indexOf(right.status))
     .map(({ status, count, total_minor: minor }) => ({
-      ...{ key: status, name: `${status.charAt(0).toUpperCase()}${status.slice(1).replaceAll('_', ' ')}` },
-      ...{ count: number(count), minor, size: count },
+      key: status,
+      name: `${status.charAt(0).toUpperCase()}${status.slice(1).replaceAll('_', ' ')}`,
+      count: number(count),
+      minor,
+      size: count,
     }));
 }

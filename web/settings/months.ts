@@ -74,7 +74,8 @@ export function bucketsOf(rows: readonly Row[], period: InsightPeriod): readonly
   const [oldest = 0, newest = 0] = [years[0], years.at(-1)];
   const shown = newest - oldest < MOST ? between(oldest, newest) : years.slice(-MOST);
   return shown.map((year) => ({
-    ...{ name: String(year), label: String(year) },
+    name: String(year),
+    label: String(year),
     ...sumOf(counted, ({ at }) => yearOf(at) === year),
   }));
 }

@@ -38,7 +38,12 @@ interface Page {
 
 const _id = 'events';
 const GAP: SyncEvent = {
-  ...{ id: null, type: 'feed.gap', organisation_id: null, organisation_ref: null, object: null, origin: null },
+  id: null,
+  type: 'feed.gap',
+  organisation_id: null,
+  organisation_ref: null,
+  object: null,
+  origin: null,
 };
 
 /** Hands over events one after another, and stores the position after each page. */

@@ -34,7 +34,9 @@ test.each([
   const headers = { 'content-type': 'application/json', ...(authorization !== undefined && { authorization }) };
   const rest = await fetch(`${gateway.url}/operator/v1/organisations`, { headers });
   const graphql = await fetch(`${gateway.url}/operator/graphql`, {
-    ...{ method: 'POST', headers, body: JSON.stringify({ query: QUERY }) },
+    method: 'POST',
+    headers,
+    body: JSON.stringify({ query: QUERY }),
   });
   expect([rest.status, graphql.status]).toEqual([401, 401]);
   expect(rest.headers.get('www-authenticate')).toBe('Bearer');
@@ -52,7 +54,8 @@ test('a key and a session get 401 from the operator API', async () => {
   const { cookie } = await signIn(gateway, organisation);
   const rest = await fetch(`${gateway.url}/operator/v1/organisations`, { headers: { cookie } });
   const graphql = await fetch(`${gateway.url}/operator/graphql`, {
-    ...{ method: 'POST', headers: { cookie, 'content-type': 'application/json' } },
+    method: 'POST',
+    headers: { cookie, 'content-type': 'application/json' },
     body: JSON.stringify({ query: QUERY }),
   });
   expect([rest.status, graphql.status]).toEqual([401, 401]);
@@ -65,12 +68,14 @@ test('a token gets 401 from the APIs of keys and users', async () => {
   expect((await caller.graphql('{ me { organisation { id } } }')).status).toBe(401);
   expect((await caller.mcp('tools/list')).status).toBe(401);
   const settings = await fetch(`${gateway.url}/settings/graphql`, {
-    ...{ method: 'POST', body: JSON.stringify({ query: '{ keys { data { id } } }' }) },
+    method: 'POST',
+    body: JSON.stringify({ query: '{ keys { data { id } } }' }),
     headers: { authorization: `Bearer ${SECRET}`, 'content-type': 'application/json' },
   });
   expect(settings.status).toBe(401);
   const page = await fetch(`${gateway.url}/settings/integrations`, {
-    ...{ headers: { authorization: `Bearer ${SECRET}` }, redirect: 'manual' },
+    headers: { authorization: `Bearer ${SECRET}` },
+    redirect: 'manual',
   });
   expect(page.headers.get('location')).toBe('/settings/sign-in');
 });

@@ -13,7 +13,8 @@ const gateway = served({
   ...TOKENS,
   // its webhooks have a secret of their own
   CONTROL_DATABASE: 'scopegate_test_administration',
-  ...{ WEBHOOK_SECRET: 'w'.repeat(32), WEBHOOK_ALLOWED_RANGES: '127.0.0.1/32' },
+  WEBHOOK_SECRET: 'w'.repeat(32),
+  WEBHOOK_ALLOWED_RANGES: '127.0.0.1/32',
 });
 afterEach(stopReceivers);
 const caller = () => operator(gateway);

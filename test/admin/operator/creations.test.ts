@@ -12,7 +12,9 @@ const gateway = served({
   OPERATOR_TOKENS: `billing=${SECRET},other=${OTHER}`,
   // its webhooks have a secret of their own
   CONTROL_DATABASE: 'scopegate_test_creations',
-  ...{ WEBHOOK_SECRET: 'w'.repeat(32), WEBHOOK_ALLOWED_RANGES: '127.0.0.1/32', PUBLIC_URL: 'https://api.example.com' },
+  WEBHOOK_SECRET: 'w'.repeat(32),
+  WEBHOOK_ALLOWED_RANGES: '127.0.0.1/32',
+  PUBLIC_URL: 'https://api.example.com',
 });
 const caller = () => operator(gateway);
 const create = async (): Promise<string> => (await caller().post('/organisations', { name: 'Acme' })).body.id;

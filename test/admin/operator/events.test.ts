@@ -30,7 +30,8 @@ jest.mock('../../../src/limits', () => {
 });
 
 const ENVIRONMENT = {
-  ...{ OPERATOR_TOKENS: `billing=${SECRET}`, CONTROL_DATABASE: `scopegate_feed_${randomUUID().slice(0, 8)}` },
+  OPERATOR_TOKENS: `billing=${SECRET}`,
+  CONTROL_DATABASE: `scopegate_feed_${randomUUID().slice(0, 8)}`,
   EVENTS: 'on',
 };
 const gateway = servedBy(() => startGateway(ENVIRONMENT));

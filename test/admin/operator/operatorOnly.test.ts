@@ -11,7 +11,9 @@ const gateway = served({
   ...TOKENS,
   // its webhooks have a secret of their own
   CONTROL_DATABASE: 'scopegate_test_operator_only',
-  ...{ WEBHOOK_SECRET: 'w'.repeat(32), WEBHOOK_ALLOWED_RANGES: '127.0.0.1/32', PUBLIC_URL: 'https://api.example.com' },
+  WEBHOOK_SECRET: 'w'.repeat(32),
+  WEBHOOK_ALLOWED_RANGES: '127.0.0.1/32',
+  PUBLIC_URL: 'https://api.example.com',
   BRAND_HOME: 'https://acme.example.com/',
 });
 const caller = () => operator(gateway);
@@ -101,7 +103,8 @@ test('a sign-in link signs its user in, once, as its role, and is audited with b
   expect(await gateway.control.sessions.useLink(link.searchParams.get('link')!, '127.0.0.1')).toBeUndefined();
   expect(await actionsOf(id)).toContain('link.created');
   const faults = await caller().post(`/organisations/${id}/sign-in-links`, {
-    ...{ user: { id: '', name: 'a\nb', email: 'none' }, role: 'owner' },
+    user: { id: '', name: 'a\nb', email: 'none' },
+    role: 'owner',
   });
   expect(faults.body.errors.map(({ pointer }: { pointer: string }) => pointer).sort()).toEqual([
     ...['/role', '/user/email', '/user/id'],

@@ -19,8 +19,15 @@ test('an organisation is created with defaults, read at its Location, and audite
   const { status, headers, body } = await caller().post('/organisations', { name: ' Acme Ltd ' });
   expect([status, headers.get('location')]).toEqual([201, `/operator/v1/organisations/${String(body.id)}`]);
   expect(body).toEqual({
-    ...{ id: expect.any(String), name: 'Acme Ltd', plan: 'integrations', currency: 'USD', shard: null },
-    ...{ state: 'active', external_ref: null, sandbox_of: null, created_at: expect.any(String) },
+    id: expect.any(String),
+    name: 'Acme Ltd',
+    plan: 'integrations',
+    currency: 'USD',
+    shard: null,
+    state: 'active',
+    external_ref: null,
+    sandbox_of: null,
+    created_at: expect.any(String),
   });
   const read = await caller().get(`/organisations/${String(body.id)}`);
   expect([read.status, read.body, read.headers.has('etag')]).toEqual([200, body, true]);

@@ -7,13 +7,24 @@ import { operator } from './operator';
 /* Writes of an operator to an organisation of its own, and its rows as they are stored. */
 
 export const LINE = {
-  ...{ line_type: 'product', description: 'Bolt', qty: 2, uom: 'each', unit_price_minor: 50, discount_pct: 0 },
-  ...{ vat_exempt: true },
+  line_type: 'product',
+  description: 'Bolt',
+  qty: 2,
+  uom: 'each',
+  unit_price_minor: 50,
+  discount_pct: 0,
+  vat_exempt: true,
 };
 
 export const QUOTE = {
-  ...{ number: 'Q-1', status: 'draft', currency: 'EUR', lines: [LINE] },
-  ...{ subtotal_minor: 100, discount_minor: 0, vat_minor: 0, total_minor: 100 },
+  number: 'Q-1',
+  status: 'draft',
+  currency: 'EUR',
+  lines: [LINE],
+  subtotal_minor: 100,
+  discount_minor: 0,
+  vat_minor: 0,
+  total_minor: 100,
 };
 
 export const ORDER = { ...QUOTE, number: 'O-1', status: 'placed', shipping_minor: 0 };
@@ -45,7 +56,12 @@ export async function writing(gateway: TestGateway) {
     return results.map(({ outcome, errors }: Json) => [outcome, ...errors.map((error: Json) => error.code)].join(' '));
   };
   return {
-    ...{ organisation, caller, database, post, write, outcomes },
+    organisation,
+    caller,
+    database,
+    post,
+    write,
+    outcomes,
     rows: (collection: string): Promise<Json[]> => database.collection(collection).find().sort({ _id: 1 }).toArray(),
     row: (collection: string, external_ref: string): Promise<Json> =>
       database.collection(collection).findOne({ external_ref }),
@@ -53,15 +69,18 @@ export async function writing(gateway: TestGateway) {
 }
 
 export const put = (type: string, members: Json, version?: number): Json => ({
-  ...{ type, put: members },
+  type,
+  put: members,
   ...(version !== undefined && { version }),
 });
 export const patch = (type: string, members: Json, version?: number): Json => ({
-  ...{ type, patch: members },
+  type,
+  patch: members,
   ...(version !== undefined && { version }),
 });
 export const remove = (type: string, members: Json, version?: number): Json => ({
-  ...{ type, delete: members },
+  type,
+  delete: members,
   ...(version !== undefined && { version }),
 });
 export const anyKey = (): Record<string, string> => ({ 'idempotency-key': randomUUID() });

@@ -29,8 +29,13 @@ const EVENTS: readonly (readonly [who: string, action: AuditAction])[] = [
 beforeAll(async () => {
   // as earlier versions stored them, without times and last_at
   const rows = EVENTS.map(([who, action], at) => ({
-    ...{ _id: randomUUID(), organisation_id: organisation.id, key_id: null, details: { at } },
-    ...{ at: new Date(START + at * HOUR), actor: { who, from: 'here' }, action },
+    _id: randomUUID(),
+    organisation_id: organisation.id,
+    key_id: null,
+    details: { at },
+    at: new Date(START + at * HOUR),
+    actor: { who, from: 'here' },
+    action,
   }));
   await gateway.databases.control.collection<{ _id: string }>('audit_events').insertMany(rows);
 });

@@ -125,7 +125,10 @@ inBrowser('the audit log on the settings page', () => {
     const days = Date.UTC(2025, 10, 24, 12);
     await add(
       Object.entries({ ...expected, ...hidden }).map(([action, [details]], at) => ({
-        ...{ organisation_id: of.id, action, details, at: new Date(days + Math.floor(at / 3) * DAY + at * MINUTE) },
+        organisation_id: of.id,
+        action,
+        details,
+        at: new Date(days + Math.floor(at / 3) * DAY + at * MINUTE),
         actor:
           at % 2 === 0 ? { who: 'operator:billing', from: 'here' } : { who: 'user:link:Ann', name: 'Ann', from: 'x' },
       })),
@@ -180,7 +183,9 @@ inBrowser('the audit log on the settings page', () => {
     const names = ['+1', '-1', '@sum(a1)', '\t=1', '\r=1', '\n=1', '=1"', '＝1', 'harmless = 1'];
     await add(
       names.map((actor, at) => ({
-        ...{ organisation_id: of.id, action: 'webhook.deleted', at: new Date(Date.UTC(2026, 0, 1, 0, 0, at)) },
+        organisation_id: of.id,
+        action: 'webhook.deleted',
+        at: new Date(Date.UTC(2026, 0, 1, 0, 0, at)),
         actor: { who: 'user:1', name: actor, from: 'here' },
       })),
     );
@@ -212,8 +217,12 @@ inBrowser('the audit log on the settings page', () => {
     const expected: string[] = [];
     beforeAll(async () => {
       const events = Array.from({ length: 250 }, (_, at) => ({
-        ...{ _id: randomUUID(), at: new Date(Date.UTC(2026, 0, 1, 0, 0, at)), action: 'key.revoked' },
-        ...{ actor: { who: 'cli:test', from: 'here' }, organisation_id: of.id, details: { at } },
+        _id: randomUUID(),
+        at: new Date(Date.UTC(2026, 0, 1, 0, 0, at)),
+        action: 'key.revoked',
+        actor: { who: 'cli:test', from: 'here' },
+        organisation_id: of.id,
+        details: { at },
       }));
       await add(events);
       expected.push(...events.map(({ _id }) => _id).toReversed());

@@ -50,7 +50,10 @@ inBrowser('under another name', () => {
     const logo = join(mkdtempSync(join(tmpdir(), 'scopegate-logo-')), 'logo.svg');
     writeFileSync(logo, LOGO);
     return startBehindTls({
-      ...{ BRAND_NAME: NAME, BRAND_LOGO: logo, BRAND_COLOUR: COLOUR, BRAND_HOME: 'https://acme.example/' },
+      BRAND_NAME: NAME,
+      BRAND_LOGO: logo,
+      BRAND_COLOUR: COLOUR,
+      BRAND_HOME: 'https://acme.example/',
       FRAME_ANCESTORS: product.listed,
     });
   });

@@ -13,8 +13,11 @@ import { makeLink, type Person, sendLink, signIn } from './people';
 
 const gateway = served({
   ...TOKENS,
-  ...{ CONTROL_DATABASE: 'scopegate_test_budgets', MAX_KEYS: '3' },
-  ...{ WEBHOOK_SECRET: 'w'.repeat(32), WEBHOOK_ALLOWED_RANGES: '127.0.0.1/32', PUBLIC_URL: 'https://api.example.com' },
+  CONTROL_DATABASE: 'scopegate_test_budgets',
+  MAX_KEYS: '3',
+  WEBHOOK_SECRET: 'w'.repeat(32),
+  WEBHOOK_ALLOWED_RANGES: '127.0.0.1/32',
+  PUBLIC_URL: 'https://api.example.com',
 });
 const events = () => databaseOf(gateway.databases.control).collection<AuditEvent>('audit_events');
 let organisation: Organisation;

@@ -20,7 +20,10 @@ inBrowser('Insights, of the settings page', () => {
   /** An order of so many minor units, so many months ago. */
   const order = (total_minor: number, months: number, changes: object = {}): Json => ({
     ...first,
-    ...{ id: randomUUID(), number: randomUUID(), placed_at: monthsAgo(months).toISOString(), total_minor },
+    id: randomUUID(),
+    number: randomUUID(),
+    placed_at: monthsAgo(months).toISOString(),
+    total_minor,
     ...changes,
   });
   /** The largest amount, and the longest texts. */

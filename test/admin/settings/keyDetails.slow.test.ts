@@ -118,7 +118,9 @@ inBrowser('the page of a key', () => {
     await save();
     await heading(page, 'shop').waitFor();
     expect(await stored()).toMatchObject({
-      ...{ name: 'shop', allowed_ranges: ['10.0.0.0/8'], mcp: 'off' },
+      name: 'shop',
+      allowed_ranges: ['10.0.0.0/8'],
+      mcp: 'off',
       expires_at: new Date(`${end}T23:59:59Z`),
     });
     await says(fact(page, 'Allowed addresses'), '10.0.0.0/8');

@@ -13,7 +13,11 @@ const EXPIRES = inHours(48);
 
 async function make(): Promise<{ id: string; key: string }> {
   const made = await admin.call('create_key', {
-    ...{ name: 'shop', scopes: ['quotes:read'], expires_at: EXPIRES, allowed_ranges: ['127.0.0.0/8'], mcp: 'read' },
+    name: 'shop',
+    scopes: ['quotes:read'],
+    expires_at: EXPIRES,
+    allowed_ranges: ['127.0.0.0/8'],
+    mcp: 'read',
   });
   return { id: made.api_key.id, key: made.key };
 }
@@ -29,18 +33,27 @@ describe('an admin', () => {
     const { id } = await make();
     const expires_at = inHours(100);
     const changes = {
-      ...{ name: '  till ', expires_at, allowed_ranges: ['10.0.0.1', '::1/128'], mcp: 'off' },
+      name: '  till ',
+      expires_at,
+      allowed_ranges: ['10.0.0.1', '::1/128'],
+      mcp: 'off',
       scopes: ['orders:read', 'quotes:read', 'orders:read'],
     };
     const updated = await admin.call('update_key', { key_id: id.toUpperCase(), ...changes });
     const to = {
-      ...{ name: 'till', expires_at, allowed_ranges: ['10.0.0.1/32', '::1/128'], mcp: 'off' },
+      name: 'till',
+      expires_at,
+      allowed_ranges: ['10.0.0.1/32', '::1/128'],
+      mcp: 'off',
       scopes: ['quotes:read', 'orders:read'],
     };
     expect(updated).toMatchObject({ id, ...to, state: 'active' });
     expect(await admin.call('key', { key_id: id })).toEqual(updated);
     const from = {
-      ...{ name: 'shop', expires_at: EXPIRES, allowed_ranges: ['127.0.0.0/8'], mcp: 'read' },
+      name: 'shop',
+      expires_at: EXPIRES,
+      allowed_ranges: ['127.0.0.0/8'],
+      mcp: 'read',
       scopes: ['quotes:read'],
     };
     expect(await changesOf(id, member)).toEqual([
@@ -68,7 +81,8 @@ describe('an admin', () => {
     const { id } = await make();
     const cleared = { name: null, scopes: null, allowed_ranges: null, mcp: null };
     expect(await admin.call('update_key', { key_id: id, ...cleared })).toMatchObject({
-      ...{ code: 'validation_failed', errors: Object.keys(cleared).map((name) => ({ pointer: `/${name}` })) },
+      code: 'validation_failed',
+      errors: Object.keys(cleared).map((name) => ({ pointer: `/${name}` })),
     });
     expect(await changesOf(id)).toEqual([]);
   });
@@ -94,7 +108,8 @@ describe('an admin', () => {
     const { id } = await make();
     const before = await admin.call('key', { key_id: id });
     expect(await admin.call('update_key', { key_id: id, mcp: 'off', ...changes })).toMatchObject({
-      ...{ code: 'validation_failed', status: 422 },
+      code: 'validation_failed',
+      status: 422,
       errors: pointers.map((pointer) => ({ pointer })),
     });
     expect(await admin.call('key', { key_id: id })).toEqual(before);
@@ -106,7 +121,8 @@ describe('an admin', () => {
     const expired = await makeKey(gateway, organisation, { expiresAt: new Date(Date.now() - MINUTE) });
     for (const { id } of [revoked, expired]) {
       expect(await admin.call('update_key', { key_id: id, expires_at: inHours(1) })).toMatchObject({
-        ...{ code: 'validation_failed', errors: [{ pointer: '/key_id', code: 'ended' }] },
+        code: 'validation_failed',
+        errors: [{ pointer: '/key_id', code: 'ended' }],
       });
       expect(await changesOf(id)).toEqual([]);
     }
@@ -135,7 +151,8 @@ describe('an admin', () => {
     const { old } = await admin.call('rotate_key', { key_id: id, overlap_hours: 2 });
     for (const expires_at of [inHours(1), null]) {
       expect(await admin.call('update_key', { key_id: id, name: 'x', expires_at })).toMatchObject({
-        ...{ code: 'validation_failed', errors: [{ pointer: '/expires_at', code: 'replaced' }] },
+        code: 'validation_failed',
+        errors: [{ pointer: '/expires_at', code: 'replaced' }],
       });
     }
     // as sent by a form that has all members

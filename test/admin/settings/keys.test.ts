@@ -21,7 +21,10 @@ describe('an admin', () => {
   test('creates a key that works, has the chosen settings, and is listed without its secret', async () => {
     const expires_at = new Date(Date.now() + 48 * HOUR).toISOString();
     const { key, api_key } = await make({
-      ...{ expires_at, allowed_ranges: ['127.0.0.1', '10.0.0.0/8'], mcp: 'write', name: '  web shop ' },
+      expires_at,
+      allowed_ranges: ['127.0.0.1', '10.0.0.0/8'],
+      mcp: 'write',
+      name: '  web shop ',
     });
     const { id } = api_key;
     const scopes = ['quotes:read', 'orders:read'];
@@ -43,10 +46,12 @@ describe('an admin', () => {
     expect((await client(gateway, made.key).get('/me')).body.key.customer_ids).toEqual([one]);
     expect((await make()).api_key.customer_ids).toBeNull();
     expect(await make({ customer_ids: [one, other] })).toMatchObject({
-      ...{ ...INVALID, errors: [{ pointer: '/customer_ids/1', code: 'not_found' }] },
+      ...INVALID,
+      errors: [{ pointer: '/customer_ids/1', code: 'not_found' }],
     });
     expect(await make({ customer_ids: ['C-1'] })).toMatchObject({
-      ...{ ...INVALID, errors: [{ pointer: '/customer_ids/0', code: 'format' }] },
+      ...INVALID,
+      errors: [{ pointer: '/customer_ids/0', code: 'format' }],
     });
     expect(await make({ customer_ids: [] })).toMatchObject({ ...INVALID, errors: [{ pointer: '/customer_ids' }] });
     expect(await make({ customer_ids: Array.from({ length: 101 }, () => one) })).toMatchObject({
@@ -66,7 +71,8 @@ describe('an admin', () => {
     expect(Math.abs(Date.parse(rotated.old.expires_at as string) - Date.now() - 2 * HOUR)).toBeLessThan(60_000);
     const refused = (pointed: { id: string }, code: string): Promise<void> =>
       expect(admin.call('rotate_key', { key_id: pointed.id })).resolves.toMatchObject({
-        ...{ ...INVALID, errors: [{ pointer: '/key_id', code }] },
+        ...INVALID,
+        errors: [{ pointer: '/key_id', code }],
       });
     await refused(old.api_key, 'replaced');
     const without = await admin.call('rotate_key', { key_id: rotated.api_key.id, overlap_hours: 0 });

@@ -55,8 +55,12 @@ test('at most 200 members are listed, those who signed in last', async () => {
   const own = await makeOrganisation(gateway);
   const ada = await signIn(gateway, own, 'admin', 'Ada');
   const many = Array.from({ length: 205 }, (_, at) => ({
-    ...{ _id: `${own.id}:${String(at)}`, organisation_id: own.id, user: { id: String(at), name: `N${String(at)}` } },
-    ...{ role: 'member', last_sign_in_at: new Date(Date.UTC(2026, 0, 1, 0, at)), from: '127.0.0.1' },
+    _id: `${own.id}:${String(at)}`,
+    organisation_id: own.id,
+    user: { id: String(at), name: `N${String(at)}` },
+    role: 'member',
+    last_sign_in_at: new Date(Date.UTC(2026, 0, 1, 0, at)),
+    from: '127.0.0.1',
   }));
   await gateway.databases.control.collection<{ _id: string }>('members').insertMany(many);
   const { data, has_more } = await ada.call('members');

@@ -33,7 +33,10 @@ afterAll(async () => {
 
 function environmentOf(OIDC_ISSUER: string, PUBLIC_URL: string): Record<string, string> {
   return {
-    ...{ OIDC_ISSUER, PUBLIC_URL, OIDC_CLIENT_ID: CLIENT.client_id, OIDC_CLIENT_SECRET: CLIENT.client_secret },
+    OIDC_ISSUER,
+    PUBLIC_URL,
+    OIDC_CLIENT_ID: CLIENT.client_id,
+    OIDC_CLIENT_SECRET: CLIENT.client_secret,
     OIDC_SCOPES: 'openid profile scopegate',
   };
 }

@@ -191,7 +191,10 @@ inBrowser('the overview and members of the settings page', () => {
     const page = await visit({ of, width: 390, on: 'API keys' });
     const row = (name: string) => rows(page, 'API keys').filter({ has: on.named(page, name) });
     for (const [name, text] of Object.entries({
-      ...{ ninety: 'in 90 days', three: 'in 3 days', almost: 'in 300 days', soon: 'in 1 day' },
+      ninety: 'in 90 days',
+      three: 'in 3 days',
+      almost: 'in 300 days',
+      soon: 'in 1 day',
       end: `in ${String(Math.round((end.getTime() - Date.now()) / 31_557_600_000))} years`,
     }))
       await row(name).getByText(text, { exact: true }).waitFor();

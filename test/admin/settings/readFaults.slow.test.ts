@@ -32,11 +32,15 @@ inBrowser('if the settings page cannot read something,', () => {
     },
     { what: 'a key', body: /key\(key_id/, path: '/settings/keys/KEY', then: 'Audit log of this key' },
     {
-      ...{ what: 'all of a key but itself', body: /usage\(|request_log|audit_events/, path: '/settings/keys/KEY' },
+      what: 'all of a key but itself',
+      body: /usage\(|request_log|audit_events/,
+      path: '/settings/keys/KEY',
       then: 'No requests with this key in the last 24',
     },
     {
-      ...{ what: 'what was sent to an endpoint', body: /webhook_deliveries/, path: '/settings/webhooks/ENDPOINT' },
+      what: 'what was sent to an endpoint',
+      body: /webhook_deliveries/,
+      path: '/settings/webhooks/ENDPOINT',
       then: 'given up',
     },
   ])('$what, one notice says so, and trying again there reads all of it, one after another', async (lost) => {

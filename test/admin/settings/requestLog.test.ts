@@ -57,10 +57,22 @@ describe('the request log', () => {
     expect(data.at(-1)).toEqual({
       id: expect.stringMatching(/^[0-9a-f-]{36}$/),
       at: expect.stringMatching(/^\d{4}-.*Z$/),
-      ...{ request_id: 'first', key_id: reader.id, face: 'rest', method: 'GET', path: '/api/v1/quotes' },
-      ...{ operation: 'quotes', operation_type: null, operation_name: null },
-      ...{ status: 200, code: null, reason: null, missing_scope: null, elements: null, elements_failed: null },
-      ...{ ms: expect.any(Number), address: '127.0.0.1' },
+      request_id: 'first',
+      key_id: reader.id,
+      face: 'rest',
+      method: 'GET',
+      path: '/api/v1/quotes',
+      operation: 'quotes',
+      operation_type: null,
+      operation_name: null,
+      status: 200,
+      code: null,
+      reason: null,
+      missing_scope: null,
+      elements: null,
+      elements_failed: null,
+      ms: expect.any(Number),
+      address: '127.0.0.1',
     });
     const text = JSON.stringify(data);
     for (const kept of ['secret', reader.key.slice(-8)]) expect(text).not.toContain(kept);
@@ -139,7 +151,9 @@ describe('the request log', () => {
       member.call('request_counts', { code: 'insufficient_scope', ...variables });
     expect((await counted({})).data).toEqual([
       {
-        ...{ key_id: bot.id, requests: 4, missing_scopes: ['customers:read', 'orders:read', 'quotes:read'] },
+        key_id: bot.id,
+        requests: 4,
+        missing_scopes: ['customers:read', 'orders:read', 'quotes:read'],
         last_at: expect.stringMatching(/^\d{4}-.*Z$/),
       },
       expect.objectContaining({ key_id: reader.id, requests: 1, missing_scopes: ['orders:read'] }),
@@ -230,8 +244,13 @@ describe('stored requests', () => {
 
   const rowsOf = (organisation_id: string, count: number, failed: boolean): RequestRow[] =>
     Array.from({ length: count }, (_, at) => ({
-      ...{ ...USUAL_ROW, _id: `${organisation_id}-${String(failed)}-${String(at)}`, organisation_id, key_id: 'k' },
-      ...{ request_id: String(at), status: failed ? 500 : 200, failed },
+      ...USUAL_ROW,
+      _id: `${organisation_id}-${String(failed)}-${String(at)}`,
+      organisation_id,
+      key_id: 'k',
+      request_id: String(at),
+      status: failed ? 500 : 200,
+      failed,
       // so that no rows of the two kinds are equally old
       at: new Date(Date.now() - at * 1000 - (failed ? 0 : 100_000)),
     }));

@@ -15,8 +15,16 @@ export const USUAL_ROW: Pick<
   RequestRow,
   'face' | 'method' | 'path' | 'operation' | 'status' | 'code' | 'reason' | 'missing_scope' | 'ms' | 'address'
 > = {
-  ...{ face: 'rest', method: 'GET', path: '/api/v1/quotes', operation: 'quotes' },
-  ...{ status: 200, code: null, reason: null, missing_scope: null, ms: 7.5, address: '203.0.113.7' },
+  face: 'rest',
+  method: 'GET',
+  path: '/api/v1/quotes',
+  operation: 'quotes',
+  status: 200,
+  code: null,
+  reason: null,
+  missing_scope: null,
+  ms: 7.5,
+  address: '203.0.113.7',
 };
 
 /** Stores a request for each of these, newest first and a minute apart; resolves with their rows. */
@@ -28,8 +36,13 @@ export async function someRequests(
 ): Promise<RequestRow[]> {
   const rows = given.map((one, at): RequestRow => {
     const row = {
-      ...{ ...USUAL_ROW, _id: randomUUID(), organisation_id: of.id, key_id: keyId, request_id: randomUUID() },
-      ...{ at: new Date(Date.now() - (at + 1) * 60_000), ...one },
+      ...USUAL_ROW,
+      _id: randomUUID(),
+      organisation_id: of.id,
+      key_id: keyId,
+      request_id: randomUUID(),
+      at: new Date(Date.now() - (at + 1) * 60_000),
+      ...one,
     };
     return { ...row, failed: row.code !== null || (row.status >= 400 && row.status !== 499) };
   });
@@ -50,8 +63,12 @@ export async function someUsage(
     counted.filter((one) => one.outcome === outcome).length;
   await gateway.control.usage.add([
     {
-      ...{ keyId, at: new Date(Date.now() - hoursAgo * 3_600_000), requests: counted.length, details },
-      ...{ errors: count('error'), rate_limited: count('rate_limited') },
+      keyId,
+      at: new Date(Date.now() - hoursAgo * 3_600_000),
+      requests: counted.length,
+      details,
+      errors: count('error'),
+      rate_limited: count('rate_limited'),
       mcp: counted.filter(({ isMcp }) => isMcp).length,
     },
   ]);
@@ -107,8 +124,13 @@ export async function someDeliveries(
     const state = before === 0 ? 'delivered' : states[before % states.length]!;
     const last = { ...attempt, ok: true, status: 200, error: null, answer: 'so full', ms: 7 };
     return {
-      ...{ _id: deliveryId(endpoint, position), endpoint_id: endpoint, event_id: eventId(of.id, position) },
-      ...{ type: 'quote.created', object_id: randomUUID(), at: time, state },
+      _id: deliveryId(endpoint, position),
+      endpoint_id: endpoint,
+      event_id: eventId(of.id, position),
+      type: 'quote.created',
+      object_id: randomUUID(),
+      at: time,
+      state,
       next_at: state === 'waiting' ? time : null,
       attempts: before % STATES.length === 3 ? 0 : 2,
       log: before % STATES.length === 3 ? [] : [attempt, last],
@@ -121,8 +143,12 @@ export async function someDeliveries(
   await data.prepare([events]);
   await data.collection(events).insertMany([
     {
-      ...{ _id: position, type: newest.type, at: newest.at, object: { type: 'quote', id: object } },
-      ...{ changes: [], status: 'draft' },
+      _id: position,
+      type: newest.type,
+      at: newest.at,
+      object: { type: 'quote', id: object },
+      changes: [],
+      status: 'draft',
     },
   ]);
   return { id: newest.event_id, object, position };

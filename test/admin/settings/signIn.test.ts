@@ -247,7 +247,10 @@ describe('the sign-in page', () => {
     await using demo = await startGateway({ CONTROL_DATABASE: 'scopegate_test_demo' }, {}, { demoKey: 'svc_live_x' });
     expect((await continueAsDemo(demo)).status).toBe(404);
     const { id } = await demo.control.organisations.create({
-      ...{ name: 'Northwind', plan: 'integrations', currency: 'USD', demo: true },
+      name: 'Northwind',
+      plan: 'integrations',
+      currency: 'USD',
+      demo: true,
     });
     expect(await pageOf(demo)).toContain(DEMO_BUTTON);
     const entered = await continueAsDemo(demo);

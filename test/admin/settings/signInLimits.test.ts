@@ -32,9 +32,12 @@ beforeAll(async () => {
   });
   await once(issuer.listen(0, '127.0.0.1'), 'listening');
   gateway = await startGateway({
-    ...{ RATE_LIMIT_PER_MINUTE: String(LIMIT), TRUST_PROXY: '1' },
+    RATE_LIMIT_PER_MINUTE: String(LIMIT),
+    TRUST_PROXY: '1',
     OIDC_ISSUER: issuerUrl(),
-    ...{ OIDC_CLIENT_ID: 'scopegate', OIDC_CLIENT_SECRET: secret, PUBLIC_URL: 'http://127.0.0.1:4000' },
+    OIDC_CLIENT_ID: 'scopegate',
+    OIDC_CLIENT_SECRET: secret,
+    PUBLIC_URL: 'http://127.0.0.1:4000',
   });
   organisation = await makeOrganisation(gateway);
 });

@@ -48,7 +48,10 @@ on.inBrowser('signing in and out', () => {
 
   test('the page of a demo signs in by one click, to where its visitor was going', async () => {
     await gateway.control.organisations.create({
-      ...{ name: 'Northwind Demo', plan: 'integrations', currency: 'USD', demo: true },
+      name: 'Northwind Demo',
+      plan: 'integrations',
+      currency: 'USD',
+      demo: true,
     });
     const page = await visitAsStranger({ width: 390, theme: 'dark' });
     await page.goto(gateway.url);

@@ -30,16 +30,15 @@ function delivery(
   const attempt = { at, ok: false, status: 503, error: 'HTTP 503', answer: 'busy', ms: 1 };
   const last = { ...attempt, ok: error === undefined, status: status ?? null, error: error ?? null, ms };
   return {
-    ...{ _id: deliveryId(endpoint, positionOf(0, timeDigits({ t: second, i: made }), 0)), endpoint_id: endpoint },
-    ...{
-      event_id: randomUUID(),
-      type: 'quote.created',
-      object_id: randomUUID(),
-      attempts: 2,
-      next_at: null,
-      at,
-      state,
-    },
+    _id: deliveryId(endpoint, positionOf(0, timeDigits({ t: second, i: made }), 0)),
+    endpoint_id: endpoint,
+    event_id: randomUUID(),
+    type: 'quote.created',
+    object_id: randomUUID(),
+    attempts: 2,
+    next_at: null,
+    at,
+    state,
     log: status === undefined ? [] : [attempt, last],
   };
 }

@@ -69,7 +69,9 @@ describe('of texts that are longer in JSON than where they are stored', () => {
     const organisation = await makeOrganisation(gateway);
     const [product] = northwind('products');
     const products = Array.from({ length: PRODUCTS }, (_product, at) => ({
-      ...{ ...product, id: randomUUID(), sku: `LONG-${String(at)}` },
+      ...product,
+      id: randomUUID(),
+      sku: `LONG-${String(at)}`,
       description: '"'.repeat((3 * MEBIBYTE) / 32),
     }));
     await store(gateway, organisation, { products });

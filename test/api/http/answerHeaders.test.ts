@@ -26,22 +26,37 @@ const many = (part: string, length = LARGE): string => part.repeat(Math.ceil(len
 /** Headers that hinder no answer, several to a request: all of them are longer than a header of an answer may be. */
 const BESIDE = [
   {
-    ...{ origin: `https://${many('a', 2000)}`, 'access-control-request-headers': many('x-a,', 2000) },
-    ...{ 'x-request-id': many('a', 2000), traceparent: `00-${many('a', 2000)}-b7ad6b7169203331-01` },
-    ...{ tracestate: many('a=b,', 2000), cookie: `scopegate_wanted=${many('a', 2000)}` },
+    origin: `https://${many('a', 2000)}`,
+    'access-control-request-headers': many('x-a,', 2000),
+    'x-request-id': many('a', 2000),
+    traceparent: `00-${many('a', 2000)}-b7ad6b7169203331-01`,
+    tracestate: many('a=b,', 2000),
+    cookie: `scopegate_wanted=${many('a', 2000)}`,
   },
   {
-    ...{ baggage: many('a=b,', 2000), 'if-none-match': many('"a",', 2000), 'accept-language': many('a,', 2000) },
-    ...{ 'x-forwarded-for': many('10.0.0.1,', 2000), 'x-forwarded-host': many('a', 2000) },
-    ...{ referer: `https://${many('a', 2000)}`, 'user-agent': many('a', 2000) },
+    baggage: many('a=b,', 2000),
+    'if-none-match': many('"a",', 2000),
+    'accept-language': many('a,', 2000),
+    'x-forwarded-for': many('10.0.0.1,', 2000),
+    'x-forwarded-host': many('a', 2000),
+    referer: `https://${many('a', 2000)}`,
+    'user-agent': many('a', 2000),
   },
 ];
 
 /** Headers that decide which answer there is. */
 const DECIDING = {
-  ...{ host: many('a'), authorization: `Bearer ${many('a')}`, accept: many('text/a,'), 'accept-encoding': many('a,') },
-  ...{ 'idempotency-key': many('a'), 'if-match': many('"a",'), 'content-type': many('a'), 'last-event-id': many('a') },
-  ...{ 'content-encoding': many('a'), 'mcp-protocol-version': many('a'), 'access-control-request-method': many('A') },
+  host: many('a'),
+  authorization: `Bearer ${many('a')}`,
+  accept: many('text/a,'),
+  'accept-encoding': many('a,'),
+  'idempotency-key': many('a'),
+  'if-match': many('"a",'),
+  'content-type': many('a'),
+  'last-event-id': many('a'),
+  'content-encoding': many('a'),
+  'mcp-protocol-version': many('a'),
+  'access-control-request-method': many('A'),
 };
 
 /** What a request can have a lot of. */

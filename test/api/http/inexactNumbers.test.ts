@@ -43,11 +43,9 @@ test('REST: an element of a bulk call fails alone, at the place of the number', 
   const found = (results as Json[]).map(({ outcome, errors }) => [outcome, errors]);
   expect(found.slice(0, WHOLE.length)).toEqual(WHOLE.map(() => ['created', []]));
   const fault = (at: number) => ({
-    ...{
-      pointer: `/products/${String(WHOLE.length + at)}/unit_price_minor`,
-      code: 'type',
-      detail: 'must be an integer',
-    },
+    pointer: `/products/${String(WHOLE.length + at)}/unit_price_minor`,
+    code: 'type',
+    detail: 'must be an integer',
   });
   expect(found.slice(WHOLE.length)).toEqual(BROKEN.map((_, at) => ['failed', [fault(at)]]));
 });

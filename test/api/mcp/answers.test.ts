@@ -63,7 +63,9 @@ describe('an answer has at most 40 kB', () => {
 
   test('a longer page is read again with fewer rows, and its cursor leads to the rest', async () => {
     const products = Array.from({ length: 60 }, (_, at) => ({
-      ...{ sku: `LONG-${String(at).padStart(2, '0')}`, name: `Long ${String(at)}`, description: long },
+      sku: `LONG-${String(at).padStart(2, '0')}`,
+      name: `Long ${String(at)}`,
+      description: long,
     }));
     expect((await caller.post('/products/bulk', { products })).body.created).toBe(60);
     const seen: string[] = [];
@@ -89,7 +91,9 @@ describe('an answer has at most 40 kB', () => {
     const other = await makeOrganisation(gateway);
     const reader = await callerOf(gateway, other);
     const products = Array.from({ length: 100 }, (_, at) => ({
-      ...{ sku: `FEW-${String(at)}`, name: `Few ${String(at).padStart(2, '0')}`, description: long },
+      sku: `FEW-${String(at)}`,
+      name: `Few ${String(at).padStart(2, '0')}`,
+      description: long,
     }));
     expect((await reader.post('/products/bulk', { products })).body.created).toBe(100);
     const huge = { $set: { description: 'x'.repeat(1.2 * 1024 * 1024) } };
@@ -122,7 +126,9 @@ describe('an answer has at most 40 kB', () => {
 
   test('a longer object is shortened at the ends of its long texts and lists, never in its ids', async () => {
     const contacts = Array.from({ length: 100 }, (_, at) => ({
-      ...{ name: `${String(at)} ${'n'.repeat(190)}`, role: 'r'.repeat(100), phone: '0'.repeat(50) },
+      name: `${String(at)} ${'n'.repeat(190)}`,
+      role: 'r'.repeat(100),
+      phone: '0'.repeat(50),
     }));
     const [made] = (
       await caller.post('/customers/bulk', { customers: [{ external_ref: 'LONG', name: 'Long', contacts }] })
@@ -183,7 +189,9 @@ describe('text written by outsiders', () => {
 test('totals that are too long say so, and that there are more', async () => {
   const seed = northwind('orders')[0]!;
   const orders = Array.from({ length: 400 }, (_, at) => ({
-    ...{ ...seed, id: randomUUID(), number: `T-${String(at)}` },
+    ...seed,
+    id: randomUUID(),
+    number: `T-${String(at)}`,
     placed_at: new Date(Date.UTC(1950 + Math.floor(at / 12), at % 12, 2)).toISOString(),
   }));
   await store(gateway, organisation, { orders });

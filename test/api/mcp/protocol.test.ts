@@ -30,7 +30,8 @@ async function post(body: unknown, headers: Record<string, string> = {}, method 
   const response = await fetch(`${gateway.url}/mcp`, {
     method,
     headers: {
-      ...{ authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      authorization: `Bearer ${key}`,
+      'content-type': 'application/json',
       accept: 'application/json, text/event-stream',
       ...headers,
     },
@@ -58,8 +59,12 @@ describe('a client of 2026-07-28', () => {
       jsonrpc: '2.0',
       id: 1,
       result: {
-        ...{ resultType: 'complete', supportedVersions: VERSIONS, capabilities: { tools: {} } },
-        ...{ serverInfo: { name: 'scopegate' }, cacheScope: 'private', ttlMs: expect.any(Number) },
+        resultType: 'complete',
+        supportedVersions: VERSIONS,
+        capabilities: { tools: {} },
+        serverInfo: { name: 'scopegate' },
+        cacheScope: 'private',
+        ttlMs: expect.any(Number),
         instructions: expect.stringContaining('minor units'),
         _meta: { 'io.modelcontextprotocol/serverInfo': { name: 'scopegate' } },
       },
@@ -130,7 +135,9 @@ describe('a client of 2025', () => {
       request('initialize', { protocolVersion, capabilities: {}, clientInfo: { name: 'test', version: '1' } }),
     );
     expect(opened.body.result).toMatchObject({
-      ...{ protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'scopegate' } },
+      protocolVersion,
+      capabilities: { tools: {} },
+      serverInfo: { name: 'scopegate' },
       instructions: expect.any(String),
     });
     expect(opened.headers.has('mcp-session-id')).toBe(false);
@@ -191,7 +198,9 @@ describe('HTTP', () => {
   test.each(['GET', 'DELETE', 'PUT'])('%s is not allowed: there are no streams and no sessions', async (method) => {
     const { status, headers, body } = await post(undefined, {}, method);
     expect({ status, allow: headers.get('allow'), code: body.code }).toEqual({
-      ...{ status: 405, allow: 'POST', code: 'method_not_allowed' },
+      status: 405,
+      allow: 'POST',
+      code: 'method_not_allowed',
     });
   });
 

@@ -118,7 +118,9 @@ test('a key sees only tools within its scopes, and calling another names the mis
   const { body } = await caller.mcp('tools/call', { name: 'orders', arguments: {} });
   expect(body.result.isError).toBe(true);
   expect(MCP.errorOf(await caller.mcp('tools/call', { name: 'orders' }))).toMatchObject({
-    ...{ code: 'insufficient_scope', required_scope: 'orders:read', request_id: expect.any(String) },
+    code: 'insufficient_scope',
+    required_scope: 'orders:read',
+    request_id: expect.any(String),
   });
 });
 

@@ -51,7 +51,8 @@ describe('every page', () => {
       const { status, headers, text } = await asBrowser(path);
       expect(status).toBe(200);
       expect(headers).toMatchObject({
-        ...{ 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-cache' },
+        'content-type': 'text/html; charset=utf-8',
+        'cache-control': 'no-cache',
         'x-content-type-options': 'nosniff',
       });
       expect(headers).not.toHaveProperty('x-powered-by');
@@ -161,7 +162,11 @@ describe('an unknown path', () => {
       const answer = await site.call('/nothing', { headers });
       expect([answer.status, answer.headers['content-type']]).toEqual([404, 'application/problem+json']);
       expect(JSON.parse(answer.text)).toEqual({
-        ...{ type: '/errors/not_found', title: 'Not found', status: 404, code: 'not_found', request_id: 'req-1' },
+        type: '/errors/not_found',
+        title: 'Not found',
+        status: 404,
+        code: 'not_found',
+        request_id: 'req-1',
         detail: 'There is no such page.',
       });
     },

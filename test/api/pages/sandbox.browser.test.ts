@@ -37,7 +37,10 @@ inBrowser('the page of Apollo Sandbox', () => {
 
   const request = (operation: string, headers: object, endpointUrl = endpoint()): object => ({
     name: 'ExplorerRequest',
-    ...{ operationId: '1', operation, headers, endpointUrl },
+    operationId: '1',
+    operation,
+    headers,
+    endpointUrl,
   });
 
   test('has schema and answers for the frame, and no key', async () => {
@@ -61,8 +64,10 @@ inBrowser('the page of Apollo Sandbox', () => {
       [
         {
           name: 'IntrospectionQueryWithHeaders',
-          ...{ introspectionRequestBody: JSON.stringify(introspection), introspectionRequestHeaders: headers },
-          ...{ sandboxEndpointUrl: endpoint(), operationId: '2' },
+          introspectionRequestBody: JSON.stringify(introspection),
+          introspectionRequestHeaders: headers,
+          sandboxEndpointUrl: endpoint(),
+          operationId: '2',
         },
       ],
       1,

@@ -169,7 +169,9 @@ async function has(one: Tenant, name: string, indexes: readonly string[]): Promi
 describe('a collection created by another program', () => {
   const TIMES = ['created_at', 'updated_at', 'sent_at', 'decided_at'];
   const quotes = northwind('quotes').map(({ id, metadata: _metadata, ...row }) => ({
-    ...{ _id: id, ...row, search: [] },
+    _id: id,
+    ...row,
+    search: [],
     ...Object.fromEntries(TIMES.map((name) => [name, row[name] === null ? null : new Date(row[name] as string)])),
   }));
 

@@ -25,8 +25,12 @@ import {
 } from '../../support/resources';
 
 const MAILED = {
-  ...{ id: 'c0ffee00-0000-4000-8000-000000000000', name: 'Ann', role: 'Mailed', email: 'ann@mill.example' },
-  ...{ phone: null, primary: false },
+  id: 'c0ffee00-0000-4000-8000-000000000000',
+  name: 'Ann',
+  role: 'Mailed',
+  email: 'ann@mill.example',
+  phone: null,
+  primary: false,
 };
 
 /** Fewer quotes and orders, to save time; still several pages and every status. */

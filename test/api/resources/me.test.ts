@@ -21,7 +21,9 @@ describe.each(FACES)('me in $name', (face) => {
     expect(me).toEqual({
       mode: 'live',
       organisation: {
-        ...{ id: organisation.id, name: 'Mill & Söhne', plan: 'enterprise' },
+        id: organisation.id,
+        name: 'Mill & Söhne',
+        plan: 'enterprise',
         limits: { active_keys: 100, webhook_endpoints: 20, bytes: null },
       },
       key: {

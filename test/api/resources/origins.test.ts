@@ -34,7 +34,8 @@ test('an event says who caused it, whatever was written: a key, a user, an opera
   const rename = (name: string) => caller.post('/products/bulk', { products: [{ sku: 'A', name }] });
   const remove = (sku: string, by: Writer) =>
     stampedWrite(data, (session) => data.collection(products).deleteOne({ sku }, { session }), {
-      ...{ writes: [products], by },
+      writes: [products],
+      by,
     });
 
   await caller.post('/products/bulk', { products: ['A', 'B', 'C'].map((sku) => ({ sku, name: sku })) });

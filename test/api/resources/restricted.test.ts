@@ -222,7 +222,8 @@ test('events, of a webhook endpoint too, are those of the objects of its custome
   const database = databaseName(organisation.id);
   const deleted = (id: string): LoggedChange => ({
     change: { operationType: 'delete', ns: { db: database, coll: 'requests' }, documentKey: { _id: id } } as Change,
-    ...{ time: '', ordinal: 1 },
+    time: '',
+    ordinal: 1,
   });
   const changes = [own, moved, foreign].map(deleted);
   const noPart = (): unknown => undefined;
@@ -268,7 +269,8 @@ test('once an object is another customer’s or nobody’s, its former customer 
       documentKey: { _id: id },
       ...more,
     } as Change,
-    ...{ time: '', ordinal: 1 },
+    time: '',
+    ordinal: 1,
   });
   const changes = [
     change('delete', moved),

@@ -22,7 +22,8 @@ test('changes in the database arrive at an endpoint, once and in order, signed w
   const arrived = one.receiver.arrived.map(({ id, body, headers }) => {
     expect(webhook.verify(body, headers)).toMatchObject({ id });
     expect(headers).toMatchObject({
-      ...{ 'content-type': 'application/json', 'user-agent': expect.stringMatching(/^Scopegate-Webhooks\//) },
+      'content-type': 'application/json',
+      'user-agent': expect.stringMatching(/^Scopegate-Webhooks\//),
     });
     expect(() => webhook.verify(`${body} `, headers)).toThrow();
     return JSON.parse(body) as unknown;

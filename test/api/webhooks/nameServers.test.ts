@@ -50,12 +50,16 @@ function resolverOf(options: ResolverOptions): Resolver {
 test('an attempt fails when its lookup times out, or when its own timeout is shorter', async () => {
   const short = posterOf(resolverOf({ timeout: 200, tries: 1 }));
   expect(await send(short, 'https://slow.example/')).toMatchObject({
-    ...{ ok: false, status: null, error: 'the URL has no public address' },
+    ok: false,
+    status: null,
+    error: 'the URL has no public address',
   });
   const resolver = resolverOf({ timeout: 60_000, tries: 1 });
   const long = posterOf(resolver, 300);
   expect(await send(long, 'https://slow.example/')).toMatchObject({
-    ...{ ok: false, status: null, error: 'no answer within 0.3 s' },
+    ok: false,
+    status: null,
+    error: 'no answer within 0.3 s',
   });
   resolver.cancel();
 });

@@ -28,8 +28,10 @@ interface World extends AsyncDisposable {
 async function openWorld(): Promise<World> {
   const receiver = await startReceiver();
   const environment = {
-    ...{ CONTROL_DATABASE: `scopegate_ops_${randomUUID().slice(0, 8)}`, EVENTS: 'on' },
-    ...{ OPERATOR_WEBHOOK_URL: receiver.url, OPERATOR_WEBHOOK_SECRET: `${SECRET} ${OLD}` },
+    CONTROL_DATABASE: `scopegate_ops_${randomUUID().slice(0, 8)}`,
+    EVENTS: 'on',
+    OPERATOR_WEBHOOK_URL: receiver.url,
+    OPERATOR_WEBHOOK_SECRET: `${SECRET} ${OLD}`,
   };
   const start = () => startGateway(environment);
   const gateway = await start();
@@ -37,7 +39,10 @@ async function openWorld(): Promise<World> {
   // it gets what happens once it has begun
   await eventually(async () => (await rows().endpoint.findOne({})) !== null);
   return {
-    ...{ receiver, gateway, start, rows },
+    receiver,
+    gateway,
+    start,
+    rows,
     async [Symbol.asyncDispose]() {
       await gateway.stop();
       await bare.db(environment.CONTROL_DATABASE).dropDatabase();

@@ -100,7 +100,10 @@ export const CONNECTING: States = {
   'a password that is not percent-encoded': (scene) => at(scene, 'mongodb://ann:hunter2/@hunter2@db1/'),
   'a standalone server': (scene) =>
     replying(scene, HELLO, {
-      ...{ setName: undefined, hosts: undefined, setVersion: undefined, primary: undefined },
+      setName: undefined,
+      hosts: undefined,
+      setVersion: undefined,
+      primary: undefined,
     }),
   'MongoDB older than 6.0': async (scene) => {
     const made = await replying(scene, ['buildInfo'], { version: '5.0.31' });

@@ -118,8 +118,13 @@ test('a draining shard has no heartbeat, which would keep MongoDB from emptying 
   const client = gateway.databases.control.getClient();
   const control = 'scopegate_shards_drained';
   const health = createShardHealth({
-    ...{ control, client, shards: gateway.databases.shards!, answers: () => Promise.resolve(true) },
-    ...{ onChange: () => undefined, onWrites: () => undefined, onError: () => undefined },
+    control,
+    client,
+    shards: gateway.databases.shards!,
+    answers: () => Promise.resolve(true),
+    onChange: () => undefined,
+    onWrites: () => undefined,
+    onError: () => undefined,
   });
   const beats = async (shard: string) =>
     (await client.db(heartbeatDatabase(control, shard)).listCollections().toArray()).length;

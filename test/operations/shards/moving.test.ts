@@ -289,7 +289,7 @@ test('org move does the same, and says for how long requests were refused', asyn
   const { id, ended: moved } = byCommand;
   const { code, stdout } = await moved();
   expect(code).toBe(0);
-  expect(JSON.parse(stdout)).toEqual({ ...{ id, from: 'shard01', to: 'shard02' }, refused_ms: expect.any(Number) });
+  expect(JSON.parse(stdout)).toEqual({ id, from: 'shard01', to: 'shard02', refused_ms: expect.any(Number) });
   expect(await byCommand.cli.failed(1, 'org', 'move', id, '--to', 'shard02')).toContain('is on shard shard02 already');
   expect(await byCommand.cli.failed(1, 'org', 'move', id, '--to', 'mars')).toContain('there is no shard mars');
 });

@@ -41,7 +41,8 @@ test('a new organisation is placed on the shard with the fewest that is not drai
 test('an operator chooses the shard, which must exist and not be draining', async () => {
   expect((await create({ shard: 'shard02' })).body.shard).toBe('shard02');
   expect(await faultOf({ shard: 'mars' })).toMatchObject({
-    ...{ pointer: '/shard', code: 'not_allowed' },
+    pointer: '/shard',
+    code: 'not_allowed',
     detail: 'there is no shard mars; shards are shard01, shard02, shard03',
   });
   mongos.shards = [{ _id: 'shard01' }, { _id: 'shard02', draining: true }];

@@ -50,8 +50,14 @@ export function calls(language: Language): void {
     for (const [at, code] of [...codes, 'conflict' as const].entries())
       expect(outcomes[at]).toMatchObject({
         error: {
-          ...{ name: 'ScopegateError', code, status: ERROR_CODES[code].status, detail: 'Why.', requestId: 'request-1' },
-          ...{ message: `${code}: Why.`, errors, isRetryable: false },
+          name: 'ScopegateError',
+          code,
+          status: ERROR_CODES[code].status,
+          detail: 'Why.',
+          requestId: 'request-1',
+          message: `${code}: Why.`,
+          errors,
+          isRetryable: false,
         },
         retries: [],
       });

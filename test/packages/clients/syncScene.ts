@@ -41,7 +41,12 @@ export async function syncScene(gateway: TestGateway, bare: mongo.MongoClient) {
   const retries: unknown[] = [];
   const syncs: ReturnType<typeof sync>[] = [];
   return {
-    ...{ database, caller, account, newAccount, faults, retries },
+    database,
+    caller,
+    account,
+    newAccount,
+    faults,
+    retries,
     people: database.collection<Json>('people'),
     offers: database.collection<Json>('offers'),
     positions: database.collection<Json>('scopegate_sync'),
@@ -51,7 +56,8 @@ export async function syncScene(gateway: TestGateway, bare: mongo.MongoClient) {
       const opened = sync({
         // that of the app may be another version of the same package
         database: database as unknown as SyncOptions['database'],
-        ...{ sources: SOURCES, gateway: { url: gateway.url, token: SECRET } },
+        sources: SOURCES,
+        gateway: { url: gateway.url, token: SECRET },
         onFault: (fault) => void faults.push(fault),
         onRetry: (error) => void retries.push(error),
         ...more,

@@ -60,7 +60,11 @@ export function useDashboard(environment: Record<string, string> = {}, rows = 40
   afterAll(() => site.server.close());
 
   return {
-    ...{ gateway, organisation, site, made, controlDatabase: CONTROL_DATABASE },
+    gateway,
+    organisation,
+    site,
+    made,
+    controlDatabase: CONTROL_DATABASE,
     /** The page, connected, and what it has sent so far. */
     async visit(how: Visit = {}): Promise<{ page: Page; sent: Sent }> {
       const { through = gateway.url, host = '127.0.0.1', isPaused = false, prepare, key = made.key, ...look } = how;

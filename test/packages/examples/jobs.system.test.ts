@@ -128,12 +128,21 @@ describe.each(LANGUAGES)('in %s', (_language, install) => {
     const orders = northwind('orders').slice(0, 70) as Json[];
     const [line] = orders[0].lines;
     const odd = (currency: string, status: string): Json => ({
-      ...{ ...orders[0], id: randomUUID(), number: `${currency}-${status}`, status, currency, customer_id: null },
+      ...orders[0],
+      id: randomUUID(),
+      number: `${currency}-${status}`,
+      status,
+      currency,
+      customer_id: null,
       // 1.005 × 100 is less than 100.5 among floating-point numbers
       lines: [
         { ...line, id: randomUUID(), qty: 1.005, unit_price_minor: 100, discount_pct: 7.5, description: 'a "b",\nc' },
       ],
-      ...{ subtotal_minor: 101, discount_minor: 8, vat_minor: 17, shipping_minor: 0, total_minor: 110 },
+      subtotal_minor: 101,
+      discount_minor: 8,
+      vat_minor: 17,
+      shipping_minor: 0,
+      total_minor: 110,
     });
     const more = [odd('KWD', 'completed'), odd('JPY', 'completed'), odd('USD', 'cancelled')];
     const of = await scene('orders', { customers: northwind('customers'), orders: [...orders, ...more] });
@@ -196,7 +205,11 @@ describe.each(LANGUAGES)('in %s', (_language, install) => {
     };
     await inStep();
     const change = (row: Json, was: unknown, is: string): object => ({
-      ...{ customer_id: row.id, contact_id: row.contacts[0].id, member: 'phone', was, is },
+      customer_id: row.id,
+      contact_id: row.contacts[0].id,
+      member: 'phone',
+      was,
+      is,
     });
     const { phone } = one.contacts[0];
     await writeFile(file('changes.ndjson'), ndjson([change(one, phone, '1'), change(gone, 'what it never was', '2')]));

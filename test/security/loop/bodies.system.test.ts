@@ -38,7 +38,8 @@ describe('what is read', () => {
     sockets = [];
     server = createServer({ keepAliveTimeout: 60_000 });
     const connections = trackConnections(server, {
-      ...{ most: Infinity, isShared: true },
+      most: Infinity,
+      isShared: true,
       onEvicted: () => undefined,
       onDropped: () => undefined,
     });

@@ -38,7 +38,12 @@ test('filling in the words of many large rows, and of threads with many long mes
   };
   const thread = { _id: randomUUID() as never, subject: 'A', status: 'open', ...times };
   const message = (): object => ({
-    ...{ _id: randomUUID(), request_id: thread._id, author: 'customer', author_name: null, body: BODY, created_at: at },
+    _id: randomUUID(),
+    request_id: thread._id,
+    author: 'customer',
+    author_name: null,
+    body: BODY,
+    created_at: at,
   });
   await watch(gateway, 'rows without search words', async () => {
     await products.insertMany(Array.from({ length: ROWS }, product));

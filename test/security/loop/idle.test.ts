@@ -36,7 +36,8 @@ describe('of the connections of a server', () => {
     [evicted, dropped, opened] = [0, 0, []];
     server = createServer({ keepAliveTimeout: 60_000 });
     connections = trackConnections(server, {
-      ...{ most: MOST, isShared },
+      most: MOST,
+      isShared,
       onEvicted: () => (evicted += 1),
       onDropped: () => (dropped += 1),
     });

@@ -25,7 +25,9 @@ const refs = Array.from({ length: ROWS }, (_, at) => `L${String(at)}`);
 
 beforeAll(async () => {
   const contacts = Array.from({ length: 100 }, () => ({
-    ...{ name: text(200), role: text(100), phone: text(50) },
+    name: text(200),
+    role: text(100),
+    phone: text(50),
     email: `${randomBytes(30).toString('hex')}@${'e'.repeat(60)}.example`,
   }));
   for (let from = 0; from < ROWS; from += PER_CALL) {

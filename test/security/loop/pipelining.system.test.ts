@@ -37,7 +37,8 @@ test.each([
 
 test('1,500 requests with a key on one connection hold the memory of one', async () => {
   const products = Array.from({ length: 40 }, (_product, at) => ({
-    ...{ sku: `LONG-${String(at)}`, name: 'Long' },
+    sku: `LONG-${String(at)}`,
+    name: 'Long',
     description: '語'.repeat(5000),
   }));
   const { text } = await post(gateway, '/api/v1/products/bulk', { products });

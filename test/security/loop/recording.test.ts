@@ -36,7 +36,11 @@ test('before the event of another organisation, only a few calls of a flood are 
   const { databases, control } = gateway;
   // as on a busy database, which records nothing for a while
   const tail = createTail({
-    ...{ databases, corrector, feeds: control.feeds, onWritten: () => undefined, onStored: () => held },
+    databases,
+    corrector,
+    feeds: control.feeds,
+    onWritten: () => undefined,
+    onStored: () => held,
     onBegun: () => Promise.resolve(),
     onRestored: () => undefined,
     logger: pino({ enabled: false }),

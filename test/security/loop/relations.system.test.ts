@@ -57,7 +57,9 @@ async function storeCustomers(): Promise<string[]> {
       external_ref: String(from + at),
       name: 'Large',
       contacts: Array.from({ length: 100 }, (_none, one) => ({
-        ...{ name: text(190, one), role: text(99, one + at), phone: text(49, at) },
+        name: text(190, one),
+        role: text(99, one + at),
+        phone: text(49, at),
       })),
     }));
     const { text: body } = await post(gateway, '/api/v1/customers/bulk', { customers });

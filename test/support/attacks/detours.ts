@@ -38,8 +38,13 @@ export async function relationProbes(scene: Scene): Promise<Probe[]> {
   }
   return RELATIONS.filter(({ parent }) => parent !== 'Customer').map(
     ({ parent, name, scope, operation, document }): Probe => ({
-      ...{ way: 'GraphQL relation', title: `${parent}.${name}`, kind: 'relation', face: GRAPHQL },
-      ...{ operation, scope, identities: STORABLE },
+      way: 'GraphQL relation',
+      title: `${parent}.${name}`,
+      kind: 'relation',
+      face: GRAPHQL,
+      operation,
+      scope,
+      identities: STORABLE,
       send: async (caller, { organisation }, identity) => {
         const variables = { id: parents.get(`${parent} ${organisation.id} ${identity}`)! };
         return { ...(await ask(caller, document, variables, [operation.name, name])), said: variables };
@@ -73,8 +78,13 @@ export async function relationCursorProbes(scene: Scene): Promise<Probe[]> {
       .replace('($id: ID!', '($id: ID!, $cursor: String')
       .replace(` ${name} {`, ` ${name}(cursor: $cursor) {`);
     probes.push({
-      ...{ way: 'GraphQL relation', title: `${parent}.${name}(cursor)`, kind: 'cursor', face: GRAPHQL },
-      ...{ operation, scope, identities: IDENTITIES },
+      way: 'GraphQL relation',
+      title: `${parent}.${name}(cursor)`,
+      kind: 'cursor',
+      face: GRAPHQL,
+      operation,
+      scope,
+      identities: IDENTITIES,
       send: async (caller, home, identity) => {
         const variables = { id: home.ids.customer, cursor: cursors[identity] };
         return { ...(await ask(caller, paged, variables, [operation.name, name])), said: variables };
@@ -90,8 +100,13 @@ export async function subscriptionProbes(scene: Scene): Promise<Probe[]> {
   const cursors = await cursorsOf(scene, operation, { ofCustomer: false });
   const accept = 'text/event-stream';
   return (['after', 'Last-Event-ID'] as const).map((place) => ({
-    ...{ way: 'GraphQL subscription', title: `events(${place})`, kind: 'cursor', face: GRAPHQL },
-    ...{ operation, scope: operation.scope, identities: IDENTITIES },
+    way: 'GraphQL subscription',
+    title: `events(${place})`,
+    kind: 'cursor',
+    face: GRAPHQL,
+    operation,
+    scope: operation.scope,
+    identities: IDENTITIES,
     send: async (caller, _home, identity) => {
       const cursor = cursors[identity];
       const [variables, headers] = place === 'after' ? [{ after: cursor }, {}] : [{}, { [place]: cursor }];
@@ -107,8 +122,14 @@ export function organisationProbes(scene: Scene): Probe[] {
   const ids = idsOf(scene, ({ organisation }) => organisation.id);
   return CALLS.flatMap(({ operation, face }) => {
     const probe = (way: string, kind: Kind, send: Probe['send']): Probe => ({
-      ...{ way: `${face.name} ${way}`, title: `${operation.name}(${way})`, kind, face },
-      ...{ operation, scope: operation.scope, identities: IDENTITIES, send },
+      way: `${face.name} ${way}`,
+      title: `${operation.name}(${way})`,
+      kind,
+      face,
+      operation,
+      scope: operation.scope,
+      identities: IDENTITIES,
+      send,
     });
     const inHeader = probe('organisation header', 'plain', async (caller, home, identity) => {
       const headers = { 'x-organisation-id': ids[identity], 'x-tenant-id': ids[identity] };
@@ -129,8 +150,13 @@ export async function replayProbes(scene: Scene): Promise<Probe[]> {
   for (const { operation, face } of CALLS.filter(({ operation }) => operation.kind === 'Mutation')) {
     const used = await useKeys(scene, operation);
     probes.push({
-      ...{ way: `${face.name} replay`, title: `${operation.name} (Idempotency-Key)`, kind: 'replay', face },
-      ...{ operation, scope: operation.scope, identities: IDENTITIES },
+      way: `${face.name} replay`,
+      title: `${operation.name} (Idempotency-Key)`,
+      kind: 'replay',
+      face,
+      operation,
+      scope: operation.scope,
+      identities: IDENTITIES,
       send: async (caller, home, identity) => {
         const args = repeatable(operation, scene.own, home);
         const headers = { 'idempotency-key': used[identity] };

@@ -17,7 +17,9 @@ const SEARCH = 'query($q: String) { products(q: $q) { has_more } }';
 export function placesFor(text: string): Place[] {
   const encoded = encodeURIComponent(text);
   const header = (name: string, path = '/api/v1/me'): Place => ({
-    ...{ title: `the header ${name}`, path, request: { headers: { [name.toLowerCase()]: text } } },
+    title: `the header ${name}`,
+    path,
+    request: { headers: { [name.toLowerCase()]: text } },
   });
   const post = (title: string, path: string, body: unknown, kind: Partial<Place> = {}): Place => {
     const content = typeof body === 'string' ? body : JSON.stringify(body);

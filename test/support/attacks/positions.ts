@@ -51,7 +51,10 @@ function positionsOf(operation: Operation): Position[] {
   if (!rest) return [];
   const described = describedAs(operation);
   const position = (where: Position['where'], steps: readonly Step[], schema: JsonSchema): Position => ({
-    ...{ operation, where, steps, schema },
+    operation,
+    where,
+    steps,
+    schema,
     title: `${where} ${steps.join('.')} of ${operation.name}`,
   });
   const parameters = described.parameters

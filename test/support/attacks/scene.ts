@@ -150,7 +150,11 @@ async function recordEvents(gateway: TestGateway, organisation: Organisation, id
   await data.prepare([events]);
   const rows = ['product.created', 'product.updated'].map((type, index) => ({
     _id: positionOf(0, timeDigits({ t: Math.floor(Date.now() / 1000), i: 1 }), index + 1),
-    ...{ type, at: new Date(), object: { type: 'product', id }, changes: [], status: null },
+    type,
+    at: new Date(),
+    object: { type: 'product', id },
+    changes: [],
+    status: null,
   }));
   await data.collection(events).insertMany(rows);
 }
