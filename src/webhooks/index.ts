@@ -91,7 +91,7 @@ export function createWebhooks({ logger, isDown, onOutcome, ...stores }: Gateway
       await ofOperator?.wake();
     },
     /** Called when this gateway begins to record events. */
-    async begun(): Promise<void> {
+    begun: async (): Promise<void> => {
       if (await stores.control.webhookLeases.wakeForSomeCustomers()) workers?.wake();
     },
     start(): void {

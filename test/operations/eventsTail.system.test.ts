@@ -68,10 +68,7 @@ function gate() {
     isOpen = true;
     for (const end of calls) end();
   });
-  const wait = (): Promise<void> => {
-    const ended = new Promise<void>((resolve) => calls.push(resolve));
-    return isOpen ? Promise.resolve() : ended;
-  };
+  const wait = (): Promise<void> => (isOpen ? Promise.resolve() : new Promise((resolve) => calls.push(resolve)));
   return { calls, wait, called: (times: number) => eventually(() => calls.length >= times, SOON) };
 }
 
