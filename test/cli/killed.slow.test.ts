@@ -79,7 +79,8 @@ test('org erase, killed at any step, is completed by running it again', async ()
 
 /** What a gateway stores about a key's requests. */
 async function recordUse({ controlDatabase }: CommandLine, organisation: string, key: string): Promise<void> {
-  const rows = (name: string) => bare.db(controlDatabase).collection<{ _id: string; organisation_id?: string; key_id: string }>(name);
+  const rows = (name: string) =>
+    bare.db(controlDatabase).collection<{ _id: string; organisation_id?: string; key_id: string }>(name);
   const counted = [key, `org:${organisation}`].map((of) => ({ _id: `${of}:day:2026-11-23`, key_id: of }));
   await rows('key_usage').insertMany(counted);
   await rows('request_log').insertOne({ _id: key, organisation_id: organisation, key_id: key });
