@@ -71,7 +71,11 @@ test('WEBHOOK_SECRET is replaced one endpoint at a time: the former one signs un
     expect(verifiedBy(one, one.secret, second)).toEqual([true, true]);
     // the other still has one, and both signatures are needed for a day
     const secret = createMasterSecret(gateway, { current: next, previous: SECRET });
-    expect([await secret.outdated(), await secret.overlapping()]).toEqual([1, 1]);
+    expect([await secret.outdated(), await secret.overlapping()]).toMatchObject([
+      { count: 1, rows: [{ _id: other.id }] },
+      { count: 1, rows: [{ _id: one.id }] },
+    ]);
+    expect(await secret.cutShort()).toMatchObject({ count: 0 });
     const added = await newScene({ ...own, gateway }, { receiver: one.receiver });
     await testedBy(added, gateway);
     expect(verifiedBy(added, added.secret)).toEqual([true]);
@@ -89,6 +93,12 @@ test('WEBHOOK_SECRET is replaced one endpoint at a time: the former one signs un
     await admin('delete_webhook', { webhook_id: other.id });
     await testedBy(one, gateway);
     expect(verifiedBy(one, one.secret, second)).toEqual([false, true]);
+  });
+  // a gateway that sends says so
+  await own.bare.db(environment.CONTROL_DATABASE).collection('event_tails').deleteMany({});
+  await withGateway({ ...alone, EVENTS: 'on' }, async ({ logs }) => {
+    const said = await eventually(() => logs.find(({ msg }) => String(msg).includes('as promised until')));
+    expect(said.msg).toMatch(/^1 endpoint was rotated, .* until \d{4}-\S+Z; set WEBHOOK_SECRET_PREVIOUS to the former/);
   });
 });
 
