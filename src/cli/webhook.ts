@@ -1,5 +1,5 @@
 import { AppError } from '../errors';
-import { NOT_PUBLIC_ADDRESS } from '../webhooks/addresses';
+import { NOT_HTTPS, NOT_PUBLIC_ADDRESS } from '../webhooks/addresses';
 import type { Admin } from '../admin';
 import { CommandFailure, notFound, usageFailure } from './ending';
 import { type ExplainedCommand, type JsonOption, ORG_ID, type OrgOption } from './help';
@@ -127,7 +127,12 @@ function faultLines({ detail: all, extras: { errors = [] } }: AppError): string 
   const lines = errors.map(({ pointer = '', detail }) => {
     const option = pointer.split('/')[1] ?? '';
     // only operators can allow such an address, so only they are told how
-    return `--${option}: ${detail}${detail.endsWith(NOT_PUBLIC_ADDRESS) ? ', nor in WEBHOOK_ALLOWED_RANGES' : ''}`;
+    const ranges = detail.endsWith(NOT_PUBLIC_ADDRESS)
+      ? ', nor in WEBHOOK_ALLOWED_RANGES'
+      : detail === NOT_HTTPS
+        ? ', or http:// for an address in WEBHOOK_ALLOWED_RANGES'
+        : '';
+    return `--${option}: ${detail}${ranges}`;
   });
   return lines.length > 0 ? lines.join('\n') : all;
 }

@@ -137,9 +137,13 @@ test('while the former WEBHOOK_SECRET is needed doctor names the endpoints, and 
   });
 });
 
-test('without WEBHOOK_SECRET create says what to set', async () => {
+test('without WEBHOOK_SECRET create says what to set, and without WEBHOOK_ALLOWED_RANGES what opens http', async () => {
   const bare = commandLine();
+  const closed = commandLine({ ...bare.environment, WEBHOOK_SECRET: 'a master secret of webhooks, for tests' });
   const { id } = await makeOrganisation(bare);
   const said = await bare.failed(1, 'webhook', 'create', '--org', id, '--url', 'https://example.com/');
   expect(said).toContain('WEBHOOK_SECRET is not set');
+  expect(await closed.failed(2, 'webhook', 'create', '--org', id, '--url', 'http://10.0.0.1/')).toContain(
+    '--url: must begin with https://, or http:// for an address in WEBHOOK_ALLOWED_RANGES',
+  );
 });

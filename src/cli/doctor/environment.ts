@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import type { ApiKey } from '../../auth/keys';
-import type { Config } from '../../config';
+import { type Config, sourceOf } from '../../config';
 import { SHARE_LIMITS, unsharedLimits } from '../unsharedLimits';
 import { OTHER_PEPPER, RESTORE_PEPPER } from '../../organisations/pepper';
 import { DAY } from '../../units';
@@ -92,7 +92,8 @@ export async function checkProxy({ store: { control } }: DoctorContext): Promise
 /** Whether the Redis at REDIS_URL responds; without REDIS_URL, limits are per instance, which is a warning if there are several. */
 export function checkRedis(config: Config): Promise<Check> {
   const { REDIS_URL } = config;
-  return examine('redis', 'start Redis at REDIS_URL; without it each instance limits on its own', async () => {
+  const variable = sourceOf('REDIS_URL');
+  return examine('redis', `start Redis at ${variable}; without it each instance limits on its own`, async () => {
     if (REDIS_URL === undefined) {
       const detail = unsharedLimits(config);
       return detail === undefined ? 'REDIS_URL is not set: limits are kept in memory' : { detail, fix: SHARE_LIMITS };
@@ -112,7 +113,11 @@ export function checkRedis(config: Config): Promise<Check> {
       await redis.ping();
       return 'connected';
     } catch (error) {
-      throw new Error(`cannot reach Redis (${messageOf(reason ?? error)})`);
+      const message = messageOf(reason ?? error);
+      if (!/^(WRONGPASS|NOAUTH|NOPERM|ERR .*(AUTH|password)) ?/i.test(message))
+        throw new Error(`cannot reach Redis (${message})`);
+      const fix = `correct user name and password in ${variable}, percent-encoded, or in Redis; without it each instance limits on its own`;
+      throw new Finding(`Redis rejects this user or password (${message})`, fix);
     } finally {
       redis.disconnect();
     }
