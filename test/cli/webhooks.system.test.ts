@@ -120,12 +120,12 @@ test('while the former WEBHOOK_SECRET is needed doctor names the endpoints, and 
   const both = commandLine({ ...first.environment, WEBHOOK_SECRET: next, WEBHOOK_SECRET_PREVIOUS: former });
   const alone = commandLine({ ...first.environment, WEBHOOK_SECRET: next });
   const { id: of } = await makeOrganisation(first);
-  const { id } = await first.json<Json>('webhook', 'create', '--org', of, '--url', 'https://example.com/');
+  const { id } = await first.json<{ id: string }>('webhook', 'create', '--org', of, '--url', 'https://example.com/');
   const objects = { count: 1, first: [{ kind: 'endpoint', id, organisation_id: of }] };
   const needed = { ok: true, detail: expect.stringContaining('1 endpoint needs WEBHOOK_SECRET_PREVIOUS') as unknown };
   expect(await checkOf(both, 'webhooks')).toEqual({ name: 'webhooks', ...needed, objects });
   expect((await both.run('doctor')).stdout).toContain(`so keep it\n        endpoint ${id} of organisation ${of}\n`);
-  await both.json('webhook', 'rotate', id as string);
+  await both.json('webhook', 'rotate', id);
   const until = expect.stringMatching(
     /posts to 1 endpoint are also signed by WEBHOOK_SECRET_PREVIOUS until \d{4}-\S+Z, so keep it$/,
   ) as unknown;

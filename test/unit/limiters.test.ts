@@ -23,8 +23,9 @@ test('while Redis is down, each gateway allows its share of the limit by INSTANC
 });
 
 test('a Redis that was away and then rejects the password says so, once', async () => {
-  const { port, close } = await refusingRedis();
-  close();
+  const before = await refusingRedis();
+  const { port } = before;
+  before.close();
   const reasons: (string | undefined)[] = [];
   const limiters = await openLimiters({
     ...{ limit: 60, redisUrl: `redis://:wrong@127.0.0.1:${String(port)}`, instances: 2 },

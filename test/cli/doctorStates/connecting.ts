@@ -58,7 +58,12 @@ const OTHERS: States = {
     const redis = await refusingRedis();
     const file = join(await newFolder(), 'redis-url');
     await writeFile(file, `redis://ann:hunter2@127.0.0.1:${String(redis.port)}\n`);
-    return { cli: changed(at(scene).cli, { REDIS_URL_FILE: file }), end: redis.close };
+    return {
+      cli: changed(at(scene).cli, { REDIS_URL_FILE: file }),
+      end: () => {
+        redis.close();
+      },
+    };
   },
 };
 
