@@ -27,7 +27,7 @@ export interface LimitersOptions {
   readonly redisUrl?: string | undefined;
   /** How many gateways share the store; each allows its share while the store is down. */
   readonly instances: number;
-  /** Called when the shared store goes down and when it recovers. */
+  /** Called when the shared store goes down, when it then answers with an error, and when it recovers. */
   readonly onChange: (state: 'ok' | 'degraded', reason?: string) => void;
 }
 
@@ -88,18 +88,24 @@ function createSharedLimiters(options: LimitersOptions, redis: Redis): Limiters 
   let skipUntil = 0;
   let isClosed = false;
   let pinging: Promise<void> | undefined;
+  let reportedAnswer: string | undefined;
 
   function noteFailure(error: unknown): void {
     skipUntil = Date.now() + PAUSE_AFTER_FAILURE;
+    const reason = error instanceof Error ? error.message : String(error);
+    // what Redis itself answers, such as that the password is wrong, says more than that it was away before
+    const answer = error instanceof Error && error.name === 'ReplyError' ? reason : reportedAnswer;
     // closing while connecting is reported as an error, too
-    if (isReportedDown || isClosed) return;
+    if (isClosed || (isReportedDown && answer === reportedAnswer)) return;
     isReportedDown = true;
-    onChange('degraded', error instanceof Error ? error.message : String(error));
+    reportedAnswer = answer;
+    onChange('degraded', reason);
   }
 
   function noteAnswer(): void {
     if (!isReportedDown) return;
     isReportedDown = false;
+    reportedAnswer = undefined;
     onChange('ok');
   }
 

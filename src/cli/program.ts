@@ -228,7 +228,9 @@ function addDoctor(program: ExplainedCommand): void {
     .option('--production', 'also check what production needs and a gateway starts without')
     .option('--rows', 'read every row instead, and name those that cannot be shown or found by search')
     .option('--org <id>', 'with --rows: of one organisation only', uuid)
-    .json('{ok, checks: [{name, ok, detail, fix?}]}, or with --rows {ok, organisations, rows, left, fixed, found}')
+    .json(
+      '{ok, checks: [{name, ok, detail, fix?, objects?}]}, or with --rows {ok, organisations, rows, left, fixed, found}',
+    )
     .environment()
     .examples(
       [

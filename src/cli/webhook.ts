@@ -1,5 +1,5 @@
 import { AppError } from '../errors';
-import { NOT_PUBLIC_ADDRESS } from '../webhooks/addresses';
+import { NOT_HTTPS, NOT_PUBLIC_ADDRESS } from '../webhooks/addresses';
 import type { Admin } from '../admin';
 import { organisationOf } from '../organisations/webhookRows';
 import { CommandFailure, notFound, usageFailure } from './ending';
@@ -139,7 +139,12 @@ function faultLines({ detail: all, extras: { errors = [] } }: AppError, customer
     const option = member.replace('_', '-');
     const customer = member === 'customer_ids' ? `${customerIds[Number(at)] ?? ''} ` : '';
     // only operators can allow such an address, so only they are told how
-    return `--${option}: ${customer}${detail}${detail.endsWith(NOT_PUBLIC_ADDRESS) ? ', nor in WEBHOOK_ALLOWED_RANGES' : ''}`;
+    const ranges = detail.endsWith(NOT_PUBLIC_ADDRESS)
+      ? ', nor in WEBHOOK_ALLOWED_RANGES'
+      : detail === NOT_HTTPS
+        ? ', or http:// for an address in WEBHOOK_ALLOWED_RANGES'
+        : '';
+    return `--${option}: ${customer}${detail}${ranges}`;
   });
   return lines.length > 0 ? lines.join('\n') : all;
 }

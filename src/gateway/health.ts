@@ -2,6 +2,7 @@ import type { Limiters } from '../admission/limiters';
 import { RETRY_AFTER } from '../errors';
 import type { Config } from '../config';
 import type { Availability } from '../mongo/availability';
+import { publicCause } from '../mongo/probe';
 import type { Databases } from '../tenant/databases';
 import type { ShardHealth } from '../mongo/shardHealth';
 import type { Metrics } from '../metrics';
@@ -22,7 +23,7 @@ export interface Readiness {
 
 /** Whether a gateway can serve: not while the database is down or the server drains. */
 export function createReadiness(
-  databases: Pick<Databases, 'findsKeys'>,
+  databases: Pick<Databases, 'findsKeys' | 'keysFailure'>,
   availability: Pick<Availability, 'isReadOnly'>,
   shardHealth: Pick<ShardHealth, 'states'> | undefined,
   limiters: Pick<Limiters, 'health'>,
@@ -37,7 +38,7 @@ export function createReadiness(
       return [shard, !isUp ? 'unavailable' : isWritable ? 'ok' : 'read_only'] as const;
     });
     const checks = { database, limiter, ...(shards && { shards: Object.fromEntries(shards) }) };
-    if (!isAnswering) return { status: database, checks };
+    if (!isAnswering) return { status: database, checks, detail: publicCause(databases.keysFailure()) };
     // able to serve, but degraded: without the shared limiter, limits are kept in memory; writes get 503 while the database is read-only, and all
     // requests of the organisations on a shard while it is down
     const isFit = [database, ...(shards ?? []).map(([, state]) => state)].every((state) => state === 'ok');

@@ -128,8 +128,10 @@ function availabilityOf(databases: Databases, logger: Logger): Availability {
       return isAvailable;
     },
     onChange: (isDown) => {
-      const [state, says] = isDown ? ['unavailable', 'is not responding'] : ['ok', 'is responding again'];
-      logger.warn({ database: state }, `the database ${says}`);
+      if (isDown) {
+        const { stack: _, ...error } = describeError(databases.failure());
+        logger.warn({ database: 'unavailable', error }, 'the database is not responding');
+      } else logger.warn({ database: 'ok' }, 'the database is responding again');
     },
     write: databases.tryWriting,
     onWrites: (failure) => {

@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
 import { type ConnectionLimitOptions, createConnectionLimit } from '../admission/connectionLimit';
 import { plainAddress } from '../auth/addresses';
+import { redactPath } from '../log';
 import type { Metrics } from '../metrics';
 import { type ErrorContent, errorHeaders, problemText } from './problem';
 
@@ -95,6 +96,8 @@ export function trackConnections(server: Server, options: ConnectionLimitOptions
       });
       if (state.open.size === 1) begin();
     },
+    /** The request that was begun and is not answered. */
+    unanswered: (socket: Socket): ServerResponse | undefined => states.get(socket)?.open.keys().next().value,
     /** Whether an answer is being sent, so that nothing else may be written. */
     isAnswering: (socket: Socket) =>
       [...(states.get(socket)?.open.keys() ?? [])].some(({ headersSent }) => headersSent),
@@ -205,13 +208,16 @@ export function refuseBroken(
       return;
     }
     const { status, detail } = REFUSALS[code ?? ''] ?? MALFORMED;
-    const requestId = randomUUID();
+    // of a request whose body is late, which gets a line with its caller, too
+    const late = status === 408 ? connections.unanswered(socket) : undefined;
+    const requestId = (late?.getHeader('X-Request-Id') as string | undefined) ?? randomUUID();
     metrics.connectionRefused(status);
     logger.info({
       request_id: requestId,
       status,
       code: 'invalid_request',
       reason: code,
+      ...(late && { method: late.req.method, path: redactPath(late.req.url?.split('?', 1)[0] ?? '') }),
       address: plainAddress(socket.remoteAddress ?? ''),
     });
     endGently(socket, responseText(status, detail, requestId));

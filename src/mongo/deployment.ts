@@ -114,6 +114,8 @@ export async function openDeployment({ uri, onOldServer, watchClient, signal }: 
     },
     /** Whether it responds within 1.5 s. Concurrent calls share one result. */
     answers: probe.responds,
+    /** Why it did not respond; only asked while it does not. */
+    failure: probe.failure,
     pool,
     /** The primary's time, measured by each check of whether it responds. */
     clock,

@@ -1,6 +1,6 @@
 import { cpus } from 'node:os';
 import mongoose from 'mongoose';
-import { within } from '../async/timeout';
+import { NoAnswerError, within } from '../async/timeout';
 
 /** Within what time a server must respond, in milliseconds. */
 const ANSWER_TIMEOUT = 1500;
@@ -29,8 +29,17 @@ export function createProbe(uri: string, question: Question) {
   return {
     /** Resolves within 1.5 s, unless this machine is busy. Concurrent calls share one result. */
     responds: (): Promise<boolean> => (asking ??= asker.answers(question).finally(() => (asking = undefined))),
+    /** Why it did not respond; only asked while it does not. */
+    failure: asker.failure,
     close: asker.close,
   };
+}
+
+/** What anyone may read of a failure: no addresses. */
+export function publicCause(failure: Error): string {
+  if (failure instanceof NoAnswerError) return failure.message;
+  const code = /\bE[A-Z]{4,}\b/.exec(failure.message)?.[0] ?? failure.name;
+  return `no connection (${code})`;
 }
 
 type Question = (client: mongoose.mongo.MongoClient) => Promise<unknown>;
@@ -38,15 +47,24 @@ type Question = (client: mongoose.mongo.MongoClient) => Promise<unknown>;
 /** Asks questions, which are reads of any kind, over so many connections of its own. */
 export function createAsker(uri: string, connections: number) {
   let connecting: Promise<mongoose.mongo.MongoClient> | undefined;
+  // by address; the driver retries for longer than an answer is waited for, so its own errors would come too late
+  const unreachable = new Map<string, Error>();
+
+  async function open(): Promise<mongoose.mongo.MongoClient> {
+    const client = new mongoose.mongo.MongoClient(uri, { ...OPTIONS, maxPoolSize: connections });
+    client.on('serverDescriptionChanged', ({ address, newDescription: { error } }) => {
+      if (error) unreachable.set(address, error);
+      else unreachable.delete(address);
+    });
+    return client.connect();
+  }
 
   function connect(): Promise<mongoose.mongo.MongoClient> {
-    connecting ??= mongoose.mongo.MongoClient.connect(uri, { ...OPTIONS, maxPoolSize: connections }).catch(
-      (error: unknown) => {
-        // a client that never connected stays closed, so retry; a connected one reconnects by itself
-        connecting = undefined;
-        throw error;
-      },
-    );
+    connecting ??= open().catch((error: unknown) => {
+      // a client that never connected stays closed, so retry; a connected one reconnects by itself
+      connecting = undefined;
+      throw error;
+    });
     return connecting;
   }
 
@@ -64,6 +82,9 @@ export function createAsker(uri: string, connections: number) {
       // without this, healthy databases counted as away for seconds while compilers ran on the same machine
       return isAnswered || (wasBusy() && (await answersWithin(question, LATE_TIMEOUT)));
     },
+    /** Why the last question was not answered: a server that cannot be reached or, if all can, the time that has passed. */
+    failure: (): Error =>
+      unreachable.values().next().value ?? new NoAnswerError(`no answer within ${String(ANSWER_TIMEOUT)} ms`),
     close: async (): Promise<void> => {
       const client = await connecting?.catch(() => undefined);
       await client?.close();

@@ -1,6 +1,7 @@
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 import { type Connection, trusted } from 'mongoose';
+import type { ApiKey } from '../auth/keys';
 import type { Config } from '../config';
 import { stateCondition } from './keyDocuments';
 import type { ControlModels } from './models';
@@ -61,6 +62,13 @@ export function createPepperGuard(
     return { salt, hash: (await hashOf(KEY_PEPPER, salt)).toString('base64') };
   }
 
+  /** Matches active keys that are hashed with the pepper before the one with this number (`left`), or with one before that (`lost`). */
+  function filterOf(state: 'left' | 'lost', current: number) {
+    // a key without a number has the first pepper
+    const previous = current === 1 ? null : current - 1;
+    return { ...active(), pepper: state === 'left' ? previous : trusted({ $nin: [current, previous] }) };
+  }
+
   async function knownAs(fingerprint: Fingerprint): Promise<PepperState['known']> {
     if (await matches(KEY_PEPPER, fingerprint)) return 'current';
     return KEY_PEPPER_PREVIOUS !== undefined && (await matches(KEY_PEPPER_PREVIOUS, fingerprint)) ? 'previous' : 'none';
@@ -101,13 +109,17 @@ export function createPepperGuard(
       const match = await knownAs(fingerprint);
       const current = fingerprint.number ?? 0;
       if (match !== 'current' || current === 0) return { known: match, left: 0, lost: 0 };
-      // a key without a number has the first pepper
-      const previous = current === 1 ? null : current - 1;
       const [left, lost] = await Promise.all([
-        apiKeys.countDocuments({ ...active(), pepper: previous }),
-        apiKeys.countDocuments({ ...active(), pepper: trusted({ $nin: [current, previous] }) }),
+        apiKeys.countDocuments(filterOf('left', current)),
+        apiKeys.countDocuments(filterOf('lost', current)),
       ]);
       return { known: match, left, lost };
+    },
+    /** The keys that `state` counts, at most 20, those first that were never used, or not for the longest time. */
+    async longestUnused(state: 'left' | 'lost'): Promise<ApiKey[]> {
+      const fingerprint = await rows.findOne({ _id: 'pepper' });
+      const filter = fingerprint === null ? active() : filterOf(state, fingerprint.number ?? 0);
+      return apiKeys.find(filter).sort({ last_used_at: 1, _id: 1 }).limit(20).lean();
     },
     /** The fingerprint of the pepper that the keys are hashed with. */
     async fingerprint(): Promise<Fingerprint> {

@@ -36,6 +36,14 @@ interface Change {
 const NO_FAILURES = { failed: [], failing_since: null, probes: 0 } as const;
 const NO_LEASE = { holder: null, until: new Date(0) } as const;
 
+/** Some of the endpoints that a question is about, those whose secret was replaced last first. */
+export interface Sample {
+  readonly count: number;
+  readonly rows: readonly Pick<EndpointRow, '_id' | 'organisation_id' | 'rotated_at'>[];
+}
+/** The most rows of a sample. */
+const SAMPLE = 20;
+
 /** Why there can be no other endpoint. */
 export const tooManyEndpoints = (most: number): string =>
   most === 0
@@ -82,6 +90,12 @@ export function createWebhookEndpoints(models: ControlModels, plans: Plans, now:
     new Map(
       await Promise.all(ENDPOINT_STATES.map(async (state) => [state, await rows.countDocuments({ state })] as const)),
     );
+
+  async function sample(filter: mongo.Filter<EndpointRow>): Promise<Sample> {
+    const projection = { organisation_id: 1, rotated_at: 1 } as const;
+    const first = { projection, sort: { rotated_at: -1, _id: 1 }, limit: SAMPLE } as const;
+    return { count: await rows.countDocuments(filter), rows: await rows.find(filter, first).toArray() };
+  }
 
   const filterOf = (id: string, { organisationId }: Pick<Authority, 'organisationId'>) => ({
     _id: id,
@@ -203,10 +217,11 @@ export function createWebhookEndpoints(models: ControlModels, plans: Plans, now:
     /** Whether any organisation has an endpoint, or one with a master secret other than these; null is that of those that name none. */
     any: async ({ except = [] }: { readonly except?: readonly (string | null)[] } = {}): Promise<boolean> =>
       (await rows.findOne(otherMasters(except), { projection: { _id: 1 } })) !== null,
-    countExcept: (masters: readonly (string | null)[]): Promise<number> => rows.countDocuments(otherMasters(masters)),
+    /** Endpoints whose secret is derived from another master secret than these. */
+    except: (masters: readonly (string | null)[]): Promise<Sample> => sample(otherMasters(masters)),
     /** Endpoints whose secret was replaced since a time, and whose former one is derived from another master secret than these. */
-    countFormerExcept: (masters: readonly (string | null)[], since: Date): Promise<number> =>
-      rows.countDocuments({ rotated_at: { $gt: since }, former_master: { $nin: masters as string[] } }),
+    formerExcept: (masters: readonly (string | null)[], since: Date): Promise<Sample> =>
+      sample({ rotated_at: { $gt: since }, former_master: { $nin: masters as string[] } }),
     counts,
     lastCounts: createLastKnown<ReadonlyMap<EndpointState, number>>(new Map(), counts),
   };

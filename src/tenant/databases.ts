@@ -145,6 +145,8 @@ export async function connectDatabases(options: DatabaseOptions) {
     },
     /** Whether the database responds within 1.5 s. Concurrent calls share one result. */
     answers: deployment.answers,
+    /** Why it did not respond. */
+    failure: deployment.failure,
     /** Writes the way requests do. @throws the reason if the database refuses writes */
     tryWriting: async (): Promise<void> => {
       try {
@@ -167,6 +169,8 @@ export async function connectDatabases(options: DatabaseOptions) {
     },
     /** Whether the control database can read keys within 1.5 s; if not, it may just be slow. */
     findsKeys: keys.responds,
+    /** Why it could not. */
+    keysFailure: keys.failure,
     /** The database's time, in milliseconds since 1970, by which keys and sessions expire. */
     now: clock.now,
     /** How far the database's clock is ahead of this machine's, in milliseconds; undefined before it was measured. */

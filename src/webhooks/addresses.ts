@@ -27,7 +27,8 @@ function isPublic(address: string): boolean {
   return !(parsed instanceof ipaddr.IPv6) || parsed.match(GLOBAL);
 }
 
-/** The reason for a refusal that WEBHOOK_ALLOWED_RANGES could lift. */
+/** Reasons for refusals that WEBHOOK_ALLOWED_RANGES could lift. */
+export const NOT_HTTPS = 'must begin with https://';
 export const NOT_PUBLIC_ADDRESS = 'is not a public address';
 
 /** `ranges` are allowed even if they are not public, and even without TLS. */
@@ -61,7 +62,7 @@ export function endpointUrl(text: string, policy: AddressPolicy): URL {
   if (!URL.canParse(trimmed)) throw new RefusedAddress('is not a URL, e.g. https://example.com/webhooks');
   const url = new URL(trimmed);
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && policy.allowsPlain))
-    throw new RefusedAddress('must begin with https://');
+    throw new RefusedAddress(NOT_HTTPS);
   if (url.username !== '' || url.password !== '')
     throw new RefusedAddress('must have no user name or password; check the signature of what arrives instead');
   if (url.port === '0') throw new RefusedAddress('must have another port than 0');

@@ -5,7 +5,7 @@ import { createFailureLog } from '../log';
 import type { Control } from '../organisations/control';
 import { organisationOf } from '../organisations/webhookRows';
 import { createAddressPolicy, dnsNames } from './addresses';
-import { createMasterSecret, OTHER_SECRET, RESTORE_SECRET } from './masterSecret';
+import { createMasterSecret, OTHER_SECRET, RESTORE_PREVIOUS, RESTORE_SECRET } from './masterSecret';
 import { createOperatorWebhook } from './operatorWebhook';
 import { createPoster } from './post';
 import { createSender } from './sending';
@@ -62,6 +62,9 @@ export function createWebhooks({ logger, isDown, onOutcome, ...stores }: Gateway
       },
       onOtherSecret: () => {
         logger.error(`webhooks are not sent: ${OTHER_SECRET}; ${RESTORE_SECRET}`);
+      },
+      onCutShort: (problem) => {
+        logger.warn(`${problem}; ${RESTORE_PREVIOUS}`);
       },
     });
   const { OPERATOR_WEBHOOK_URL: url, OPERATOR_WEBHOOK_SECRET: secrets } = stores.config;

@@ -1,6 +1,7 @@
 import { hkdfSync } from 'node:crypto';
 import type { Databases } from '../tenant/databases';
 import type { Control } from '../organisations/control';
+import type { Sample } from '../organisations/webhookEndpoints';
 import { DAY } from '../units';
 
 /*
@@ -10,6 +11,11 @@ import { DAY } from '../units';
 
 /** How long deliveries are also signed with a replaced secret, in milliseconds. */
 export const OVERLAP = DAY;
+
+export interface Overlap extends Sample {
+  /** When the last of them ends; undefined if there are none. */
+  readonly until: Date | undefined;
+}
 
 interface Fingerprint {
   readonly _id: 'webhook_secret';
@@ -27,6 +33,16 @@ export const OTHER_SECRET =
   'WEBHOOK_SECRET does not match the existing webhook endpoints, so receivers would reject what is sent';
 export const RESTORE_SECRET =
   'set it to its former value; to replace it, set WEBHOOK_SECRET_PREVIOUS to the former value, or delete all webhook endpoints first';
+
+/** What is wrong while former secrets no longer sign, although receivers were told that they would; undefined if nothing is. */
+export function cutShortText({ count, until }: Overlap): string | undefined {
+  if (!until) return undefined;
+  const endpoints = count === 1 ? '1 endpoint was' : `${String(count)} endpoints were`;
+  return `${endpoints} rotated, and posts are no longer also signed with the previous secret, as promised until ${until.toISOString()}`;
+}
+/** What to do about it. */
+export const RESTORE_PREVIOUS =
+  'set WEBHOOK_SECRET_PREVIOUS to the former WEBHOOK_SECRET on every gateway until then, unless it leaked';
 
 export class WrongSecretError extends Error {
   override readonly name = 'WrongSecretError';
@@ -75,6 +91,13 @@ export function createMasterSecret(
   /** Whether the secrets of all existing endpoints are derived from one of these master secrets. */
   const fits = async (): Promise<boolean> => !(await webhooks.any({ except: await namesOf(known) }));
 
+  /** The endpoints that were promised signatures by a former secret, which is derived from none of these master secrets. */
+  async function overlap(fingerprints: readonly string[]): Promise<Overlap> {
+    const sample = await webhooks.formerExcept(await namesOf(fingerprints), new Date(databases.now() - OVERLAP));
+    const last = sample.rows[0]?.rotated_at;
+    return { ...sample, until: last ? new Date(last.getTime() + OVERLAP) : undefined };
+  }
+
   return {
     fits,
     /** The fingerprint that new secrets are stored with. */
@@ -88,11 +111,12 @@ export function createMasterSecret(
       if (wanted === check) return current;
       return known.includes(wanted) ? previous : undefined;
     },
-    /** How many endpoints still have a secret that is derived from another than the current master secret. */
-    outdated: async (): Promise<number> => webhooks.countExcept(await namesOf([check])),
-    /** How many have a new secret, and are also signed with one that is derived from another than the current master secret. */
-    overlapping: async (): Promise<number> =>
-      webhooks.countFormerExcept(await namesOf([check]), new Date(databases.now() - OVERLAP)),
+    /** The endpoints that still have a secret that is derived from another than the current master secret. */
+    outdated: async (): Promise<Sample> => webhooks.except(await namesOf([check])),
+    /** Those that have a new secret, and are also signed with one that is derived from another than the current master secret. */
+    overlapping: (): Promise<Overlap> => overlap([check]),
+    /** Those that should be, but are not, because it is derived from none of these master secrets. */
+    cutShort: (): Promise<Overlap> => overlap(known),
     /**
      * Call it before an endpoint is created or its secret replaced: without endpoints, it stores the fingerprint of the current master secret,
      * so that gateways with different ones do not both create some. @throws WrongSecretError if a secret is derived from none of these

@@ -3,7 +3,7 @@ import { WORKED_ENDPOINTS } from '../limits';
 import type { Leased } from '../organisations/webhookLeases';
 import { organisationOf } from '../organisations/webhookRows';
 import { createShares } from '../async/shares';
-import type { MasterSecret } from './masterSecret';
+import { cutShortText, type MasterSecret } from './masterSecret';
 import { createPostSlots } from './postSlots';
 import { runLease, type RunOptions } from './run';
 import type { Outcome } from './work';
@@ -23,23 +23,27 @@ export interface WorkersOptions extends Omit<RunOptions, 'slots' | 'isEnding' | 
   readonly onError: (error: unknown) => void;
   /** Called once if nothing is sent because WEBHOOK_SECRET has changed. */
   readonly onOtherSecret: () => void;
+  /** Called once while endpoints are promised signatures by a former secret that this gateway cannot derive. */
+  readonly onCutShort: (problem: string) => void;
 }
 
-export function createWorkers({ secret, onError, onOtherSecret, ...options }: WorkersOptions) {
+export function createWorkers({ secret, onError, onOtherSecret, onCutShort, ...options }: WorkersOptions) {
   const { webhookLeases: leases } = options.control;
   const { now } = options.databases;
   const slots = createPostSlots();
   const shares = createShares(WORKED_ENDPOINTS);
   const running = new Map<string, Promise<void>>();
   let [waited, isFull] = [0, false];
-  let checked: { readonly at: number; readonly fits: boolean } | undefined;
+  let checked: { readonly at: number; readonly fits: boolean; readonly isCutShort: boolean } | undefined;
 
   /** Whether WEBHOOK_SECRET is that of the endpoints, as last compared. */
   async function mayWork(): Promise<boolean> {
     if (checked && performance.now() - checked.at < CHECK_EVERY) return checked.fits;
     const fits = await secret.fits();
     if (!fits && checked?.fits !== false) onOtherSecret();
-    checked = { at: performance.now(), fits };
+    const problem = fits ? cutShortText(await secret.cutShort()) : undefined;
+    if (problem !== undefined && !checked?.isCutShort) onCutShort(problem);
+    checked = { at: performance.now(), fits, isCutShort: problem !== undefined };
     return fits;
   }
 

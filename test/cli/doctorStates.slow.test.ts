@@ -82,7 +82,9 @@ function rows(page: string): Row[] {
 function printed(stdout: string, names: readonly (readonly [string | RegExp, string])[]): Said[] {
   let text = stdout;
   for (const [here, there] of names) text = text.replaceAll(here, there);
+  // which keys and endpoints, on lines of their own
   return text
+    .replaceAll(/^ {8}(?:key|endpoint) .*\n/gm, '')
     .split(/^(?=(?:ok {4}|warn {2}|failed) {2}\S)/m)
     .filter((entry) => entry !== '')
     .map((entry) => {

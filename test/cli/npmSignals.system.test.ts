@@ -65,9 +65,11 @@ test('the guide for operators, the unit for systemd and the image start gateways
   expect(tried).toEqual(expect.arrayContaining(named));
   for (const [, line] of guide.matchAll(/`web: ([^`]+)`/g)) expect(tried).toContain(line);
   expect(read('deploy/systemd/scopegate.service')).toMatch(
-    /^ExecStart=\/usr\/bin\/env node \S+\/dist\/main\.js serve$/m,
+    /^ExecStart=\/usr\/bin\/env [^\n]*\\\n(?:.*\\\n)*    node --max-semi-space-size=16 \S+\/dist\/main\.js serve$/m,
   );
-  expect(read('Dockerfile')).toMatch(/^ENTRYPOINT \["node", "dist\/main\.js"\]\nCMD \["serve"\]$/m);
+  expect(read('Dockerfile')).toMatch(
+    /^ENTRYPOINT \["node", "--max-semi-space-size=16", "dist\/main\.js"\]\nCMD \["serve"\]$/m,
+  );
 });
 
 test.each(STARTS)('%s leaves neither port nor process after %j', async (command, { signal, to, shell }) => {

@@ -53,6 +53,12 @@ async function stored({ id }: Key): Promise<ApiKey> {
 const pepperCheck = (peppers: Record<string, string>): Promise<unknown> =>
   checkOf(commandLine({ CONTROL_DATABASE, ...peppers }), 'pepper');
 
+/** A key that was never used, as doctor names it. */
+const named = ({ id }: Key): object => ({
+  ...{ kind: 'key', id, organisation_id: organisation.id, prefix: expect.stringMatching(/^svc_live_/) as unknown },
+  ...{ name: expect.any(String) as unknown, last_four: expect.any(String) as unknown, last_used_at: null },
+});
+
 test('a key hashed with the previous pepper works, and is rehashed with the new one when used', async () => {
   const first = await stored(keys.used);
   expect(await pepperCheck(BOTH)).toMatchObject({
@@ -119,6 +125,7 @@ test('without KEY_PEPPER_PREVIOUS the remaining keys do not work, and doctor say
     ok: false,
     detail: '5 active keys are hashed with the former pepper and do not work',
     fix: expect.stringContaining('set KEY_PEPPER_PREVIOUS') as unknown,
+    objects: { count: 5, first: expect.arrayContaining([named(keys.unused)]) as unknown },
   });
 });
 

@@ -2,7 +2,7 @@ import type { Json } from '../support/client';
 import { late } from '../support/gateway';
 import { startReceiver } from '../support/receiver';
 import { Webhook } from 'standardwebhooks';
-import { commandLine, makeOrganisation, NOBODY } from './commandLine';
+import { checkOf, commandLine, makeOrganisation, NOBODY } from './commandLine';
 
 /* Webhook endpoints on the command line. */
 
@@ -120,9 +120,36 @@ test.each([
   expect(await cli.failed(exit, 'webhook', ...args.map((arg) => (arg === 'ORG' ? org : arg)))).toContain(text);
 });
 
-test('without WEBHOOK_SECRET create says what to set', async () => {
+test('while the former WEBHOOK_SECRET is needed doctor names the endpoints, and warns if it was removed too soon', async () => {
+  const [former, next] = ['the former master secret of webhooks', 'the next master secret of webhooks'];
+  const first = commandLine({ WEBHOOK_SECRET: former });
+  const both = commandLine({ ...first.environment, WEBHOOK_SECRET: next, WEBHOOK_SECRET_PREVIOUS: former });
+  const alone = commandLine({ ...first.environment, WEBHOOK_SECRET: next });
+  const { id: of } = await makeOrganisation(first);
+  const { id } = await first.json<{ id: string }>('webhook', 'create', '--org', of, '--url', 'https://example.com/');
+  const objects = { count: 1, first: [{ kind: 'endpoint', id, organisation_id: of }] };
+  const needed = { ok: true, detail: expect.stringContaining('1 endpoint needs WEBHOOK_SECRET_PREVIOUS') as unknown };
+  expect(await checkOf(both, 'webhooks')).toEqual({ name: 'webhooks', ...needed, objects });
+  expect((await both.run('doctor')).stdout).toContain(`so keep it\n        endpoint ${id} of organisation ${of}\n`);
+  await both.json('webhook', 'rotate', id);
+  const until = expect.stringMatching(
+    /posts to 1 endpoint are also signed by WEBHOOK_SECRET_PREVIOUS until \d{4}-\S+Z, so keep it$/,
+  ) as unknown;
+  expect(await checkOf(both, 'webhooks')).toEqual({ name: 'webhooks', ok: true, detail: until, objects });
+  expect(await checkOf(alone, 'webhooks')).toEqual({
+    ...{ name: 'webhooks', ok: true, objects },
+    detail: expect.stringMatching(/1 endpoint was rotated, and posts are no longer also signed .* until \d{4}-\S+Z$/),
+    fix: expect.stringContaining('set WEBHOOK_SECRET_PREVIOUS to the former WEBHOOK_SECRET on every gateway'),
+  });
+});
+
+test('without WEBHOOK_SECRET create says what to set, and without WEBHOOK_ALLOWED_RANGES what opens http', async () => {
   const bare = commandLine();
+  const closed = commandLine({ ...bare.environment, WEBHOOK_SECRET: 'a master secret of webhooks, for tests' });
   const { id } = await makeOrganisation(bare);
   const said = await bare.failed(1, 'webhook', 'create', '--org', id, '--url', 'https://example.com/');
   expect(said).toContain('WEBHOOK_SECRET is not set');
+  expect(await closed.failed(2, 'webhook', 'create', '--org', id, '--url', 'http://10.0.0.1/')).toContain(
+    '--url: must begin with https://, or http:// for an address in WEBHOOK_ALLOWED_RANGES',
+  );
 });

@@ -16,9 +16,9 @@ import { openShell, type Shell } from './shell';
 
 const BLOCKS = blocksOf(WALKED);
 /** How commands that need a program other than Node begin, or that install one. */
-const ABSENT = /^(docker |kubectl |mongodump |git |mkdir -p data\/main\s)/;
+const ABSENT = /^(docker |kubectl |mongodump |mongosh |git |mkdir -p data\/main\s)/;
 /** Number of blocks that need one of them. */
-const IDLE = 7;
+const IDLE = 9;
 
 let folder: string;
 let programs: string;

@@ -81,10 +81,15 @@ describe('a caller that is too slow', () => {
   });
 
   test('with its body gets 408', async () => {
-    problemOf(
-      await answerTo(`${head('POST /graphql', key, JSON_BODY, 'Content-Length: 100')}\r\n{"que`, strict.url),
-      408,
+    const answer = await answerTo(
+      `${head('POST /graphql?a=b', key, JSON_BODY, 'Content-Length: 100')}\r\n{"que`,
+      strict.url,
     );
+    const { request_id } = problemOf(answer, 408);
+    // the request's own line, with its caller, has the same id
+    await eventually(() => strict.logs.find((line) => line.request_id === request_id && line.key_id !== undefined));
+    const refused = strict.logs.find((line) => line.request_id === request_id && line.status === 408);
+    expect(refused).toMatchObject({ reason: 'ERR_HTTP_REQUEST_TIMEOUT', method: 'POST', path: '/graphql' });
   });
 
   test('to send anything is disconnected', async () => {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { openDatabaseProxy } from '../../faults/databaseProxy';
 import { generateKey } from '../../src/auth/keys';
 import { isAlive } from '../../src/embedded/process';
 import { makeKey, makeOrganisation } from '../support/factories';
@@ -122,6 +123,21 @@ test('while the database is paused the gateway is live but not ready; it recover
   await eventually(async () => (await readiness()).status === 200);
   await eventually(() => states().length >= before + 2);
   expect(states().slice(before)).toEqual(['unavailable', 'ok']);
+});
+
+test('/readyz says why a database is away, without its address, and the log with it', async () => {
+  const proxy = await openDatabaseProxy(database.uri, { onReply: (reply) => reply });
+  await using own = await startGateway({ MONGODB_URI: proxy.uri });
+  expect((await fetch(`${own.url}/readyz`)).status).toBe(200);
+  await proxy.close();
+  await eventually(async () => {
+    const { detail } = (await (await fetch(`${own.url}/readyz`)).json()) as { readonly detail?: string };
+    return detail === 'no connection (ECONNREFUSED)';
+  }, SOON);
+  const { host } = new URL(proxy.uri);
+  const line = await eventually(() => own.logs.find(({ msg }) => msg === 'the database is not responding'));
+  expect(line).toMatchObject({ database: 'unavailable', error: { message: expect.any(String) as unknown } });
+  expect(JSON.stringify(line.error)).toMatch(new RegExp(`no answer within|${host}`));
 });
 
 test('a gateway that records events stops within its time limit while the database is paused', async () => {

@@ -169,6 +169,9 @@ test('after a restore every consumer gets a gap, and what the log says was revok
     outcome: 'due',
   });
   expect(await answers()).toEqual([200, 200, 200]);
+  const asked = 'without --yes 1 organisation would not be erased again';
+  expect((await cli.run(...args, '--dry-run')).stderr).toContain(asked);
+  expect((await cli.run(...args, '--dry-run', '--yes')).stderr).not.toContain(asked);
   const { code, stderr } = await cli.run(...args, '--json');
   expect([code, stderr]).toEqual([1, expect.stringContaining('add --yes to erase again 1 organisation')]);
   expect(await answers()).toEqual([401, 401, 403]);

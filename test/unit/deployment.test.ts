@@ -101,3 +101,19 @@ test('everything the Dockerfile copies from the context exists', () => {
   );
   expect(copied.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
 });
+
+test('the unit for systemd starts with scopegate.env of the guide for operators, whose paths are for commands', () => {
+  const [, guide = ''] = read('docs/guides/operators.md').split('cat > scopegate.env <<END\n');
+  const settings = guide.split('\nEND\n')[0]!.replaceAll(/^# (?=[A-Z_]+=)/gm, '');
+  const files = [...settings.matchAll(/^([A-Z_]+_FILE)=secrets\/(.+)$/gm)];
+  expect(files).toHaveLength(5);
+  // Redis is a comment in both
+  const unit = read('deploy/systemd/scopegate.service').replaceAll(/^#(?= {4}REDIS|LoadCredential)/gm, '');
+  const lines = unit.replaceAll(/^#.*\n/gm, '').replaceAll(/\\\n\s*/g, '');
+  const [, set = ''] = /^ExecStart=\/usr\/bin\/env (.*) node /m.exec(lines)!;
+  // what env sets counts before EnvironmentFile, which counts before Environment
+  expect(set.split(/ +/).sort()).toEqual(files.map(([, name = '', file = '']) => `${name}=%d/${file}`).sort());
+  for (const [, , file = ''] of files)
+    expect(lines).toContain(`LoadCredential=${file}:/etc/scopegate/secrets/${file}\n`);
+  expect(lines).toMatch(/^EnvironmentFile=\/etc\/scopegate\/scopegate\.env$/m);
+});

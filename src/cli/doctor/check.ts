@@ -12,6 +12,25 @@ export interface CheckResult {
   readonly detail: string;
   /** What to do about the failure or, if the check is ok, about the warning that `detail` gives. */
   readonly fix?: string | undefined;
+  /** What `detail` counts. */
+  readonly objects?: Objects | undefined;
+}
+
+/** What a check found, of which the first are named: an organisation's keys or webhook endpoints. */
+export interface Objects {
+  readonly count: number;
+  readonly first: readonly ShownObject[];
+}
+
+export interface ShownObject {
+  readonly kind: 'key' | 'endpoint';
+  readonly id: string;
+  readonly organisation_id: string;
+  /** Of keys. */
+  readonly name?: string;
+  readonly prefix?: string;
+  readonly last_four?: string;
+  readonly last_used_at?: Date | null;
 }
 
 /** Passed to each check of an open database. */
@@ -28,6 +47,7 @@ export class Finding extends Error {
   constructor(
     detail: string,
     readonly fix: string,
+    readonly objects?: Objects,
   ) {
     super(detail);
   }
@@ -43,6 +63,7 @@ export async function examine(
     const result = await work();
     return { name, ok: true, ...(typeof result === 'string' ? { detail: result } : result) };
   } catch (error) {
-    return { name, ok: false, detail: messageOf(error), fix: error instanceof Finding ? error.fix : fix };
+    const finding = error instanceof Finding ? { fix: error.fix, objects: error.objects } : { fix };
+    return { name, ok: false, detail: messageOf(error), ...finding };
   }
 }

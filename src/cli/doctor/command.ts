@@ -4,7 +4,7 @@ import { CommandFailure, interrupted, interruption, isAbort, usageFailure } from
 import type { JsonOption } from '../help';
 import { openStore, type Store } from '../store';
 import { note, paint, escapeText, escapeLines, print, printJson, printPainted } from '../terminal';
-import { type Check, examine, Finding } from './check';
+import { type Check, examine, Finding, type ShownObject } from './check';
 import { uriVariable, explainOpening } from '../connection';
 import {
   checkNode,
@@ -120,8 +120,28 @@ async function* examineAll(fix: boolean, production: boolean, signal: AbortSigna
   }
 }
 
-function show({ name, ok, detail, fix }: Check): void {
+/** One line of an object that a check counts. */
+function objectText({
+  kind,
+  id,
+  organisation_id,
+  name,
+  prefix = '',
+  last_four = '',
+  last_used_at: at,
+}: ShownObject): string {
+  const used = at ? `last used ${at.toISOString()}` : 'never used';
+  const key = kind === 'key' ? `, ${prefix}…${last_four} (${name ?? ''}), ${used}` : '';
+  return `${kind} ${id} of organisation ${organisation_id}${key}`;
+}
+
+function show({ name, ok, detail, fix, objects }: Check): void {
   const [colour, word] = MARKS[ok ? (fix ? 'warn' : 'ok') : 'failed'];
   printPainted(`${paint(process.stdout, colour, word)}  ${escapeText(name)}: ${escapeLines(detail)}`);
+  if (objects) {
+    for (const object of objects.first) print(`        ${escapeText(objectText(object))}`);
+    const more = objects.count - objects.first.length;
+    if (more > 0) print(`        and ${String(more)} more`);
+  }
   if (fix !== undefined) print(`        fix: ${fix}`);
 }

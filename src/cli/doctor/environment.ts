@@ -1,14 +1,22 @@
 import { Redis } from 'ioredis';
-import type { Config } from '../../config';
+import type { ApiKey } from '../../auth/keys';
+import { type Config, sourceOf } from '../../config';
 import { SHARE_LIMITS, unsharedLimits } from '../unsharedLimits';
 import { OTHER_PEPPER, RESTORE_PEPPER } from '../../organisations/pepper';
 import { DAY } from '../../units';
-import { createMasterSecret, OTHER_SECRET, RESTORE_SECRET } from '../../webhooks/masterSecret';
+import type { Sample } from '../../organisations/webhookEndpoints';
+import {
+  createMasterSecret,
+  cutShortText,
+  OTHER_SECRET,
+  RESTORE_PREVIOUS,
+  RESTORE_SECRET,
+} from '../../webhooks/masterSecret';
 import { behindOf } from '../../webhooks/operatorWebhook';
 import { NO_SECRET, webhookSettings } from '../../webhooks/settings';
 import { messageOf } from '../ending';
 import { counted } from '../terminal';
-import { type Check, examine, Finding, type DoctorContext } from './check';
+import { type Check, examine, Finding, type DoctorContext, type Objects, type ShownObject } from './check';
 
 /** Oldest supported Node version: major, minor (package.json, engines). */
 const OLDEST = [20, 19] as const;
@@ -37,24 +45,35 @@ export function checkPepperIsSet({ KEY_PEPPER }: Config): Check {
 export function checkPepper({ store: { control }, config: { KEY_PEPPER_PREVIOUS } }: DoctorContext): Promise<Check> {
   return examine('pepper', RESTORE_PEPPER, async () => {
     const { known, left, lost } = await control.pepper.state();
+    const shown = async (state: 'left' | 'lost'): Promise<Objects> => ({
+      count: state === 'left' ? left : lost,
+      first: (await control.pepper.longestUnused(state)).map(shownKey),
+    });
     if (known === 'none') throw new Error(OTHER_PEPPER);
     if (known === 'previous')
       return 'the keys are hashed with KEY_PEPPER_PREVIOUS, which KEY_PEPPER replaces when a gateway starts with both';
     const fits = 'KEY_PEPPER is the one that keys are hashed with';
     if (lost > 0) {
-      const replace = 'rotate or revoke them; key list shows when each was last used';
-      throw new Finding(`${keys(lost)} hashed with a pepper before KEY_PEPPER_PREVIOUS and no longer work`, replace);
+      const replace = 'rotate or revoke them';
+      const detail = `${keys(lost)} hashed with a pepper before KEY_PEPPER_PREVIOUS and no longer work`;
+      throw new Finding(detail, replace, await shown('lost'));
     }
     if (KEY_PEPPER_PREVIOUS === undefined) {
       if (left === 0) return fits;
       const fix = 'set KEY_PEPPER_PREVIOUS to the former pepper until they have been used, or revoke them';
-      throw new Finding(`${keys(left)} hashed with the former pepper and do not work`, fix);
+      throw new Finding(`${keys(left)} hashed with the former pepper and do not work`, fix, await shown('left'));
     }
     if (left === 0)
       return `${fits}; no active key needs KEY_PEPPER_PREVIOUS, so unset it on every gateway unless it is the next pepper`;
-    return `${fits}; ${keys(left)} hashed with KEY_PEPPER_PREVIOUS until ${left === 1 ? 'it is' : 'they are'} next used, so keep it`;
+    const until = `until ${left === 1 ? 'it is' : 'they are'} next used`;
+    const detail = `${fits}; ${keys(left)} hashed with KEY_PEPPER_PREVIOUS ${until}, so keep it`;
+    return { detail, objects: await shown('left') };
   });
 }
+
+const shownKey = ({ _id, organisation, name, prefix, last_four, last_used_at }: ApiKey): ShownObject => ({
+  ...{ kind: 'key', id: _id, organisation_id: organisation.id, name, prefix, last_four, last_used_at },
+});
 
 const keys = (count: number): string => `${counted(count, 'active key')} ${count === 1 ? 'is' : 'are'}`;
 
@@ -71,7 +90,8 @@ export async function checkProxy({ store: { control } }: DoctorContext): Promise
 /** Whether the Redis at REDIS_URL responds; without REDIS_URL, limits are per instance, which is a warning if there are several. */
 export function checkRedis(config: Config): Promise<Check> {
   const { REDIS_URL } = config;
-  return examine('redis', 'start Redis at REDIS_URL; without it each instance limits on its own', async () => {
+  const variable = sourceOf('REDIS_URL');
+  return examine('redis', `start Redis at ${variable}; without it each instance limits on its own`, async () => {
     if (REDIS_URL === undefined) {
       const detail = unsharedLimits(config);
       return detail === undefined ? 'REDIS_URL is not set: limits are kept in memory' : { detail, fix: SHARE_LIMITS };
@@ -91,7 +111,11 @@ export function checkRedis(config: Config): Promise<Check> {
       await redis.ping();
       return 'connected';
     } catch (error) {
-      throw new Error(`cannot reach Redis (${messageOf(reason ?? error)})`);
+      const message = messageOf(reason ?? error);
+      if (!/^(WRONGPASS|NOAUTH|NOPERM|ERR .*(AUTH|password)) ?/i.test(message))
+        throw new Error(`cannot reach Redis (${message})`);
+      const fix = `correct user name and password in ${variable}, percent-encoded, or in Redis; without it each instance limits on its own`;
+      throw new Finding(`Redis rejects this user or password (${message})`, fix);
     } finally {
       redis.disconnect();
     }
@@ -119,6 +143,11 @@ export async function checkOperatorWebhook({ store, config }: DoctorContext): Pr
   return { name, ok: true, detail, fix };
 }
 
+const shownEndpoints = ({ count, rows }: Sample): Objects => ({
+  count,
+  first: rows.map(({ _id, organisation_id }) => ({ kind: 'endpoint', id: _id, organisation_id })),
+});
+
 /** Whether webhooks can be sent: if there are endpoints, whether WEBHOOK_SECRET is the one they were created with. */
 export function checkWebhooks({ store, config }: DoctorContext): Promise<Check> {
   return examine('webhooks', RESTORE_SECRET, async () => {
@@ -136,13 +165,22 @@ export function checkWebhooks({ store, config }: DoctorContext): Promise<Check> 
     if (all === 0) return 'no endpoints yet';
     const states = [...counts].filter(([, count]) => count > 0).map(([state, count]) => `${String(count)} ${state}`);
     const summary = `${endpoints}: ${states.join(', ')}`;
+    const cutShort = await secret.cutShort();
+    const problem = cutShortText(cutShort);
+    if (problem !== undefined)
+      return { detail: `${summary}; ${problem}`, fix: RESTORE_PREVIOUS, objects: shownEndpoints(cutShort) };
     if (masters.previous === undefined) return summary;
     const outdated = await secret.outdated();
+    if (outdated.count > 0) {
+      const needs = `${counted(outdated.count, 'endpoint')} ${outdated.count === 1 ? 'needs' : 'need'}`;
+      const detail = `${summary}; ${needs} WEBHOOK_SECRET_PREVIOUS until the secret is rotated, so keep it`;
+      return { detail, objects: shownEndpoints(outdated) };
+    }
     const overlapping = await secret.overlapping();
-    if (outdated === 0 && overlapping > 0)
-      return `${summary}; posts to ${counted(overlapping, 'endpoint')} are also signed by WEBHOOK_SECRET_PREVIOUS until 24 hours after the secret was rotated, so keep it`;
-    if (outdated === 0)
-      return `${summary}; none needs WEBHOOK_SECRET_PREVIOUS, so unset it on every gateway unless it is the next secret`;
-    return `${summary}; ${counted(outdated, 'endpoint')} ${outdated === 1 ? 'needs' : 'need'} WEBHOOK_SECRET_PREVIOUS until the secret is rotated, so keep it`;
+    if (overlapping.until) {
+      const detail = `${summary}; posts to ${counted(overlapping.count, 'endpoint')} are also signed by WEBHOOK_SECRET_PREVIOUS until ${overlapping.until.toISOString()}, so keep it`;
+      return { detail, objects: shownEndpoints(overlapping) };
+    }
+    return `${summary}; none needs WEBHOOK_SECRET_PREVIOUS, so unset it on every gateway unless it is the next secret`;
   });
 }

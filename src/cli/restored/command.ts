@@ -56,6 +56,9 @@ export async function restoredCommand({ since, replay, yes, dryRun, json }: Rest
   }
   const left = counts.get('erase')?.left ?? 0;
   if (failures.length > 0) throw new CommandFailure(`${counted(failures.length, 'step')} failed; run it again`);
+  const erasures = dryRun && !yes ? (counts.get('erase')?.due ?? 0) : 0;
+  if (erasures > 0)
+    warn(`without --yes ${counted(erasures, 'organisation')} would not be erased again, and the exit code would be 1`);
   if (left > 0) throw new CommandFailure(`add --yes to erase again ${counted(left, 'organisation')}`);
 }
 

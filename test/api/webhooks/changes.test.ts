@@ -1,39 +1,21 @@
-import { Webhook } from 'standardwebhooks';
 import { databaseName } from '../../../src/mongo/databaseNames';
 import { DAY, HOUR, MINUTE } from '../../../src/units';
-import { createMasterSecret } from '../../../src/webhooks/masterSecret';
 import { eventually } from '../http/eventually';
 import { raw } from '../http/raw';
 import type { Json } from '../../support/client';
-import { metric, withGateway, type TestGateway } from '../../support/gateway';
-import { officeOf, SECRET } from './office';
+import { metric } from '../../support/gateway';
 import {
-  newScene,
-  openWorld,
   untilDelivered,
   untilReleased,
   idsOf,
-  type Scene,
   untilArrived,
   useWorld,
+  verifiedBy,
 } from '../../support/fixtures/webhooks';
 
 /* Changes by users while events are delivered. */
 
 const { world, scene } = useWorld();
-
-/** Whether each of these secrets verifies the last delivery. */
-function verifiedBy({ receiver }: Scene, ...secrets: string[]): boolean[] {
-  const { body, headers } = receiver.arrived.at(-1)!;
-  return secrets.map((secret) => {
-    try {
-      new Webhook(secret).verify(body, headers);
-      return true;
-    } catch {
-      return false;
-    }
-  });
-}
 
 test('after a rotation both secrets sign for 24 hours, then the new one alone; an older one ends at once', async () => {
   const one = await scene();
@@ -49,47 +31,6 @@ test('after a rotation both secrets sign for 24 hours, then the new one alone; a
   await one.admin('send_test_event', { webhook_id: id });
   expect(verifiedBy(one, one.secret, second, third)).toEqual([false, false, true]);
   expect((await one.endpoint()).old_secret_until).toBeNull();
-});
-
-test('WEBHOOK_SECRET is replaced one endpoint at a time: the former one signs until the secret of an endpoint is rotated', async () => {
-  await using own = await openWorld({ EVENTS: 'off' });
-  const [one, other] = [await newScene(own), await newScene(own)];
-  // as gateways of earlier versions stored it
-  await own.endpoints.updateOne({ _id: one.id }, { $unset: { master: '' } });
-  const [environment, next] = [own.environment, 'the master secret of webhooks that comes next'];
-  const testedBy = async (of: Scene, gateway: TestGateway) => {
-    const { admin } = await officeOf(gateway, of.organisation);
-    return { admin, answer: await admin('send_test_event', { webhook_id: of.id }) };
-  };
-  const both = { ...environment, WEBHOOK_SECRET: next, WEBHOOK_SECRET_PREVIOUS: SECRET };
-  let second = '';
-  await withGateway(both, async (gateway) => {
-    const { admin } = await testedBy(one, gateway);
-    expect(verifiedBy(one, one.secret)).toEqual([true]);
-    second = (await admin('rotate_webhook', { webhook_id: one.id })).secret as string;
-    await testedBy(one, gateway);
-    expect(verifiedBy(one, one.secret, second)).toEqual([true, true]);
-    // the other still has one, and both signatures are needed for a day
-    const secret = createMasterSecret(gateway, { current: next, previous: SECRET });
-    expect([await secret.outdated(), await secret.overlapping()]).toEqual([1, 1]);
-    const added = await newScene({ ...own, gateway }, { receiver: one.receiver });
-    await testedBy(added, gateway);
-    expect(verifiedBy(added, added.secret)).toEqual([true]);
-  });
-  // a gateway that has both the other way round, as before the swap
-  await withGateway({ ...environment, WEBHOOK_SECRET_PREVIOUS: next }, async (gateway) => {
-    await testedBy(one, gateway);
-    expect(verifiedBy(one, second)).toEqual([true]);
-  });
-  // without the former one, while an endpoint needs it
-  const alone = { ...environment, WEBHOOK_SECRET: next };
-  await withGateway(alone, async (gateway) => {
-    const { admin, answer } = await testedBy(other, gateway);
-    expect(answer).toMatchObject({ code: 'unavailable', message: expect.stringContaining('WEBHOOK_SECRET_PREVIOUS') });
-    await admin('delete_webhook', { webhook_id: other.id });
-    await testedBy(one, gateway);
-    expect(verifiedBy(one, one.secret, second)).toEqual([false, true]);
-  });
 });
 
 test('a test event and an event resent by hand return their outcome, and affect nothing else', async () => {

@@ -9,6 +9,7 @@ import { createServer as createTlsServer } from 'node:tls';
 import { replyWith } from '../../../faults/databaseProxy';
 import { startDatabase } from '../../operations/database';
 import { plansFile } from '../../support/plansFile';
+import { refusingRedis } from '../../support/refusingRedis';
 import { commandLine, makeOrganisation, newFolder } from '../commandLine';
 import {
   at,
@@ -53,6 +54,17 @@ const OTHERS: States = {
     cli: changed(at(scene).cli, { REDIS_URL: 'redis://ann:hunter2@127.0.0.1:1' }),
     names: [['127.0.0.1:1)', '127.0.0.1:6379)']],
   }),
+  'Redis rejects the password of `REDIS_URL_FILE`': async (scene) => {
+    const redis = await refusingRedis();
+    const file = join(await newFolder(), 'redis-url');
+    await writeFile(file, `redis://ann:hunter2@127.0.0.1:${String(redis.port)}\n`);
+    return {
+      cli: changed(at(scene).cli, { REDIS_URL_FILE: file }),
+      end: () => {
+        redis.close();
+      },
+    };
+  },
 };
 
 export const CONNECTING: States = {

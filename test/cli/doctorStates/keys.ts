@@ -42,14 +42,27 @@ export const KEYS: States = {
 
 const FIRST = 'the first secret that endpoints were made with';
 
-/** Runs doctor with another environment than the one in which an endpoint was created. */
-function askedOfWebhooks(environment: Record<string, string>): Make {
+const REPLACED = {
+  WEBHOOK_SECRET: 'another secret than the endpoints were made with',
+  WEBHOOK_SECRET_PREVIOUS: FIRST,
+};
+
+/** Runs doctor with another environment than the one in which an endpoint was created and, in a third, rotated. */
+function askedOfWebhooks(environment: Record<string, string>, rotatedIn?: Record<string, string>): Make {
   return async (scene) => {
     const { cli } = at(scene);
     const { id } = await makeOrganisation(cli);
     const first = changed(cli, { WEBHOOK_SECRET: FIRST });
-    await first.json('webhook', 'create', '--org', id, '--url', 'https://example.com/hook');
-    return { cli: changed(cli, environment) };
+    const made = await first.json<{ id: string }>(
+      'webhook',
+      'create',
+      '--org',
+      id,
+      '--url',
+      'https://example.com/hook',
+    );
+    if (rotatedIn) await changed(cli, rotatedIn).json('webhook', 'rotate', made.id);
+    return { cli: changed(cli, environment), names: [[/until \d{4}-\S+?Z/g, 'until 2026-11-30T09:25:00.000Z']] };
   };
 }
 
@@ -62,10 +75,12 @@ export const WEBHOOKS: States = {
   '`WEBHOOK_SECRET` does not match the endpoints': askedOfWebhooks({
     WEBHOOK_SECRET: 'another secret than the endpoints were made with',
   }),
-  "`WEBHOOK_SECRET` was replaced, and an endpoint's secret was not rotated since": askedOfWebhooks({
-    WEBHOOK_SECRET: 'another secret than the endpoints were made with',
-    WEBHOOK_SECRET_PREVIOUS: FIRST,
-  }),
+  "`WEBHOOK_SECRET` was replaced, and an endpoint's secret was not rotated since": askedOfWebhooks(REPLACED),
+  'its secret was rotated less than 24 hours ago': askedOfWebhooks(REPLACED, REPLACED),
+  '`WEBHOOK_SECRET_PREVIOUS` was removed before that ended': askedOfWebhooks(
+    { WEBHOOK_SECRET: REPLACED.WEBHOOK_SECRET },
+    REPLACED,
+  ),
   '`WEBHOOK_SECRET` is not set, and there are endpoints': askedOfWebhooks({}),
   '`OPERATOR_WEBHOOK_URL` is set where nothing is sent': (scene) =>
     Promise.resolve({ cli: changed(at(scene).cli, { ...OF_OPERATOR, EVENTS: 'off' }) }),
