@@ -96,7 +96,7 @@ inBrowser('the settings page with the longest values', () => {
       await on.goTo(page, 'Webhooks');
       await says(page, 'after nothing but failures');
       await says(page, 'and 1 more');
-      await checkDialogs({ 'Add endpoint': 'Only these' });
+      await checkDialogs({ 'Add endpoint': 'Only these:' });
 
       await on.goTo(page, 'API keys');
       await on.follow(page, NAME);
@@ -122,7 +122,7 @@ inBrowser('the settings page with the longest values', () => {
       await checkDetails(section(page, 'Deliveries').getByRole('rowheader').getByRole('link'), STATES.length);
       await expectFitting();
       await checkDialogs({ Enable: 'From a time' });
-      await checkDialogs({ 'Edit…': 'Only these', 'Rotate secret…': '', 'Delete…': '' }, (action) =>
+      await checkDialogs({ 'Edit…': 'Only these:', 'Rotate secret…': '', 'Delete…': '' }, (action) =>
         on.act(page, action),
       );
       await on.act(page, 'Rotate secret…');

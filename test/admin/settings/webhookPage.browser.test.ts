@@ -231,7 +231,7 @@ inBrowser('webhooks on the settings page', () => {
     await on.act(page, 'Edit…');
     expect(await dialog(page).getByLabel('URL').inputValue()).toBe(receiver.url);
     await dialog(page).getByLabel('URL').fill(other);
-    await dialog(page).getByLabel('Only these').check();
+    await dialog(page).getByLabel('Only these:').check();
     await dialog(page).getByLabel('message_added of request').check();
     await press(page, 'Save');
     await heading(page, other).waitFor();
