@@ -1,4 +1,5 @@
-import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from '../api/http/eventually';
@@ -92,6 +93,15 @@ test('a rule that throws, returns or leaves a promise, throws later or calls fau
     { type: 'invoice', outcome: 'failed', errors: [{ pointer: '/put', code: 'rule', detail: THROWN }] },
     created,
   ]);
+
+  const file = await readFile(join(folder, 'examples', 'invoices.json'), 'utf8');
+  const example = { ...(JSON.parse(file) as object), customer_id: null };
+  const records = [example, { ...example, id: randomUUID(), number: 'thrown', due_on: null }];
+  const exported = await mkdtemp(join(folder, '..', 'scopegate-import-'));
+  await writeFile(join(exported, 'invoices.ndjson'), records.map((record) => JSON.stringify(record)).join('\n'));
+  const imported = await cli.spawned('import', exported, '--org', organisation);
+  await rm(exported, { recursive: true });
+  expect([imported.code, imported.stdout + imported.stderr]).toEqual([1, expect.stringContaining(THROWN)]);
 
   const log = gateway.stderr();
   const failures = log.split('\n').filter((line) => line.includes('"the rule of Invoice failed"'));
