@@ -88,16 +88,16 @@ const EXPECTED = /^(Mongo|PoolCleared)|^(AppError|NoAnswerError)$/;
 
 /**
  * Logs failures of work that is tried again: a message at once, and then once a minute with the newest cause and how many `failures` there were, since
- * every attempt fails while the database is away. There must be few messages.
+ * every attempt fails while the database is away. There must be few messages. The level is `error` for what no later attempt mends.
  */
-export function createFailureLog(logger: Logger) {
+export function createFailureLog(logger: Logger, level: 'warn' | 'error' = 'warn') {
   const countFailure = createRepeats();
   return (message: string, error: unknown, fields: Readonly<Record<string, unknown>> = {}): void => {
     const failures = countFailure(message);
     if (failures === undefined) return;
     const { stack, ...cause } = describeError(error);
     const described = EXPECTED.test(cause.type) ? cause : { ...cause, stack };
-    logger.warn({ ...fields, error: described, ...(failures > 1 && { failures }) }, message);
+    logger[level]({ ...fields, error: described, ...(failures > 1 && { failures }) }, message);
   };
 }
 

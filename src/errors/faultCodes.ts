@@ -31,6 +31,7 @@ export const FAULT_CODES = {
   rate_limited: 'the token has no points left; send the line again in a minute',
   too_many: 'there are as many objects of this kind as there may be',
   replaced: 'the key was already replaced, and its replacement is active',
+  rule: 'the object could not be checked, since a rule that the operator wrote for its type failed; only the operator can correct that',
   invalid: 'another rule is violated; see `detail`',
 } as const;
 

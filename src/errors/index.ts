@@ -288,9 +288,14 @@ export function invalidRequest(errors: readonly Fault[], more = 0): AppError {
   return new AppError('invalid_request', ...faultsOf(errors, more, 'The request is invalid.'));
 }
 
-/** 422 with the faults of the body, and the number of others (`more`) that are not listed; at least that many if counting stopped early. */
+/**
+ * 422 with the faults of the body, and the number of others (`more`) that are not listed; at least that many if counting stopped early. 500 if
+ * the caller can mend none of them.
+ */
 export function validationFailed(errors: readonly Fault[], more = 0, isTruncated = false): AppError {
-  return new AppError('validation_failed', ...faultsOf(errors, more, 'The body is invalid.', isTruncated));
+  const isOurs = errors.length > 0 && errors.every(({ code }) => code === 'rule');
+  const code = isOurs ? 'internal' : 'validation_failed';
+  return new AppError(code, ...faultsOf(errors, more, 'The body is invalid.', isTruncated));
 }
 
 function faultsOf(

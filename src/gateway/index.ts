@@ -11,6 +11,7 @@ import { toAppError } from '../mongo/toAppError';
 import { entryOf, type PathEntry } from './paths';
 import { publishedSchemas } from './schemas';
 import { createRecording, beginSpan } from './recording';
+import { reportRuleFailures } from '../resources/ownRules';
 import { routesOf } from '../schema/attachables';
 import { operatorModel, published } from '../schema/model';
 import { createTraffic, type GatewayHost, type GatewayOptions } from './traffic';
@@ -70,6 +71,10 @@ export async function createGateway(options: GatewayOptions, host: GatewayHost) 
     throw error;
   });
   const logFailure = createFailureLog(logger);
+  const logRuleFailure = createFailureLog(logger, 'error');
+  reportRuleFailures(({ type, file, error }) => {
+    logRuleFailure(`the rule of ${type} failed`, error, { type, file });
+  });
   const recording = createRecording({
     control,
     logger,

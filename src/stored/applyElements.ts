@@ -4,8 +4,8 @@ import { readByKeys } from '../mongo/readRows';
 import type { Fault } from '../errors';
 import type { DataContext } from '../operations/context';
 import type { BulkUpsert, Merge, Outcome } from '../schema/upserts';
+import { brokenRules } from './brokenRules';
 import { hasFaultAt, isObject, type ValidatedElement, withFaults } from './elementFaults';
-import { toRecord } from './records';
 import { metadataFaults, tooManyPairs, withMetadata } from './metadata';
 import { type Reference, referenceChecks } from './referenceFaults';
 import type { Resource, Row } from './resource';
@@ -144,11 +144,6 @@ function withOwnFaults(validated: ValidatedElement, faults: readonly Fault[]): V
     validated,
     faults.map((fault) => ({ ...fault, pointer: validated.at + (fault.pointer ?? '') })),
   );
-}
-
-/** The rules of a whole object that a row breaks. */
-function brokenRules({ rules }: Resource<BulkRow>, row: BulkRow): readonly Fault[] {
-  return rules?.(toRecord(row)) ?? [];
 }
 
 /** Faults of an element in relation to the existing object with its key, if any. */

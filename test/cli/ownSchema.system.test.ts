@@ -63,6 +63,14 @@ test.each(MISTAKES)(
   },
 );
 
+test('an example that a rule fails on is said by check, and keeps the demo from storing it, but no other command from using the folder', async () => {
+  const wrong = await edit('rules.mjs', 'export const Invoice = ({ lines }) => lines.length;');
+  const sentence = 'invoices.json: the rule of Invoice threw TypeError';
+  expect((await cli.run('schema', 'check', wrong)).stdout).toContain(sentence);
+  expect(await cli.failed('demo', '--schema', wrong)).toContain(sentence);
+  expect(await alone(commandLine({ ...NOWHERE, SCHEMA_DIR: wrong })).run('schema')).toMatchObject({ code: 0 });
+});
+
 test('check names files as the folder is named, of all kinds at once, and export default once', async () => {
   const wrong = await edit('rules.mjs', '\nexport default 1;');
   await writeFile(join(wrong, 'more.graphql'), 'extend type Quote { note: Strin }');

@@ -15,17 +15,30 @@ afterEach(() => {
 });
 
 /** What a command refuses to start with. A process loads the rules once, so each call loads Scopegate again. */
-async function errorsOf(): Promise<string[]> {
+async function errorsOf(runsRules = true): Promise<string[]> {
   jest.resetModules();
   const { useFolder } = await import('../../src/sdl/folder.js');
   useFolder(folder);
   try {
-    return (await import('../../src/cli/schema/own.js')).parsedFolderErrors(folder);
+    return (await import('../../src/cli/schema/own.js')).parsedFolderErrors(folder, { runsRules });
   } catch (error) {
     // what keeps the SDL from being read is thrown by the modules that read it
     return [(error as Error).message];
   }
 }
+
+test('rules are run over examples only where that is asked for', async () => {
+  writeFileSync(
+    join(folder, 'rules.mjs'),
+    'export const Invoice = (_, { fault }) => { fault("", "is late"); [][0].a; };',
+  );
+  const file = join(folder, 'examples', 'invoices.json');
+  expect(await errorsOf()).toEqual([
+    `${file}: is late`,
+    `${file}: the rule of Invoice threw TypeError: Cannot read properties of undefined (reading 'a')`,
+  ]);
+  expect(await errorsOf(false)).toEqual([]);
+});
 
 test.each([
   ['rules.mjs', '\nexport const Invoice = (', 'rules.mjs:2: cannot be loaded: SyntaxError'],
@@ -39,6 +52,11 @@ test.each([
   ['examples/invoice.json', '{}', 'examples/invoice.json: is not read: write one of customers.json, '],
   ['examples/quotes.json', '{}', 'examples/quotes.json: /id: is missing'],
   ['examples/invoices.json', '{', 'invoices.json: is not JSON'],
+  [
+    'rules.mjs',
+    'export const Invoice = (invoice, { fault }) => fault("/due_on", "must be set");',
+    'examples/invoices.json: /due_on: must be set',
+  ],
   ['examples/invoices.json', '[]', 'invoices.json: /id: is missing'],
   [
     'more.graphql',

@@ -2056,6 +2056,7 @@ export interface components {
              *     - `rate_limited`: the token has no points left; send the line again in a minute
              *     - `too_many`: there are as many objects of this kind as there may be
              *     - `replaced`: the key was already replaced, and its replacement is active
+             *     - `rule`: the object could not be checked, since a rule that the operator wrote for its type failed; only the operator can correct that
              *     - `invalid`: another rule is violated; see `detail`
              */
             code: string;

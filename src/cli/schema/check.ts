@@ -31,5 +31,5 @@ export async function checkCommand(
 export async function folderErrors(folder: string): Promise<readonly string[]> {
   const { errors } = readOwn(folder, { noLocation: true });
   // imported only then, since loading its modules reads the schema, which fails if a file cannot be parsed
-  return errors.length > 0 ? errors : (await import('./own.js')).parsedFolderErrors(folder);
+  return errors.length > 0 ? errors : (await import('./own.js')).parsedFolderErrors(folder, { runsRules: true });
 }

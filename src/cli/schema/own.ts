@@ -1,6 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type DefinitionNode, isTypeDefinitionNode } from 'graphql';
+import { withOwnRules } from '../../resources/ownRules';
+import { RULES } from '../../resources/rules';
 import { ownErrors } from '../../schema/own/check';
 import { SchemaModel } from '../../schema/model';
 import { directiveOf, isObjectNode } from '../../schema/sdl';
@@ -9,28 +11,33 @@ import { readOurs } from '../../sdl/files';
 import { ownFolder } from '../../sdl/folder';
 import { joinDocuments, readOwn } from '../../sdl/own';
 import { faultInRecord } from '../../stored/invalidRows';
-import { fromRecord } from '../../stored/records';
+import { fromRecord, type ImportRecord } from '../../stored/records';
 import { refuseSchema } from '../ending';
 import { ruleErrors } from './rules';
 
 /* The folder of the user's schema, before a command uses it. */
 
-/** Everything that is wrong with the folder in use, whose *.graphql can be parsed, a line each. */
-export function parsedFolderErrors(folder: string): string[] {
+/**
+ * Everything that is wrong with the folder in use, whose *.graphql can be parsed, a line each. `runsRules` is whether its rules are run over its
+ * examples.
+ */
+export function parsedFolderErrors(folder: string, { runsRules }: { readonly runsRules: boolean }): string[] {
   const own = readOwn(folder, { noLocation: true });
   const model = new SchemaModel(joinDocuments(readOurs({ noLocation: true }), own));
   const errors = [...ownErrors(folder), ...ruleErrors(storedIn(model), join(folder, 'rules.mjs'))];
   // examples are read by a schema that is valid
-  return errors.length > 0 ? errors : examplesErrors(folder, model, own.definitions);
+  if (errors.length > 0) return errors;
+  const wrong = examplesErrors(folder, model, own.definitions);
+  return wrong.length > 0 || !runsRules ? wrong : brokenByExamples(folder, model);
 }
 
 const storedIn = ({ document }: SchemaModel): string[] =>
   document.definitions.flatMap((node) => (isObjectNode(node) && directiveOf(node, 'stored') ? [node.name.value] : []));
 
 /** @throws CommandFailure with every error, if a folder is used that is wrong */
-export function refuseErrors(): void {
+export function refuseErrors(how: Parameters<typeof parsedFolderErrors>[1]): void {
   const folder = ownFolder();
-  if (folder !== undefined) refuseSchema(parsedFolderErrors(folder));
+  if (folder !== undefined) refuseSchema(parsedFolderErrors(folder, how));
 }
 
 /** Checks examples/TYPE.json, which the demo stores and the API reference shows: required of the user's types, optional of built-in ones. */
@@ -39,7 +46,6 @@ function examplesErrors(folder: string, { stored }: SchemaModel, ownDefinitions:
   const files = existsSync(examples) ? readdirSync(examples).filter((file) => !file.startsWith('.')) : [];
   const isOwn = (type: string): boolean =>
     ownDefinitions.some((node) => isTypeDefinitionNode(node) && node.name.value === type);
-  const fileOf = ({ collection }: StoredType): string => `${collection}.json`;
   const shown = [...stored.values()].filter((storedType) => !ownerOf(storedType, stored.values()));
   const exampleFiles = shown.map(fileOf);
   return [
@@ -69,3 +75,16 @@ function exampleErrors(path: string, stored: StoredType): string[] {
     ...unknown.map((name) => `${path}: /${name}: is not a member of ${stored.type}`),
   ];
 }
+
+/** The rules that valid examples break, and those that fail on them. */
+function brokenByExamples(folder: string, { stored }: SchemaModel): string[] {
+  return [...stored.values()].flatMap((storedType) => {
+    const path = join(folder, 'examples', fileOf(storedType));
+    const { rules } = withOwnRules(storedType.type, RULES[storedType.type]);
+    if (!rules || !existsSync(path)) return [];
+    const faults = rules(JSON.parse(readFileSync(path, 'utf8')) as ImportRecord);
+    return faults.map(({ pointer = '', detail }) => `${path}: ${pointer === '' ? '' : `${pointer}: `}${detail}`);
+  });
+}
+
+const fileOf = ({ collection }: StoredType): string => `${collection}.json`;

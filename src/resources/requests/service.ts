@@ -15,12 +15,12 @@ import { published } from '../../schema/model';
 import { readScope } from '../../schema/readScopes';
 import { ERASED_AT } from '../../schema/personal';
 import { directiveOf } from '../../schema/sdl';
+import { brokenRules } from '../../stored/brokenRules';
 import { brokenTexts } from '../../stored/brokenTexts';
 import { type ChangeArguments, changeObject, throwFaults, writeUnique } from '../../stored/change';
 import { readOne, type RowReader } from '../../stored/collection';
 import { isServed } from '../../stored/invalidRows';
 import { metadataFaults, withMetadata } from '../../stored/metadata';
-import { toRecord } from '../../stored/records';
 import { changedAt, erasedFault, writeRows } from '../../stored/rows';
 import { searchWords } from '../../stored/search';
 import { type Customer, customers } from '../customers/customers';
@@ -106,7 +106,7 @@ export async function openRequest(
           search,
         };
         const thread = withMetadata(opened, { ...input }, undefined);
-        throwFaults(requests.rules?.(toRecord(thread)) ?? []);
+        throwFaults(brokenRules(requests, thread));
         const message: Message = {
           _id: randomUUID(),
           request_id: thread._id,
