@@ -1,8 +1,8 @@
 import { type DefinitionNode, type FieldDefinitionNode, Kind } from 'graphql';
 import { published } from '../schema/model';
+import { ownDefinitions } from '../sdl/files';
 import { isWithoutFolder, ownFolder } from '../sdl/folder';
 import { nameOf } from '../sdl/nodes';
-import { readOwn } from '../sdl/own';
 import type { Control } from '../organisations/control';
 import { CommandFailure } from './ending';
 import { listed, warn } from './terminal';
@@ -26,9 +26,7 @@ export const SET_FOLDER = 'set SCHEMA_DIR to that folder, or to none to go on wi
 
 /** What the folder adds, as `invoices`, `Quote.project_code` and `QuoteStatus.negotiating`. */
 export function addedNames(): string[] {
-  const folder = ownFolder();
-  const names = folder === undefined ? [] : readOwn(folder, { noLocation: true }).definitions.flatMap(namesIn);
-  return [...new Set(names)].toSorted();
+  return [...new Set(ownDefinitions().flatMap(namesIn))].toSorted();
 }
 
 function namesIn(node: DefinitionNode): string[] {

@@ -218,8 +218,8 @@ function addOpenapi(program: ExplainedCommand): void {
     .action(async () => {
       const { keyDocument } = await import('../openapi/index.js');
       const { readConfig } = await import('../config/index.js');
-      const { PUBLIC_URL, BRAND_NAME } = readConfig();
-      print(JSON.stringify(keyDocument(PUBLIC_URL, BRAND_NAME), undefined, 2));
+      const { PUBLIC_URL, BRAND_NAME, BRAND_DESCRIPTION } = readConfig();
+      print(JSON.stringify(keyDocument(PUBLIC_URL, BRAND_NAME, BRAND_DESCRIPTION), undefined, 2));
     });
 }
 

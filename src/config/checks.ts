@@ -5,6 +5,12 @@ import { items } from './lists';
 
 export const nonEmpty = z.string().min(1);
 export const matching = (pattern: RegExp, message?: string): z.ZodString => z.string().regex(pattern, message);
+/** Without control characters, line breaks and spaces around it. */
+export const oneLine = (most: number): z.ZodString =>
+  matching(
+    new RegExp(String.raw`^(?! )[^\p{C}\p{Zl}\p{Zp}]{1,${String(most)}}(?<! )$`, 'u'),
+    `must be 1 to ${String(most)} characters of one line`,
+  );
 export const keyPrefix = matching(/^[a-z]+(_[a-z]+)*_$/, 'must be lower-case words, each followed by _');
 export const list = z.string().transform(items);
 

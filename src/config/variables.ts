@@ -5,6 +5,7 @@ import { readColour, readLogo } from './brand';
 import {
   nonEmpty,
   matching,
+  oneLine,
   keyPrefix,
   list,
   wholeNumber,
@@ -135,10 +136,15 @@ export const VARIABLES = {
     help: 'public URL of this gateway, https://host[:port], with the path that a proxy in front removes, if any; for sign-in links, links to pages, the OpenAPI document, OpenID Connect and secure cookies',
   },
   BRAND_NAME: {
-    schema: matching(/^(?! )[^\p{C}\p{Zl}\p{Zp}]{1,40}(?<! )$/u, 'must be 1 to 40 characters of one line').default(
-      'Scopegate',
-    ),
+    schema: oneLine(40).default('Scopegate'),
     help: 'name of the pages, the OpenAPI documents and the MCP server',
+  },
+  BRAND_DESCRIPTION: {
+    // other sentences follow it
+    schema: oneLine(300)
+      .transform((text) => (/[.!?…。！？]$/.test(text) ? text : `${text}.`))
+      .optional(),
+    help: 'what the API is for, in a sentence of at most 300 characters: on the landing page, in /llms.txt, the OpenAPI document, the REST reference and the instructions of MCP',
   },
   BRAND_LOGO: {
     schema: z.string().transform(readLogo).optional(),

@@ -21,6 +21,7 @@ import { createReference } from '../reference';
 import { resourceOf } from '../resources';
 import { storeSample } from '../resources/sample';
 import { keyDocument } from '../openapi';
+import { firstCall } from './firstCall';
 import { createOperatorApi, type OperatorApiOptions } from './operatorApi';
 import { OPERATOR_GRAPHQL, type PathEntry } from './paths';
 import { type Brand, createSite } from '../pages/site';
@@ -96,7 +97,7 @@ export async function createApis(options: ApisOptions) {
     onError: logError('settings failed'),
   });
   const operator = config.OPERATOR_TOKENS.length > 0 ? await createOperatorApi(options, admin) : undefined;
-  const document = () => keyDocument(config.PUBLIC_URL, config.BRAND_NAME);
+  const document = () => keyDocument(config.PUBLIC_URL, config.BRAND_NAME, config.BRAND_DESCRIPTION);
   const introspection = config.INTROSPECTION;
   const pages = createPages({
     others: [
@@ -106,6 +107,7 @@ export async function createApis(options: ApisOptions) {
     demoKey,
     introspection,
     site,
+    firstCall: firstCall(document, site, demoKey !== undefined),
     onError: logError('page failed'),
   });
 
@@ -124,7 +126,13 @@ export async function createApis(options: ApisOptions) {
       document,
     }),
     graphql: (exchange) => graphql.handle(exchange),
-    mcp: createMcpApi({ runner, openContext, title: config.BRAND_NAME, origins: config.CORS_ORIGINS }),
+    mcp: createMcpApi({
+      runner,
+      openContext,
+      title: config.BRAND_NAME,
+      description: config.BRAND_DESCRIPTION,
+      origins: config.CORS_ORIGINS,
+    }),
     oauth: createOAuthApi({
       config,
       control,
@@ -182,6 +190,7 @@ export async function createApis(options: ApisOptions) {
 
 const brandOf = (config: Config): Brand => ({
   name: config.BRAND_NAME,
+  description: config.BRAND_DESCRIPTION,
   home: config.BRAND_HOME,
   logo: config.BRAND_LOGO,
   accents: config.BRAND_COLOUR,

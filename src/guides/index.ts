@@ -43,7 +43,7 @@ export function createGuides(options: GuidesOptions): RequestHandler {
     serve(`${addressOf(guide)}.md`, { type: 'text/markdown', make: () => markdownOf(guide, publicUrl) });
   }
   for (const [path, text] of Object.entries(programs)) serve(path, { type: 'text/plain', make: () => text });
-  serve('/llms.txt', { type: 'text/plain', make: () => llmsText(introspection, publicUrl, site.name) });
+  serve('/llms.txt', { type: 'text/plain', make: () => llmsText(introspection, site, publicUrl) });
   serve('/search.json', { type: 'json', make: () => JSON.stringify(searchIndex(document(), settings)) });
   return router;
 }

@@ -1,5 +1,6 @@
 import { ORIGIN } from '../pages/code';
 import type { Visit } from '../pages/page';
+import type { Site } from '../pages/site';
 import { addressOf, builtGuides, type Guide, GUIDES } from './built';
 
 /** Where a guide's Markdown links to another guide. */
@@ -13,8 +14,14 @@ export function markdownOf({ markdown }: Guide, publicUrl: string | undefined): 
   return publicUrl === undefined ? linked : linked.replaceAll(ORIGIN, publicUrl);
 }
 
+const OURS = "An organisation's quotes, products, orders, customers and request threads over REST, GraphQL and MCP:";
+
 /** `/llms.txt` (llmstxt.org): what there is for a language model to read. */
-export function llmsText(introspection: Visit['introspection'], publicUrl = '', name = 'Scopegate'): string {
+export function llmsText(
+  introspection: Visit['introspection'],
+  { name, description }: Pick<Site, 'name' | 'description'>,
+  publicUrl = '',
+): string {
   const link = (title: string, path: string, about: string): string => `- [${title}](${publicUrl}${path}): ${about}`;
   const { guides } = builtGuides();
   const section = (...groups: string[]): string[] =>
@@ -24,7 +31,7 @@ export function llmsText(introspection: Visit['introspection'], publicUrl = '', 
   return [
     `# ${name}`,
     '',
-    "> An organisation's quotes, products, orders, customers and request threads over REST, GraphQL and MCP: the same operations, scopes, limits and error codes in each. Send an API key as `Authorization: Bearer …`.",
+    `> ${description === undefined ? OURS : `${description} REST, GraphQL and MCP have`} the same operations, scopes, limits and error codes in each. Send an API key as \`Authorization: Bearer …\`.`,
     '',
     '## Guides',
     '',

@@ -22,13 +22,18 @@ export interface Api {
   readonly findExisting?: readonly string[];
 }
 
+/** `purpose` is a sentence. */
+export function aboutKeyApi(purpose: string): string {
+  return [
+    `${purpose} Fields are snake_case, money is an integer in minor units, times are ISO 8601 UTC with milliseconds, ids`,
+    'are UUIDs. Lists are paginated by cursor: follow `next_cursor`. Every response has `X-Request-Id`; errors are problem',
+    'documents (RFC 9457) with a stable `code`.',
+  ].join(' ');
+}
+
 export const KEY_API: Api = {
   title: 'Scopegate',
-  description: [
-    "An organisation's quotes, products, orders, customers and request threads. Fields are snake_case, money is an integer",
-    'in minor units, times are ISO 8601 UTC with milliseconds, ids are UUIDs. Lists are paginated by cursor: follow',
-    '`next_cursor`. Every response has `X-Request-Id`; errors are problem documents (RFC 9457) with a stable `code`.',
-  ].join(' '),
+  description: aboutKeyApi("An organisation's quotes, products, orders, customers and request threads."),
   path: '/api/v1',
   security: [
     'api_key',

@@ -31,7 +31,7 @@ import { answersPage, hasEntityTag, locationOf, hasOptionalBody, readsOneObject,
 import { attachmentPaths } from './attachments';
 import { type Endpoint, linksOf, operationIdOf } from './links';
 import { IF_MATCH_EXAMPLE, IF_NONE_MATCH_OF_WRITE, NOT_MODIFIED, READ_CONDITIONS, withExampleKey } from './retries';
-import { type Api, KEY_API, OPERATOR_API } from './apis';
+import { aboutKeyApi, type Api, KEY_API, OPERATOR_API } from './apis';
 import { errorResponses, HEAD_TOO_LARGE, headerRefs, optional, sharedHeaders, sharedResponses } from './answers';
 import { parameterExample, refuseMissingExamples, requestExample, responseExample } from './examples';
 import { problemSchemas } from './problemSchemas';
@@ -42,9 +42,11 @@ import { writeLines } from './writeLines';
 export { bodySchema } from './types';
 export type { OpenApiDocument, OpenApiOperation, Parameter, RequestBody } from './types';
 
-/** The OpenAPI 3.1 document of the API of keys, with the server's address if known, under the name of the site (BRAND_NAME). */
-export const keyDocument = (publicUrl = '', name = KEY_API.title): OpenApiDocument =>
-  buildOpenApi(published, { ...KEY_API, title: name }, publicUrl);
+/** The OpenAPI 3.1 document of the API of keys, with the server's address if known, and the name and purpose of the site (BRAND_NAME, BRAND_DESCRIPTION). */
+export function keyDocument(publicUrl = '', title = KEY_API.title, purpose?: string): OpenApiDocument {
+  const description = purpose === undefined ? KEY_API.description : aboutKeyApi(purpose);
+  return buildOpenApi(published, { ...KEY_API, title, description }, publicUrl);
+}
 
 /** The OpenAPI 3.1 document of the operators' API, with the server's address if known. */
 export const operatorDocument = (publicUrl = '', name = KEY_API.title): OpenApiDocument =>

@@ -3,7 +3,7 @@ import { asset, assets } from './assets';
 import { defaultHeaders, type Page, type Visit } from './page';
 import { errorCatalogue } from './errorCatalogue';
 import { graphiql, sandbox } from './tools';
-import { landing } from './landing';
+import { type FirstCall, landing } from './landing';
 import { layout } from './html';
 import { createSite, type Site } from './site';
 import { createPageSender } from './textCache';
@@ -15,11 +15,10 @@ export interface PagesOptions extends Visit {
   readonly others: readonly RequestHandler[];
   /** With the files of the site, which are served here. */
   readonly site?: Site;
+  readonly firstCall?: FirstCall | undefined;
   /** Called with errors that are masked as `internal`. */
   readonly onError?: (error: unknown) => void;
 }
-
-const PAGES: readonly Page[] = [landing, sandbox, graphiql, ...errorCatalogue];
 
 /**
  * The web pages and their assets, as a node:http request handler. Any other path is a 404: a page for a browser, a
@@ -36,7 +35,8 @@ export function createPages(options: PagesOptions): Express {
     response.redirect(307, site.path + asset('favicon.svg'));
   });
   const send = createPageSender(site, options.demoKey);
-  for (const page of PAGES) {
+  const pages: readonly Page[] = [landing(site.description, options.firstCall), sandbox, graphiql, ...errorCatalogue];
+  for (const page of pages) {
     const { path, policy, otherMethods = [] } = page;
     const answer: RequestHandler = (request, response) => {
       send(request, response, path, (demoKey) => layout({ ...page, body: page.body({ introspection, demoKey }) }));

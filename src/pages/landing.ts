@@ -52,11 +52,41 @@ export const ANSWER = `{
   "next_cursor": null
 }`;
 
-/** `/`: what the API is, its status, and how to use it. */
-export const landing: Page = {
+const PURPOSE =
+  'An organisation’s quotes, products, orders, customers and request threads over REST, GraphQL and MCP: the same operations, scopes, limits and error codes in each.';
+
+/** A first request other than that of SAMPLES. */
+export interface FirstCall {
+  /** Of its route, such as `/projects`. */
+  readonly path: string;
+  readonly isList: boolean;
+  /** Made at the first visit. */
+  readonly answer: () => unknown;
+}
+
+function samplesOf({ path, isList }: FirstCall): Record<keyof typeof SAMPLES, string> {
+  return {
+    curl: `curl "${ORIGIN}/api/v1${path}${isList ? '?limit=1' : ''}" \\
+  -H "Authorization: Bearer $SCOPEGATE_KEY"`,
+    TypeScript: `import { Scopegate } from '@scopegate/client';
+
+// the key is in SCOPEGATE_KEY
+const api = new Scopegate({ url: '${ORIGIN}' });
+console.log(await api.get('${path}'${isList ? ', { query: { limit: 1 } }' : ''}));`,
+    Python: `from scopegate import Scopegate
+
+# the key is in SCOPEGATE_KEY
+api = Scopegate(url="${ORIGIN}")
+print(api.get("${path}"${isList ? ', limit=1' : ''}))`,
+  };
+}
+
+/** `/`: what the API is, its status, and how to use it; `purpose` and `call` in place of ours. */
+export const landing = (purpose?: string, call?: FirstCall): Page => ({
   path: '/',
   policy: ownPolicy,
   description:
+    purpose ??
     "An organisation's quotes, products, orders, customers and request threads over REST, GraphQL and MCP, with scoped keys.",
   bundle: 'prose',
   body: (visit) =>
@@ -64,10 +94,7 @@ export const landing: Page = {
         <section aria-labelledby="title">
           <p class="state hint" id="status" role="status" data-state="unknown">Checking…</p>
           <h1 id="title">One schema.<br />Three APIs.<br />Scoped keys.</h1>
-          <p class="lead">
-            An organisation’s quotes, products, orders, customers and request threads over REST, GraphQL and MCP: the
-            same operations, scopes, limits and error codes in each.
-          </p>
+          <p class="lead">${purpose ?? PURPOSE}</p>
           <p class="buttons">
             <a class="button primary" href="/settings/keys">Get an API key</a>
             <a class="button" href="/guides/quickstart">Quickstart</a>
@@ -75,7 +102,7 @@ export const landing: Page = {
             <a class="button" href="/graphql">GraphQL</a>
           </p>
         </section>
-        ${firstRequest(visit)}
+        ${firstRequest(visit, call)}
       </div>
       <section aria-labelledby="faces">
         <h2 id="faces">APIs and events</h2>
@@ -101,7 +128,7 @@ export const landing: Page = {
           ${row(html`Values`, 'total_minor', html`Amounts are integers in minor units, times are in UTC, ids are UUIDs.`)}
         </dl>
       </section>`,
-};
+});
 
 function row(name: Html, code: string, text: Html): Html {
   return html`<div>
@@ -112,8 +139,9 @@ function row(name: Html, code: string, text: Html): Html {
 }
 
 /** The first request in three languages. Radio buttons choose one, so that it works without scripts. */
-function firstRequest({ demoKey }: Visit): Html {
-  const languages = Object.entries(SAMPLES);
+function firstRequest({ demoKey }: Visit, call: FirstCall | undefined): Html {
+  const languages = Object.entries(call ? samplesOf(call) : SAMPLES);
+  const answer = call ? JSON.stringify(call.answer(), undefined, 2) : ANSWER;
   return html`<section class="first" aria-label="First request">
     <div class="code">
       <div class="code-bar">
@@ -125,7 +153,7 @@ function firstRequest({ demoKey }: Visit): Html {
       </div>
       ${languages.map(([name, text]) => html`<div class="in-${name}">${pre(`${name} sample`, demoKey === undefined ? text : text.replace('$SCOPEGATE_KEY', demoKey))}</div>`)}
     </div>
-    ${codeBlock(html`<span class="good">HTTP 200</span>`, 'Answer', ANSWER)}
+    ${codeBlock(html`<span class="good">HTTP 200</span>`, 'Answer', answer)}
     ${demoKey === undefined ? undefined : html`<p class="hint">The curl command has this demo’s key and works as it is. The key is only shown on this machine.</p>`}
   </section>`;
 }

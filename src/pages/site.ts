@@ -7,6 +7,8 @@ import { type Html, html, SITE_HEAD, SITE_HOME, SITE_LOGO, SITE_NAME } from './h
 
 export interface Brand {
   readonly name: string;
+  /** What the API is for, as a sentence; ours if undefined. */
+  readonly description?: string | undefined;
   /** Where the name leads; undefined for the landing page. */
   readonly home?: string | undefined;
   readonly logo?: { readonly type: string; readonly bytes: Buffer } | undefined;
@@ -18,6 +20,7 @@ export interface Site {
   /** Path of the pages, which a proxy in front removes; empty if there is none. */
   readonly path: string;
   readonly name: string;
+  readonly description: string | undefined;
   /** The text of a document that `layout` made, with the site's own name, logo, colours and path. */
   textOf(document: Html): string;
   /** Serves its files, below /assets. */
@@ -36,7 +39,7 @@ const ADDRESS = /( (?:href|src|action)=")(?=\/)/g;
 /** In seconds. */
 const YEAR = 31_536_000;
 
-export function createSite(path = '', { name, home, logo, accents }: Brand = { name: 'Scopegate' }): Site {
+export function createSite(path = '', { name, description, home, logo, accents }: Brand = { name: 'Scopegate' }): Site {
   const files = express.Router({ caseSensitive: true });
   /** Serves a file under a name that changes with its contents; its path. */
   const serve = (name: string, ending: string, type: string, bytes: Buffer): string => {
@@ -69,6 +72,7 @@ export function createSite(path = '', { name, home, logo, accents }: Brand = { n
   return {
     path,
     name,
+    description,
     files,
     textOf({ text }) {
       const named = text.replaceAll(marks, (mark) => textByMark.get(mark) ?? '');

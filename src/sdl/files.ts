@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { DocumentNode } from 'graphql';
+import type { DefinitionNode, DocumentNode } from 'graphql';
 import { GraphQLError } from 'graphql/error/GraphQLError';
 import { Kind } from 'graphql/language/kinds';
 import { parse, type ParseOptions } from 'graphql/language/parser';
@@ -61,12 +61,16 @@ export function exampleFile(collection: string): string {
   return ownFile !== undefined && existsSync(ownFile) ? ownFile : join(SCHEMA_FOLDER, 'examples', `${collection}.json`);
 }
 
+/** What the user's folder has, if there is one. */
+export function ownDefinitions(): readonly DefinitionNode[] {
+  const folder = ownFolder();
+  return folder === undefined ? [] : readOwn(folder, { noLocation: true }).definitions;
+}
+
 /** The nullable members that the user's folder adds, as `OrderLine.weight`: what was stored and exported before lacks them. */
 export function addedMembers(): ReadonlySet<string> {
-  const folder = ownFolder();
-  const { definitions } = folder === undefined ? { definitions: [] } : readOwn(folder, { noLocation: true });
   return new Set(
-    definitions.flatMap((node) => {
+    ownDefinitions().flatMap((node) => {
       const fields = 'fields' in node ? (node.fields ?? []) : [];
       return fields.flatMap(({ name, type }) =>
         type.kind === Kind.NON_NULL_TYPE ? [] : `${nameOf(node)}.${name.value}`,

@@ -17,6 +17,8 @@ test.each([
   ['BRAND_COLOUR', 'teal', /BRAND_COLOUR: must be #rrggbb/],
   ['BRAND_NAME', 'two\nlines', /BRAND_NAME: must be 1 to 40 characters of one line/],
   ['BRAND_NAME', 'evil\u202ename', /BRAND_NAME: must be/],
+  ['BRAND_DESCRIPTION', 'two\nlines', /BRAND_DESCRIPTION: must be 1 to 300 characters of one line/],
+  ['BRAND_DESCRIPTION', 'x'.repeat(301), /BRAND_DESCRIPTION: must be 1 to 300/],
   ['BRAND_HOME', 'javascript:alert(1)', /BRAND_HOME: must be an https URL/],
   ['BRAND_LOGO', join(folder, 'absent.svg'), /BRAND_LOGO: cannot be read: ENOENT/],
   ['BRAND_LOGO', file('logo.gif', 'GIF89a'), /BRAND_LOGO: must be an SVG or a PNG/],
@@ -34,6 +36,14 @@ test('a suggested colour is accepted, and logos are known by their contents', ()
   expect(readConfig({ BRAND_LOGO: file('logo', PNG) }).BRAND_LOGO?.type).toBe('image/png');
   const svg = '<?xml version="1.0"?>\n<!-- made by hand -->\n<svg xmlns="http://www.w3.org/2000/svg"/>';
   expect(readConfig({ BRAND_LOGO: file('logo.txt', svg) }).BRAND_LOGO?.type).toBe('image/svg+xml');
+});
+
+test.each([
+  ['Projects of builders', 'Projects of builders.'],
+  ['Projects of builders.', 'Projects of builders.'],
+  ['Bauprojekte – für alle!', 'Bauprojekte – für alle!'],
+])('the description %j is the sentence %j', (given, sentence) => {
+  expect(readConfig({ BRAND_DESCRIPTION: given }).BRAND_DESCRIPTION).toBe(sentence);
 });
 
 function faultOf(environment: Record<string, string>): string {

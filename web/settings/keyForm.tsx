@@ -43,9 +43,7 @@ export function KeyForm({ first, ends, isEdited = false }: KeyFormProps): JSX.El
         </div>
         <Scopes chosen={chosen} choose={choose} others={othersOf(first.scopes)} />
         <field.Ranges value={first.allowed_ranges.join(', ')} />
-        {!isEdited && (
-          <field.Customers what="a key that sees these customers, and their quotes, orders and requests alone" />
-        )}
+        {!isEdited && <field.Customers what="a key that sees only these customers and what belongs to them" />}
       </div>
       <div class="summary" role="group" aria-label="Summary">
         <h3>This key</h3>

@@ -51,6 +51,7 @@ inBrowser('under another name', () => {
     writeFileSync(logo, LOGO);
     return startBehindTls({
       BRAND_NAME: NAME,
+      BRAND_DESCRIPTION: 'What Acme knows of you',
       BRAND_LOGO: logo,
       BRAND_COLOUR: COLOUR,
       BRAND_HOME: 'https://acme.example/',
@@ -107,6 +108,12 @@ inBrowser('under another name', () => {
     }
     await page.goto(`${gateway.url}/`);
     expect(await page.title()).toBe(NAME);
+    expect(await page.locator('.lead').textContent()).toBe('What Acme knows of you.');
+    const sample = await page.locator('pre', { hasText: 'curl' }).textContent();
+    expect(sample).toContain('/api/v1/me"');
+    const first = /curl "([^"]+)"/.exec(sample ?? '')?.[1] ?? '';
+    const answer = await page.request.get(first, { headers: { authorization: `Bearer ${key.key}` } });
+    expect(await answer.json()).toMatchObject({ key: { name: 'ERP' } });
     await expectAccessible(page);
     await page.goto(`${gateway.url}/errors/not_found`);
     expect(await page.title()).toContain(` · ${NAME}`);

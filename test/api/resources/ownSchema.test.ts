@@ -13,7 +13,7 @@ import type { ImportRecord } from '../../../src/stored/records';
 import { operator, TOKENS } from '../../admin/operator/operator';
 import type { Client, Json } from '../../support/client';
 import { callerOf, makeOrganisation, makeStored, northwind } from '../../support/factories';
-import { late, served } from '../../support/gateway';
+import { late, served, withGateway } from '../../support/gateway';
 
 /* The folder that `scopegate schema init` writes: invoices, and a status and a project code of quotes. */
 
@@ -236,4 +236,47 @@ test('products and customers are imported first, and what refers to others after
   expect(recordKinds.map(({ file }) => file)).toEqual([
     ...['products', 'customers', 'quotes', 'orders', 'invoices', 'requests'],
   ]);
+});
+
+test('a gateway with BRAND_DESCRIPTION says it wherever it says what the API is for, begins with a list of the folder, and names the resources of a key to models', async () => {
+  const sentence = 'Projects & <tasks> of builders.';
+  await withGateway({ BRAND_NAME: 'Acme API', BRAND_DESCRIPTION: sentence.slice(0, -1) }, async (branded) => {
+    const read = async (path: string): Promise<string> => {
+      const text = await (await fetch(`${branded.url}${path}`, { headers: { accept: 'text/html,*/*' } })).text();
+      expect(text).not.toMatch(/quotes, products, orders/i);
+      return text;
+    };
+    const escaped = sentence.replace('&', '&amp;').replace('<', '&lt;').replace('>', '&gt;');
+    const landing = await read('/');
+    expect(landing).toContain(`<meta name="description" content="${escaped}"`);
+    expect(landing).toContain(`<p class="lead">${escaped}</p>`);
+    const shown = landing
+      .replaceAll(/<[^>]*>/g, '')
+      .replaceAll('&quot;', '"')
+      .replaceAll('&#39;', "'");
+    expect(shown).toContain('/api/v1/invoices?limit=1"');
+    expect(shown).toContain("api.get('/invoices', { query: { limit: 1 } })");
+    expect(shown).toContain('api.get("/invoices", limit=1)');
+    expect(shown).toContain('"number": "INV-10248"');
+    expect(shown).not.toMatch(/chai/i);
+    expect(await read('/llms.txt')).toContain(
+      `# Acme API\n\n> ${sentence} REST, GraphQL and MCP have the same operations`,
+    );
+    expect(await read('/api/v1/docs')).toContain(`${escaped} Fields are snake_case`);
+    const { info } = JSON.parse(await read('/api/v1/openapi.json'));
+    expect(info.description).toMatch(/^Projects & <tasks> of builders\. Fields are snake_case/);
+    const scopes = ['invoices:read', 'invoices:write', 'products:read'] as const;
+    const { body } = await (await callerOf(branded, organisation, { scopes })).mcp('server/discover');
+    expect(body.result.instructions).toMatch(
+      /^Projects & <tasks> of builders\. This key has scopes for: invoices, products\. Amounts end in _minor/,
+    );
+  });
+});
+
+test('without BRAND_DESCRIPTION the words are ours, and the first request is to the folder all the same', async () => {
+  const landing = await (await fetch(gateway.url, { headers: { accept: 'text/html' } })).text();
+  expect(landing).toContain('An organisation’s quotes, products, orders, customers and request threads over REST');
+  expect(landing).toContain('/invoices?limit=1');
+  const { body } = await caller.mcp('server/discover');
+  expect(body.result.instructions).toMatch(/^Quotes, products, orders, customers and request threads of one org/);
 });

@@ -111,7 +111,7 @@ function askEndpoint(
         />
         <Types of={before.types} />
         {before === NEW ? (
-          <Customers what="an endpoint that gets events of these customers, and of their quotes, orders and requests, and those that belong to no customer, such as of products" />
+          <Customers what="an endpoint that gets events of these customers, of what belongs to them, and of what belongs to no customer" />
         ) : (
           before.customer_ids && (
             <p class="info">

@@ -80,7 +80,7 @@ export function webhooksPage(changed: () => void): WebhooksPage {
           class="webhooks"
           name="webhooks-title"
           columns={['URL', 'Events', 'State', 'Success, 24 hours', 'Oldest undelivered', 'Last accepted']}
-          none="Webhooks tell your own server what happens here: each new quote, changed order or message is posted to a URL that you choose. It is signed, so that your server can check it, and sent again for three days if it fails."
+          none="Webhooks tell your own server what happens here: the events that you choose are posted to a URL of yours, signed so that your server can check them, and sent again for three days if that fails."
         >
           {list.rows.map((endpoint) => (
             <Row key={endpoint.id} of={endpoint} statistics={statistics.get(endpoint.id)} />
