@@ -127,7 +127,7 @@ test('what refers to an object that is sent after it is stored, too; a reference
   expect(faults).toMatchObject([{ id: 2, errors: [{ code: 'not_found', pointer: '/put/customer_ref' }] }]);
 });
 
-test('an organisation that is away holds up its own objects alone, and gets them once it is back', async () => {
+test('an organisation that is away holds up its own objects alone, which onRetry tells, and gets them once it is back', async () => {
   const { offers, account, newAccount } = scene;
   const other = await newAccount();
   await running();
@@ -141,6 +141,11 @@ test('an organisation that is away holds up its own objects alone, and gets them
   await offers.insertOne({ account: account.ref, title: 'C' });
   await eventually(async () => (await numbers()).join() === 'B,C');
   expect([await numbers(other), await hasPosition()]).toEqual([[], before]);
+  const { message, cause } = scene.retries[0] as Error;
+  expect(message).toMatch(
+    new RegExp(`^offers \\w+ of organisation ${other.ref} is not stored yet, unavailable: .*moved`),
+  );
+  expect(cause).toMatchObject({ collection: 'offers', organisation: other.ref, errors: [{ code: 'unavailable' }] });
   await organisations.updateOne({ _id: other.id }, { $unset: { move: 1 } });
   await eventually(async () => (await numbers(other)).join() === 'A');
   expect(scene.faults).toEqual([]);
@@ -209,6 +214,45 @@ test('a backfill can be of some collections and of what matches; the account may
   expect(await opened.backfill({ collections: ['offers'], filter: { title: 'A' } })).toMatchObject({ created: 1 });
   expect([await numbers(), await scene.rows('customers')]).toEqual([['A'], []]);
   expect(await opened.backfill()).toMatchObject({ created: 2, unchanged: 1 });
+});
+
+test('a backfill counts each document in one number; what cannot be mapped has its place, as far as it is known', async () => {
+  const { offers, account, faults } = scene;
+  const sources = SOURCES.map((source) => ({
+    ...source,
+    organisation: ({ account: own }: Json): unknown => {
+      if (own === 'nobody') throw new Error('no such account');
+      return own;
+    },
+    map: async (document: Json) => {
+      const mapped = await source.map(document);
+      const price = document.price as number;
+      return mapped && { ...mapped, ...(document.price !== undefined && { total_minor: price }) };
+    },
+  }));
+  const all = [{}, {}, { title: '' }, { state: 'broken' }, { account: 'nobody' }, { price: NaN }];
+  await offers.insertMany(all.map((one, _id) => ({ _id, account: account.ref, title: `N${String(_id)}`, ...one })));
+  expect(await scene.open({ sources }).backfill()).toMatchObject({ created: 2, failed: 4 });
+  expect(await numbers()).toEqual(['N0', 'N1']);
+  const { ref: organisation } = account;
+  const codeMap = { code: 'map', pointer: '' };
+  expect(faults.sort((one, other) => Number(one.id) - Number(other.id))).toEqual([
+    expect.objectContaining({ id: 2, organisation, external_ref: '2' }),
+    {
+      collection: 'offers',
+      id: 3,
+      organisation,
+      errors: [{ ...codeMap, detail: 'no such state' }],
+      cause: expect.any(Error),
+    },
+    { collection: 'offers', id: 4, errors: [{ ...codeMap, detail: 'no such account' }], cause: expect.any(Error) },
+    expect.objectContaining({
+      id: 5,
+      organisation,
+      external_ref: '5',
+      errors: [{ code: 'map', pointer: '/total_minor', detail: '/total_minor must be a finite number' }],
+    }),
+  ]);
 });
 
 test('a refused token ends run with the answer', async () => {
