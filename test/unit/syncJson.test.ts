@@ -23,7 +23,9 @@ test('what JSON would make null is a fault with its pointer, within a bound', ()
   ];
   expect(() => jsonOf(mapped)).toThrow(expect.objectContaining({ name: 'UnusableError', errors }));
   const many = Array<number>(1000).fill(NaN);
-  expect(() => jsonOf(many)).toThrow(expect.objectContaining({ errors: many.slice(0, 20).map((_, at) => of(`/${String(at)}`, 'a finite number')) }));
+  expect(() => jsonOf(many)).toThrow(
+    expect.objectContaining({ errors: many.slice(0, 20).map((_, at) => of(`/${String(at)}`, 'a finite number')) }),
+  );
 });
 
 test('what is too deep, too large or in itself is refused', () => {
