@@ -8,7 +8,7 @@ export interface GatewayOptions {
   readonly token: string;
 }
 
-/** Called before each wait. */
+/** Called before each wait. The `cause` of an error of an organisation that cannot be written now is the fault of the first element that waits. */
 export type OnRetry = (error: unknown, seconds: number) => void;
 
 /** An answer other than 2xx. */
@@ -37,10 +37,11 @@ export const secondsAfter = (failures: number): number =>
 export type Gateway = ReturnType<typeof openGateway>;
 
 export function openGateway({ url, token }: GatewayOptions, onRetry: OnRetry, signal: AbortSignal) {
+  const [base, secret] = [url.trim().replace(/\/+$/, ''), token.trim()];
   async function send(path: string, init: RequestInit = {}): Promise<Response> {
-    const response = await fetch(`${url.replace(/\/+$/, '')}/operator/v1${path}`, {
+    const response = await fetch(`${base}/operator/v1${path}`, {
       ...init,
-      headers: { 'Content-Type': 'application/x-ndjson', Authorization: `Bearer ${token}` },
+      headers: { 'Content-Type': 'application/x-ndjson', Authorization: `Bearer ${secret}` },
       redirect: 'manual',
       signal: AbortSignal.any([signal, AbortSignal.timeout(PATIENCE)]),
     });
@@ -50,6 +51,7 @@ export function openGateway({ url, token }: GatewayOptions, onRetry: OnRetry, si
 
   return {
     signal,
+    onRetry,
     get: async (path: string): Promise<unknown> => (await send(path)).json(),
 
     /** Writes elements. Returns the results that came, which may be fewer. @throws if there is none */

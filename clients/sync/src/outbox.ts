@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Gateway, type Result, secondsAfter } from './gateway.js';
-import type { Element } from './sent.js';
-import type { Fault } from './source.js';
+import type { Element, SentObjects } from './sent.js';
+import type { Change, Fault } from './source.js';
 
-/** How many elements had which outcome; `missing` are objects that were sent once and are no longer in your database. */
+/** How many elements had which outcome. `failed` are also documents that could not be mapped, and `missing` are objects that were sent once and are no longer in your database. */
 export type Report = Record<Result['outcome'] | 'missing', number>;
 
 /** The most lines and characters of a request: the gateway takes 10,000 lines and 16 MiB, and a character has up to 3 bytes. */
@@ -22,17 +22,22 @@ export class Outbox {
 
   constructor(
     readonly gateway: Gateway,
+    readonly sent: SentObjects,
     readonly onFault: (fault: Fault) => void,
-    readonly onDeleted: (element: Element) => Promise<void>,
   ) {}
+
+  readonly #fail = (fault: Fault): void => {
+    this.report.failed += 1;
+    this.onFault(fault);
+  };
 
   get size(): number {
     return this.#waiting.size;
   }
 
-  /** Of two elements for one object the later one counts. */
-  add(elements: readonly Element[]): void {
-    for (const element of elements) {
+  /** Adds the elements of changes. Of two for one object the later one counts. */
+  async add(changes: readonly Change[]): Promise<void> {
+    for (const element of await this.sent.elementsOf(changes, this.#fail)) {
       this.#waiting.delete(keyOf(element));
       this.#waiting.set(keyOf(element), element);
     }
@@ -75,12 +80,15 @@ export class Outbox {
     const { outcome, errors } = result;
     const { source, id, organisation, ref: external_ref } = element;
     const { failures = 0 } = this.#away.get(organisation) ?? {};
+    const fault = { collection: source.collection, id, organisation, external_ref, errors };
     const isOnly = (codes: ReadonlySet<string>): boolean =>
       outcome === 'failed' && errors.every(({ code }) => codes.has(code));
     if (isOnly(LATER)) {
       // once for all of its elements
-      if (this.#awayFor(organisation) === 0)
-        this.#away.set(organisation, { until: Date.now() + secondsAfter(failures + 1) * 1000, failures: failures + 1 });
+      if (this.#awayFor(organisation) > 0) return;
+      const seconds = secondsAfter(failures + 1);
+      this.#away.set(organisation, { until: Date.now() + seconds * 1000, failures: failures + 1 });
+      this.gateway.onRetry(waitOf(fault), seconds);
       return;
     }
     this.#away.delete(organisation);
@@ -90,11 +98,22 @@ export class Outbox {
     this.#waiting.delete(keyOf(element));
     // it went with its organisation
     const isGone = element.isDelete && outcome !== 'stale' && errors.every(({ code }) => code === 'not_found');
-    this.report[isGone && outcome === 'failed' ? 'deleted' : outcome] += 1;
-    if (isGone) await this.onDeleted(element);
-    else if (outcome === 'failed')
-      this.onFault({ collection: source.collection, id, organisation, external_ref, errors });
+    if (outcome === 'failed' && !isGone) {
+      this.#fail(fault);
+      return;
+    }
+    this.report[isGone ? 'deleted' : outcome] += 1;
+    if (isGone) await this.sent.forget(element);
   }
+}
+
+/** Why an organisation's elements wait. */
+function waitOf(fault: Fault): Error {
+  const { collection, organisation = '', external_ref = '', errors } = fault;
+  const reasons = errors.map(({ code, detail }) => `${code}: ${detail}`).join('; ');
+  return new Error(`${collection} ${external_ref} of organisation ${organisation} is not stored yet, ${reasons}`, {
+    cause: fault,
+  });
 }
 
 const keyOf = ({ source, organisation, ref }: Element): string => JSON.stringify([source.type, organisation, ref]);

@@ -33,7 +33,7 @@ export async function resend(sent: SentObjects, outbox: Outbox, sources: readonl
         collection.find(options.filter ?? {}, { session, ...MAJORITY }).sort({ _id: 1 }),
       )) {
         const changes = piece.map((document) => ({ source, id: document._id as unknown, document, version }));
-        outbox.add(await sent.elementsOf(changes));
+        await outbox.add(changes);
         await outbox.drain(PIECE);
         options.onProgress?.({ collection: source.collection, done: (done += piece.length), total });
       }
@@ -48,7 +48,7 @@ export async function resend(sent: SentObjects, outbox: Outbox, sources: readonl
         const missing = ids.filter((id) => !known.has(keyOf({ source, id })));
         outbox.report.missing += missing.length;
         const changes = missing.map((id) => ({ source, id, document: undefined, version }));
-        if (options.deleteMissing) outbox.add(await sent.elementsOf(changes));
+        if (options.deleteMissing) await outbox.add(changes);
         await outbox.drain(PIECE);
       }
     });

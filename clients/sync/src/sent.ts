@@ -1,4 +1,5 @@
 import type { AnyBulkWriteOperation, Collection, Db } from 'mongodb';
+import { jsonOf, LONGEST_LINE, tooLong, UnusableError } from './json.js';
 import { type Change, type Fault, type Source, textOf } from './source.js';
 
 /** Where an object is in the gateway. */
@@ -21,14 +22,10 @@ interface Sent {
   readonly version: number;
 }
 
-/** The gateway's limit of a line, in bytes. */
-const LONGEST_LINE = 5 * 2 ** 20;
-
 export class SentObjects {
   constructor(
     readonly database: Db,
     readonly name: string,
-    readonly onFault: (fault: Fault) => void,
   ) {}
 
   of({ collection }: Source): Collection<Sent & { readonly _id: never }> {
@@ -36,7 +33,7 @@ export class SentObjects {
   }
 
   /** The elements of changes, in their order. */
-  async elementsOf(changes: readonly Change[]): Promise<Element[]> {
+  async elementsOf(changes: readonly Change[], onFault: (fault: Fault) => void): Promise<Element[]> {
     const elements: Element[] = [];
     for (const source of new Set(changes.map((change) => change.source))) {
       const own = changes.filter((change) => change.source === source);
@@ -47,7 +44,7 @@ export class SentObjects {
       const writes: AnyBulkWriteOperation<Sent & { readonly _id: never }>[] = [];
       for (const change of own) {
         const { id, version } = change;
-        const put = await this.#put(change);
+        const put = await this.#put(change, onFault);
         if (put === 'invalid') continue;
         for (const place of places.get(keyOf(change)) ?? [])
           if (place.organisation !== put?.organisation || place.ref !== put.ref)
@@ -72,19 +69,26 @@ export class SentObjects {
   }
 
   /** What puts a document; undefined if the API shall not have it. What throws goes to `onFault`. */
-  async #put(change: Change): Promise<Element | 'invalid' | undefined> {
+  async #put(change: Change, onFault: (fault: Fault) => void): Promise<Element | 'invalid' | undefined> {
     const { source, id, document, version } = change;
+    if (!document) return undefined;
+    let known: Pick<Fault, 'organisation' | 'external_ref'> = {};
     try {
-      const account = document && (await source.organisation(document));
-      const mapped = document && account !== undefined && account !== null && (await source.map(document));
+      const account = await source.organisation(document);
+      if (account === undefined || account === null) return undefined;
+      const organisation = textOf(account);
+      known = { organisation };
+      const mapped = await source.map(document);
       if (!mapped) return undefined;
-      const place = { organisation: textOf(account), ref: mapped.external_ref ?? textOf(id) };
-      const line = lineOf(change, place, mapped);
-      if (Buffer.byteLength(line) > LONGEST_LINE) throw new RangeError('more than 5 MiB of JSON');
-      return { source, id, version, ...place, isDelete: false, line };
+      const ref = mapped.external_ref ?? textOf(id);
+      known = { organisation, external_ref: ref };
+      const line = lineOf(change, { organisation, ref }, jsonOf({ ...mapped, external_ref: ref }));
+      if (Buffer.byteLength(line) > LONGEST_LINE) throw tooLong();
+      return { source, id, version, organisation, ref, isDelete: false, line };
     } catch (cause) {
       const detail = cause instanceof Error ? cause.message : String(cause);
-      this.onFault({ collection: source.collection, id, errors: [{ pointer: '', code: 'map', detail }], cause });
+      const errors = cause instanceof UnusableError ? cause.errors : [{ pointer: '', code: 'map', detail }];
+      onFault({ collection: source.collection, id, ...known, errors, cause });
       return 'invalid';
     }
   }
@@ -93,7 +97,9 @@ export class SentObjects {
 export const keyOf = ({ source, id }: Pick<Change, 'source' | 'id'>): string =>
   `${source.collection} ${typeof id} ${JSON.stringify(id)}`;
 
-function lineOf({ source: { type }, version }: Change, { organisation, ref }: Place, put?: object): string {
-  const action = put ? { put: { ...put, external_ref: ref } } : { delete: { external_ref: ref } };
-  return JSON.stringify({ organisation: `ref:${organisation}`, type, ...action, version });
+/** The line of an object that is put, of which it takes the JSON, or deleted. */
+function lineOf({ source: { type }, version }: Change, { organisation, ref }: Place, put?: string): string {
+  const [action, object] = put === undefined ? ['delete', JSON.stringify({ external_ref: ref })] : ['put', put];
+  const others = JSON.stringify({ organisation: `ref:${organisation}`, type, version });
+  return `${others.slice(0, -1)},"${action}":${object}}`;
 }

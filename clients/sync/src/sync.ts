@@ -1,6 +1,7 @@
 import type { ChangeStreamDocument, Collection, Db, ResumeToken } from 'mongodb';
 import { type FollowOptions, followEvents, type Position, type SyncEvent } from './follow.js';
 import { type GatewayOptions, type OnRetry, openGateway } from './gateway.js';
+import { checkOptions } from './options.js';
 import { Outbox, type Report } from './outbox.js';
 import { type BackfillOptions, type ReconcileOptions, resend } from './resend.js';
 import { keyOf, SentObjects } from './sent.js';
@@ -12,9 +13,9 @@ export interface SyncOptions {
   readonly gateway: GatewayOptions;
   /** First those that others refer to: customers before quotes. */
   readonly sources: readonly Source[];
-  /** Called for each document that could not be stored. */
+  /** Called for each document that could not be stored, or not be mapped. */
   readonly onFault: (fault: Fault) => void;
-  /** Called before each wait, for the gateway or your database. */
+  /** Called before each wait: for the gateway, for one organisation that cannot be written now, your database, or a handler of events. */
   readonly onRetry?: OnRetry;
   /** Begins the names of our own collections in your database. Each gateway needs one of its own. Default `scopegate_sync`. */
   readonly name?: string;
@@ -39,9 +40,10 @@ export class Sync {
   readonly #positions: Collection<Position>;
 
   constructor(readonly options: SyncOptions) {
-    const { database, gateway, onFault, onRetry = () => undefined, name = 'scopegate_sync' } = options;
+    checkOptions(options);
+    const { database, gateway, onRetry = () => undefined, name = 'scopegate_sync' } = options;
     this.#gateway = openGateway(gateway, onRetry, this.#stopped.signal);
-    this.#sent = new SentObjects(database, name, onFault);
+    this.#sent = new SentObjects(database, name);
     this.#positions = database.collection(name, { writeConcern: { w: 'majority' } });
   }
 
@@ -97,7 +99,7 @@ export class Sync {
   }
 
   #outbox(): Outbox {
-    return new Outbox(this.#gateway, this.options.onFault, (element) => this.#sent.forget(element));
+    return new Outbox(this.#gateway, this.#sent, this.options.onFault);
   }
 
   #open(startAfter?: ResumeToken) {
@@ -143,7 +145,7 @@ export class Sync {
           changes.delete(keyOf(change));
           changes.set(keyOf(change), change);
         }
-        outbox.add(await this.#sent.elementsOf([...changes.values()]));
+        await outbox.add([...changes.values()]);
         await outbox.drain(MOST_WAITING);
         if (outbox.size > 0 || (changes.size === 0 && Date.now() < storedAt + IDLE)) continue;
         await this.#store(stream.resumeToken);

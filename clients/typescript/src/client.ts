@@ -1,4 +1,5 @@
 import { errorOf, LONGEST, noAnswer, type OnRetry, parse, ScopegateError, waitAfter } from './error.js';
+import type { paths } from './openapi.js';
 import { RefusedVersions } from './refusals.js';
 import type { Last, ListPath, Path, Reading, Result, Row, WriteOptions, Writing } from './routes.js';
 import { eventIn, type EventsOptions, framesOf, QUERY, type StreamEvent } from './stream.js';
@@ -27,9 +28,9 @@ type Call = WriteOptions & { readonly path?: unknown; readonly query?: unknown; 
 
 /**
  * Calls a gateway with a key. Waits and retries as the API asks, so that a write takes effect at most once.
- * Methods reject with a ScopegateError.
+ * Methods reject with a ScopegateError. `T` are the types of the paths, if the gateway's schema is its own: `new Scopegate<paths>()`.
  */
-export class Scopegate {
+export class Scopegate<T extends object = paths> {
   readonly #url: string;
   readonly #timeout: number;
   readonly #retries: number;
@@ -51,38 +52,38 @@ export class Scopegate {
   }
 
   /** Reads an object, or a page of a list: `get('/orders/{id}', { path: { id } })`. */
-  async get<P extends Path<'get'>>(path: P, ...[options]: Last<Reading<P>>): Promise<Result<'get', P>> {
-    return (await this.#rest<Result<'get', P>>('GET', path, options)).data;
+  async get<P extends Path<'get', T>>(path: P, ...[options]: Last<Reading<P, T>>): Promise<Result<'get', P, T>> {
+    return (await this.#rest<Result<'get', P, T>>('GET', path, options)).data;
   }
 
   /** Reads an object with its ETag. */
-  read<P extends Path<'get'>>(path: P, ...[options]: Last<Reading<P>>): Promise<ReadResult<Result<'get', P>>> {
+  read<P extends Path<'get', T>>(path: P, ...[options]: Last<Reading<P, T>>): Promise<ReadResult<Result<'get', P, T>>> {
     return this.#rest('GET', path, options);
   }
 
   /** Writes. A bulk call succeeds even if some elements fail: check `failed`. */
-  async post<P extends Path<'post'>>(path: P, options: Writing<'post', P>): Promise<Result<'post', P>> {
-    return (await this.#rest<Result<'post', P>>('POST', path, options)).data;
+  async post<P extends Path<'post', T>>(path: P, options: Writing<'post', P, T>): Promise<Result<'post', P, T>> {
+    return (await this.#rest<Result<'post', P, T>>('POST', path, options)).data;
   }
 
   /**
    * Changes the members in `body`; null clears one. With `ifMatch` rejects with `precondition_failed` if the object has changed, and with
    * `etag_refused` the third time if each read between returned that same version.
    */
-  async patch<P extends Path<'patch'>>(path: P, options: Writing<'patch', P>): Promise<Result<'patch', P>> {
-    return (await this.#rest<Result<'patch', P>>('PATCH', path, options)).data;
+  async patch<P extends Path<'patch', T>>(path: P, options: Writing<'patch', P, T>): Promise<Result<'patch', P, T>> {
+    return (await this.#rest<Result<'patch', P, T>>('PATCH', path, options)).data;
   }
 
   /**
    * All objects of a list, page by page. One that is not changed meanwhile comes exactly once, whatever happens to others; by default (newest
    * first) one that is changed, too.
    */
-  async *list<P extends ListPath>(path: P, ...[options]: Last<Reading<P>>): AsyncGenerator<Row<P>, void> {
-    const { include } = (options?.query ?? {}) as { readonly include?: readonly string[] };
-    const limit = include?.includes('lines') ? 50 : 100;
+  async *list<P extends ListPath<T>>(path: P, ...[options]: Last<Reading<P, T>>): AsyncGenerator<Row<P, T>, void> {
+    const query = (options?.query ?? {}) as { readonly include?: readonly string[] };
+    const limit = query.include?.includes('lines') ? 50 : 100;
     for (let cursor: string | null | undefined; cursor !== null;) {
-      const call = { ...options, query: { limit, ...options?.query, cursor } };
-      const { data: page } = await this.#rest<{ data: Row<P>[]; next_cursor: string | null }>('GET', path, call);
+      const call = { ...options, query: { limit, ...query, cursor } };
+      const { data: page } = await this.#rest<{ data: Row<P, T>[]; next_cursor: string | null }>('GET', path, call);
       yield* page.data;
       cursor = page.next_cursor;
     }

@@ -68,6 +68,7 @@ describe('credentials', () => {
 const PROGRAM = `
 from __future__ import annotations
 from collections.abc import Iterator
+from typing import Any
 from scopegate import Scopegate
 from scopegate.types import Customer, Me, Order, OrderItem, ProductsBulkBody, StreamEvent
 
@@ -84,6 +85,9 @@ events: Iterator[StreamEvent] = api.events(after="x", types=["order.created"])
 cursor: str = next(events)["cursor"]
 for message in api.list("/requests/{id}/messages", id="x"):
     message["body"].strip()
+own: Any = Scopegate("k", "u")
+for project in own.list("/projects", status=["open"]):
+    print(project["name"])
 api.get("/nothing")  # type: ignore[call-overload]
 api.get("/orders/{id}")  # type: ignore[call-overload]
 api.list("/orders", status=["done"])  # type: ignore[call-overload]

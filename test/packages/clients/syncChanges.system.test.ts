@@ -1,7 +1,4 @@
 import { EventEmitter, once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { text } from 'node:stream/consumers';
 import mongoose from 'mongoose';
 import { GatewayError, type Source } from '../../../clients/sync/src';
 import { eventually } from '../../api/http/eventually';
@@ -15,7 +12,6 @@ import { SOURCES, syncScene } from './syncScene';
 const { ObjectId } = mongoose.mongo;
 const gateway = served(TOKENS);
 const bare = driver();
-const stops: (() => void)[] = [];
 let scene: Awaited<ReturnType<typeof syncScene>>;
 
 beforeEach(async () => {
@@ -23,7 +19,6 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await scene.stop();
-  for (const stop of stops.splice(0)) stop();
 });
 
 const hasPosition = () => scene.positions.findOne({ _id: 'position' });
@@ -127,7 +122,7 @@ test('what refers to an object that is sent after it is stored, too; a reference
   expect(faults).toMatchObject([{ id: 2, errors: [{ code: 'not_found', pointer: '/put/customer_ref' }] }]);
 });
 
-test('an organisation that is away holds up its own objects alone, and gets them once it is back', async () => {
+test('an organisation that is away holds up its own objects alone, which onRetry tells, and gets them once it is back', async () => {
   const { offers, account, newAccount } = scene;
   const other = await newAccount();
   await running();
@@ -141,6 +136,11 @@ test('an organisation that is away holds up its own objects alone, and gets them
   await offers.insertOne({ account: account.ref, title: 'C' });
   await eventually(async () => (await numbers()).join() === 'B,C');
   expect([await numbers(other), await hasPosition()]).toEqual([[], before]);
+  const { message, cause } = scene.retries[0] as Error;
+  expect(message).toMatch(
+    new RegExp(`^offers \\w+ of organisation ${other.ref} is not stored yet, unavailable: .*moved`),
+  );
+  expect(cause).toMatchObject({ collection: 'offers', organisation: other.ref, errors: [{ code: 'unavailable' }] });
   await organisations.updateOne({ _id: other.id }, { $unset: { move: 1 } });
   await eventually(async () => (await numbers(other)).join() === 'A');
   expect(scene.faults).toEqual([]);
@@ -211,6 +211,45 @@ test('a backfill can be of some collections and of what matches; the account may
   expect(await opened.backfill()).toMatchObject({ created: 2, unchanged: 1 });
 });
 
+test('a backfill counts each document in one number; what cannot be mapped has its place, as far as it is known', async () => {
+  const { offers, account, faults } = scene;
+  const sources = SOURCES.map((source) => ({
+    ...source,
+    organisation: ({ account: own }: Json): unknown => {
+      if (own === 'nobody') throw new Error('no such account');
+      return own;
+    },
+    map: async (document: Json) => {
+      const mapped = await source.map(document);
+      const price = document.price as number;
+      return mapped && { ...mapped, ...(document.price !== undefined && { total_minor: price }) };
+    },
+  }));
+  const all = [{}, {}, { title: '' }, { state: 'broken' }, { account: 'nobody' }, { price: NaN }];
+  await offers.insertMany(all.map((one, _id) => ({ _id, account: account.ref, title: `N${String(_id)}`, ...one })));
+  expect(await scene.open({ sources }).backfill()).toMatchObject({ created: 2, failed: 4 });
+  expect(await numbers()).toEqual(['N0', 'N1']);
+  const { ref: organisation } = account;
+  const codeMap = { code: 'map', pointer: '' };
+  expect(faults.sort((one, other) => Number(one.id) - Number(other.id))).toEqual([
+    expect.objectContaining({ id: 2, organisation, external_ref: '2' }),
+    {
+      collection: 'offers',
+      id: 3,
+      organisation,
+      errors: [{ ...codeMap, detail: 'no such state' }],
+      cause: expect.any(Error),
+    },
+    { collection: 'offers', id: 4, errors: [{ ...codeMap, detail: 'no such account' }], cause: expect.any(Error) },
+    expect.objectContaining({
+      id: 5,
+      organisation,
+      external_ref: '5',
+      errors: [{ code: 'map', pointer: '/total_minor', detail: '/total_minor must be a finite number' }],
+    }),
+  ]);
+});
+
 test('a refused token ends run with the answer', async () => {
   const refused = scene.open({ gateway: { url: gateway.url, token: 'wrong' } });
   await scene.offers.insertOne({ account: scene.account.ref, title: 'A' });
@@ -237,74 +276,4 @@ test('what was read before a change and is sent after it is stale', async () => 
   changed.emit('done');
   expect(await backfill).toMatchObject({ stale: 1, updated: 0 });
   expect(await numbers()).toEqual(['B']);
-});
-
-/** Answers requests in place of the gateway. */
-async function answering(answer: (body: string, url: URL, response: ServerResponse) => void): Promise<string> {
-  const server = createServer((request, response) => {
-    void text(request).then((body) => {
-      answer(body, new URL(request.url!, 'http://gateway'), response);
-    });
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  stops.push(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  return `http://127.0.0.1:${String((server.address() as AddressInfo).port)}/`;
-}
-
-test('Retry-After is waited for, and lines without an answer are sent again', async () => {
-  const bodies: string[][] = [];
-  const created = '{"index":0,"outcome":"created","errors":[]}\n';
-  const url = await answering((body, _url, response) => {
-    bodies.push(body.split('\n'));
-    if (bodies.length === 1) response.writeHead(503, { 'retry-after': '1' }).end();
-    else response.end(created.repeat(bodies.length === 2 ? 1 : bodies.at(-1)!.length));
-  });
-  await scene.offers.insertMany([1, 2, 3].map((_id) => ({ _id, account: 'a', title: `N${String(_id)}` })));
-  const waits: number[] = [];
-  const opened = scene.open({ gateway: { url, token: 'x' }, onRetry: (_error, seconds) => void waits.push(seconds) });
-  expect((await opened.backfill()).created).toBe(3);
-  expect(bodies.map((lines) => lines.length)).toEqual([3, 3, 2]);
-  expect(waits[0]).toBeGreaterThanOrEqual(1);
-  const element = JSON.parse(bodies[2]![0]!) as object;
-  expect(element).toMatchObject({ organisation: 'ref:a', type: 'quote', version: expect.any(Number) });
-  expect(element).toMatchObject({ put: { external_ref: '2', number: 'N2' } });
-});
-
-test('events come one after another, again if the handler rejects, and from the stored cursor; a lost log is a feed.gap', async () => {
-  const asked: (string | null)[] = [];
-  const url = await answering((_body, { searchParams }, response) => {
-    const after = searchParams.get('after');
-    asked.push(after);
-    if (after === 'c2') response.writeHead(410).end();
-    const isLater = asked.includes('c2');
-    const pages = new Map([
-      ['now', { ids: [], next_cursor: isLater ? 'c3' : 'c1' }],
-      ['c1', { ids: ['e1', 'e2'], next_cursor: 'c2' }],
-      ['c3', { ids: ['e3'], next_cursor: 'c4' }],
-    ]);
-    const page = pages.get(after!);
-    if (!page) return;
-    const data = page.ids.map((id) => ({ id, type: 'quote.created' }));
-    response.end(JSON.stringify({ data, next_cursor: page.next_cursor }));
-  });
-  const handled: unknown[] = [];
-  const handler = ({ id, type }: { id: string | null; type: string }): void => {
-    handled.push(id ?? type);
-    if (handled.length === 2) throw new Error('not now');
-  };
-  const opened = scene.open({ gateway: { url, token: 'x' } });
-  const following = opened.follow(handler);
-  await eventually(async () => (await scene.positions.findOne({ _id: 'events' }))?.cursor === 'c4');
-  await opened.stop();
-  await following;
-  expect(handled).toEqual(['e1', 'e2', 'e2', 'feed.gap', 'e3']);
-  const later: unknown[] = [];
-  // another server, since the last request of the one that was stopped may still arrive
-  const other = await answering((_body, { searchParams }) => void later.push(searchParams.get('after')));
-  void scene.open({ gateway: { url: other, token: 'x' } }).follow(handler);
-  await eventually(() => later.length > 0);
-  expect(later[0]).toBe('c4');
 });

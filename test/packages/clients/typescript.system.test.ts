@@ -1,5 +1,6 @@
 import { cp, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { PROGRAM as BUILT } from '../../support/built';
 import { ROOT, run } from '../examples/run';
 import { blocksOf } from '../../docs/markdown';
 import { amounts } from './amounts';
@@ -109,9 +110,40 @@ await api.patch('/products/{id}', { path: { id: 'x' }, body: { unit_price_minor:
 await api.post('/products', { body: {} });
 `;
 
-test('routes, filters, bodies and results have the types of the OpenAPI document', async () => {
+/** After the guide's program with the types of a schema of one's own. */
+const OWN = `
+const body: Body<'post', '/invoices/bulk', paths> = { invoices: [{ number: 'I-1' }] };
+const { results } = await api.post('/invoices/bulk', { body });
+const one: Row<'/invoices', paths> = (await api.get('/invoices', { query: { limit: 1 } })).data[0]!;
+const total: number = one.total_minor + results.length;
+// what the folder adds to a type of ours
+for await (const quote of api.list('/quotes')) quote.project_code?.trim();
+// @ts-expect-error no such status
+api.list('/invoices', { query: { status: ['done'] } });
+// @ts-expect-error no such member
+one.colour.trim();
+// @ts-expect-error no such path
+await api.get('/nothing');
+// @ts-expect-error ours have no invoices
+new Scopegate().list('/invoices');
+`;
+
+/** Writes the types of a folder that `schema init` wrote, as the guide says. */
+async function writeOwnTypes(): Promise<void> {
+  const schema = join(folder, 'schema');
+  await run(process.execPath, [BUILT, 'schema', 'init', schema]);
+  const document = await run(process.execPath, [BUILT, 'openapi'], { env: { SCHEMA_DIR: schema } });
+  await writeFile(join(folder, 'openapi.json'), document);
+  await run(bin('openapi-typescript'), ['openapi.json', '--output', 'scopegate.ts'], { cwd: folder });
+  await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
+}
+
+test('routes, filters, bodies and results have the types of the OpenAPI document, ours or that of a schema of your own', async () => {
+  await writeOwnTypes();
   const [readme] = blocksOf(README).filter((block) => block.language === 'ts');
-  const programs = Object.entries({ 'program.mts': PROGRAM, 'readme.mts': readme!.text });
+  const [guide] = blocksOf('docs/guides/schema.md').filter((block) => block.language === 'ts');
+  const own = `import type { Body, Row } from '@scopegate/client';\n${guide!.text}\n${OWN}`;
+  const programs = Object.entries({ 'program.mts': PROGRAM, 'readme.mts': readme!.text, 'own.mts': own });
   for (const [name, text] of programs) await writeFile(join(folder, name), text);
   const files = programs.map(([name]) => join(folder, name));
   const strict = ['--strict', '--exactOptionalPropertyTypes', '--noEmit', '--target', 'es2022', '--module', 'nodenext'];

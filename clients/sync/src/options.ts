@@ -1,0 +1,41 @@
+import type { GatewayOptions } from './gateway.js';
+import type { SyncOptions } from './sync.js';
+
+/** The known options; those of the type, so that none is forgotten. */
+const OPTIONS: Record<keyof SyncOptions, true> = {
+  database: true,
+  gateway: true,
+  sources: true,
+  onFault: true,
+  onRetry: true,
+  name: true,
+};
+const OF_GATEWAY: Record<keyof GatewayOptions, true> = { url: true, token: true };
+
+/** Checks what would otherwise be retried for ever, or never be called. @throws TypeError that names the option */
+export function checkOptions(options: SyncOptions): void {
+  refuseUnknown(options, Object.keys(OPTIONS), '');
+  const gateway: Partial<GatewayOptions> = (options as Partial<SyncOptions>).gateway ?? {};
+  refuseUnknown(gateway, Object.keys(OF_GATEWAY), 'gateway.');
+  const { url, token } = gateway;
+  if (!isText(url))
+    throw new TypeError('`gateway.url` is missing: the URL of the operator API, such as http://gateway:4000.');
+  // no user: fetch refuses it, and errors contain the URL
+  if (!/^https?:\/\/[^\s@?#\\]+$/i.test(url.trim()) || !URL.canParse(url.trim()))
+    throw new TypeError(
+      '`gateway.url` must look like http://gateway:4000: with http:// or https://, without user or query.',
+    );
+  if (!isText(token)) throw new TypeError("`gateway.token` is missing: the secret of an operator's token.");
+  if (!/^[\x21-\x7e]+$/.test(token.trim()))
+    throw new TypeError('`gateway.token` has characters that a token cannot have.');
+  if (typeof options.onFault !== 'function') throw new TypeError('`onFault` must be a function.');
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string' && value.trim() !== '';
+
+function refuseUnknown(given: object, known: readonly string[], prefix: string): void {
+  const unknown = Object.keys(given).find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  const names = known.map((name) => `\`${prefix}${name}\``).join(', ');
+  throw new TypeError(`There is no option \`${prefix}${unknown}\`; there are ${names}.`);
+}
