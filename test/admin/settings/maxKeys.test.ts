@@ -29,6 +29,7 @@ test('keys beyond the limit are rejected with the reason, and another can be mad
   const [first, second] = await fill();
   expect(await create()).toMatchObject({
     code: 'validation_failed',
+    detail: FULL.replace('the', 'The'),
     errors: [{ pointer: '', code: 'too_many', detail: FULL }],
   });
   await admin.call('revoke_key', { key_id: first });
