@@ -93,7 +93,7 @@ test('a key is changed from its next request on, its scopes too', async () => {
     [{ pointer: '/customer_ids/0', code: 'not_found' }],
   ]);
   await store(gateway, await organisationOf(id), { customers: [{ ...northwind('customers')[0]!, id: customer }] });
-  const { external_ref } = northwind('customers')[0]!;
+  const external_ref = String(northwind('customers')[0]!.external_ref);
   const named = await caller().post(`/organisations/${id}/keys`, {
     ...body,
     customer_ids: [`ref:${external_ref}`, customer, 'ref:none', `ref:${external_ref}`],
