@@ -44,8 +44,8 @@ export const IDEMPOTENCY_KEY_FORM = /^[\x21-\x7e]{1,255}$/;
 /** Before an external_ref, where a caller of the operator API may name something by it in place of an id. */
 export const REF_PREFIX = 'ref:';
 
-/** Whether a text names an organisation by its external_ref, which has 1 to 200 characters, of at most two UTF-16 units. */
-export function isOrganisationRef(text: string): boolean {
+/** Whether a text names something by its external_ref, which has 1 to 200 characters, of at most two UTF-16 units. */
+export function isRef(text: string): boolean {
   const length = text.length - REF_PREFIX.length;
   return text.startsWith(REF_PREFIX) && length >= 1 && length <= 400;
 }

@@ -1,39 +1,59 @@
 import { type Fault, validationFailed } from '../errors';
 import { READ_TIMEOUT } from '../mongo/native';
+import { normalised } from '../schema/callerKeys';
 import { published } from '../schema/model';
 import { PERSON } from '../schema/personal';
 import type { OrganisationData } from '../tenant/organisationData';
+import { isRef, REF_PREFIX } from '../units';
 
-/** The customers of a key or webhook endpoint as they are stored: each once, in one order. */
-const storedCustomerIds = (ids: readonly string[]): string[] => [...new Set(ids.map((id) => id.toLowerCase()))].sort();
+interface FoundCustomers {
+  /** Their ids as they are stored: each once, in one order. */
+  readonly ids: string[];
+  /** The names, as given, of no customer of the organisation. */
+  readonly unknown: string[];
+}
 
-/** Which of these ids, at most 100, are of no customer of the organisation. */
-export async function unknownCustomers(data: OrganisationData, ids: readonly string[]): Promise<string[]> {
-  const name = published.stored.get(PERSON)?.collection;
-  const customers = data.collections.find((collection) => collection.name === name);
+/** Finds customers of an organisation by at most 100 names: their ids, in upper or lower case, or `ref:` and their external_ref. */
+export async function findCustomers(data: OrganisationData, names: readonly string[]): Promise<FoundCustomers> {
+  const collection = published.stored.get(PERSON)?.collection;
+  const customers = data.collections.find(({ name }) => name === collection);
   if (!customers) throw new Error(`schema/ has no stored ${PERSON}`);
-  const wanted = storedCustomerIds(ids);
-  const options = { projection: { _id: 1 }, maxTimeMS: READ_TIMEOUT, batchSize: wanted.length + 1 } as const;
+  const wantedIds = names.filter((name) => !isRef(name)).map((name) => name.toLowerCase());
+  const wantedRefs = names.filter(isRef).map(refOf);
+  const options = {
+    projection: { _id: 1, external_ref: 1 },
+    maxTimeMS: READ_TIMEOUT,
+    batchSize: names.length + 1,
+  } as const;
   const rows = await data
     .collection(customers)
-    .find({ _id: { $in: wanted } }, options)
+    .find<{ readonly _id: string; readonly external_ref: string }>(
+      { $or: [{ _id: { $in: wantedIds } }, { external_ref: { $in: wantedRefs } }] },
+      options,
+    )
     .toArray();
-  const existing = new Set(rows.map(({ _id }) => _id));
-  return ids.filter((id) => !existing.has(id.toLowerCase()));
+  const ids = new Set(rows.map(({ _id }) => _id));
+  const refs = new Set(rows.map(({ external_ref }) => external_ref));
+  const unknown = names.filter((name) => !(isRef(name) ? refs.has(refOf(name)) : ids.has(name.toLowerCase())));
+  return { ids: [...ids].sort(), unknown };
 }
+
+/** An external_ref as it is stored. */
+const refOf = (name: string): string => normalised(name.slice(REF_PREFIX.length));
 
 /** The customers that a new key or webhook endpoint is restricted to; undefined for none. @throws AppError validation_failed for each that is not there */
 export async function customersOf(
   data: OrganisationData,
-  ids: readonly string[] | null | undefined,
+  names: readonly string[] | null | undefined,
 ): Promise<string[] | undefined> {
-  if (!ids) return undefined;
-  const unknown = new Set(await unknownCustomers(data, ids));
-  const faults = ids.flatMap((id, at): Fault[] => {
-    if (!unknown.has(id)) return [];
-    const detail = 'is not the id of a customer of the organisation';
-    return [{ pointer: `/customer_ids/${String(at)}`, code: 'not_found', detail }];
+  if (!names) return undefined;
+  const { ids, unknown } = await findCustomers(data, names);
+  const faults = names.flatMap((name, at): Fault[] => {
+    if (!unknown.includes(name)) return [];
+    return [
+      { pointer: `/customer_ids/${String(at)}`, code: 'not_found', detail: 'is not a customer of the organisation' },
+    ];
   });
   if (faults.length > 0) throw validationFailed(faults);
-  return storedCustomerIds(ids);
+  return ids;
 }

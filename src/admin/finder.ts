@@ -1,7 +1,7 @@
 import { notFound } from '../errors';
 import type { Control } from '../organisations/control';
 import type { OrganisationForOperators } from '../organisations/organisationRows';
-import { isOrganisationRef, REF_PREFIX } from '../units';
+import { isRef, REF_PREFIX } from '../units';
 import { beingErased } from './refusals';
 
 export type Finder = ReturnType<typeof createFinder>;
@@ -9,9 +9,7 @@ export type Finder = ReturnType<typeof createFinder>;
 /** Finds organisations by the names that operators give them: their ids, in upper or lower case, or `ref:` and their external_ref. */
 export function createFinder(organisations: Control['organisations']) {
   const find = (name: string): Promise<OrganisationForOperators | undefined> =>
-    isOrganisationRef(name)
-      ? organisations.findByRef(name.slice(REF_PREFIX.length))
-      : organisations.find(name.toLowerCase());
+    isRef(name) ? organisations.findByRef(name.slice(REF_PREFIX.length)) : organisations.find(name.toLowerCase());
 
   /** @throws AppError not_found */
   async function requireExisting(name: string): Promise<OrganisationForOperators> {
@@ -29,15 +27,13 @@ export function createFinder(organisations: Control['organisations']) {
 
   /** The organisations that exist, by their names as given. */
   async function findAll(names: readonly string[]): Promise<Map<string, OrganisationForOperators>> {
-    const ids = names.filter((name) => !isOrganisationRef(name)).map((name) => name.toLowerCase());
-    const refs = names.filter(isOrganisationRef).map((name) => name.slice(REF_PREFIX.length));
+    const ids = names.filter((name) => !isRef(name)).map((name) => name.toLowerCase());
+    const refs = names.filter(isRef).map((name) => name.slice(REF_PREFIX.length));
     const matches = await organisations.findAll(ids, refs);
     const byId = new Map(matches.map((organisation) => [organisation.id, organisation]));
     const byRef = new Map(matches.map((organisation) => [organisation.external_ref, organisation]));
     const entries = names.flatMap((name) => {
-      const organisation = isOrganisationRef(name)
-        ? byRef.get(name.slice(REF_PREFIX.length))
-        : byId.get(name.toLowerCase());
+      const organisation = isRef(name) ? byRef.get(name.slice(REF_PREFIX.length)) : byId.get(name.toLowerCase());
       return organisation ? [[name, organisation] as const] : [];
     });
     return new Map(entries);

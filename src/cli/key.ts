@@ -35,7 +35,7 @@ export function addKey(program: ExplainedCommand): void {
     .option('--allow <ranges>', 'comma-separated CIDR ranges it may be used from (default: anywhere)', ranges)
     .option(
       '--customer-ids <ids>',
-      'comma-separated ids of up to 100 customers, whose quotes, orders and requests alone it has; they cannot be changed (default: all)',
+      'comma-separated ids, or ref: and external_ref, of up to 100 customers, whose quotes, orders and requests alone it has; they cannot be changed (default: all)',
       customerIds,
     )
     .addOption(mcpOption().default(DEFAULT_MCP))
@@ -130,7 +130,7 @@ async function create(options: CreateOptions): Promise<void> {
   const { org, name, scopes, expiresIn, allow = [], mcp, customerIds, json } = options;
   const { createdKey, plans } = await withStore(async (store) => {
     const { control, databases, operator } = store;
-    if (customerIds) await requireCustomers(store, org, customerIds);
+    const customers = customerIds && (await requireCustomers(store, org, customerIds));
     await control.pepper.adopt();
     const createdKey = await control.apiKeys.create({
       organisationId: org,
@@ -139,7 +139,7 @@ async function create(options: CreateOptions): Promise<void> {
       created_by: operator.who,
       allowed_ranges: allow,
       mcp,
-      customerIds,
+      customerIds: customers,
       expires_at: endOf(expiresIn, databases.now()) ?? null,
     });
     return { createdKey, plans: control.plans };
@@ -152,13 +152,13 @@ async function create(options: CreateOptions): Promise<void> {
   showNew(createdKey, json);
 }
 
-/** @throws CommandFailure with the ids that are of no customer */
-async function requireCustomers(store: Store, org: string, ids: readonly string[]): Promise<void> {
+/** The ids of customers. @throws CommandFailure with the names that are of no customer */
+async function requireCustomers(store: Store, org: string, names: readonly string[]): Promise<string[]> {
   const { id } = await requireData(store, org);
-  const { unknownCustomers } = await import('../admin/customerIds.js');
-  const unknown = await unknownCustomers(store.databases.organisationData({ id }), ids);
-  if (unknown.length === 0) return;
-  const are = unknown.length === 1 ? 'is not the id of a customer' : 'are not ids of customers';
+  const { findCustomers } = await import('../admin/customerIds.js');
+  const { ids, unknown } = await findCustomers(store.databases.organisationData({ id }), names);
+  if (unknown.length === 0) return ids;
+  const are = unknown.length === 1 ? 'is not a customer' : 'are not customers';
   throw usageFailure(`--customer-ids: ${unknown.join(', ')} ${are} of the organisation`);
 }
 

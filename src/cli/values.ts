@@ -6,7 +6,7 @@ import { items } from '../config/lists';
 import { KEY_CUSTOMERS } from '../limits';
 import { statusesOf } from '../organisations/requestFilters';
 import { isCurrency } from '../schema/currency';
-import { DAY, HOUR, MINUTE, UUID } from '../units';
+import { DAY, HOUR, isRef, MINUTE, UUID } from '../units';
 
 /* Parsers for option values; each rejects with a message that says what is expected. */
 
@@ -79,11 +79,16 @@ export function scopes(text: string): Scope[] {
   return [...new Set(entries.filter(isScope))];
 }
 
-/** Comma-separated ids of a key's customers, each once. */
+/** Comma-separated customers of a key or webhook endpoint, each once: ids, or `ref:` and an external_ref. */
 export function customerIds(text: string): string[] {
-  const ids = [...new Set(items(text).map(uuid))].sort();
-  if (ids.length > 0 && ids.length <= KEY_CUSTOMERS) return ids;
-  throw new InvalidArgumentError(`Expected 1 to ${String(KEY_CUSTOMERS)} ids of customers.`);
+  const names = [...new Set(items(text))];
+  const wrong = names.find((name) => !isRef(name) && !UUID.test(name));
+  if (wrong !== undefined)
+    throw new InvalidArgumentError(
+      `Expected a UUID, or ref: and an external_ref, of each customer: ${wrong} is neither.`,
+    );
+  if (names.length > 0 && names.length <= KEY_CUSTOMERS) return names;
+  throw new InvalidArgumentError(`Expected 1 to ${String(KEY_CUSTOMERS)} customers.`);
 }
 
 /** Comma-separated event types; whether they exist is checked later. */

@@ -29,7 +29,7 @@ export function addWebhook(program: ExplainedCommand): void {
     .option('--types <list>', 'comma-separated types of events (default: all)', eventTypes)
     .option(
       '--customer-ids <list>',
-      'comma-separated ids of the customers whose events alone it gets, for good, up to 100; it also gets those that belong to no customer, such as of products (default: of all customers)',
+      'comma-separated ids, or ref: and external_ref, of the customers whose events alone it gets, for good, up to 100; it also gets those that belong to no customer, such as of products (default: of all customers)',
       customerIds,
     )
     .json('{id, url, types, customer_ids, secret}')
@@ -132,7 +132,7 @@ async function withWebhooks<T>(
   });
 }
 
-/** One line per fault, with the name of the option, and the id of a customer, instead of the pointer to the argument; the error's detail if it has no faults. */
+/** One line per fault, with the name of the option, and a customer as given, instead of the pointer to the argument; the error's detail if it has no faults. */
 function faultLines({ detail: all, extras: { errors = [] } }: AppError, customerIds: readonly string[]): string {
   const lines = errors.map(({ pointer = '', detail }) => {
     const [, member = '', at] = pointer.split('/');

@@ -49,7 +49,7 @@ const [library, downloadDir] = process.argv.slice(1);
 const { DryMongoBinary, MongoBinary } = require(library);
 DryMongoBinary.generateOptions({ downloadDir }).then((options) => MongoBinary.getPath(options)).then(
   (path) => { console.log('\\n' + path); process.exit(0); },
-  (error) => { console.error('\\n' + error.message.split('\\n')[0]); process.exit(1); },
+  (error) => { console.error('\\n' + error.message.replace(', Details:\\n', ': ').split('\\n')[0]); process.exit(1); },
 );
 `;
 

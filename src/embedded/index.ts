@@ -221,7 +221,9 @@ export async function startOne(options: EmbeddedOptions, record?: ServerRecord, 
           `${createdWith(record, options)} (${title}), which cannot be started now: ${reason}\n${startOver(record, options)}`,
         );
       if (named) throw new DatabaseUnavailable(`MONGOD_BINARY is ${named}, which cannot be used: ${reason}`);
-      report(`database: ${title}: ${reason.split('\n', 1).join('')}`);
+      const next = candidates[candidates.indexOf(candidate) + 1];
+      const trying = next ? `; trying ${next.title} instead` : '';
+      report(`database: ${title}: ${reason.split('\n', 1).join('')}${trying}`);
       failed.push(`${title}: ${reason.replaceAll('\n', '\n     ')}`);
     }
   }

@@ -312,6 +312,9 @@ function faultsOf(
 function summary(errors: readonly Fault[], more: number, otherwise: string, isTruncated: boolean): string {
   const [first] = errors;
   if (first === undefined) return otherwise;
+  // that there are too many already is no fault of the body
+  if (first.pointer === '' && first.code === 'too_many')
+    return first.detail.replace(/^./, (letter) => letter.toUpperCase());
   const where = first.parameter ?? (first.pointer === '' ? 'the body' : first.pointer);
   const others = errors.length - 1 + more;
   return `${where ?? 'request'}: ${first.detail}${others > 0 ? ` (and ${isTruncated ? 'at least ' : ''}${String(others)} more)` : ''}`;

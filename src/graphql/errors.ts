@@ -6,6 +6,7 @@ import { type Exchange, JSON_TYPE } from '../http/exchange';
 import { type ErrorContent, type ErrorFormat, errorHeaders, extraMembers } from '../http/problem';
 import { toAppError } from '../mongo/toAppError';
 import { isOfEveryRow } from '../operations/run';
+import { published } from '../schema/model';
 
 /** Apollo's error codes for invalid requests. */
 const CALLER_FAULTS: readonly string[] = Object.values(ApolloServerErrorCode).filter(
@@ -29,7 +30,7 @@ export function formatError(formatted: GraphQLFormattedError, error: unknown): G
   if (isCallerFault(formatted, error)) {
     const code = callerFaultCode(error);
     return {
-      message: formatted.message === ABORTED ? TOO_REPETITIVE : shorten(formatted.message, MAX_CHARACTERS),
+      message: formatted.message === ABORTED ? TOO_REPETITIVE : shorten(withPlace(formatted.message), MAX_CHARACTERS),
       ...place,
       extensions: { code, status: ERROR_CODES[code].status },
     };
@@ -38,6 +39,13 @@ export function formatError(formatted: GraphQLFormattedError, error: unknown): G
   // the error concerns every row, so its path names none of them
   const path = isOfEveryRow(appError) && formatted.path?.filter((part) => typeof part === 'string');
   return { message: appError.detail, ...place, ...(path && { path }), extensions: extensionsOf(appError) };
+}
+
+/** The message, with where the field is if it was selected beside the rows of a page instead of in them. */
+function withPlace(message: string): string {
+  const [, field, page] = /^Cannot query field "(\w+)" on type "(\w+)"\.$/.exec(message) ?? [];
+  const isOfRows = published.rowFieldsOf(page)?.some(({ name }) => name.value === field) === true;
+  return isOfRows ? `${message.slice(0, -1)}; did you mean inside \`data\`?` : message;
 }
 
 function callerFaultCode(error: unknown): ErrorCode {

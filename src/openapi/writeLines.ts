@@ -37,7 +37,14 @@ const RESULTS = [
     id: null,
     external_ref: null,
     outcome: 'failed',
-    errors: [{ pointer: '/organisation', code: 'not_found', detail: 'There is no such organisation.' }],
+    errors: [
+      {
+        pointer: '/organisation',
+        code: 'not_found',
+        detail:
+          'is neither the id of an organisation nor `ref:` and its external_ref; create it first with POST /organisations',
+      },
+    ],
   },
 ];
 

@@ -38,7 +38,9 @@ export function createWriteLines({
   return async (exchange) => {
     const { request, response } = exchange;
     if (request.method !== 'POST')
-      throw new AppError('method_not_allowed', `${String(request.method)} is not allowed here.`, { allow: ['POST'] });
+      throw new AppError('method_not_allowed', `${String(request.method)} is not allowed here; allowed: POST.`, {
+        allow: ['POST'],
+      });
     exchange.log.operation = WRITE_LINES;
     const context = await openContext(createIncomingRequest(exchange));
     context.authorise({ scope: undefined, role: OPERATOR });

@@ -7,7 +7,7 @@ import { type Exchange, noteUnavailable } from '../http/exchange';
 import { NDJSON_LIMITS, type NdjsonLine } from '../http/ndjson';
 import { toAppError } from '../mongo/toAppError';
 import type { CallContext } from '../operations/context';
-import { MEBIBYTE, UUID, isOrganisationRef } from '../units';
+import { MEBIBYTE, UUID, isRef } from '../units';
 import type { WriteResult } from '../writes';
 import type { Operator } from './operator';
 
@@ -158,12 +158,17 @@ async function readLine(
   const { organisation, ...element } = value as Record<string, unknown>;
   const detail = 'must be an id, or `ref:` and an external_ref';
   if (typeof organisation !== 'string') return { fault: { pointer: '/organisation', code: 'required', detail } };
-  if (!isOrganisationRef(organisation) && !UUID.test(organisation))
+  if (!isRef(organisation) && !UUID.test(organisation))
     return { fault: { pointer: '/organisation', code: 'format', detail } };
   return { organisation, element };
 }
 
-const UNKNOWN: Fault = { pointer: '/organisation', code: 'not_found', detail: 'is not the name of an organisation' };
+const UNKNOWN: Fault = {
+  pointer: '/organisation',
+  code: 'not_found',
+  detail:
+    'is neither the id of an organisation nor `ref:` and its external_ref; create it first with POST /organisations',
+};
 
 const UNREADABLE = {
   encoding: { pointer: '', code: 'encoding', detail: 'is not valid UTF-8' },

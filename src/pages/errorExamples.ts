@@ -24,7 +24,7 @@ const EXAMPLES: Readonly<Record<RestCode, Example>> = {
   plan_required: { detail: "The organisation's plan does not include API access." },
   not_found: { detail: 'There is no such quote.', graphql: { field: 'quote' } },
   method_not_allowed: {
-    detail: 'DELETE is not allowed here.',
+    detail: 'DELETE is not allowed here; allowed: GET. Read-only: no route creates or changes quotes.',
     graphql: { detail: 'Only GET and POST are allowed.' },
   },
   not_acceptable: {

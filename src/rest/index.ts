@@ -19,6 +19,7 @@ import { isLargePage } from '../admission/requestQueue';
 import type { Answer, Run, Runner } from '../operations/runner';
 import { everyField, type Field } from '../operations/selection';
 import { entityTag, matchesTag, objectTag, versionRequired } from '../schema/entityTags';
+import { notAllowed, writeHint } from './notAllowed';
 import {
   argumentReader,
   type Arguments,
@@ -62,7 +63,8 @@ interface RestOptions {
 export function createRestApi(options: RestOptions): (exchange: Exchange) => Promise<void> {
   const { base = REST_BASE, runner, openContext, recognise, others = new Map<RestOperation, Route>() } = options;
   const openApi = openApiAnswer(options.document);
-  const router = createRouter([...runner.schemas.operations, ...others.keys()]);
+  const operations = [...runner.schemas.operations, ...others.keys()];
+  const router = createRouter(operations);
   const steps = stepsOf(runner);
 
   /** Notes the caller of an unknown route, for its usage and the request log. */
@@ -85,7 +87,12 @@ export function createRestApi(options: RestOptions): (exchange: Exchange) => Pro
     const operation = match?.methods.get(methodOf(exchange));
     if (!match || !operation) {
       await noteCaller(exchange);
-      throw match ? notAllowed(exchange, allowed(match.methods)) : new AppError('not_found', 'There is no such route.');
+      if (!match) throw new AppError('not_found', 'There is no such route.');
+      throw notAllowed(
+        exchange.request,
+        [...match.methods.keys()],
+        writeHint(operations, base, match, exchange.request),
+      );
     }
     exchange.log.operation = operation.name;
     const other = others.get(operation);
@@ -143,7 +150,7 @@ function openApiAnswer(make: () => object): (exchange: Exchange) => void {
   let made: { readonly bytes: Buffer; readonly tag: string } | undefined;
   let zipped: Buffer | undefined;
   return (exchange) => {
-    if (methodOf(exchange) !== 'GET') throw notAllowed(exchange, ['GET', 'HEAD']);
+    if (methodOf(exchange) !== 'GET') throw notAllowed(exchange.request, ['GET']);
     if (!made) {
       const bytes = Buffer.from(JSON.stringify(make()));
       made = { bytes, tag: entityTag(bytes) };
@@ -195,17 +202,9 @@ function stepsOf(runner: Runner) {
   );
 }
 
-function allowed(methods: ReadonlyMap<string, unknown>): string[] {
-  return [...methods.keys()].flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
-}
-
 /** The method to look up; HEAD is handled as GET. */
 function methodOf({ request: { method = '' } }: Exchange): string {
   return method === 'HEAD' ? 'GET' : method;
-}
-
-function notAllowed({ request: { method = '' } }: Exchange, allow: readonly string[]): AppError {
-  return new AppError('method_not_allowed', `${method} is not allowed here.`, { allow });
 }
 
 /** Retry-After of a 202, in seconds. */

@@ -23,7 +23,7 @@ import { PAGE } from '../schema/sdl';
 
 export type Arguments = Record<string, unknown>;
 
-interface RouteMatch {
+export interface RouteMatch {
   readonly methods: ReadonlyMap<string, RestOperation>;
   /** Path parameters, as sent. */
   readonly params: Readonly<Record<string, string>>;

@@ -187,11 +187,11 @@ function objectSchema(fields: Readonly<Record<string, Described>>, options: Obje
 function valueSchema(type: GraphQLType, constraint: Constraint, nullable: boolean): JsonSchema {
   if (isNonNullType(type)) return valueSchema(type.ofType, constraint, false);
   if (isListType(type)) {
-    const { min_items: minItems, max_items: maxItems, min_length, max_length, pattern, one_of } = constraint;
+    const { min_items: minItems, max_items: maxItems, min_length, max_length, pattern, format, one_of } = constraint;
     return {
       type: nullable ? ['array', 'null'] : 'array',
-      // length bounds, patterns and allowed values apply to each string in a list
-      items: valueSchema(type.ofType, defined({ min_length, max_length, pattern, one_of }), true),
+      // length bounds, patterns, formats and allowed values apply to each string in a list
+      items: valueSchema(type.ofType, defined({ min_length, max_length, pattern, format, one_of }), true),
       ...defined({ minItems, maxItems }),
     };
   }

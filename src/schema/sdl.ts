@@ -215,7 +215,7 @@ export const FILTER_KINDS = ['EQUALS', 'SINCE', 'BEFORE', 'WORDS', 'EMAIL', 'MET
 export type FilterBy = (typeof FILTER_KINDS)[number];
 
 /** Formats of strings that constraints can name. */
-export const FORMATS: readonly string[] = ['email', 'currency', 'known-currency', 'organisation'];
+export const FORMATS: readonly string[] = ['email', 'currency', 'known-currency', 'organisation', 'customer'];
 
 /** The arguments of a directive as plain values, with the defaults of the SDL; undefined if the node lacks it. */
 export function directiveOf<Name extends keyof Directives>(

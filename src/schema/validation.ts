@@ -14,7 +14,7 @@ import {
 } from '../errors';
 import { componentSchemas, type JsonSchemaOptions, SCHEMA_ROOT } from './jsonSchema';
 import { accepts, scalars } from './scalars';
-import { isOrganisationRef, UUID } from '../units';
+import { isRef, UUID } from '../units';
 
 const NO_FAULTS: Findings = { faults: [], more: 0, isTruncated: false };
 /** How many faults are kept and counted, unless a caller says otherwise. */
@@ -36,7 +36,7 @@ export function createAjv(): Ajv2020 {
   for (const [name, format] of Object.entries(ajv.formats)) {
     if (format instanceof RegExp) ajv.addFormat(name, (text) => text.length <= MAX_CHARACTERS && format.test(text));
   }
-  ajv.addFormat('organisation', (text) => UUID.test(text) || isOrganisationRef(text));
+  for (const name of ['organisation', 'customer']) ajv.addFormat(name, (text) => UUID.test(text) || isRef(text));
   ajv.addFormat('currency', isCurrency);
   ajv.addFormat('known-currency', wasCurrency);
   // without effect, since minimum and maximum report the same fault
@@ -197,6 +197,7 @@ const NOT_BLANK = '\\S';
 const FORMATS: Record<string, string> = {
   uuid: 'UUID',
   organisation: 'UUID, or `ref:` and an external_ref',
+  customer: 'UUID, or `ref:` and an external_ref',
   'date-time': 'date-time (RFC 3339, e.g. 2026-11-21T09:00:00.000Z)',
   date: 'date (YYYY-MM-DD)',
   email: 'email address',

@@ -108,6 +108,19 @@ describe('a known path', () => {
     }
   });
 
+  test.each([
+    ['POST', '/quotes', 'allowed: GET. Read-only: no route creates or changes quotes.'],
+    ['POST', '/products', 'allowed: GET. Create or update with POST /api/v1/products/bulk.'],
+    ['PUT', '/products/1', 'allowed: GET, PATCH. Change one with PATCH /api/v1/products/{id}.'],
+    ['DELETE', '/requests', 'allowed: GET, POST. Change one with PATCH /api/v1/requests/{id}.'],
+    ['GET', '/products/bulk', 'allowed: POST.'],
+    ['POST', '/me', 'allowed: GET.'],
+    ['TRACE', '/quotes', 'allowed: GET.'],
+  ])('%s %s says what there is instead', async (method, path, instead) => {
+    const { text } = await raw(gateway.url, `/api/v1${path}`, { method });
+    expect(JSON.parse(text).detail).toBe(`${method} is not allowed here; ${instead}`);
+  });
+
   test.each(ALLOW)('%s accepts the methods it lists (%s), which require a key', async (path, allow) => {
     const needsKey = path !== '/openapi.json';
     for (const method of allow.split(', ')) {

@@ -165,17 +165,28 @@ test('creating a key beyond MAX_KEYS exits with 1 and says what to do', async ()
 test('a key for some customers names those that are not there, and says which it has wherever it is shown', async () => {
   const { id: org } = await makeOrganisation(cli);
   const customer = randomUUID();
-  const customers = bare.db(databaseName(org)).collection<{ _id: string }>('customers');
-  await customers.insertOne({ _id: customer });
+  const customers = bare.db(databaseName(org)).collection<{ _id: string; external_ref: string }>('customers');
+  await customers.insertOne({ _id: customer, external_ref: 'C-9' });
   const create = ['key', 'create', '--org', org, '--name', 'agency', '--scopes', 'orders:read', '--customer-ids'];
-  expect(await cli.failed(2, ...create, `${customer},${NOBODY}`)).toContain(
-    `--customer-ids: ${NOBODY} is not the id of a customer of the organisation`,
+  expect(await cli.failed(2, ...create, `${customer},${NOBODY},ref:C-8`)).toContain(
+    `--customer-ids: ${NOBODY}, ref:C-8 are not customers of the organisation`,
   );
-  expect(await cli.failed(2, ...create, 'C-1')).toContain('Expected a UUID');
+  expect(await cli.failed(2, ...create, 'C-1')).toContain(
+    'Expected a UUID, or ref: and an external_ref, of each customer: C-1 is neither.',
+  );
   expect(await cli.failed(2, ...create, Array.from({ length: 101 }, () => randomUUID()).join())).toContain(
-    'Expected 1 to 100 ids of customers.',
+    'Expected 1 to 100 customers.',
   );
-  const made = await makeKey(cli, org, '--name', 'agency', '--scopes', 'orders:read', '--customer-ids', customer);
+  const made = await makeKey(
+    cli,
+    org,
+    '--name',
+    'agency',
+    '--scopes',
+    'orders:read',
+    '--customer-ids',
+    `${customer},ref:C-9`,
+  );
   expect(made).toMatchObject({ customer_ids: [customer] });
   expect((await cli.run('key', 'show', made.id)).stdout).toContain(customer);
   expect(JSON.parse((await cli.run('key', 'show', made.id, '--json')).stdout)).toMatchObject({

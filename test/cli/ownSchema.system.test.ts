@@ -24,7 +24,8 @@ function alone(line: CommandLine) {
 let folder: string;
 beforeAll(async () => {
   folder = join(await mkdtemp(join(tmpdir(), 'scopegate-own-')), 'schema');
-  expect(await cli.run('schema', 'init', folder, '--json')).toMatchObject({ code: 0 });
+  const { code, stdout } = await cli.run('schema', 'init', folder);
+  expect([code, stdout]).toEqual([0, expect.stringContaining(`Next: SCHEMA_DIR=${folder} npx scopegate demo`)]);
 });
 afterAll(() => rm(join(folder, '..'), { recursive: true }));
 

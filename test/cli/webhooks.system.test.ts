@@ -112,7 +112,7 @@ test.each([
   [
     ['create', '--org', 'ORG', '--url', 'https://example.com/', '--customer-ids', NOBODY],
     2,
-    `--customer-ids: ${NOBODY} is not the id of a customer of the organisation`,
+    `--customer-ids: ${NOBODY} is not a customer of the organisation`,
   ],
   [['rotate', NOBODY], 1, `webhook endpoint ${NOBODY} not found`],
   [['enable', 'nonsense'], 2, 'Expected a UUID'],

@@ -36,8 +36,9 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'scopegate-receiver-'));
   programs = await writePrograms({ socket: '' });
   const scopegate = `run) exec '${process.execPath}' '${PROGRAM}' "\${@:5}" ;;`;
+  const init = 'init) ;;';
   const install = `install) ln -s '${join(ROOT, 'node_modules')}' node_modules ;;`;
-  await writeProgram(programs, 'npm', `#!/bin/bash\ncase "$1" in\n${scopegate}\n${install}\nesac\n`);
+  await writeProgram(programs, 'npm', `#!/bin/bash\ncase "$1" in\n${scopegate}\n${init}\n${install}\nesac\n`);
   port = String(await freePort());
 });
 afterAll(async () => {

@@ -138,7 +138,7 @@ test('the first link that works is used, and later ones are not tried', async ()
 
 test('if a server fails to start, the reason is printed and the next link is tried', async () => {
   expect(await once(chainOf([works('binary'), works('secantusdb')], ['binary']))).toBe('secantusdb');
-  expect(lines).toContain('database: link binary: binary fell over');
+  expect(lines).toContain('database: link binary: binary fell over; trying link secantusdb instead');
 });
 
 test('if nothing works, one error lists every link with its reason and what to do', async () => {

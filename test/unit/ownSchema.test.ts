@@ -62,6 +62,10 @@ const ADDED: readonly (readonly [sentence: string, sdl: string])[] = [
   ['has types, inputs, enums and extensions only: remove this operation definition', 'query { me { id } }'],
   ['Cannot extend type "Qoute" because it is not defined. Did you mean "Quote"', 'extend type Qoute { size: Int }'],
   ['Unknown type "Strin". Did you mean "String"', 'extend type Quote { note: Strin }'],
+  [
+    'Unknown type "Decimal". Scalars are ID, String, Int, Float, Boolean, Minor, Date, DateTime.',
+    'extend type Quote { fee: Decimal }',
+  ],
   ['Unknown directive "@serchable". Did you mean "@searchable"', 'extend type Order { size: Int @serchable }'],
   ['Value "BILLS_READ" does not exist in "Scope" enum', 'extend type Query { bills: Int @access(scope: BILLS_READ) }'],
   ['Query.bills has no @access', 'extend type Query { bills: Int }'],

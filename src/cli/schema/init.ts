@@ -13,5 +13,5 @@ export async function initCommand(dir: string, { json }: JsonOption): Promise<vo
   if ((await readdir(dir)).length > 0) throw new CommandFailure(`${dir} is not empty; name another folder`);
   await cp(TEMPLATE, dir, { recursive: true });
   const files = (await readdir(dir, { recursive: true })).filter((file) => file.includes('.')).toSorted();
-  printResult(json, { dir, files }, `Wrote ${files.join(', ')} to ${dir}. Next: SCHEMA_DIR=${dir} scopegate demo`);
+  printResult(json, { dir, files }, `Wrote ${files.join(', ')} to ${dir}. Next: SCHEMA_DIR=${dir} npx scopegate demo`);
 }

@@ -40,12 +40,17 @@ export function errorsAt(node: ASTNode | undefined, ...texts: readonly unknown[]
   return texts.filter((text) => typeof text === 'string').map((text) => ({ node, text }));
 }
 
-/** The errors of graphql-js, with the names that misspelt directives resemble, which it does not suggest. */
+/** The scalars that members of stored types may have. */
+const MEMBER_SCALARS = ['ID', 'String', 'Int', 'Float', 'Boolean', 'Minor', 'Date', 'DateTime'];
+
+/** The errors of graphql-js, with the names that misspelt directives resemble, and the scalars if nothing resembles a type. */
 export function errorsOf(document: DocumentNode, errors: readonly GraphQLError[]): SchemaError[] {
   const directives = document.definitions.flatMap((node) =>
     node.kind === Kind.DIRECTIVE_DEFINITION ? [`@${node.name.value}`] : [],
   );
   return errors.map(({ message, nodes }) => {
+    if (/^Unknown type "\w+"\.$/.test(message))
+      return { node: nodes?.[0], text: `${message} Scalars are ${MEMBER_SCALARS.join(', ')}.` };
     const [, unknown] = /^Unknown directive "(@\w+)"/.exec(message) ?? [];
     const nearest = unknown === undefined ? '' : didYouMean(suggestionList(unknown, directives));
     return { node: nodes?.[0], text: message + nearest };

@@ -93,7 +93,23 @@ test('a key is changed from its next request on, its scopes too', async () => {
     [{ pointer: '/customer_ids/0', code: 'not_found' }],
   ]);
   await store(gateway, await organisationOf(id), { customers: [{ ...northwind('customers')[0]!, id: customer }] });
-  const restricted = await caller().post(`/organisations/${id}/keys`, body);
+  const external_ref = String(northwind('customers')[0]!.external_ref);
+  const named = await caller().post(`/organisations/${id}/keys`, {
+    ...body,
+    customer_ids: [`ref:${external_ref}`, customer, 'ref:none', `ref:${external_ref}`],
+  });
+  expect(named.body.errors).toEqual([
+    { pointer: '/customer_ids/2', code: 'not_found', detail: 'is not a customer of the organisation' },
+  ]);
+  const byRef = await caller().post(`/organisations/${id}/webhooks`, {
+    url: 'https://93.184.215.1/',
+    customer_ids: [`ref:${external_ref}`, customer],
+  });
+  expect([byRef.status, byRef.body.endpoint]).toMatchObject([201, { customer_ids: [customer] }]);
+  const restricted = await caller().post(`/organisations/${id}/keys`, {
+    ...body,
+    customer_ids: [`ref:${external_ref}`],
+  });
   expect([restricted.status, restricted.body.api_key]).toMatchObject([201, { customer_ids: [customer] }]);
   expect((await caller().get(`/organisations/${id}/keys`)).body.data).toContainEqual(restricted.body.api_key);
   const other = await create();

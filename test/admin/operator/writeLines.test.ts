@@ -65,6 +65,7 @@ test('lines of many organisations are answered in their order, and each in its o
   );
   expect([status, headers.get('content-type')]).toEqual([200, 'application/x-ndjson']);
   expect(results.map(({ index }) => index)).toEqual([...results.keys()]);
+  expect(results[3].errors[0].detail).toContain('create it first with POST /organisations');
   expect(results.map(shown)).toEqual([
     'created',
     'created',
@@ -177,7 +178,11 @@ test('it takes its own type, method and token, and a point for each 100 lines be
   expect([json.status, json.headers.get('accept')]).toEqual([415, 'application/x-ndjson']);
   expect((await send(line, { authorization: 'Bearer no' })).status).toBe(401);
   const read = await fetch(`${gateway.url}/operator/v1/writes`, { headers: HEADERS });
-  expect([read.status, read.headers.get('allow')]).toEqual([405, 'POST']);
+  expect([read.status, read.headers.get('allow'), await read.json()]).toEqual([
+    405,
+    'POST',
+    expect.objectContaining({ detail: 'GET is not allowed here; allowed: POST.' }),
+  ]);
   expect((await send('')).results).toEqual([]);
   const left = async () => {
     const response = await fetch(`${gateway.url}/operator/v1/shards`, { headers: HEADERS });

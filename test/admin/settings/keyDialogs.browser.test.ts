@@ -83,7 +83,7 @@ inBrowser('making, rotating and revoking keys on the settings page', () => {
     const unknown = randomUUID();
     await dialog(page).getByLabel('Only these customers').fill(`${one!}, ${unknown}`);
     await enter(page, 'Create key');
-    await says(dialog(page), new RegExp(`“${unknown}” is not the id of a customer`));
+    await says(dialog(page), new RegExp(`“${unknown}” is not a customer of the organisation`));
     await dialog(page).getByLabel('Only these customers').fill(`${one!} ${other!}`);
     await dialog(page).getByText('2 customers').waitFor();
     await enter(page, 'Create key');

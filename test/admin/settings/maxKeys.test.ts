@@ -1,6 +1,7 @@
 import type { Organisation } from '../../../src/auth/principal';
 import { makeKey, makeOrganisation } from '../../support/factories';
 import { served } from '../../support/gateway';
+import { operator, TOKENS } from '../operator/operator';
 import { type Person, signIn } from './people';
 
 /* How many active keys an organisation may have. */
@@ -8,7 +9,7 @@ import { type Person, signIn } from './people';
 const MOST = 3;
 const FULL = 'the organisation has 3 active keys, the most it may have; revoke one first';
 
-const gateway = served({ MAX_KEYS: String(MOST) });
+const gateway = served({ ...TOKENS, MAX_KEYS: String(MOST) });
 let organisation: Organisation;
 let admin: Person;
 
@@ -61,5 +62,8 @@ test('other organisations have limits of their own, and operators are told what 
   await fill();
   const other = await makeOrganisation(gateway);
   await makeKey(gateway, other);
+  const body = { name: 'k', scopes: ['products:read'] };
+  const refused = await operator(gateway).post(`/organisations/${organisation.id}/keys`, body);
+  expect(refused.body).toMatchObject({ status: 422, detail: FULL.replace('the', 'The') });
   await expect(makeKey(gateway, organisation)).rejects.toThrow(`${FULL}, or raise MAX_KEYS`);
 });

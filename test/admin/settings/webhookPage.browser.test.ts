@@ -123,7 +123,7 @@ inBrowser('webhooks on the settings page', () => {
     expect(await row.count()).toBe(1);
     await field('Only these customers (optional)').fill(of.id);
     await add();
-    await says(dialog(page), `“${of.id}” is not the id of a customer of the organisation`);
+    await says(dialog(page), `“${of.id}” is not a customer of the organisation`);
     await field('Only these customers (optional)').fill(customer!.id);
     await add();
     await saved(page);

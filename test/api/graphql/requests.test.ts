@@ -32,6 +32,16 @@ function firstError({ text }: RawAnswer): Json {
   return JSON.parse(text).errors[0];
 }
 
+test('a member of rows that is selected beside them is found inside `data`', async () => {
+  const messages = [];
+  for (const member of ['id', 'nothing'])
+    messages.push(firstError(await post({ query: `{ orders { ${member} } }` })).message);
+  expect(messages).toEqual([
+    'Cannot query field "id" on type "OrderPage"; did you mean inside `data`?',
+    'Cannot query field "nothing" on type "OrderPage".',
+  ]);
+});
+
 describe('a malformed request gets 400 invalid_request:', () => {
   test.each<[string, unknown]>([
     ['a batch', [{ query: ME }, { query: ME }]],
