@@ -68,7 +68,7 @@ function toMarkdown(report: Report, rows: readonly Row[]): string {
     '## How to run it',
     '',
     '`MONGOD_BINARY=/path/to/mongod npm run bench`; [docs/performance.md](../docs/performance.md#run-the-benchmark) has the options.',
-    `This run took ${String(Math.round(report.seconds / 60))} minutes: ${String(options.warmUp)} s of load before each first round, then ${String(options.rounds)} rounds of ${String(options.seconds)} s in rotating order, over ${String(options.starts)} starts of each server.`,
+    `This run took ${String(Math.round(report.seconds / 60))} minutes: ${String(options.warmUp)} s of load before each first round, then ${String(options.rounds)} rounds of ${String(options.seconds)} s in rotating order, over ${options.starts === 1 ? 'one start' : `${String(options.starts)} starts`} of each server.`,
     '',
     '## Details',
     '',
