@@ -55,8 +55,13 @@ const pepperCheck = (peppers: Record<string, string>): Promise<unknown> =>
 
 /** A key that was never used, as doctor names it. */
 const named = ({ id }: Key): object => ({
-  ...{ kind: 'key', id, organisation_id: organisation.id, prefix: expect.stringMatching(/^svc_live_/) as unknown },
-  ...{ name: expect.any(String) as unknown, last_four: expect.any(String) as unknown, last_used_at: null },
+  kind: 'key',
+  id,
+  organisation_id: organisation.id,
+  prefix: expect.stringMatching(/^svc_live_/) as unknown,
+  name: expect.any(String) as unknown,
+  last_four: expect.any(String) as unknown,
+  last_used_at: null,
 });
 
 test('a key hashed with the previous pepper works, and is rehashed with the new one when used', async () => {

@@ -1,5 +1,6 @@
 import type { Json } from '../support/client';
-import { late } from '../support/gateway';
+import { storedOwner } from '../../src/organisations/webhookRows';
+import { driver, late } from '../support/gateway';
 import { startReceiver } from '../support/receiver';
 import { Webhook } from 'standardwebhooks';
 import { checkOf, commandLine, makeOrganisation, NOBODY } from './commandLine';
@@ -15,6 +16,7 @@ beforeAll(async () => {
   org = (await makeOrganisation(cli)).id;
 });
 const receiver = late(startReceiver);
+const control = driver();
 afterAll(() => receiver.stop());
 
 const create = (...more: string[]): Promise<Json> =>
@@ -127,6 +129,13 @@ test('while the former WEBHOOK_SECRET is needed doctor names the endpoints, and 
   const alone = commandLine({ ...first.environment, WEBHOOK_SECRET: next });
   const { id: of } = await makeOrganisation(first);
   const { id } = await first.json<{ id: string }>('webhook', 'create', '--org', of, '--url', 'https://example.com/');
+  // doctor names the organisation as ever of an endpoint for some customers, whose row has another form of it
+  const some = [NOBODY];
+  const ofSome = { $set: { organisation_id: storedOwner(of, some), customer_ids: some } };
+  await control
+    .db(first.controlDatabase)
+    .collection<{ _id: string }>('webhook_endpoints')
+    .updateOne({ _id: id }, ofSome);
   const objects = { count: 1, first: [{ kind: 'endpoint', id, organisation_id: of }] };
   const needed = { ok: true, detail: expect.stringContaining('1 endpoint needs WEBHOOK_SECRET_PREVIOUS') as unknown };
   expect(await checkOf(both, 'webhooks')).toEqual({ name: 'webhooks', ...needed, objects });
@@ -137,7 +146,9 @@ test('while the former WEBHOOK_SECRET is needed doctor names the endpoints, and 
   ) as unknown;
   expect(await checkOf(both, 'webhooks')).toEqual({ name: 'webhooks', ok: true, detail: until, objects });
   expect(await checkOf(alone, 'webhooks')).toEqual({
-    ...{ name: 'webhooks', ok: true, objects },
+    name: 'webhooks',
+    ok: true,
+    objects,
     detail: expect.stringMatching(/1 endpoint was rotated, and posts are no longer also signed .* until \d{4}-\S+Z$/),
     fix: expect.stringContaining('set WEBHOOK_SECRET_PREVIOUS to the former WEBHOOK_SECRET on every gateway'),
   });

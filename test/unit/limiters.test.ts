@@ -28,7 +28,9 @@ test('a Redis that was away and then rejects the password says so, once', async 
   before.close();
   const reasons: (string | undefined)[] = [];
   const limiters = await openLimiters({
-    ...{ limit: 60, redisUrl: `redis://:wrong@127.0.0.1:${String(port)}`, instances: 2 },
+    limit: 60,
+    redisUrl: `redis://:wrong@127.0.0.1:${String(port)}`,
+    instances: 2,
     onChange: (_state, reason) => reasons.push(reason),
   });
   await eventually(() => reasons.length > 0);

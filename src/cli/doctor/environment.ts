@@ -5,6 +5,7 @@ import { SHARE_LIMITS, unsharedLimits } from '../unsharedLimits';
 import { OTHER_PEPPER, RESTORE_PEPPER } from '../../organisations/pepper';
 import { DAY } from '../../units';
 import type { Sample } from '../../organisations/webhookEndpoints';
+import { organisationOf } from '../../organisations/webhookRows';
 import {
   createMasterSecret,
   cutShortText,
@@ -72,7 +73,13 @@ export function checkPepper({ store: { control }, config: { KEY_PEPPER_PREVIOUS 
 }
 
 const shownKey = ({ _id, organisation, name, prefix, last_four, last_used_at }: ApiKey): ShownObject => ({
-  ...{ kind: 'key', id: _id, organisation_id: organisation.id, name, prefix, last_four, last_used_at },
+  kind: 'key',
+  id: _id,
+  organisation_id: organisation.id,
+  name,
+  prefix,
+  last_four,
+  last_used_at,
 });
 
 const keys = (count: number): string => `${counted(count, 'active key')} ${count === 1 ? 'is' : 'are'}`;
@@ -83,7 +90,7 @@ export async function checkProxy({ store: { control } }: DoctorContext): Promise
   if (!last) return undefined;
   const detail = `X-Forwarded-For had no readable address of a caller, last at ${last.toISOString()}; keys with allowed addresses are refused then`;
   const fix =
-    'set TRUST_PROXY to the number of proxies in front, and have each add the address of its caller; forwarded_for in the logs of the gateways shows what they summary instead';
+    'set TRUST_PROXY to the number of proxies in front, and have each add the address of its caller; forwarded_for in the logs of the gateways shows what they found instead';
   return { name: 'proxy', ok: true, detail, fix };
 }
 
@@ -145,7 +152,7 @@ export async function checkOperatorWebhook({ store, config }: DoctorContext): Pr
 
 const shownEndpoints = ({ count, rows }: Sample): Objects => ({
   count,
-  first: rows.map(({ _id, organisation_id }) => ({ kind: 'endpoint', id: _id, organisation_id })),
+  first: rows.map((row) => ({ kind: 'endpoint', id: row._id, organisation_id: organisationOf(row) })),
 });
 
 /** Whether webhooks can be sent: if there are endpoints, whether WEBHOOK_SECRET is the one they were created with. */
