@@ -19,7 +19,7 @@ import { isLargePage } from '../admission/requestQueue';
 import type { Answer, Run, Runner } from '../operations/runner';
 import { everyField, type Field } from '../operations/selection';
 import { entityTag, matchesTag, objectTag, versionRequired } from '../schema/entityTags';
-import { notAllowed, writeHint } from './notAllowed';
+import { createWriteHint, notAllowed } from './notAllowed';
 import {
   argumentReader,
   type Arguments,
@@ -65,6 +65,7 @@ export function createRestApi(options: RestOptions): (exchange: Exchange) => Pro
   const openApi = openApiAnswer(options.document);
   const operations = [...runner.schemas.operations, ...others.keys()];
   const router = createRouter(operations);
+  const writeHint = createWriteHint(operations, base);
   const steps = stepsOf(runner);
 
   /** Notes the caller of an unknown route, for its usage and the request log. */
@@ -88,11 +89,7 @@ export function createRestApi(options: RestOptions): (exchange: Exchange) => Pro
     if (!match || !operation) {
       await noteCaller(exchange);
       if (!match) throw new AppError('not_found', 'There is no such route.');
-      throw notAllowed(
-        exchange.request,
-        [...match.methods.keys()],
-        writeHint(operations, base, match, exchange.request),
-      );
+      throw notAllowed(exchange.request, [...match.methods.keys()], writeHint(match, exchange.request));
     }
     exchange.log.operation = operation.name;
     const other = others.get(operation);
