@@ -50,6 +50,14 @@ export function isRef(text: string): boolean {
   return text.startsWith(REF_PREFIX) && length >= 1 && length <= 400;
 }
 
+/** What names name: ids, in lower case, and external_refs. */
+export function splitNames(names: readonly string[]): { readonly ids: string[]; readonly refs: string[] } {
+  return {
+    ids: names.filter((name) => !isRef(name)).map((name) => name.toLowerCase()),
+    refs: names.filter(isRef).map((name) => name.slice(REF_PREFIX.length)),
+  };
+}
+
 /** An id, or another value of a row, as a text: another program's may be of any type, even an object whose `toString` is a member. */
 export function idText(id: unknown): string {
   try {

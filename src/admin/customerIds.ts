@@ -4,7 +4,7 @@ import { normalised } from '../schema/callerKeys';
 import { published } from '../schema/model';
 import { PERSON } from '../schema/personal';
 import type { OrganisationData } from '../tenant/organisationData';
-import { isRef, REF_PREFIX } from '../units';
+import { isRef, REF_PREFIX, splitNames } from '../units';
 
 interface FoundCustomers {
   /** Their ids as they are stored: each once, in one order. */
@@ -18,8 +18,7 @@ export async function findCustomers(data: OrganisationData, names: readonly stri
   const collection = published.stored.get(PERSON)?.collection;
   const customers = data.collections.find(({ name }) => name === collection);
   if (!customers) throw new Error(`schema/ has no stored ${PERSON}`);
-  const wantedIds = names.filter((name) => !isRef(name)).map((name) => name.toLowerCase());
-  const wantedRefs = names.filter(isRef).map(refOf);
+  const wanted = splitNames(names);
   const options = {
     projection: { _id: 1, external_ref: 1 },
     maxTimeMS: READ_TIMEOUT,
@@ -28,7 +27,7 @@ export async function findCustomers(data: OrganisationData, names: readonly stri
   const rows = await data
     .collection(customers)
     .find<{ readonly _id: string; readonly external_ref: string }>(
-      { $or: [{ _id: { $in: wantedIds } }, { external_ref: { $in: wantedRefs } }] },
+      { $or: [{ _id: { $in: wanted.ids } }, { external_ref: { $in: wanted.refs.map(normalised) } }] },
       options,
     )
     .toArray();

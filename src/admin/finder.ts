@@ -1,7 +1,7 @@
 import { notFound } from '../errors';
 import type { Control } from '../organisations/control';
 import type { OrganisationForOperators } from '../organisations/organisationRows';
-import { isRef, REF_PREFIX } from '../units';
+import { isRef, REF_PREFIX, splitNames } from '../units';
 import { beingErased } from './refusals';
 
 export type Finder = ReturnType<typeof createFinder>;
@@ -27,8 +27,7 @@ export function createFinder(organisations: Control['organisations']) {
 
   /** The organisations that exist, by their names as given. */
   async function findAll(names: readonly string[]): Promise<Map<string, OrganisationForOperators>> {
-    const ids = names.filter((name) => !isRef(name)).map((name) => name.toLowerCase());
-    const refs = names.filter(isRef).map((name) => name.slice(REF_PREFIX.length));
+    const { ids, refs } = splitNames(names);
     const matches = await organisations.findAll(ids, refs);
     const byId = new Map(matches.map((organisation) => [organisation.id, organisation]));
     const byRef = new Map(matches.map((organisation) => [organisation.external_ref, organisation]));

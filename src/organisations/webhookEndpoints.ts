@@ -94,7 +94,9 @@ export function createWebhookEndpoints(models: ControlModels, plans: Plans, now:
   async function sample(filter: mongo.Filter<EndpointRow>): Promise<Sample> {
     const projection = { organisation_id: 1, rotated_at: 1 } as const;
     const first = { projection, sort: { rotated_at: -1, _id: 1 }, limit: SAMPLE } as const;
-    return { count: await rows.countDocuments(filter), rows: await rows.find(filter, first).toArray() };
+    const sampleRows = await rows.find(filter, first).toArray();
+    const count = sampleRows.length < SAMPLE ? sampleRows.length : await rows.countDocuments(filter);
+    return { count, rows: sampleRows };
   }
 
   const filterOf = (id: string, { organisationId }: Pick<Authority, 'organisationId'>) => ({
