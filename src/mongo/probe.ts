@@ -56,6 +56,8 @@ export function createAsker(uri: string, connections: number) {
       if (error) unreachable.set(address, error);
       else unreachable.delete(address);
     });
+    // one that the deployment no longer has
+    client.on('serverClosed', ({ address }) => unreachable.delete(address));
     return client.connect();
   }
 
