@@ -144,3 +144,10 @@ export function acceptsGzip(request: IncomingMessage): boolean {
   if (encodings === undefined) return false;
   return new Negotiator(request).encodings(['gzip']).length > 0;
 }
+
+/** The error of a request with another method than those of its route; HEAD comes with GET. */
+export function methodNotAllowed({ method = '' }: IncomingMessage, methods: readonly string[], hint = ''): AppError {
+  const allow = methods.flatMap((allowed) => (allowed === 'GET' ? ['GET', 'HEAD'] : [allowed]));
+  const detail = `${method} is not allowed here; allowed: ${methods.join(', ')}.${hint}`;
+  return new AppError('method_not_allowed', detail, { allow });
+}

@@ -1,11 +1,12 @@
 import { setImmediate as nextLoopTurn } from 'node:timers/promises';
 import { paceOf } from '../async/yield';
 import { OPERATOR } from '../auth/roles';
-import { AppError, invalidRequest } from '../errors';
+import { type AppError, invalidRequest } from '../errors';
 import { checkBodyHeaders } from '../http/body';
 import { drained, isClosed } from '../http/drain';
 import { type Exchange, createIncomingRequest, noteElements } from '../http/exchange';
 import { NDJSON, NDJSON_LIMITS, ndjsonPieces } from '../http/ndjson';
+import { methodNotAllowed } from '../http/requestHead';
 import { toAppError } from '../mongo/toAppError';
 import type { CallContext, OpenContext } from '../operations/context';
 import { MEBIBYTE } from '../units';
@@ -37,10 +38,7 @@ export function createWriteLines({
 }: WriteLinesOptions): (exchange: Exchange) => Promise<void> {
   return async (exchange) => {
     const { request, response } = exchange;
-    if (request.method !== 'POST')
-      throw new AppError('method_not_allowed', `${String(request.method)} is not allowed here; allowed: POST.`, {
-        allow: ['POST'],
-      });
+    if (request.method !== 'POST') throw methodNotAllowed(request, ['POST']);
     exchange.log.operation = WRITE_LINES;
     const context = await openContext(createIncomingRequest(exchange));
     context.authorise({ scope: undefined, role: OPERATOR });

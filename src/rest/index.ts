@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { compress } from '../http/compression';
-import { acceptsGzip } from '../http/requestHead';
+import { acceptsGzip, methodNotAllowed } from '../http/requestHead';
 import type { BestEffortRecognise } from '../auth/recognise';
 import type { OpenContext, CallContext } from '../operations/context';
 import { AppError } from '../errors';
@@ -19,7 +19,7 @@ import { isLargePage } from '../admission/requestQueue';
 import type { Answer, Run, Runner } from '../operations/runner';
 import { everyField, type Field } from '../operations/selection';
 import { entityTag, matchesTag, objectTag, versionRequired } from '../schema/entityTags';
-import { createWriteHint, notAllowed } from './notAllowed';
+import { createWriteHint } from './writeHint';
 import {
   argumentReader,
   type Arguments,
@@ -89,7 +89,7 @@ export function createRestApi(options: RestOptions): (exchange: Exchange) => Pro
     if (!match || !operation) {
       await noteCaller(exchange);
       if (!match) throw new AppError('not_found', 'There is no such route.');
-      throw notAllowed(exchange.request, [...match.methods.keys()], writeHint(match, exchange.request));
+      throw methodNotAllowed(exchange.request, [...match.methods.keys()], writeHint(match, exchange.request));
     }
     exchange.log.operation = operation.name;
     const other = others.get(operation);
@@ -147,7 +147,7 @@ function openApiAnswer(make: () => object): (exchange: Exchange) => void {
   let made: { readonly bytes: Buffer; readonly tag: string } | undefined;
   let zipped: Buffer | undefined;
   return (exchange) => {
-    if (methodOf(exchange) !== 'GET') throw notAllowed(exchange.request, ['GET']);
+    if (methodOf(exchange) !== 'GET') throw methodNotAllowed(exchange.request, ['GET']);
     if (!made) {
       const bytes = Buffer.from(JSON.stringify(make()));
       made = { bytes, tag: entityTag(bytes) };

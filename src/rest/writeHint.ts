@@ -1,17 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { AppError } from '../errors';
 import type { Operation } from '../schema/declaredOperations';
 import { restOperations, type RouteMatch } from './routes';
-
-/* What a request with another method than its route has is told. */
-
-/** `methods` are those of the route; HEAD comes with GET. */
-export function notAllowed({ method = '' }: IncomingMessage, methods: readonly string[], hint = ''): AppError {
-  const allow = methods.flatMap((one) => (one === 'GET' ? ['GET', 'HEAD'] : [one]));
-  return new AppError('method_not_allowed', `${method} is not allowed here; allowed: ${methods.join(', ')}.${hint}`, {
-    allow,
-  });
-}
 
 const WRITES: readonly string[] = ['POST', 'PUT', 'PATCH', 'DELETE'];
 
