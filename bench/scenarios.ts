@@ -157,6 +157,20 @@ export function scenariosOf(content: Content, tags: Tags, available: (peer: Cont
       entries: same(readQuote(content), 'floor', 'node', 'scopegate'),
     },
     {
+      name: 'floor-alone',
+      title: 'REST: one quote, one call at a time, and the least that it can cost',
+      connections: 1,
+      figure: 'p50',
+      entries: same(readQuote(content), 'floor', 'node', 'scopegate'),
+    },
+    {
+      name: 'floor-list-alone',
+      title: 'REST: a list of 50 quotes, one call at a time, and the least that it can cost',
+      connections: 1,
+      figure: 'p50',
+      entries: same(listQuotes(content), 'floor', 'node', 'scopegate'),
+    },
+    {
       name: 'graphql-three',
       title: 'GraphQL: three fields of one quote',
       connections: AT_ONCE,
