@@ -10,7 +10,7 @@ import { rollingRestart } from './cases/rollingRestart';
 import { bundle } from '../tools/build';
 import { ROOT } from '../tools/facts';
 import { cleanUp, cleanUpOnSignals, ending } from './cleanup';
-import { type Options, readOptions } from './options';
+import { HELP, type Options, readOptions } from './options';
 import type { Case, Outcome } from './outcome';
 import { seeded } from './random';
 import { printResults, type Result, toMarkdown } from './report';
@@ -90,7 +90,10 @@ async function runAll(options: Options): Promise<boolean> {
 async function main(): Promise<number> {
   cleanUpOnSignals();
   try {
-    return (await runAll(readOptions(process.argv.slice(2), CASES))) ? 0 : 1;
+    const options = readOptions(process.argv.slice(2), CASES);
+    if (options) return (await runAll(options)) ? 0 : 1;
+    process.stdout.write(HELP);
+    return 0;
   } catch (error) {
     say(error instanceof Error ? error.message : String(error));
     return 1;

@@ -31,16 +31,30 @@ const SHORT: Scale = {
 /** What shows, within two minutes, that kills and restarts neither lose nor duplicate writes; beside each other, since both lists mostly wait. */
 const QUICK = [['kill-gateway'], ['crash-points', 'kill-database', 'rolling-restart']];
 
-/** @throws Error describing what is wrong with the command line. */
-export function readOptions(argv: readonly string[], all: readonly Case[]): Options {
+export const HELP = `npm run faults -- [options]
+
+Kills and pauses a database and two gateways while clients use them, and compares their answers with what is stored. Writes
+docs/reliability.md, in some nine minutes. MONGOD_BINARY sets the database server; the full disk needs root. Exits with 1 if a promise is
+broken.
+
+  --quick      less of the kills and restarts alone, in less than two minutes; no report is written
+  --only A,B   only these faults; no report is written
+  --seed N     other random moments (default 1)
+  --help
+`;
+
+/** Undefined for --help. @throws Error describing what is wrong with the command line. */
+export function readOptions(argv: readonly string[], all: readonly Case[]): Options | undefined {
   const { values } = parseArgs({
     args: [...argv],
     options: {
       quick: { type: 'boolean' },
       only: { type: 'string' },
       seed: { type: 'string' },
+      help: { type: 'boolean' },
     },
   });
+  if (values.help === true) return undefined;
   const isQuick = values.quick === true;
   const seed = Number(values.seed ?? 1);
   if (!Number.isInteger(seed)) throw new Error('--seed must be an integer');

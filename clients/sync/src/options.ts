@@ -1,5 +1,20 @@
-import type { GatewayOptions } from './gateway.js';
-import type { SyncOptions } from './sync.js';
+import type { Db } from 'mongodb';
+import type { GatewayOptions, OnRetry } from './gateway.js';
+import type { Fault, Source } from './source.js';
+
+export interface SyncOptions {
+  /** Your database, such as `mongoose.connection.db`. */
+  readonly database: Db;
+  readonly gateway: GatewayOptions;
+  /** First those that others refer to: customers before quotes. */
+  readonly sources: readonly Source[];
+  /** Called for each document that could not be stored, or not be mapped. */
+  readonly onFault: (fault: Fault) => void;
+  /** Called before each wait: for the gateway, for one organisation that cannot be written now, your database, or a handler of events. */
+  readonly onRetry?: OnRetry;
+  /** Begins the names of our own collections in your database. Each gateway needs one of its own. Default `scopegate_sync`. */
+  readonly name?: string;
+}
 
 /** The known options; those of the type, so that none is forgotten. */
 const OPTIONS: Record<keyof SyncOptions, true> = {

@@ -1,25 +1,11 @@
-import type { ChangeStreamDocument, Collection, Db, ResumeToken } from 'mongodb';
+import type { ChangeStreamDocument, Collection, ResumeToken } from 'mongodb';
 import { type FollowOptions, followEvents, type Position, type SyncEvent } from './follow.js';
-import { type GatewayOptions, type OnRetry, openGateway } from './gateway.js';
-import { checkOptions } from './options.js';
+import { openGateway } from './gateway.js';
+import { checkOptions, type SyncOptions } from './options.js';
 import { Outbox, type Report } from './outbox.js';
 import { type BackfillOptions, type ReconcileOptions, resend } from './resend.js';
 import { keyOf, SentObjects } from './sent.js';
-import { type Change, type Fault, type Source, versionOf } from './source.js';
-
-export interface SyncOptions {
-  /** Your database, such as `mongoose.connection.db`. */
-  readonly database: Db;
-  readonly gateway: GatewayOptions;
-  /** First those that others refer to: customers before quotes. */
-  readonly sources: readonly Source[];
-  /** Called for each document that could not be stored, or not be mapped. */
-  readonly onFault: (fault: Fault) => void;
-  /** Called before each wait: for the gateway, for one organisation that cannot be written now, your database, or a handler of events. */
-  readonly onRetry?: OnRetry;
-  /** Begins the names of our own collections in your database. Each gateway needs one of its own. Default `scopegate_sync`. */
-  readonly name?: string;
-}
+import { type Change, type Source, versionOf } from './source.js';
 
 /** Changes that are read within this many milliseconds, or so many, are sent together. */
 const [TOGETHER, MOST] = [100, 500];
