@@ -1,9 +1,8 @@
 import mongoose from 'mongoose';
-import { EVENTS_KEPT_FOR } from '../../src/units';
 import { endOf, eventId, millisecondsOf, POSITION, positionOf, timeDigits } from '../../src/events/position';
 import { type Change, stagesFor, toEvent } from '../../src/events/tail/changes';
 import { published } from '../../src/schema/model';
-import { UUID } from '../../src/units';
+import { EVENTS_KEPT_FOR, UUID } from '../../src/units';
 
 const { Timestamp } = mongoose.mongo;
 const DATABASE = `org_${'0'.repeat(32)}`;

@@ -20,11 +20,10 @@ test('requests that wait for a turn of the event loop get one each, and those of
 test('a turn is given back to the organisation that it was taken of, whatever the log says of the caller by then', async () => {
   const turns = createRequestQueue(() => undefined);
   const response = { closed: false, once: () => undefined };
-  const [first, second] = ['a', 'a'].map((id) => ({
-    request: { socket: {} },
-    response,
-    log: { principal: { kind: 'key', organisation: { id } } as object | undefined },
-  }));
+  const [first, second] = ['a', 'a'].map((id) => {
+    const log: { principal: object | undefined } = { principal: { kind: 'key', organisation: { id } } };
+    return { request: { socket: {} }, response, log };
+  });
   const as = (exchange: unknown) => exchange as Parameters<typeof turns.take>[0];
   const began: string[] = [];
   await turns.take(as(first), 'query');
