@@ -35,7 +35,7 @@ export const STREAM_READS = { organisation: 4, all: 8 };
 
 /** Webhook endpoints that a gateway works on (webhooks/workers.ts). */
 export const WORKED_ENDPOINTS = { all: 64, organisation: 8 };
-/** Posts to them (webhooks/postSlots.ts). An endpoint has 8 at most, and 1 after a failure (webhooks/health.ts). */
+/** Posts to them (webhooks/postSlots.ts). An endpoint may have all of its organisation's, and 1 after a failure (webhooks/health.ts). */
 export const POSTS = { all: 64, organisation: 8 };
 
 /** Customers that a key may be restricted to: MongoDB merges up to 200 index scans to sort what they have (docs/decisions/restricted-keys.md). */

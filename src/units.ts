@@ -10,6 +10,12 @@ export const DAY = 24 * HOUR;
 export const EARLIEST = Date.parse('0001-01-01T00:00:00.000Z');
 export const LATEST = Date.parse('9999-12-31T23:59:59.999Z');
 
+/**
+ * How long an organisation's events and webhook deliveries are kept, in milliseconds. The indexes that delete them have this time, and what exists
+ * is not made anew, so another time needs other indexes (docs/decisions/control-schema.md); the SDL and the contract say 30 days, too.
+ */
+export const EVENTS_KEPT_FOR = 30 * DAY;
+
 /** In bytes. */
 export const MEBIBYTE = 1024 * 1024;
 

@@ -3,7 +3,7 @@ import type { AdminCaller } from './caller';
 import { createKeyOperations } from './keys';
 import { createPeopleOperations, type PeopleOptions } from './people';
 import { createReportOperations } from './reports';
-import { createWebhooks, type WebhookOptions } from './webhooks';
+import { createWebhookOperations, type WebhookOptions } from './webhooks';
 
 export interface AdminOptions extends Omit<WebhookOptions & PeopleOptions, 'control'> {
   readonly control: Control;
@@ -16,7 +16,7 @@ export type AdminOf = ReturnType<typeof createAdmin>;
 /** What people and operators do in an organisation, named as in schema/admin.graphql (docs/decisions/admin.md). */
 export function createAdmin(options: AdminOptions) {
   const { control } = options;
-  const webhooksOf = createWebhooks(options);
+  const webhooksOf = createWebhookOperations(options);
   return (caller: AdminCaller) => {
     const context = { ...caller, once: control.creations.onceFor(caller.actor.who, caller.attempt) };
     return {

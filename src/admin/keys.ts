@@ -44,6 +44,7 @@ export interface KeyOptions {
 /** Undefined members stay as they are. */
 type UpdateArgs = KeyId & Partial<Omit<NewKeyArgs, 'customer_ids'>>;
 
+/** As in schema/admin.graphql. */
 const DEFAULT_OVERLAP_HOURS = 24;
 
 export function createKeyOperations(

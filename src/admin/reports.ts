@@ -27,6 +27,7 @@ interface UsageQuery extends Days {
 
 /** Days of usage in an answer, if none are named. */
 const USUAL_DAYS = 30;
+/** Bounds an answer whose `to` is far in the future: fewer days are kept. */
 const MAX_DAYS = 100;
 
 export function createReportOperations({ organisation, isOperator }: AdminContext, control: Control) {

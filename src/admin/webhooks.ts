@@ -75,7 +75,7 @@ const CLOCK_SKEW = 5 * MINUTE;
 
 const EVENT_TYPES: ReadonlySet<string> = new Set(published.eventTypes.map(({ name }) => name));
 
-export function createWebhooks({ databases, control, policy, resolve, signing }: WebhookOptions) {
+export function createWebhookOperations({ databases, control, policy, resolve, signing }: WebhookOptions) {
   const { webhooks } = control;
   const runByHand = createHandLimit();
 

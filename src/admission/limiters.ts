@@ -39,6 +39,7 @@ const RETRY_TIMEOUT = 5 * REDIS_TIMEOUT;
 const COMMAND_TIMEOUT = 1000;
 /** How long Redis is skipped after a failure, so that not every request waits for it, in milliseconds. */
 const PAUSE_AFTER_FAILURE = 500;
+/** The longest wait before it is connected to again, in milliseconds. */
 const LONGEST_RECONNECT_PAUSE = 1000;
 
 /** Opens the limiters; with `redisUrl`, even if Redis does not respond, since they count in memory until it does. */

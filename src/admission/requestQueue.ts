@@ -6,7 +6,8 @@ import { LARGE_REQUESTS, LARGE_REQUESTS_WAITING } from '../limits';
 
 /*
  * The queue of large requests: each organisation has a few in progress (each has a turn) and a few waiting, so that one that sends too many
- * is rejected before it slows down others (docs/decisions/bodies-and-fairness.md).
+ * is rejected before it slows down others (docs/decisions/bodies-and-fairness.md). An exchange waits for one turn at a time, and without that of
+ * its body, which comes first; a query's comes before a page's. So no two wait for each other.
  */
 
 /** What a turn is for: work on a large query, body or page. */
@@ -39,6 +40,7 @@ interface Waiter {
 }
 
 interface Queue {
+  readonly name: string;
   readonly running: Set<QueuedExchange>;
   readonly waiting: Set<Waiter>;
 }
@@ -46,6 +48,8 @@ interface Queue {
 /** `onRefused` is called for each request that is refused because too many wait. */
 export function createRequestQueue(onRefused: () => void) {
   const queues = new Map<string, Queue>();
+  /** The queues that each exchange has joined: it leaves the same ones, whatever its log says of its caller by then. */
+  const joined = new WeakMap<QueuedExchange, Map<TurnKind, Queue>>();
   /** Exchanges that have ended; `end` is only called once for each, so they must not get another turn. */
   const ended = new WeakSet<QueuedExchange>();
   /** The last turn of the event loop that a request of each organisation waits for. */
@@ -67,14 +71,13 @@ export function createRequestQueue(onRefused: () => void) {
     for (const waiter of queue.waiting) {
       if (waiter.exchange !== exchange) continue;
       queue.waiting.delete(waiter);
-      waiter.refuse(tooMany());
+      waiter.refuse(tooManyLarge());
     }
   }
 
   function leave(exchange: QueuedExchange, kind: TurnKind): void {
-    const name = nameOf(exchange, kind);
-    const queue = name === undefined ? undefined : queues.get(name);
-    if (name === undefined || !queue) return;
+    const queue = joined.get(exchange)?.get(kind);
+    if (!queue) return;
     giveUp(queue, exchange);
     if (!queue.running.delete(exchange)) return;
     const [next] = queue.waiting;
@@ -83,7 +86,7 @@ export function createRequestQueue(onRefused: () => void) {
       queue.running.add(next.exchange);
       // the end of one and the start of the next would block the event loop together
       setImmediate(next.admit);
-    } else if (queue.running.size === 0) queues.delete(name);
+    } else if (queue.running.size === 0) queues.delete(queue.name);
   }
 
   return {
@@ -97,20 +100,18 @@ export function createRequestQueue(onRefused: () => void) {
       if (name === undefined) return;
       // the body has been read by now, and keeping its turn while waiting would waste it
       if (kind !== 'body') leave(exchange, 'body');
-      const queue: Queue = queues.get(name) ?? { running: new Set(), waiting: new Set() };
+      const queue: Queue = queues.get(name) ?? { name, running: new Set(), waiting: new Set() };
       if (queue.running.has(exchange)) return;
       // a closed exchange would never end its turn
-      if (ended.has(exchange) || exchange.response.closed || exchange.request.socket.destroyed) throw tooMany();
-      queues.set(name, queue);
-      if (queue.running.size < LARGE_REQUESTS[kind]) {
-        queue.running.add(exchange);
-        return;
-      }
-      if (queue.waiting.size >= LARGE_REQUESTS_WAITING[kind]) {
+      if (ended.has(exchange) || exchange.response.closed || exchange.request.socket.destroyed) throw tooManyLarge();
+      if (queue.running.size >= LARGE_REQUESTS[kind] && queue.waiting.size >= LARGE_REQUESTS_WAITING[kind]) {
         onRefused();
-        throw tooMany();
+        throw tooManyLarge();
       }
-      await wait(queue, exchange);
+      queues.set(name, queue);
+      joined.set(exchange, (joined.get(exchange) ?? new Map<TurnKind, Queue>()).set(kind, queue));
+      if (queue.running.size < LARGE_REQUESTS[kind]) queue.running.add(exchange);
+      else await wait(queue, exchange);
     },
     /**
      * Waits for a turn of the event loop that no other request of the organisation has. Requests that arrive together, or wait for the same
@@ -140,7 +141,7 @@ function nameOf({ log }: QueuedExchange, kind: TurnKind): string | undefined {
   return `${principal.kind === 'operator' ? `operator:${principal.name}` : principal.organisation.id} ${kind}`;
 }
 
-function tooMany(): AppError {
+function tooManyLarge(): AppError {
   const detail = 'Too many large requests of this organisation, or operator token, are in progress.';
   return new AppError('unavailable', detail, { reason: 'shed' });
 }

@@ -12,9 +12,9 @@ import { WAITING_REQUESTS } from '../limits';
  */
 
 /**
- * Interval at which a request checks whether the database responds, in milliseconds. With the sweep and the 1.5 s that a check
- * takes, a request for a database that hangs is rejected within the 2.6 s of the contract. A check is repeated for 3 s more while this
- * machine is busy (mongo/probe.ts).
+ * Interval at which a request checks whether the database responds, in milliseconds. With the sweep and the 1.5 s that a check takes, a request
+ * for a database that hangs is rejected within 2.6 s (docs/decisions/database-away.md). A check is repeated for 3 s more while this machine is
+ * busy (mongo/probe.ts).
  */
 const CHECK_EVERY = 800;
 /** Interval at which requests are scanned for due checks, in milliseconds. */

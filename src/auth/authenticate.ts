@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { LRUCache } from 'lru-cache';
 import { AppError, movingError } from '../errors';
 import { digestOf } from './digest';
-import { type ApiKey, isShapedLikeKey, matchesAny, parseKey, rangesOf, textState } from './keys';
+import { type ApiKey, beginsLike, isShapedLikeKey, matchesAny, parseKey, rangesOf, textState } from './keys';
 import type { Plans } from './plans';
 import { DEFAULT_MCP, type KeyPrincipal, type Organisation, STATES } from './principal';
 import { isInRanges } from './addresses';
@@ -129,9 +129,9 @@ const REFUSALS_KEPT = { max: 5000, ttl: 10_000 };
 const REPEATED_FROM = 100;
 
 /**
- * Finds the active key of an Authorization header. A rejection is permanent (ids are never reused, secrets never change,
- * keys are never reactivated), so it can be cached; the short TTL covers a restore or failover of the database. Accepted
- * keys are never cached. The cache is keyed by the whole key, not the id in it, so guessing secrets reveals nothing.
+ * Finds the active key of an Authorization header. A rejection is permanent (ids are never reused, keys are never reactivated, and the secret
+ * of a key never changes but for an app's, to one that nobody has used), so it can be cached; the short TTL covers a restore or failover of the
+ * database. Accepted keys are never cached. The cache is keyed by the whole key, not the id in it, so guessing secrets reveals nothing.
  */
 function keyFinder(options: AuthenticatorOptions, now: () => number) {
   const { keyPrefixes, pepper, previousPepper } = options;
@@ -195,10 +195,10 @@ function keyFinder(options: AuthenticatorOptions, now: () => number) {
       // from here, nothing is awaited until the key that was read is noted
       if (readsAhead) remembered.isReadingAhead = false;
     }
-    // the same id and secret under the other prefix, with a matching checksum, would be another key
+    // the same id and secret under another prefix, with a matching checksum, is another key; and a token of an app whose row has lost its app
+    // would work for as long as the key, instead of an hour
     const isOfApp = prefix === options.appPrefix;
-    const storedKey =
-      stored && token.startsWith(stored.prefix) && (stored.app !== undefined) === isOfApp ? stored : null;
+    const storedKey = stored && beginsLike(stored, token) && (stored.app !== undefined) === isOfApp ? stored : null;
     options.onFound?.(storedKey);
     const isRight = isSecretOf(storedKey, parsed.secret, rememberedKey);
     const result = checkKey(storedKey, parsed, isRight, new Date(now()));
@@ -206,9 +206,9 @@ function keyFinder(options: AuthenticatorOptions, now: () => number) {
       seen.note(result.key);
       return result;
     }
-    // ids are not secret, so a wrong secret must not make requests with the real key slower
-    if (remembered || result.reason !== 'wrong_secret') seen.forget(parsed.id);
-    if (knownRefusal) Object.assign(knownRefusal, { storedKey, refusal: result, times: knownRefusal.times + 1 });
+    // ids are not secret, so a stranger, of whatever prefix, must not make requests with the real key slower
+    if (remembered || isRight || stored === null) seen.forget(parsed.id);
+    if (knownRefusal) knownRefusal.times += 1;
     else refusals.set(digestOf(token), { storedKey, refusal: result, times: 1 });
     return result;
   }
@@ -219,7 +219,7 @@ function keyFinder(options: AuthenticatorOptions, now: () => number) {
 interface CachedRefusal {
   readonly storedKey: ApiKey | null;
   readonly refusal: Refusal;
-  readonly times: number;
+  times: number;
 }
 
 interface PresentedKey {
@@ -247,24 +247,17 @@ function ownerOf({ _id: key, organisation }: ApiKey): Pick<Refusal, 'owner'> {
 function toPrincipal(key: ApiKey): KeyPrincipal {
   return {
     kind: 'key',
-    organisation: organisationOf(key),
+    organisation: key.organisation,
     scopes: new Set(key.scopes),
     key: {
       id: key._id,
       name: key.name,
-      prefix: key.prefix,
+      displayPrefix: key.prefix,
       expiresAt: key.expires_at,
       mcp: key.mcp ?? DEFAULT_MCP,
       customerIds: key.restricted?.customer_ids,
     },
   };
-}
-
-/** A key's copy of its organisation; a copy from before states existed counts as active. */
-function organisationOf({ organisation }: ApiKey): Organisation {
-  return (organisation as Partial<Organisation>).state === undefined
-    ? { ...organisation, state: 'active' }
-    : organisation;
 }
 
 /** @throws AppError organisation_suspended unless the organisation's state allows requests; unavailable while it is being moved */

@@ -19,8 +19,9 @@ export interface ConnectedApp {
 export interface AppTokens {
   /** When the access token expires. */
   readonly access_ends_at: Date;
-  /** Digest of the secret that all refresh tokens of the connection share, and of that of the current one and of the one before. */
+  /** Digest of the secret that all refresh tokens of the connection share. */
   readonly family: string;
+  /** Digests of the secrets of the current refresh token, and of the one before; null if it is the first. */
   readonly refresh: string;
   readonly previous: string | null;
   /** What the current tokens are derived from, together with the refresh token before. */

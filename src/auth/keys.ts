@@ -47,7 +47,7 @@ export interface NewKey extends KeySecret {
   readonly id: string;
   /** The whole key; shown once, never stored. */
   readonly key: string;
-  /** Start of the key, to identify it in lists. */
+  /** Its configured prefix and the first characters of its id, to identify it in lists. */
   readonly displayPrefix: string;
   readonly lastFour: string;
 }
@@ -179,6 +179,7 @@ export interface ApiKey {
   readonly _id: string;
   readonly organisation: Organisation;
   readonly name: string;
+  /** The start of its text that lists show: `displayPrefix` of {@link NewKey}. */
   readonly prefix: string;
   readonly last_four: string;
   readonly salt: string;
@@ -204,6 +205,10 @@ export interface ApiKey {
   /** The app that an admin connected, of whose current access token `salt` and `hash` are; missing of a key that somebody holds. */
   readonly app?: ConnectedApp;
 }
+
+/** Whether a text has the configured prefix that a key was made with. */
+export const beginsLike = ({ prefix: displayPrefix }: Pick<ApiKey, 'prefix'>, text: string): boolean =>
+  text.startsWith(displayPrefix);
 
 /** CIDR ranges that a key may be used from; empty means anywhere. */
 export const rangesOf = ({ restricted, allowed_ranges }: Pick<ApiKey, 'restricted' | 'allowed_ranges'>) =>

@@ -17,7 +17,7 @@ export interface Plan {
   readonly bytes: number | null;
 }
 
-/** The content of PLANS_FILE. A member that a plan lacks has the value of its variable. */
+/** The content of PLANS_FILE. A member that a plan lacks has the value of its variable, or {@link DEFAULT_ENDPOINTS}, for which there is none. */
 export interface PlansFile {
   readonly plans: Readonly<Record<string, PlanInFile>>;
   /** The plan of organisations that are created without one. */

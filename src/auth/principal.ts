@@ -52,7 +52,8 @@ export interface KeyPrincipal {
   readonly key: {
     readonly id: string;
     readonly name: string;
-    readonly prefix: string;
+    /** The start of its text that lists show. */
+    readonly displayPrefix: string;
     readonly expiresAt: Date | null;
     readonly mcp: McpAccess;
     /** The customers whose data alone it has; undefined for a key that has all. */

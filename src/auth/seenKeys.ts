@@ -1,12 +1,13 @@
 import { LRUCache } from 'lru-cache';
 import { isInRanges } from './addresses';
-import { type ApiKey, matchesAny, rangesOf, textState } from './keys';
+import { type ApiKey, beginsLike, matchesAny, rangesOf, textState } from './keys';
 
 /*
  * Recently accepted keys, so that a request can read its object in parallel with its key. They never grant access: they only tell whether
  * reading ahead is worth it (docs/decisions/one-round-trip.md).
  */
 
+/** Keys that are remembered: one beyond them is read before its object. */
 const MAX = 5000;
 
 /** A key as last read. */
@@ -36,6 +37,6 @@ export function createSeenKeys(peppers: readonly string[]) {
 /** Whether to read ahead: as far as is known, the key will be accepted from this address. */
 export function mayReadAhead({ key, isReadingAhead }: SeenKey, token: string, address: string, now: Date): boolean {
   // MongoDB's manual forbids reads during a move; a key remembered from before it may still cause one, whose result is dropped
-  if (isReadingAhead || key.organisation.moving || !token.startsWith(key.prefix)) return false;
+  if (isReadingAhead || key.organisation.moving || !beginsLike(key, token)) return false;
   return textState(key, now) === 'active' && isInRanges(address, rangesOf(key));
 }

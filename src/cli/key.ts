@@ -205,7 +205,7 @@ async function show(id: string, { json }: JsonOption): Promise<void> {
     name: key.name,
     organisation: `${key.organisation.name} (${key.organisation.id})`,
     scopes: key.scopes.join(', '),
-    from: placesOf(key.allowed_ranges),
+    from: rangesShown(key.allowed_ranges),
     customers: key.customer_ids?.join(', ') ?? 'all',
     mcp: key.mcp,
     kind: key.app ? `app at ${key.app.host}, client ${key.app.client_id}` : key.kind,
@@ -237,7 +237,7 @@ async function update(id: string, options: UpdateOptions): Promise<void> {
   const { name, scopes, expires_at, mcp = DEFAULT_MCP } = changed;
   const allowed_ranges = rangesOf(changed);
   const expires = momentOf(expires_at);
-  const shown = { id, name, scopes: scopes.join(', '), expires, from: placesOf(allowed_ranges), mcp };
+  const shown = { id, name, scopes: scopes.join(', '), expires, from: rangesShown(allowed_ranges), mcp };
   printResult(json, { id, name, scopes, expires_at, allowed_ranges, mcp }, shown);
 }
 
@@ -306,7 +306,7 @@ async function notActive({ control }: Store, id: string, done: string): Promise<
 const valueOf = ({ prefix, last_four }: Pick<ApiKey, 'prefix' | 'last_four'>): string => `${prefix}…${last_four}`;
 
 /** Where a key may be used from, for people. */
-const placesOf = (ranges: readonly string[]): string => (ranges.length > 0 ? ranges.join(', ') : 'anywhere');
+const rangesShown = (ranges: readonly string[]): string => (ranges.length > 0 ? ranges.join(', ') : 'anywhere');
 
 const momentOf = (moment: Date | null): string => moment?.toISOString() ?? 'never';
 const day = (moment: Date | null): string => moment?.toISOString().slice(0, 10) ?? 'never';

@@ -57,7 +57,7 @@ async function prepareSchema(_program: Command, command: Command): Promise<void>
   const checksItself = command.parent?.name() === 'schema' && command.name() !== 'print';
   if (ownFolder() === undefined || checksItself) return;
   // only for the demo, which stores the examples: a rule may compare with the time, and must not keep a gateway from starting later
-  (await import('./schema/own.js')).refuseErrors({ runsRules: command.name() === 'demo' });
+  (await import('./schema/own.js')).refuseFolder({ runsRules: command.name() === 'demo' });
 }
 
 function addDemo(program: ExplainedCommand): void {
@@ -182,7 +182,13 @@ function addCustomer(program: ExplainedCommand): void {
     .argument('<ref>', 'external_ref or id of the customer')
     .org()
     .json('{id, external_ref}')
-    .examples([`scopegate customer readmit ALFKI --org ${ORG_ID}`])
+    .examples(
+      [`scopegate customer readmit ALFKI --org ${ORG_ID}`],
+      [
+        'If its erasure was interrupted, complete that first by scopegate customer erase: what it left in orders and threads stays otherwise,',
+        'and a later erasure would erase what was written since, too.',
+      ],
+    )
     .run(async () => (await import('./erase.js')).readmitCustomerCommand);
   customer.listSubcommandsOnError();
 }

@@ -10,6 +10,7 @@ import { DAY, HOUR, isRef, MINUTE, UUID } from '../units';
 
 /* Parsers for option values; each rejects with a message that says what is expected. */
 
+/** Of names of organisations, keys and people, in characters, as in the SDL. */
 const NAME_LENGTH = 200;
 
 export function uuid(text: string): string {
@@ -154,6 +155,7 @@ export function count(text: string): number {
 }
 
 const UNITS: Readonly<Record<string, number>> = { m: MINUTE, h: HOUR, d: DAY, y: 365 * DAY };
+/** Longer is a typing error. */
 const LONGEST = 100 * 365 * DAY;
 
 /** The length of 30m, 12h, 90d or 1y (365 days) in milliseconds; undefined for anything else. */

@@ -1,7 +1,7 @@
 import { AppError } from '../errors';
 import { NOT_HTTPS, NOT_PUBLIC_ADDRESS } from '../webhooks/addresses';
 import type { Admin } from '../admin';
-import { organisationOf } from '../organisations/webhookRows';
+import { ownerOf } from '../organisations/webhookRows';
 import { CommandFailure, notFound, usageFailure } from './ending';
 import { type ExplainedCommand, type JsonOption, ORG_ID, type OrgOption } from './help';
 import type { Store } from './store';
@@ -152,7 +152,7 @@ function faultLines({ detail: all, extras: { errors = [] } }: AppError, customer
 async function organisationIdOf({ control }: Store, endpoint: string): Promise<string> {
   const row = await control.webhooks.find(endpoint, {});
   if (!row) throw notFound('webhook endpoint', endpoint);
-  return organisationOf(row);
+  return ownerOf(row);
 }
 
 const identityOf = ({ id, url, types, customer_ids }: WebhookEndpoint) => ({ id, url, types, customer_ids });

@@ -4,10 +4,13 @@ import { readText } from './smallFile';
 
 /* PLANS_FILE: what is in the file, and its faults. */
 
+/** Each has limiters of its own in every gateway (contract, section 6). */
 const MOST_PLANS = 50;
 /** In bytes, the least that a limit of storage may be: an organisation's empty collections and indexes have some. */
 export const LEAST_STORAGE = 1_048_576;
+/** Beyond what a database holds, and exact in a double. */
 export const MOST_STORAGE = 999_999_999_999_999;
+/** Beyond what an organisation uses: an active key is rewritten with each change of it. */
 export const MOST_KEYS = 1_000_000;
 
 function whole(least: number, most: number, or = ''): z.ZodType<number> {

@@ -87,7 +87,7 @@ export const VARIABLES = {
   },
   RATE_LIMIT_ORGANISATION: {
     schema: wholeNumber(1, MAX_POINTS).optional(),
-    help: 'points per minute for all keys of an organisation together; if unset, ten times RATE_LIMIT_PER_MINUTE',
+    help: 'points per minute for all keys of an organisation together; if unset, ten times those of a key: RATE_LIMIT_PER_MINUTE, or points_per_minute of its plan in PLANS_FILE',
   },
   MAX_KEYS: {
     schema: wholeNumber(1, MOST_KEYS).default(100),

@@ -11,11 +11,11 @@ const binary: Candidate = {
   kind: 'binary',
   title: 'a mongod or secantusd-rs binary',
   find({ MONGOD_BINARY: named, signal }, record) {
-    if (named) return identify('binary', /[/\\]/.test(named) ? resolve(named) : named, signal);
+    if (named) return identifyProgram('binary', /[/\\]/.test(named) ? resolve(named) : named, signal);
     const names = ['mongod', 'secantusd-rs', 'secantusd'];
     // another binary of the same program will do, since an update may have moved it
     return firstUsable(record ? [record.command, ...names] : names, async (command) => {
-      const program = await identify('binary', command, signal);
+      const program = await identifyProgram('binary', command, signal);
       if (record && program.program !== record.program) throw new Unusable(`is ${program.program}`);
       return program;
     });
@@ -27,7 +27,7 @@ const download: Candidate = {
   kind: 'memory-server',
   title: "mongodb-memory-server's download of mongod",
   async find({ CACHE_DIR, report, signal }, record) {
-    const recorded = record && (await unlessUnusable(identify('memory-server', record.command, signal)));
+    const recorded = record && (await unlessUnusable(identifyProgram('memory-server', record.command, signal)));
     if (recorded) return recorded;
     await mkdir(CACHE_DIR, { recursive: true });
     report(`database: looking for mongod in ${CACHE_DIR}, or downloading it to there (once, about 100 MB)`);
@@ -35,7 +35,7 @@ const download: Candidate = {
     const args = ['-e', DOWNLOAD, library, join(CACHE_DIR, 'mongod')];
     const output = await runCommand(process.execPath, args, { signal, timeout: 0 });
     // the path of mongod is the last line
-    return identify('memory-server', output.split('\n').at(-1) ?? '', signal);
+    return identifyProgram('memory-server', output.split('\n').at(-1) ?? '', signal);
   },
 };
 
@@ -139,7 +139,7 @@ async function install(place: string, { report, signal }: EmbeddedOptions): Prom
 }
 
 /** Identifies a program by its --version output, not by its name. @throws Unusable if it is not a database */
-async function identify(kind: Program['kind'], command: string, signal?: AbortSignal): Promise<Program> {
+async function identifyProgram(kind: Program['kind'], command: string, signal?: AbortSignal): Promise<Program> {
   const text = await runCommand(command, ['--version'], { signal });
   const mongod = /^db version v(\S+)/m.exec(text)?.[1];
   const storage = kind === 'binary' ? 'mongod' : kind;

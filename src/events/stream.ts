@@ -147,6 +147,7 @@ export function createStream({ after, read, listen, pay }: StreamOptions) {
   };
 }
 
+/** Organisations whose reads are limited together; one beyond them begins anew, below the limit of the gateway. */
 const MAX_CACHED = 1000;
 
 /** Lets a few streams read at a time: when the change stream fails or a gateway starts, all of them want to. */

@@ -106,6 +106,7 @@ const NO_ROWS: RawRows = { bytes: Buffer.alloc(0), places: [], isWhole: true };
 /** A page as JSON. */
 export interface WrittenPage {
   readonly text: Buffer;
+  /** The cursor of the next page; null if this is the last. */
   readonly next: string | null;
 }
 

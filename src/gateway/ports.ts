@@ -31,9 +31,9 @@ const CHECK_EVERY = 1000;
 const HEAD_OPTIONS = { maxHeaderSize: 16 * 1024, requireHostHeader: false };
 /** Maximum time for the headers of a request at ADMIN_PORT to arrive, in milliseconds, and maximum connections there. */
 const ADMIN_TIMEOUT = 10_000;
+const ADMIN_CONNECTIONS = 100;
 /** How long an idle connection at ADMIN_PORT is kept, in milliseconds: longer than the usual pause between two scrapes. */
 const ADMIN_KEEP_ALIVE = 65_000;
-const ADMIN_CONNECTIONS = 100;
 /** How often a drain looks for idle connections to close, in milliseconds. */
 const DRAIN_SWEEP_EVERY = 50;
 /** Connections that may wait to be accepted, if the system allows it; with Node's default of 511, a burst would be reset. */

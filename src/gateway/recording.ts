@@ -9,7 +9,7 @@ import type { Control } from '../organisations/control';
 import { organisationUsageId } from '../organisations/usageUnits';
 import { createRequestRecorder } from '../organisations/requestRecorder';
 import { KEY_FACES } from '../organisations/requestFilters';
-import { KEY_REFUSALS, OPERATION_TYPES } from '../organisations/requestRows';
+import { KEY_REFUSALS, LOGGED_PATH_LENGTH, OPERATION_TYPES } from '../organisations/requestRows';
 import { createUsageCounter } from '../organisations/usageCounter';
 import type { Tracing } from '../tracing';
 import { HOUR, SECOND } from '../units';
@@ -52,8 +52,6 @@ const PURPOSE = 'scopegate-purpose';
 const OF_PAGE = 'page';
 /** What they ask so: what a key may do, and the schema. */
 const PAGE_OPERATIONS: readonly (string | undefined)[] = ['me', 'introspection'];
-/** Longest path that is stored. */
-const PATH_LENGTH = 200;
 
 export function createRecording({ control, logger, metrics, operations, knownKey, logs }: RecordingOptions) {
   const refusals = createLimitedLines(logger, 'requests without a valid key that have no line of their own');
@@ -123,7 +121,7 @@ export function createRecording({ control, logger, metrics, operations, knownKey
       request_id: exchange.requestId,
       face: keyFace,
       method: exchange.request.method ?? '',
-      path: redactPath(exchange.path).slice(0, PATH_LENGTH),
+      path: redactPath(exchange.path).slice(0, LOGGED_PATH_LENGTH),
       ms: Math.round(ms * 10) / 10,
       address: exchange.address,
       missing_scope: code === 'insufficient_scope' ? (missingScope ?? null) : null,

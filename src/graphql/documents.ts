@@ -7,6 +7,7 @@ import { QUERY_LIMITS } from './queryLimits';
 
 /* A cache of documents, and the cost of parsing and validating a new one. */
 
+/** Short ones would otherwise fill the cache with more entries than are worth their overhead (contract, section 6). */
 const MAX_DOCUMENTS = 1000;
 /** Characters of all cached texts together; a parsed document with its tokens takes a few hundred bytes per character. */
 const MAX_CHARACTERS = 128 * 1024;

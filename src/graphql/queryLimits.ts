@@ -58,6 +58,7 @@ interface Measure {
 
 /** Maximum number of faults listed for a document. */
 const MAX_FAULTS = 10;
+/** Above this a fault says `over` it: fragments within fragments multiply to numbers that nobody reads. */
 const MAX_WRITTEN = 1_000_000_000;
 
 const NOTHING: Size = { depth: 0, aliases: 0, rootFields: 0, fields: 0, spreads: 0, nesting: 0 };

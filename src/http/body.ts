@@ -51,12 +51,8 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true });
 function isUtf8Of(wanted: string, header: string | undefined): boolean {
   // the common case needs no parsing
   if (header === wanted) return true;
-  try {
-    const { type, parameters } = parseContentType(header ?? '');
-    return type === wanted && /^utf-?8$/i.test(parameters.charset ?? 'utf-8');
-  } catch {
-    return false;
-  }
+  const { type, parameters } = parseContentType(header ?? '');
+  return type === wanted && /^utf-?8$/i.test(parameters.charset ?? 'utf-8');
 }
 
 /**

@@ -33,6 +33,7 @@ export const BODY_BOUNDS: JsonBounds = {
   inexactNumbers: 20_000,
 };
 
+/** Members from which an object is wide: more than any type of ours has. */
 const WIDE = 100;
 const [QUOTE, BACKSLASH, COMMA, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [34, 92, 44, 91, 93, 123, 125];
 const [DOT, SMALL_E, LARGE_E] = [46, 101, 69];
@@ -103,14 +104,14 @@ function* searchFault(text: string, bounds: JsonBounds, inexact: Span[]): Genera
           let known = names.get(name);
           if (!known) {
             if (names.size === bounds.names)
-              return tooLarge(`has more than ${count(bounds.names)} distinct member names`);
+              return boundFault(`has more than ${count(bounds.names)} distinct member names`);
             names.set(name, (known = { number: names.size + 1, last: [] }));
           }
           const { number, last } = known;
           reached[depth] = orders.after(reached[depth] ?? 0, number);
           if (orders.members() > bounds.orderMembers) {
             const most = count(bounds.orderMembers);
-            return tooLarge(`has its members in too many different orders, of more than ${most} members together`);
+            return boundFault(`has its members in too many different orders, of more than ${most} members together`);
           }
           const object = objects[depth] ?? 0;
           if (last[depth] === object) return { pointer: pointerTo(path, depth), code: 'duplicate', detail: TWICE };
@@ -118,7 +119,7 @@ function* searchFault(text: string, bounds: JsonBounds, inexact: Span[]): Genera
           const members = (counts[depth] ?? 0) + 1;
           counts[depth] = members;
           if (members > WIDE && ++wide > bounds.wideMembers) {
-            return tooLarge(
+            return boundFault(
               `has more than ${count(bounds.wideMembers)} members beyond the ${count(WIDE)}th of their objects`,
             );
           }
@@ -134,7 +135,9 @@ function* searchFault(text: string, bounds: JsonBounds, inexact: Span[]): Genera
         const [start, end] = numberAround(text, at);
         if (seemsWhole(text.slice(start, end))) {
           if (inexact.length === bounds.inexactNumbers)
-            return tooLarge(`has more than ${count(bounds.inexactNumbers)} numbers with more digits than can be held`);
+            return boundFault(
+              `has more than ${count(bounds.inexactNumbers)} numbers with more digits than can be held`,
+            );
           inexact.push({ start, end });
         }
         at = end - 1;
@@ -153,7 +156,7 @@ function* searchFault(text: string, bounds: JsonBounds, inexact: Span[]): Genera
           return { pointer: pointerTo(path, depth - 1), code: 'depth', detail };
         }
         if (++containers > bounds.containers) {
-          return tooLarge(`has more than ${count(bounds.containers)} lists and objects`);
+          return boundFault(`has more than ${count(bounds.containers)} lists and objects`);
         }
         objects[depth] = awaitsName ? ++objectsSoFar : 0;
         counts[depth] = 0;
@@ -233,7 +236,7 @@ function pointerTo(path: readonly (string | number)[], depth: number): string {
     .join('');
 }
 
-function tooLarge(detail: string): Fault {
+function boundFault(detail: string): Fault {
   return { pointer: '', code: 'size', detail };
 }
 

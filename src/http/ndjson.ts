@@ -14,6 +14,7 @@ const PIECE = { lines: 1000, bytes: MEBIBYTE, pause: 5 } as const;
 /** How often a caller that sends nothing, or next to nothing, gets an empty piece, in milliseconds, so that the reader can end. */
 const IDLE = 500;
 const NEWLINE = 0x0a;
+/** Bytes of the first buffer, which doubles. */
 const FIRST_ROOM = 16 * 1024;
 const PAUSE = Symbol('pause');
 

@@ -14,6 +14,7 @@ import { SEEN_EVERY } from '../organisations/moving';
 import type { Stores } from './stores';
 
 export interface MoveResult {
+  /** Null if it had no database yet. */
   readonly from: string | null;
   readonly to: string;
   /** How long requests were refused, in milliseconds. */

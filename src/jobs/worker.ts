@@ -4,7 +4,7 @@ import { keepLease } from '../mongo/lease';
 import { createFailureLog, describeError } from '../log';
 import { createLoop } from '../async/loop';
 import type { Actor } from '../organisations/auditEvents';
-import { BEAT_EVERY, type HeldJob, JobRefused } from '../organisations/jobs';
+import { JOB_BEAT_EVERY, type HeldJob, JobRefused } from '../organisations/jobs';
 import type { OrganisationMove } from '../organisations/moving';
 import { eraseOrganisation } from './eraseOrganisation';
 import { moveOrganisation } from './moveOrganisation';
@@ -24,6 +24,7 @@ const ITSELF: Actor = { who: 'system:moves', from: hostname() };
 
 /** How far a job has come. */
 interface JobProgress {
+  /** As the job shows it; null before the first. */
   step: string | null;
 }
 
@@ -73,7 +74,7 @@ export function createJobWorker({ logger, ...stores }: WorkerOptions) {
   /** Does a job, and stores how it ended. Rejects if that cannot be stored. */
   async function work(job: HeldJob): Promise<void> {
     const progress: JobProgress = { step: null };
-    const lease = keepLease({ renew: () => jobs.keep(job, progress), every: BEAT_EVERY });
+    const lease = keepLease({ renew: () => jobs.keep(job, progress), every: JOB_BEAT_EVERY });
     const ids = { job: job._id, kind: job.kind, organisation_id: job.organisation_id };
     try {
       await perform(job, progress, AbortSignal.any([lease.lost, loop.ending]));

@@ -57,7 +57,7 @@ export async function findRaw<T extends { _id: string }>(
     if (session || !isWorthReadingAgain(error) || !database.client.options.retryReads) throw error;
     return run();
   });
-  const { rest, ...rows } = rowsOf(cursor as Buffer);
+  const { rest, ...rows } = rowsInReply(cursor as Buffer);
   if (!rest) return rows;
   // if it fails, the server times the cursor out
   const kill = { killCursors: collection.collectionName, cursors: [rest] };
@@ -68,7 +68,7 @@ export async function findRaw<T extends { _id: string }>(
 }
 
 /** The rows of a cursor document: `{firstBatch: [...], id: <64-bit>, ns}`, with its members in any order; `rest` is the cursor if it has more. */
-function rowsOf(bytes: Buffer): RawRows & { readonly rest: mongo.Long | undefined } {
+function rowsInReply(bytes: Buffer): RawRows & { readonly rest: mongo.Long | undefined } {
   const places: number[] = [];
   let hasRows = false;
   let rest: mongo.Long | undefined;

@@ -1,5 +1,6 @@
 /* Where apps get their codes: https, this machine over http (RFC 8252), or a scheme of their own. */
 
+/** In characters: longer than any that apps register; it is stored for whoever asks. */
 const LONGEST = 500;
 /** Printable ASCII without spaces and quotes: what a Location header can have as it is. */
 const PLAIN = /^[!#-&(-;=?-[\]_a-z~]+$/;

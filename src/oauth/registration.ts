@@ -12,6 +12,7 @@ export const REGISTRATION_LIMIT = 8 * 1024;
 
 export const GRANT_TYPES = ['authorization_code', 'refresh_token'] as const;
 
+/** Bounds of what is stored for whoever asks, beyond what apps need; the name, in characters, has one line of the consent page. */
 const MAX_REDIRECTS = 10;
 const LONGEST_NAME = 100;
 const listOfText = z.array(z.string());

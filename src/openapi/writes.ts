@@ -4,6 +4,7 @@ import type { SchemaModel } from '../schema/model';
 import { deriveRestDocument } from '../schema/restDocument';
 import { scalars } from '../schema/scalars';
 import { kindsOf, type Kinds } from '../writes';
+import { MAX_PARTS } from '../writes/record';
 import { collections } from '../resources';
 
 /* The exact shapes of operators' writes: of each type that is stored, what it takes in put, patch and delete. */
@@ -61,7 +62,7 @@ function shapesOf(
       if (kind.lists.some((list) => list.name === name)) {
         addedSchemas[`${type}Write`] ??= partOf(all[type] ?? {});
         const items = { $ref: `${SCHEMA_ROOT}${type}Write` };
-        return [name, { ...property, type: ['array', 'null'], items, maxItems: MAX_ITEMS }];
+        return [name, { ...property, type: ['array', 'null'], items, maxItems: MAX_PARTS }];
       }
       const mayBeNull = withDefault.has(name) || kind.own.has(name) || (isRequired && of === 'dateTime') || isList;
       return [name, mayBeNull ? nullable(property) : property];
@@ -102,8 +103,8 @@ function shapesOf(
   };
 }
 
+/** As the external_ref of every stored type. */
 const REF: JsonSchema = { type: ['string', 'null'], minLength: 1, maxLength: 64 };
-const MAX_ITEMS = 1000;
 
 /** A part may leave out its id, its position and whatever can be null. */
 function partOf(schema: JsonSchema): JsonSchema {

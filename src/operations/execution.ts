@@ -30,6 +30,7 @@ export const COMPILED_FROM = 3;
 const MAX_ERRORS = 100;
 /** The count of uses that marks an operation as never to be compiled. */
 const NEVER = Infinity;
+/** Operations that are kept compiled, beside those that are counted until they are. */
 const MAX_COMPILED = 200;
 
 interface ExecutorOptions {

@@ -14,13 +14,13 @@ import {
   changesOf,
   keyDescription,
   keyIdentity,
+  keySearchCondition,
   KeyRefused,
   type KeyUpdate,
   type NewApiKey,
   ownKeys,
   refuseForApp,
   sameLifetime,
-  searchCondition,
   unusedConditions,
   stateCondition,
   successorOf,
@@ -62,6 +62,7 @@ export interface RotatedKey extends KeyWithSecret {
   readonly old: ApiKey;
 }
 
+/** Keys of requests in one turn of the event loop that one command reads. */
 const KEY_READ_BATCH = 100;
 /** Keys per database reply when an organisation's keys are listed. */
 const KEYS_AT_ONCE = 200;
@@ -155,7 +156,7 @@ export function createApiKeys(
       const conditions = [
         { 'organisation.id': organisationId },
         ...(state ? [stateCondition(state, new Date(now()))] : []),
-        ...(search ? [searchCondition(search)] : []),
+        ...(search ? [keySearchCondition(search)] : []),
         ...(replaced_by ? [{ rotated_to: replaced_by.toLowerCase() }] : []),
         ...(expires_before ? [{ rotated_to: null, expires_at: trusted({ $lt: new Date(expires_before) }) }] : []),
         ...(unused_since ? unusedConditions(new Date(unused_since)) : []),

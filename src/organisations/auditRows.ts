@@ -22,6 +22,7 @@ export const auditSchema = Schema.create(
     actor: ACTOR,
     action: { ...required.text, enum: AUDIT_ACTIONS },
     organisation_id: required.text,
+    /** Null unless it is about one key. */
     key_id: nullable.text,
     /** The values that were set, by name; never a key's text. */
     details: ANYTHING,

@@ -44,7 +44,7 @@ export async function openControl({ databases, config, asIs = false, ...options 
   const { now } = databases;
   const models = createControlModels(databases);
   const { control } = databases;
-  const added = asIs ? ((await readSchema(control))?.added ?? []) : await openSchema(control, controlCollections);
+  const { added = [] } = (asIs ? await readSchema(control) : await openSchema(control, controlCollections)) ?? {};
   // by default on the shard with the fewest organisations
   const place: Place = async (id, shard) => {
     if (databases.shards) await databases.shards.place(id, shard, databases.isShardDown);

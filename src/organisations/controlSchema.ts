@@ -71,9 +71,9 @@ export async function readSchema(control: Connection) {
 
 /**
  * Adds the indexes of this version, unless they are there, and drops nothing, so that the version before still starts. Concurrent calls are safe:
- * each index is created once. Resolves with what is recorded of SCHEMA_DIR. @throws as {@link readSchema}
+ * each index is created once. Resolves with what was recorded before. @throws as {@link readSchema}
  */
-export async function openSchema(control: Connection, collections: ControlCollections): Promise<readonly string[]> {
+export async function openSchema(control: Connection, collections: ControlCollections): ReturnType<typeof readSchema> {
   const schema = await readSchema(control);
   if (!schema?.hasIndexes) {
     const create = (definition: ControlCollections[number]) =>
@@ -81,7 +81,7 @@ export async function openSchema(control: Connection, collections: ControlCollec
     await Promise.all(collections.map(create));
     await store(control, { $max: { indexes: CONTROL_INDEXES }, $setOnInsert: { version: CONTROL_SCHEMA } });
   }
-  return schema?.added ?? [];
+  return schema;
 }
 
 /**
@@ -89,8 +89,8 @@ export async function openSchema(control: Connection, collections: ControlCollec
  * @throws as {@link readSchema}
  */
 export async function raiseSchema(control: Connection, collections: ControlCollections): Promise<number> {
-  await openSchema(control, collections);
-  const { version = CONTROL_SCHEMA } = (await readSchema(control)) ?? {};
+  // a new database has just got this version's number
+  const { version = CONTROL_SCHEMA } = (await openSchema(control, collections)) ?? {};
   if (version < CONTROL_SCHEMA) {
     await dropFormer(databaseOf(control), collections);
     await store(control, { $max: { version: CONTROL_SCHEMA } });

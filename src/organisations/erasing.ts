@@ -16,6 +16,7 @@ export interface Erasure {
   readonly exported: boolean;
 }
 
+/** Keys deleted in one go, with their usage. */
 const KEYS_AT_ONCE = 1000;
 
 /** The organisation is being moved, and until that ends only the process that moves it may change it. */

@@ -16,16 +16,17 @@ export const jobSchema = Schema.create(
     to: nullable.text,
     actor: ACTOR,
     state: { ...required.text, enum: ['waiting', 'running', 'done', 'failed'] },
-    /** What is being done, while it is running. */
+    /** What is being done, while it is running; null before that. */
     step: nullable.text,
-    /** Why it, or its last attempt, failed. */
+    /** Why it, or its last attempt, failed; null if that did not. */
     error: nullable.text,
     created_at: required.time,
+    /** Null until it is done or has failed for good. */
     ended_at: nullable.time,
     /** Lease id of the gateway that works on it, and when that lease ends. */
     holder: nullable.text,
     until: required.time,
-    /** When the row is deleted. */
+    /** When the row is deleted; missing until it has ended. */
     ends_at: optional.time,
   } as const,
   { ...ROW, collection: 'jobs' },

@@ -24,7 +24,8 @@ export class JobRefused extends Error {
  */
 const LEASED_FOR = 20_000;
 /** How often the holder renews its lease, in milliseconds. */
-export const BEAT_EVERY = 3000;
+export const JOB_BEAT_EVERY = 3000;
+/** How long a job is kept after its end, in milliseconds (contract, section 15). */
 const KEPT_FOR = 30 * DAY;
 const LONG_AGO = new Date(0);
 

@@ -113,7 +113,7 @@ export function stateCondition(state: 'active' | 'ended', now: Date): Record<str
 }
 
 /** Matches keys by part of their name, or by the start or last four characters of their text. */
-export function searchCondition(text: string): Record<string, unknown> {
+export function keySearchCondition(text: string): Record<string, unknown> {
   const name = trusted({ $regex: escapeRegExp(text), $options: 'i' });
   return { $or: [{ name }, { prefix: trusted({ $regex: `^${escapeRegExp(text)}` }) }, { last_four: text }] };
 }

@@ -24,6 +24,7 @@ export const keySchema = Schema.create(
     _id: required.text,
     organisation: { type: organisation, required: true },
     name: required.text,
+    /** The start of its text that lists show: the configured prefix and some characters of its id. */
     prefix: required.text,
     last_four: required.text,
     salt: required.text,
@@ -34,12 +35,15 @@ export const keySchema = Schema.create(
     scopes: listOf<Scope>(),
     created_by: required.text,
     created_at: required.time,
+    /** Null for never. */
     expires_at: nullable.time,
     revoked_at: nullable.time,
+    /** Null until it is used; written at most once a minute. */
     last_used_at: nullable.time,
     last_used_from: nullable.text,
     allowed_ranges: listOf<string>(),
     restricted: { type: restricted, allowNull: false },
+    /** Id of the key that replaced it; null if none did. */
     rotated_to: nullable.text,
     mcp: { ...optional.text, enum: MCP_ACCESS },
     /** Missing of a key that somebody holds. */

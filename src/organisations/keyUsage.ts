@@ -6,7 +6,7 @@ import type { ControlModels } from './models';
 import type { Details } from './usageDetails';
 import { createUsageReports } from './usageReports';
 import { USAGE_UNITS, type UsageCounts, type UsageUnit } from './usageRows';
-import { keptFor, organisationOf, startOf } from './usageUnits';
+import { keptFor, organisationInUsageId, startOf } from './usageUnits';
 
 /** Counts of one key or organisation at one time. */
 export interface UsageEntry extends UsageCounts {
@@ -28,7 +28,7 @@ export function createKeyUsage(models: ControlModels) {
   async function withOrganisation(ids: readonly string[]): Promise<Set<string>> {
     const keys = await apiKeys.find({ _id: trusted({ $in: ids }) }, { organisation: 1 }).lean();
     const owners = new Map(keys.map(({ _id, organisation }) => [_id, organisation.id]));
-    const ownerOf = (id: string): string => organisationOf(id) ?? owners.get(id) ?? '';
+    const ownerOf = (id: string): string => organisationInUsageId(id) ?? owners.get(id) ?? '';
     const organisations = await presentOrganisations(models, new Set(ids.map(ownerOf)));
     return new Set(ids.filter((id) => organisations.has(ownerOf(id))));
   }

@@ -53,6 +53,7 @@ export interface OrganisationQuery {
 /** Creates the database of a new organisation on a shard, if there are shards. @throws ShardRefused */
 export type Place = (id: string, shard: string | undefined) => Promise<void>;
 
+/** Organisations per database reply when all are listed. */
 const BATCH = 1000;
 
 /** What a sandbox shares with its organisation. */

@@ -48,11 +48,18 @@ async function isControl(database: mongo.Db): Promise<boolean> {
   return (await first('deployment', { _id: 'schema' })) !== null && (await first('organisations', {})) !== null;
 }
 
-/** Other control databases that have organisations, if this one has none: it may not be the one that was meant. */
+/**
+ * Other control databases that have organisations, if this one has none: it may not be the one that was meant. Never rejects, since it is for
+ * warnings, which a user without the privilege to list databases does not get.
+ */
 export async function controlsMeant({ control }: Located): Promise<string[]> {
   const own = control.getClient().db(control.name).collection('organisations');
-  if ((await own.findOne({}, { projection: { _id: 1 } })) !== null) return [];
-  return otherControls({ control });
+  try {
+    const first = await own.findOne({}, { projection: { _id: 1 } });
+    return first === null ? await otherControls({ control }) : [];
+  } catch {
+    return [];
+  }
 }
 
 /** Which of these organisations another control database has. */

@@ -118,8 +118,11 @@ export function createPepperGuard(
     /** The keys that `state` counts, at most 20, those first that were never used, or not for the longest time. */
     async longestUnused(state: 'left' | 'lost'): Promise<ApiKey[]> {
       const fingerprint = await rows.findOne({ _id: 'pepper' });
-      const filter = fingerprint === null ? active() : filterOf(state, fingerprint.number ?? 0);
-      return apiKeys.find(filter).sort({ last_used_at: 1, _id: 1 }).limit(20).lean();
+      return apiKeys
+        .find(filterOf(state, fingerprint?.number ?? 0))
+        .sort({ last_used_at: 1, _id: 1 })
+        .limit(20)
+        .lean();
     },
     /** The fingerprint of the pepper that the keys are hashed with. */
     async fingerprint(): Promise<Fingerprint> {

@@ -10,7 +10,7 @@ import { presentOrganisations } from './organisationRows';
 import { type RequestFilters, statusesOf } from './requestFilters';
 import { histogramOf, type IntervalCount, intervalsOf, type RequestHistogram } from './requestHistogram';
 import type { RequestRow } from './requestRows';
-import { searchCondition } from './requestSearch';
+import { requestSearchCondition } from './requestSearch';
 
 /** Rows kept per organisation: this many of failed requests, and this many of others. */
 export const MAX_ROWS = 10_000;
@@ -162,7 +162,7 @@ function conditionsOf(filters: RequestFilters): Record<string, unknown>[] {
     ...(key_id == null ? [] : [{ key_id: key_id.toLowerCase() }]),
     ...(at ? [{ at }] : []),
     ...(status == null ? [] : [statusCondition(status)]),
-    ...(search == null || search.trim() === '' ? [] : [searchCondition(search)]),
+    ...(search == null || search.trim() === '' ? [] : [requestSearchCondition(search)]),
   ];
 }
 

@@ -9,6 +9,9 @@ export const KEY_REFUSALS = ['revoked', 'expired', 'address'] as const;
 /** Types of GraphQL operations. */
 export const OPERATION_TYPES = ['query', 'mutation', 'subscription'] as const;
 
+/** Longest path that is stored; the rest is cut off. */
+export const LOGGED_PATH_LENGTH = 200;
+
 /** For how long a row is kept, in milliseconds. */
 export const KEPT = 7 * DAY;
 
@@ -27,7 +30,7 @@ export const requestSchema = Schema.create(
     request_id: required.text,
     face: { ...required.text, enum: KEY_FACES },
     method: required.text,
-    /** Without the query, at most 200 characters. */
+    /** Without the query, at most {@link LOGGED_PATH_LENGTH} characters. */
     path: required.text,
     /** The requested root fields, separated by spaces; null if it failed before they were known. */
     operation: nullable.text,

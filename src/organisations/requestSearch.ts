@@ -1,43 +1,62 @@
 import { ERROR_CODES } from '../errors';
-import { REST_BASE, UUID } from '../units';
+import { REST_BASE } from '../units';
 import { escapeRegExp } from './keyDocuments';
+import { LOGGED_PATH_LENGTH } from './requestRows';
 
 /* What the text of a search of the request log matches. */
 
 /** A path, with its method or behind its host. */
 const METHOD_AND_PATH = /^(?:([a-z]+) +)?(?:https?:\/\/[^/\s]+)?(\/\S*)$/i;
-const METHOD = /^(?:get|post|put|patch|delete)$/i;
-/** The beginning of an id. */
+const METHOD = /^(?:get|head|post|put|patch|delete|options)$/i;
+/** An id or its beginning. */
 const HEXADECIMAL = /^[\da-f-]{8,36}$/i;
 const TYPE_AND_NAME = /^(query|mutation|subscription) +(\w+)$/;
+/** Where the path of an API begins: PUBLIC_URL may have a path before it, which a proxy takes away. */
+const API_PATH = /\/(?:api\/v1|graphql|mcp)(?:\/|$)/;
 
 /** Rows with this path, method, id, error code, operation or operation name: the form of the text decides. */
-export function searchCondition(search: string): Record<string, unknown> {
+export function requestSearchCondition(search: string): Record<string, unknown> {
   const text = search.trim();
   const [, method, path] = METHOD_AND_PATH.exec(text) ?? [];
   if (path !== undefined)
     return { path: pathPattern(path), ...(method !== undefined && { method: method.toUpperCase() }) };
   if (METHOD.test(text)) return { method: text.toUpperCase() };
-  // of a request, or of an object in a path
-  const inPath = { path: segments(text) };
-  if (UUID.test(text)) return { $or: [{ request_id: text }, inPath] };
-  if (HEXADECIMAL.test(text)) return { $or: [{ request_id: new RegExp(`^${escapeRegExp(text)}`) }, inPath] };
+  if (HEXADECIMAL.test(text)) return { $or: [...requestIdsFrom(text), { path: idPattern(text) }] };
   // the index with `failed` serves it
   if (Object.hasOwn(ERROR_CODES, text)) return { code: text, failed: true };
   const [, operation_type, operation_name] = TYPE_AND_NAME.exec(text) ?? [];
   if (operation_name !== undefined) return { operation_type, operation_name };
   const operation = new RegExp(`(^| )${escapeRegExp(text)}( |$)`);
-  return { $or: [{ operation }, { operation_name: text }, { request_id: text }, inPath] };
+  return { $or: [{ operation }, { operation_name: text }, { request_id: text }, { path: segmentPattern(text) }] };
 }
 
-/** Paths with this text from a slash to another one or the end, or with several segments of which the last may go on. */
-function segments(text: string): RegExp {
-  const end = text.includes('/') || HEXADECIMAL.test(text) ? '' : '(/|$)';
-  return new RegExp(`/${escapeRegExp(text)}${end}`);
+/** Request ids with this beginning, as it is typed and as we write ids: a pattern without case would not be served by the index. */
+function requestIdsFrom(text: string): Record<string, unknown>[] {
+  return [...new Set([text, text.toLowerCase()])].map((start) => ({ request_id: new RegExp(`^${start}`) }));
 }
 
-/** Paths that begin with this one, with or without `/api/v1`; the query of a pasted one is left out, since none is stored. */
+/** Paths in which an id begins so, in whatever case its caller wrote it. */
+function idPattern(start: string): RegExp {
+  return new RegExp(`/${start}`, 'i');
+}
+
+/** Paths with this segment, or with several of which the last may go on. */
+function segmentPattern(text: string): RegExp {
+  const path = withoutQuery(text);
+  return new RegExp(`/${escapeRegExp(path)}${path.includes('/') ? '' : '(/|$)'}`);
+}
+
+/** Paths that begin with this one, with or without `/api/v1`. */
 function pathPattern(path: string): RegExp {
-  const [withoutQuery = ''] = path.split('?');
-  return new RegExp(`^(${escapeRegExp(REST_BASE)})?${escapeRegExp(withoutQuery)}`);
+  const typed = withoutQuery(path);
+  const ofApi = typed.slice(Math.max(0, typed.search(API_PATH)));
+  // what is stored of a longer path begins so
+  const start = ofApi.slice(0, LOGGED_PATH_LENGTH - REST_BASE.length);
+  return new RegExp(`^(${escapeRegExp(REST_BASE)})?${escapeRegExp(start)}`);
+}
+
+/** A path without the query with which it was pasted: none is stored. */
+function withoutQuery(path: string): string {
+  const [start = ''] = path.split(/[?#]/, 1);
+  return start;
 }

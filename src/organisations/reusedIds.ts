@@ -1,4 +1,4 @@
-import { DAY, MINUTE, SECOND } from '../units';
+import { EVENTS_KEPT_FOR, MINUTE, SECOND } from '../units';
 import type { ControlModels } from './models';
 import { IdTakenError } from './organisationErrors';
 import type { OrganisationDocument } from './organisationRows';
@@ -9,11 +9,10 @@ import type { OrganisationDocument } from './organisationRows';
 const SETTLED_AFTER = 2 * MINUTE;
 /** The first part of the positions of its events: higher than that of any other organisation, so that its feed is after every former one. */
 const EPOCH = 0x1000;
-/** For how long events are kept, and so cursors of the former feed are valid. */
-const EVENTS_KEPT_FOR = 30 * DAY;
 
 /** What the row of such an organisation has from the start: its readers know of another feed, and of changes until a time. */
 export const reusedMembers = (now: number): Pick<OrganisationDocument, 'feed' | 'followed_at'> => ({
+  // cursors of the former feed are valid for so long
   feed: { epoch: EPOCH, owed: new Date(now - EVENTS_KEPT_FOR) },
   followed_at: new Date(now),
 });

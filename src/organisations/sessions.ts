@@ -105,6 +105,18 @@ export function createSessions(models: ControlModels, clock: () => number) {
     await sessionRows.deleteMany({ _id: trusted({ $in: surplus.map(({ _id }) => _id) }) }, { session });
   }
 
+  /** Matches what is a user's, or everyone's, in an organisation and its sandbox; if it is one, also the sessions that act for it. */
+  async function filtersOf({ organisationId, userId }: SignedIn, session?: ClientSession) {
+    const sandboxes = await organisations
+      .find({ sandbox_of: organisationId }, { _id: 1 })
+      .session(session ?? null)
+      .lean();
+    const ids = [organisationId, ...sandboxes.map(({ _id }) => _id)];
+    const byUser = userId === undefined ? {} : { 'user.id': userId };
+    const own = { organisation_id: trusted({ $in: ids }), ...byUser };
+    return { sessions: { $or: [own, { acts_for: organisationId, ...byUser }] }, links: own };
+  }
+
   return {
     /**
      * Signs in and returns the session's token, which is not stored. Undefined if the organisation does not exist.
@@ -188,29 +200,20 @@ export function createSessions(models: ControlModels, clock: () => number) {
       });
     },
     /** Whether a user, or anyone in an organisation, has a session, link or invitation from before a time. */
-    async hasFrom({ organisationId, userId }: SignedIn, before: Date): Promise<boolean> {
-      const byUser = userId === undefined ? {} : { 'user.id': userId };
-      const filter = { organisation_id: organisationId, ...byUser, created_at: trusted({ $lt: before }) };
-      return (await sessionRows.exists(filter)) !== null || (await links.exists(filter)) !== null;
+    async hasFrom(whose: SignedIn, before: Date): Promise<boolean> {
+      const own = await filtersOf(whose);
+      const earlier = { created_at: trusted({ $lt: before }) };
+      const found = [sessionRows.exists({ ...own.sessions, ...earlier }), links.exists({ ...own.links, ...earlier })];
+      return (await Promise.all(found)).some((row) => row !== null);
     },
     /** Ends the sessions, links and invitations of a user, or of everyone in an organisation. Returns how many sessions ended. */
-    endAll: (of: SignedIn, actor: Actor): Promise<number> =>
+    endAll: (whose: SignedIn, actor: Actor): Promise<number> =>
       models.change(async (session, record) => {
-        const { organisationId, userId } = of;
-        const sandboxes = await organisations.find({ sandbox_of: organisationId }, { _id: 1 }, { session }).lean();
-        const ids = [organisationId, ...sandboxes.map(({ _id }) => _id)];
-        const byUser = userId === undefined ? {} : { 'user.id': userId };
-        const filter = { organisation_id: trusted({ $in: ids }), ...byUser };
-        const { deletedCount: ownCount } = await sessionRows.deleteMany(filter, { session });
-        // also the sessions that act for it, if it is a sandbox
-        const { deletedCount: acting } = await sessionRows.deleteMany(
-          { acts_for: organisationId, ...byUser },
-          { session },
-        );
-        const deletedCount = ownCount + acting;
-        await links.deleteMany(filter, { session });
-        const details = { everywhere: userId ?? 'everyone', sessions: deletedCount };
-        await record(actor, 'user.signed_out', organisationId, details);
+        const own = await filtersOf(whose, session);
+        const { deletedCount } = await sessionRows.deleteMany(own.sessions, { session });
+        await links.deleteMany(own.links, { session });
+        const details = { everywhere: whose.userId ?? 'everyone', sessions: deletedCount };
+        await record(actor, 'user.signed_out', whose.organisationId, details);
         return deletedCount;
       }),
   };

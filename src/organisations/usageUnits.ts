@@ -30,7 +30,7 @@ export function organisationUsageId(organisationId: string): string {
 }
 
 /** The organisation whose requests are counted under an id; undefined for the id of a key. */
-export function organisationOf(id: string): string | undefined {
+export function organisationInUsageId(id: string): string | undefined {
   return id.startsWith(ORGANISATION_PREFIX) ? id.slice(ORGANISATION_PREFIX.length) : undefined;
 }
 
@@ -43,5 +43,5 @@ export function startOf(time: number, unit: UsageUnit): number {
 export function keptFor(id: string, unit: UsageUnit): number {
   if (unit === 'five_minutes') return 3 * HOUR;
   if (unit === 'hour') return 2 * DAY;
-  return (organisationOf(id) === undefined ? DAYS_KEPT : DAYS_OF_ALL_KEPT) * DAY;
+  return (organisationInUsageId(id) === undefined ? DAYS_KEPT : DAYS_OF_ALL_KEPT) * DAY;
 }

@@ -15,7 +15,7 @@ import {
   ENDPOINT_STATES,
   type EndpointRow,
   type EndpointState,
-  organisationOf,
+  ownerOf,
   ownersOf,
   storedOwner,
 } from './webhookRows';
@@ -69,7 +69,10 @@ export const newEndpoint = ({ organisationId, customerIds, ...input }: NewEndpoi
   created_at: at,
 });
 
-/** How long the gateway that holds a lease may go on posting after it lost it, in milliseconds: until it next renews the lease, and then one post. */
+/**
+ * How long the gateway that holds a lease may go on posting after it lost it, in milliseconds: until it next renews the lease, and then one post,
+ * whose answer has 17 s (ANSWER_WITHIN and BODY_WITHIN in webhooks/post.ts), and a second for the rest.
+ */
 const POSTS_AFTER_LOSS = BEAT_EVERY + 18_000;
 
 /** The members that end the lease of an endpoint. No other gateway begins while the holder may still be posting. */
@@ -121,7 +124,7 @@ export function createWebhookEndpoints(models: ControlModels, plans: Plans, now:
       if (!changed) return before ?? undefined;
       const { update, action, details } = changed;
       const after = await rows.findOneAndUpdate({ _id: id }, update, { session, returnDocument: 'after' });
-      if (after) await record(by.actor, action, organisationOf(after), { endpoint: id, url: after.url, ...details });
+      if (after) await record(by.actor, action, ownerOf(after), { endpoint: id, url: after.url, ...details });
       return after ?? undefined;
     });
 
@@ -132,7 +135,7 @@ export function createWebhookEndpoints(models: ControlModels, plans: Plans, now:
       return models.change(async (session, record) => {
         const row = newEndpoint(input, new Date(now()));
         await noteId?.(session, row._id);
-        // writes the organisation's row, so that two creations cannot both count 19
+        // writes the organisation's row, so that two creations cannot both take the last place
         const organisation = await holdOrganisation(models, organisationId, session);
         if (!organisation) return undefined;
         const most = plans.of(organisation).webhook_endpoints;
@@ -213,7 +216,7 @@ export function createWebhookEndpoints(models: ControlModels, plans: Plans, now:
       models.change(async (session, record) => {
         const endpoint = await rows.findOneAndDelete(filterOf(id, by), { session });
         if (!endpoint) return undefined;
-        await record(by.actor, 'webhook.deleted', organisationOf(endpoint), { endpoint: id, url: endpoint.url });
+        await record(by.actor, 'webhook.deleted', ownerOf(endpoint), { endpoint: id, url: endpoint.url });
         return endpoint;
       }),
     /** Whether any organisation has an endpoint, or one with a master secret other than these; null is that of those that name none. */

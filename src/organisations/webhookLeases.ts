@@ -3,7 +3,7 @@ import type { mongo } from 'mongoose';
 import { type Held, createLeases } from '../mongo/lease';
 import { nativeCollection } from '../mongo/native';
 import type { ControlModels } from './models';
-import { type EndpointRow, organisationOf, ownersOf } from './webhookRows';
+import { type EndpointRow, ownerOf, ownersOf } from './webhookRows';
 
 /* Which gateway delivers to which webhook endpoint, and when (docs/decisions/webhooks.md). */
 
@@ -11,12 +11,10 @@ import { type EndpointRow, organisationOf, ownersOf } from './webhookRows';
 const LEASED_FOR = 30_000;
 /** How often the holder renews its lease, and so notices that it has lost it, in milliseconds. */
 export const BEAT_EVERY = 3000;
-/**
- * How long to remember that an organisation has no endpoint, in milliseconds. Endpoints younger than {@link SETTLED_AFTER} ms look for events
- * even if they are not woken, so that they miss nothing meanwhile.
- */
+/** How long to remember that an organisation has no endpoint, in milliseconds. */
 const REMEMBER_NONE_FOR = 5000;
-export const SETTLED_AFTER = 15_000;
+/** Younger endpoints look for events even if they are not woken, so that they miss nothing while that is remembered; in milliseconds. */
+export const SETTLED_AFTER = 3 * REMEMBER_NONE_FOR;
 
 /** What the work on an endpoint changes in it. */
 export type Progress = Partial<
@@ -94,7 +92,7 @@ export function createEndpointLeases(rows: mongo.Collection<EndpointRow>, now: (
       const { matchedCount } = await rows.updateMany({ ...theirs, state: 'enabled' }, woken());
       if (matchedCount < some.length) {
         const withEndpoint = await rows.find(theirs, { projection: { _id: 0, organisation_id: 1 } }).toArray();
-        const having = new Set(withEndpoint.map(organisationOf));
+        const having = new Set(withEndpoint.map(ownerOf));
         for (const id of some) if (!having.has(id)) withoutEndpoint.set(id, true);
       }
       return matchedCount > 0;

@@ -8,7 +8,7 @@ import type { Actor } from './auditEvents';
 import type { ControlModels } from './models';
 import { holdOrganisation } from './organisationRows';
 import { newEndpoint } from './webhookEndpoints';
-import { ENDPOINT_STATES, type EndpointRow, organisationOf, ownersOf } from './webhookRows';
+import { ENDPOINT_STATES, type EndpointRow, ownerOf, ownersOf } from './webhookRows';
 
 /*
  * Webhook endpoints in exports. Secrets are not stored, but follow from id, version and master secret, so an endpoint that is imported where
@@ -84,13 +84,13 @@ export function importEndpoints(models: ControlModels, actor: Actor, plans: Plan
     position: string,
   ): Promise<EndpointOutcome[] | undefined> =>
     models.change(async (session, record) => {
-      // writes the organisation's row, so that two imports cannot both count 19
+      // writes the organisation's row, so that two imports cannot both take the last place
       const organisation = await holdOrganisation(models, organisationId, session);
       if (!organisation) return undefined;
       const most = plans.of(organisation).webhook_endpoints;
       const ids = { _id: { $in: records.map(({ id }) => id) } };
       const stored = await rows.find(ids, { session, projection: { organisation_id: 1 } }).toArray();
-      const owners = new Map(stored.map((row) => [row._id, organisationOf(row)]));
+      const owners = new Map(stored.map((row) => [row._id, ownerOf(row)]));
       let count = await rows.countDocuments(
         { organisation_id: ownersOf([organisationId]) },
         { session, limit: most + 1 },

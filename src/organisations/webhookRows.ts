@@ -24,6 +24,7 @@ export const endpointSchema = Schema.create(
     /** Types of events that are sent; all if empty. */
     types: listOf<string>(),
     state: { ...required.text, enum: ENDPOINT_STATES },
+    /** Null unless it is disabled. */
     disabled: nullable.part(disabled),
     /** Number of its current secret, from 1. */
     version: required.number,
@@ -31,15 +32,17 @@ export const endpointSchema = Schema.create(
     master: optional.text,
     /** The same of the secret before. */
     former_master: optional.text,
-    /** When its secret replaced another one. */
+    /** When its secret replaced another one; null for the first. */
     rotated_at: nullable.time,
     /** Position in its organisation's feed; everything up to it was delivered, parked (kept to be retried), given up or filtered out. */
     position: required.text,
     /** Objects whose events failed since the last success, up to the number that makes the endpoint failing. */
     failed: listOf<string>(),
+    /** When the first event failed since the last success, though it may still be enabled; null if none did. */
     failing_since: nullable.time,
     /** How often a failing endpoint was tried: each time with its oldest event only. */
     probes: required.number,
+    /** Null before the first. */
     last_success_at: nullable.time,
     /** How many events are parked: failed ones, and later ones of the same objects. */
     parked: required.number,
@@ -49,7 +52,7 @@ export const endpointSchema = Schema.create(
     wakes: required.number,
     /** No work before it, even if `due`: the end of the holder's lease, or of a rest that the receiver asked for; by the control database's clock. */
     until: required.time,
-    /** Lease id of the gateway that works on it. */
+    /** Lease id of the gateway that works on it; null if none does. */
     holder: nullable.text,
     created_by: required.text,
     created_at: required.time,
@@ -73,7 +76,7 @@ export const storedOwner = (organisationId: string, customerIds: readonly string
   organisationId + (customerIds ? FOR_SOME : '');
 
 /** The id of an endpoint's organisation. */
-export const organisationOf = ({ organisation_id: stored }: Pick<EndpointRow, 'organisation_id'>): string =>
+export const ownerOf = ({ organisation_id: stored }: Pick<EndpointRow, 'organisation_id'>): string =>
   stored.replace(FOR_SOME, '');
 
 /** The `organisation_id` of all rows of some organisations. */

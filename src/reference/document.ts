@@ -80,6 +80,7 @@ function titleOf({ summary, operationId }: OpenApiOperation): string {
   return start === '' || start.length > LONGEST_TITLE ? words(operationId) : start.replaceAll('`', '');
 }
 
+/** In characters; in place of a longer one an operation has the words of its id. */
 const LONGEST_TITLE = 48;
 
 /** The id without the name of its group: `list` for list_orders, `list-messages` for list_request_messages. */

@@ -147,6 +147,7 @@ function limitsOf(document: OpenApiDocument, reference: Schema): string {
     .join(' · ');
 }
 
+/** In characters: a longer one says less than the description. */
 const LONGEST_PATTERN = 40;
 
 /** A bound, unless it is that of all integers of 32 or 53 bits. */

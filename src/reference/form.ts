@@ -50,6 +50,7 @@ ${json(example)}</textarea>
   </dialog>`;
 }
 
+/** A longer body scrolls within its field. */
 const MOST_LINES = 16;
 
 function field(document: OpenApiDocument, parameter: Parameter): Html {

@@ -95,7 +95,7 @@ function listenerOf(context: DataContext, args: FeedArguments): Listener {
   return { data, source, wanted: wantedBy(args, principal.scopes, context) };
 }
 
-/** The types asked for or, by default, all that the key may receive. @throws AppError insufficient_scope if it may not receive one asked for */
+/** The types asked for, at least one, or, by default, all that the key may receive. @throws AppError insufficient_scope if it may not receive one asked for */
 function wantedBy(
   { types, object_id: id }: FeedArguments,
   scopes: ReadonlySet<Scope>,

@@ -17,7 +17,7 @@ export const meResolvers = {
         key: {
           id: principal.key.id,
           name: principal.key.name,
-          prefix: principal.key.prefix,
+          prefix: principal.key.displayPrefix,
           scopes: [...principal.scopes],
           expires_at: principal.key.expiresAt,
           mcp: principal.key.mcp,

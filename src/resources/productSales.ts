@@ -10,7 +10,7 @@ import {
   type Rows,
   type Span,
   type TotalsContext,
-  within,
+  spanStage,
 } from '../stored/totals';
 import type { Resource } from '../stored/resource';
 
@@ -55,7 +55,7 @@ async function productSales(
 ): Promise<Rows<object>> {
   const only = ofStatus(status, { status: trusted({ $ne: 'cancelled' }) });
   const sums = await aggregate(context, { ...orders, keys: ['currency'], only }, [
-    within('placed_at', span),
+    spanStage('placed_at', span),
     { $match: only },
     // read only the members of a line that are used
     {

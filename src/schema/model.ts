@@ -49,6 +49,14 @@ export class SchemaModel extends Sdl {
     return this.#once('eventTypes', () => findEventTypes(this, this.collections));
   }
 
+  /** The names of the event types that keys restricted to customers get of every object. */
+  get freeEventTypes(): ReadonlySet<string> {
+    return this.#once(
+      'freeEventTypes',
+      () => new Set(this.eventTypes.filter(({ isRestricted }) => !isRestricted).map(({ name }) => name)),
+    );
+  }
+
   /** The names of stored objects: `quote`. */
   get objectTypes(): readonly string[] {
     return this.#once('objectTypes', () => [...this.stored.keys()].map(objectName));

@@ -13,6 +13,7 @@ type ClaimNames = Pick<Config, 'OIDC_ORGANISATION_CLAIM' | 'OIDC_ROLE_CLAIM'>;
 
 /** The maximum length of the issuer's id of a user (OpenID Connect Core, section 2). */
 const MAX_SUBJECT = 255;
+/** In characters, as in links of the command line; a longer name is cut off. */
 const MAX_NAME = 200;
 
 /** The session that claims allow. @throws AppError forbidden if a required claim is missing or invalid */

@@ -75,7 +75,7 @@ export async function applyElements(
     const merged = withMetadata(spec.merge(existing, input, principal.organisation), input, existing);
     const tooMany = tooManyPairs(merged, input, spec.collection.mostPairs);
     if (tooMany.length > 0) return fail(withOwnFaults(checked, tooMany));
-    const { outcome, row, before } = changeOf(existing, merged, now);
+    const { outcome, row, before } = stepOf(existing, merged, now);
     const broken = outcome === 'unchanged' ? [] : brokenRules(spec.collection, row);
     if (broken.length > 0) return fail(withOwnFaults(checked, broken));
     // as storing it would be, but for this element alone
@@ -171,7 +171,7 @@ function faultsBeside(
 }
 
 /** What the merge of an element changes; an unchanged row is returned as it is. */
-function changeOf(
+function stepOf(
   existing: BulkRow | undefined,
   merged: object,
   now: Date,

@@ -121,14 +121,14 @@ export function activeFilters(args: Readonly<Record<string, unknown>>, filters: 
     const value = args[argument] as FilterValue | null | undefined;
     if (value === null || value === undefined || (argument === MAY_BE_EMPTY && value === '')) continue;
     values[argument] = isList(value)
-      ? [...new Set(value.map((item) => asStored(filter, item)))].sort()
-      : asStored(filter, value);
+      ? [...new Set(value.map((item) => filterValue(filter, item)))].sort()
+      : filterValue(filter, value);
   }
   return values;
 }
 
 /** Normalises a value the way stored values are: ids in lower case, keys in NFC. */
-function asStored<T extends string | number | boolean>({ member, type }: Filter, value: T): T | string {
+function filterValue<T extends string | number | boolean>({ member, type }: Filter, value: T): T | string {
   if (typeof value !== 'string') return value;
   if (type === 'ID') return value.toLowerCase();
   return isCallerKey(member) ? normalised(value) : value;

@@ -38,7 +38,7 @@ export function deriveResolvers(sdl: SchemaModel, resources: readonly Resource[]
     if (derived.as === 'bulk') return upsertResolvers(derived.call, resource, referencesOf(resource, resources));
     const resolver =
       derived.as === 'change'
-        ? changeOf(sdl, resource, referencesOf(resource, resources))
+        ? changeResolver(sdl, resource, referencesOf(resource, resources))
         : resolverOf(sdl, derived, resource, owner ?? resource);
     return { [derived.type]: { [derived.field.name.value]: resolver } };
   });
@@ -100,7 +100,7 @@ function readOf(read: Resource, name: string): Resolver {
 }
 
 /** Changes members of one object; where there is a bulk call, the way that it does. */
-function changeOf({ upserts }: SchemaModel, resource: Resource, references: readonly Reference[]): Resolver {
+function changeResolver({ upserts }: SchemaModel, resource: Resource, references: readonly Reference[]): Resolver {
   const call = upserts.find(({ stored }) => stored.type === resource.stored.type);
   const spec = { ...(call && changeSpec(call, resource)), references };
   return (_, args, context, info) => changeObject(resource, args as ChangeArguments, context, info, spec);

@@ -87,7 +87,7 @@ function validateOne(
   }
   const key = normalised(sentKey);
   const element = key === sentKey ? sent : { ...sent, [member]: key };
-  return { at, element, key, shownKey: shownKey(sentKey), ...withPointers(checked(element, check), at) };
+  return { at, element, key, shownKey: repeatedKey(sentKey), ...withPointers(checked(element, check), at) };
 }
 
 /** Checks an element, and replaces -0 in a valid one; others may be too large to walk. */
@@ -140,8 +140,8 @@ function withPointers({ faults: all, more, isTruncated }: Findings, at: string):
   return { faults, count: all.length + more, isTruncated };
 }
 
-/** The value of an external_ref as a result repeats it. */
-export function shownKey(sent: unknown): string | null {
+/** A caller's own key as a result repeats it; null if it is not a text. */
+export function repeatedKey(sent: unknown): string | null {
   return typeof sent === 'string' ? shortened(sent, REPEATED_KEY) : null;
 }
 

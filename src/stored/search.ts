@@ -7,6 +7,7 @@ import { invalidRequest } from '../errors';
  * expressions must not be built from client input.
  */
 
+/** Characters of a word that are stored and compared; what is beyond is left out of both. */
 const LONGEST_WORD = 64;
 /** Maximum distinct words by which an object is found; a string of 20,000 characters has about as many. */
 export const MAX_WORDS = 1000;

@@ -60,7 +60,7 @@ export async function totals(context: TotalsContext, spec: TotalsSpec, args: Tot
     currency: '$currency',
   };
   const sums = Object.fromEntries(spec.amounts.map((amount) => [amount, { $sum: whole(`$${amount}`) }]));
-  const { $match: period } = within(spec.at, args, spec.isDay);
+  const { $match: period } = spanStage(spec.at, args, spec.isDay);
   const only = {
     ...(args.customer_id && { customer_id: args.customer_id.toLowerCase() }),
     ...(args.currency && { currency: args.currency }),
@@ -97,7 +97,7 @@ function monthOf({ at, isDay }: TotalsSpec): object {
  * The $match stage of a period, which uses the index of `at` even if the period is open-ended. Days are stored as strings.
  * @throws AppError invalid_request
  */
-export function within(at: string, { from, to }: Span, isDay = false): PipelineStage.Match {
+export function spanStage(at: string, { from, to }: Span, isDay = false): PipelineStage.Match {
   const stored = (time: string): string | Date => (isDay ? time.slice(0, DAY_LENGTH) : new Date(time));
   const start = stored(from ?? new Date(EARLIEST).toISOString());
   const end = to ? { $lt: stored(to) } : { $lte: stored(new Date(LATEST).toISOString()) };

@@ -21,7 +21,9 @@ import type { Resource } from './resource';
 
 interface UpsertResult {
   readonly index: number;
+  /** As sent; null if it is not a text. */
   readonly key: string | null;
+  /** Null if the element failed, or would be created in a dry run. */
   readonly id: string | null;
   readonly outcome: Outcome;
   readonly errors: readonly Fault[];

@@ -1,5 +1,5 @@
 import { defineCollection } from '../mongo/collection';
-import { DAY } from '../units';
+import { DAY, SECOND } from '../units';
 
 /** The version that an operator wrote an object with, or deleted one (docs/decisions/operator-writes.md). */
 export interface WriteVersion {
@@ -10,9 +10,9 @@ export interface WriteVersion {
   readonly deleted_at?: Date;
 }
 
-/** How long the version of a deleted object is kept. */
+/** How long the version of a deleted object is kept, in milliseconds (contract, section 15). */
 const KEPT_FOR = 30 * DAY;
 
 export const writeVersions = defineCollection<WriteVersion>('write_versions', [
-  { on: { deleted_at: 1 }, options: { expireAfterSeconds: KEPT_FOR / 1000 } },
+  { on: { deleted_at: 1 }, options: { expireAfterSeconds: KEPT_FOR / SECOND } },
 ]);

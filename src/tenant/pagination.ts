@@ -42,6 +42,7 @@ export interface ListRequest {
   readonly projection?: Projection;
 }
 
+/** Rows of a page without `limit`, as every list of the SDL has it. */
 export const DEFAULT_LIMIT = 20;
 const DEFAULT_SORT = '-created_at';
 const DEFAULT_TIMES: readonly string[] = ['created_at'];

@@ -69,16 +69,16 @@ export function createWidening(
         if (!isRefusedRow(error)) throw error;
         const checked = definitions.filter(({ schema }) => schema !== undefined);
         const outcomes = await Promise.all(checked.map(once));
-        if (!outcomes.some(({ allowsMore }) => allowsMore)) throw refusal(checked, outcomes, error);
+        if (!outcomes.some(({ allowsMore }) => allowsMore)) throw validatorRefusal(checked, outcomes, error);
         return run().catch((again: unknown) => {
-          throw isRefusedRow(again) ? refusal(checked, outcomes, again) : again;
+          throw isRefusedRow(again) ? validatorRefusal(checked, outcomes, again) : again;
         });
       }
     },
   };
 }
 
-function refusal(definitions: readonly Collection[], outcomes: readonly Outcome[], error: unknown): Error {
+function validatorRefusal(definitions: readonly Collection[], outcomes: readonly Outcome[], error: unknown): Error {
   const why = definitions.map(({ name }, at) => `${name}: ${outcomes[at]?.why ?? ''}`).join('; ');
   const message = `MongoDB's validator refused a row: run scopegate doctor --fix; that of ${why} (${String(error)})`;
   return new Error(message, { cause: error });

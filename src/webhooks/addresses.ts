@@ -53,6 +53,7 @@ export function literalOf({ hostname }: URL): string | undefined {
   return ipaddr.isValid(bare) ? bare : undefined;
 }
 
+/** Of the URL of an endpoint, as in the SDL. */
 const MAX_CHARACTERS = 2000;
 
 /** The URL of an endpoint in its canonical form. @throws RefusedAddress */

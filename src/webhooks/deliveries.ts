@@ -4,7 +4,8 @@ import type { OrganisationData } from '../tenant/organisationData';
 import { atMost } from '../mongo/native';
 import { findPage, type Page } from '../tenant/pagination';
 import { SETTLED_READ } from '../tenant/slots';
-import { type EventRow, events, KEPT_FOR } from '../events/collection';
+import { type EventRow, events } from '../events/collection';
+import { EVENTS_KEPT_FOR, SECOND } from '../units';
 import { shownAttempt, type WebhookAttempt } from './post';
 
 /*
@@ -12,6 +13,7 @@ import { shownAttempt, type WebhookAttempt } from './post';
  * `waiting` is one to send at `next_at`, and `held` one behind such an event of the same object, which is sent after it.
  */
 
+/** As many as there are by themselves (contract, section 12); those by hand push out the first. */
 const MAX_ATTEMPTS_IN_LOG = 10;
 
 type DeliveryState = 'delivered' | 'waiting' | 'held' | 'failed' | 'skipped';
@@ -29,10 +31,12 @@ export interface DeliveryRow {
   readonly endpoint_id: string;
   readonly event_id: string;
   readonly type: string;
+  /** Of the event; null for `feed.gap`. */
   readonly object_id: string | null;
   readonly state: DeliveryState;
   /** Not counting attempts made by hand. */
   readonly attempts: number;
+  /** When it is sent next, if it is `waiting`; null in every other state. */
   readonly next_at: Date | null;
   readonly log: readonly WebhookAttempt[];
   readonly at: Date;
@@ -41,7 +45,7 @@ export interface DeliveryRow {
 export type OpenRow = Pick<DeliveryRow, '_id' | 'state' | 'object_id' | 'next_at'>;
 
 export const webhookDeliveries = defineCollection<DeliveryRow>('webhook_deliveries', [
-  { on: { at: 1 }, options: { expireAfterSeconds: KEPT_FOR / 1000 } },
+  { on: { at: 1 }, options: { expireAfterSeconds: EVENTS_KEPT_FOR / SECOND } },
   { on: { endpoint_id: 1, state: 1, _id: 1 } },
 ]);
 
@@ -110,7 +114,7 @@ export function createDeliveries(data: OrganisationData) {
 
 /** Whether events since a time are still kept. */
 export function isKept(data: OrganisationData, from: Date): boolean {
-  return from.getTime() >= data.now() - KEPT_FOR;
+  return from.getTime() >= data.now() - EVENTS_KEPT_FOR;
 }
 
 /** Events by position; those that are no longer kept are missing. */

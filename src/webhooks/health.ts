@@ -1,6 +1,7 @@
 import type { Progress } from '../organisations/webhookLeases';
 import type { DisabledReason, EndpointRow } from '../organisations/webhookRows';
 import type { Attempt } from './post';
+import { POSTS } from '../limits';
 import { HOUR, MINUTE } from '../units';
 
 /*
@@ -8,8 +9,8 @@ import { HOUR, MINUTE } from '../units';
  * event is sent then, as a probe, until one succeeds.
  */
 
-/** Objects whose events are sent at once, at most (POSTS in limits.ts). */
-const MAX_WIDTH = 8;
+/** Objects whose events are sent at once, at most: an organisation has no more posts. */
+const MAX_WIDTH = POSTS.organisation;
 
 export type Health = ReturnType<typeof createHealth>;
 

@@ -3,7 +3,7 @@ import type { Config } from '../config';
 import type { Databases } from '../tenant/databases';
 import { createFailureLog } from '../log';
 import type { Control } from '../organisations/control';
-import { organisationOf } from '../organisations/webhookRows';
+import { ownerOf } from '../organisations/webhookRows';
 import { createAddressPolicy, dnsNames } from './addresses';
 import { createMasterSecret, OTHER_SECRET, RESTORE_PREVIOUS, RESTORE_SECRET } from './masterSecret';
 import { createOperatorWebhook } from './operatorWebhook';
@@ -54,7 +54,7 @@ export function createWebhooks({ logger, isDown, onOutcome, ...stores }: Gateway
       isDown,
       onOutcome,
       onDisabled: (endpoint, reason) => {
-        const of = { organisation_id: organisationOf(endpoint), webhook_endpoint: endpoint._id };
+        const of = { organisation_id: ownerOf(endpoint), webhook_endpoint: endpoint._id };
         logger.warn({ ...of, reason }, 'a webhook endpoint was disabled');
       },
       onError: (error) => {

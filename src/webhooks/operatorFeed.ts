@@ -13,6 +13,7 @@ import type { FeedEntry, WorkFeed } from './feed';
 
 /** A parked event: one that failed, or one behind it. It has what is sent, so that its organisation's database need not respond. */
 export interface ParkedRow extends DeliveryRow, Pick<FeedEntry, 'shown'> {
+  /** Null for a `feed.gap`, which is of all organisations. */
   readonly organisation_id: string | null;
   readonly is_test: boolean;
 }
@@ -27,6 +28,7 @@ interface OperatorFeedOptions {
 }
 
 interface OperatorEntry extends FeedEntry {
+  /** Null for a `feed.gap`. */
   readonly organisationId: string | null;
 }
 

@@ -11,6 +11,7 @@ import { causeOf, failureText, type SystemError } from './failures';
 export interface WebhookAttempt {
   readonly at: Date;
   readonly ok: boolean;
+  /** Null if there was no answer. */
   readonly status: number | null;
   /** What went wrong; null if it was accepted. */
   readonly error: string | null;
@@ -53,6 +54,7 @@ const BODY_WITHIN = 2000;
 /** Maximum bytes of a body to send, and of an answer to keep. */
 const MAX_BODY = 20_000;
 const MAX_ANSWER = 1024;
+/** Of the head of an answer: Node's default, whatever the process was started with. */
 const MAX_HEADER_BYTES = 16 * 1024;
 /** Maximum number of 1xx answers: without a bound, reading them keeps a core busy for as long as an attempt lasts. */
 const MAX_INTERIM = 10;

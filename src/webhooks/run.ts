@@ -4,7 +4,7 @@ import { AppError } from '../errors';
 import type { Authority } from '../organisations/auditEvents';
 import type { Control } from '../organisations/control';
 import type { Leased, NextWork } from '../organisations/webhookLeases';
-import { type DisabledReason, organisationOf } from '../organisations/webhookRows';
+import { type DisabledReason, ownerOf } from '../organisations/webhookRows';
 import { createFeed } from './feed';
 import { createHealth } from './health';
 import { keepEndpointLease, notBefore, runPasses, SOON } from './passes';
@@ -50,7 +50,7 @@ export async function runLease(leased: Leased, options: RunOptions): Promise<boo
   const { now } = databases;
   const after = (ms: number): NextWork => notBefore(now() + ms);
 
-  const { organisation, move } = (await control.moving.moveOf(organisationOf(leased))) ?? {};
+  const { organisation, move } = (await control.moving.moveOf(ownerOf(leased))) ?? {};
   if (!organisation || !isServed(control, organisation)) return leases.release(leased, {}, after(REST.closed));
   // nothing may be sent if its outcome could not be stored
   if (move) return leases.release(leased, {}, after(REST.moving));

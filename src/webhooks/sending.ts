@@ -8,6 +8,7 @@ import type { Attempt, Poster } from './post';
 
 /* Signs an event and sends it to an endpoint. */
 
+/** Secrets kept, so that not every post derives its own. */
 const MAX_CACHED = 1000;
 
 /** An event as receivers get it. */

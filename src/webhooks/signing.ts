@@ -5,6 +5,7 @@ import { createHmac, hkdfSync } from 'node:crypto';
  * dots, in base64. Receivers can verify it with any of its libraries.
  */
 
+/** The least that the specification allows. */
 const SECRET_BYTES = 24;
 const PREFIX = 'whsec_';
 
@@ -21,7 +22,7 @@ export function secretFrom(text: string): Buffer | undefined {
   if (!text.startsWith(PREFIX)) return undefined;
   const secret = Buffer.from(text.slice(PREFIX.length), 'base64');
   // sizes that the specification allows
-  return secret.length >= 24 && secret.length <= 64 && secretText(secret) === text ? secret : undefined;
+  return secret.length >= SECRET_BYTES && secret.length <= 64 && secretText(secret) === text ? secret : undefined;
 }
 
 export interface Message {

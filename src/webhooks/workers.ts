@@ -1,7 +1,7 @@
 import { createLoop } from '../async/loop';
 import { WORKED_ENDPOINTS } from '../limits';
 import type { Leased } from '../organisations/webhookLeases';
-import { organisationOf } from '../organisations/webhookRows';
+import { ownerOf } from '../organisations/webhookRows';
 import { createShares } from '../async/shares';
 import { cutShortText, type MasterSecret } from './masterSecret';
 import { createPostSlots } from './postSlots';
@@ -48,7 +48,7 @@ export function createWorkers({ secret, onError, onOtherSecret, onCutShort, ...o
   }
 
   async function work(endpoint: Leased): Promise<void> {
-    const release = shares.hold({ organisation: organisationOf(endpoint) });
+    const release = shares.hold({ organisation: ownerOf(endpoint) });
     let isDue = false;
     try {
       isDue = await runLease(endpoint, { ...options, slots, isEnding: loop.isEnding });
@@ -74,7 +74,7 @@ export function createWorkers({ secret, onError, onOtherSecret, onCutShort, ...o
     let hasTaken = false;
     for (const due of dueEndpoints) {
       if (loop.isEnding()) return false;
-      const isOverShare = shares.exceeded({ organisation: organisationOf(due) }) !== undefined;
+      const isOverShare = shares.exceeded({ organisation: ownerOf(due) }) !== undefined;
       isFull ||= isOverShare;
       if (isOverShare || running.has(due._id)) continue;
       const lease = await leases.take(due._id);

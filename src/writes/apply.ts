@@ -23,6 +23,7 @@ export type Outcome = (typeof OUTCOMES)[number];
 export interface Step {
   readonly element: Pick<Element, 'at' | 'type' | 'ref'>;
   readonly outcome: Outcome;
+  /** Null if the element names no object that there is, or would create one in a dry run. */
   readonly id: string | null;
   readonly checked: Faults;
 }

@@ -5,7 +5,7 @@ import type { UnitOfWork } from '../tenant/unitOfWork';
 import type { Writer } from '../tenant/slots';
 import type { Check, Fault } from '../errors';
 import { refuseFaults, storeAgain } from '../stored/elementCalls';
-import { faultLister, shownKey } from '../stored/elementFaults';
+import { faultLister, repeatedKey } from '../stored/elementFaults';
 import { applyElements, type Outcome, OUTCOMES, type Step } from './apply';
 import { type Element, readElements } from './elements';
 import type { Kind, Kinds } from './kinds';
@@ -84,7 +84,7 @@ function report(steps: readonly Step[], dryRun: boolean): WriteReport {
       index,
       type: typeof type === 'string' ? type.slice(0, REPEATED_TYPE).toWellFormed() : null,
       id: dryRun && outcome === 'created' ? null : id,
-      external_ref: shownKey(ref),
+      external_ref: repeatedKey(ref),
       outcome,
       errors: checked.count > 0 ? faultsToList({ ...checked, at }) : [],
     };

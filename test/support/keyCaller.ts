@@ -55,5 +55,5 @@ export const principal: KeyPrincipal = {
   kind: 'key',
   organisation: ORGANISATION,
   scopes: new Set(),
-  key: { id: made.id, name: 'k', prefix: 'p', expiresAt: null, mcp: 'read' },
+  key: { id: made.id, name: 'k', displayPrefix: 'p', expiresAt: null, mcp: 'read' },
 };

@@ -32,6 +32,11 @@ test.each([
   ['image/webp', latin('RIFF1234WAVE'), 'text'],
   ['image/tiff', latin('II*\0'), true],
   ['image/heic', latin('\0\0\0\x18ftypheic'), true],
+  ['image/heic', latin('\0\0\0\x18ftypmif1'), true],
+  ['image/heic', latin('\0\0\0\x20ftypisom'), 'application/octet-stream'],
+  ['image/png', latin('\0\0\0\x20ftypmp42\xff'), 'application/octet-stream'],
+  ['application/vnd.ms-powerpoint', OLD_OFFICE, true],
+  ['application/vnd.oasis.opendocument.presentation', ZIP, true],
   ['application/vnd.openxmlformats-officedocument.wordprocessingml.document', ZIP, true],
   ['application/zip', PDF, 'application/pdf'],
   ['application/msword', OLD_OFFICE, true],
@@ -56,6 +61,7 @@ test.each([
   ['text/html', 'Attachments cannot be text/html; application/octet-stream takes any bytes.'],
   ['image/svg+xml', 'Attachments cannot be image/svg+xml; application/octet-stream takes any bytes.'],
   ['', 'Attachments cannot be of this Content-Type; application/octet-stream takes any bytes.'],
+  [';', 'Attachments cannot be of this Content-Type; application/octet-stream takes any bytes.'],
   [undefined, 'Say what the file is in Content-Type; application/octet-stream takes any bytes.'],
   ['text/plain; charset=latin1', 'Send text/plain in UTF-8.'],
 ])('the Content-Type %s is refused', (header, detail) => {
@@ -86,6 +92,8 @@ test.each([
 test.each([
   [undefined, 'required'],
   ['attachment', 'format'],
+  ['filename="a', 'format'],
+  ["attachment; filename*=UTF-8''%E2%28%A1", 'format'],
   ['attachment; filename=""', 'format'],
   ['attachment; filename="../etc/passwd"', 'format'],
   ['attachment; filename="a\\\\b"', 'format'],

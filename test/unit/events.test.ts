@@ -1,9 +1,8 @@
 import mongoose from 'mongoose';
-import { KEPT_FOR } from '../../src/events/collection';
 import { endOf, eventId, millisecondsOf, POSITION, positionOf, timeDigits } from '../../src/events/position';
 import { type Change, stagesFor, toEvent } from '../../src/events/tail/changes';
 import { published } from '../../src/schema/model';
-import { UUID } from '../../src/units';
+import { EVENTS_KEPT_FOR, UUID } from '../../src/units';
 
 const { Timestamp } = mongoose.mongo;
 const DATABASE = `org_${'0'.repeat(32)}`;
@@ -156,7 +155,7 @@ describe('a position', () => {
 
   test('has a time in whole seconds', () => {
     expect(millisecondsOf(positionOf(7, time(1_800_000_000, 5), 3))).toBe(1_800_000_000_000);
-    expect(KEPT_FOR).toBe(30 * 24 * 3_600_000);
+    expect(EVENTS_KEPT_FOR).toBe(30 * 24 * 3_600_000);
   });
 
   test('determines the id of an event, together with its organisation', () => {

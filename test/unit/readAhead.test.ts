@@ -11,12 +11,14 @@ import { made, ORGANISATION, plans, principal, rate, request, stored } from '../
 describe('a key that was accepted is likely to be', () => {
   const [OLD, NEW] = ['old pepper', 'new pepper'];
 
+  const OTHER_PREFIX = 'svc_test_';
+
   /** Whether a request is likely to be accepted, while the store reads this. */
   function asking(options: { readonly previousPepper?: string } = {}) {
     let read: () => Promise<ApiKey | null> = () => Promise.resolve(null);
     const { authenticate } = createAuthenticator({
       apiKeys: { find: () => read(), markUsed: () => undefined },
-      keyPrefixes: [DEFAULT_KEY_PREFIX],
+      keyPrefixes: [DEFAULT_KEY_PREFIX, OTHER_PREFIX],
       pepper: options.previousPepper === undefined ? '' : NEW,
       countFailure: () => Promise.resolve(),
       ...options,
@@ -53,13 +55,23 @@ describe('a key that was accepted is likely to be', () => {
     expect(await likely(stored())).toBe(false);
   });
 
-  test('with its secret only, which a wrong one does not make forgotten', async () => {
+  test.each([DEFAULT_KEY_PREFIX, OTHER_PREFIX])(
+    'with its secret only, which a wrong one with the prefix %s does not make forgotten',
+    async (prefix) => {
+      const likely = asking();
+      await likely(stored());
+      const id = made.key.slice(DEFAULT_KEY_PREFIX.length, DEFAULT_KEY_PREFIX.length + 22);
+      const body = prefix + id + generateKey(prefix, '').key.slice(prefix.length + 22, -6);
+      expect(await likely(stored(), undefined, body + checksum(body))).toBe(false);
+      expect(await likely(stored())).toBe(true);
+    },
+  );
+
+  test('not once its row is gone', async () => {
     const likely = asking();
     await likely(stored());
-    const idEnd = DEFAULT_KEY_PREFIX.length + 22;
-    const body = made.key.slice(0, idEnd) + generateKey(DEFAULT_KEY_PREFIX, '').key.slice(idEnd, -6);
-    expect(await likely(stored(), undefined, body + checksum(body))).toBe(false);
-    expect(await likely(stored())).toBe(true);
+    await likely(null);
+    expect(await likely(stored())).toBe(false);
   });
 
   test('by one request at a time', async () => {

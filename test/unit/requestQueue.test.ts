@@ -17,6 +17,24 @@ test('requests that wait for a turn of the event loop get one each, and those of
   expect(seen.filter(Boolean)).toEqual(['ab', 'a', 'a']);
 });
 
+test('a turn is given back to the organisation that it was taken of, whatever the log says of the caller by then', async () => {
+  const turns = createRequestQueue(() => undefined);
+  const response = { closed: false, once: () => undefined };
+  const [first, second] = ['a', 'a'].map((id) => {
+    const log: { principal: object | undefined } = { principal: { kind: 'key', organisation: { id } } };
+    return { request: { socket: {} }, response, log };
+  });
+  const as = (exchange: unknown) => exchange as Parameters<typeof turns.take>[0];
+  const began: string[] = [];
+  await turns.take(as(first), 'query');
+  void turns.take(as(second), 'query').then(() => began.push('second'));
+  first!.log.principal = undefined;
+  turns.end(as(first));
+  await turn();
+  await turn();
+  expect(began).toEqual(['second']);
+});
+
 test('an operator token has turns of its own', async () => {
   const turns = createRequestQueue(() => undefined);
   const began: string[] = [];

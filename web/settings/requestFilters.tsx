@@ -93,7 +93,7 @@ export function FilterBar({ of: filters, isOfKey, change, clear }: FilterBarProp
           autoComplete="off"
           autocapitalize="none"
           spellcheck={false}
-          maxLength={200}
+          maxLength={2000}
           value={search}
           onInput={({ currentTarget }) => change({ search: currentTarget.value })}
         />

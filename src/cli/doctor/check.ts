@@ -42,6 +42,9 @@ export interface DoctorContext {
   readonly signal: AbortSignal;
 }
 
+/** What to do about a check that only the database can keep from being made. */
+export const RUN_AGAIN = 'run scopegate doctor again once the database responds';
+
 /** Thrown by a check: a failure that has its own fix instead of its check's. */
 export class Finding extends Error {
   constructor(
@@ -53,14 +56,18 @@ export class Finding extends Error {
   }
 }
 
-/** Runs a check. `work` returns the detail, with a fix if it is a warning; if it throws, the check has failed. Never throws. */
-export async function examine(
+/**
+ * Runs a check. `work` returns the detail, with a fix if it is a warning, or undefined if there is nothing to say; if it throws, the check has
+ * failed. Never throws.
+ */
+export async function examine<Result extends string | CheckResult | undefined>(
   name: string,
   fix: string,
-  work: () => Promise<string | CheckResult> | string | CheckResult,
-): Promise<Check> {
+  work: () => Promise<Result> | Result,
+): Promise<Check | (Result & undefined)> {
   try {
-    const result = await work();
+    const result: string | CheckResult | undefined = await work();
+    if (result === undefined) return result as Result & undefined;
     return { name, ok: true, ...(typeof result === 'string' ? { detail: result } : result) };
   } catch (error) {
     const finding = error instanceof Finding ? { fix: error.fix, objects: error.objects } : { fix };

@@ -16,7 +16,7 @@ import {
   checkWebhooks,
 } from './environment';
 import { checkEvents } from './events';
-import { checkFolder } from './folder';
+import { checkSchemaFolder } from './folder';
 import { checkIndexes, type Counts } from './indexes';
 import { rowsCommand } from './rows';
 import { checkClocks, checkDatabase, checkTransactionLimit } from './servers';
@@ -69,7 +69,7 @@ const STORE_CHECKS = [
   checkControl,
   checkSchema,
   checkPlans,
-  checkFolder,
+  checkSchemaFolder,
   checkWebhooks,
   checkOperatorWebhook,
 ];

@@ -1,3 +1,4 @@
+import type { Connection } from 'mongoose';
 import { createIndexes, differenceOf } from '../../mongo/indexes';
 import { databaseOf } from '../../mongo/native';
 import { CONTROL_SCHEMA, raiseSchema, readSchema } from '../../organisations/controlSchema';
@@ -14,21 +15,27 @@ export function checkControl({ store: { databases }, fix }: DoctorContext): Prom
   return examine('control database', 'run scopegate doctor --fix', async () => {
     const schema = await readSchema(control);
     const meant = await controlsMeant(databases);
-    if (!schema && meant.length > 0) return mistyped(control.name, meant);
+    const missing = schema ? await missingIndexes(control, fix) : [];
+    // what a database lacks is of no interest if another one was meant
+    if (meant.length > 0) return mistyped(control.name, meant);
     if (!schema) return `${control.name} is new: the first gateway or command creates its collections`;
-    const missingNames: string[] = [];
-    for (const definition of controlCollections) {
-      const { missing } = await differenceOf(databaseOf(control), definition, false);
-      if (missing.length > 0 && fix) await createIndexes(databaseOf(control), definition, missing);
-      missingNames.push(...missing.map(({ name }) => `${definition.name}: ${name}`));
-    }
-    if (missingNames.length === 0)
-      return meant.length > 0 ? mistyped(control.name, meant) : `${control.name} has every index`;
-    if (fix) return `created ${missingNames.join(', ')}`;
-    const lacks = `${control.name} lacks ${missingNames.join(', ')}`;
+    if (missing.length === 0) return `${control.name} has every index`;
+    if (fix) return `created ${missing.join(', ')}`;
+    const lacks = `${control.name} lacks ${missing.join(', ')}`;
     if (!schema.hasIndexes) return `${lacks}, which the first gateway or command of this version creates`;
     throw new Error(lacks);
   });
+}
+
+/** What the collections lack of their indexes, `collection: name`; `fix` creates them. */
+async function missingIndexes(control: Connection, fix: boolean): Promise<string[]> {
+  const names: string[] = [];
+  for (const definition of controlCollections) {
+    const { missing } = await differenceOf(databaseOf(control), definition, false);
+    if (missing.length > 0 && fix) await createIndexes(databaseOf(control), definition, missing);
+    names.push(...missing.map(({ name }) => `${definition.name}: ${name}`));
+  }
+  return names;
 }
 
 /** A warning: the control database is empty beside one with organisations. */

@@ -5,7 +5,7 @@ import { SHARE_LIMITS, unsharedLimits } from '../unsharedLimits';
 import { OTHER_PEPPER, RESTORE_PEPPER } from '../../organisations/pepper';
 import { DAY } from '../../units';
 import type { Sample } from '../../organisations/webhookEndpoints';
-import { organisationOf } from '../../organisations/webhookRows';
+import { ownerOf } from '../../organisations/webhookRows';
 import {
   createMasterSecret,
   cutShortText,
@@ -17,7 +17,16 @@ import { behindOf } from '../../webhooks/operatorWebhook';
 import { NO_SECRET, webhookSettings } from '../../webhooks/settings';
 import { messageOf } from '../ending';
 import { counted } from '../terminal';
-import { type Check, examine, Finding, type DoctorContext, type Objects, type ShownObject } from './check';
+import {
+  type Check,
+  type CheckResult,
+  type DoctorContext,
+  examine,
+  Finding,
+  type Objects,
+  RUN_AGAIN,
+  type ShownObject,
+} from './check';
 
 /** Oldest supported Node version: major, minor (package.json, engines). */
 const OLDEST = [20, 19] as const;
@@ -48,7 +57,7 @@ export function checkPepper({ store: { control }, config: { KEY_PEPPER_PREVIOUS 
     const { known, left, lost } = await control.pepper.state();
     const shown = async (state: 'left' | 'lost'): Promise<Objects> => ({
       count: state === 'left' ? left : lost,
-      first: (await control.pepper.longestUnused(state)).map(shownKey),
+      first: (await control.pepper.longestUnused(state)).map(keyObject),
     });
     if (known === 'none') throw new Error(OTHER_PEPPER);
     if (known === 'previous')
@@ -72,7 +81,7 @@ export function checkPepper({ store: { control }, config: { KEY_PEPPER_PREVIOUS 
   });
 }
 
-const shownKey = ({ _id, organisation, name, prefix, last_four, last_used_at }: ApiKey): ShownObject => ({
+const keyObject = ({ _id, organisation, name, prefix, last_four, last_used_at }: ApiKey): ShownObject => ({
   kind: 'key',
   id: _id,
   organisation_id: organisation.id,
@@ -85,13 +94,15 @@ const shownKey = ({ _id, organisation, name, prefix, last_four, last_used_at }: 
 const keys = (count: number): string => `${counted(count, 'active key')} ${count === 1 ? 'is' : 'are'}`;
 
 /** A warning if gateways could not read callers' addresses in the past day, judged by the requests of keys that they logged; otherwise undefined. */
-export async function checkProxy({ store: { control } }: DoctorContext): Promise<Check | undefined> {
-  const last = await control.requests.lastFromUnknown(new Date(Date.now() - DAY));
-  if (!last) return undefined;
-  const detail = `X-Forwarded-For had no readable address of a caller, last at ${last.toISOString()}; keys with allowed addresses are refused then`;
-  const fix =
-    'set TRUST_PROXY to the number of proxies in front, and have each add the address of its caller; forwarded_for in the logs of the gateways shows what they found instead';
-  return { name: 'proxy', ok: true, detail, fix };
+export function checkProxy({ store: { control } }: DoctorContext): Promise<Check | undefined> {
+  return examine('proxy', RUN_AGAIN, async () => {
+    const last = await control.requests.lastFromUnknown(new Date(Date.now() - DAY));
+    if (!last) return undefined;
+    const detail = `X-Forwarded-For had no readable address of a caller, last at ${last.toISOString()}; keys with allowed addresses are refused then`;
+    const fix =
+      'set TRUST_PROXY to the number of proxies in front, and have each add the address of its caller; forwarded_for in the logs of the gateways shows what they found instead';
+    return { detail, fix };
+  });
 }
 
 /** Whether the Redis at REDIS_URL responds; without REDIS_URL, limits are per instance, which is a warning if there are several. */
@@ -133,26 +144,27 @@ export function checkRedis(config: Config): Promise<Check> {
 const LATE = 900;
 
 /** How far the operator's webhook is behind, and whether these settings keep a gateway from sending it; undefined without one. Only a warning. */
-export async function checkOperatorWebhook({ store, config }: DoctorContext): Promise<Check | undefined> {
-  if (config.OPERATOR_WEBHOOK_URL === undefined) return undefined;
-  const name = 'operator webhook';
-  if (config.EVENTS === 'off') {
-    const detail = 'OPERATOR_WEBHOOK_URL is set, but with EVENTS=off this gateway sends it nothing';
-    return { name, ok: true, detail, fix: 'unset it here, and set it for a gateway without EVENTS=off' };
-  }
-  const behind = await behindOf(store.databases);
-  if (!behind) return { name, ok: true, detail: 'nothing was sent yet; it gets what happens once a gateway runs' };
-  const { seconds, parked } = behind;
-  const detail = `${String(Math.round(seconds))} s behind, ${counted(parked, 'event')} parked`;
-  if (seconds <= LATE) return { name, ok: true, detail };
-  const fix =
-    'see that the server at OPERATOR_WEBHOOK_URL accepts events and that a gateway without EVENTS=off runs, before they drop out of the log of the database';
-  return { name, ok: true, detail, fix };
+export function checkOperatorWebhook({ store, config }: DoctorContext): Promise<Check | undefined> {
+  return examine('operator webhook', RUN_AGAIN, async (): Promise<CheckResult | undefined> => {
+    if (config.OPERATOR_WEBHOOK_URL === undefined) return undefined;
+    if (config.EVENTS === 'off') {
+      const detail = 'OPERATOR_WEBHOOK_URL is set, but with EVENTS=off this gateway sends it nothing';
+      return { detail, fix: 'unset it here, and set it for a gateway without EVENTS=off' };
+    }
+    const behind = await behindOf(store.databases);
+    if (!behind) return { detail: 'nothing was sent yet; it gets what happens once a gateway runs' };
+    const { seconds, parked } = behind;
+    const detail = `${String(Math.round(seconds))} s behind, ${counted(parked, 'event')} parked`;
+    if (seconds <= LATE) return { detail };
+    const fix =
+      'see that the server at OPERATOR_WEBHOOK_URL accepts events and that a gateway without EVENTS=off runs, before they drop out of the log of the database';
+    return { detail, fix };
+  });
 }
 
 const shownEndpoints = ({ count, rows }: Sample): Objects => ({
   count,
-  first: rows.map((row) => ({ kind: 'endpoint', id: row._id, organisation_id: organisationOf(row) })),
+  first: rows.map((row) => ({ kind: 'endpoint', id: row._id, organisation_id: ownerOf(row) })),
 });
 
 /** Whether webhooks can be sent: if there are endpoints, whether WEBHOOK_SECRET is the one they were created with. */

@@ -3,7 +3,7 @@ import { isRecordingOff, readTail, type TailRow, tailRows } from '../../events/t
 import { oldestInLog, openChanges, whyLogUnreadable } from '../../mongo/changeCursor';
 import { MINUTE, SECOND } from '../../units';
 import type { Store } from '../store';
-import { type Check, type CheckResult, type DoctorContext, Finding } from './check';
+import { type Check, type CheckResult, type DoctorContext, examine, Finding, RUN_AGAIN } from './check';
 import { seconds } from './servers';
 
 /* Whether the changes of the database are recorded as events. */
@@ -23,15 +23,15 @@ const FIX = {
 
 /**
  * Whether the log can be read, and whether running gateways record events, if somebody is to get them: with EVENTS=off here and without
- * webhook endpoints, nobody is. Undefined if the database cannot be read at all, which is reported above.
+ * webhook endpoints, nobody is.
  */
-export async function checkEvents({ store, config }: DoctorContext): Promise<Check | undefined> {
-  try {
+export function checkEvents({ store, config }: DoctorContext): Promise<Check> {
+  return examine('events', RUN_AGAIN, async () => {
     const isWanted = config.EVENTS === 'on' || (await hasReceivers(store));
-    return { name: 'events', ok: true, ...(await recordingState(store.databases, isWanted)) };
-  } catch (error) {
-    return error instanceof Finding ? { name: 'events', ok: false, detail: error.message, fix: error.fix } : undefined;
-  }
+    const state = await recordingState(store.databases, isWanted);
+    // whatever is amiss then harms nobody
+    return isWanted ? state : { detail: state.detail };
+  });
 }
 
 /** Whether there is a webhook endpoint that is not disabled. */
@@ -47,7 +47,7 @@ async function recordingState(databases: Store['databases'], isWanted: boolean):
   if (unreadable !== undefined) {
     const detail = `events are not recorded, because ${unreadable}`;
     if (isWanted) throw new Finding(detail, FIX.log);
-    return { detail, fix: FIX.log };
+    return { detail };
   }
   const now = databases.now();
   const seen = await databases.gatewaySeenAt();
@@ -70,7 +70,7 @@ async function recordingState(databases: Store['databases'], isWanted: boolean):
   const behind = Math.max(0, now - row.at.t * SECOND);
   const detail = `recorded up to ${seconds(behind)} ago; ${kept}`;
   if (isHidden) return { detail, fix: FIX.length };
-  // warns before half of the log has passed unrecorded
+  // from when half of the log has passed unrecorded
   const isLate = length !== undefined && length >= YOUNG && behind >= length / 2;
   return isLate ? { detail, fix: FIX.late } : { detail };
 }

@@ -7,7 +7,7 @@ import { type Check, type DoctorContext, examine } from './check';
  * Whether the folder of SCHEMA_DIR has all that the database was served with; undefined if there never was a folder. `fix` replaces the recorded
  * names with those of this process's folder.
  */
-export function checkFolder({ store: { control, lacking }, fix }: DoctorContext): Promise<Check | undefined> {
+export function checkSchemaFolder({ store: { control, lacking }, fix }: DoctorContext): Promise<Check | undefined> {
   const names = addedNames();
   if (names.length + lacking.length === 0) return Promise.resolve(undefined);
   return examine('schema', 'look at the control database', async () => {

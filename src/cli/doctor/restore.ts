@@ -8,6 +8,7 @@ const RESTORE_SHOWN = 7 * DAY;
 /** A warning if a gateway noticed in the last days that the database was restored from a backup, until somebody runs `restored`. */
 export async function checkRestored({ store: { databases } }: DoctorContext): Promise<Check | undefined> {
   const rows = databases.streams().then((client) => tailRows(client, databases.control.name));
+  // the check of events says so if it cannot be read
   const { restored } = (await rows.then(readTail).catch(() => undefined)) ?? {};
   if (restored?.by !== GATEWAY || restored.at.getTime() < databases.now() - RESTORE_SHOWN) return undefined;
   const since = restored.since.toISOString();

@@ -104,7 +104,7 @@ async function* checkedBatches(data: OrganisationData, organisation: Organisatio
     const rows = data.collection(resource).find<Row>({}, { sort: { _id: 1 }, batchSize: AT_ONCE });
     for (let batch = await nextBatch(rows); batch.length > 0; batch = await nextBatch(rows)) {
       signal.throwIfAborted();
-      yield { rows: batch.length, found: await faultsOf({ data, organisation, resource, rows: batch, fix }) };
+      yield { rows: batch.length, found: await rowFaultsOf({ data, organisation, resource, rows: batch, fix }) };
     }
   }
 }
@@ -128,7 +128,7 @@ interface Batch {
   readonly fix: boolean;
 }
 
-async function faultsOf({ data, organisation, resource, rows, fix }: Batch): Promise<RowFault[]> {
+async function rowFaultsOf({ data, organisation, resource, rows, fix }: Batch): Promise<RowFault[]> {
   const corrections = await correctionsOf(data, resource, rows, { converts: organisation });
   const correctedIds = fix ? await fixAll(data, resource, corrections) : new Set();
   return corrections.map(({ before, members, fault }) => ({

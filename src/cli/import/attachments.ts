@@ -46,7 +46,7 @@ export async function storeWithFiles(
   const missing = await missingOf(data, resource, records);
   const faults = new Map<ImportRecord, Fault[]>();
   for (const [record, attachments] of missing) {
-    const fileFaults = await faultsOf(data, attachments, folder);
+    const fileFaults = await fileFaultsOf(data, attachments, folder);
     if (fileFaults.length > 0) faults.set(record, fileFaults);
   }
   const sound = records.filter((record) => !faults.has(record));
@@ -91,7 +91,7 @@ async function missingOf(
   );
 }
 
-async function faultsOf(
+async function fileFaultsOf(
   data: OrganisationData,
   missing: readonly Missing[],
   folder: string | undefined,

@@ -106,7 +106,7 @@ export async function list({ json, jsonLines, shard, ...query }: ListOptions): P
 
 /** Says that there are no organisations, and which control database may have been meant. */
 async function nothingListed(databases: Store['databases']): Promise<string> {
-  const [meant] = await controlsMeant(databases).catch(() => []);
+  const [meant] = await controlsMeant(databases);
   if (meant === undefined)
     return 'There are no organisations yet. To create one: scopegate org create --name "Acme Ltd"';
   return `The control database ${databases.control.name} has no organisations, but ${meant} has: if that was meant, set CONTROL_DATABASE=${meant}`;
@@ -130,6 +130,7 @@ async function* withShards(
   yield* shownBatch();
 }
 
+/** Organisations whose shards one command reads. */
 const LOOKED_UP_AT_ONCE = 1000;
 
 export async function show(id: string, { json }: JsonOption): Promise<void> {

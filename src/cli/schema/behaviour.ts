@@ -120,15 +120,15 @@ function limitsOf(input: InputValueDefinitionNode): Facts {
 function missingInRows(before: SchemaModel, now: SchemaModel): string[] {
   const missing = [...now.stored.values()].flatMap(({ type, members }) => {
     const old = before.stored.get(type);
-    return old ? missingIn(type, old.members, members) : [];
+    return old ? membersGone(type, old.members, members) : [];
   });
   return [...new Set(missing)];
 }
 
-function missingIn(type: string, before: readonly StoredMember[], now: readonly StoredMember[]): string[] {
+function membersGone(type: string, before: readonly StoredMember[], now: readonly StoredMember[]): string[] {
   return now.flatMap(({ name, isRequired, members, type: inner }) => {
     const old = before.find((member) => member.name === name);
-    if (old && (old.isRequired || !isRequired)) return missingIn(inner, old.members, members);
+    if (old && (old.isRequired || !isRequired)) return membersGone(inner, old.members, members);
     return isRequired
       ? [
           `${type}.${name} is never null, but rows stored before lack it: make it nullable, or give it @default and run scopegate doctor --rows --fix.`,

@@ -35,7 +35,7 @@ const storedIn = ({ document }: SchemaModel): string[] =>
   document.definitions.flatMap((node) => (isObjectNode(node) && directiveOf(node, 'stored') ? [node.name.value] : []));
 
 /** @throws CommandFailure with every error, if a folder is used that is wrong */
-export function refuseErrors(how: Parameters<typeof parsedFolderErrors>[1]): void {
+export function refuseFolder(how: Parameters<typeof parsedFolderErrors>[1]): void {
   const folder = ownFolder();
   if (folder !== undefined) refuseSchema(parsedFolderErrors(folder, how));
 }

@@ -67,8 +67,7 @@ function warnOfUnsharedLimits(config: Config): void {
 /** Warns if the control database is empty beside one with organisations, as a mistyped CONTROL_DATABASE is. */
 async function warnOfOtherControl(databases: Store['databases']): Promise<void> {
   const { controlsMeant } = await import('../../organisations/otherControls.js');
-  // only a warning, which a user without the privilege to list databases does not get
-  const [meant] = await controlsMeant(databases).catch(() => []);
+  const [meant] = await controlsMeant(databases);
   if (meant === undefined) return;
   const { name } = databases.control;
   warn(

@@ -160,7 +160,9 @@ export function changedMembers({ paths = [] }: Change, { members }: PublicCollec
 
 /** What the log leaves out: the status of the object before the change and now, or the owner of a part. */
 export interface ChangeContext {
+  /** Undefined if it is not known. */
   readonly before: string | undefined;
+  /** Null if the object has none, or is deleted. */
   readonly now: string | null;
   readonly owner?: unknown;
 }

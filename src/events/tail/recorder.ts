@@ -52,6 +52,7 @@ const WITHOUT_STATUS = { before: undefined, now: null };
 const AT_ONCE = 4;
 /** Objects whose status is remembered, so that most updates need no query. */
 const STATUSES = 20_000;
+/** Rows in one insert, and organisations that get a gap event in one go. */
 const BATCH = 500;
 
 export function createRecorder({ databases, feeds, onWritten, onStored, onRecorded, logger }: RecorderOptions) {

@@ -11,7 +11,10 @@ export const customerById = (data: OrganisationData, id: string): Promise<Custom
 export const customerByRef = (data: OrganisationData, ref: string): Promise<Customer | null> =>
   data.collection(customers).findOne({ external_ref: normalised(ref) });
 
-/** Lets an erased customer be written again. Each member gets a value again when it is next sent. Without effect on one that is not erased. */
+/**
+ * Lets an erased customer be written again. Each member gets a value again when it is next sent. Without effect on one that is not erased. Does
+ * not complete an erasure that was interrupted: that would also erase what orders and threads got since.
+ */
 export function readmitCustomer(data: OrganisationData, { _id }: Pick<Customer, '_id'>, by: Writer): Promise<void> {
   const rows = data.collection(customers);
   return stampedWrite(

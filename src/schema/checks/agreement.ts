@@ -31,7 +31,7 @@ export function agreementErrors(sdl: SchemaModel, schema: GraphQLSchema): Schema
     ...defaultErrors(sdl, schema),
     ...sdl.roots.flatMap(({ kind, field }) => pathErrors(`${kind}.${field.name.value}`, field)),
     ...sdl.upserts.flatMap(({ element, stored }) => inputErrors(sdl, element, stored.type)),
-    ...sdl.roots.flatMap(({ kind, field }) => (kind === 'Mutation' ? writeErrors(sdl, field) : [])),
+    ...sdl.roots.flatMap(({ kind, field }) => (kind === 'Mutation' ? memberArgumentErrors(sdl, field) : [])),
   ];
 }
 
@@ -259,7 +259,7 @@ function inputErrors(sdl: SchemaModel, input: string, type: string): SchemaError
 }
 
 /** Checks the arguments of a write that are members of the stored object that it returns. */
-function writeErrors(sdl: SchemaModel, write: FieldDefinitionNode): SchemaError[] {
+function memberArgumentErrors(sdl: SchemaModel, write: FieldDefinitionNode): SchemaError[] {
   const stored = sdl.stored.get(namedType(write.type));
   const { method = '', path = '' } = directiveOf(write, 'rest') ?? {};
   const isChange = method === 'PATCH' || method === 'PUT';

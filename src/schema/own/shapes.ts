@@ -23,7 +23,7 @@ export function shapeErrors(sdl: SchemaModel, ownDefinitions: readonly Definitio
   return sdl.roots
     .filter(({ field }) => names.has(field.name.value))
     .flatMap(({ kind, field }) => [
-      ...(kind === 'Query' ? [...listErrors(sdl, field), ...totalsErrors(sdl, field)] : []),
+      ...(kind === 'Query' ? [...listShapeErrors(sdl, field), ...totalsErrors(sdl, field)] : []),
       ...changeErrors(sdl, `${kind}.${field.name.value}`, field),
       ...sdl.upserts.filter(({ operation }) => operation === field.name.value).flatMap((call) => bulkErrors(sdl, call)),
     ]);
@@ -42,7 +42,7 @@ function memberErrors(sdl: SchemaModel, type: string, wanted: Shape): SchemaErro
   });
 }
 
-function listErrors(sdl: SchemaModel, field: FieldDefinitionNode): SchemaError[] {
+function listShapeErrors(sdl: SchemaModel, field: FieldDefinitionNode): SchemaError[] {
   const page = pageOf(field);
   const row = rowName(field);
   if (page === undefined || row === undefined || sdl.stored.get(row)?.collection !== field.name.value) return [];

@@ -79,10 +79,15 @@ test('signing out an organisation ends the sessions of its sandbox, and signing 
   const { organisation } = (await gateway.control.sandboxes.of(owner.id))!;
   const eve = await signIn(gateway, organisation, 'admin', 'Eve');
   const operator = { who: 'cli:test', from: 'here' };
+  // as a replay after a restore asks, which is to end them again
+  const hasAny = (organisationId: string, userId?: string): Promise<boolean> =>
+    gateway.control.sessions.hasFrom({ organisationId, userId }, new Date(Date.now() + 60_000));
+  expect([await hasAny(owner.id, 'link:Eve'), await hasAny(organisation.id, 'link:Ada')]).toEqual([true, true]);
   expect(await gateway.control.sessions.endAll({ organisationId: owner.id, userId: 'link:Eve' }, operator)).toBe(1);
   expect((await visit(gateway, '/settings/integrations', eve.cookie)).status).toBe(303);
   expect(await gateway.control.sessions.endAll({ organisationId: organisation.id }, operator)).toBe(1);
   expect((await visit(gateway, '/settings/integrations', ada.cookie)).status).toBe(303);
+  expect([await hasAny(owner.id), await hasAny(organisation.id)]).toEqual([false, false]);
 });
 
 test('a member can use an existing sandbox, but not create one', async () => {

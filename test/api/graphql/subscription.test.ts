@@ -153,6 +153,8 @@ test('types and cursors are validated as in the feed, and expired cursors are re
   const { body } = await client(gateway, scene.key).get('/events', { limit: 1 });
   const wrong = [
     [{ types: ['quote.eaten'] }, 'invalid_request'],
+    // none for ever
+    [{ types: [] }, 'invalid_request'],
     [{ after: 'made-up' }, 'invalid_request'],
     [{ after: `${body.next_cursor as string}A` }, 'invalid_request'],
     [{ after: body.next_cursor }, 'cursor_expired'],

@@ -3,7 +3,7 @@ import { request as httpRequest } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import mongoose from 'mongoose';
 import type { Scope } from '../../../src/auth/scopes';
-import { KEPT_FOR } from '../../../src/events/collection';
+import { EVENTS_KEPT_FOR } from '../../../src/units';
 import { eventId, positionOf, timeDigits } from '../../../src/events/position';
 import { tailRows } from '../../../src/events/tail/lease';
 import { eventually } from '../http/eventually';
@@ -144,7 +144,7 @@ describe.each(FACES)('over $name', (face) => {
 
   test('an expired cursor gets 410', async () => {
     const { caller, rows } = await newScene();
-    const days = KEPT_FOR / 86_400_000;
+    const days = EVENTS_KEPT_FOR / 86_400_000;
     const old = Math.floor((Date.now() - (days + 1) * 86_400_000) / 1000);
     const time = timeDigits({ t: old, i: 1 });
     await rows.insertOne({ ...eventRow(0), _id: positionOf(0, time, 1) });

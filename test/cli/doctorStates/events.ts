@@ -1,7 +1,7 @@
 import mongoose from 'mongoose';
 import { replyWith } from '../../../faults/databaseProxy';
 import { tailRows, type TailRow } from '../../../src/events/tail/lease';
-import { at, changed, type Scene, type States, through } from '../../support/fixtures/doctorStates';
+import { at, changed, type Made, type Scene, type States, through } from '../../support/fixtures/doctorStates';
 import type { CommandLine } from '../commandLine';
 
 /* What doctor says about the log of the database, and about recording events. */
@@ -26,6 +26,17 @@ async function recorded(
 // doctor runs some seconds later
 const ABOUT_900: readonly [RegExp, string] = [/\b9\d\d s\b/g, '900 s'];
 
+/** Events that were recorded up to 900 s ago, of a log that goes back 1200 s. */
+async function recordedLate(scene: Scene): Promise<Made> {
+  const made = await through(scene, (reply, command) => {
+    if (command?.find !== 'oplog.rs') return reply;
+    const cursor = { id: mongoose.mongo.Long.ZERO, ns: 'local.oplog.rs', firstBatch: [{ ts: secondsAgo(1200) }] };
+    return replyWith(reply, { ok: 1, cursor });
+  });
+  await recorded(scene, made.cli, { runs: false, at: secondsAgo(900) });
+  return { ...made, names: [...(made.names ?? []), ABOUT_900, [/\b12\d\d s\b/g, '1200 s']] };
+}
+
 export const EVENTS: States = {
   // a user who may do everything else
   'the user may not read the log': (scene) =>
@@ -49,21 +60,23 @@ export const EVENTS: States = {
     await recorded(scene, cli, { runs: true, at: secondsAgo(900) });
     return { cli: changed(cli, { EVENTS: 'off' }) };
   },
+  'nobody needs events, and the last were recorded long ago': async (scene) => {
+    const made = await recordedLate(scene);
+    return { ...made, cli: changed(made.cli, { EVENTS: 'off' }) };
+  },
+  'the database refuses to read the log at the moment': (scene) =>
+    through(scene, (reply, command) =>
+      JSON.stringify(command ?? {}).includes('"$changeStream"')
+        ? replyWith(reply, { ok: 0, code: 50, codeName: 'MaxTimeMSExpired', errmsg: 'operation exceeded time limit' })
+        : reply,
+    ),
   'the user may not read how far back the log goes': (scene) =>
     through(scene, (reply, command) =>
       command?.find === 'oplog.rs'
         ? replyWith(reply, { ok: 0, code: 13, codeName: 'Unauthorized', errmsg: 'not authorized on local' })
         : reply,
     ),
-  'events are recorded late, and no gateway runs': async (scene) => {
-    const made = await through(scene, (reply, command) => {
-      if (command?.find !== 'oplog.rs') return reply;
-      const cursor = { id: mongoose.mongo.Long.ZERO, ns: 'local.oplog.rs', firstBatch: [{ ts: secondsAgo(1200) }] };
-      return replyWith(reply, { ok: 1, cursor });
-    });
-    await recorded(scene, made.cli, { runs: false, at: secondsAgo(900) });
-    return { ...made, names: [...(made.names ?? []), ABOUT_900, [/\b12\d\d s\b/g, '1200 s']] };
-  },
+  'events are recorded late, and no gateway runs': recordedLate,
   'a gateway noticed a restore, and nobody ran `restored` since': async (scene) => {
     const made = at(scene);
     const client = await mongoose.mongo.MongoClient.connect(scene.main.uri);

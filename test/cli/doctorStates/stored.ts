@@ -29,7 +29,11 @@ export const STORED: States = {
   },
   '`CONTROL_DATABASE` is mistyped': async (scene) => {
     const other = await stocked(scene);
-    return { ...at(scene), names: [[other.made.cli.controlDatabase, 'scopegate_other']] };
+    const made = at(scene);
+    // as a command has left it that could not create its indexes
+    const schema = { _id: 'schema' as never, version: CONTROL_SCHEMA, indexes: CONTROL_INDEXES };
+    await inControl(scene, made.cli, (control) => control.collection('deployment').insertOne(schema));
+    return { ...made, names: [[other.made.cli.controlDatabase, 'scopegate_other']] };
   },
   'databases of another control database': async (scene) => {
     const [{ made }, other] = [await stocked(scene), await stocked(scene)];
