@@ -123,6 +123,7 @@ export function createApiKeys(
     trimEndedKeys(models, organisationId, now()).catch(onError);
 
   return {
+    whyFull: limits.whyFull,
     /** Undefined if the organisation does not exist. @throws KeyRefused beyond the `active_keys` of its plan */
     async create(input: NewApiKey, by = anyOrganisation, noteId?: NoteId): Promise<KeyWithSecret | undefined> {
       const prefix = input.app ? config.KEY_PREFIX_APP : prefixes[await modeOfId(input.organisationId)];
