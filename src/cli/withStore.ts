@@ -38,9 +38,14 @@ export async function requireOrganisation({ control }: Store, id: string): Promi
 /** The same, for a command that reads or writes its data. @throws CommandFailure also if it is being moved */
 export async function requireData(store: Store, id: string): Promise<OrganisationForOperators> {
   const organisation = await requireOrganisation(store, id);
-  if (organisation.moving)
-    throw new CommandFailure(`organisation ${id} is being moved to another shard; try again once that has ended`);
+  refuseMoving(organisation);
   return organisation;
+}
+
+/** @throws CommandFailure if the organisation is being moved */
+export function refuseMoving({ id, moving }: OrganisationForOperators): void {
+  if (moving)
+    throw new CommandFailure(`organisation ${id} is being moved to another shard; try again once that has ended`);
 }
 
 /** Whether an organisation's data may be read: it is neither being erased nor moved. */

@@ -1,7 +1,7 @@
 import type { mongo } from 'mongoose';
 import type { Databases } from '../tenant/databases';
 import { AppError } from '../errors';
-import { isRecordingOff, readTail, type TailRow, tailRows } from './tail/lease';
+import { isRecordingOff, readTail, type TailRow } from './tail/lease';
 import type { Recording } from './page';
 import type { Waiting, WaitingCaller } from './waiting';
 
@@ -15,17 +15,14 @@ export type EventSource = ReturnType<ReturnType<typeof createEventSource>>;
 
 /** The events of callers' organisations. How far events are recorded is read at most once in {@link CACHED_FOR} ms. */
 export function createEventSource(
-  { streams, now, control }: Pick<Databases, 'streams' | 'now' | 'control'>,
+  databases: Pick<Databases, 'streams' | 'now' | 'control'>,
   waiting: Pick<Waiting, 'wait' | 'follow'>,
 ) {
   let last: { readonly at: number; readonly row: Promise<TailRow | null> } | undefined;
 
   function tailRow(): Promise<TailRow | null> {
     if (last && performance.now() < last.at + CACHED_FOR) return last.row;
-    const reading = {
-      at: performance.now(),
-      row: streams().then((client) => readTail(tailRows(client, control.name))),
-    };
+    const reading = { at: performance.now(), row: readTail(databases) };
     reading.row.catch(() => {
       if (last === reading) last = undefined;
     });
@@ -50,7 +47,7 @@ export function createEventSource(
       async recordedAt(): Promise<mongo.Timestamp | 'off' | undefined> {
         const row = await tailRow().catch(() => undefined);
         if (row === undefined) return undefined;
-        return row === null || isRecordingOff(row, now()) ? 'off' : row.at;
+        return row === null || isRecordingOff(row, databases.now()) ? 'off' : row.at;
       },
       wait: waiting.wait.bind(undefined, caller),
       follow: waiting.follow.bind(undefined, caller),

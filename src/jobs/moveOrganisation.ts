@@ -8,7 +8,7 @@ import { keepLease } from '../mongo/lease';
 import { READ_TIMEOUT } from '../mongo/native';
 import { type Shards, ShardRefused } from '../mongo/shards';
 import { timeDigits } from '../events/position';
-import { readTail, tailRows } from '../events/tail/lease';
+import { readTail } from '../events/tail/lease';
 import { JobRefused } from '../organisations/jobs';
 import { SEEN_EVERY } from '../organisations/moving';
 import type { Stores } from './stores';
@@ -117,12 +117,10 @@ async function awaitEvents(
   databases: Pick<Databases, 'control' | 'streams' | 'now'>,
   signal: AbortSignal,
 ): Promise<void> {
-  const client = await databases.streams();
-  const time = await clusterTimeOf(client);
-  const rows = tailRows(client, databases.control.name);
+  const time = await clusterTimeOf(await databases.streams());
   const latest = performance.now() + RECORDED_WITHIN;
   for (;;) {
-    const row = await readTail(rows);
+    const row = await readTail(databases);
     if (!row?.at || !time || timeDigits(row.at) >= timeDigits(time)) return;
     if (performance.now() > latest || row.until.getTime() < databases.now() - LAPSED)
       throw new JobRefused('the events of its last changes are not recorded; start a gateway without EVENTS=off first');

@@ -33,9 +33,9 @@ const RESULTS = [
   },
   {
     index: 1,
-    type: null,
+    type: 'order',
     id: null,
-    external_ref: null,
+    external_ref: 'o-9',
     outcome: 'failed',
     errors: [
       {

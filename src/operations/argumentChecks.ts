@@ -1,8 +1,15 @@
-import { coerceInputValue, type GraphQLArgument, type GraphQLSchema } from 'graphql';
+import { coerceInputValue, getNamedType, type GraphQLArgument, type GraphQLSchema, isInputObjectType } from 'graphql';
 import { type Check, type Fault, invalidRequest, validationFailed } from '../errors';
-import { isInBody, isInPath, perElement } from '../schema/declaredOperations';
+import { isInBody, isInPath } from '../schema/declaredOperations';
 import { IF_MATCH, IF_MATCH_HEADER } from '../schema/entityTags';
-import { argumentsSchema, componentSchemas, type JsonSchema, type ObjectField } from '../schema/jsonSchema';
+import {
+  argumentsSchema,
+  componentSchemas,
+  ELEMENT_ROOT,
+  elementSchemas,
+  type JsonSchema,
+  type ObjectField,
+} from '../schema/jsonSchema';
 import { directiveOf } from '../schema/sdl';
 import { asParameters, checkAtFirstUse, createAjv, requireSchema } from '../schema/validation';
 
@@ -32,9 +39,10 @@ export function argumentChecks(
 ): (checked: ObjectField) => ArgumentChecks {
   let instance: ReturnType<typeof createAjv> | undefined;
   const ajv = (): ReturnType<typeof createAjv> => {
-    const components = { schemas: componentSchemas(schema, { elementBounds: false, closed: false }) };
+    const components = { schemas: componentSchemas(schema, { elementBounds: true, closed: false }) };
+    const elements = rawElements ? {} : elementSchemas(schema);
     const fields = Object.fromEntries(checked.map((operation) => [keyOf(operation), partsOf(operation, rawElements)]));
-    return createAjv().addSchema({ components, fields }, 'arguments');
+    return createAjv().addSchema({ components, elements, fields }, 'arguments');
   };
   return (operation) => {
     const isWrite = operation.type === 'Mutation';
@@ -73,8 +81,7 @@ function keyOf({ type, field }: ObjectField): string {
 /** JSON Schemas of a field's arguments: of all together and, for a write, of its parameters and its body in REST. */
 function partsOf({ type, field: { args, astNode } }: ObjectField, rawElements: boolean): Record<string, JsonSchema> {
   const schemaOf = (some: readonly GraphQLArgument[], queries: boolean): JsonSchema => {
-    const schema = argumentsSchema(some, { queries });
-    return rawElements ? withAnyElements(schema, some) : schema;
+    return withUncheckedElements(argumentsSchema(some, { queries }), some, rawElements);
   };
   if (type !== 'Mutation') return { all: schemaOf(args, true) };
   const rest = directiveOf(astNode, 'rest');
@@ -83,10 +90,14 @@ function partsOf({ type, field: { args, astNode } }: ObjectField, rawElements: b
   return { all: schemaOf(args, false), parameters: schemaOf(others, true), body: schemaOf(inBody, false) };
 }
 
-/** The schema of a bulk call that takes any elements. */
-function withAnyElements(all: JsonSchema, args: readonly GraphQLArgument[]): JsonSchema {
+/** The schema of a call whose elements have no bounds, since one that is wrong fails alone, later; with `rawElements` they may be anything. */
+function withUncheckedElements(all: JsonSchema, args: readonly GraphQLArgument[], rawElements: boolean): JsonSchema {
   const properties = { ...(all.properties as Record<string, JsonSchema>) };
-  for (const list of perElement(args)) properties[list] = { ...properties[list], items: {} };
+  for (const { name, type, astNode } of args) {
+    const element = getNamedType(type);
+    if (!directiveOf(astNode, 'per_element') || !(rawElements || isInputObjectType(element))) continue;
+    properties[name] = { ...properties[name], items: rawElements ? {} : { $ref: ELEMENT_ROOT + element.name } };
+  }
   return { ...all, properties };
 }
 

@@ -8,11 +8,13 @@ import { NDJSON_LIMITS, type NdjsonLine } from '../http/ndjson';
 import { toAppError } from '../mongo/toAppError';
 import type { CallContext } from '../operations/context';
 import { MEBIBYTE, UUID, isRef } from '../units';
-import type { WriteResult } from '../writes';
+import { namesOf, type WriteResult } from '../writes';
 import type { Operator } from './operator';
 
 /* The lines that arrived together, written by organisation (docs/decisions/operator-writes.md). */
 
+/** Lines that the log names of those that an error has failed. */
+const LINES_NAMED = 10;
 /** Organisations that are written at once. */
 const ORGANISATIONS_AT_ONCE = 4;
 
@@ -34,6 +36,17 @@ const COUNTED = ['created', 'updated', 'deleted'] as const;
 /** What was written, by organisation. */
 export type WrittenCounts = Map<string, Record<(typeof COUNTED)[number], number>>;
 
+/** Where lines failed, for the log. */
+interface FailedLines {
+  readonly request_id: string;
+  readonly organisation_id: string;
+  readonly code: ErrorCode;
+  /** How many. */
+  readonly lines: number;
+  /** What the first of them name, at most {@link LINES_NAMED}. */
+  readonly objects: readonly Pick<Result, 'type' | 'external_ref'>[];
+}
+
 export interface PieceContext {
   readonly context: CallContext;
   readonly operator: Operator;
@@ -45,7 +58,7 @@ export interface PieceContext {
   readonly refusal: AppError | undefined;
   readonly written: WrittenCounts;
   /** Called with an error that fails only the lines of an organisation. */
-  readonly onError: (ids: Readonly<Record<string, string>>, error: unknown) => void;
+  readonly onError: (where: FailedLines, error: unknown) => void;
 }
 
 /**
@@ -73,7 +86,7 @@ async function readLines(
     if (wait) await wait;
     const content = refusal ? { fault: faultOf(refusal) } : await readLine(line);
     if ('fault' in content) {
-      results[lineIndex] = failed(content.fault);
+      results[lineIndex] = failed(content.fault, content.element);
       continue;
     }
     const { organisation, element } = content;
@@ -95,7 +108,7 @@ async function groupsOf(
   for (const [name, lines] of linesByName) {
     const organisation = organisations.get(name);
     if (!organisation) {
-      for (const { lineIndex } of lines) results[lineIndex] = failed(UNKNOWN);
+      for (const { lineIndex, element } of lines) results[lineIndex] = failed(UNKNOWN, element);
       continue;
     }
     const group = groups.get(organisation.id);
@@ -131,19 +144,27 @@ async function writeGroup({ organisation, lines }: Group, writing: PieceContext,
         transactionSize.most = Math.ceil(part.length / 2);
         continue;
       }
-      if (appError.code === 'internal')
-        onError({ request_id: exchange.requestId, organisation_id: id, code: appError.code }, error);
-      if (appError.code === 'unavailable') noteUnavailable(exchange, appError, error);
-      for (const { lineIndex } of part) results[lineIndex] = failed(faultOf(appError));
+      const { code } = appError;
+      const { requestId } = exchange;
+      if (code === 'internal') {
+        const objects = part.slice(0, LINES_NAMED).map(({ element }) => namesOf(element));
+        onError({ request_id: requestId, organisation_id: id, code, lines: part.length, objects }, error);
+      }
+      if (code === 'unavailable') noteUnavailable(exchange, appError, error);
+      const fault = code === 'internal' ? internalFault(requestId) : faultOf(appError);
+      for (const { lineIndex, element } of part) results[lineIndex] = failed(fault, element);
     }
     from += part.length;
   }
 }
 
+type ReadLine =
+  | { readonly organisation: string; readonly element: unknown }
+  /** Without an element if the line is no object. */
+  | { readonly fault: Fault; readonly element?: unknown };
+
 /** Parses a line; resolves with its fault, or the name of its organisation and the rest as an element. */
-async function readLine(
-  line: NdjsonLine,
-): Promise<{ readonly organisation: string; readonly element: unknown } | { readonly fault: Fault }> {
+async function readLine(line: NdjsonLine): Promise<ReadLine> {
   if ('fault' in line) return { fault: UNREADABLE[line.fault] };
   const checked = await checkInTurns(line.text);
   if (checked.fault) return { fault: checked.fault };
@@ -157,9 +178,9 @@ async function readLine(
     return { fault: { pointer: '', code: 'type', detail: 'must be an object' } };
   const { organisation, ...element } = value as Record<string, unknown>;
   const detail = 'must be an id, or `ref:` and an external_ref';
-  if (typeof organisation !== 'string') return { fault: { pointer: '/organisation', code: 'required', detail } };
-  if (!isRef(organisation) && !UUID.test(organisation))
-    return { fault: { pointer: '/organisation', code: 'format', detail } };
+  const pointer = '/organisation';
+  if (typeof organisation !== 'string') return { fault: { pointer, code: 'required', detail }, element };
+  if (!isRef(organisation) && !UUID.test(organisation)) return { fault: { pointer, code: 'format', detail }, element };
   return { organisation, element };
 }
 
@@ -192,6 +213,14 @@ function faultOf({ code, detail }: AppError): Fault {
   return { pointer: '', code: FAULT_CODES[code] ?? 'unavailable', detail };
 }
 
-function failed(fault: Fault): Result {
-  return { type: null, id: null, external_ref: null, outcome: 'failed', errors: [fault] };
+/** The fault of each line that an error of our own keeps from being stored. */
+function internalFault(requestId: string): Fault {
+  const detail = `something went wrong on our side, which is logged under the request id ${requestId}; send the line again later`;
+  return { pointer: '', code: 'unavailable', detail };
+}
+
+/** The result of a line; without its element if that could not be read. */
+function failed(fault: Fault, element?: unknown): Result {
+  const { type, external_ref } = namesOf(element);
+  return { type, id: null, external_ref, outcome: 'failed', errors: [fault] };
 }

@@ -1,7 +1,7 @@
 import { type ClientSession, trusted } from 'mongoose';
 import { type ApiKey, generateKey, keyState, type KeySecret, matchesAny, type NewKey } from '../auth/keys';
 import type { Plans } from '../auth/plans';
-import { type Mode, modeOf } from '../auth/principal';
+import { type Mode, modeOf, type Organisation } from '../auth/principal';
 import type { Config } from '../config';
 import { coalescedReads } from '../tenant/coalesce';
 import { nativeCollection } from '../mongo/native';
@@ -124,6 +124,8 @@ export function createApiKeys(
     trimEndedKeys(models, organisationId, now()).catch(onError);
 
   return {
+    /** Why an organisation may have no more keys now, as what is said of it; undefined if it may. */
+    whyFull: (organisation: Organisation) => limits.whyFull(organisation),
     /** Undefined if the organisation does not exist. @throws KeyRefused beyond the `active_keys` of its plan */
     async create(input: NewApiKey, by = anyOrganisation, noteId?: NoteId): Promise<KeyWithSecret | undefined> {
       const prefix = input.app ? config.KEY_PREFIX_APP : prefixes[await modeOfId(input.organisationId)];

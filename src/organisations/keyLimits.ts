@@ -14,17 +14,27 @@ export const activeIn = (organisationId: string, now: Date): Record<string, unkn
 });
 
 export function createKeyLimits({ apiKeys }: Pick<ControlModels, 'apiKeys'>, plans: Plans, now: () => number) {
+  /** The number of an organisation's active keys, counted up to `most`. */
+  async function countActive({ id }: Organisation, most: number, session?: ClientSession): Promise<number> {
+    const options = { ...(session && { session }), ...atMost(most) };
+    return (await apiKeys.find(activeIn(id, new Date(now())), { _id: 1 }, options).lean()).length;
+  }
+
   return {
+    /** Why an organisation may have no more keys now, as what is said of it; undefined if it may. */
+    async whyFull(organisation: Organisation): Promise<string | undefined> {
+      const most = plans.of(organisation).active_keys;
+      return (await countActive(organisation, most)) < most ? undefined : hasMost(most);
+    },
+
     /**
      * Counts active keys, including the new one, after the organisation's row is written, so that two concurrent creations cannot both take
      * the last place. @throws KeyRefused beyond the `active_keys` of its plan
      */
     async requireRoom(organisation: Organisation, session: ClientSession): Promise<void> {
       const most = plans.of(organisation).active_keys;
-      const options = { session, ...atMost(most + 1) };
-      const activeKeys = await apiKeys.find(activeIn(organisation.id, new Date(now())), { _id: 1 }, options).lean();
-      if (activeKeys.length <= most) return;
-      const detail = `the organisation has ${String(most)} active ${most === 1 ? 'key' : 'keys'}, the most it may have; revoke one first`;
+      if ((await countActive(organisation, most + 1, session)) <= most) return;
+      const detail = `the organisation ${hasMost(most)}`;
       throw new KeyRefused(
         { pointer: '', code: 'too_many', detail },
         `${detail}, or raise ${plans.settingOfActiveKeys(organisation)}`,
@@ -47,3 +57,6 @@ export function createKeyLimits({ apiKeys }: Pick<ControlModels, 'apiKeys'>, pla
     },
   };
 }
+
+const hasMost = (most: number): string =>
+  `has ${String(most)} active ${most === 1 ? 'key' : 'keys'}, the most it may have; revoke one first`;

@@ -5,10 +5,14 @@ import type { OrganisationData } from '../tenant/organisationData';
 import type { Writer } from '../tenant/slots';
 import { ROOT } from '../package';
 import { exampleFile } from '../sdl/files';
-import { type ImportRecord, storeRecords } from '../stored/records';
+import { ownFolder } from '../sdl/folder';
+import { type ImportRecord, type RecordKind, storeRecords } from '../stored/records';
 import { recordKinds } from './index';
 
-/* The sample in examples/northwind. Its lines are stored without validation, since tests validate them the way an import does. */
+/*
+ * The sample in examples/northwind, and the examples of the user's types. Lines are stored without validation, since tests validate those of
+ * Northwind the way an import does, but for rules of the user's folder: Northwind's records that these refuse are left out.
+ */
 
 export const SAMPLE = join(ROOT, 'examples', 'northwind');
 
@@ -38,17 +42,20 @@ export async function storeSample(
     recordKinds.map(async (kind) => ({ kind, lines: await linesOf(`${kind.file}.ndjson`) })),
   );
   const all = files.reduce((sum, { lines }) => sum + lines.length, 0);
+  let handled = 0;
   let stored = 0;
   let refused = 0;
   for (const { kind, lines } of files) {
     for (let from = 0; from < lines.length; from += AT_ONCE) {
       signal?.throwIfAborted();
-      const records = lines.slice(from, from + AT_ONCE).map((line) => JSON.parse(line) as ImportRecord);
+      const some = lines.slice(from, from + AT_ONCE);
+      const records = recordsIn(some, kind);
       for (const { outcome } of await storeRecords(kind, data, records, { by })) {
         if (outcome === 'failed') refused += 1;
         else stored += 1;
       }
-      onProgress?.(stored + refused, all);
+      handled += some.length;
+      onProgress?.(handled, all);
     }
   }
   return { stored, refused };
@@ -56,9 +63,18 @@ export async function storeSample(
 
 /** Whether an organisation has at least as many records of each kind as the sample. */
 export async function hasSample(data: OrganisationData): Promise<boolean> {
-  for (const kind of recordKinds)
-    if ((await kind.count(data)) < (await linesOf(`${kind.file}.ndjson`)).length) return false;
+  for (const kind of recordKinds) {
+    const records = recordsIn(await linesOf(`${kind.file}.ndjson`), kind);
+    if ((await kind.count(data)) < records.length) return false;
+  }
   return true;
+}
+
+/** The records of lines, without those of Northwind that rules of the user's folder refuse. */
+function recordsIn(lines: readonly string[], { file, rules }: RecordKind): ImportRecord[] {
+  const records = lines.map((line) => JSON.parse(line) as ImportRecord);
+  const isRuled = ownFolder() !== undefined && existsSync(join(SAMPLE, `${file}.ndjson`));
+  return isRuled ? records.filter((record) => rules(record).length === 0) : records;
 }
 
 /** The lines of a file of the sample; for a type of the user's, its example as the only line; none if there is neither. */

@@ -83,6 +83,21 @@ export function componentSchemas(schema: GraphQLSchema, options: JsonSchemaOptio
   return components;
 }
 
+/** Where checks of whole calls have the schemas of {@link elementSchemas}. */
+export const ELEMENT_ROOT = '#/elements/';
+
+/** JSON Schemas of the input types in elements of bulk calls, without bounds, by type name; they refer to each other at {@link ELEMENT_ROOT}. */
+export function elementSchemas(schema: GraphQLSchema): Record<string, JsonSchema> {
+  const names = typesInElements(schema);
+  const components = componentSchemas(schema, { elementBounds: false, closed: false });
+  const schemas = Object.fromEntries(Object.entries(components).filter(([name]) => names.has(name)));
+  return JSON.parse(JSON.stringify(schemas), (member, value: unknown) => {
+    if (member !== '$ref' || typeof value !== 'string') return value;
+    const name = value.slice(SCHEMA_ROOT.length);
+    return names.has(name) ? ELEMENT_ROOT + name : value;
+  }) as Record<string, JsonSchema>;
+}
+
 /**
  * JSON Schema of a field's arguments as one object, without the bounds of elements. With `queries`, arguments must not be
  * empty.

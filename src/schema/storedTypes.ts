@@ -202,6 +202,13 @@ export function typesIn({ type, members }: Pick<StoredMember, 'type' | 'members'
   return [type, ...members.flatMap(typesIn)];
 }
 
+/** The member with the place of an object in its list; the gateway fills it in where objects of a list have ids. */
+export const POSITION = 'position';
+
+/** Whether a member is a list of objects with ids. */
+export const hasParts = ({ isList, members }: Pick<StoredMember, 'isList' | 'members'>): boolean =>
+  isList && members.some(({ name }) => name === 'id');
+
 /** Whether the objects of a stored type have attachments. */
 export const hasAttachments = (stored: Pick<StoredType, 'members'> | undefined): boolean =>
   stored?.members.some(({ type }) => type === ATTACHMENT) ?? false;

@@ -2,7 +2,7 @@ import type { RequestHandler } from 'express';
 import { type RateLimiter, spend } from '../admission/rateLimit';
 import { addressBucket } from '../auth/addresses';
 import { requirePlan, requireState } from '../auth/authenticate';
-import type { Organisation } from '../auth/principal';
+import type { Mode, Organisation } from '../auth/principal';
 import { isScope, type Scope } from '../auth/scopes';
 import type { Config } from '../config';
 import { AppError, notFound } from '../errors';
@@ -17,7 +17,7 @@ import type { Html } from '../pages/html';
 import { formPolicy } from '../pages/page';
 import { DAY } from '../units';
 import { type BrowserSessions, checkCsrf, checkOrigin, csrfToken } from './cookies';
-import { type Choices, LIFETIMES, renderConsent, renderWrongRequest } from './consentPage';
+import { type Choices, type Closed, LIFETIMES, renderConsent, renderWrongRequest } from './consentPage';
 import type { PrepareSandbox } from './sandbox';
 import type { Reply, Routes } from './route';
 import { userBudget } from './userContext';
@@ -26,7 +26,7 @@ import { userBudget } from './userContext';
 
 export interface AuthorizeOptions {
   readonly config: Pick<Config, 'PUBLIC_URL'>;
-  readonly control: Pick<Control, 'apps' | 'organisations' | 'plans'>;
+  readonly control: Pick<Control, 'apiKeys' | 'apps' | 'organisations' | 'plans' | 'sandboxes'>;
   readonly sessions: BrowserSessions;
   /** Limits the requests of each user. */
   readonly limiter: RateLimiter;
@@ -70,6 +70,19 @@ export function authorizeRoutes(options: AuthorizeOptions, signIn: (url: string,
     return organisation;
   }
 
+  /** Why an app cannot be connected to the live data of an organisation, or to its sandbox. */
+  async function closedOf(organisation: Organisation): Promise<Closed> {
+    const sandbox = await control.sandboxes.of(organisation.id);
+    const whyFull = async (of: Organisation): Promise<string | undefined> => {
+      const why = await control.apiKeys.whyFull(of);
+      return why === undefined ? undefined : `it ${why}`;
+    };
+    return {
+      live: control.plans.hasApi(organisation) ? await whyFull(organisation) : 'the plan does not include API access',
+      test: sandbox && (await whyFull(sandbox.organisation)),
+    };
+  }
+
   /** The page that asks whoever is signed in; after a `failure`, with what they chose. */
   async function consentPage(
     { search }: Exchange,
@@ -81,15 +94,16 @@ export function authorizeRoutes(options: AuthorizeOptions, signIn: (url: string,
     const { session } = open;
     // whatever the session acts for
     const organisation = await requireOrganisation(session.home);
-    const hasLive = control.plans.hasApi(organisation);
-    const isInSandbox = session.organisation.id !== session.home || !hasLive;
-    const proposed: Choices = { scopes: authorization.scopes, mode: isInSandbox ? 'test' : 'live', lifetime: '90' };
+    const closed = await closedOf(organisation);
+    const modes: readonly Mode[] = session.organisation.id === session.home ? ['live', 'test'] : ['test', 'live'];
+    const mode = modes.find((candidate) => closed[candidate] === undefined) ?? 'live';
+    const proposed: Choices = { scopes: authorization.scopes, mode, lifetime: '90' };
     formPolicy(sourceOf(authorization.redirectUri))(response.req, response, () => undefined);
     return renderConsent({
       authorization,
       session,
       organisation,
-      hasLive,
+      closed,
       csrf: csrfToken(open),
       query: search,
       choices: chosen ?? proposed,
@@ -179,5 +193,6 @@ type Open = NonNullable<Awaited<ReturnType<BrowserSessions['find']>>>;
 function chosenIn({ scope, mode, lifetime }: Form): Choices {
   const scopes = [scope].flat().filter((name): name is Scope => typeof name === 'string' && isScope(name));
   const days = LIFETIMES.find(([value]) => value === lifetime)?.[0] ?? '90';
-  return { scopes, mode: mode === 'test' ? 'test' : 'live', lifetime: days };
+  // without a choice the one that does no harm
+  return { scopes, mode: mode === 'live' ? 'live' : 'test', lifetime: days };
 }

@@ -28,13 +28,15 @@ export interface Choices {
   readonly lifetime: (typeof LIFETIMES)[number][0];
 }
 
+/** Why an app cannot be connected to either side now, as a clause; undefined if it can. */
+export type Closed = Readonly<Record<Mode, string | undefined>>;
+
 interface ConsentOptions {
   readonly authorization: AuthorizationRequest;
   readonly session: Session;
   /** The organisation whose people are asked. */
   readonly organisation: Organisation;
-  /** Whether its plan includes access to its live data. */
-  readonly hasLive: boolean;
+  readonly closed: Closed;
   readonly csrf: string;
   /** The query of the request, with its `?`. */
   readonly query: string;
@@ -44,10 +46,11 @@ interface ConsentOptions {
 }
 
 export function renderConsent({ authorization, session, organisation, failure, ...options }: ConsentOptions): Html {
-  const { csrf, query, choices, hasLive } = options;
+  const { csrf, query, choices, closed } = options;
   const { client, redirectUri } = authorization;
   const name = shortened(client.name);
   const isAdmin = session.role === 'admin';
+  const isPossible = closed.live === undefined || closed.test === undefined;
   return cardLayout(
     ABOUT,
     html`<h1>Connect ${name} (${hostOf(redirectUri)})?</h1>
@@ -60,7 +63,8 @@ export function renderConsent({ authorization, session, organisation, failure, .
         <input type="hidden" name="csrf" value="${csrf}" />
         ${
           isAdmin
-            ? html`${scopesOf(authorization.scopes, choices.scopes)} ${dataOf(choices.mode, hasLive)}
+            ? html`${isPossible ? undefined : NOT_NOW} ${scopesOf(authorization.scopes, choices.scopes)}
+                ${dataOf(choices.mode, closed)}
                 <label class="lifetime"
                   >Connected for
                   <select class="input" name="lifetime">
@@ -77,7 +81,13 @@ export function renderConsent({ authorization, session, organisation, failure, .
         <p class="buttons">
           ${
             isAdmin
-              ? html`<button class="button primary" name="decision" value="allow" data-busy="Going back to the app…">
+              ? html`<button
+                  class="button primary"
+                  name="decision"
+                  value="allow"
+                  data-busy="Going back to the app…"
+                  ${isPossible ? undefined : html`disabled`}
+                >
                   Allow
                 </button>`
               : undefined
@@ -90,6 +100,10 @@ export function renderConsent({ authorization, session, organisation, failure, .
       </p>`,
   );
 }
+
+const NOT_NOW = html`<p class="alert" role="alert">
+  No app can be connected now: neither the live data nor the sandbox takes another key. Below is why.
+</p>`;
 
 /** What an app that is wrong, or that nobody knows, gets instead: the browser is not sent anywhere. */
 export function renderWrongRequest(fault: string): Html {
@@ -141,21 +155,23 @@ function scopesOf(requested: readonly Scope[], chosen: readonly Scope[]): Html {
   </fieldset>`;
 }
 
-function dataOf(mode: Mode, hasLive: boolean): Html {
-  const radio = (value: Mode, words: string, isOffered: boolean): Html =>
-    html`<label>
+function dataOf(mode: Mode, closed: Closed): Html {
+  const radio = (value: Mode, words: string): Html => {
+    const why = closed[value];
+    return html`<label>
       <input
         type="radio"
         name="mode"
         value="${value}"
-        ${value === mode ? html`checked` : undefined}
-        ${isOffered ? undefined : html`disabled`}
+        required
+        ${value === mode && why === undefined ? html`checked` : undefined}
+        ${why === undefined ? undefined : html`disabled`}
       />
-      <span>${words}</span>
+      <span>${words}${why === undefined ? undefined : ` (${why})`}</span>
     </label>`;
+  };
   return html`<fieldset class="box">
     <legend>Data</legend>
-    ${radio('live', hasLive ? 'Live data' : 'Live data (the plan does not include API access)', hasLive)}
-    ${radio('test', 'Sandbox: sample data', true)}
+    ${radio('live', 'Live data')} ${radio('test', 'Sandbox: sample data')}
   </fieldset>`;
 }

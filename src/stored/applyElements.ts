@@ -150,14 +150,19 @@ function withOwnFaults(validated: ValidatedElement, faults: readonly Fault[]): V
 function faultsBeside(
   existing: BulkRow | undefined,
   { at, element, key, faults }: ValidatedElement,
-  { key: member, needed }: Pick<BulkUpsert, 'key' | 'needed'>,
+  { key: member, needed, stored }: Pick<BulkUpsert, 'key' | 'needed' | 'stored'>,
 ): Fault[] {
   if (!isObject(element)) return [];
   const erased = erasedFault(existing, at);
   if (erased) return [erased];
-  const missingMembers = existing ? [] : needed.filter((name) => element[name] === undefined);
+  const before = existing as Readonly<Record<string, unknown>> | undefined;
+  // another program may have stored a row without it
+  const isLacking = (name: string): boolean =>
+    (before?.[name] ?? null) === null && stored.members.some((one) => one.name === name && one.isRequired);
+  const missingMembers = needed.filter((name) => element[name] === undefined && (!before || isLacking(name)));
   const missingFaults = missingMembers.map((name): Fault => {
-    return { pointer: `${at}/${name}`, code: 'required', detail: 'is required for a new object' };
+    const detail = existing ? 'is required, since the stored object lacks it' : 'is required for a new object';
+    return { pointer: `${at}/${name}`, code: 'required', detail };
   });
   const { id } = element;
   const isComparable = typeof id === 'string' && key !== null && !hasFaultAt(faults, `${at}/id`);

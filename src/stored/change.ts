@@ -12,6 +12,7 @@ import { objectName } from '../schema/storedTypes';
 import { requireServed } from './invalidRows';
 import { brokenRules } from './brokenRules';
 import { brokenTexts, replaceNegativeZero } from './brokenTexts';
+import { mergeOf } from './merge';
 import { metadataFaults, tooManyPairs, withMetadata } from './metadata';
 import { type Reference, referenceChecks } from './referenceFaults';
 import type { Resource, Row } from './resource';
@@ -139,14 +140,11 @@ function takenError(name: string, member: string, owner: string | undefined): Ap
   });
 }
 
-/** Sets members to the values given, with times as dates, and updates the search words. */
-function settingMembers(resource: Resource): NonNullable<ChangeSpec<Row>['merge']> {
-  const times = new Set(resource.stored.members.flatMap(({ name, kind }) => (kind === 'dateTime' ? [name] : [])));
-  return (before, input) => {
-    const set = Object.entries(input).map(([name, value]) => {
-      return [name, times.has(name) && typeof value === 'string' ? new Date(value) : value] as const;
-    });
-    const row = { ...before, ...Object.fromEntries(set) };
-    return 'search' in row ? { ...row, search: resource.words(row) } : row;
+/** Sets members to the values given, as a bulk call would, and updates the search words. */
+function settingMembers({ stored, words, gatewayIds }: Resource): NonNullable<ChangeSpec<Row>['merge']> {
+  return (before, input, organisation) => {
+    const merge = mergeOf({ stored, set: Object.keys(input) }, words, gatewayIds);
+    const { search, ...row } = merge(before, input, organisation) as Members;
+    return 'search' in before ? { ...row, search } : row;
   };
 }

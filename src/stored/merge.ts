@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { METADATA } from '../schema/metadata';
-import type { Default, StoredMember } from '../schema/storedTypes';
+import { type Default, hasParts, type StoredMember } from '../schema/storedTypes';
 import type { BulkUpsert, Merge } from '../schema/upserts';
 import { isObject } from './elementFaults';
-import { hasParts, withIds } from './parts';
+import { withIds } from './parts';
 
 /* What a bulk call or a PATCH makes of an object: from @default, @ignored and the types of its members. */
 
@@ -41,7 +41,11 @@ export function mergeOf(
         row[name] =
           hasParts(member) && Array.isArray(value) ? withOldIds(member, value, merged, old, keepsIds) : merged;
       } else if (value === undefined && old !== undefined) row[name] = old;
-      else if (isSet || member.isRequired) row[name] = clearedValue(member, organisation);
+      else if (isSet || member.isRequired) {
+        const cleared = clearedValue(member, organisation);
+        // a row that lacks it stays as it is: none is made up
+        if (cleared !== undefined) row[name] = cleared;
+      }
     }
     return { ...row, search: words(row) };
   };
@@ -67,10 +71,10 @@ function withOldIds(
   return withIds(parts, members, oldParts);
 }
 
-/** What a member is once it is cleared; checks of the schema make sure that one that is never null has a default or is given. */
+/** What a member is once it is cleared; undefined for one that is never null and has no default, which checks of the schema and of elements have given. */
 function clearedValue({ isList, isRequired, otherwise }: StoredMember, organisation: Organisation): unknown {
   if (otherwise) return defaultValue(otherwise, organisation);
-  return isList ? [] : isRequired ? '' : null;
+  return isList ? [] : isRequired ? undefined : null;
 }
 
 function defaultValue(otherwise: Default, { currency }: Organisation): unknown {

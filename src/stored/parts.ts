@@ -1,17 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Fault } from '../errors';
-import { objectName, type StoredMember } from '../schema/storedTypes';
+import { hasParts, objectName, POSITION, type StoredMember } from '../schema/storedTypes';
 import { isObject } from './elementFaults';
 
 /* The objects in a list of an object, such as lines. */
 
 type Members = Readonly<Record<string, unknown>>;
-
-const POSITION = 'position';
-
-/** Whether a member is a list of objects with ids. */
-export const hasParts = ({ isList, members }: StoredMember): boolean =>
-  isList && members.some(({ name }) => name === 'id');
 
 /** Faults of parts, at any depth, that have the id of an earlier part of their list; `place` is a pointer to the object. */
 export function repeatedIds(members: readonly StoredMember[], object: Members, place = ''): Fault[] {

@@ -47,7 +47,7 @@ export async function readElements(
     if (pause) await pause;
     const at = placeOf(index);
     const outerFaults = faultsAt(at, withoutMembers(element), check, roomAfter(listed));
-    const { type, actions } = outlineOf(element);
+    const { type, actions, ref } = outlineOf(element);
     const kind = typeof type === 'string' ? byName.get(type) : undefined;
     const [action, ...others] = actions;
     const faults: Fault[] = [];
@@ -74,7 +74,7 @@ export async function readElements(
     listed += Math.min(LISTED_OF_ELEMENT, checked.count);
     const valid =
       checked.count === 0 && kind && action ? { kind, action, members, version: versionOf(element) } : undefined;
-    elements.push({ ...checked, at, type, ref: members.external_ref, valid });
+    elements.push({ ...checked, at, type, ref, valid });
   }
   return elements;
 }
@@ -104,10 +104,18 @@ function withoutMembers(element: unknown): unknown {
   return { ...element, ...Object.fromEntries(empty) };
 }
 
-/** The type that an element names, and the actions that it gives members for: one, if it is valid. */
-function outlineOf(element: unknown): { readonly type: unknown; readonly actions: readonly Action[] } {
-  if (!isObject(element)) return { type: undefined, actions: [] };
-  return { type: element.type, actions: ACTIONS.filter((action) => isObject(element[action])) };
+interface Outline extends Pick<Element, 'type' | 'ref'> {
+  /** The actions that it gives members for: one, if it is valid. */
+  readonly actions: readonly Action[];
+}
+
+/** What an element names, unchecked. */
+export function outlineOf(element: unknown): Outline {
+  if (!isObject(element)) return { type: undefined, ref: undefined, actions: [] };
+  const actions = ACTIONS.filter((action) => isObject(element[action]));
+  const [action] = actions;
+  const members = action && (element[action] as Members);
+  return { type: element.type, ref: members?.external_ref, actions };
 }
 
 function versionOf(element: unknown): number | undefined {

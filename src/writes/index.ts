@@ -7,7 +7,7 @@ import type { Check, Fault } from '../errors';
 import { refuseFaults, storeAgain } from '../stored/elementCalls';
 import { faultLister, repeatedKey } from '../stored/elementFaults';
 import { applyElements, type Outcome, OUTCOMES, type Step } from './apply';
-import { type Element, readElements } from './elements';
+import { type Element, outlineOf, readElements } from './elements';
 import type { Kind, Kinds } from './kinds';
 import { writeVersions } from '../stored/writeVersions';
 
@@ -76,17 +76,27 @@ function changedCollections(elements: readonly Element[]): OrganisationData['col
   return [...[...kinds].map(({ resource }) => resource), ...(hasVersions ? [writeVersions] : [])];
 }
 
+type ShownNames = Pick<WriteResult, 'type' | 'external_ref'>;
+
+/** What a result repeats of an element that was not read, such as when the call failed. */
+export const namesOf = (element: unknown): ShownNames => shownNames(outlineOf(element));
+
+const shownNames = ({ type, ref }: Pick<Element, 'type' | 'ref'>): ShownNames => ({
+  type: typeof type === 'string' ? type.slice(0, REPEATED_TYPE).toWellFormed() : null,
+  external_ref: repeatedKey(ref),
+});
+
 function report(steps: readonly Step[], dryRun: boolean): WriteReport {
   const faultsToList = faultLister();
   const results = steps.map(({ element, outcome, id, checked }, index): WriteResult => {
-    const { at, type, ref } = element;
+    const { type, external_ref } = shownNames(element);
     return {
       index,
-      type: typeof type === 'string' ? type.slice(0, REPEATED_TYPE).toWellFormed() : null,
+      type,
       id: dryRun && outcome === 'created' ? null : id,
-      external_ref: repeatedKey(ref),
+      external_ref,
       outcome,
-      errors: checked.count > 0 ? faultsToList({ ...checked, at }) : [],
+      errors: checked.count > 0 ? faultsToList({ ...checked, at: element.at }) : [],
     };
   });
   const counts = OUTCOMES.map((outcome) => [outcome, results.filter((result) => result.outcome === outcome).length]);

@@ -5,9 +5,8 @@ import { LONGEST_KEY } from '../schema/callerKeys';
 import { ATTACHMENTS } from '../schema/attachmentNames';
 import { componentSchemas, SCHEMA_ROOT } from '../schema/jsonSchema';
 import { ERASED_AT } from '../schema/personal';
-import { objectName, ownerOf, referenceTo, type StoredMember } from '../schema/storedTypes';
+import { hasParts, objectName, ownerOf, referenceTo, type StoredMember } from '../schema/storedTypes';
 import { checkAtFirstUse, createAjv, requireSchema } from '../schema/validation';
-import { hasParts } from '../stored/parts';
 import { reshape, uuidMembers } from '../stored/recordSchemas';
 import type { Resource } from '../stored/resource';
 

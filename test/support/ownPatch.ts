@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 /*
  * Imported before anything of Scopegate: the folder that `scopegate schema init` writes, whose invoices can be given to another customer, and
- * have lines with marks, and a rule for threads.
+ * have lines with marks, and items and an address with what is never null; tasks that only a PATCH changes; and rules for threads and products.
  */
 
 const folder = mkdtempSync(join(tmpdir(), 'scopegate-own-'));
@@ -37,6 +37,48 @@ writeFileSync(
     })
     .join('\n'),
 );
+add('invoices.graphql', 'Due date.', '"Items."\nitems: [InvoiceItem!] @personal(erased: false)');
+add('invoices.graphql', 'Due date.', '"Where to."\naddress: InvoiceAddress @personal');
+for (const file of ['invoices.graphql', 'invoicesBulk.graphql']) {
+  add(file, 'Due date; null for none.', '"Items."\nitems: [InvoiceItemInput!] @constraint(max_items: 5)');
+  add(file, 'Due date; null for none.', '"Where to."\naddress: InvoiceAddressInput');
+}
+writeFileSync(
+  join(folder, 'items.graphql'),
+  `"Item." type InvoiceItem { "Id." id: ID! "Place." position: Int! "SKU." sku: String! "How many." qty: Int! @default(value: 1) }
+   "Item." input InvoiceItemInput { "SKU." sku: String @constraint(required: true, max_length: 9) "How many." qty: Int }
+   "Address." type InvoiceAddress { "Street." street: String! "Floor." floor: String }
+   "Address." input InvoiceAddressInput {
+     "Street." street: String @constraint(required: true, max_length: 99)
+     "Floor." floor: String @constraint(max_length: 9)
+   }`,
+);
+writeFileSync(
+  join(folder, 'tasks.graphql'),
+  `extend enum Scope { "List and read tasks." TASKS_READ "Change tasks." TASKS_WRITE }
+   extend type Query {
+     "List tasks."
+     tasks("Page size." limit: Int @constraint(min: 1, max: 100, default: 20), "Cursor." cursor: String @constraint(max_length: 2048)): TaskPage
+       @rest(path: "/tasks") @access(scope: TASKS_READ)
+     "Get a task." task("Id." id: ID!): Task @rest(path: "/tasks/:id") @access(scope: TASKS_READ)
+   }
+   extend type Mutation {
+     "Change a task."
+     update_task("Id." id: ID!, "Steps." steps: [TaskStepInput!] @constraint(max_items: 5)): Task
+       @rest(method: PATCH, path: "/tasks/:id") @access(scope: TASKS_WRITE)
+   }
+   "A task." type Task @stored(collection: "tasks") {
+     "Id." id: ID! "Steps." steps: [TaskStep!] "When it was created." created_at: DateTime! "When it last changed." updated_at: DateTime!
+   }
+   "Tasks." type TaskPage { "Tasks." data: [Task!]! "More." has_more: Boolean! "Cursor." next_cursor: String }
+   "Step." type TaskStep { "Id." id: ID! "Place." position: Int! "Title." title: String! "When." at: DateTime "How long." minutes: Int! @default(value: 5) }
+   "Step." input TaskStepInput { "Title." title: String @constraint(required: true, max_length: 9) "When." at: DateTime "How long." minutes: Int }`,
+);
+const TIME = '1996-07-04T00:00:00.000Z';
+writeFileSync(
+  join(folder, 'examples', 'tasks.json'),
+  JSON.stringify({ id: '0b5c3d1e-52d4-5b0a-9f7e-3a1c5e7d9b11', steps: null, created_at: TIME, updated_at: TIME }),
+);
 writeFileSync(
   join(folder, 'contacts.graphql'),
   ['type Contact', 'input ContactInput', 'input ContactChange']
@@ -45,6 +87,7 @@ writeFileSync(
 );
 appendFileSync(
   join(folder, 'rules.mjs'),
-  "export const Request = ({ subject }, { fault }) => { if (subject === 'Ruled') fault('/subject', 'must be another'); };",
+  `export const Request = ({ subject }, { fault }) => { if (subject === 'Ruled') fault('/subject', 'must be another'); };
+   export const Product = ({ category }, { fault }) => { if (category === 'Beverages') fault('/category', 'is not sold'); };`,
 );
 process.env.SCHEMA_DIR = folder;

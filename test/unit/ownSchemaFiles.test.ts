@@ -40,6 +40,11 @@ test('rules are run over examples only where that is asked for', async () => {
   expect(await errorsOf(false)).toEqual([]);
 });
 
+const ID = '0b5c3d1e-52d4-5b0a-9f7e-3a1c5e7d9b10';
+const TIME = '1996-07-04T00:00:00.000Z';
+const CONTACTS = [{ id: ID, primary: true }];
+const CUSTOMER = { id: ID, external_ref: 'C', name: 'N', contacts: CONTACTS, created_at: TIME, updated_at: TIME };
+
 test.each([
   ['rules.mjs', '\nexport const Invoice = (', 'rules.mjs:2: cannot be loaded: SyntaxError'],
   ['rules.mjs', 'await 1; export const Invoice = () => {};', 'rules.mjs: cannot be loaded'],
@@ -52,6 +57,7 @@ test.each([
   ['examples/invoice.json', '{}', 'examples/invoice.json: is not read: write one of customers.json, '],
   ['examples/quotes.json', '{}', 'examples/quotes.json: /id: is missing'],
   ['examples/invoices.json', '{', 'invoices.json: is not JSON'],
+  ['examples/customers.json', JSON.stringify(CUSTOMER), 'examples/customers.json: /contacts/0/name: is missing'],
   [
     'rules.mjs',
     'export const Invoice = (invoice, { fault }) => fault("/due_on", "must be set");',

@@ -1,5 +1,9 @@
 import type { LoggedEvent } from '../../src/cli/restored/lines';
 import { planOf } from '../../src/cli/restored/plan';
+import { createActions } from '../../src/cli/restored/steps';
+import type { Store } from '../../src/cli/store';
+
+jest.mock('../../src/resources/eraseCustomer', () => ({ eraseCustomer: () => Promise.resolve({ customers: 1 }) }));
 
 /* What `scopegate restored --replay` makes of audit events, which are sorted by time. */
 
@@ -16,6 +20,22 @@ const happened = (...events: readonly (Partial<LoggedEvent> & Pick<LoggedEvent, 
       ...event,
     })),
   ).map(({ organisationId: _of, at: _at, ...step }) => step);
+
+test('a customer who is erased again is read once, and so is its organisation', async () => {
+  const find = jest.fn(() => Promise.resolve({ id: ORGANISATION, state: 'active' }));
+  const findOne = jest.fn(() => Promise.resolve({ _id: 'c' }));
+  const record = jest.fn(() => Promise.resolve());
+  const store = {
+    control: { as: () => ({ organisations: { find }, record }) },
+    databases: { organisationData: () => ({ collection: () => ({ findOne }) }) },
+  } as unknown as Store;
+  const step = { kind: 'erase_customer', organisationId: ORGANISATION, id: 'c', at: new Date() } as const;
+  const { isDue, run } = createActions({ store, signal: new AbortController().signal })(step);
+  expect(await isDue()).toBe(true);
+  await run();
+  expect(record).toHaveBeenCalledWith('customer.erased', ORGANISATION, { customer_id: 'c', customers: 1 });
+  expect([find.mock.calls.length, findOne.mock.calls.length]).toEqual([1, 1]);
+});
 
 test('of opposites the last counts', () => {
   const [suspended, resumed] = [{ action: 'organisation.suspended' }, { action: 'organisation.resumed' }];

@@ -55,6 +55,26 @@ const CASES: readonly Case[] = [
   ],
   ['Product.uom has @default with neither', '@default(value: "each")', '@default'],
   ['ProductUpsert.uom may be null, but Product.uom is never null', ' @default(value: "each")', ''],
+  [
+    'Mutation.update_product takes null for name, but Product.name is never null: add @constraint(not_null: true)',
+    /(update_product\([^]*?name: String @constraint\()not_null: true, /,
+    '$1',
+  ],
+  [
+    'ContactInput.name may be left out, but Contact.name is never null: add @constraint(required: true), or @default to',
+    /(input ContactInput \{[^]*?name: String @constraint\()required: true, /,
+    '$1',
+  ],
+  [
+    'ContactChange.name may be left out, but Contact.name is never null',
+    /(input ContactChange \{[^]*?name: String)!/,
+    '$1',
+  ],
+  [
+    'Contact.name is never null, but ContactInput does not set it: add it there',
+    /(input ContactInput \{[^]*?)name: [^)]*\)/,
+    '$1',
+  ],
   ['Customer.tier is never null, but CustomerUpsert does not set it', 'extend type Customer { tier: Int! }'],
   [
     'Message has two indexes with the name m: give',

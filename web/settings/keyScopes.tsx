@@ -1,6 +1,7 @@
 import { Fragment, type JSX } from 'preact';
 import { settings } from './api';
 import { useFault } from './ask';
+import { presetsOf } from './keyPresets';
 import { HeadRow } from './parts';
 
 /* What a key may do: presets by use, and scopes by resource. Both follow from the schema, which a folder of one's own extends. */
@@ -14,32 +15,7 @@ export const isOffered = (scope: string): boolean => OFFERED.includes(scope);
 /** Scopes that a key has although the page does not offer them: reserved ones, and those of resources that are gone. */
 export const othersOf = (scopes: readonly string[]): readonly string[] => scopes.filter((scope) => !isOffered(scope));
 
-interface Preset {
-  readonly name: string;
-  readonly about: string;
-  readonly scopes: readonly string[];
-}
-
-const allOf = (...resources: string[]): readonly string[] =>
-  resources.flatMap((resource) => ACTIONS.map((action) => `${resource}:${action}`)).filter(isOffered);
-const readable = (scopes: readonly string[]): readonly string[] => scopes.filter((scope) => scope.endsWith(':read'));
-const catalogue = allOf('products');
-
-/** Those that have scopes in this schema are offered. */
-const PRESETS: readonly Preset[] = [
-  { name: 'Read only', about: 'Reads everything, changes nothing.', scopes: readable(OFFERED) },
-  {
-    name: 'Sync a catalogue',
-    about: 'Reads and writes products.',
-    scopes: catalogue.includes('products:write') ? catalogue : [],
-  },
-  {
-    name: 'Dashboard',
-    about: 'Reads quotes, orders, customers and products.',
-    scopes: readable(allOf('quotes', 'orders', 'customers', 'products')),
-  },
-  { name: 'Everything', about: 'Reads and writes everything.', scopes: OFFERED },
-].filter(({ scopes }) => scopes.length > 0);
+const PRESETS = presetsOf(OFFERED);
 
 function isSame(left: readonly string[], right: readonly string[]): boolean {
   return left.length === right.length && left.every((scope) => right.includes(scope));

@@ -1,5 +1,5 @@
 import type { mongo } from 'mongoose';
-import { isRecordingOff, readTail, type TailRow, tailRows } from '../../events/tail/lease';
+import { isRecordingOff, readTail, type TailRow } from '../../events/tail/lease';
 import { oldestInLog, openChanges, whyLogUnreadable } from '../../mongo/changeCursor';
 import { MINUTE, SECOND } from '../../units';
 import type { Store } from '../store';
@@ -42,7 +42,7 @@ async function hasReceivers({ control }: Store): Promise<boolean> {
 /** @throws Finding if events are wanted, and are not recorded */
 async function recordingState(databases: Store['databases'], isWanted: boolean): Promise<CheckResult> {
   const client = await databases.streams();
-  const row = await readTail(tailRows(client, databases.control.name));
+  const row = await readTail(databases);
   const unreadable = await whyUnreadable(client);
   if (unreadable !== undefined) {
     const detail = `events are not recorded, because ${unreadable}`;

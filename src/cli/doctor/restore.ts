@@ -1,4 +1,4 @@
-import { GATEWAY, readTail, tailRows } from '../../events/tail/lease';
+import { GATEWAY, readTail } from '../../events/tail/lease';
 import { DAY } from '../../units';
 import type { Check, DoctorContext } from './check';
 
@@ -7,9 +7,8 @@ const RESTORE_SHOWN = 7 * DAY;
 
 /** A warning if a gateway noticed in the last days that the database was restored from a backup, until somebody runs `restored`. */
 export async function checkRestored({ store: { databases } }: DoctorContext): Promise<Check | undefined> {
-  const rows = databases.streams().then((client) => tailRows(client, databases.control.name));
   // the check of events says so if it cannot be read
-  const { restored } = (await rows.then(readTail).catch(() => undefined)) ?? {};
+  const { restored } = (await readTail(databases).catch(() => undefined)) ?? {};
   if (restored?.by !== GATEWAY || restored.at.getTime() < databases.now() - RESTORE_SHOWN) return undefined;
   const since = restored.since.toISOString();
   return {

@@ -12,7 +12,7 @@ import {
   startOf,
   type WantedEvents,
 } from '../../events/page';
-import { readTail, tailRows } from '../../events/tail/lease';
+import { readTail } from '../../events/tail/lease';
 import { published } from '../../schema/model';
 import { messageOf, untilStopped, usageFailure } from '../ending';
 import type { OrgOption } from '../help';
@@ -93,7 +93,7 @@ function createSource({ databases }: Store) {
   let problem: string | undefined;
   const source: Recording = {
     async recordedUntil() {
-      const row = await readTail(tailRows(await databases.streams(), databases.control.name));
+      const row = await readTail(databases);
       if (!row) problem = 'no gateway has recorded events yet; start one with scopegate serve';
       else if (row.fault !== undefined) problem = `events are not recorded: ${row.fault}`;
       else if (row.until.getTime() < databases.now())

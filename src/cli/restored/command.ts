@@ -77,7 +77,7 @@ async function declare(store: Store, since: Date, dryRun: boolean): Promise<{ ga
   const { control, databases, operator } = store;
   const rows = tailRows(await databases.streams(), databases.control.name);
   const organisations = (await control.organisations.existing(await databases.organisationsWithData())).size;
-  const tail = await readTail(rows);
+  const tail = await readTail(databases);
   const restored: Restored = { since, at: new Date(databases.now()), by: operator.who, told: false };
   const isSame = tail?.restored?.since.getTime() === since.getTime();
   const before = dryRun ? (isSame ? tail.restored : undefined) : await declareRestored(rows, restored);

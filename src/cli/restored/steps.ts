@@ -3,7 +3,7 @@ import type { Authority } from '../../organisations/auditEvents';
 import { customerById, readmitCustomer } from '../../resources/customers/readmit';
 import { eraseCustomer } from '../../resources/eraseCustomer';
 import type { Store } from '../store';
-import { requireData } from '../withStore';
+import { refuseMoving } from '../withStore';
 import type { Kind, Step } from './plan';
 
 /* Does again what was done since a backup, with the functions that commands and the operator API call. */
@@ -34,18 +34,30 @@ export function createActions({ store, signal }: Replay): (step: Step) => Action
     return organisation.state !== 'erasing' && lacks(organisation);
   }
 
-  /** The customer of a step with its organisation's data; undefined if either is not there. */
+  /** The customer of a step with its organisation's data; undefined if either is not there. @throws CommandFailure if the data is being moved */
   async function customerOf({ organisationId, id }: Step) {
     const organisation = await organisations.find(organisationId);
     if (!organisation || organisation.state === 'erasing') return undefined;
-    const data = databases.organisationData(await requireData(store, organisationId));
+    refuseMoving(organisation);
+    const data = databases.organisationData(organisation);
     const customer = await customerById(data, id);
     return customer ? { data, customer } : undefined;
   }
 
-  async function isCustomerDue(step: Step, isErased: boolean): Promise<boolean | undefined> {
-    const owned = await customerOf(step);
-    return owned && Boolean(owned.customer.erased_at) === isErased;
+  type Owned = NonNullable<Awaited<ReturnType<typeof customerOf>>>;
+
+  /** What is done to a customer who is erased, or is not; it is read once, when it is asked whether that is due. */
+  function toCustomer(step: Step, isErased: boolean, work: (owned: Owned) => Promise<unknown>): Action {
+    let owned: Owned | undefined;
+    return {
+      isDue: async () => {
+        owned = await customerOf(step);
+        return owned && Boolean(owned.customer.erased_at) === isErased;
+      },
+      run: async () => {
+        if (owned) await work(owned);
+      },
+    };
   }
 
   const actions: Record<Kind, (step: Step) => Action> = {
@@ -102,25 +114,17 @@ export function createActions({ store, signal }: Replay): (step: Step) => Action
       isDue: async () => ((await control.webhooks.find(id, { organisationId })) ? true : undefined),
       run: () => control.webhooks.remove(id, { ...by, organisationId }),
     }),
-    erase_customer: (step) => ({
-      isDue: () => isCustomerDue(step, false),
-      run: async () => {
+    erase_customer: (step) =>
+      toCustomer(step, false, async ({ data }) => {
         const { organisationId, id } = step;
-        const owned = await customerOf(step);
-        if (!owned) return;
-        const counts = await eraseCustomer(owned.data, id, { by: 'operator', signal });
+        const counts = await eraseCustomer(data, id, { by: 'operator', signal });
         await record('customer.erased', organisationId, { customer_id: id, ...counts });
-      },
-    }),
-    readmit: (step) => ({
-      isDue: () => isCustomerDue(step, true),
-      run: async () => {
-        const owned = await customerOf(step);
-        if (!owned) return;
-        await readmitCustomer(owned.data, owned.customer, 'operator');
+      }),
+    readmit: (step) =>
+      toCustomer(step, true, async ({ data, customer }) => {
+        await readmitCustomer(data, customer, 'operator');
         await record('customer.readmitted', step.organisationId, { customer_id: step.id });
-      },
-    }),
+      }),
   };
   return (step) => actions[step.kind](step);
 }

@@ -1,6 +1,7 @@
 import type { mongo } from 'mongoose';
 import type { Token } from '../../mongo/changeCursor';
 import { type LeaseRow, createLeases } from '../../mongo/lease';
+import type { Databases } from '../../tenant/databases';
 import { SETTLED_READ } from '../../tenant/slots';
 import { MINUTE, SECOND } from '../../units';
 import { TAILS } from './changes';
@@ -52,9 +53,11 @@ export function tailRows(client: mongo.MongoClient, control: string): mongo.Coll
 }
 
 /** The row as it is stored for good; null if no gateway has tailed the database yet. */
-export function readTail(rows: mongo.Collection<TailRow>): Promise<TailRow | null> {
-  return rows.findOne(TAIL, SETTLED_READ);
+export async function readTail({ streams, control }: Pick<Databases, 'streams' | 'control'>): Promise<TailRow | null> {
+  return readRow(tailRows(await streams(), control.name));
 }
+
+const readRow = (rows: mongo.Collection<TailRow>): Promise<TailRow | null> => rows.findOne(TAIL, SETTLED_READ);
 
 /** Whether nobody records: a gateway that starts, stops or is slow leaves the lease free for seconds. `now` is the database's time. */
 export function isRecordingOff({ fault, until, at }: TailRow, now: number): boolean {
@@ -67,7 +70,7 @@ export async function declareRestored(
   rows: mongo.Collection<TailRow>,
   restored: Restored,
 ): Promise<Restored | undefined> {
-  const before = (await readTail(rows))?.restored;
+  const before = (await readRow(rows))?.restored;
   if (before?.since.getTime() === restored.since.getTime()) {
     // a gateway noticed it, and now somebody has seen that
     await rows.updateOne({ ...TAIL, 'restored.at': before.at }, { $set: { 'restored.by': restored.by } });
@@ -90,7 +93,7 @@ export async function takeTailLease(
   const take = () => leases.take(TAIL, { $inc: { generation: 1 } });
   let row = await take();
   if (!row) {
-    const other = await readTail(rows);
+    const other = await readRow(rows);
     if (other) {
       onTaken(other);
       return undefined;

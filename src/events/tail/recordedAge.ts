@@ -1,7 +1,7 @@
 import { within } from '../../async/timeout';
 import type { Databases } from '../../tenant/databases';
 import { SECOND } from '../../units';
-import { readTail, tailRows } from './lease';
+import { readTail } from './lease';
 
 /** How long the row of the tail is cached, and how long a scrape waits for it, in milliseconds. */
 const CACHED_FOR = 2 * SECOND;
@@ -11,12 +11,13 @@ const READ_WITHIN = SECOND;
  * Returns a function for metrics, which resolves with how old the newest change is whose events are stored, in milliseconds, whichever gateway
  * records them. If none ever did, it counts from now; while the row cannot be read, from the last one that was. Never rejects.
  */
-export function createRecordedAge({ streams, now, control }: Pick<Databases, 'streams' | 'now' | 'control'>) {
+export function createRecordedAge(databases: Pick<Databases, 'streams' | 'now' | 'control'>) {
+  const { now } = databases;
   let recordedUntil = now();
   let readAt = -Infinity;
 
   async function read(): Promise<void> {
-    const row = await readTail(tailRows(await streams(), control.name));
+    const row = await readTail(databases);
     if (row?.at) recordedUntil = row.at.t * SECOND;
   }
 

@@ -263,23 +263,24 @@ function memberArgumentErrors(sdl: SchemaModel, write: FieldDefinitionNode): Sch
   const stored = sdl.stored.get(namedType(write.type));
   const { method = '', path = '' } = directiveOf(write, 'rest') ?? {};
   const isChange = method === 'PATCH' || method === 'PUT';
-  // the merge of a bulk upsert decides what null means
   const isMerged = sdl.upserts.some(({ change }) => change === write.name.value);
   return (write.arguments ?? []).flatMap((argument) => {
     const { value: name } = argument.name;
-    const isMember = name !== IF_MATCH && stored?.members.some((member) => member.name === name);
-    const field = isMember ? sdl.fieldsOf(stored?.type).find((candidate) => candidate.name.value === name) : undefined;
-    if (!stored || !field || path.split('/').includes(`:${name}`)) return [];
+    const member = name === IF_MATCH ? undefined : stored?.members.find((candidate) => candidate.name === name);
+    const field = member ? sdl.fieldsOf(stored?.type).find((candidate) => candidate.name.value === name) : undefined;
+    if (!stored || !member || !field || path.split('/').includes(`:${name}`)) return [];
     const place = `Mutation.${write.name.value}`;
     const { required = false, not_null: notNull = false } = directiveOf(argument, 'constraint') ?? {};
     const takesNull = argument.type.kind !== Kind.NON_NULL_TYPE && !required && !notNull;
+    // the merge of a bulk call gives what is cleared its default, or makes it an empty list
+    const isCleared = isMerged && (member.isList || member.otherwise !== undefined);
     return [
       ...valueErrors(sdl, `${place}(${name}:)`, argument, stored.type, field, !isChange),
       ...errorsAt(
         argument,
         isChange &&
           takesNull &&
-          !isMerged &&
+          !isCleared &&
           field.type.kind === Kind.NON_NULL_TYPE &&
           name !== METADATA &&
           `${place} takes null for ${name}, but ${stored.type}.${name} is never null: add @constraint(not_null: true)`,

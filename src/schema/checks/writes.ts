@@ -1,8 +1,9 @@
-import { type FieldDefinitionNode, type InputValueDefinitionNode, print } from 'graphql';
+import { type FieldDefinitionNode, type InputValueDefinitionNode, Kind, print } from 'graphql';
 import { IF_MATCH } from '../entityTags';
+import { PAIR } from '../metadata';
 import { directiveOf, isListType, type Sdl } from '../sdl';
 import { namedType } from '../../sdl/nodes';
-import type { StoredMember, StoredType } from '../storedTypes';
+import { hasParts, POSITION, type StoredMember, type StoredType } from '../storedTypes';
 import type { BulkUpsert } from '../upserts';
 import { type Checked, errorsAt, type SchemaError } from './errors';
 
@@ -77,9 +78,34 @@ function inputErrors(sdl: Sdl, input: string, type: string, members: readonly St
   });
 }
 
-function nestedErrors(sdl: Sdl, { type }: InputValueDefinitionNode, member: StoredMember): SchemaError[] {
-  const isNested = sdl.isInputObject(namedType(type)) && member.members.length > 0;
-  return isNested ? inputErrors(sdl, namedType(type), member.type, member.members) : [];
+function nestedErrors(sdl: Sdl, node: InputValueDefinitionNode, member: StoredMember): SchemaError[] {
+  const input = namedType(node.type);
+  if (!sdl.isInputObject(input) || member.members.length === 0) return [];
+  return [
+    ...inputErrors(sdl, input, member.type, member.members),
+    ...(directiveOf(node, 'ignored') ? [] : missingInside(sdl, input, member)),
+  ];
+}
+
+/** Finds members that are never null, but that an object inside another could lack; such an object is always written as a whole. */
+function missingInside(sdl: Sdl, input: string, member: StoredMember): SchemaError[] {
+  // a null for a pair of metadata removes it
+  if (member.type === PAIR) return [];
+  return member.members.flatMap(({ name, isRequired, isList, otherwise }) => {
+    const isMade = name === 'id' || (name === POSITION && hasParts(member));
+    if (!isRequired || isList || otherwise || isMade) return [];
+    const node = sdl.inputFieldsOf(input).find((candidate) => candidate.name.value === name);
+    const place = `${member.type}.${name}`;
+    const isNonNull = node?.type.kind === Kind.NON_NULL_TYPE && node.defaultValue === undefined;
+    const isGiven = isNonNull || directiveOf(node, 'constraint')?.required === true;
+    return errorsAt(
+      node ?? sdl.fieldsOf(member.type).find((field) => field.name.value === name),
+      !node && `${place} is never null, but ${input} does not set it: add it there, or @default to ${place}`,
+      node &&
+        !isGiven &&
+        `${input}.${name} may be left out, but ${place} is never null: add @constraint(required: true), or @default to ${place}`,
+    );
+  });
 }
 
 /** Finds arguments that are not members of the object that a write changes; all arguments of a PATCH or PUT must be members. */

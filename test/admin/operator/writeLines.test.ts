@@ -66,6 +66,10 @@ test('lines of many organisations are answered in their order, and each in its o
   expect([status, headers.get('content-type')]).toEqual([200, 'application/x-ndjson']);
   expect(results.map(({ index }) => index)).toEqual([...results.keys()]);
   expect(results[3].errors[0].detail).toContain('create it first with POST /organisations');
+  // each says what it names, as far as the line can be read
+  expect(results.map(({ type }) => type)).toEqual([
+    ...[...Array<string>(7).fill('product'), null, null, null, 'product', null, 'product'],
+  ]);
   expect(results.map(shown)).toEqual([
     'created',
     'created',
@@ -112,16 +116,23 @@ describe('with a database that fails', () => {
   test('an error of our own fails the lines of its organisation alone, and is logged', async () => {
     const [one, two] = [await start(), await start()];
     failing((names) => (names.includes('broken') ? new Error('by test') : undefined));
-    const { status, results } = await send(
+    const { status, results, headers } = await send(
       [
-        lineOf(one.organisation.id, product('1', { name: 'broken' })),
+        lineOf(one.organisation.id, product('1', { name: 'broken', external_ref: 'p-1' })),
         lineOf(two.organisation.id, product('1')),
         lineOf(one.organisation.id, product('2')),
       ].join('\n'),
     );
     expect([status, ...results.map(shown)]).toEqual([200, 'failed unavailable ', 'created', 'failed unavailable ']);
     const logged = gateway.logs.filter(({ organisation_id: id }) => id === one.organisation.id);
-    expect(logged).toMatchObject([{ code: 'internal', error: { message: 'by test' } }]);
+    const request_id = headers.get('x-request-id');
+    expect(results[0].errors[0].detail).toContain(`under the request id ${String(request_id)};`);
+    const objects = [
+      { type: 'product', external_ref: 'p-1' },
+      { type: 'product', external_ref: null },
+    ];
+    expect([results[0], results[2]]).toMatchObject(objects);
+    expect(logged).toMatchObject([{ request_id, code: 'internal', lines: 2, objects, error: { message: 'by test' } }]);
   });
 
   test('what is too much for one transaction is stored in several', async () => {

@@ -1,6 +1,7 @@
 import type { Organisation } from '../../../src/auth/principal';
 import { makeKey, makeOrganisation } from '../../support/factories';
 import { served } from '../../support/gateway';
+import { ask, challengeFor, decide, registered, requestQuery, verifier } from '../../support/oauthApp';
 import { operator, TOKENS } from '../operator/operator';
 import { type Person, signIn } from './people';
 
@@ -46,6 +47,42 @@ test('of many made at once, as many as there is room for are made, and the audit
   expect(await active()).toBe(MOST);
   const { data } = await admin.call('audit_events', { action: 'key.created' });
   expect(data).toHaveLength(MOST);
+});
+
+test('the page about an app says which data takes no other key and why, and offers only the other; with neither, Allow is disabled', async () => {
+  const query = requestQuery(await registered(gateway), challengeFor(verifier()));
+  const asked = async () => {
+    const { body: page } = await ask(gateway, query, admin.cookie);
+    const tag = (name: string, value: string): string =>
+      new RegExp(`<(?:input|button)[^>]*name="${name}"\\s+value="${value}"[^>]*>`).exec(String(page))?.[0] ?? '';
+    const stateOf = (field: string): string => /\b(?:checked|disabled)\b/.exec(field)?.[0] ?? 'open';
+    return {
+      live: stateOf(tag('mode', 'live')),
+      test: stateOf(tag('mode', 'test')),
+      allow: stateOf(tag('decision', 'allow')),
+      text: String(page).replaceAll(/<[^>]*>|\s+/g, ' '),
+    };
+  };
+  expect(await asked()).toMatchObject({ live: 'checked', test: 'open', allow: 'open' });
+  const [first] = await fill();
+  const full = await asked();
+  expect(full).toMatchObject({ live: 'disabled', test: 'checked', allow: 'open' });
+  expect(full.text).toContain(`Live data (it ${FULL.replace('the organisation ', '')})`);
+  expect(await decide(gateway, query, admin)).toMatchObject({ status: 422 });
+  const by = { who: 'cli:test', from: 'here' };
+  const { organisation: sandbox } = (await gateway.control.sandboxes.create(
+    { of: organisation.id, seeded: false },
+    by,
+  ))!;
+  for (let nth = 0; nth < MOST; nth += 1) await makeKey(gateway, sandbox);
+  const closed = await asked();
+  expect(closed).toMatchObject({ live: 'disabled', test: 'disabled', allow: 'disabled' });
+  expect(closed.text).toContain(
+    'No app can be connected now: neither the live data nor the sandbox takes another key.',
+  );
+  expect(closed.text).toContain('Sandbox: sample data (it has 3 active keys');
+  await gateway.control.apiKeys.revoke(first!);
+  expect(await asked()).toMatchObject({ live: 'checked', test: 'disabled', allow: 'open' });
 });
 
 test('a key can be rotated at the limit', async () => {

@@ -1,19 +1,19 @@
 // before everything that reads the schema
 import '../../support/ownPatch';
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { mongo } from 'mongoose';
-import { importPath } from '../../../src/cli/import/importPath';
 import { indexesOf } from '../../../src/mongo/indexes';
 import { recordKinds, resourceOf } from '../../../src/resources';
+import { hasSample, storeSample } from '../../../src/resources/sample';
 import { eraseCustomer } from '../../../src/resources/eraseCustomer';
 import type { ImportRecord } from '../../../src/stored/records';
 import { operator, TOKENS } from '../../admin/operator/operator';
 import type { Client, Json } from '../../support/client';
 import { callerOf, makeOrganisation, makeStored, northwind } from '../../support/factories';
 import { late, served, withGateway } from '../../support/gateway';
+import { faultsOfImport } from '../../support/importFaults';
 
 /* The folder that `scopegate schema init` writes: invoices, and a status and a project code of quotes. */
 
@@ -129,6 +129,17 @@ test('parts of an invoice have different ids in their list, at any depth, in bul
   expect(change).toMatchObject({ status: 422, body: { errors: faultsAt('') } });
 });
 
+test("the sample is Northwind without what the folder's rules refuse, and an example of each type of the folder", async () => {
+  const data = gateway.databases.organisationData(await makeOrganisation(gateway));
+  const products = northwind('products').filter(({ category }) => category !== 'Beverages');
+  await storeSample(data, 'operator');
+  const count = (name: string) => data.database.collection(name).countDocuments();
+  expect([await count('products'), await count('orders'), await count('invoices'), await count('tasks')]).toEqual([
+    ...[products.length, northwind('orders').length, 1, 1],
+  ]);
+  expect(await hasSample(data)).toBe(true);
+});
+
 test('a member that the folder adds to contacts is stored by bulk calls and changes, and told apart by', async () => {
   const external_ref = randomUUID();
   const customer = (contacts: Json[]) => ({ external_ref, name: 'Mill', contacts });
@@ -210,31 +221,22 @@ test('erasing a customer removes texts in members that the schema does not have'
 });
 
 test('files from before a member was added are imported, and invoices with them', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'scopegate-own-'));
   const example = JSON.parse(await readFile(join(process.env.SCHEMA_DIR!, 'examples', 'invoices.json'), 'utf8'));
   const early = { ...example, id: randomUUID(), number: 'EARLY', due_on: '1990-01-01' };
-  const lines = (rows: readonly object[]): string => rows.map((row) => `${JSON.stringify(row)}\n`).join('');
-  await writeFile(join(folder, 'quotes.ndjson'), lines([second!]));
-  await writeFile(join(folder, 'invoices.ndjson'), lines([example, early]));
-  const faults: Json[] = [];
   const into = await makeOrganisation(gateway);
-  await importPath({
-    data: gateway.databases.organisationData(into),
-    path: folder,
-    onFault: (fault) => faults.push(fault),
-    progress: { start: () => undefined, update: () => undefined, stop: () => undefined },
-    signal: new AbortController().signal,
-  });
-  await rm(folder, { recursive: true });
+  const faults = await faultsOfImport(gateway, into, { quotes: [second!], invoices: [example, early] });
   expect(faults).toMatchObject([{ line: 2, pointer: '/due_on', code: 'invalid' }]);
   const reader = await callerOf(gateway, into);
-  expect((await reader.get(`/invoices/${String(example.id)}`)).body).toEqual({ ...example, lines: null });
+  expect((await reader.get(`/invoices/${String(example.id)}`)).body).toEqual({
+    ...example,
+    ...{ lines: null, items: null, address: null },
+  });
   expect((await reader.get(`/quotes/${second!.id}`)).status).toBe(200);
 });
 
 test('products and customers are imported first, and what refers to others after those', () => {
   expect(recordKinds.map(({ file }) => file)).toEqual([
-    ...['products', 'customers', 'quotes', 'orders', 'invoices', 'requests'],
+    ...['products', 'customers', 'quotes', 'orders', 'invoices', 'tasks', 'requests'],
   ]);
 });
 

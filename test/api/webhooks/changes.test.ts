@@ -1,3 +1,4 @@
+import type { EndpointRow } from '../../../src/organisations/webhookRows';
 import { databaseName } from '../../../src/mongo/databaseNames';
 import { DAY, HOUR, MINUTE } from '../../../src/units';
 import { eventually } from '../http/eventually';
@@ -33,13 +34,18 @@ test('after a rotation both secrets sign for 24 hours, then the new one alone; a
   expect((await one.endpoint()).old_secret_until).toBeNull();
 });
 
+/** An endpoint's row without what each lease changes: a new endpoint gets one every 2 s. */
+function stateIn({ holder: _holder, until: _until, due: _due, wakes: _wakes, ...row }: EndpointRow): object {
+  return row;
+}
+
 test('a test event and an event resent by hand return their outcome, and affect nothing else', async () => {
   const one = await scene();
   const { id } = one;
   await one.write(1);
   await untilDelivered(one, 1);
   await untilReleased(one);
-  const before = await one.row();
+  const before = stateIn(await one.row());
   one.receiver.answer = (_arrival, response) => void response.writeHead(418).end('short and stout');
   const answer = 'short and stout';
   expect(await one.admin('send_test_event', { webhook_id: id })).toMatchObject({ ok: false, status: 418, answer });
@@ -54,7 +60,7 @@ test('a test event and an event resent by hand return their outcome, and affect 
     [204, null],
     [418, answer],
   ]);
-  expect(await one.row()).toEqual(before);
+  expect(stateIn(await one.row())).toEqual(before);
   // to a disabled endpoint as well
   await one.admin('disable_webhook', { webhook_id: id });
   one.receiver.answer = () => 204;

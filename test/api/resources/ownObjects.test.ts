@@ -1,0 +1,93 @@
+// before everything that reads the schema
+import '../../support/ownPatch';
+import { randomUUID } from 'node:crypto';
+import { operator, SECRET, TOKENS } from '../../admin/operator/operator';
+import type { Json } from '../../support/client';
+import { callerOf, makeOrganisation } from '../../support/factories';
+import { late, served } from '../../support/gateway';
+import { faultsOfImport } from '../../support/importFaults';
+
+/* What is never null in objects of a folder's types, such as in lines and addresses: it is given, or has a default. */
+
+const gateway = served(TOKENS);
+const organisation = late(() => makeOrganisation(gateway));
+const caller = late(() => callerOf(gateway, organisation));
+const bulk = (invoices: readonly Json[]): Promise<Json> => caller.post('/invoices/bulk', { invoices });
+const rowsOf = (collection: string) =>
+  gateway.databases.organisationData(organisation).database.collection<Json>(collection);
+
+const pointed = ({ errors }: Json): Json =>
+  errors.map(({ pointer, code }: Json) => `${String(code)} ${String(pointer)}`);
+/** What an invoice lacks inside its first item and its address, and where a write says so. */
+const LACKING = { items: [{ qty: 2 }], address: { floor: '3' } };
+const lacking = (at: string): string[] => [`required ${at}/items/0/sku`, `required ${at}/address/street`];
+
+test('what is never null inside an object is required in every write, and nothing of it is made up', async () => {
+  const number = `INV-${randomUUID().slice(0, 8)}`;
+  const whole = { items: [{ sku: 'A' }, { sku: 'B', qty: 2 }], address: { street: 'Main St 1' } };
+  const { body } = await bulk([
+    { number, total_minor: 1, ...whole },
+    { number: 'NONE', total_minor: 1, ...LACKING },
+  ]);
+  expect(body).toMatchObject({ created: 1, failed: 1 });
+  expect(pointed(body.results[1])).toEqual(lacking('/invoices/1'));
+  const path = `/invoices/${String(body.results[0].id)}`;
+  const read = async (): Promise<Json> => (await caller.get(path)).body;
+  const before = await read();
+  expect(before).toMatchObject({
+    items: [
+      { position: 0, sku: 'A', qty: 1 },
+      { position: 1, sku: 'B', qty: 2 },
+    ],
+    address: { street: 'Main St 1', floor: null },
+  });
+  const changed = await caller.patch(path, LACKING);
+  expect([changed.status, pointed(changed.body)]).toEqual([422, lacking('')]);
+  const change = `mutation($id: ID!, $items: [InvoiceItemInput!], $address: InvoiceAddressInput) {
+    update_invoice(id: $id, items: $items, address: $address) { id } }`;
+  const mutated = await caller.graphql(change, { id: before.id, ...LACKING });
+  expect(pointed(mutated.body.errors[0].extensions)).toEqual(lacking(''));
+
+  const writes = [
+    { type: 'invoice', put: { number, total_minor: 1, ...LACKING } },
+    { type: 'invoice', patch: { number, ...LACKING } },
+  ];
+  const written = await operator(gateway).post(`/organisations/${organisation.id}/writes`, { writes });
+  expect(written.body.results.map(pointed)).toEqual([lacking('/writes/0/put'), lacking('/writes/1/patch')]);
+  const lines = await fetch(`${gateway.url}/operator/v1/writes`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${SECRET}`, 'content-type': 'application/x-ndjson' },
+    body: JSON.stringify({ organisation: organisation.id, ...writes[0] }),
+  });
+  expect(pointed(JSON.parse(await lines.text()))).toEqual(lacking('/put'));
+  const record = { ...before, customer_id: null, items: [{ id: randomUUID(), position: 0, qty: 2 }] };
+  expect(await faultsOfImport(gateway, await makeOrganisation(gateway), { invoices: [record] })).toMatchObject([
+    { pointer: '/items/0/sku', code: 'required' },
+  ]);
+  expect(await read()).toEqual(before);
+});
+
+test('so it is where a type has no bulk call, and a PATCH fills in what has a default, as bulk calls do', async () => {
+  const _id = randomUUID();
+  const at = new Date(0);
+  const tasks = rowsOf('tasks');
+  await tasks.insertOne({ _id, created_at: at, updated_at: at });
+  const refused = await caller.patch(`/tasks/${_id}`, { steps: [{ title: 'Saw' }, { minutes: 1 }] });
+  expect([refused.status, pointed(refused.body)]).toEqual([422, ['required /steps/1/title']]);
+  const step = { title: 'Saw', at: '2026-11-29T10:00:00.000Z' };
+  const { status, body } = await caller.patch(`/tasks/${_id}`, { steps: [step] });
+  expect([status, body.steps]).toEqual([200, [{ id: expect.any(String), position: 0, minutes: 5, ...step }]]);
+  const { body: again } = await caller.patch(`/tasks/${_id}`, { steps: [step] });
+  expect(again).toEqual(body);
+});
+
+test('what a stored object lacks is required of the next bulk element, not made up', async () => {
+  const number = `INV-${randomUUID().slice(0, 8)}`;
+  await bulk([{ number, total_minor: 1 }]);
+  const invoices = rowsOf('invoices');
+  await invoices.updateOne({ number }, { $unset: { total_minor: 1 } }, { bypassDocumentValidation: true });
+  const { body } = await bulk([{ number, due_on: '2999-01-01' }]);
+  expect(pointed(body.results[0])).toEqual(['required /invoices/0/total_minor']);
+  expect(await invoices.findOne({ number })).not.toHaveProperty('total_minor');
+  expect((await bulk([{ number, total_minor: 2 }])).body).toMatchObject({ updated: 1 });
+});
