@@ -98,8 +98,8 @@ export async function resumeChanges<T>(
   });
 }
 
-/** ChangeStreamHistoryLost, ChangeStreamFatalError, InvalidResumeToken, and the codes of other servers for an unknown token. */
-const LOST: ReadonlySet<unknown> = new Set([286, 280, 260, 40647, 50811]);
+/** ChangeStreamHistoryLost, ChangeStreamFatalError, InvalidResumeToken, and what servers answer to a token that another one made. */
+const LOST: ReadonlySet<unknown> = new Set([286, 280, 260, 9, 40647, 50811]);
 
 /** Whether an error means that a token is no longer in the server's log. */
 export function isLostHistory(error: unknown): boolean {
