@@ -43,18 +43,24 @@ const NO_TLS = {
 
 const CAUSES: readonly Cause[] = [
   {
-    // AuthenticationFailed, and what Atlas answers instead
-    sign: /^(18|8000) .*auth/is,
+    // AuthenticationFailed; Atlas: "bad auth : authentication failed"
+    sign: /^(18 |8000 bad auth)/i,
     detail: 'the server rejects the user name or the password',
     fix: (variable) =>
       `correct them in ${variable}, percent-encoded (@ is %40, : is %3A, / is %2F, % is %25); if the user is not in the database admin, add ?authSource=NAME`,
   },
   {
-    // Unauthorized, and what Atlas answers instead
-    sign: /^(13|8000) |requires authentication/i,
+    // Unauthorized; Atlas: "not authorized on admin to execute command …", "user is not allowed to do action [find] on …"
+    sign: /^13 |^8000 .*not (authorized|allowed)|requires authentication/i,
     detail: 'the server does not allow this user, or a client without a user, to read',
     fix: (variable) =>
       `put a user into ${variable} (mongodb://USER:PASSWORD@…) that has the role readWriteAnyDatabase, and for doctor --fix also dbAdminAnyDatabase`,
+  },
+  {
+    // Atlas: "you are over your space quota, using 513 MB of 512 MB"
+    sign: /^8000 .*space quota/i,
+    detail: 'the cluster has no space left',
+    fix: () => 'choose a larger tier of the cluster in Atlas, or delete data',
   },
   {
     sign: /mechanism.*(not|un)\s*(supported|enabled)|unsupported.*mechanism/i,

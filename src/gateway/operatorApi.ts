@@ -5,7 +5,7 @@ import { createFailureCounter } from '../admission/rateLimit';
 import type { RequestTracker } from '../admission/requestTracker';
 import type { Config } from '../config';
 import type { FaultLimits } from '../errors';
-import { createClusterFeed } from '../events/clusterFeed';
+import { createDeploymentFeed } from '../events/deploymentFeed';
 import { createEventSource } from '../events/source';
 import type { Waiting } from '../events/waiting';
 import { createGraphqlApi } from '../graphql';
@@ -77,7 +77,7 @@ export async function createOperatorApi(options: OperatorApiOptions, admin: Admi
     shardHealth,
     admin,
     onNewJob: options.jobs.wake,
-    log: createClusterFeed(databases),
+    log: createDeploymentFeed(databases),
     source: createEventSource(databases, waiting),
     wait: waiting.wait,
     readShown: shownObjects(options.schemas.graphql),

@@ -89,20 +89,17 @@ export interface LogPosition {
 export async function resumeChanges<T>(
   client: mongo.MongoClient,
   stages: readonly object[],
-  { token, at }: LogPosition,
-  { isSharded, ...reading }: Omit<Reading, 'startAfter'> & { readonly isSharded: boolean },
+  { token }: LogPosition,
+  reading: Omit<Reading, 'startAfter'> = {},
 ): Promise<ChangeCursor<T> | undefined> {
-  const oldest = isSharded ? undefined : await oldestInLog(client);
-  // some servers resume with what they still have, instead of failing
-  if (at && oldest && at.lessThan(oldest)) return undefined;
   return openChanges<T>(client, stages, { ...reading, startAfter: token }).catch((error: unknown) => {
     if (!isLostHistory(error)) throw error;
     return undefined;
   });
 }
 
-/** ChangeStreamHistoryLost, ChangeStreamFatalError, InvalidResumeToken, and the codes of other servers for an unknown token. */
-const LOST: ReadonlySet<unknown> = new Set([286, 280, 260, 40647, 50811]);
+/** ChangeStreamHistoryLost, ChangeStreamFatalError, InvalidResumeToken, and what servers answer to a token that another one made. */
+const LOST: ReadonlySet<unknown> = new Set([286, 280, 260, 9, 40647, 50811]);
 
 /** Whether an error means that a token is no longer in the server's log. */
 export function isLostHistory(error: unknown): boolean {
@@ -130,7 +127,7 @@ export async function oldestInLog(client: mongo.MongoClient): Promise<mongo.Time
   const log = client.db('local').collection('oplog.rs');
   const first = await log
     .findOne({}, { sort: { $natural: 1 }, projection: { ts: 1 } })
-    // only a metric and an early warning: MongoDB reports a lost token by itself
+    // only a metric
     .catch(() => null);
   return (first as { ts?: mongo.Timestamp } | null)?.ts;
 }

@@ -21,7 +21,7 @@ const CONNECT_TIMEOUT = 5000;
 const HEARTBEAT_EVERY = 5000;
 /**
  * Connections for change streams, each of which keeps one busy, and for reading their rows: those of the tail, which records events, of requests
- * that wait, and of operators' reads (clusterFeed.ts).
+ * that wait, and of operators' reads (deploymentFeed.ts).
  */
 const STREAM_POOL_SIZE = 8;
 

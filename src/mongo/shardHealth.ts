@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { mongo } from 'mongoose';
 import { MINUTE, SECOND } from '../units';
 import { type Availability, createAvailability } from './availability';
-import { isUnavailable } from './faults';
+import { isDropPending, isUnavailable } from './faults';
 import { databaseName } from './databaseNames';
 import type { Shards } from './shards';
 
@@ -107,12 +107,22 @@ export function createShardHealth({ control, client, shards, answers, ...reports
         if (names.has(name)) continue;
         availability.stop();
         watched.delete(name);
-        if (database === heartbeatDatabase(control, name)) await client.db(database).dropDatabase();
+        if (database === heartbeatDatabase(control, name)) await dropHeartbeat(database);
       }
     } catch (error) {
       reports.onError(error);
     }
     if (!isStopped) timer = setTimeout(() => void refresh(), LIST_EVERY).unref();
+  }
+
+  async function dropHeartbeat(database: string): Promise<void> {
+    await client
+      .db(database)
+      .dropDatabase()
+      .catch((error: unknown) => {
+        // another gateway is doing it
+        if (!isDropPending(error)) throw error;
+      });
   }
 
   async function begin(shard: string): Promise<void> {

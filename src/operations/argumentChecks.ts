@@ -80,14 +80,14 @@ function keyOf({ type, field }: ObjectField): string {
 
 /** JSON Schemas of a field's arguments: of all together and, for a write, of its parameters and its body in REST. */
 function partsOf({ type, field: { args, astNode } }: ObjectField, rawElements: boolean): Record<string, JsonSchema> {
-  const schemaOf = (some: readonly GraphQLArgument[], queries: boolean): JsonSchema => {
-    return withUncheckedElements(argumentsSchema(some, { queries }), some, rawElements);
-  };
-  if (type !== 'Mutation') return { all: schemaOf(args, true) };
+  const queries = type !== 'Mutation';
+  const schemaOf = (some: readonly GraphQLArgument[]): JsonSchema =>
+    withUncheckedElements(argumentsSchema(some, { queries }), some, rawElements);
+  if (queries) return { all: schemaOf(args) };
   const rest = directiveOf(astNode, 'rest');
   const inBody = args.filter(({ name }) => rest && isInBody(rest, name));
   const others = args.filter((argument) => !inBody.includes(argument));
-  return { all: schemaOf(args, false), parameters: schemaOf(others, true), body: schemaOf(inBody, false) };
+  return { all: schemaOf(args), parameters: schemaOf(others), body: schemaOf(inBody) };
 }
 
 /** The schema of a call whose elements have no bounds, since one that is wrong fails alone, later; with `rawElements` they may be anything. */
@@ -101,7 +101,10 @@ function withUncheckedElements(all: JsonSchema, args: readonly GraphQLArgument[]
   return { ...all, properties };
 }
 
-/** The declared arguments, coerced the way graphql-js does for resolvers; others, such as `include`, are left out. Undefined if one is invalid. */
+/**
+ * The declared arguments of values that were checked, coerced the way graphql-js does for resolvers; others, such as `include`, are left out.
+ * Undefined if one is of another type. What is required is not looked for here.
+ */
 export function coerceArguments(
   args: readonly GraphQLArgument[],
   values: Readonly<Record<string, unknown>>,

@@ -2,13 +2,13 @@ import type { OrganisationForOperators } from '../organisations/organisationRows
 import type { OrganisationDataCache } from '../tenant/organisationDataCache';
 import { AppError, invalidRequest, movingError } from '../errors';
 import {
-  type ClusterFeed,
-  type ClusterPage,
+  type DeploymentFeed,
+  type DeploymentPage,
   cursorOfLog,
   type OrganisationEventRow,
   type Patience,
   positionOfLog,
-} from '../events/clusterFeed';
+} from '../events/deploymentFeed';
 import type { EventRow } from '../events/collection';
 import { shownEvent } from '../events/page';
 import type { EventSource } from '../events/source';
@@ -22,7 +22,7 @@ export type FeedCaller = Omit<WaitingCaller, 'organisationId'>;
 export interface FeedOptions {
   readonly databases: { readonly organisationData: OrganisationDataCache };
   /** The log of the database. */
-  readonly log: ClusterFeed;
+  readonly log: DeploymentFeed;
   readonly source: (caller: WaitingCaller) => EventSource;
   readonly wait: Waiting['wait'];
   /** Reads an object as REST shows it; null if there is none. */
@@ -106,7 +106,7 @@ function rethrowAsParameterFault(error: unknown): never {
   throw invalidRequest([{ parameter: 'organisation', code: 'not_found', detail }]);
 }
 
-type Page = Omit<ClusterPage, 'events'> & { readonly events: readonly OrganisationEvent[] };
+type Page = Omit<DeploymentPage, 'events'> & { readonly events: readonly OrganisationEvent[] };
 
 const hasAny = ({ events, hasMore }: Page): boolean => events.length > 0 || hasMore;
 

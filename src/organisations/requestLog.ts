@@ -1,7 +1,7 @@
 import mongoose, { trusted } from 'mongoose';
 import { UNKNOWN_ADDRESS } from '../auth/addresses';
 import { areDuplicateKeys } from '../mongo/faults';
-import { nativeCollection } from '../mongo/native';
+import { atMost, nativeCollection } from '../mongo/native';
 import { findPage, type ListArguments, type Page } from '../tenant/pagination';
 import { ERROR_CODES, invalidRequest } from '../errors';
 import { between, withoutMissing } from './filters';
@@ -130,7 +130,7 @@ export function createRequestLog(models: Pick<ControlModels, 'requests' | 'organ
       const readRows = async (): Promise<void> => {
         // by organisation, since their index begins with it
         const filter = { organisation_id: { $in: ids }, request_id: { $eq: requestId } };
-        rows.push(...(await native.find(filter, { sort: NEWEST_FIRST, limit }).toArray()));
+        rows.push(...(await native.find(filter, { sort: NEWEST_FIRST, ...atMost(limit) }).toArray()));
         ids = [];
       };
       for await (const { _id: id } of organisations.find({}, { _id: 1 }).lean().cursor()) {
@@ -141,7 +141,7 @@ export function createRequestLog(models: Pick<ControlModels, 'requests' | 'organ
       return rows.sort((left, right) => right.at.getTime() - left.at.getTime()).slice(0, limit);
     },
     /** The newest requests, at most `limit`. @throws AppError invalid_request for an invalid status */
-    list: (query: RequestQuery, limit: number) => native.find(filterOf(query), { sort: NEWEST_FIRST, limit }).toArray(),
+    list: (query: RequestQuery, limit: number) => native.find(filterOf(query), { sort: NEWEST_FIRST, ...atMost(limit) }).toArray(),
   };
 }
 

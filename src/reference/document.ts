@@ -44,8 +44,6 @@ export interface Operation extends OpenApiOperation {
   readonly group: string;
   readonly title: string;
   readonly href: string;
-  /** The fragment of its link in references of earlier versions. */
-  readonly oldLink: string;
 }
 
 export const REFERENCE = '/api/v1/docs';
@@ -69,7 +67,6 @@ export function operationsOf({ paths }: OpenApiDocument): readonly Operation[] {
       group,
       title: titleOf(operation),
       href: `${REFERENCE}/${encodeURIComponent(group)}/${(isUnique ? slug : operationId).replaceAll('_', '-')}`,
-      oldLink: `${group}/${operationId}`,
     };
   });
 }

@@ -76,14 +76,13 @@ function startPage({ document, operations, search }: Source): Html {
           <section class="card">
             <h1>REST reference</h1>
             <p class="lead">${withCode(description)}</p>
-            <p id="lost" role="alert"></p>
           </section>
           ${topics()}
           <section class="card" aria-labelledby="operations-title">
             <h2 id="operations-title">Operations</h2>
             ${groups.map(
               ({ name, description: about }) =>
-                html`<h3 id="/${name}">${words(name)} <small>${about}</small></h3>
+                html`<h3>${words(name)} <small>${about}</small></h3>
                   <ul class="rows">
                     ${operations.filter(({ group }) => group === name).map(row)}
                   </ul>`,
@@ -95,10 +94,9 @@ function startPage({ document, operations, search }: Source): Html {
   });
 }
 
-/** The id is the fragment of links of earlier versions, so that they lead here without scripts. */
-function row({ href, method, path, title, oldLink }: Operation): Html {
+function row({ href, method, path, title }: Operation): Html {
   return html`<li>
-    <a href="${href}" id="/${oldLink}">${methodPill(method)} <code>${path}</code> <span>${title}</span></a>
+    <a href="${href}">${methodPill(method)} <code>${path}</code> <span>${title}</span></a>
   </li>`;
 }
 

@@ -45,11 +45,11 @@ const entry = ({ href, title, method, path }: Operation) => ({
 
 export const methodPill = (method: string): Html => html`<b class="method ${method.toLowerCase()}">${method}</b>`;
 
-/** What the search looks at besides titles: the text of each operation by its address, and where links of earlier versions lead. */
+/** What the search looks at besides titles: the id and text of each operation, by its address. */
 export function searchData(document: OpenApiDocument, operations: readonly Operation[]): Html {
   const texts = operations.map((operation) => ({
     href: operation.href,
-    old: operation.oldLink,
+    id: operation.operationId,
     text: searchText(document, operation),
   }));
   return jsonBlock('operations', texts);

@@ -1,7 +1,7 @@
 import type { mongo } from 'mongoose';
 import { atMost } from '../mongo/native';
 import { AppError } from '../errors';
-import { type ClusterFeed, cursorOfLog, type OrganisationEventRow, positionOfLog } from '../events/clusterFeed';
+import { type DeploymentFeed, cursorOfLog, type OrganisationEventRow, positionOfLog } from '../events/deploymentFeed';
 import { shownEvent } from '../events/page';
 import { eventId, timeDigits } from '../events/position';
 import type { OrganisationForOperators } from '../organisations/organisationRows';
@@ -19,7 +19,7 @@ export interface ParkedRow extends DeliveryRow, Pick<FeedEntry, 'shown'> {
 }
 
 interface OperatorFeedOptions {
-  readonly log: ClusterFeed;
+  readonly log: DeploymentFeed;
   readonly rows: mongo.Collection<ParkedRow>;
   readonly byIds: (ids: readonly string[]) => Promise<ReadonlyMap<string, OrganisationForOperators>>;
   readonly now: () => number;

@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import type { mongo } from 'mongoose';
 import type { Databases } from '../tenant/databases';
-import { type ClusterFeed, createClusterFeed, cursorOfLog, positionOfLog } from '../events/clusterFeed';
+import { type DeploymentFeed, createDeploymentFeed, cursorOfLog, positionOfLog } from '../events/deploymentFeed';
 import { createLoop } from '../async/loop';
 import type { Control } from '../organisations/control';
 import { createLastKnown } from '../organisations/lastKnown';
@@ -69,7 +69,7 @@ export function createOperatorWebhook(options: OperatorWebhookOptions) {
   const { now } = databases;
   const rows = operatorWebhookRows(databases);
   const leases = createEndpointLeases(rows.endpoint, now);
-  const log = createClusterFeed(databases);
+  const log = createDeploymentFeed(databases);
   const feed = createOperatorFeed({
     log,
     rows: rows.parked,
@@ -137,7 +137,7 @@ export function createOperatorWebhook(options: OperatorWebhookOptions) {
 }
 
 /** Stores the row of a webhook that is new: it gets what happens from now on. */
-async function makeRow(rows: mongo.Collection<EndpointRow>, log: ClusterFeed, now: () => number): Promise<void> {
+async function makeRow(rows: mongo.Collection<EndpointRow>, log: DeploymentFeed, now: () => number): Promise<void> {
   if (await rows.findOne({ _id: OPERATOR_ENDPOINT }, { projection: { _id: 1 } })) return;
   const { next } = await log.read(undefined, { types: undefined, organisationId: undefined }, 1, 0);
   const at = new Date(now());

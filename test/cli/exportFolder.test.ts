@@ -26,9 +26,6 @@ test('removes what exports that were killed have left in the folder, but not wha
   const gone = 2 ** 30;
   await Promise.all([draft(gone, here), draft(gone, 'old.example', 120), draft(1, here, 120)]);
   const running = await Promise.all([draft(process.pid, here), draft(gone, 'elsewhere.example')]);
-  const former = join(folder, '.orders.ndjson.4fe3db78-fae6-5e29-978f-54799d0ea0d1.part');
-  await writeFile(former, 'personal');
-  await utimes(former, 0, 0);
   await cli.json('export', '--org', org, folder);
   expect((await readdir(folder)).filter((name) => name.startsWith('.')).sort()).toEqual(running.sort());
 });

@@ -1,5 +1,6 @@
 import { openDatabaseProxy, replyWith } from '../../faults/databaseProxy';
 import { eraseOrganisation } from '../../src/jobs/eraseOrganisation';
+import { createShardHealth } from '../../src/mongo/shardHealth';
 import { callerOf, makeOrganisation } from '../support/factories';
 import { late, servedBy, startGateway } from '../support/gateway';
 
@@ -7,13 +8,13 @@ import { late, servedBy, startGateway } from '../support/gateway';
 
 const PENDING = { ok: 0, code: 215, codeName: 'DatabaseDropPending', errmsg: 'the database is being dropped' };
 
-/** How many replies to each command on an organisation's database are to be those of a pending drop. */
+/** How many replies to each command on an organisation's database, or a heartbeat's, are to be those of a pending drop. */
 const left: Record<string, number> = {};
 const proxy = late(() =>
   openDatabaseProxy(process.env.TEST_MONGODB_URI!, {
     onReply: (reply, command = {}) => {
       const [name = ''] = Object.keys(command);
-      if (!String(command.$db).startsWith('org_') || !left[name]) return reply;
+      if (!/^org_|_beat_/.test(String(command.$db)) || !left[name]) return reply;
       left[name] -= 1;
       return replyWith(reply, PENDING);
     },
@@ -46,4 +47,33 @@ test.each(['createIndexes', 'update'])('a write whose %s meets a drop gets 503',
   const { status, body } = await caller.post('/requests', { text: 'hello' });
   expect([status, body.code, left[name]]).toEqual([503, 'unavailable', 0]);
   expect((await caller.post('/requests', { text: 'hello again' })).status).toBe(201);
+});
+
+test('a heartbeat that another gateway is dropping is no fault', async () => {
+  const onError = jest.fn();
+  let shards = ['shard01', 'shard02'];
+  const health = createShardHealth({
+    control: 'scopegate_drop_pending',
+    client: gateway.databases.control.getClient(),
+    shards: {
+      list: () => Promise.resolve(shards.map((name) => ({ name, draining: false }))),
+      shardOf: () => Promise.resolve('shard01'),
+      createOn: () => Promise.resolve(),
+      organisationsOn: () => Promise.resolve([]),
+    },
+    answers: () => Promise.resolve(true),
+    onChange: () => undefined,
+    onWrites: () => undefined,
+    onError,
+  });
+  await health.start();
+  shards = ['shard01'];
+  left.dropDatabase = 1;
+  await health.start();
+  health.stop();
+  expect([left.dropDatabase, onError.mock.calls, health.states().map(({ shard }) => shard)]).toEqual([
+    0,
+    [],
+    ['shard01'],
+  ]);
 });

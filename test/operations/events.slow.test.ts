@@ -4,6 +4,7 @@ import type { Organisation } from '../../src/auth/principal';
 import { databaseName } from '../../src/mongo/databaseNames';
 import { events } from '../../src/events/collection';
 import { tailRows } from '../../src/events/tail/lease';
+import { LOST_POSITION } from '../support/fixtures/events';
 import { type Client, client, type Json } from '../support/client';
 import { reportsDroppedTargets } from '../support/differences';
 import { makeKey, makeOrganisation } from '../support/factories';
@@ -141,9 +142,7 @@ test('changes missing from the log are reported as a gap, followed by objects ch
   await gateway.stop();
   const changed = quote('accepted');
   await table(scene, 'quotes').insertOne(changed);
-  // older than anything in the log
-  const at = new mongoose.mongo.Timestamp({ t: 1_600_000_000, i: 1 });
-  await lease().updateOne({ _id: 'tail' }, { $set: { at } });
+  await lease().updateOne({ _id: 'tail' }, { $set: LOST_POSITION });
   gateway = await startGateway(ENVIRONMENT);
   const { key } = await makeKey(gateway, scene.organisation);
   const again = { ...scene, caller: client(gateway, key) };

@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { documentOf, openDatabaseProxy, replyWith } from '../../faults/databaseProxy';
 import type { LogPosition } from '../../src/mongo/changeCursor';
 import { databaseName } from '../../src/mongo/databaseNames';
-import { createClusterFeed } from '../../src/events/clusterFeed';
+import { createDeploymentFeed } from '../../src/events/deploymentFeed';
 import { type EventRow, events } from '../../src/events/collection';
 import { millisecondsOf, timeDigits } from '../../src/events/position';
 import type { Change } from '../../src/events/tail/changes';
@@ -12,6 +12,7 @@ import { corrector } from '../../src/resources/corrector';
 import { createTail, type Tail, type TailOptions } from '../../src/events/tail/tail';
 import { declareRestored, type TailRow, tailRows, takeTailLease } from '../../src/events/tail/lease';
 import { eventually } from '../api/http/eventually';
+import { LOST_POSITION } from '../support/fixtures/events';
 import { makeOrganisation } from '../support/factories';
 import { driver, late, served, startGateway } from '../support/gateway';
 
@@ -237,7 +238,7 @@ test('a read of all organisations’ events whose stream the server ends goes on
     ends += 1;
     return ends > 1 ? { batch } : { batch: [{ _id, clusterTime, operationType: 'invalidate' }], isEnd: true };
   });
-  const feed = createClusterFeed(databases);
+  const feed = createDeploymentFeed(databases);
   const read = (from?: LogPosition) => feed.read(from, { types: undefined, organisationId: undefined }, 10, 2000);
   await begin(tailsWith());
   let page = await read();
@@ -285,9 +286,7 @@ test('if a tail dies before recording a gap it found, the next one records it', 
   await begin(before);
   await quotes.insertOne(quote());
   await before.stop();
-  // older than anything in the log
-  const at = new mongoose.mongo.Timestamp({ t: 1_600_000_000, i: 1 });
-  await lease.updateOne({ _id: 'tail' }, { $set: { at } });
+  await lease.updateOne({ _id: 'tail' }, { $set: LOST_POSITION });
   const { feeds } = gateway.control;
   const looking = gate();
   const slow = { ...feeds, of: (ids: readonly string[]) => looking.wait().then(() => feeds.of(ids)) };

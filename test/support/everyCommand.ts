@@ -198,6 +198,8 @@ async function runEveryCommand(uri: string): Promise<void> {
     ['import', '--org', org, NORTHWIND],
     ['export', '--org', org, join(folder, 'export')],
     ['audit', '--org', org, '--since', '1d'],
+    ['logs', '--org', org],
+    ['logs', '--request-id', 'none'],
     ['export', '--org', org, join(folder, 'with keys'), '--keys'],
     ['import', '--org', org, join(folder, 'with keys'), '--keys'],
     ['customer', 'erase', IDS.customer, '--org', org, '--confirm', nameOfCustomer],

@@ -9,6 +9,13 @@ test.each<[string, Error, RegExp]>([
   ['Unauthorized', serverError(13, 'not authorized on scopegate to execute command'), /does not allow this user/],
   ["Atlas's for a wrong password", serverError(8000, 'bad auth : authentication failed'), /rejects the user name/],
   [
+    "Atlas's for a role",
+    serverError(8000, 'not authorized on admin to execute command { listShards: 1 }'),
+    /allow this/,
+  ],
+  ["Atlas's for an action", serverError(8000, 'user is not allowed to do action [find] on [a.b]'), /allow this user/],
+  ["Atlas's for space", serverError(8000, 'you are over your space quota, using 513 MB of 512 MB'), /no space left/],
+  [
     'about an unsupported mechanism',
     serverError(2, 'mechanism PLAIN not enabled'),
     /does not support the authentication mechanism/,
@@ -19,5 +26,6 @@ test.each<[string, Error, RegExp]>([
 
 test('an unknown driver error is left as it is', () => {
   expect(explainDriverError(serverError(11000, 'duplicate key'))).toBeUndefined();
+  expect(explainDriverError(serverError(8000, 'Unallowed argument in listDatabases command'))).toBeUndefined();
   expect(explainDriverError('nothing')).toBeUndefined();
 });

@@ -1,44 +1,19 @@
 import { at } from '../base';
 import { hasAll, wordsOf } from '../match';
 
-/* The list of topics and operations: its search, and links of earlier versions. */
+/* The list of topics and operations: its search. */
 
 interface Listed {
   readonly href: string;
-  /** `orders/list_orders`. */
-  readonly old: string;
+  /** `list_orders`. */
+  readonly id: string;
   readonly text: string;
 }
 
 const operations = JSON.parse(document.getElementById('operations')?.textContent ?? '[]') as readonly Listed[];
-const LONGEST_SHOWN = 80;
-
-/** Goes where a link of the form `#/orders/list_orders` or `#/orders` leads; says if there is no such operation. */
-export function follow(): void {
-  if (!location.hash.startsWith('#/')) return;
-  const name = decoded(location.hash.slice(2))
-    .replace(/[?&].*$/, '')
-    .replace(/\/+$/, '')
-    .toLowerCase();
-  const found = operations.find(({ old }) => old.toLowerCase() === name);
-  const group = document.getElementById(`/${name}`);
-  const lost = document.getElementById('lost');
-  if (found) location.replace(at(found.href));
-  else if (group) group.scrollIntoView();
-  else if (lost) lost.textContent = `There is no operation ${name.slice(0, LONGEST_SHOWN)}. Search for it in the list.`;
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}
 
 /** Makes the search field work: it leaves what has all of its words. */
 export function searchable(): void {
-  addEventListener('hashchange', follow);
   const list = document.querySelector('.menu');
   const field = list?.querySelector<HTMLInputElement>('#search');
   const [status, none] = [list?.querySelector('[role=status]'), list?.querySelector<HTMLElement>('.none')];
@@ -52,7 +27,7 @@ export function searchable(): void {
   const narrow = (): void => {
     const words = wordsOf(field.value);
     const nameOf = (link: HTMLAnchorElement): string =>
-      `${link.textContent} ${link.title} ${known.get(link.pathname)?.old ?? ''}`;
+      `${link.textContent} ${link.title} ${known.get(link.pathname)?.id ?? ''}`;
     const named = links.filter((link) => hasAll(nameOf(link), words));
     // an error code, a header or a parameter
     const mentioned = (link: HTMLAnchorElement): boolean =>

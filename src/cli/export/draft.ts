@@ -4,7 +4,7 @@ import { mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { isAlive } from '../../embedded/process';
-import { HOUR, MINUTE, SECOND } from '../../units';
+import { MINUTE, SECOND } from '../../units';
 import { ATTACHMENTS_FOLDER } from '../records';
 
 /*
@@ -21,8 +21,6 @@ const RUNNING_FOR = MINUTE;
 
 const HOST = hostname().replaceAll(/[^\w.-]/g, '_');
 const NAME = /^\.export\.(\d+)\.(.+)\.[0-9a-f]{16}\.part$/;
-/** The name of an unfinished file of earlier versions, which did not touch those that were complete. */
-const FORMER_NAME = /^\.(.+\.)?[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.part$/;
 
 export interface Draft {
   /** The path of a file that is not complete. */
@@ -80,10 +78,10 @@ export async function createDraft(target: string, signal?: AbortSignal): Promise
 async function removeAbandoned(target: string, now: number): Promise<void> {
   for (const name of await readdir(target)) {
     const [, pid, host] = NAME.exec(name) ?? [];
-    if (pid === undefined && !FORMER_NAME.test(name)) continue;
+    if (pid === undefined) continue;
     const path = join(target, name);
     const age = now - ((await stat(path).catch(() => undefined))?.mtimeMs ?? now);
-    const isGone = pid !== undefined && host === HOST && !isAlive(Number(pid));
-    if (isGone || age > (pid === undefined ? HOUR : RUNNING_FOR)) await rm(path, { recursive: true, force: true });
+    const isGone = host === HOST && !isAlive(Number(pid));
+    if (isGone || age > RUNNING_FOR) await rm(path, { recursive: true, force: true });
   }
 }

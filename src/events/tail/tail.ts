@@ -201,8 +201,7 @@ function createFollower(options: FollowOptions) {
   /** Opens the log where reading stopped last, if it goes that far back. `lostFrom`: since when history was lost, if it does not. */
   async function open(client: mongo.MongoClient, { token, at }: Progress) {
     const stopped = token && { token, ...(at && { at }) };
-    const isSharded = databases.shards !== undefined;
-    const resumed = stopped && (await resumeChanges<Change>(client, stages, stopped, { isSharded }));
+    const resumed = stopped && (await resumeChanges<Change>(client, stages, stopped));
     if (resumed) return { cursor: resumed, progress: stopped, lostFrom: undefined };
     const operationTime = await clusterTimeOf(client);
     const cursor = await openChanges<Change>(client, stages);

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import mongoose from 'mongoose';
 import { databaseName } from '../../../src/mongo/databaseNames';
 import type * as Limits from '../../../src/limits';
-import { cursorOfLog } from '../../../src/events/clusterFeed';
+import { cursorOfLog } from '../../../src/events/deploymentFeed';
 import { eventually } from '../../api/http/eventually';
+import { LOST_POSITION } from '../../support/fixtures/events';
 import { client, type Json } from '../../support/client';
 import { makeKey, northwind } from '../../support/factories';
 import { recordCommands } from '../../support/recordedCommands';
@@ -174,9 +174,7 @@ test('include=object adds the object as the API shows it, or null if it is gone;
 test('a cursor that was altered is refused, and one from before the log is 410', async () => {
   const after = await now();
   expect((await operator(gateway).get(`/events?${query({ after: `${after}A` })}`)).status).toBe(400);
-  const [data] = JSON.parse(Buffer.from(after, 'base64url').toString()).slice(1);
-  const at = new mongoose.mongo.Timestamp({ t: 1_600_000_000, i: 1 });
-  const old = cursorOfLog({ token: { _data: data }, at });
+  const old = cursorOfLog(LOST_POSITION);
   const { status, body } = await operator(gateway).get(`/events?${query({ after: old })}`);
   expect([status, body.code]).toEqual([410, 'cursor_expired']);
 });

@@ -43,7 +43,8 @@ inBrowser('the reference', () => {
     await search.fill('nothing like this');
     await says(list(page), 'Nothing found for “nothing like this”');
     await search.fill('');
-    await page.locator('body').press('/');
+    await search.blur();
+    await page.keyboard.press('/');
     await hasFocus(search);
     await page.keyboard.type('list orders');
     await page.keyboard.press('Enter');
@@ -142,23 +143,6 @@ inBrowser('the reference', () => {
     expect(await page.locator(SAMPLE).innerText()).toContain('await fetch(');
     await page.getByText(/^\d+ fields of data/).click();
     await says(page, 'Number; unique in the organisation.');
-  });
-
-  test.each([
-    ['#/orders/list_orders', '/orders/list'],
-    ['#/Requests/LIST_request_messages?x=1', '/requests/list-messages'],
-    ['?again#/products/upsert_products', '/products/upsert'],
-  ])('a link of earlier versions, %s, leads to %s', async (old, path) => {
-    const page = await scene.visit('/errors');
-    await page.goto(`${scene.gateway.url}${DOCS}${old}`);
-    await page.waitForURL(`**${DOCS}${path}`);
-  });
-
-  test('a link of earlier versions to nothing says so, and one to a group leads to its operations', async () => {
-    const page = await scene.visit(`${DOCS}#/nope/nothing`);
-    await says(page.getByRole('alert'), 'There is no operation nope/nothing.');
-    await page.evaluate('location.hash = "#/Orders"');
-    await page.waitForFunction('document.getElementById("/orders").getBoundingClientRect().top < innerHeight');
   });
 
   test('says how to send a file, and does not try that', async () => {

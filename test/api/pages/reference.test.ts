@@ -15,12 +15,14 @@ afterAll(() => {
 });
 const page = async (path: string) => site.call(path, { headers: BROWSER });
 
-/** Where links from the list of operations lead, in the document's order. */
+/** The addresses of the operations, which the list links to, in the document's order. */
 async function addresses(): Promise<string[]> {
   const { text } = await page(DOCS);
-  const rows = [...text.matchAll(/<a href="([^"]+)" id="\/([^"]+)"/g)].map(([, href, old]) => [old, href]);
-  const found = new Map(rows as [string, string][]);
-  return OPERATIONS.map(({ tags, operationId }) => found.get(`${String(tags[0])}/${operationId}`)!);
+  const [, known = '[]'] = /<script type="application\/json" id="operations">(.*?)<\/script>/s.exec(text) ?? [];
+  const addressOf = new Map((JSON.parse(known) as { id: string; href: string }[]).map(({ id, href }) => [id, href]));
+  const found = OPERATIONS.map(({ operationId }) => addressOf.get(operationId)!);
+  for (const href of found) expect(text).toContain(`<a href="${href}">`);
+  return found;
 }
 
 const UNESCAPED: Record<string, string> = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#39;': "'" };

@@ -112,7 +112,7 @@ describe.each(Object.keys(WRITES))('If-Match of a write in %s', (api) => {
     const ifMatch = headerFor(await tagNow());
     const [status, fault] = await WRITES[api]!(ifMatch);
     expect(status).toBe(expected);
-    if (expected === 400) expect(fault).toMatchObject({ parameter: 'If-Match' });
+    if (expected === 400) expect(fault).toMatchObject({ parameter: 'If-Match', code: 'format' });
     if (ifMatch !== undefined && expected !== 400) expect(ifMatch.trim()).toMatch(new RegExp(IF_MATCH_PATTERN, 'u'));
     if (expected === 400) expect(ifMatch).not.toMatch(new RegExp(IF_MATCH_PATTERN, 'u'));
   });

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import mongoose, { type mongo } from 'mongoose';
+import type { mongo } from 'mongoose';
 import { Webhook } from 'standardwebhooks';
 import type { Organisation } from '../../../src/auth/principal';
 import { databaseName } from '../../../src/mongo/databaseNames';
-import { cursorOfLog, positionOfLog } from '../../../src/events/clusterFeed';
+import { cursorOfLog } from '../../../src/events/deploymentFeed';
 import { behindOf, operatorWebhookRows } from '../../../src/webhooks/operatorWebhook';
 import { eventually } from '../http/eventually';
+import { LOST_POSITION } from '../../support/fixtures/events';
 import { makeOrganisation } from '../../support/factories';
 import { driver, startGateway, type TestGateway } from '../../support/gateway';
 import { type Receiver, startReceiver, stopReceivers } from '../../support/receiver';
@@ -138,9 +139,7 @@ test('it hears that history was lost, and goes on', async () => {
   const organisation = await makeOrganisation(world.gateway);
   await world.gateway.drain();
   const rows = bare.db(world.gateway.databases.control.name).collection('operator_webhook');
-  const { position } = (await rows.findOne({}))! as unknown as { position: string };
-  const at = new mongoose.mongo.Timestamp({ t: 1_600_000_000, i: 1 });
-  const old = cursorOfLog({ ...positionOfLog(position)!, at });
+  const old = cursorOfLog(LOST_POSITION);
   await rows.updateOne({}, { $set: { position: old, due: new Date(0) } });
   await using _later = await world.start();
   const [gap] = await arrives(world.receiver, 1);

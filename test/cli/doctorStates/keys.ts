@@ -1,5 +1,5 @@
 import mongoose from 'mongoose';
-import { cursorOfLog } from '../../../src/events/clusterFeed';
+import { cursorOfLog } from '../../../src/events/deploymentFeed';
 import { type CommandLine, type Environment, makeOrganisation } from '../commandLine';
 import { at, changed, type Make, type Scene, type States } from '../../support/fixtures/doctorStates';
 

@@ -15,7 +15,7 @@ import { END, OF_ORGANISATION, TAILS } from './tail/changes';
  * (docs/decisions/operator-feed.md).
  */
 
-export interface WantedClusterEvents {
+export interface FeedFilter {
   /** Undefined for all types. */
   readonly types: ReadonlySet<string> | undefined;
   /** Undefined for all organisations. */
@@ -30,7 +30,7 @@ export interface OrganisationEventRow {
   readonly after: LogPosition;
 }
 
-export interface ClusterPage {
+export interface DeploymentPage {
   readonly events: readonly OrganisationEventRow[];
   readonly hasMore: boolean;
   readonly next: LogPosition;
@@ -60,24 +60,18 @@ interface EventInsert {
   readonly fullDocument?: EventRow;
 }
 
-export type ClusterFeed = ReturnType<typeof createClusterFeed>;
+export type DeploymentFeed = ReturnType<typeof createDeploymentFeed>;
 
-export function createClusterFeed({ streams, control, shards }: Pick<Databases, 'streams' | 'control' | 'shards'>) {
+export function createDeploymentFeed({ streams, control }: Pick<Databases, 'streams' | 'control'>) {
   const semaphore = createSemaphore(READS_AT_ONCE);
-  const isSharded = shards !== undefined;
 
-  async function read(
-    position: LogPosition | undefined,
-    wanted: WantedClusterEvents,
-    limit: number,
-    patience: Patience,
-  ) {
+  async function read(position: LogPosition | undefined, wanted: FeedFilter, limit: number, patience: Patience) {
     const client = await streams();
     const stages = stagesOf(control.name, wanted);
     // half, so that a page is late by half the patience at most
     const reading = { batch: limit + 1, wait: patience === 0 ? SHORT_WAIT : patience / 2 };
     const cursor = position
-      ? await resumeChanges<EventInsert>(client, stages, position, { ...reading, isSharded })
+      ? await resumeChanges<EventInsert>(client, stages, position, reading)
       : await openChanges<EventInsert>(client, stages, reading);
     if (!cursor) throw expired();
     try {
@@ -92,7 +86,7 @@ export function createClusterFeed({ streams, control, shards }: Pick<Databases, 
      * A page of wanted events after a position, which is undefined for the end of the log. @throws AppError cursor_expired if the log does not
      * go back that far
      */
-    read: (position: LogPosition | undefined, wanted: WantedClusterEvents, limit: number, patience: Patience) =>
+    read: (position: LogPosition | undefined, wanted: FeedFilter, limit: number, patience: Patience) =>
       semaphore(() => read(position, wanted, limit, patience)),
   };
 }
@@ -102,7 +96,7 @@ async function pageOf(
   position: LogPosition | undefined,
   limit: number,
   patience: Patience,
-): Promise<ClusterPage> {
+): Promise<DeploymentPage> {
   const collected: OrganisationEventRow[] = [];
   const { openedAt: at } = cursor;
   const began = performance.now();
@@ -130,7 +124,7 @@ async function pageOf(
   }
 }
 
-function stagesOf(control: string, { types, organisationId }: WantedClusterEvents): object[] {
+function stagesOf(control: string, { types, organisationId }: FeedFilter): object[] {
   const ours = {
     'ns.db': organisationId === undefined ? OF_ORGANISATION : databaseName(organisationId),
     'ns.coll': events.name,
