@@ -4,7 +4,7 @@ import { close as closeDialog } from '../dialog';
 import { Reading } from '../list';
 import { Menu } from '../menu';
 import { tell } from '../notices';
-import { Ago, Button, Chips, Facts, KeepsFocus, Problem } from '../parts';
+import { Ago, Button, Chips, type FactList, Facts, Heading, KeepsFocus, Problem } from '../parts';
 import {
   besideId,
   entitle,
@@ -204,12 +204,9 @@ export function endpointPage(onChange: () => void): PageOf {
         <p class="crumbs">
           <a href={listAddress('webhooks')}>Webhooks</a>
         </p>
-        <div class="heading">
-          <h1 id="endpoint-title" tabIndex={-1}>
-            {endpoint ? <Url of={endpoint.url} /> : 'Webhook endpoint'}
-          </h1>
+        <Heading id="endpoint-title" title={endpoint ? <Url of={endpoint.url} /> : 'Webhook endpoint'}>
           {endpoint && <EndpointState of={endpoint} />}
-        </div>
+        </Heading>
         <Problem failure={failure} again={reading.again} />
         {endpoint && failure?.code !== 'not_found' && (
           <>
@@ -236,7 +233,7 @@ export function endpointPage(onChange: () => void): PageOf {
   return { open, refresh: load, close };
 }
 
-function factsOf(endpoint: Endpoint): Parameters<typeof Facts>[0]['of'] {
+function factsOf(endpoint: Endpoint): FactList {
   const {
     types,
     customer_ids: customers,

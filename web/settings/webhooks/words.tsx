@@ -1,5 +1,6 @@
 import { Fragment, type JSX } from 'preact';
 import type { Answer } from '../api';
+import { inWords } from '../numbers';
 import { Ago, Chips, State } from '../parts';
 import { length, span } from '../time';
 
@@ -82,7 +83,7 @@ const KEPT = 30 * 86_400;
 /** How old the oldest event is that an endpoint has not got yet. */
 export function OldestUndelivered({ of: { lag_seconds: lag, waiting, state } }: { of: Endpoint }): JSX.Element {
   // a failing endpoint is sent no others, and they are not counted
-  const retries = `${events(waiting)} waiting to be retried${state === 'failing' ? '; later ones wait, too' : ''}`;
+  const retries = `${inWords(waiting, 'event')} waiting to be retried${state === 'failing' ? '; later ones wait, too' : ''}`;
   if (lag === 0 && waiting > 0) return <>{retries}</>;
   const words = lag === null ? 'not known' : lag === 0 ? 'none' : lag > KEPT ? 'more than 30 days' : span(lag);
   return (
@@ -92,9 +93,6 @@ export function OldestUndelivered({ of: { lag_seconds: lag, waiting, state } }: 
     </>
   );
 }
-
-/** `one event`, `3 events` */
-export const events = (count: number): string => (count === 1 ? 'one event' : `${count.toLocaleString('en')} events`);
 
 /** What went wrong: `HTTP 500`, or why there was no answer. Gateways of earlier versions stored statuses in a sentence. */
 export function errorText({ status, error }: Pick<Attempt, 'status' | 'error'>): string {
