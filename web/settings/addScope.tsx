@@ -77,7 +77,7 @@ export function MissingScopes({ of: key, refused }: MissingScopesProps): JSX.Ele
   const missing = [...latest].filter(([scope]) => scope !== '' && isMissing(scope));
   if (key.state !== 'active' || missing.length === 0) return null;
   return (
-    <ul class="info warning missing">
+    <ul class="info warning">
       {missing.map(([scope, at]) => (
         <li key={scope}>
           Requests got 403 for the missing scope <code>{scope}</code>, last <Ago at={at} />.{' '}

@@ -75,8 +75,12 @@ export function Histogram({ of: histogram, narrow }: HistogramProps): JSX.Elemen
         <span>{marked && histogram ? periodInWords(...spanOf(from, to)) : 'Listed requests'}</span>
         {histogram && (
           <>
-            <span class="successful">{count(sums.successful)} successful</span>
-            <span class="failed">{count(sums.failed)} failed</span>
+            <span>
+              <span class="swatch fine" /> {count(sums.successful)} successful
+            </span>
+            <span>
+              <span class="swatch faults" /> {count(sums.failed)} failed
+            </span>
           </>
         )}
       </p>
@@ -118,8 +122,8 @@ export function Histogram({ of: histogram, narrow }: HistogramProps): JSX.Elemen
                 if (detail === 0) choose(at, at);
               }}
             >
-              <span class="failed" style={{ height: lengthOf(failed) }} />
-              <span class="successful" style={{ height: lengthOf(successful) }} />
+              <span class="faults" style={{ height: lengthOf(failed) }} />
+              <span class="fine" style={{ height: lengthOf(successful) }} />
             </button>
           );
         })}

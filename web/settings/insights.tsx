@@ -172,7 +172,7 @@ function Pictures({ of: { period, currency, figures } }: { of: Insights }): JSX.
     <>
       {isCut && <p class="info warning">Only the first 1,000 groups are counted. Choose a shorter period.</p>}
       <Columns id="order-months" of={bucketsOf(orderMonths.data, period)} currency={currency} things={ORDERS} />
-      <div class="pair">
+      <div class="halves">
         <Ranking
           id="order-statuses"
           title="Orders by status"
@@ -191,7 +191,7 @@ function Pictures({ of: { period, currency, figures } }: { of: Insights }): JSX.
         />
       </div>
       <Columns id="quote-months" of={bucketsOf(quoteMonths.data, period)} currency={currency} things={QUOTES} />
-      <div class="pair">
+      <div class="halves">
         <Ranking
           id="customers"
           title="Top customers"

@@ -93,7 +93,7 @@ export function Details({ of: request }: { of: Request }): JSX.Element {
 export function CountsByKey({ of: { data }, code }: { of: Answer<'requestCounts'>; code: string }): JSX.Element {
   const hasScopes = data.some(({ missing_scopes: scopes }) => scopes.length > 0);
   return (
-    <div class="card counts-by-key">
+    <div class="card">
       <table class="rows" aria-label={`${code} by key`}>
         <HeadRow columns={['Key', 'Requests', ...(hasScopes ? ['Missing scopes'] : []), 'Last']} />
         <tbody>

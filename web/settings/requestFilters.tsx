@@ -83,7 +83,7 @@ export function FilterBar({ of: filters, keys, change, clear }: FilterBarProps):
   const { search, result, status, api, key, since, until } = filters;
   const isRange = until !== '' || !PERIODS.some(([hours]) => hours === since);
   return (
-    <div class="request-filters" role="group" aria-label="Filter requests">
+    <div class="filters" role="group" aria-label="Filter requests">
       <div class="request-search">
         <Icon name="search" />
         <input

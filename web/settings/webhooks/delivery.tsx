@@ -55,11 +55,7 @@ export function Details({ of: delivery, endpoint, by }: DetailsProps): JSX.Eleme
           </p>
         </>
       )}
-      {outcome instanceof Failure ? (
-        <Problem failure={outcome} />
-      ) : (
-        outcome && <OutcomeBox what="Sent again" of={outcome} />
-      )}
+      <OutcomeBox what="Sent again" of={outcome} />
       {log.length === 0 ? <p class="quiet">Not tried yet.</p> : <Attempts of={log} />}
       {last && !outcome && last.answer !== null && (
         <>

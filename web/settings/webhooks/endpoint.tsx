@@ -51,8 +51,9 @@ export function endpointPage(onChange: () => void): PageOf {
   }, draw);
   const statistics = new EndpointStatistics(draw);
   const deliveries = new Deliveries({ draw, refresh: load, accepted, missing: () => void checkGone(shownId()) });
-  /** Outcome of the last test event; `sending` while one is being sent. */
-  let outcome: Attempt | Failure | 'sending' | undefined;
+  /** Outcome of the last test event. */
+  let outcome: Attempt | Failure | undefined;
+  let isSending = false;
   /** Whether the endpoint accepted something sent manually. */
   let hasAccepted = false;
   let turn = 0;
@@ -88,6 +89,7 @@ export function endpointPage(onChange: () => void): PageOf {
   function close(): void {
     turn += 1;
     outcome = undefined;
+    isSending = false;
     hasAccepted = false;
     reading.clear();
     void statistics.show(undefined);
@@ -141,14 +143,16 @@ export function endpointPage(onChange: () => void): PageOf {
   }
 
   async function sendTest({ id }: Endpoint): Promise<void> {
-    if (outcome === 'sending') return;
+    if (isSending) return;
     const ownTurn = (turn += 1);
-    outcome = 'sending';
+    outcome = undefined;
+    isSending = true;
     draw();
     const done = await call('testEndpoint', { webhook_id: id }).catch(failureOf);
     // by now another endpoint is shown
     if (ownTurn !== turn) return;
     outcome = done;
+    isSending = false;
     if (!(done instanceof Failure)) hasAccepted ||= done.ok;
     else if (done.code === 'not_found') void checkGone(id);
     draw();
@@ -187,7 +191,7 @@ export function endpointPage(onChange: () => void): PageOf {
           </Button>
         )}
         {canSign && (
-          <Button isBusy={outcome === 'sending'} does={() => sendTest(endpoint)}>
+          <Button isBusy={isSending} does={() => sendTest(endpoint)}>
             Send test event
           </Button>
         )}
@@ -213,11 +217,8 @@ export function endpointPage(onChange: () => void): PageOf {
             <Why of={endpoint} hasAccepted={hasAccepted} last={deliveries.lastFailure} isLost={lost.has(endpoint.id)} />
             {settings.mayChange && actionsOf(endpoint)}
             <div role="status">
-              {outcome === 'sending' && <p class="hint">Sending a test event…</p>}
-              {outcome instanceof Failure && <Problem failure={outcome} again={() => sendTest(endpoint)} />}
-              {outcome && outcome !== 'sending' && !(outcome instanceof Failure) && (
-                <OutcomeBox what="Test event" of={outcome} />
-              )}
+              {isSending && <p class="hint">Sending a test event…</p>}
+              <OutcomeBox what="Test event" of={outcome} again={() => sendTest(endpoint)} />
             </div>
             <Facts of={factsOf(endpoint)} />
             {statistics.view()}

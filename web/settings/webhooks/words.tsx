@@ -1,7 +1,7 @@
 import { Fragment, type JSX } from 'preact';
-import type { Answer } from '../api';
+import { type Answer, Failure } from '../api';
 import { inWords } from '../numbers';
-import { Ago, Chips, State } from '../parts';
+import { Ago, Chips, Problem, State } from '../parts';
 import { length, span } from '../time';
 
 /* An endpoint's state in words. */
@@ -107,8 +107,18 @@ export function Outcome({ of: attempt }: { of: Attempt }): JSX.Element {
   );
 }
 
-/** The outcome of a manual attempt, with the endpoint's answer; `what` names the attempt. */
-export function OutcomeBox({ what, of: attempt }: { what: string; of: Attempt }): JSX.Element {
+interface OutcomeBoxProps {
+  /** Names the attempt. */
+  readonly what: string;
+  /** Undefined before, and while it is made. */
+  readonly of: Attempt | Failure | undefined;
+  readonly again?: () => unknown;
+}
+
+/** The outcome of a manual attempt with the endpoint's answer, or why it was not made. */
+export function OutcomeBox({ what, of: attempt, again }: OutcomeBoxProps): JSX.Element | null {
+  if (!attempt) return null;
+  if (attempt instanceof Failure) return <Problem failure={attempt} again={again} />;
   return (
     <div class={`outcome ${attempt.ok ? 'good' : 'bad'}`}>
       <p>
