@@ -76,10 +76,12 @@ export function Histogram({ of: histogram, narrow }: HistogramProps): JSX.Elemen
         {histogram && (
           <>
             <span>
-              <span class="swatch fine" /> {count(sums.successful)} successful
+              <span class="swatch fine" />
+              {count(sums.successful)} successful
             </span>
             <span>
-              <span class="swatch faults" /> {count(sums.failed)} failed
+              <span class="swatch faults" />
+              {count(sums.failed)} failed
             </span>
           </>
         )}
