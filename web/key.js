@@ -4,6 +4,7 @@
  */
 
 import { at } from './base';
+import { store, stored } from './storage';
 
 const PLACE = 'scopegate:key';
 /** The header of what a page asks by itself: it is no traffic of the key's organisation (src/gateway/recording.ts). */
@@ -73,7 +74,7 @@ export function fillKey(given = {}) {
 
 function forget() {
   asked += 1;
-  write('');
+  store('sessionStorage', PLACE, '');
   show({ key: undefined, scopes: undefined }, '');
 }
 
@@ -108,30 +109,12 @@ async function look(key, isOffered = false) {
     say('The gateway refuses this key: it is mistyped, expired, revoked, or not allowed from your address.');
     return;
   }
-  write(key);
+  // the demo's key is the page's own, and comes back in a new tab
+  store('sessionStorage', PLACE, key === demoKey ? undefined : key);
   if (answer?.ok) {
     const { key: about, organisation } = body;
     show({ key, scopes: about.scopes }, `${about.prefix}… · ${about.name}, ${organisation.name}`);
   } else show({ key, scopes: undefined }, `${key.slice(0, 13)}… · ${body?.title ?? 'The gateway cannot be reached'}`);
-}
-
-// a browser may block storage: the key is then kept until the page is left
-function read() {
-  try {
-    return sessionStorage.getItem(PLACE);
-  } catch {
-    return null;
-  }
-}
-
-function write(key) {
-  try {
-    // the demo's key is the page's own, and comes back in a new tab
-    if (key === demoKey) sessionStorage.removeItem(PLACE);
-    else sessionStorage.setItem(PLACE, key);
-  } catch {
-    // not kept
-  }
 }
 
 const form = document.getElementById('key');
@@ -166,6 +149,6 @@ form.addEventListener('submit', (event) => {
 });
 known.querySelector('button').addEventListener('click', forget);
 looked = (async () => {
-  const kept = read();
+  const kept = stored('sessionStorage', PLACE);
   if (kept ?? demoKey) await look(kept ?? demoKey, !kept);
 })();

@@ -1,5 +1,6 @@
 import type { SearchEntry } from '../src/pages/searchEntry';
 import { at } from './base';
+import { element } from './element';
 import { hasAll, wordsOf } from './match';
 
 /* The search of all pages: a dialog that the button in the bar or Ctrl-K opens. What it looks at is loaded when it is opened first. */
@@ -44,7 +45,6 @@ async function load(): Promise<readonly SearchEntry[]> {
 
 /** A combobox with its listbox (WAI-ARIA practices): the focus stays in the field, the arrow keys choose. */
 function createDialog() {
-  const dialog = element('dialog', { class: 'search', 'aria-label': 'Search' });
   const field = element('input', {
     type: 'text',
     role: 'combobox',
@@ -58,7 +58,7 @@ function createDialog() {
   });
   const list = element('div', { id: 'found', role: 'listbox', 'aria-label': 'Found' });
   const status = element('p', { role: 'status' });
-  dialog.append(field, list, status);
+  const dialog = element('dialog', { class: 'search', 'aria-label': 'Search' }, field, list, status);
   document.body.append(dialog);
 
   let options: readonly HTMLElement[] = [];
@@ -135,20 +135,11 @@ function saidOf(count: number, text: string): string {
 }
 
 function optionOf({ kind, title, href, detail = '' }: SearchEntry, index: number): HTMLElement {
-  const option = element('a', { id: `found-${index}`, role: 'option', href: at(href), tabindex: '-1' });
-  const [name, beside, of] = [element('span', {}), element('small', {}), element('em', {})];
-  name.textContent = title;
-  beside.textContent = detail;
-  of.textContent = KINDS[kind];
-  option.append(name, beside, of);
-  return option;
-}
-
-function element<K extends keyof HTMLElementTagNameMap>(
-  name: K,
-  attributes: Readonly<Record<string, string>>,
-): HTMLElementTagNameMap[K] {
-  const made = document.createElement(name);
-  for (const [attribute, value] of Object.entries(attributes)) made.setAttribute(attribute, value);
-  return made;
+  return element(
+    'a',
+    { id: `found-${index}`, role: 'option', href: at(href), tabindex: '-1' },
+    element('span', {}, title),
+    element('small', {}, detail),
+    element('em', {}, KINDS[kind]),
+  );
 }

@@ -92,7 +92,7 @@ export const landing = (purpose?: string, call?: FirstCall): Page => ({
   body: (visit) =>
     html`<div class="hero">
         <section aria-labelledby="title">
-          <p class="state hint" id="status" role="status" data-state="unknown">Checking…</p>
+          <p class="hint" id="status" role="status" data-state="unknown">Checking…</p>
           <h1 id="title">One schema.<br />Three APIs.<br />Scoped keys.</h1>
           <p class="lead">${purpose ?? PURPOSE}</p>
           <p class="buttons">

@@ -1,3 +1,5 @@
+import { store, stored } from '../storage';
+
 /* What GraphiQL keeps in this browser, never a key, and the tabs it opens with. */
 
 const TABS_KEY = 'graphiql:tabState';
@@ -23,11 +25,12 @@ const KEYS = /\w*[0-9A-Za-z]{22}_[0-9A-Za-z]{49}/g;
  */
 export function createStorage(headers) {
   const memory = new Map();
-  const readKept = (name) => (LISTS.has(name) ? withHeaders(name, headers) : read(name));
+  const readKept = (name) => (LISTS.has(name) ? withHeaders(name, headers) : stored('localStorage', name));
   return {
     getItem: (name) => (name === TABS_KEY ? null : (memory.get(name) ?? (KEPT.has(name) ? readKept(name) : null))),
-    setItem: (name, value) => (KEPT.has(name) ? write(name, withoutKeys(name, value)) : memory.set(name, value)),
-    removeItem: (name) => (KEPT.has(name) ? write(name, undefined) : memory.delete(name)),
+    setItem: (name, value) =>
+      KEPT.has(name) ? store('localStorage', name, withoutKeys(name, value)) : memory.set(name, value),
+    removeItem: (name) => (KEPT.has(name) ? store('localStorage', name) : memory.delete(name)),
     clear: () => memory.clear(),
     get length() {
       return memory.size;
@@ -57,27 +60,9 @@ function keptOf({ headers: _left, operationName, ...item }) {
 /** Stored JSON; an empty object if it is missing or invalid. */
 function parsed(name) {
   try {
-    return JSON.parse(read(name)) ?? {};
+    return JSON.parse(stored('localStorage', name)) ?? {};
   } catch {
     return {};
-  }
-}
-
-// a browser may block storage
-function read(name) {
-  try {
-    return localStorage.getItem(name);
-  } catch {
-    return null;
-  }
-}
-
-function write(name, value) {
-  try {
-    if (value === undefined) localStorage.removeItem(name);
-    else localStorage.setItem(name, value);
-  } catch {
-    // nothing is kept
   }
 }
 

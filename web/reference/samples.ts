@@ -1,5 +1,7 @@
 import { tokensOf } from '../../src/pages/tokens';
 import { LANGUAGES, type SampleRequest } from '../../src/pages/samples';
+import { element } from '../element';
+import { store, stored } from '../storage';
 import { newUuid } from '../uuid';
 import { requestOf } from './request';
 
@@ -41,34 +43,15 @@ const MOST_HIGHLIGHTED = 50_000;
 
 export function highlighted(text: string): readonly (string | Node)[] {
   if (text.length > MOST_HIGHLIGHTED) return [text];
-  return tokensOf(text).map(({ kind, text: piece }) => {
-    if (kind === undefined) return piece;
-    const span = document.createElement('span');
-    span.className = kind;
-    span.textContent = piece;
-    return span;
-  });
+  return tokensOf(text).map(({ kind, text: piece }) =>
+    kind === undefined ? piece : element('span', { class: kind }, piece),
+  );
 }
 
 /** The language that was chosen last, for all operations. */
 function remember(): void {
   for (const input of document.querySelectorAll<HTMLInputElement>('[name=language]')) {
-    input.addEventListener('change', () => {
-      stored((storage) => {
-        storage.setItem(LANGUAGE, input.id);
-      });
-    });
-    stored((storage) => {
-      if (storage.getItem(LANGUAGE) === input.id) input.checked = true;
-    });
-  }
-}
-
-// a browser may block storage
-function stored(work: (storage: Storage) => void): void {
-  try {
-    work(localStorage);
-  } catch {
-    // not kept
+    input.addEventListener('change', () => store('localStorage', LANGUAGE, input.id));
+    if (stored('localStorage', LANGUAGE) === input.id) input.checked = true;
   }
 }

@@ -1,4 +1,5 @@
 import { copy } from '../copy';
+import { element } from '../element';
 import type * as Key from '../key.js';
 import { newUuid } from '../uuid';
 import { controlsOf, requestOf, valuesOf } from './request';
@@ -71,7 +72,7 @@ export function tryIt(form: HTMLFormElement, curl: () => string): void {
       answer.replaceChildren(...answered(response, content, ms));
     } catch {
       output.replaceChildren('');
-      answer.replaceChildren(element('p', 'bad', UNREACHABLE));
+      answer.replaceChildren(element('p', { class: 'bad' }, UNREACHABLE));
     }
     isBusy = false;
     answer.removeAttribute('aria-busy');
@@ -123,37 +124,23 @@ function markScopes({ scopes }: { readonly scopes?: readonly string[] }): void {
 
 function answered(response: Response, text: string, ms: number): readonly Node[] {
   const { status, headers } = response;
-  const head = element('p', 'answer-head');
-  head.append(
-    element('b', `pill ${status < 400 ? 'good' : 'bad'}`, `HTTP ${String(status)}`),
-    ` ${String(ms)} ms · ${sizeOf(text)}`,
-  );
-  const code = element('code', '');
-  code.append(...highlighted(indented(text) || 'No body'));
-  const pre = element('pre', '');
-  pre.tabIndex = 0;
-  pre.setAttribute('aria-label', 'Answer body');
-  pre.append(code);
-  const block = element('div', 'code');
-  block.append(pre);
-  const details = element('details', '');
   const lines = [...headers].map(([name, value]) => `${name}: ${value}`);
-  const list = element('pre', '', lines.join('\n'));
-  list.tabIndex = 0;
-  list.setAttribute('aria-label', 'Answer headers');
-  details.append(element('summary', '', `${String(lines.length)} headers`), list);
-  return [head, details, block];
-}
-
-function element<K extends keyof HTMLElementTagNameMap>(
-  name: K,
-  className: string,
-  text = '',
-): HTMLElementTagNameMap[K] {
-  const made = document.createElement(name);
-  made.className = className;
-  made.textContent = text;
-  return made;
+  const code = element('code', {}, ...highlighted(indented(text) || 'No body'));
+  return [
+    element(
+      'p',
+      { class: 'answer-head' },
+      element('b', { class: `pill ${status < 400 ? 'good' : 'bad'}` }, `HTTP ${status}`),
+      ` ${ms} ms · ${sizeOf(text)}`,
+    ),
+    element(
+      'details',
+      {},
+      element('summary', {}, `${lines.length} headers`),
+      element('pre', { tabindex: '0', 'aria-label': 'Answer headers' }, lines.join('\n')),
+    ),
+    element('div', { class: 'code' }, element('pre', { tabindex: '0', 'aria-label': 'Answer body' }, code)),
+  ];
 }
 
 function sizeOf(text: string): string {

@@ -5,7 +5,6 @@ import { close } from './dialog';
 import { changed, mayMake } from './keyChanges';
 import { shownName } from './keyNames';
 import { isOffered, ScopeChanges } from './keyScopes';
-import { say } from './page';
 import { Ago, Button } from './parts';
 
 /* What a key lacks, as its requests that got 403 show, and the button that adds it. */
@@ -37,7 +36,7 @@ function addScope(id: string, scope: string): void {
     changed,
     async prepare() {
       key = await call('key', { key_id: id });
-      if (key.scopes.includes(scope)) return () => say(`The key has ${scope} by now.`);
+      if (key.scopes.includes(scope)) return `The key has ${scope} by now.`;
       if (key.state !== 'active') throw new Failure(`The key is ${key.state}.`, { code: 'not_found' });
       return undefined;
     },
@@ -48,10 +47,7 @@ function addScope(id: string, scope: string): void {
       // somebody else may have changed the others meanwhile
       const { scopes } = await call('key', { key_id: id });
       await call('update', { key_id: id, scopes: [...new Set([...scopes, scope])] });
-      return () => {
-        say(`Added ${scope}.`);
-        changed();
-      };
+      return `Added ${scope}.`;
     },
   });
 }
@@ -81,7 +77,7 @@ export function MissingScopes({ of: key, refused }: MissingScopesProps): JSX.Ele
   const missing = [...latest].filter(([scope]) => scope !== '' && isMissing(scope));
   if (key.state !== 'active' || missing.length === 0) return null;
   return (
-    <ul class="info warning missing">
+    <ul class="info warning">
       {missing.map(([scope, at]) => (
         <li key={scope}>
           Requests got 403 for the missing scope <code>{scope}</code>, last <Ago at={at} />.{' '}

@@ -11,6 +11,7 @@ const LIVE_PAGE = new RegExp(`^${LIVE}(?=/(?:${SETTINGS_PAGES.join('|')})\\b)`);
 
 /** The address of a path of the gateway, which may be an address already; `/settings/keys` is that of the data that is shown. */
 export function addressOf(path: string): string {
+  if (!path.startsWith('/')) return path;
   const address = BASE !== '' && path.startsWith(at('/')) ? path : at(path);
   return address.replace(LIVE_PAGE, ROOT);
 }

@@ -1,6 +1,5 @@
 import { at } from '../base';
 import type { Calls } from './calls';
-import { noteFound, noteLost, readLost } from './retries';
 import { DOCUMENTS, firstCalls, type PageName } from '../../src/settings/documents';
 import { type Link, tell } from './notices';
 
@@ -114,6 +113,17 @@ export async function call<Operation extends keyof Calls>(
   if (error) throw new Failure(messageOf(answer.errors?.[0]), { code: error.code, faults: error.errors });
   const { data } = answer as { data: Answer<Operation> | { value: Answer<Operation> } };
   return 'value' in data ? data.value : data;
+}
+
+/** `call` of something that may not exist: null if it does not. @throws Failure */
+export async function find<Operation extends keyof Calls>(
+  operation: Operation,
+  variables: Calls[Operation]['variables'],
+): Promise<Answer<Operation> | null> {
+  const [answer, failure] = await settled(call(operation, variables));
+  if (!failure) return answer;
+  if (failure.code === 'not_found') return null;
+  throw failure;
 }
 
 type Variables = { readonly [Operation in keyof Calls]?: Calls[Operation]['variables'] };
@@ -243,40 +253,4 @@ export function settled<Result>(work: Promise<Result>) {
 /** A failure's message without its advice. */
 export function reason({ message }: Failure): string {
   return message.replace(/ Try again\.$/, '');
-}
-
-interface LatestRun {
-  readonly drop: () => void;
-  readonly attempt: <Result>(
-    work: () => Promise<Result>,
-    show: (failure: Failure | undefined) => void,
-    again?: () => unknown,
-  ) => Promise<Result | undefined>;
-}
-
-/**
- * Runs work of which only the newest run counts: for a run that was overtaken or dropped meanwhile, `attempt` resolves with undefined
- * and shows no failure. Work that may be repeated unasked is passed as `again`: it is repeated when the gateway is back (retries.ts),
- * and until then the page shows its failure.
- */
-export function createLatestRun(): LatestRun {
-  const owner = {};
-  let run = 0;
-  return {
-    drop() {
-      run += 1;
-      noteFound(owner);
-    },
-    async attempt(work, show, again) {
-      run += 1;
-      const ownRun = run;
-      const [result, failure] = await settled(work());
-      if (ownRun !== run) return undefined;
-      const isLost = again !== undefined && failure?.isUnsure === true;
-      show(isLost ? undefined : failure);
-      if (isLost) noteLost(owner, again, reason(failure));
-      else if (noteFound(owner) && !failure) void readLost();
-      return result;
-    },
-  };
 }

@@ -3,12 +3,13 @@ import { useContext } from 'preact/hooks';
 import { Failure, failureOf, reason, sentence, settled } from './api';
 import { close, isOpen, open, redraw, type Shown } from './dialog';
 import { failureNotice, Notice } from './notices';
+import { say } from './page';
 import { OptionList, type Options, Problem } from './parts';
 
 /* Dialogs that confirm a change, and their fields. If somebody else has made a change too, or an answer was lost, the page is read again. */
 
-/** Runs once the dialog is closed. */
-export type Next = (() => void) | undefined;
+/** What is said, or done, once the dialog is closed. */
+export type Next = string | (() => void) | undefined;
 
 export interface Question {
   readonly title: string;
@@ -27,9 +28,9 @@ export interface Question {
   readonly asks?: boolean;
   /** What remains uncertain if the gateway may have made the change although the work failed. */
   readonly doubt?: string;
-  /** Called if the page may be out of date: after a failure, and again when the dialog closes. */
+  /** Called if the page may be out of date: after the change, after a failure, and then again when the dialog closes. */
   readonly changed?: () => void;
-  /** Runs before the main button is offered. If it resolves with a function, the dialog closes and that runs instead. */
+  /** Runs before the main button is offered. If it resolves with something, the dialog closes, and that is said or done instead. */
   readonly prepare?: () => Promise<Next>;
 }
 
@@ -67,10 +68,8 @@ class Asking {
     if (!isOpen(this.dialog)) return;
     this.status = '';
     if (next instanceof Failure) this.failure = next;
-    else if (next) {
-      close();
-      next();
-    } else this.isReady = true;
+    else if (next === undefined) this.isReady = true;
+    else this.#end(next);
     redraw();
   }
 
@@ -95,8 +94,14 @@ class Asking {
       return;
     }
     this.#notice?.remove();
+    this.#end(next);
+    this.question.changed?.();
+  }
+
+  #end(next: Next): void {
     if (isOpen(this.dialog)) close();
-    next?.();
+    if (typeof next === 'string') say(next);
+    else next?.();
   }
 
   /** Clears a fault once its field is changed. */

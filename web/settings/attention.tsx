@@ -1,7 +1,8 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { type Answer, call, callOf, type Key, now, settings } from './api';
+import { type Answer, call, callOf, type Key, now } from './api';
 import { firstCalls } from '../../src/settings/documents';
-import type { KeyActions } from './keys';
+import { mayMake } from './keyChanges';
+import { rotateKey } from './keyDialogs';
 import { KeyLink, keyText, noteNames, shownName } from './keyNames';
 import { Ago, Button } from './parts';
 import { type Attempt, errorText, type Endpoint, EndpointState, Url } from './webhooks/words';
@@ -59,13 +60,8 @@ async function readFailing(endpoints: readonly Endpoint[]): Promise<readonly Fai
   return withAttempts;
 }
 
-interface AttentionProps extends Pick<KeyActions, 'rotate'> {
-  readonly of: Attention;
-}
-
-export function NeedsAttention({ of: { expiring, unused, failing }, rotate }: AttentionProps): JSX.Element | null {
+export function NeedsAttention({ of: { expiring, unused, failing } }: { of: Attention }): JSX.Element | null {
   if (expiring.length + unused.data.length + failing.length === 0) return null;
-  const mayRotate = settings.mayChange && settings.hasPlan;
   const [expire, more] = [expiring.length === 1 ? 'key expires' : 'keys expire', unused.has_more ? 'More than ' : ''];
   return (
     <section class="card attention" aria-labelledby="attention-title">
@@ -78,8 +74,8 @@ export function NeedsAttention({ of: { expiring, unused, failing }, rotate }: At
             <span>
               <KeyLink id={key.id} /> <code>{keyText(key)}</code> expires <Ago at={key.expires_at} />
             </span>
-            {mayRotate && key.kind === 'key' && (
-              <Button label={`Rotate ${shownName(key)}`} does={() => rotate(key)}>
+            {mayMake && key.kind === 'key' && (
+              <Button label={`Rotate ${shownName(key)}`} does={() => rotateKey(key)}>
                 Rotate…
               </Button>
             )}

@@ -4,9 +4,9 @@ import { UUID } from '../../src/units';
 import { type Answer, callOf } from './api';
 import { Csv, type EventFilters } from './csv';
 import { EventTable, OTHERS } from './events';
-import { KeyChoice, readChoice } from './keyNames';
+import { createNewestKeys, KeyChoice } from './keyNames';
 import { List, Reading } from './list';
-import { Button, Filter, Folded, OptionList, type Options } from './parts';
+import { Button, Filter, Folded, Heading, OptionList, type Options } from './parts';
 import { choose, chosen, placeOf } from './route';
 import { EVENTS } from './sentences';
 import { startOf } from './time';
@@ -36,6 +36,7 @@ export function auditPage() {
   let filters = NOTHING;
   const events = new List<Answer<'events'>>((cursor) => call('events', { ...asked(filters), cursor }), draw);
   const members = new Reading<Answer<'members'>>(() => call('members'), draw);
+  const newestKeys = createNewestKeys(call, draw, () => filters.key ?? '');
   const csv = new Csv(draw);
 
   function change(changes: Partial<Chosen>): void {
@@ -51,15 +52,12 @@ export function auditPage() {
 
   function draw(): void {
     const { action, actor, key, since, until } = filters;
-    const isFiltered = NAMES.some((name) => filters[name] !== null);
+    const count = NAMES.filter((name) => filters[name] !== null).length;
     // the focused button may disappear
     const hadFocus = place.querySelector('#csv-buttons')?.contains(document.activeElement) === true;
     render(
       <>
-        <div class="heading">
-          <h1 id="audit-title" tabIndex={-1}>
-            Audit log
-          </h1>
+        <Heading id="audit-title" title="Audit log">
           <button
             class="button"
             type="button"
@@ -68,8 +66,8 @@ export function auditPage() {
           >
             {csv.isReading ? 'Stop' : 'Download CSV'}
           </button>
-        </div>
-        <Folded count={NAMES.filter((name) => filters[name] !== null).length} class="filters">
+        </Heading>
+        <Folded count={count} class="filters">
           <Filter
             label="What"
             of={action ?? ''}
@@ -89,10 +87,10 @@ export function auditPage() {
             options={[['', 'Anyone'], ...peopleOf(members.value?.data ?? [], actor), ...OTHERS]}
             change={(to) => change({ actor: to || null })}
           />
-          <KeyChoice of={key} change={(to) => change({ key: to })} />
+          <KeyChoice of={key ?? ''} keys={newestKeys} change={(to) => change({ key: to || null })} />
           <DateFilter label="From" of={since} change={(to) => change({ since: to })} />
           <DateFilter label="To" of={until} change={(to) => change({ until: to })} />
-          {isFiltered && <Button does={clear}>Clear filters</Button>}
+          {count > 0 && <Button does={clear}>Clear filters</Button>}
         </Folded>
         <div
           class={`info ${csv.actions.length > 0 ? 'warning' : ''}`}
@@ -137,7 +135,7 @@ export function auditPage() {
         since: valid('since', isDay),
         until: valid('until', isDay),
       };
-      await Promise.all([events.load(), members.load(), readChoice(call, filters.key, draw)]);
+      await Promise.all([events.load(), members.load(), newestKeys.load()]);
     },
     refresh: events.load,
   };

@@ -222,7 +222,7 @@ interface MarksProps {
 
 /** A link over each bucket. The tab key stops at one of them, from which the arrow keys lead to the others. */
 function Marks({ of: marks, shown, show }: MarksProps): JSX.Element {
-  const { list, tabIndexOf, stopAt, move } = useTabStop<HTMLUListElement>(marks.length, marks.length - 1);
+  const { list, attributesOf } = useTabStop<HTMLUListElement>(marks.length, marks.length - 1, show);
   return (
     <ul class="marks" ref={list} style={{ left: `${LEFT}px`, right: `${RIGHT}px` }}>
       {marks.map(({ span, href, numbers }, index) => (
@@ -231,17 +231,8 @@ function Marks({ of: marks, shown, show }: MarksProps): JSX.Element {
             class={index === shown ? 'shown' : undefined}
             {...(href === undefined ? { role: 'img' as const } : { href })}
             aria-label={`${span.local}: ${numbers.map(({ name, text }) => `${name} ${text}`).join(', ')}`}
-            tabIndex={tabIndexOf(index)}
             onMouseEnter={() => show(index)}
-            onFocus={() => {
-              stopAt(index);
-              show(index);
-            }}
-            onBlur={() => show(undefined)}
-            onKeyDown={(event) => {
-              if (event.key === 'Escape') show(undefined);
-              move(event, index);
-            }}
+            {...attributesOf(index)}
           />
         </li>
       ))}

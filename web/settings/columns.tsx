@@ -30,7 +30,7 @@ const LABELS = 6;
 /** A column for each month or year. One under the pointer or with the focus shows its exact values. */
 export function Columns({ id, of: buckets, currency, things }: ColumnsProps): JSX.Element {
   const [shown, setShown] = useState<number>();
-  const { list, tabIndexOf, stopAt, move } = useTabStop<HTMLUListElement>(buckets.length, Infinity);
+  const { list, attributesOf } = useTabStop<HTMLUListElement>(buckets.length, Infinity, setShown);
   const [, many] = things;
   const by = buckets.some(({ year }) => year !== undefined) ? 'month' : 'year';
   const title = `${many.charAt(0).toUpperCase()}${many.slice(1)} by ${by}`;
@@ -65,17 +65,8 @@ export function Columns({ id, of: buckets, currency, things }: ColumnsProps): JS
                   role="img"
                   class={index === shown ? 'shown' : undefined}
                   aria-label={`${name}: ${amount(minor, currency)} in ${counted(bucket.count, things)}`}
-                  tabIndex={tabIndexOf(index)}
                   onMouseEnter={() => setShown(index)}
-                  onFocus={() => {
-                    stopAt(index);
-                    setShown(index);
-                  }}
-                  onBlur={() => setShown(undefined)}
-                  onKeyDown={(event) => {
-                    if (event.key === 'Escape') setShown(undefined);
-                    move(event, index);
-                  }}
+                  {...attributesOf(index)}
                 >
                   <span class="column" style={{ height: `${(value / top) * 100}%` }}>
                     {value > 0 && (

@@ -21,6 +21,8 @@ interface State {
 }
 
 let shown: Shown | undefined;
+/** How many dialogs were opened: each is drawn from scratch. */
+let count = 0;
 /** What had the focus before a dialog was opened. */
 let opener: HTMLElement | null = null;
 /** Whether the page itself is going back in the history, after a dialog was closed. */
@@ -41,6 +43,7 @@ export function open(dialog: Shown): void {
   if (!isDialogState()) history.pushState(noteDialog(true), '');
   if (!shown) opener = active();
   shown = dialog;
+  count += 1;
   redraw();
 }
 
@@ -63,15 +66,7 @@ export function close(): void {
 
 /** Draws the open dialog anew. */
 export function redraw(): void {
-  render(shown ? <Modal key={numberOf(shown)} of={shown} /> : null, byId('dialogs'));
-}
-
-const numbers = new WeakMap<Shown, number>();
-let opened = 0;
-
-function numberOf(dialog: Shown): number {
-  if (!numbers.has(dialog)) numbers.set(dialog, (opened += 1));
-  return numbers.get(dialog) ?? 0;
+  render(shown ? <Modal key={count} of={shown} /> : null, byId('dialogs'));
 }
 
 function Modal({ of: dialog }: { of: Shown }): JSX.Element {

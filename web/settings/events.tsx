@@ -2,8 +2,9 @@ import './events.css';
 import { Fragment, type JSX } from 'preact';
 import type { Event } from './csv';
 import type { List, Page } from './list';
-import { Cell, Head, type Options, Table } from './parts';
+import { type Options } from './parts';
 import { type Change, changesOf, partsOf } from './sentences';
+import { Cell, Head, Table } from './table';
 import { clockOf, dayInWords, exact } from './time';
 
 /* Events of the audit log, newest first, by day. */
@@ -60,9 +61,7 @@ function Row({ of: event }: { of: Event }): JSX.Element {
         )}
       </Cell>
       <Head label="What">
-        {partsOf(event).map((part, place) => (
-          <Fragment key={place}>{part}</Fragment>
-        ))}
+        {partsOf(event)}
         <Changes of={changesOf(event)} />
       </Head>
       <Cell label="Who">

@@ -1,5 +1,6 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { formatAmount } from '../../clients/typescript/src/money';
+import { HeadRow } from './table';
 
 /* Figures of Insights: how they are written, the card of each, and rankings with bars. */
 
@@ -55,15 +56,7 @@ export function Ranking({ id, title, columns, of: ranks, currency, none }: Ranki
       ) : (
         <div>
           <table class="ranking" aria-labelledby={id}>
-            <thead>
-              <tr>
-                {columns.map((name) => (
-                  <th scope="col" key={name}>
-                    {name}
-                  </th>
-                ))}
-              </tr>
-            </thead>
+            <HeadRow columns={columns} />
             <tbody>
               {ranks.map(({ key, name, count, minor, size }) => (
                 <tr key={key}>

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import type { Answer } from './api';
 import { count } from './numbers';
 import { useTabStop } from './tabStop';
-import { exact } from './time';
+import { CLOCK, clockOf, createFormat, DAY, exact } from './time';
 
 /* Bars of the listed requests over time. Clicking one, or dragging over several, narrows the period to them; arrow keys move between them. */
 
@@ -16,20 +16,16 @@ interface HistogramProps {
   readonly narrow: (since: string, until: string) => void;
 }
 
-const CLOCK = { hour: '2-digit', minute: '2-digit' } as const;
-const DAY = new Intl.DateTimeFormat('en-GB', { weekday: 'short', day: 'numeric', month: 'short' });
-const MINUTES = new Intl.DateTimeFormat('en-GB', CLOCK);
-const SECONDS = new Intl.DateTimeFormat('en-GB', { ...CLOCK, second: '2-digit' });
+const dayOf = createFormat({ weekday: 'short', ...DAY });
+const clockWithSeconds = createFormat({ ...CLOCK, second: '2-digit' });
 /** The least length of a part of a bar, in percent. */
 const LEAST = 3;
 
 /** `Sat 28 Nov, 10:00 – 13:00`, in local time. */
 export function periodInWords(since: string, until: string): string {
-  const [from, to] = [new Date(since), new Date(until)];
-  const clock = [from, to].every((time) => time.getTime() % 60_000 === 0) ? MINUTES : SECONDS;
-  const day = DAY.format(from);
-  const endDay = DAY.format(to) === day ? '' : `${DAY.format(to)}, `;
-  return `${day}, ${clock.format(from)} – ${endDay}${clock.format(to)}`;
+  const clock = [since, until].every((time) => Date.parse(time) % 60_000 === 0) ? clockOf : clockWithSeconds;
+  const [day, endDay] = [dayOf(since), dayOf(until)];
+  return `${day}, ${clock(since)} – ${endDay === day ? '' : `${endDay}, `}${clock(until)}`;
 }
 
 const endOf = (start: string, seconds: number): string => new Date(Date.parse(start) + seconds * 1000).toISOString();
@@ -48,7 +44,9 @@ export function Histogram({ of: histogram, narrow }: HistogramProps): JSX.Elemen
   const [marked, setMarked] = useState<readonly [from: number, to: number]>();
   const [isDragging, setDragging] = useState(false);
   const { intervals = [], interval_seconds: seconds = 1 } = histogram ?? {};
-  const { list: place, tabIndexOf, stopAt, move } = useTabStop<HTMLDivElement>(intervals.length, 0);
+  const { list: place, attributesOf } = useTabStop<HTMLDivElement>(intervals.length, 0, (at) =>
+    setMarked(at === undefined ? undefined : [at, at]),
+  );
   const last = intervals.length - 1;
   const highest = Math.max(1, ...intervals.map(({ successful, failed }) => successful + failed));
   const lengthOf = (requests: number): string =>
@@ -77,8 +75,14 @@ export function Histogram({ of: histogram, narrow }: HistogramProps): JSX.Elemen
         <span>{marked && histogram ? periodInWords(...spanOf(from, to)) : 'Listed requests'}</span>
         {histogram && (
           <>
-            <span class="successful">{count(sums.successful)} successful</span>
-            <span class="failed">{count(sums.failed)} failed</span>
+            <span>
+              <span class="swatch fine" />
+              {count(sums.successful)} successful
+            </span>
+            <span>
+              <span class="swatch faults" />
+              {count(sums.failed)} failed
+            </span>
           </>
         )}
       </p>
@@ -112,22 +116,16 @@ export function Histogram({ of: histogram, narrow }: HistogramProps): JSX.Elemen
               key={start}
               type="button"
               class={marked && at >= from && at <= to ? 'marked' : undefined}
-              tabIndex={tabIndexOf(at)}
               aria-label={`${period}: ${count(successful)} successful, ${count(failed)} failed`}
               title={exact(start)}
-              onFocus={() => {
-                stopAt(at);
-                setMarked([at, at]);
-              }}
-              onBlur={() => setMarked(undefined)}
-              onKeyDown={(event) => move(event, at)}
+              {...attributesOf(at)}
               // of a pointer, onPointerUp has chosen
               onClick={({ detail }) => {
                 if (detail === 0) choose(at, at);
               }}
             >
-              <span class="failed" style={{ height: lengthOf(failed) }} />
-              <span class="successful" style={{ height: lengthOf(successful) }} />
+              <span class="faults" style={{ height: lengthOf(failed) }} />
+              <span class="fine" style={{ height: lengthOf(successful) }} />
             </button>
           );
         })}

@@ -4,7 +4,7 @@ import { Columns, type Things } from './columns';
 import { number, type Rank, Ranking } from './figures';
 import { Reading } from './list';
 import { bucketsOf, INSIGHT_PERIODS, type InsightPeriod, spanOf } from './months';
-import { Button, Empty, Filter, KeepsFocus, Problem, Segments } from './parts';
+import { Button, Empty, Filter, Heading, KeepsFocus, Problem, Segments } from './parts';
 import { choose, chosen, isShown, type PageOf, placeOf } from './route';
 import './insights.css';
 
@@ -34,34 +34,33 @@ export function insightsPage(): PageOf {
   const place = placeOf('insights');
   /** What is shown unless the address has another period: all, if there is nothing in the usual one. */
   let usual: InsightPeriod = USUAL;
-  const periodWanted = (): InsightPeriod =>
-    INSIGHT_PERIODS.find(([period]) => period === chosen('period'))?.[0] ?? usual;
-  const currencyWanted = (): string => {
-    const currency = chosen('currency') ?? '';
-    return /^[A-Z]{3}$/.test(currency) ? currency : settings.currency;
-  };
+  /** Kept, since the answer may arrive when the address is that of another page. */
+  let wanted: Wanted = { period: undefined, currency: settings.currency };
   const insights = new Reading<Insights>(async () => {
-    const found = await readInsights(periodWanted(), currencyWanted());
-    if (found.currencies.length > 0 || chosen('period') !== null || found.period === 'all') return found;
+    const { period, currency } = wanted;
+    const found = await readInsights(period ?? usual, currency);
+    if (found.currencies.length > 0 || period !== undefined || usual === 'all') return found;
     usual = 'all';
-    return readInsights('all', currencyWanted());
+    return readInsights('all', currency);
   }, draw);
 
+  const load = async (): Promise<void> => {
+    if (settings.whyNoInsights !== undefined) return;
+    wanted = wantedInAddress();
+    await insights.load();
+  };
   const change = (choice: Readonly<Record<string, string>>): void => {
     choose(choice);
-    void insights.load();
+    void load();
   };
 
   function draw(): void {
     const { value, isBusy } = insights;
-    const [period, currency] = [periodWanted(), currencyWanted()];
+    const { period = usual, currency } = wanted;
     const isCurrent = value?.period === period && (value.currency === currency || !value.currencies.includes(currency));
     render(
       <KeepsFocus>
-        <div class="heading">
-          <h1 id="insights-title" tabIndex={-1}>
-            Insights
-          </h1>
+        <Heading id="insights-title" title="Insights">
           {settings.whyNoInsights === undefined && (
             <>
               <Currencies of={value} wanted={currency} change={change} />
@@ -74,7 +73,7 @@ export function insightsPage(): PageOf {
               />
             </>
           )}
-        </div>
+        </Heading>
         <Problem failure={insights.failure} again={() => insights.again()} />
         {settings.whyNoInsights !== undefined && <Empty icon="chart-column">{settings.whyNoInsights}</Empty>}
         {!value && isBusy && <p class="card figure pending">Reading figures…</p>}
@@ -92,9 +91,6 @@ export function insightsPage(): PageOf {
     );
   }
 
-  const load = async (): Promise<void> => {
-    if (settings.whyNoInsights === undefined) await insights.load();
-  };
   const readAgain = (): void => {
     if (!document.hidden && isShown('insights')) void load();
   };
@@ -102,6 +98,20 @@ export function insightsPage(): PageOf {
   document.addEventListener('visibilitychange', readAgain);
   draw();
   return { open: load, refresh: load };
+}
+
+/** What the address asks for; undefined for the usual period. */
+interface Wanted {
+  readonly period: InsightPeriod | undefined;
+  readonly currency: string;
+}
+
+function wantedInAddress(): Wanted {
+  const currency = chosen('currency') ?? '';
+  return {
+    period: INSIGHT_PERIODS.find(([period]) => period === chosen('period'))?.[0],
+    currency: /^[A-Z]{3}$/.test(currency) ? currency : settings.currency,
+  };
 }
 
 /** The figures of a period; in another currency if there are none in this one. */
@@ -162,7 +172,7 @@ function Pictures({ of: { period, currency, figures } }: { of: Insights }): JSX.
     <>
       {isCut && <p class="info warning">Only the first 1,000 groups are counted. Choose a shorter period.</p>}
       <Columns id="order-months" of={bucketsOf(orderMonths.data, period)} currency={currency} things={ORDERS} />
-      <div class="pair">
+      <div class="halves">
         <Ranking
           id="order-statuses"
           title="Orders by status"
@@ -181,7 +191,7 @@ function Pictures({ of: { period, currency, figures } }: { of: Insights }): JSX.
         />
       </div>
       <Columns id="quote-months" of={bucketsOf(quoteMonths.data, period)} currency={currency} things={QUOTES} />
-      <div class="pair">
+      <div class="halves">
         <Ranking
           id="customers"
           title="Top customers"

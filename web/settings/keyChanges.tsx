@@ -6,7 +6,7 @@ import type { Calls } from './calls';
 import * as field from './keyFields';
 import { KeyForm } from './keyForm';
 import { keyText } from './keyNames';
-import { say } from './page';
+import { inWords } from './numbers';
 import { refresh } from './route';
 import { exact } from './time';
 
@@ -68,12 +68,9 @@ export function editKey(key: Key): void {
       );
       const scopes = await scopesAfter(key, field.scopesOf(entered));
       if (scopes) changes.scopes = scopes;
-      if (Object.keys(changes).length === 0) return () => say('Nothing was changed.');
+      if (Object.keys(changes).length === 0) return 'Nothing was changed.';
       await callNaming('update', { key_id: id, ...changes });
-      return () => {
-        say(`Saved the key ${input.name}.`);
-        changed();
-      };
+      return `Saved the key ${input.name}.`;
     },
   });
 }
@@ -98,7 +95,6 @@ export function revokeKey(key: Key): void {
         () => undefined,
       );
     }, []);
-    const calls = requests === 1 ? 'one request' : `${requests.toLocaleString('en')} requests`;
     const use = `It was last used on ${at === null ? '' : exact(at)}${from === null ? '' : ` from ${from}`}.`;
     return (
       <>
@@ -107,7 +103,8 @@ export function revokeKey(key: Key): void {
           request gets a 401. This cannot be undone.
         </p>
         <p>
-          {at === null ? 'It has never been used.' : use} {requests > 0 && `It made ${calls} in the last 24 hours.`}
+          {at === null ? 'It has never been used.' : use}{' '}
+          {requests > 0 && `It made ${inWords(requests, 'request')} in the last 24 hours.`}
         </p>
         <p>
           Its scopes:{' '}
@@ -138,10 +135,7 @@ export function revokeKey(key: Key): void {
     doubt: `We couldn’t confirm that the key ${name} was revoked. Revoking it again does no harm.`,
     async work() {
       await call('revoke', { key_id: id });
-      return () => {
-        say(`Revoked key ${name}${key.rotated_to === null ? '' : `, the replaced one …${key.last_four}`}.`);
-        changed();
-      };
+      return `Revoked key ${name}${key.rotated_to === null ? '' : `, the replaced one …${key.last_four}`}.`;
     },
   });
 }

@@ -120,10 +120,9 @@ const OVERLAPS: Options = [
   ['720', '30 days'],
 ];
 
-/** Shows a new key, then refreshes the pages. Waits while another dialog is open, since somebody may be typing in it. */
+/** Shows a new key. Waits while another dialog is open, since somebody may be typing in it. */
 function showNewKey(answer: NewKey): void {
   showSecret(`The key ${answer.api_key.name} is ready. It is shown once.`, 'Show the key', () => (
     <NewKeySheet {...answer} />
   ));
-  changed();
 }

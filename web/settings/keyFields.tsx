@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { DAY } from '../../src/units';
 import { Failure, now } from './api';
-import { Choice, Field, useFault } from './ask';
+import { Field, useFault } from './ask';
 import { OptionList, type Options } from './parts';
 
 /* Fields of the dialogs of keys and webhook endpoints. */
@@ -64,16 +64,6 @@ export const Name = ({ value = '' }: { value?: string }): JSX.Element => (
   <Field name="name" label="Name" required maxLength={200} autofocus defaultValue={value} />
 );
 
-export const Ranges = ({ value = '' }: { value?: string }): JSX.Element => (
-  <Field
-    name="allowed_ranges"
-    label="Allowed addresses (optional)"
-    spellcheck={false}
-    defaultValue={value}
-    hint="Comma-separated CIDR ranges, e.g. 203.0.113.0/24. Leave empty to allow any address."
-  />
-);
-
 /** `what` says what they are for: `a key that …`. */
 export const Customers = ({ what }: { what: string }): JSX.Element => (
   <Field
@@ -83,10 +73,6 @@ export const Customers = ({ what }: { what: string }): JSX.Element => (
     defaultValue=""
     hint={`Ids of up to 100 customers, for ${what}. They cannot be changed later. Leave empty for all customers.`}
   />
-);
-
-export const Assistants = ({ value }: { value: keyof typeof MCP }): JSX.Element => (
-  <Choice label="AI assistants (MCP)" name="mcp" options={Object.entries(MCP)} first={value} />
 );
 
 export const IN_DAYS: Options = [

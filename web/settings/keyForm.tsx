@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Key } from './api';
+import { Choice, Field } from './ask';
 import * as field from './keyFields';
 import { customersInWords } from './keyNames';
 import { othersOf, ScopeChanges, Scopes } from './keyScopes';
@@ -39,10 +40,16 @@ export function KeyForm({ first, ends, isEdited = false }: KeyFormProps): JSX.El
           ) : (
             <field.Expiry label="Expires" {...ends} />
           )}
-          <field.Assistants value={first.mcp} />
+          <Choice label="AI assistants (MCP)" name="mcp" options={Object.entries(field.MCP)} first={first.mcp} />
         </div>
         <Scopes chosen={chosen} choose={choose} others={othersOf(first.scopes)} />
-        <field.Ranges value={first.allowed_ranges.join(', ')} />
+        <Field
+          name="allowed_ranges"
+          label="Allowed addresses (optional)"
+          spellcheck={false}
+          defaultValue={first.allowed_ranges.join(', ')}
+          hint="Comma-separated CIDR ranges, e.g. 203.0.113.0/24. Leave empty to allow any address."
+        />
         {!isEdited && <field.Customers what="a key that sees only these customers and what belongs to them" />}
       </div>
       <div class="summary" role="group" aria-label="Summary">

@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
-import { type Answer, call, type Key, createLatestRun } from './api';
+import { type Answer, call, type Key } from './api';
+import { Reading } from './list';
 import { counted } from './numbers';
 import { Filter, type Options } from './parts';
 
@@ -48,6 +49,8 @@ export function nameOf(id: string): string | undefined {
   return key && shownName(key);
 }
 
+const unnamed = (id: string): string => `key ${id.slice(0, 8)}`;
+
 /** The last four characters of a key that shares its name with others, as after a rotation. */
 function lastFourOf(id: string): string {
   const key = keys.get(id);
@@ -68,41 +71,41 @@ export async function readNames(ids: readonly string[]): Promise<void> {
   );
 }
 
-let newestKeys: Answer<'newestKeys'> = { data: [], has_more: false };
-const { attempt } = createLatestRun();
+type NewestKeys = Reading<Answer<'newestKeys'>>;
 
-type ReadNewest = (operation: 'newestKeys') => Promise<Answer<'newestKeys'>>;
-
-/** Reads the newest keys to choose from, and the name of the chosen one, then draws. */
-export async function readChoice(read: ReadNewest, chosen: string | null, draw: () => void): Promise<void> {
-  const answer = await attempt(
-    () => read('newestKeys'),
-    () => undefined,
-    () => readChoice(read, chosen, draw),
-  );
-  if (!answer) return;
-  newestKeys = answer;
-  noteNames(answer.data);
-  if (chosen !== null) await readNames([chosen]);
-  draw();
+/** The newest keys; with the name of the one that is chosen, if that is another. */
+export function createNewestKeys(
+  read: (operation: 'newestKeys') => Promise<Answer<'newestKeys'>>,
+  draw: () => void,
+  chosen = () => '',
+): NewestKeys {
+  return new Reading(async () => {
+    const answer = await read('newestKeys');
+    noteNames(answer.data);
+    await readNames([chosen()].filter(Boolean));
+    return answer;
+  }, draw);
 }
 
 interface KeyChoiceProps {
-  readonly of: string | null;
-  readonly change: (to: string | null) => void;
+  /** The id of the chosen key; empty for any. */
+  readonly of: string;
+  readonly keys: NewestKeys;
+  readonly change: (to: string) => void;
 }
 
 /** A choice of one of the newest keys. */
-export function KeyChoice({ of: key, change }: KeyChoiceProps): JSX.Element {
-  const isOlder = key !== null && !newestKeys.data.some(({ id }) => id === key);
+export function KeyChoice({ of: key, keys: { value }, change }: KeyChoiceProps): JSX.Element {
+  const { data = [], has_more: hasMore = false } = value ?? {};
+  const isOlder = key !== '' && !data.some(({ id }) => id === key);
   const options: Options = [
     ['', 'any'],
-    ...(isOlder ? [[key, nameOf(key) ?? `key ${key.slice(0, 8)}`] as const] : []),
-    ...newestKeys.data.map((recent) => [recent.id, `${recent.name} …${recent.last_four}`] as const),
+    ...(isOlder ? [[key, nameOf(key) ?? unnamed(key)] as const] : []),
+    ...data.map((recent) => [recent.id, `${recent.name} …${recent.last_four}`] as const),
   ];
   return (
-    <Filter label="Key" of={key ?? ''} options={options} change={(to) => change(to || null)}>
-      {newestKeys.has_more && <option disabled>Older keys: on their own pages</option>}
+    <Filter label="Key" of={key} options={options} change={change}>
+      {hasMore && <option disabled>Older keys: on their own pages</option>}
     </Filter>
   );
 }
@@ -116,7 +119,7 @@ interface KeyLinkProps {
 
 /** A link to the page of a key; it takes at most two lines. */
 export function KeyLink({ id, search = '', hasLastFour = false }: KeyLinkProps): JSX.Element {
-  const name = nameOf(id) ?? `key ${id.slice(0, 8)}`;
+  const name = nameOf(id) ?? unnamed(id);
   return (
     <>
       <a class="key-name" href={`/settings/keys/${id}${search}`} title={name}>

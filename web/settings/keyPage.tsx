@@ -1,13 +1,13 @@
-import { Fragment, type JSX, render } from 'preact';
+import { type JSX, render } from 'preact';
 import { MissingScopes } from './addScope';
-import { type Answer, call, failureOf, type Key, settings } from './api';
+import { type Answer, call, find, type Key, settings } from './api';
 import { EventTable } from './events';
 import { editKey, revokeKey } from './keyChanges';
 import { MCP } from './keyFields';
 import { rotateKey } from './keyDialogs';
 import { KeyLink, keyText, nameOf, noteNames, shownName } from './keyNames';
 import { List, Reading } from './list';
-import { Ago, Button, Chips, Facts, KeepsFocus, Problem, State } from './parts';
+import { Ago, Button, Chips, type FactList, Facts, Heading, KeepsFocus, Problem, State } from './parts';
 import { Requests } from './requests';
 import { entitle, isShown, listAddress, notFound, type PageOf, placeOf, shownId } from './route';
 import { exact } from './time';
@@ -54,13 +54,10 @@ export function keyPage(): PageOf {
         <p class="crumbs">
           <a href={listAddress('keys')}>API keys</a>
         </p>
-        <div class="heading">
-          <h1 id="key-title" tabIndex={-1}>
-            {name}
-          </h1>
+        <Heading id="key-title" title={name}>
           {value && <StateOf of={value.key} />}
           {value && settings.mayChange && <Actions of={value} />}
-        </div>
+        </Heading>
         <Problem failure={failure} again={reading.again} />
         {value && !failure && (
           <>
@@ -80,11 +77,7 @@ export function keyPage(): PageOf {
             </div>
             <section aria-labelledby="key-requests-title">{requests.view()}</section>
             <section aria-labelledby="key-events-title">
-              <div class="heading">
-                <h2 id="key-events-title" tabIndex={-1}>
-                  Audit log of this key
-                </h2>
-              </div>
+              <Heading as="h2" id="key-events-title" title="Audit log of this key" />
               <EventTable
                 of={events}
                 name="key-events-title"
@@ -106,18 +99,12 @@ export function keyPage(): PageOf {
   return { open, refresh: load, close };
 }
 
-/** A key; null if there is none, or it was deleted after its end. */
-const keyOf = (id: string): Promise<Key | null> =>
-  call('key', { key_id: id }).catch((error: unknown) => {
-    if (failureOf(error).code !== 'not_found') throw error;
-    return null;
-  });
-
 async function read(): Promise<KeyChain> {
-  const key = await keyOf(shownId());
+  const key = await find('key', { key_id: shownId() });
   if (!key) throw notFound('There is no such API key.', 'keys', 'All API keys');
   const [next, { data }] = await Promise.all([
-    key.rotated_to === null ? null : keyOf(key.rotated_to),
+    // deleted, maybe, after its end
+    key.rotated_to === null ? null : find('key', { key_id: key.rotated_to }),
     call('replacedKeys', { replaced_by: key.id }),
   ]);
   const previous = data[0] ?? null;
@@ -151,11 +138,8 @@ const Other = ({ of: key }: { of: Key }): JSX.Element => (
   </>
 );
 
-function StateOf({
-  of: { state, revoked_at: revoked, expires_at: expires, rotated_to: to },
-}: {
-  of: Key;
-}): JSX.Element {
+function StateOf({ of: key }: { of: Key }): JSX.Element {
+  const { state, revoked_at: revoked, expires_at: expires, rotated_to: to } = key;
   const since = state === 'revoked' ? revoked : expires;
   return (
     <span>
@@ -184,7 +168,7 @@ function Notice({ of: { key, next } }: { of: KeyChain }): JSX.Element | null {
   );
 }
 
-function factsOf({ key, previous }: KeyChain): Parameters<typeof Facts>[0]['of'] {
+function factsOf({ key, previous }: KeyChain): FactList {
   const { scopes, mcp, allowed_ranges: ranges, customer_ids: customers, created_at: created, created_by: by } = key;
   const { state } = key;
   const end = state === 'revoked' ? key.revoked_at : key.expires_at;
@@ -200,16 +184,16 @@ function factsOf({ key, previous }: KeyChain): Parameters<typeof Facts>[0]['of']
       end === null ? (
         'never'
       ) : (
-        <Fragment>
+        <>
           <Ago at={end} /> ({exact(end)})
-        </Fragment>
+        </>
       ),
     ],
     [
       'Created',
-      <Fragment>
+      <>
         <Ago at={created} /> by {by}
-      </Fragment>,
+      </>,
     ],
     ...(previous === null ? [] : ([['Replaces', <Other of={previous} />]] as const)),
   ];

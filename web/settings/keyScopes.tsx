@@ -2,7 +2,7 @@ import { Fragment, type JSX } from 'preact';
 import { settings } from './api';
 import { useFault } from './ask';
 import { presetsOf } from './keyPresets';
-import { HeadRow } from './parts';
+import { HeadRow } from './table';
 
 /* What a key may do: presets by use, and scopes by resource. Both follow from the schema, which a folder of one's own extends. */
 

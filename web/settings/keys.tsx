@@ -1,20 +1,15 @@
 import { type JSX, render } from 'preact';
 import { type Answer, callOf, type Key, settings } from './api';
+import { mayMake, revokeKey } from './keyChanges';
+import { makeKey, rotateKey } from './keyDialogs';
 import { customersInWords, KeyLink, keyText, noteNames, scopesInWords, shownName } from './keyNames';
 import { List } from './list';
 import { Menu } from './menu';
-import { Ago, Button, Cell, Filter, Head, State, Table } from './parts';
+import { Ago, Button, Filter, Heading, State } from './parts';
 import { choose, chosen, placeOf } from './route';
+import { Cell, Head, Table } from './table';
 
 /* The list of keys. Its filters are in the address. */
-
-type Action = (key: Key) => unknown;
-
-export interface KeyActions {
-  readonly rotate: Action;
-  readonly revoke: Action;
-  readonly make?: (() => unknown) | undefined;
-}
 
 /** How long to wait for more to be typed, in milliseconds. */
 const TYPING = 250;
@@ -25,7 +20,7 @@ const STATES = {
   all: 'All: includes revoked and expired keys',
 };
 
-export function keysPage(actions: KeyActions) {
+export function keysPage() {
   const place = placeOf('keys');
   const filter = { state: 'active', search: '' };
   let typing: number | undefined;
@@ -62,10 +57,7 @@ export function keysPage(actions: KeyActions) {
     const shown = keys.rows.filter(({ id }) => !replaced.has(id));
     render(
       <>
-        <div class="heading">
-          <h1 id="keys-title" tabIndex={-1}>
-            API keys
-          </h1>
+        <Heading id="keys-title" title="API keys">
           <span class="count">{keys.value && `${shown.length}${keys.cursor === null ? '' : '+'}`}</span>
           <input
             type="search"
@@ -78,12 +70,12 @@ export function keysPage(actions: KeyActions) {
             onInput={({ currentTarget }) => search(currentTarget.value)}
           />
           <Filter label="Show" of={filter.state} options={Object.entries(STATES)} change={show} />
-          {actions.make && (
-            <Button class="primary" does={actions.make}>
+          {mayMake && (
+            <Button class="primary" does={makeKey}>
               New key
             </Button>
           )}
-        </div>
+        </Heading>
         <Table
           of={keys}
           class="keys"
@@ -91,13 +83,13 @@ export function keysPage(actions: KeyActions) {
           columns={['Name', 'Scopes', 'Created', 'Last used', 'Expires', 'State', 'Actions']}
           none={
             isAll
-              ? `No active keys.${actions.make ? ' Press “New key” to create one for your program.' : ''}`
+              ? `No active keys.${mayMake ? ' Press “New key” to create one for your program.' : ''}`
               : 'No matching keys.'
           }
           more="Show more keys"
         >
           {shown.map((key) => (
-            <Row key={key.id} of={key} before={before(key, replaced)} actions={actions} />
+            <Row key={key.id} of={key} before={before(key, replaced)} />
           ))}
         </Table>
       </>,
@@ -130,8 +122,13 @@ function before({ id }: Key, replaced: ReadonlyMap<string, Key>): readonly Key[]
   return direct.flatMap((key) => [key, ...before(key, replaced)]);
 }
 
-function Row({ of: key, before: old, actions }: { of: Key; before: readonly Key[]; actions: KeyActions }): JSX.Element {
-  const name = shownName(key);
+interface RowProps {
+  readonly of: Key;
+  /** Those that it replaced. */
+  readonly before: readonly Key[];
+}
+
+function Row({ of: key, before: old }: RowProps): JSX.Element {
   return (
     <tr class={key.state === 'active' ? undefined : 'ended'}>
       <Head label="Name">
@@ -166,30 +163,23 @@ function Row({ of: key, before: old, actions }: { of: Key; before: readonly Key[
         {key.rotated_to !== null && <span class="quiet">replaced</span>}
       </Cell>
       <Cell label="Actions">
-        <Actions of={key} name={name} before={old} actions={actions} />
+        <Actions of={key} before={old} />
       </Cell>
     </tr>
   );
 }
 
-interface ActionsProps {
-  readonly of: Key;
-  readonly name: string;
-  readonly before: readonly Key[];
-  readonly actions: KeyActions;
-}
-
 /** The actions for a key and those it replaced. */
-function Actions({ of: key, name, before: old, actions: { rotate, revoke } }: ActionsProps): JSX.Element | null {
+function Actions({ of: key, before: old }: RowProps): JSX.Element | null {
   if (!settings.mayChange || key.state !== 'active') return null;
   const items = [
-    ...(settings.hasPlan && key.kind === 'key' ? [{ text: 'Rotate…', does: () => rotate(key) }] : []),
-    { text: 'Revoke…', does: () => revoke(key), isDangerous: true },
+    ...(settings.hasPlan && key.kind === 'key' ? [{ text: 'Rotate…', does: () => rotateKey(key) }] : []),
+    { text: 'Revoke…', does: () => revokeKey(key), isDangerous: true },
     ...old.map((oldKey) => ({
       text: `Revoke replaced …${oldKey.last_four}…`,
-      does: () => revoke(oldKey),
+      does: () => revokeKey(oldKey),
       isDangerous: true,
     })),
   ];
-  return <Menu label={`Actions for ${name}`} items={items} />;
+  return <Menu label={`Actions for ${shownName(key)}`} items={items} />;
 }

@@ -7,6 +7,6 @@ const before = options.vnode?.bind(options);
 options.vnode = (node) => {
   const { type, props } = node as { type: unknown; props: { href?: unknown } };
   const { href } = props;
-  if (type === 'a' && typeof href === 'string' && href.startsWith('/')) props.href = addressOf(href);
+  if (type === 'a' && typeof href === 'string') props.href = addressOf(href);
   before?.(node);
 };

@@ -1,11 +1,15 @@
-import { type Failure, createLatestRun } from './api';
+import { type Failure, reason, settled } from './api';
+import { noteFound, noteLost, readLost } from './retries';
 
 export interface Page {
   readonly data: readonly unknown[];
   readonly next_cursor?: string | null;
 }
 
-/** Something that is read as a whole. `draw` shows it after each change. An answer that arrives after another choice was made is dropped. */
+/**
+ * Something that is read as a whole. `draw` shows it after each change. An answer that arrives after another choice was made is dropped.
+ * If the gateway is away, it is read again once it is back (retries.ts), and until then the page says so.
+ */
 export class Reading<T> {
   /** What was read last; it stays while it is being read again. */
   value: T | undefined;
@@ -13,7 +17,8 @@ export class Reading<T> {
   isBusy = false;
   /** What to do after a failure. */
   again: () => unknown = () => this.load();
-  readonly #latestRun = createLatestRun();
+  /** The number of the newest run, the only one that counts. */
+  #run = 0;
 
   constructor(
     readonly read: () => Promise<T>,
@@ -22,7 +27,8 @@ export class Reading<T> {
 
   /** Forgets what was read. */
   clear(): void {
-    this.#latestRun.drop();
+    this.#run += 1;
+    noteFound(this);
     this.value = undefined;
     this.failure = undefined;
     this.isBusy = false;
@@ -33,18 +39,21 @@ export class Reading<T> {
   load = (): Promise<boolean> => this.run(this.read);
 
   protected async run(work: () => Promise<T>): Promise<boolean> {
+    this.#run += 1;
+    const ownRun = this.#run;
     this.isBusy = true;
     this.draw();
-    const again = (): Promise<boolean> => this.run(work);
-    const show = (failure: Failure | undefined): void => {
-      this.failure = failure;
-      this.again = again;
-      this.isBusy = false;
-    };
-    const value = await this.#latestRun.attempt(work, show, again);
-    if (value !== undefined) this.value = value;
+    const [value, failure] = await settled(work());
+    if (ownRun !== this.#run) return false;
+    const isLost = failure?.isUnsure === true;
+    this.again = () => this.run(work);
+    this.failure = isLost ? undefined : failure;
+    this.value = failure ? this.value : value;
+    this.isBusy = false;
     this.draw();
-    return value !== undefined;
+    if (isLost) noteLost(this, this.again, reason(failure));
+    else if (noteFound(this) && !failure) void readLost();
+    return !failure;
   }
 }
 

@@ -3,7 +3,7 @@ import { type Answer, call, settings } from './api';
 import { ask, Choice } from './ask';
 import { Copyable, Sheet, showSecret } from './dialog';
 import * as field from './keyFields';
-import { say } from './page';
+import { inWords } from './numbers';
 import type { Options } from './parts';
 import { refresh } from './route';
 import { exact } from './time';
@@ -65,7 +65,6 @@ function showLink({ url, invitation: { name, expires_at: end } }: Answer<'invite
       <p>It works once, until {exact(end)}.</p>
     </Sheet>
   ));
-  changed();
 }
 
 export function revokeInvitation({ id, name }: Invitation): void {
@@ -83,10 +82,7 @@ export function revokeInvitation({ id, name }: Invitation): void {
     doubt: 'We couldn’t confirm that it was revoked. Revoking it again does no harm.',
     async work() {
       await call('revokeInvitation', { invitation_id: id });
-      return () => {
-        say(`Revoked the invitation of ${name}.`);
-        changed();
-      };
+      return `Revoked the invitation of ${name}.`;
     },
   });
 }
@@ -110,12 +106,7 @@ export function signOutMember({ id, name }: Member): void {
     doubt: `We couldn’t confirm that ${name} is signed out. Trying again does no harm.`,
     async work() {
       const { sessions } = await call('signOut', { user_id: id });
-      return () => {
-        say(
-          `Signed out ${name}: ${sessions === 1 ? 'one session' : `${sessions.toLocaleString('en')} sessions`} ended.`,
-        );
-        changed();
-      };
+      return `Signed out ${name}: ${inWords(sessions, 'session')} ended.`;
     },
   });
 }

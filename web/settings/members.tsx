@@ -4,8 +4,9 @@ import { type Answer, callOf, settings } from './api';
 import { invite, revokeInvitation, signOutMember } from './memberDialogs';
 import { List } from './list';
 import { type Item, Menu } from './menu';
-import { Ago, Button, Cell, Head, State, Table } from './parts';
+import { Ago, Button, Heading, State } from './parts';
 import { placeOf } from './route';
+import { Cell, Head, Table } from './table';
 
 /* Who has signed in, the latest first, and who is invited. */
 
@@ -25,16 +26,13 @@ export function membersPage() {
   function draw(): void {
     render(
       <>
-        <div class="heading">
-          <h1 id="members-title" tabIndex={-1}>
-            Members
-          </h1>
+        <Heading id="members-title" title="Members">
           {mayInvite && (
             <Button class="primary" does={() => invite()}>
               Invite a person
             </Button>
           )}
-        </div>
+        </Heading>
         <Table
           of={members}
           class="members"
@@ -54,11 +52,7 @@ export function membersPage() {
           aria-labelledby="invitations-title"
           hidden={invitations.rows.length === 0 && invitations.failure === undefined}
         >
-          <div class="heading">
-            <h2 id="invitations-title" tabIndex={-1}>
-              Invitations
-            </h2>
-          </div>
+          <Heading as="h2" id="invitations-title" title="Invitations" />
           <Table
             of={invitations}
             class="invitations"

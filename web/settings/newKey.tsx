@@ -53,7 +53,8 @@ function Samples({ of: key, value }: { of: Key; value: string }): JSX.Element {
     ['.env', `SCOPEGATE_KEY=${value}`] as const,
     ...(key.mcp === 'off' ? [] : [['MCP', mcpConfiguration(GATEWAY, value)] as const]),
   ];
-  const [chosen, choose] = useState<string>(LANGUAGES[0]?.name ?? '');
+  const [chosen, choose] = useState('curl');
+  const [, text = ''] = samples.find(([name]) => name === chosen) ?? [];
   return (
     <>
       <Segments
@@ -63,14 +64,10 @@ function Samples({ of: key, value }: { of: Key; value: string }): JSX.Element {
         options={samples.map(([name]) => [name, name])}
         change={choose}
       />
-      {samples
-        .filter(([name]) => name === chosen)
-        .map(([name, text]) => (
-          <div key={name}>
-            <Copyable name={`${name} sample`} text={text} />
-            {NOTES[name] !== undefined && <p class="hint">{NOTES[name]}</p>}
-          </div>
-        ))}
+      <div key={chosen}>
+        <Copyable name={`${chosen} sample`} text={text} />
+        {NOTES[chosen] !== undefined && <p class="hint">{NOTES[chosen]}</p>}
+      </div>
     </>
   );
 }

@@ -8,6 +8,9 @@ export const count = (value: number | null): string => (value ?? 0).toLocaleStri
 /** `1 event`, `1,200 events` */
 export const counted = (value: number, what: string): string => `${count(value)} ${what}${value === 1 ? '' : 's'}`;
 
+/** `one event`, `1,200 events` */
+export const inWords = (value: number, what: string): string => (value === 1 ? `one ${what}` : counted(value, what));
+
 /** `2.5%`: more than nothing is never shown as nothing. */
 export function percent(share: number | null): string {
   const value = (share ?? 0) * 100;

@@ -1,10 +1,11 @@
 import { type JSX, render } from 'preact';
 import { type Answer, callOf, settings } from './api';
 import { type Attention, NeedsAttention, readAttention } from './attention';
-import type { KeyActions } from './keys';
-import { noteNames, readNames } from './keyNames';
+import { mayMake } from './keyChanges';
+import { makeKey } from './keyDialogs';
+import { createNewestKeys, readNames } from './keyNames';
 import { Reading } from './list';
-import { Button, KeepsFocus, Problem } from './parts';
+import { Button, Heading, KeepsFocus, Problem } from './parts';
 import { type Period, periodInAddress, Periods, spanOf } from './periods';
 import { placeOf } from './route';
 import { AGE, Codes, Figures, Operations, TopKeys } from './usage';
@@ -16,14 +17,10 @@ const call = callOf('integrations');
 const REQUESTS = '/settings/requests';
 
 /** `endpoints` reads the webhook endpoints. */
-export function overviewPage({ make, rotate }: KeyActions, endpoints: () => Promise<readonly Endpoint[]>) {
+export function overviewPage(endpoints: () => Promise<readonly Endpoint[]>) {
   const place = placeOf('integrations');
   let period: Period = 'last_24h';
-  const keys = new Reading<Answer<'newestKeys'>>(async () => {
-    const answer = await call('newestKeys');
-    noteNames(answer.data);
-    return answer;
-  }, draw);
+  const keys = createNewestKeys(call, draw);
   const usage = new Reading<Answer<'allUsage'>>(() => call('allUsage', { period }), draw);
   const byKey = new Reading<Answer<'usageByKey'>>(async () => {
     const answer = await call('usageByKey', { period });
@@ -43,10 +40,7 @@ export function overviewPage({ make, rotate }: KeyActions, endpoints: () => Prom
     const isNew = keys.value?.data.length === 0;
     render(
       <KeepsFocus>
-        <div class="heading">
-          <h1 id="integrations-title" tabIndex={-1}>
-            Overview
-          </h1>
+        <Heading id="integrations-title" title="Overview">
           {!isNew && (
             <Periods
               name="overview"
@@ -58,10 +52,10 @@ export function overviewPage({ make, rotate }: KeyActions, endpoints: () => Prom
               }}
             />
           )}
-        </div>
+        </Heading>
         <Problem failure={lost?.failure} again={() => lost?.again()} />
-        {attention.value && <NeedsAttention of={attention.value} rotate={rotate} />}
-        {isNew && <FirstSteps make={make} />}
+        {attention.value && <NeedsAttention of={attention.value} />}
+        {isNew && <FirstSteps />}
         {!isNew && usage.value && !usage.failure && <Traffic of={usage.value} byKey={byKey.value} period={period} />}
       </KeepsFocus>,
       place,
@@ -78,7 +72,7 @@ export function overviewPage({ make, rotate }: KeyActions, endpoints: () => Prom
   };
 }
 
-function FirstSteps({ make }: Pick<KeyActions, 'make'>): JSX.Element {
+function FirstSteps(): JSX.Element {
   const reference = <a href="/api/v1/docs">reference</a>;
   return (
     <>
@@ -87,7 +81,7 @@ function FirstSteps({ make }: Pick<KeyActions, 'make'>): JSX.Element {
         be limited to some addresses and to a time. Its value is shown once, when it is created: keep it where your
         program reads its secrets.
       </p>
-      {make ? (
+      {mayMake ? (
         <>
           <ol>
             <li>Create a key with the scopes that your program needs; “Read only” is enough to look around.</li>
@@ -95,7 +89,7 @@ function FirstSteps({ make }: Pick<KeyActions, 'make'>): JSX.Element {
             <li>Look up the other requests in the {reference}.</li>
           </ol>
           <p class="buttons">
-            <Button class="primary" does={make}>
+            <Button class="primary" does={makeKey}>
               Create the first key
             </Button>
           </p>

@@ -2,7 +2,6 @@ import { Component, type ComponentChildren, createRef, type JSX } from 'preact';
 import { useEffect, useId, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
 import { type Failure, now } from './api';
 import { focused, moveFocus } from './dialog';
-import type { List, Page } from './list';
 import { LinkTo } from './notices';
 import { exact, relative } from './time';
 
@@ -10,10 +9,6 @@ import { exact, relative } from './time';
 
 /** How often relative times are brought up to date, in milliseconds. */
 const EVERY = 5000;
-const shown = new Set<() => void>();
-setInterval(() => {
-  for (const tick of shown) tick();
-}, EVERY);
 
 /** What is due in less than this many milliseconds is due. */
 const NEARLY = 10_000;
@@ -23,9 +18,8 @@ export function Ago(props: { at: string | null; otherwise?: string; past?: strin
   const { at, otherwise = '', past } = props;
   const [, tick] = useReducer((count: number, _: undefined) => count + 1, 0);
   useEffect(() => {
-    const onTick = (): void => tick(undefined);
-    shown.add(onTick);
-    return () => shown.delete(onTick);
+    const timer = setInterval(tick, EVERY);
+    return () => clearInterval(timer);
   }, []);
   if (at === null) return <>{otherwise}</>;
   if (past !== undefined && Date.parse(at) <= now() + NEARLY) return <>{past}</>;
@@ -60,35 +54,24 @@ export function Chips({ of: texts }: { of: readonly string[] }): JSX.Element {
   );
 }
 
-/** A cell labelled with its column, for narrow screens, where rows are shown as cards. */
-export function Cell(props: { label: string; class?: string; children: ComponentChildren }): JSX.Element {
-  return (
-    <td data-label={props.label} class={props.class}>
-      <div>{props.children}</div>
-    </td>
-  );
+interface HeadingProps {
+  /** Id of the title, which names the section and its table. */
+  readonly id: string;
+  readonly title: ComponentChildren;
+  readonly as?: 'h1' | 'h2';
+  /** What is beside it. */
+  readonly children?: ComponentChildren;
 }
 
-export function Head({ label, children }: { label: string; children: ComponentChildren }): JSX.Element {
+/** The title of a page, or of a part of one, which can have the focus. */
+export function Heading({ id, title, as: Title = 'h1', children }: HeadingProps): JSX.Element {
   return (
-    <th scope="row" data-label={label}>
-      <div>{children}</div>
-    </th>
-  );
-}
-
-/** A table's column names; those of buttons and checkboxes are for screen readers only. */
-export function HeadRow({ columns }: { columns: readonly string[] }): JSX.Element {
-  return (
-    <thead>
-      <tr>
-        {columns.map((name) => (
-          <th scope="col" key={name}>
-            {name === 'Actions' || name === 'Select' ? <span class="unseen">{name}</span> : name}
-          </th>
-        ))}
-      </tr>
-    </thead>
+    <div class="heading">
+      <Title id={id} tabIndex={-1}>
+        {title}
+      </Title>
+      {children}
+    </div>
   );
 }
 
@@ -138,12 +121,15 @@ export function Button({ does, class: more = '', label, isBusy, children }: Butt
 
 export type Options = readonly (readonly [value: string, words: string])[];
 
-interface FilterProps {
+interface ChoiceProps {
   readonly label: string;
   /** The chosen value. */
   readonly of: string;
   readonly options: Options;
   readonly change: (to: string) => void;
+}
+
+interface FilterProps extends ChoiceProps {
   /** What comes after the options. */
   readonly children?: ComponentChildren;
 }
@@ -161,14 +147,9 @@ export function Filter({ label, of: chosen, options, change, children }: FilterP
   );
 }
 
-interface SegmentsProps {
+interface SegmentsProps extends ChoiceProps {
   /** Name of the group of radio buttons, unique in the document. */
   readonly name: string;
-  readonly label: string;
-  /** The chosen value. */
-  readonly of: string;
-  readonly options: Options;
-  readonly change: (to: string) => void;
 }
 
 /** A choice among a few, all of which are in sight. */
@@ -199,50 +180,6 @@ export function OptionList({ of: options, first }: { of: Options; first?: string
   );
 }
 
-interface TableProps {
-  readonly of: Pick<List<Page>, 'value' | 'rows' | 'cursor' | 'isBusy' | 'failure' | 'again' | 'more'>;
-  readonly class: string;
-  /** Id of the heading. */
-  readonly name: string;
-  readonly columns: readonly string[];
-  /** Shown instead of an empty list: what there would be, or how to find it. */
-  readonly none: ComponentChildren;
-  /** Label of the button that reads more. */
-  readonly more?: string;
-  readonly children: ComponentChildren;
-}
-
-/** A list in each of its states: loading, failed, empty, or with rows and a button for more. */
-export function Table({ of: list, columns, ...props }: TableProps): JSX.Element {
-  const place = useRef<HTMLTableSectionElement>(null);
-  const isEmpty = list.value !== undefined && list.rows.length === 0;
-  const isComing = list.value === undefined && list.isBusy;
-  const more = async (): Promise<void> => {
-    const before = list.rows.length;
-    await list.more();
-    if (list.rows.length > before) focusRow(place.current?.querySelectorAll('tr:has(> th)')[before]);
-  };
-  return (
-    <>
-      <Problem failure={list.failure} again={list.again} />
-      <KeepsFocus class="card" isHidden={!isComing && list.rows.length === 0}>
-        <table class={`rows ${props.class}`} aria-labelledby={props.name} aria-busy={list.isBusy}>
-          <HeadRow columns={columns} />
-          <tbody ref={place}>
-            {isComing ? SKELETON.map((at) => <SkeletonRow key={at} width={columns.length} />) : props.children}
-          </tbody>
-        </table>
-      </KeepsFocus>
-      {isEmpty && <Empty>{props.none}</Empty>}
-      {list.cursor !== null && (
-        <Button class="more" does={more} isBusy={list.isBusy}>
-          {props.more}
-        </Button>
-      )}
-    </>
-  );
-}
-
 /** What is shown where there is nothing yet: sentences, and a button that leads on. */
 export function Empty({ icon, children }: { icon?: string; children: ComponentChildren }): JSX.Element {
   return (
@@ -251,27 +188,6 @@ export function Empty({ icon, children }: { icon?: string; children: ComponentCh
       {typeof children === 'string' ? <p>{children}</p> : children}
     </div>
   );
-}
-
-const SKELETON = [0, 1, 2, 3, 4];
-
-function SkeletonRow({ width }: { width: number }): JSX.Element {
-  return (
-    <tr class="skeleton" aria-hidden="true">
-      {Array.from({ length: width }, (_, at) => (
-        <td key={at}>
-          <span />
-        </td>
-      ))}
-    </tr>
-  );
-}
-
-/** The button that read more may be gone, so the focus moves to the first new row, or to the first link or button in it. */
-function focusRow(row: Element | undefined): void {
-  const control = row?.querySelector<HTMLElement>('a[href], button');
-  if (!control) row?.setAttribute('tabindex', '-1');
-  (control ?? (row as HTMLElement | undefined))?.focus();
 }
 
 interface Before {
@@ -338,7 +254,9 @@ export function Folded({ count, class: name, children }: FoldedProps): JSX.Eleme
   );
 }
 
-export function Facts({ of: facts }: { of: readonly (readonly [string, ComponentChildren])[] }): JSX.Element {
+export type FactList = readonly (readonly [name: string, value: ComponentChildren])[];
+
+export function Facts({ of: facts }: { of: FactList }): JSX.Element {
   return (
     <dl class="facts">
       {facts.map(([name, value]) => (

@@ -1,13 +1,12 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { requestName } from '../../src/organisations/requestName';
 import { AddScope } from './addScope';
 import { type Answer, settings } from './api';
-import { Copyable, Sheet } from './dialog';
+import { Copyable } from './dialog';
 import { KeyLink } from './keyNames';
-import type { Reading } from './list';
 import { count } from './numbers';
-import { Ago, Cell, Facts, Head, HeadRow, Problem, State } from './parts';
+import { Ago, Facts, State } from './parts';
 import { APIS } from './requestFilters';
+import { Cell, Head, HeadRow } from './table';
 import { exact, length } from './time';
 
 /* The details of a logged request. */
@@ -46,18 +45,7 @@ const REFUSALS = {
   address: 'The key does not allow this address',
 };
 
-/** A request that is being read, was read, or is not stored. */
-export function Drawer({ of: { value: request, failure, again } }: { of: Reading<Request> }): JSX.Element {
-  return (
-    <Sheet title={request ? <code>{requestName(request)}</code> : 'Request'} button="Close">
-      {!request && !failure && <p role="status">Loading…</p>}
-      <Problem failure={failure} again={again} />
-      {request && <Details of={request} />}
-    </Sheet>
-  );
-}
-
-function Details({ of: request }: { of: Request }): JSX.Element {
+export function Details({ of: request }: { of: Request }): JSX.Element {
   const { at, key_id: key, method, path, operation, face, code, reason, status, ms, address } = request;
   const { missing_scope: missing } = request;
   const own = statusOf(request);
@@ -105,7 +93,7 @@ function Details({ of: request }: { of: Request }): JSX.Element {
 export function CountsByKey({ of: { data }, code }: { of: Answer<'requestCounts'>; code: string }): JSX.Element {
   const hasScopes = data.some(({ missing_scopes: scopes }) => scopes.length > 0);
   return (
-    <div class="card counts-by-key">
+    <div class="card">
       <table class="rows" aria-label={`${code} by key`}>
         <HeadRow columns={['Key', 'Requests', ...(hasScopes ? ['Missing scopes'] : []), 'Last']} />
         <tbody>

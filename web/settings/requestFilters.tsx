@@ -1,10 +1,11 @@
 import type { JSX } from 'preact';
 import { useId } from 'preact/hooks';
 import { HOUR } from '../../src/units';
-import { now } from './api';
+import { type Answer, now } from './api';
 import type { Calls } from './calls';
 import { periodInWords } from './histogram';
 import { KeyChoice } from './keyNames';
+import type { Reading } from './list';
 import { Button, Filter, Folded, Icon, type Options, Segments } from './parts';
 import { chosen } from './route';
 
@@ -70,19 +71,19 @@ export function argumentsOf({ search, result, status, api, key, since, until }: 
 
 interface FilterBarProps {
   readonly of: Filters;
-  /** Whether the requests are those of one key. */
-  readonly isOfKey: boolean;
+  /** The keys to choose from; undefined if the requests are those of one key. */
+  readonly keys: Reading<Answer<'newestKeys'>> | undefined;
   readonly change: (changes: Partial<Filters>) => void;
   /** Undefined where another button does it. */
   readonly clear: (() => void) | undefined;
 }
 
-export function FilterBar({ of: filters, isOfKey, change, clear }: FilterBarProps): JSX.Element {
+export function FilterBar({ of: filters, keys, change, clear }: FilterBarProps): JSX.Element {
   const id = useId();
   const { search, result, status, api, key, since, until } = filters;
   const isRange = until !== '' || !PERIODS.some(([hours]) => hours === since);
   return (
-    <div class="request-filters" role="group" aria-label="Filter requests">
+    <div class="filters" role="group" aria-label="Filter requests">
       <div class="request-search">
         <Icon name="search" />
         <input
@@ -115,7 +116,7 @@ export function FilterBar({ of: filters, isOfKey, change, clear }: FilterBarProp
         />
         <Filter label="Status" of={status} options={STATUS_OPTIONS} change={(to) => change({ status: to })} />
         <Filter label="API" of={api} options={API_OPTIONS} change={(to) => change({ api: to })} />
-        {!isOfKey && <KeyChoice of={key || null} change={(to) => change({ key: to ?? '' })} />}
+        {keys && <KeyChoice of={key} keys={keys} change={(to) => change({ key: to })} />}
       </Folded>
       {isRange && (
         <Button class="request-range" label="Show all 7 days" does={() => change({ since: '', until: '' })}>

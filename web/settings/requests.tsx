@@ -1,15 +1,15 @@
 import './requests.css';
 import { type JSX, render } from 'preact';
 import { requestName } from '../../src/organisations/requestName';
-import { type Answer, call, callOf, failureOf, settings } from './api';
-import { openBeside } from './beside';
+import { type Answer, call, callOf, find, settings } from './api';
+import { BesideLink, openBeside } from './beside';
 import { redraw } from './dialog';
 import { Histogram } from './histogram';
-import { KeyLink, readChoice, readNames } from './keyNames';
+import { createNewestKeys, KeyLink, readNames } from './keyNames';
 import { List, Reading } from './list';
 import { say } from './page';
-import { Ago, Button, Cell, Head, Icon, Table } from './parts';
-import { CountsByKey, Drawer, Outcome, type Request, Status } from './requestDetails';
+import { Ago, Button, Heading, Icon } from './parts';
+import { CountsByKey, Details, Outcome, type Request, Status } from './requestDetails';
 import {
   APIS,
   argumentsOf,
@@ -19,7 +19,8 @@ import {
   isFiltered,
   parametersOf,
 } from './requestFilters';
-import { choose, isPlain, isShown, notFound, type PageOf, placeOf, readdress } from './route';
+import { choose, isShown, notFound, type PageOf, placeOf, readdress } from './route';
+import { Cell, Head, Table } from './table';
 import { length } from './time';
 
 /* The request log of the organisation or of one key. The filters are in the address while the list is shown, and so is an open request. */
@@ -44,6 +45,7 @@ export class Requests {
   readonly #histogram: Reading<Answer<'requestHistogram'>>;
   /** Requests by key, if filtered by an error code. */
   readonly #counts: Reading<Answer<'requestCounts'>>;
+  readonly #newestKeys: Reading<Answer<'newestKeys'>>;
   #keyId: string | undefined;
   #filters = filtersInAddress();
   /** The filters of what was read, as arguments: a cursor is only valid with the same start of the period. */
@@ -60,6 +62,7 @@ export class Requests {
       const { since, until } = this.#read;
       return call('requestCounts', { code: this.#code, since, until });
     }, draw);
+    this.#newestKeys = createNewestKeys(first, draw, () => this.#filters.key);
   }
 
   /** Shows the requests that the address asks for, and one of them beside the list if it names one. */
@@ -70,10 +73,7 @@ export class Requests {
     this.#filters = filtersInAddress();
     choose(parametersOf(this.#filters));
     if (row !== '') this.#show(row);
-    await Promise.all([
-      this.#load(),
-      this.isOfKey ? undefined : readChoice(first, this.#filters.key || null, this.draw),
-    ]);
+    await Promise.all([this.#load(), this.isOfKey ? undefined : this.#newestKeys.load()]);
   }
 
   close(): void {
@@ -135,9 +135,14 @@ export class Requests {
 
   /** Opens a request beside the list. It has an address of its own, which can be shared. */
   #show(id: string, request?: Request): void {
-    const reading = new Reading<Request>(() => readRequest(id), redraw);
-    const address = `${LIST}/${id}${this.isOfKey ? '' : location.search}`;
-    openBeside({ id, address, reading, value: request, Content: () => <Drawer of={reading} /> });
+    openBeside<Request>({
+      id,
+      address: `${LIST}/${id}${this.isOfKey ? '' : location.search}`,
+      read: () => readRequest(id),
+      value: request,
+      titleOf: (value) => (value ? <code>{requestName(value)}</code> : 'Request'),
+      view: (value) => <Details of={value} />,
+    });
   }
 
   /** Why no requests are listed, and what to do. */
@@ -166,7 +171,6 @@ export class Requests {
   }
 
   view(): JSX.Element {
-    const Heading = this.isOfKey ? 'h2' : 'h1';
     const title = this.isOfKey ? 'key-requests-title' : 'requests-title';
     const refresh = async (): Promise<void> => {
       if (await this.refresh()) say('Refreshed.');
@@ -175,14 +179,11 @@ export class Requests {
     const histogram = this.#histogram.value;
     return (
       <>
-        <div class="heading">
-          <Heading id={title} tabIndex={-1}>
-            Requests
-          </Heading>
+        <Heading as={this.isOfKey ? 'h2' : 'h1'} id={title} title="Requests">
           <Button does={refresh} isBusy={this.list.isBusy}>
             <Icon name="refresh-cw" /> Refresh
           </Button>
-        </div>
+        </Heading>
         {!settings.storesRequests && (
           <p class="info">
             This gateway stores no requests: its operator has set <code>REQUEST_LOG=off</code>. What is listed was
@@ -191,7 +192,7 @@ export class Requests {
         )}
         <FilterBar
           of={this.#filters}
-          isOfKey={this.isOfKey}
+          keys={this.isOfKey ? undefined : this.#newestKeys}
           change={(changes) => this.#change(changes)}
           clear={isEmpty ? undefined : this.#clear}
         />
@@ -225,14 +226,10 @@ export class Requests {
 
 /** @throws Failure */
 async function readRequest(id: string): Promise<Request> {
-  try {
-    const request = await call('request', { id });
-    void readNames([request.key_id]).then(redraw);
-    return request;
-  } catch (error) {
-    if (failureOf(error).code !== 'not_found') throw error;
-    throw notFound('This request is no longer stored, or never was.', 'requests', 'All requests', LIST);
-  }
+  const request = await find('request', { id });
+  if (!request) throw notFound('This request is no longer stored, or never was.', 'requests', 'All requests', LIST);
+  void readNames([request.key_id]).then(redraw);
+  return request;
 }
 
 /** Why there are fewer than in the overview. */
@@ -255,17 +252,9 @@ function Row({ of: request, isOfKey, show }: RowProps): JSX.Element {
         <Status of={request} />
       </Cell>
       <Head label="Request">
-        <a
-          href={`${LIST}/${id}`}
-          title={`${method} ${path}`}
-          onClick={(event) => {
-            if (!isPlain(event)) return;
-            event.preventDefault();
-            show();
-          }}
-        >
+        <BesideLink href={`${LIST}/${id}`} title={`${method} ${path}`} show={show}>
           {requestName(request)}
-        </a>
+        </BesideLink>
         {face !== 'rest' && <span class="quiet">{APIS[face]}</span>}
         <Outcome of={request} />
       </Head>

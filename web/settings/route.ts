@@ -94,11 +94,7 @@ export function followAddress(all: Readonly<Record<Name, PageOf>>): void {
 /** Goes to another page. */
 export function go(address: string): void {
   const isList = shown !== undefined && shown.name in ONE;
-  history.pushState(
-    { list: isList ? location.href : listLeft() },
-    '',
-    address.startsWith('/') ? addressOf(address) : address,
-  );
+  history.pushState({ list: isList ? location.href : listLeft() }, '', addressOf(address));
   follow(false);
 }
 
@@ -185,7 +181,7 @@ export function returnTo(address: string): void {
 
 /** Gives the shown page another address. The history has no entry for it. */
 export function readdress(address: string): void {
-  const url = address.startsWith('/') ? addressOf(address) : address;
+  const url = addressOf(address);
   if (url !== location.href) history.replaceState(history.state, '', url);
   if (shown) addresses.set(shown.name, location.href);
 }

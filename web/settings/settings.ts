@@ -6,8 +6,6 @@ import './pages.css';
 import './dialogs.css';
 import './keys.css';
 import { auditPage } from './audit';
-import { makeKey, rotateKey } from './keyDialogs';
-import { mayMake, revokeKey } from './keyChanges';
 import { insightsPage } from './insights';
 import { keyPage } from './keyPage';
 import { keysPage } from './keys';
@@ -24,7 +22,6 @@ import { webhooksPage } from './webhooks/list';
 
 /* Settings: connects the pages. */
 
-const actions = { revoke: revokeKey, rotate: rotateKey, make: mayMake ? makeKey : undefined };
 const webhooksChanged = (): void => {
   refresh('webhooks', 'audit');
   // the list of pages shows how many endpoints fail
@@ -32,9 +29,9 @@ const webhooksChanged = (): void => {
 };
 const webhooks = webhooksPage(webhooksChanged);
 followAddress({
-  integrations: overviewPage(actions, webhooks.read),
+  integrations: overviewPage(webhooks.read),
   insights: insightsPage(),
-  keys: keysPage(actions),
+  keys: keysPage(),
   key: keyPage(),
   webhooks,
   endpoint: endpointPage(webhooksChanged),

@@ -66,17 +66,13 @@ function Change({ of: { words, isRelative, isFault }, now, before, period }: Cha
   const than = `${words(before)} in ${spanBefore(period)}, up to the same time`;
   // what is shown as the same text has not changed
   if (now === null || before === null || words(now) === words(before))
-    return (
-      <span class="change" title={than}>
-        {now === null || before === null ? 'nothing to compare' : 'no change'}
-      </span>
-    );
+    return <span title={than}>{now === null || before === null ? 'nothing to compare' : 'no change'}</span>;
   const isMore = now > before;
   const share = Math.abs(now - before) / before;
   // a share of a few says little
   const text = isRelative && before >= 10 && share < 10 ? percent(share) : `from ${words(before)}`;
   return (
-    <span class={`change ${isFault ? (isMore ? 'worse' : 'better') : ''}`} title={than}>
+    <span class={isFault ? (isMore ? 'bad' : 'good') : undefined} title={than}>
       <span aria-hidden="true">{isMore ? '↑' : '↓'}</span> <span class="unseen">{isMore ? 'up' : 'down'}</span> {text}
     </span>
   );
@@ -100,7 +96,7 @@ export function Course({ of: values, faults }: CourseProps): JSX.Element {
       .join(' ');
   return (
     <svg class="course" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
-      <polyline points={pointsOf(values)} />
+      <polyline class="fine" points={pointsOf(values)} />
       {faults?.some((count) => count > 0) && <polyline class="faults" points={pointsOf(faults)} />}
     </svg>
   );

@@ -35,13 +35,24 @@ export function exact(iso: string): string {
   return `${iso.slice(0, 19).replace('T', ' ')} UTC`;
 }
 
-const CLOCK = { hour: '2-digit', minute: '2-digit' } as const;
-const DAY = { day: 'numeric', month: 'short' } as const;
-const local = new Intl.DateTimeFormat('en-GB', { ...DAY, year: 'numeric', ...CLOCK });
-const localClock = new Intl.DateTimeFormat('en-GB', CLOCK);
-const localDay = new Intl.DateTimeFormat('en-GB', DAY);
-const utcDay = new Intl.DateTimeFormat('en-GB', { ...DAY, timeZone: 'UTC' });
-const weekday = new Intl.DateTimeFormat('en-GB', { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' });
+export const CLOCK = { hour: '2-digit', minute: '2-digit' } as const;
+export const DAY = { day: 'numeric', month: 'short' } as const;
+
+/** Writes times in the visitor's time zone. */
+export function createFormat(options: Intl.DateTimeFormatOptions): (iso: string) => string {
+  const format = new Intl.DateTimeFormat('en-GB', options);
+  return (iso) => format.format(new Date(iso));
+}
+
+/** `28 Nov 2026, 14:05` */
+export const localTime = createFormat({ ...DAY, year: 'numeric', ...CLOCK });
+/** `14:05` */
+export const clockOf = createFormat(CLOCK);
+/** `28 Nov` */
+export const dayOf = createFormat(DAY);
+/** `28 Nov`: the day in UTC. */
+export const utcDayOf = createFormat({ ...DAY, timeZone: 'UTC' });
+const weekdayOf = createFormat({ weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' });
 
 /** The day of a time, where the browser is: `Today`, `Yesterday`, `Friday 27 November 2026`. */
 export function dayInWords(iso: string): string {
@@ -49,7 +60,7 @@ export function dayInWords(iso: string): string {
   const today = new Date(now());
   if (date === today.toDateString()) return 'Today';
   today.setDate(today.getDate() - 1);
-  return date === today.toDateString() ? 'Yesterday' : weekday.format(new Date(iso)).replace(',', '');
+  return date === today.toDateString() ? 'Yesterday' : weekdayOf(iso).replace(',', '');
 }
 
 /** The beginning of a day (YYYY-MM-DD) where the browser is, or of another one some days later. */
@@ -58,15 +69,6 @@ export function startOf(day: string, later = 0): Date {
   date.setDate(date.getDate() + later);
   return date;
 }
-
-/** `28 Nov 2026, 14:05`, in the visitor's time zone. */
-export const localTime = (iso: string): string => local.format(new Date(iso));
-/** `14:05`, in the visitor's time zone. */
-export const clockOf = (iso: string): string => localClock.format(new Date(iso));
-/** `28 Nov`, in the visitor's time zone. */
-export const dayOf = (iso: string): string => localDay.format(new Date(iso));
-/** `28 Nov`: the day in UTC. */
-export const utcDayOf = (iso: string): string => utcDay.format(new Date(iso));
 
 export const TIME_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 

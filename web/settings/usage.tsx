@@ -5,9 +5,10 @@ import { type Answer, type Key, now } from './api';
 import { Chart, Legend, type Series } from './chart';
 import { KeyLink } from './keyNames';
 import type { Reading } from './list';
-import { answerTime, count } from './numbers';
-import { Ago, Cell, Head, HeadRow, Problem } from './parts';
+import { answerTime, count, counted } from './numbers';
+import { Ago, Heading, Problem } from './parts';
 import { type Period, Periods, sinceOf, type Span, spanAt, spanOf } from './periods';
+import { Cell, Head, HeadRow } from './table';
 import { Tiles } from './tiles';
 
 /* Usage in a period: that of one key on its page, and that of all keys on the overview. */
@@ -66,11 +67,7 @@ export function Figures({ of: usage, period, at, whose }: UsageProps & { whose: 
 /** A count of errors that links to the failed requests. */
 function FailedLink({ of: errors, at, period }: { of: number; at: string; period: Period }): JSX.Element | null {
   if (errors === 0) return null;
-  return (
-    <a href={`${at}?result=failed${sinceOf(period)}`}>
-      {count(errors)} {errors === 1 ? 'error' : 'errors'}
-    </a>
-  );
+  return <a href={`${at}?result=failed${sinceOf(period)}`}>{counted(errors, 'error')}</a>;
 }
 
 interface NumbersProps {
@@ -80,7 +77,7 @@ interface NumbersProps {
 }
 
 /** A table of counts in a card. */
-function Numbers({ title, columns, children }: NumbersProps): JSX.Element {
+export function Numbers({ title, columns, children }: NumbersProps): JSX.Element {
   return (
     <section class="card" aria-label={title}>
       <h2>{title}</h2>
@@ -199,12 +196,9 @@ export function KeyUsage({ of: usage, whose: key, period, change }: KeyUsageProp
   const at = `/settings/keys/${key.id}`;
   return (
     <section aria-labelledby="usage-title" class="plain">
-      <div class="heading">
-        <h2 id="usage-title" tabIndex={-1}>
-          Usage
-        </h2>
+      <Heading as="h2" id="usage-title" title="Usage">
         <Periods name="key-period" label="Period" of={period} change={change} />
-      </div>
+      </Heading>
       <Problem failure={failure} again={usage.again} />
       {value && !failure && (
         <>

@@ -80,6 +80,15 @@ inBrowser('Insights, of the settings page', () => {
     await page.reload();
     await bar(page, `${nameOf(monthsAgo(30))}: $20.00 in 1 order`).waitFor();
     expect(await page.getByRole('radio', { name: 'All', exact: true }).isChecked()).toBe(true);
+    // an answer that arrives on another page is there after Back
+    await on.overtaken(
+      page,
+      { body: /order_totals/ },
+      () => page.getByRole('radio', { name: '12 months' }).check(),
+      () => on.goTo(page, 'API keys'),
+    );
+    await page.goBack();
+    await bar(page, `${latest}: $1,734.56 in 2 orders`).waitFor();
   });
 
   test('without orders it leads to the reference; what fails can be tried again; and who sees none is told so', async () => {

@@ -5,10 +5,11 @@ import { Failure, failureOf, now, reason } from '../api';
 import { ask, Field, type Question } from '../ask';
 import { redraw } from '../dialog';
 import { fault } from '../keyFields';
+import { inWords } from '../numbers';
 import { say } from '../page';
 import { exact, localInput, TIME_ZONE } from '../time';
 import { type After, change, showNewSecret } from './edit';
-import { type Endpoint, events, Url } from './words';
+import { type Endpoint, Url } from './words';
 
 /* Rotating, enabling, disabling and deleting an endpoint. Each asks first. */
 
@@ -202,7 +203,7 @@ export function deleteEndpoint(endpoint: Endpoint, deleted: () => void): void {
           <Url of={url} /> gets nothing more, its secret is never used again, and the list of what was sent to it goes.
           This cannot be undone.
         </p>
-        {waiting > 0 && <p>{events(waiting)} waiting to be retried are never sent.</p>}
+        {waiting > 0 && <p>{inWords(waiting, 'event')} waiting to be retried are never sent.</p>}
         <p class="hint">To stop for a while, disable it instead.</p>
       </>
     ),

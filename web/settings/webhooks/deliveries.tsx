@@ -1,14 +1,14 @@
 import './webhooks.css';
 import type { JSX } from 'preact';
-import { type Answer, call, Failure, failureOf, settings } from '../api';
-import { openBeside } from '../beside';
+import { type Answer, call, Failure, failureOf, find, settings } from '../api';
+import { BesideLink, openBeside } from '../beside';
 import { redraw } from '../dialog';
-import { List, Reading } from '../list';
+import { List, type Reading } from '../list';
 import { say } from '../page';
-import { Ago, Button, Cell, Filter, Head, type Options, Problem, State, Table } from '../parts';
-import { isPlain } from '../route';
+import { Ago, Button, Filter, Heading, type Options, Problem, State } from '../parts';
+import { Cell, Head, Table } from '../table';
 import { length } from '../time';
-import { Drawer, STATES } from './delivery';
+import { Details, STATES } from './delivery';
 import { MOST_AT_ONCE, Resending } from './resending';
 import { type Attempt, type Delivery, type Endpoint, errorText, NextAttempt, Outcome } from './words';
 
@@ -86,11 +86,14 @@ export class Deliveries {
 
   /** Opens a delivery beside the list. */
   open(endpoint: string, id: string, delivery?: Delivery): void {
-    const reading = new Reading<Delivery>(() => readDelivery(endpoint, id), redraw);
-    this.#opened = reading;
-    const address = `${pathOf(endpoint)}/deliveries/${id}${location.search}`;
-    const Content = (): JSX.Element => <Drawer of={reading} endpoint={endpoint} by={this} />;
-    openBeside({ id, address, reading, value: delivery, Content });
+    this.#opened = openBeside<Delivery>({
+      id,
+      address: `${pathOf(endpoint)}/deliveries/${id}${location.search}`,
+      read: () => readDelivery(endpoint, id),
+      value: delivery,
+      titleOf: (value) => value?.type ?? 'Delivery',
+      view: (value) => <Details of={value} endpoint={endpoint} by={this} />,
+    });
   }
 
   outcomeOf = (id: string): Attempt | Failure | undefined => this.#outcomes.get(id);
@@ -135,10 +138,7 @@ export class Deliveries {
     const columns = ['Event', 'Object', 'State', 'Attempts', 'Next retry', 'First sent'];
     return (
       <section aria-labelledby="deliveries-title">
-        <div class="heading">
-          <h2 id="deliveries-title" tabIndex={-1}>
-            Deliveries
-          </h2>
+        <Heading as="h2" id="deliveries-title" title="Deliveries">
           {maySend && rows.length > 0 && <Selection of={resending} rows={rows} endpoint={endpoint.id} />}
           <Filter
             label="State"
@@ -149,7 +149,7 @@ export class Deliveries {
           <Button does={refresh} isBusy={this.list.isBusy}>
             Refresh
           </Button>
-        </div>
+        </Heading>
         <Resent of={resending} />
         <Table
           of={this.list}
@@ -165,7 +165,7 @@ export class Deliveries {
               of={delivery}
               endpoint={endpoint}
               isOldest={delivery === oldest}
-              open={() => this.open(endpoint.id, delivery.id, delivery)}
+              show={() => this.open(endpoint.id, delivery.id, delivery)}
               resending={maySend ? resending : undefined}
             />
           ))}
@@ -177,13 +177,10 @@ export class Deliveries {
 
 /** @throws Failure */
 async function readDelivery(endpoint: string, id: string): Promise<Delivery> {
-  try {
-    return await call('delivery', { webhook_id: endpoint, delivery: id });
-  } catch (error) {
-    if (failureOf(error).code !== 'not_found') throw error;
-    const text = 'This delivery is no longer stored, or never was. Deliveries are kept for 30 days.';
-    throw new Failure(text, { code: 'not_found' });
-  }
+  const delivery = await find('delivery', { webhook_id: endpoint, delivery: id });
+  if (delivery) return delivery;
+  const text = 'This delivery is no longer stored, or never was. Deliveries are kept for 30 days.';
+  throw new Failure(text, { code: 'not_found' });
 }
 
 interface SelectionProps {
@@ -249,12 +246,12 @@ interface RowProps {
   readonly of: Delivery;
   readonly endpoint: Endpoint;
   readonly isOldest: boolean;
-  readonly open: () => void;
+  readonly show: () => void;
   /** Undefined if the visitor may not send events. */
   readonly resending: Resending | undefined;
 }
 
-function Row({ of: delivery, endpoint, isOldest, open: show, resending }: RowProps): JSX.Element {
+function Row({ of: delivery, endpoint, isOldest, show, resending }: RowProps): JSX.Element {
   const { id, type, object_id: object, attempts, next_attempt_at: next, at, state } = delivery;
   const { words, note } = STATES[state];
   const last = delivery.log.at(-1);
@@ -271,16 +268,9 @@ function Row({ of: delivery, endpoint, isOldest, open: show, resending }: RowPro
         </Cell>
       )}
       <Head label="Event">
-        <a
-          href={`${pathOf(endpoint.id)}/deliveries/${id}`}
-          onClick={(event) => {
-            if (!isPlain(event)) return;
-            event.preventDefault();
-            show();
-          }}
-        >
+        <BesideLink href={`${pathOf(endpoint.id)}/deliveries/${id}`} show={show}>
           {type}
-        </a>
+        </BesideLink>
       </Head>
       <Cell label="Object" class="long">
         {object !== null && <code title={object}>{object}</code>}

@@ -1,9 +1,9 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { type Answer, call, Failure, failureOf, settings } from '../api';
-import { Copyable, Sheet } from '../dialog';
-import type { Reading } from '../list';
-import { Ago, Button, Facts, HeadRow, Problem, State } from '../parts';
+import { Copyable } from '../dialog';
+import { Ago, Button, Facts, Problem, State } from '../parts';
+import { HeadRow } from '../table';
 import { length, localTime } from '../time';
 import { AnswerText, type Attempt, type Delivery, errorText, OutcomeBox } from './words';
 
@@ -30,19 +30,7 @@ interface DetailsProps {
   readonly by: Resender;
 }
 
-/** What is shown while a delivery is read, if that fails, and once it is there. */
-export function Drawer({ of: reading, ...props }: Omit<DetailsProps, 'of'> & { of: Reading<Delivery> }): JSX.Element {
-  const { value, failure, again } = reading;
-  return (
-    <Sheet title={value?.type ?? 'Delivery'} button="Close">
-      <Problem failure={failure} again={again} />
-      {!value && !failure && <p class="hint">Loading…</p>}
-      {value && !failure && <Details of={value} {...props} />}
-    </Sheet>
-  );
-}
-
-function Details({ of: delivery, endpoint, by }: DetailsProps): JSX.Element {
+export function Details({ of: delivery, endpoint, by }: DetailsProps): JSX.Element {
   const { id, type, event_id: event, object_id: object, log, state } = delivery;
   const last = log.at(-1);
   const outcome = by.outcomeOf(id);
@@ -67,11 +55,7 @@ function Details({ of: delivery, endpoint, by }: DetailsProps): JSX.Element {
           </p>
         </>
       )}
-      {outcome instanceof Failure ? (
-        <Problem failure={outcome} />
-      ) : (
-        outcome && <OutcomeBox what="Sent again" of={outcome} />
-      )}
+      <OutcomeBox what="Sent again" of={outcome} />
       {log.length === 0 ? <p class="quiet">Not tried yet.</p> : <Attempts of={log} />}
       {last && !outcome && last.answer !== null && (
         <>

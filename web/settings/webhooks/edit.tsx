@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { type Answer, call, Failure, failureOf, reason, settings } from '../api';
+import { type Answer, call, Failure, failureOf, find, reason, settings } from '../api';
 import { ask, Field, type Next, useFault } from '../ask';
 import type { Calls } from '../calls';
 import { Copyable, Sheet, showSecret } from '../dialog';
@@ -214,13 +214,8 @@ export async function change<Operation extends Change>(
   gone: () => void,
   then: (answer: Answer<Operation>) => void,
 ): Promise<() => void> {
-  try {
-    const answer = await call(operation, variables);
-    return () => then(answer);
-  } catch (error) {
-    if (failureOf(error).code !== 'not_found') throw error;
-    return gone;
-  }
+  const answer = await find(operation, variables);
+  return answer === null ? gone : () => then(answer);
 }
 
 /** Shows a signing secret once. */

@@ -4,7 +4,7 @@ import { close as closeDialog } from '../dialog';
 import { Reading } from '../list';
 import { Menu } from '../menu';
 import { tell } from '../notices';
-import { Ago, Button, Chips, Facts, KeepsFocus, Problem } from '../parts';
+import { Ago, Button, Chips, type FactList, Facts, Heading, KeepsFocus, Problem } from '../parts';
 import {
   besideId,
   entitle,
@@ -51,8 +51,9 @@ export function endpointPage(onChange: () => void): PageOf {
   }, draw);
   const statistics = new EndpointStatistics(draw);
   const deliveries = new Deliveries({ draw, refresh: load, accepted, missing: () => void checkGone(shownId()) });
-  /** Outcome of the last test event; `sending` while one is being sent. */
-  let outcome: Attempt | Failure | 'sending' | undefined;
+  /** Outcome of the last test event. */
+  let outcome: Attempt | Failure | undefined;
+  let isSending = false;
   /** Whether the endpoint accepted something sent manually. */
   let hasAccepted = false;
   let turn = 0;
@@ -88,6 +89,7 @@ export function endpointPage(onChange: () => void): PageOf {
   function close(): void {
     turn += 1;
     outcome = undefined;
+    isSending = false;
     hasAccepted = false;
     reading.clear();
     void statistics.show(undefined);
@@ -141,14 +143,16 @@ export function endpointPage(onChange: () => void): PageOf {
   }
 
   async function sendTest({ id }: Endpoint): Promise<void> {
-    if (outcome === 'sending') return;
+    if (isSending) return;
     const ownTurn = (turn += 1);
-    outcome = 'sending';
+    outcome = undefined;
+    isSending = true;
     draw();
     const done = await call('testEndpoint', { webhook_id: id }).catch(failureOf);
     // by now another endpoint is shown
     if (ownTurn !== turn) return;
     outcome = done;
+    isSending = false;
     if (!(done instanceof Failure)) hasAccepted ||= done.ok;
     else if (done.code === 'not_found') void checkGone(id);
     draw();
@@ -187,7 +191,7 @@ export function endpointPage(onChange: () => void): PageOf {
           </Button>
         )}
         {canSign && (
-          <Button isBusy={outcome === 'sending'} does={() => sendTest(endpoint)}>
+          <Button isBusy={isSending} does={() => sendTest(endpoint)}>
             Send test event
           </Button>
         )}
@@ -204,23 +208,17 @@ export function endpointPage(onChange: () => void): PageOf {
         <p class="crumbs">
           <a href={listAddress('webhooks')}>Webhooks</a>
         </p>
-        <div class="heading">
-          <h1 id="endpoint-title" tabIndex={-1}>
-            {endpoint ? <Url of={endpoint.url} /> : 'Webhook endpoint'}
-          </h1>
+        <Heading id="endpoint-title" title={endpoint ? <Url of={endpoint.url} /> : 'Webhook endpoint'}>
           {endpoint && <EndpointState of={endpoint} />}
-        </div>
+        </Heading>
         <Problem failure={failure} again={reading.again} />
         {endpoint && failure?.code !== 'not_found' && (
           <>
             <Why of={endpoint} hasAccepted={hasAccepted} last={deliveries.lastFailure} isLost={lost.has(endpoint.id)} />
             {settings.mayChange && actionsOf(endpoint)}
             <div role="status">
-              {outcome === 'sending' && <p class="hint">Sending a test event…</p>}
-              {outcome instanceof Failure && <Problem failure={outcome} again={() => sendTest(endpoint)} />}
-              {outcome && outcome !== 'sending' && !(outcome instanceof Failure) && (
-                <OutcomeBox what="Test event" of={outcome} />
-              )}
+              {isSending && <p class="hint">Sending a test event…</p>}
+              <OutcomeBox what="Test event" of={outcome} again={() => sendTest(endpoint)} />
             </div>
             <Facts of={factsOf(endpoint)} />
             {statistics.view()}
@@ -236,7 +234,7 @@ export function endpointPage(onChange: () => void): PageOf {
   return { open, refresh: load, close };
 }
 
-function factsOf(endpoint: Endpoint): Parameters<typeof Facts>[0]['of'] {
+function factsOf(endpoint: Endpoint): FactList {
   const {
     types,
     customer_ids: customers,

@@ -3,8 +3,9 @@ import { type Answer, call, callOf, settings } from '../api';
 import { customersInWords } from '../keyNames';
 import { List } from '../list';
 import { byId } from '../page';
-import { Ago, Button, Cell, Head, Table } from '../parts';
+import { Ago, Button, Heading } from '../parts';
 import { go, isShown, type PageOf, placeOf } from '../route';
+import { Cell, Head, Table } from '../table';
 import { addEndpoint } from './edit';
 import { type Statistics, SuccessRate } from './statistics';
 import { type Endpoint, EndpointState, OldestUndelivered, StateNote, Types, Url } from './words';
@@ -55,10 +56,7 @@ export function webhooksPage(changed: () => void): WebhooksPage {
     byId('failing').textContent = `${failing} failing`;
     render(
       <>
-        <div class="heading">
-          <h1 id="webhooks-title" tabIndex={-1}>
-            Webhooks
-          </h1>
+        <Heading id="webhooks-title" title="Webhooks">
           <a class="button" href="/guides/webhooks">
             How to receive webhooks
           </a>
@@ -67,7 +65,7 @@ export function webhooksPage(changed: () => void): WebhooksPage {
               Add endpoint
             </Button>
           )}
-        </div>
+        </Heading>
         {!canMakeWebhooks && (
           <p class="info">
             Webhooks are off: this gateway has no <code>WEBHOOK_SECRET</code>, from which the secrets of endpoints are

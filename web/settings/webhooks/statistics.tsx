@@ -3,10 +3,12 @@ import { type Answer, call } from '../api';
 import { Chart, Legend, type Series } from '../chart';
 import { Reading } from '../list';
 import { count, percent } from '../numbers';
-import { Ago, Cell, Head, HeadRow, Problem } from '../parts';
+import { Ago, Heading, Problem } from '../parts';
 import { type Period, periodInAddress, Periods, spanOf } from '../periods';
+import { Cell, Head } from '../table';
 import { length, localTime } from '../time';
 import { Course } from '../tiles';
+import { Numbers } from '../usage';
 import { errorText } from './words';
 
 /* How the deliveries to endpoints went. */
@@ -72,10 +74,7 @@ export class EndpointStatistics {
     const { value, failure, again } = this.reading;
     return (
       <section aria-labelledby="deliveries-statistics-title">
-        <div class="heading">
-          <h2 id="deliveries-statistics-title" tabIndex={-1}>
-            Statistics
-          </h2>
+        <Heading as="h2" id="deliveries-statistics-title" title="Statistics">
           <Periods
             name="deliveries-period"
             label="Period of the statistics"
@@ -85,7 +84,7 @@ export class EndpointStatistics {
               void this.reading.load();
             }}
           />
-        </div>
+        </Heading>
         <Problem failure={failure} again={again} />
         {value && !failure && <Figures of={value} period={this.#period} />}
       </section>
@@ -128,22 +127,16 @@ function Figures({ of: statistics, period }: { of: Statistics; period: Period })
 
 function Errors({ of: errors }: { of: Statistics['errors'] }): JSX.Element {
   return (
-    <section class="card" aria-label="Errors">
-      <h2>Errors</h2>
-      <table class="rows numbers" aria-label="Errors">
-        <HeadRow columns={['Error', 'Deliveries', 'Last']} />
-        <tbody>
-          {errors.map((error) => (
-            <tr key={error.error}>
-              <Head label="Error">{errorText(error)}</Head>
-              <Cell label="Deliveries">{count(error.deliveries)}</Cell>
-              <Cell label="Last">
-                <Ago at={error.last_at} />
-              </Cell>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
+    <Numbers title="Errors" columns={['Error', 'Deliveries', 'Last']}>
+      {errors.map((error) => (
+        <tr key={error.error}>
+          <Head label="Error">{errorText(error)}</Head>
+          <Cell label="Deliveries">{count(error.deliveries)}</Cell>
+          <Cell label="Last">
+            <Ago at={error.last_at} />
+          </Cell>
+        </tr>
+      ))}
+    </Numbers>
   );
 }

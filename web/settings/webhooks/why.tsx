@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
+import { inWords } from '../numbers';
 import { Ago } from '../parts';
-import { type Attempt, type Endpoint, errorText, events } from './words';
+import { type Attempt, type Endpoint, errorText } from './words';
 
 /* Why an endpoint needs attention, and what to do. */
 
@@ -51,5 +52,5 @@ function textOf(endpoint: Endpoint, hasAccepted: boolean): string | undefined {
   if (waiting === 0) return undefined;
   return waiting === 1
     ? 'One event failed and is retried automatically, for up to 75 hours. Later events of the same object wait behind it, so that they stay in order.'
-    : `${events(waiting)} failed, or wait behind one that failed. They are retried automatically, for up to 75 hours, and events of the same object stay in order.`;
+    : `${inWords(waiting, 'event')} failed, or wait behind one that failed. They are retried automatically, for up to 75 hours, and events of the same object stay in order.`;
 }

@@ -1,6 +1,7 @@
 import { Fragment, type JSX } from 'preact';
-import type { Answer } from '../api';
-import { Ago, Chips, State } from '../parts';
+import { type Answer, Failure } from '../api';
+import { inWords } from '../numbers';
+import { Ago, Chips, Problem, State } from '../parts';
 import { length, span } from '../time';
 
 /* An endpoint's state in words. */
@@ -82,7 +83,7 @@ const KEPT = 30 * 86_400;
 /** How old the oldest event is that an endpoint has not got yet. */
 export function OldestUndelivered({ of: { lag_seconds: lag, waiting, state } }: { of: Endpoint }): JSX.Element {
   // a failing endpoint is sent no others, and they are not counted
-  const retries = `${events(waiting)} waiting to be retried${state === 'failing' ? '; later ones wait, too' : ''}`;
+  const retries = `${inWords(waiting, 'event')} waiting to be retried${state === 'failing' ? '; later ones wait, too' : ''}`;
   if (lag === 0 && waiting > 0) return <>{retries}</>;
   const words = lag === null ? 'not known' : lag === 0 ? 'none' : lag > KEPT ? 'more than 30 days' : span(lag);
   return (
@@ -92,9 +93,6 @@ export function OldestUndelivered({ of: { lag_seconds: lag, waiting, state } }: 
     </>
   );
 }
-
-/** `one event`, `3 events` */
-export const events = (count: number): string => (count === 1 ? 'one event' : `${count.toLocaleString('en')} events`);
 
 /** What went wrong: `HTTP 500`, or why there was no answer. Gateways of earlier versions stored statuses in a sentence. */
 export function errorText({ status, error }: Pick<Attempt, 'status' | 'error'>): string {
@@ -109,8 +107,18 @@ export function Outcome({ of: attempt }: { of: Attempt }): JSX.Element {
   );
 }
 
-/** The outcome of a manual attempt, with the endpoint's answer; `what` names the attempt. */
-export function OutcomeBox({ what, of: attempt }: { what: string; of: Attempt }): JSX.Element {
+interface OutcomeBoxProps {
+  /** Names the attempt. */
+  readonly what: string;
+  /** Undefined before, and while it is made. */
+  readonly of: Attempt | Failure | undefined;
+  readonly again?: () => unknown;
+}
+
+/** The outcome of a manual attempt with the endpoint's answer, or why it was not made. */
+export function OutcomeBox({ what, of: attempt, again }: OutcomeBoxProps): JSX.Element | null {
+  if (!attempt) return null;
+  if (attempt instanceof Failure) return <Problem failure={attempt} again={again} />;
   return (
     <div class={`outcome ${attempt.ok ? 'good' : 'bad'}`}>
       <p>
