@@ -129,15 +129,15 @@ describe('a registration', () => {
     expect((await decide(gateway, other, admin)).status).toBe(400);
   });
 
-  test('of a thousand from one address: ten a minute are read, and a thousand that nobody allowed are kept', async () => {
+  test('of many from one address: ten a minute are read, and a thousand that nobody allowed are kept', async () => {
     await using own = await startGateway();
     const clients = clientsOf(own);
     await clients.deleteMany({});
     const old = (at: number) => ({ created_at: new Date(at), allowed_at: at === 0 ? new Date() : null });
     await clients.insertMany(Array.from({ length: 1001 }, (_, at) => rowOf(`old ${String(at)}`, old(at))));
-    const statuses = await Promise.all(Array.from({ length: 1000 }, async () => (await register(own)).status));
+    const statuses = await Promise.all(Array.from({ length: 100 }, async () => (await register(own)).status));
     expect(statuses.filter((status) => status === 201)).toHaveLength(10);
-    expect(statuses.filter((status) => status === 429)).toHaveLength(990);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(90);
     expect(await clients.countDocuments({ allowed_at: null })).toBe(1000);
     expect(await clients.countDocuments({ _id: 'old 0' })).toBe(1);
     // those of the busiest address went first, so that who floods crowds out itself

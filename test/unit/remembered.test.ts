@@ -1,15 +1,11 @@
-import v8 from 'node:v8';
-import vm from 'node:vm';
 import type { RateState } from '../../src/admission/rateLimit';
 import { createAuthenticator, unauthenticated } from '../../src/auth/authenticate';
 import { type ApiKey, DEFAULT_KEY_PREFIX, generateKey } from '../../src/auth/keys';
 import type { KeyPrincipal } from '../../src/auth/principal';
+import { collectGarbage } from '../support/collectGarbage';
 import { made, opening as openingWith, principal, rate, request, stored } from '../support/keyCaller';
 
 /* Rejections may be cached, successful authentication never is. */
-
-v8.setFlagsFromString('--expose-gc');
-const collectGarbage = vm.runInNewContext('gc') as () => void;
 
 /** Megabytes that stay in memory after 2,000 requests, each with 10 to 12 KB of spaces in its header. */
 async function retainedBy(ask: (authorization: string) => Promise<unknown>, keyOf: () => string): Promise<number> {
