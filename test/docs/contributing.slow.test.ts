@@ -61,7 +61,7 @@ const SUITES: readonly (readonly [pattern: string, ...files: string[]])[] = [
     ...['invoices', 'filters', 'files', 'indexes', 'relations', 'search', 'pagination'].map(
       (name) => `test/api/resources/${name}`,
     ),
-    ...['mcp/tools', 'contract/openapi.test', 'unit/schema', 'unit/guideSteps'].map((name) => `test/${name}`),
+    ...['mcp/tools', 'contract/openapi.test', 'unit/schema'].map((name) => `test/${name}`),
   ],
 ];
 

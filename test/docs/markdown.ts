@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export const ROOT = join(__dirname, '..', '..');
@@ -34,6 +34,15 @@ export const PAGES: readonly string[] = [
   'docs/guides/schema.md',
   'docs/guides/contributors.md',
 ];
+
+/** All pages in these folders, also those without commands. */
+export const pagesIn = (...folders: readonly string[]): string[] =>
+  folders.flatMap((folder) =>
+    readdirSync(join(ROOT, folder))
+      .filter((file) => file.endsWith('.md'))
+      .map((file) => join(folder, file)),
+  );
+export const DOCUMENTED = ['', 'docs', 'docs/decisions', 'docs/guides', 'docs/guides/jobs'] as const;
 
 /** A fenced block. */
 export interface Block {

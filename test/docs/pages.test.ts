@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parse, validate } from 'graphql';
 import { mcpConfiguration } from '../../src/pages/samples';
 import { GENERATED, generated } from '../../tools/environment';
 import { graphqlSchema } from '../support/operations';
-import { blocksOf, PAGES, PRODUCT, read, RECEIVERS, ROOT, WALKED } from './markdown';
+import { blocksOf, DOCUMENTED, PAGES, pagesIn, PRODUCT, read, RECEIVERS, ROOT, WALKED } from './markdown';
 
 const BLOCKS = PAGES.flatMap(blocksOf);
 
@@ -61,14 +61,7 @@ test.each(GENERATED)('%s: the generated part %s is up to date (npm run docs)', (
   expect(generated(...part)).toBe(read(part[0]));
 });
 
-/** Also of pages without commands, and of decisions. */
-const ALL_PAGES = ['', 'docs', 'docs/decisions', 'docs/guides', 'docs/guides/jobs'].flatMap((folder) =>
-  readdirSync(join(ROOT, folder))
-    .filter((file) => file.endsWith('.md'))
-    .map((file) => join(folder, file)),
-);
-
-const LINKS = ALL_PAGES.flatMap((page) =>
+const LINKS = pagesIn(...DOCUMENTED).flatMap((page) =>
   [...read(page).matchAll(/\]\((?!https?:|\/)([^)#\s]*)(#[^)]*)?\)/g)].map(([, file = '', anchor = '']) => ({
     page,
     link: file + anchor,

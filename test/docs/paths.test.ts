@@ -1,14 +1,8 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { read, ROOT } from './markdown';
+import { DOCUMENTED, pagesIn, read, ROOT } from './markdown';
 
 /* Each file and folder that a page names exists: code moves on, and pages stay. */
-
-const pagesIn = (folder: string): string[] =>
-  readdirSync(join(ROOT, folder))
-    .filter((file) => file.endsWith('.md'))
-    .map((file) => join(folder, file));
-const PAGES = ['', 'docs', 'docs/decisions', 'docs/guides', 'docs/guides/jobs', 'examples', 'deploy'].flatMap(pagesIn);
 
 const foldersIn = (folder: string): string[] =>
   readdirSync(join(ROOT, folder)).filter((name) => statSync(join(ROOT, folder, name)).isDirectory());
@@ -31,7 +25,9 @@ function pathsIn(text: string): string[] {
     .filter((path) => FIRST.has(path.split('/')[0] ?? '') && !OTHERS.test(path));
 }
 
-const NAMED = PAGES.flatMap((page) => [...new Set(pathsIn(read(page)))].map((path) => ({ page, path })));
+const NAMED = pagesIn(...DOCUMENTED, 'examples', 'deploy').flatMap((page) =>
+  [...new Set(pathsIn(read(page)))].map((path) => ({ page, path })),
+);
 
 test.each(NAMED)('$page: $path exists', ({ path }) => {
   expect(exists(path)).toBe(true);

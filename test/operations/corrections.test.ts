@@ -9,6 +9,7 @@ import { eventually } from '../api/http/eventually';
 import { type Client, client, type Json } from '../support/client';
 import { makeKey, makeOrganisation, northwind } from '../support/factories';
 import { driver, late, servedBy, startGateway } from '../support/gateway';
+import { hold } from '../support/hold';
 import { goodQuote } from '../support/mistakes';
 
 /* What the tail of the log does with rows that other programs write (docs/decisions/invalid-rows.md, docs/decisions/events.md). */
@@ -152,8 +153,7 @@ describe('the queue', () => {
   test('has room for 5,000 rows of an organisation, takes turns, and goes on after failures', async () => {
     const calls: [string, number][] = [];
     const lines: string[] = [];
-    let release = (): void => undefined;
-    const held = new Promise<void>((resolve) => (release = resolve));
+    const { held, letGo } = hold();
     const corrections = createCorrections({
       corrector: {
         watched: corrector.watched,
@@ -172,7 +172,7 @@ describe('the queue', () => {
       Array.from({ length: 5300 }, () => change('insert')),
     );
     corrections.note('small', [change('insert')]);
-    release();
+    letGo();
     await eventually(() => calls.length >= 51, PATIENCE);
     await corrections.stop();
     expect(calls.slice(0, 3).map(([id]) => id)).toContain('small');

@@ -1,4 +1,3 @@
-import { EventEmitter, once } from 'node:events';
 import { randomUUID } from 'node:crypto';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -19,6 +18,7 @@ import { client } from '../support/client';
 import { updatesCreate } from '../support/differences';
 import { makeKey, makeNorthwind, makeOrganisation, northwind } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
+import { hold } from '../support/hold';
 import { oldServers } from '../support/oldServers';
 
 const products = resourceOf('products');
@@ -55,12 +55,6 @@ function erased({ id, name }: Organisation, folder?: string, signal = new AbortC
 
 async function linesOf(folder: string, file: string): Promise<string[]> {
   return (await readFile(join(folder, `${file}.ndjson`), 'utf8')).trimEnd().split('\n');
-}
-
-/** Something that waits until it is let go. */
-function hold(): { held: Promise<void>; letGo: () => void } {
-  const ends = new EventEmitter();
-  return { held: once(ends, 'end').then(() => undefined), letGo: () => void ends.emit('end') };
 }
 
 test('neither requests nor an import recreate the database of an erased organisation, and its keys get 401', async () => {

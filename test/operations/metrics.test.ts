@@ -5,11 +5,44 @@ import { client } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
 import { describeWith } from '../support/programs';
 import { INSTALL_REDIS, REDIS, startRedis } from '../support/redis';
-import { metric, served, startGateway, type TestGateway } from '../support/gateway';
+import { metric, served, servedBy, startGateway, type TestGateway } from '../support/gateway';
 import { eventually } from '../api/http/eventually';
 import { raw } from '../api/http/raw';
 
 const gateway = served();
+/** Moves and jobs are counted when metrics are first read, and then once a minute; a moved organisation would become a job. */
+const own = {
+  moves: `scopegate_moves_${randomUUID().slice(0, 8)}`,
+  jobs: `scopegate_jobs_${randomUUID().slice(0, 8)}`,
+};
+const LIMITS = { RATE_LIMIT_PER_MINUTE: '5', MAX_ORGANISATION_BYTES: '2000000' };
+/** A gateway with limits, whose organisations are moved. */
+const limited = servedBy(async () => {
+  const uri = new URL(process.env.TEST_MONGODB_URI!);
+  uri.searchParams.set('maxPoolSize', '7');
+  const started = await startGateway({ ...LIMITS, CONTROL_DATABASE: own.moves, MONGODB_URI: uri.href });
+  for (const seen_at of [new Date(0), new Date(0), new Date(Date.now() + 3_600_000)]) {
+    const move = { to: 'eu', mover: 'x', begun_at: new Date(0), seen_at };
+    const { id } = await makeOrganisation(started);
+    await started.databases.control
+      .collection<{ _id: string }>('organisations')
+      .updateOne({ _id: id }, { $set: { move } });
+  }
+  return started;
+});
+/** A gateway that records events, with jobs, and an endpoint of another WEBHOOK_SECRET. */
+const recording = servedBy(async () => {
+  const database = gateway.databases.control.getClient().db(own.jobs);
+  const open = { state: 'waiting', error: null, ended_at: null, to: 'elsewhere' };
+  const again = { ...open, error: 'away' };
+  const failed = { state: 'failed', error: 'full', ended_at: new Date() };
+  await database
+    .collection('jobs')
+    .insertMany([open, again, { ...again }, failed, { ...failed, ended_at: new Date(0) }]);
+  await database.collection('webhook_endpoints').insertOne({ master: 'of another', state: 'enabled' });
+  const WEBHOOK_SECRET = 'a master secret that is long enough';
+  return startGateway({ CONTROL_DATABASE: own.jobs, EVENTS: 'on', WEBHOOK_SECRET });
+});
 
 /** The metrics of a gateway, by name and labels. */
 async function samples({ url }: { url: string }): Promise<Map<string, number>> {
@@ -35,14 +68,13 @@ test('the longest time that the event loop was held is measured', async () => {
 });
 
 test('counters with known labels start at 0, so that their first increase is seen', async () => {
-  await using own = await startGateway();
-  const found = await samples(own);
+  const found = await samples(limited);
   for (const name of [
     'scopegate_http_requests_shed_total{reason="bodies"}',
     'scopegate_http_requests_unavailable_total{reason="moving"}',
     'scopegate_http_requests_unauthenticated_total{reason="wrong_secret"}',
     'scopegate_http_connections_refused_total{status="408"}',
-    'scopegate_key_lookups_total{state="revoked"}',
+    'scopegate_key_lookups_total{state="unknown"}',
     'scopegate_limiter_decisions_total{limiter="organisation",decision="refused"}',
     'scopegate_webhook_deliveries_total{outcome="given_up"}',
     'scopegate_database_restores_total',
@@ -52,56 +84,41 @@ test('counters with known labels start at 0, so that their first increase is see
 });
 
 test('moves of organisations are counted by state, moving or stopped', async () => {
-  await using own = await startGateway({ CONTROL_DATABASE: `scopegate_moves_${randomUUID().slice(0, 8)}` });
-  for (const seen_at of [new Date(0), new Date(0), new Date(Date.now() + 3_600_000)]) {
-    const move = { to: 'eu', mover: 'x', begun_at: new Date(0), seen_at };
-    const { id } = await makeOrganisation(own);
-    const rows = own.databases.control.collection<{ _id: string }>('organisations');
-    await rows.updateOne({ _id: id }, { $set: { move } });
-  }
-  await counted(own, 'scopegate_moves{state="stopped"}', 2);
-  expect(await metric(own, 'scopegate_moves{state="moving"}')).toBe(1);
+  await counted(limited, 'scopegate_moves{state="stopped"}', 2);
+  expect(await metric(limited, 'scopegate_moves{state="moving"}')).toBe(1);
 });
 
 test('jobs are counted by state; those whose last attempt failed count as retrying', async () => {
-  await using own = await startGateway({ CONTROL_DATABASE: `scopegate_jobs_${randomUUID().slice(0, 8)}` });
-  const open = { state: 'waiting', error: null, ended_at: null, to: 'elsewhere' };
-  const again = { ...open, error: 'away' };
-  const failed = { state: 'failed', error: 'full', ended_at: new Date() };
-  const jobs = [open, again, { ...again }, failed, { ...failed, ended_at: new Date(0) }];
-  await own.databases.control.collection('jobs').insertMany(jobs);
-  await counted(own, 'scopegate_jobs{state="retrying"}', 2);
-  const of = (state: string) => metric(own, `scopegate_jobs{state="${state}"}`);
+  await counted(recording, 'scopegate_jobs{state="retrying"}', 2);
+  const of = (state: string) => metric(recording, `scopegate_jobs{state="${state}"}`);
   expect([await of('waiting'), await of('running'), await of('failed')]).toEqual([1, 0, 1]);
 });
 
 test('a gateway that does not record says how old the newest recorded change is, and why it sends no webhooks', async () => {
-  await using own = await startGateway({ CONTROL_DATABASE: `scopegate_age_${randomUUID().slice(0, 8)}` });
-  const age = (): Promise<number> => metric(own, 'scopegate_events_recorded_age_seconds');
+  const age = (): Promise<number> => metric(limited, 'scopegate_events_recorded_age_seconds');
   // nothing was ever recorded, so it counts from the start
   expect(await age()).toBeLessThan(60);
-  const rows = tailRows(own.databases.control.getClient(), own.databases.control.name);
-  const at = new mongoose.mongo.Timestamp({ t: Math.floor(own.databases.now() / 1000) - 900, i: 1 });
+  const { control, now } = limited.databases;
+  const rows = tailRows(control.getClient(), control.name);
+  const at = new mongoose.mongo.Timestamp({ t: Math.floor(now() / 1000) - 900, i: 1 });
   await rows.updateOne({ _id: 'tail' }, { $set: { at } });
   await eventually(async () => (await age()) >= 900);
   expect(await age()).toBeLessThan(960);
-  const resting = (reason: string) => metric(own, `scopegate_webhooks_resting{reason="${reason}"}`);
+  const resting = (reason: string) => metric(limited, `scopegate_webhooks_resting{reason="${reason}"}`);
   expect([await resting('events_off'), await resting('no_secret'), await resting('wrong_secret')]).toEqual([1, 1, 0]);
 });
 
 test('a gateway whose WEBHOOK_SECRET is not that of the endpoints says so', async () => {
-  const environment = { CONTROL_DATABASE: `scopegate_secret_${randomUUID().slice(0, 8)}`, EVENTS: 'on' };
-  const endpoints = gateway.databases.control.getClient().db(environment.CONTROL_DATABASE);
-  await endpoints.collection('webhook_endpoints').insertOne({ master: 'of another', state: 'enabled' });
-  await using own = await startGateway({ ...environment, WEBHOOK_SECRET: 'a master secret that is long enough' });
-  await counted(own, 'scopegate_webhooks_resting{reason="wrong_secret"}', 1);
-  expect(await metric(own, 'scopegate_webhooks_resting{reason="events_off"}')).toBe(0);
+  await counted(recording, 'scopegate_webhooks_resting{reason="wrong_secret"}', 1);
+  expect(await metric(recording, 'scopegate_webhooks_resting{reason="events_off"}')).toBe(0);
 });
 
-test('the limit of bytes is a metric only if it is set', async () => {
-  await using own = await startGateway({ MAX_ORGANISATION_BYTES: '2000000' });
-  expect((await samples(own)).get('scopegate_organisation_bytes_limit')).toBe(2_000_000);
-  expect((await samples(gateway)).has('scopegate_organisation_bytes_limit')).toBe(false);
+test('the limit of bytes is a metric only if it is set, and maxPoolSize in the URI is the size of its pool', async () => {
+  const [set, unset] = [await samples(limited), await samples(gateway)];
+  expect(set.get('scopegate_organisation_bytes_limit')).toBe(2_000_000);
+  expect(unset.has('scopegate_organisation_bytes_limit')).toBe(false);
+  const name = 'scopegate_database_connections_max';
+  expect([set.get(name), unset.get(name)]).toEqual([7, 100]);
 });
 
 describe('requests', () => {
@@ -154,30 +171,25 @@ describe('requests', () => {
   });
 });
 
-test('key lookups are counted by result', async () => {
-  await using own = await startGateway();
-  const organisation = await makeOrganisation(own);
+test("key lookups are counted by result, decisions of limiters by kind, and the limiter's store is reported", async () => {
+  const organisation = await makeOrganisation(limited);
   const [live, revoked, ended] = [
-    await makeKey(own, organisation),
-    await makeKey(own, organisation),
-    await makeKey(own, organisation, { expiresAt: new Date(Date.now() - 1000) }),
+    await makeKey(limited, organisation),
+    await makeKey(limited, organisation),
+    await makeKey(limited, organisation, { expiresAt: new Date(Date.now() - 1000) }),
   ];
-  await own.control.apiKeys.revoke(revoked.id);
+  await limited.control.apiKeys.revoke(revoked.id);
   const elsewhere = 'svc_live_0000000000000000000000_0000000000000000000000000000000000000000000000000';
-  for (const key of [live.key, revoked.key, ended.key, elsewhere, undefined]) await client(own, key).get('/me');
-  const found = await samples(own);
-  const states = ['live', 'revoked', 'expired', 'malformed'];
-  expect(states.map((state) => found.get(`scopegate_key_lookups_total{state="${state}"}`))).toEqual([1, 1, 1, 2]);
-  expect(found.get('scopegate_limiter_decisions_total{limiter="key",decision="allowed"}')).toBe(1);
-  expect(found.get('scopegate_limiter_decisions_total{limiter="address",decision="allowed"}')).toBe(4);
-});
-
-test("rate limit refusals are counted, and the limiter's store is reported", async () => {
-  await using own = await startGateway({ RATE_LIMIT_PER_MINUTE: '2' });
-  const caller = client(own, (await makeKey(own, await makeOrganisation(own))).key);
-  for (let call = 0; call < 3; call += 1) await caller.get('/me');
-  const found = await samples(own);
-  expect(found.get('scopegate_limiter_decisions_total{limiter="key",decision="refused"}')).toBe(1);
+  for (const key of [revoked.key, ended.key, elsewhere, undefined]) await client(limited, key).get('/me');
+  for (let call = 0; call < 6; call += 1) await client(limited, live.key).get('/me');
+  const found = await samples(limited);
+  const lookups = ['live', 'revoked', 'expired', 'malformed'].map((state) =>
+    found.get(`scopegate_key_lookups_total{state="${state}"}`),
+  );
+  expect(lookups).toEqual([6, 1, 1, 2]);
+  const decided = (limiter: string, decision: string) =>
+    found.get(`scopegate_limiter_decisions_total{limiter="${limiter}",decision="${decision}"}`);
+  expect([decided('key', 'allowed'), decided('key', 'refused'), decided('address', 'allowed')]).toEqual([5, 1, 4]);
   expect(found.get('scopegate_limiter_store{state="memory"}')).toBe(1);
 });
 
@@ -216,14 +228,6 @@ test('database connections and process metrics are reported', async () => {
     'scopegate_http_connections',
   ])
     expect(found.get(name)).toBeGreaterThanOrEqual(0);
-});
-
-test('maxPoolSize in the URI is the size of its pool', async () => {
-  const uri = new URL(process.env.TEST_MONGODB_URI!);
-  uri.searchParams.set('maxPoolSize', '7');
-  await using own = await startGateway({ MONGODB_URI: uri.href });
-  const name = 'scopegate_database_connections_max';
-  expect([(await samples(own)).get(name), (await samples(gateway)).get(name)]).toEqual([7, 100]);
 });
 
 describe('access to metrics', () => {

@@ -27,6 +27,15 @@ async function connected(choice?: Parameters<typeof allowed>[2]) {
   return { ...app, access: body.access_token as string, refreshToken: body.refresh_token as string, body };
 }
 
+/** The newest key, which is that of the app that was allowed last, and a change of its row. */
+const lastKey = async () => (await admin.call('keys', { limit: 1 })).data[0];
+const changeLast = async (change: object): Promise<unknown> => {
+  const rows = gateway.databases.control.collection<{ _id: string }>('api_keys');
+  return rows.updateOne({ _id: (await lastKey()).id }, change);
+};
+const ago = (ms: number): Date => new Date(Date.now() - ms);
+const INVALID_GRANT = { status: 400, body: { error: 'invalid_grant' } };
+
 describe('an app', () => {
   test('is led from a 401 to the metadata of the resource and of the server', async () => {
     const { headers } = await get(`${gateway.url}/mcp`).then(() =>
@@ -56,12 +65,17 @@ describe('an app', () => {
     const me = await fetch(`${gateway.url}/api/v1/me`, { headers: { authorization: `Bearer ${access}` } });
     expect(await me.json()).toMatchObject({ key: { name: 'Helper', scopes: ['orders:read', 'products:write'] } });
     expect(await statusWith(gateway, access, '/api/v1/customers')).toBe(403);
-    const { data } = await admin.call('keys', { limit: 1 });
-    expect(data[0]).toMatchObject({ kind: 'app', mcp: 'write', created_by: 'Ada', app: { host: 'app.example' } });
-    const days = (Date.parse(data[0].expires_at) - Date.now()) / 86_400_000;
+    const { id, expires_at, app, ...key } = await lastKey();
+    expect({ app, ...key }).toMatchObject({
+      kind: 'app',
+      mcp: 'write',
+      created_by: 'Ada',
+      app: { host: 'app.example' },
+    });
+    const days = (Date.parse(expires_at) - Date.now()) / 86_400_000;
     expect(days).toBeGreaterThan(29.9);
-    const { data: events } = await admin.call('audit_events', { key_id: data[0].id, limit: 1 });
-    expect(JSON.parse(events[0].details)).toMatchObject({ expires_at: data[0].expires_at, app: data[0].app });
+    const { data: events } = await admin.call('audit_events', { key_id: id, limit: 1 });
+    expect(JSON.parse(events[0].details)).toMatchObject({ expires_at, app });
   });
 
   test('gets the sandbox alone, if an admin chose that', async () => {
@@ -112,20 +126,20 @@ describe('access ends at once', () => {
     expect(await statusWith(gateway, access)).toBe(200);
     expect(await post(gateway, 'revoke', { token: refreshToken, client_id: clientId })).toMatchObject({ status: 200 });
     expect(await statusWith(gateway, access)).toBe(401);
-    expect(await refresh(refreshToken)).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
+    expect(await refresh(refreshToken)).toMatchObject(INVALID_GRANT);
     await post(gateway, 'revoke', { token: other.access, client_id: other.clientId });
     expect(await statusWith(gateway, other.access)).toBe(401);
   });
 
   test('when an admin revokes the key, whose tokens cannot be renewed then', async () => {
     const { access, refreshToken, refresh } = await connected();
-    const { data } = await admin.call('keys', { limit: 1 });
+    const key = { key_id: (await lastKey()).id };
     for (const [operation, more] of [
       ['rotate_key', {}],
       ['update_key', { expires_at: '2100-01-01T00:00:00Z' }],
     ] as const)
-      expect(await admin.call(operation, { key_id: data[0].id, ...more })).toMatchObject({ code: 'validation_failed' });
-    await admin.call('revoke_key', { key_id: data[0].id });
+      expect(await admin.call(operation, { ...key, ...more })).toMatchObject({ code: 'validation_failed' });
+    await admin.call('revoke_key', key);
     expect(await statusWith(gateway, access)).toBe(401);
     expect((await refresh(refreshToken)).status).toBe(400);
   });
@@ -133,9 +147,7 @@ describe('access ends at once', () => {
   test('with the hour of an access token, also for a gateway that has just accepted it', async () => {
     const { access } = await connected();
     expect(await statusWith(gateway, access)).toBe(200);
-    const { data } = await admin.call('keys', { limit: 1 });
-    const rows = gateway.databases.control.collection<{ _id: string }>('api_keys');
-    await rows.updateOne({ _id: data[0].id }, { $set: { 'app.tokens.access_ends_at': new Date(Date.now() - 1000) } });
+    await changeLast({ $set: { 'app.tokens.access_ends_at': ago(1000) } });
     expect(await statusWith(gateway, access)).toBe(401);
   });
 
@@ -144,9 +156,7 @@ describe('access ends at once', () => {
     await using before = await startGateway({ KEY_PREFIX_APP: 'other_app_' });
     expect(await statusWith(before, access)).toBe(401);
     expect(await statusWith(gateway, access)).toBe(200);
-    const { data } = await admin.call('keys', { limit: 1 });
-    const rows = gateway.databases.control.collection<{ _id: string }>('api_keys');
-    await rows.updateOne({ _id: data[0].id }, { $unset: { app: 1 } });
+    await changeLast({ $unset: { app: 1 } });
     expect(await statusWith(gateway, access)).toBe(401);
   });
 
@@ -164,7 +174,7 @@ describe('a code', () => {
     const { exchange, refresh, ...app } = await allowed(gateway, admin);
     const { body } = await exchange();
     expect(await statusWith(gateway, body.access_token)).toBe(200);
-    expect(await exchange()).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
+    expect(await exchange()).toMatchObject(INVALID_GRANT);
     expect(await statusWith(gateway, body.access_token)).toBe(401);
     expect((await refresh(body.refresh_token)).status).toBe(400);
     expect(app.code).toMatch(/^svc_app_code_/);
@@ -174,10 +184,8 @@ describe('a code', () => {
     const { exchange } = await allowed(gateway, admin);
     const { body } = await exchange();
     const stranger = { client_id: await registered(gateway), code_verifier: undefined };
-    expect(await exchange(stranger)).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
-    const { data } = await admin.call('keys', { limit: 1 });
-    const rows = gateway.databases.control.collection<{ _id: string }>('api_keys');
-    await rows.updateOne({ _id: data[0].id }, { $set: { created_at: new Date(Date.now() - 600_000) } });
+    expect(await exchange(stranger)).toMatchObject(INVALID_GRANT);
+    await changeLast({ $set: { created_at: ago(600_000) } });
     expect(await exchange({ code_verifier: verifier() })).toMatchObject({
       status: 400,
       body: { error: 'invalid_grant' },
@@ -202,12 +210,11 @@ describe('a code', () => {
 
   test('whose minute is over is refused, and its key has ended', async () => {
     const { exchange } = await allowed(gateway, admin);
-    const { data } = await admin.call('keys', { limit: 1 });
-    expect(Date.parse(data[0].expires_at) - Date.now()).toBeLessThan(60_000);
-    const rows = gateway.databases.control.collection<{ _id: string }>('api_keys');
-    await rows.updateOne({ _id: data[0].id }, { $set: { expires_at: new Date(Date.now() - 1000) } });
-    expect(await exchange()).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
-    expect((await admin.call('key', { key_id: data[0].id })).state).toBe('expired');
+    const { id, expires_at } = await lastKey();
+    expect(Date.parse(expires_at) - Date.now()).toBeLessThan(60_000);
+    await changeLast({ $set: { expires_at: ago(1000) } });
+    expect(await exchange()).toMatchObject(INVALID_GRANT);
+    expect((await admin.call('key', { key_id: id })).state).toBe('expired');
   });
 });
 
@@ -231,7 +238,7 @@ describe('a refresh token', () => {
     const { body: second } = await refresh(refreshToken);
     const { body: third } = await refresh(second.refresh_token);
     expect(await statusWith(gateway, third.access_token)).toBe(200);
-    expect(await refresh(refreshToken)).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
+    expect(await refresh(refreshToken)).toMatchObject(INVALID_GRANT);
     expect(await statusWith(gateway, third.access_token)).toBe(401);
     const { data } = await admin.call('audit_events', { action: 'key.revoked', limit: 1 });
     expect(data[0]).toMatchObject({ actor_name: 'Helper' });
@@ -239,20 +246,20 @@ describe('a refresh token', () => {
 
   test('from outside the addresses of the key is none, and renews nothing', async () => {
     const { refreshToken, refresh } = await connected();
-    const { data } = await admin.call('keys', { limit: 1 });
-    await admin.call('update_key', { key_id: data[0].id, allowed_ranges: ['203.0.113.0/24'] });
+    const { id } = await lastKey();
+    await admin.call('update_key', { key_id: id, allowed_ranges: ['203.0.113.0/24'] });
     const refused = await refresh(refreshToken);
-    expect(refused).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
+    expect(refused).toMatchObject(INVALID_GRANT);
     const { body: unknown } = await refresh(`${refreshToken}x`);
     expect(refused.body).toEqual(unknown);
-    await admin.call('update_key', { key_id: data[0].id, allowed_ranges: [] });
+    await admin.call('update_key', { key_id: id, allowed_ranges: [] });
     expect((await refresh(refreshToken)).status).toBe(200);
   });
 
   test('of another app, or made up from the id of a key, changes nothing', async () => {
     const { access, refreshToken, refresh } = await connected();
     const other = await connected();
-    expect(await other.refresh(refreshToken)).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
+    expect(await other.refresh(refreshToken)).toMatchObject(INVALID_GRANT);
     const parts = parseRefreshToken(DEFAULT_APP_KEY_PREFIX, refreshToken)!;
     const forged = (changed: Partial<typeof parts>) =>
       writeRefreshToken(DEFAULT_APP_KEY_PREFIX, { ...parts, ...changed });

@@ -16,7 +16,10 @@ beforeEach(() => gateway.control.organisations.resume(organisation.id));
 const suspend = (): Promise<unknown> => other.control.organisations.suspend(organisation.id);
 const resume = (): Promise<unknown> => other.control.organisations.resume(organisation.id);
 
-/* When an organisation is closed, and open again. test/security/attacks/matrix.test.ts tests that each operation rejects closed ones. */
+/*
+ * When an organisation is closed, and open again. test/security/attacks/matrix.test.ts tests that each operation rejects closed ones, and
+ * test/operations/plans.test.ts when a plan closes one.
+ */
 
 /** The code and status of each API at each gateway. */
 async function answers(): Promise<object[]> {
@@ -67,21 +70,6 @@ describe('while an organisation is suspended', () => {
     await resume();
     const cookie = (await sendLink(gateway, link)).headers.get('set-cookie') ?? '';
     expect((await person(gateway, cookie.split(';', 1)[0]!)).csrf).not.toBe('');
-  });
-});
-
-describe('while the plan has no integrations', () => {
-  const setPlan = (plan: string): Promise<unknown> => other.control.organisations.setPlan(organisation.id, plan);
-  beforeEach(() => setPlan('starter'));
-  afterEach(() => setPlan('integrations'));
-
-  test('keys are rejected from the next request on every gateway and API until the plan changes again', async () => {
-    await setPlan('enterprise');
-    expect(await answers()).toEqual(all(200));
-    await setPlan('starter');
-    expect(await answers()).toEqual(all(403, 'plan_required'));
-    await setPlan('enterprise');
-    expect(await answers()).toEqual(all(200));
   });
 });
 

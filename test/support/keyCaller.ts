@@ -4,6 +4,7 @@ import { createPlans } from '../../src/auth/plans';
 import type { KeyPrincipal } from '../../src/auth/principal';
 import { readConfig } from '../../src/config';
 import type { IncomingRequest } from '../../src/operations/context';
+import { createOpenContext } from '../../src/operations/openContext';
 
 /* A caller with a key, for unit tests: nothing is stored. */
 
@@ -14,7 +15,7 @@ export const ORGANISATION = {
   currency: 'EUR',
   state: 'active',
 } as const;
-export const plans = createPlans(readConfig({}));
+const plans = createPlans(readConfig({}));
 export const made = generateKey(DEFAULT_KEY_PREFIX, '');
 export const request = (address = '127.0.0.1'): IncomingRequest => ({
   requestId: 'r',
@@ -26,6 +27,18 @@ export const request = (address = '127.0.0.1'): IncomingRequest => ({
   onPrincipal: () => undefined,
 });
 export const rate = (allowed: boolean): RateState => ({ allowed, limit: 1, remaining: 0, resetAt: new Date() });
+
+/** Opens contexts that cannot read anything. */
+export const opening = (
+  own: Pick<Parameters<typeof createOpenContext>[0], 'authenticate' | 'limiter'> &
+    Partial<Parameters<typeof createOpenContext>[0]>,
+): ReturnType<typeof createOpenContext> =>
+  createOpenContext({
+    organisationData: (() => ({})) as never,
+    plans,
+    checkElement: () => ({ faults: [], more: 0, isTruncated: false }),
+    ...own,
+  });
 
 export function stored(change: Partial<ApiKey> = {}): ApiKey {
   const { id, displayPrefix: prefix, lastFour: last_four, salt, hash } = made;

@@ -1,15 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { mongo } from 'mongoose';
 import { UnsupportedValue } from '../../src/mongo/bson';
 import { type Reading, RowSizes } from '../../src/mongo/readRows';
 import { createPageWriter, createSingleWriter, writePage } from '../../src/fastReads/answerWriter';
 import type { Shape } from '../../src/fastReads/rowWriter';
 import { STORED_ID } from '../../src/units';
-
-setFlagsFromString('--expose-gc');
-const collect = runInNewContext('gc') as () => void;
+import { collectGarbage } from '../support/collectGarbage';
 
 const SHAPE: Shape = {
   wanted: [{ key: 'name', from: { member: 'name', value: { kind: 'string', isRequired: true } } }],
@@ -35,7 +31,7 @@ test.each<[string, string, (bytes: Buffer) => unknown]>([
   // what was used by a function that has just ended is not collected each time
   for (let round = 0; round < 50 && used.some((one) => one.deref()); round += 1) {
     await setImmediate();
-    collect();
+    collectGarbage();
   }
   expect(used.map((one) => one.deref())).toEqual([undefined, undefined]);
 });

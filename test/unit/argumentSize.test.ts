@@ -1,4 +1,4 @@
-import { Kind, type OperationDefinitionNode, parse } from 'graphql';
+import { getOperationAST, parse } from 'graphql';
 import { argumentSizeError } from '../../src/graphql/argumentSize';
 
 const many = (count: number, value: unknown = {}): unknown[] => Array.from({ length: count }, () => value);
@@ -8,10 +8,7 @@ const MOST = 1024 * 1024;
 /** What is said of the arguments of a document; undefined if they are not too large. */
 function said(query: string, values: Record<string, unknown>): string | undefined {
   const document = parse(query);
-  const operation = document.definitions.find(
-    (node): node is OperationDefinitionNode => node.kind === Kind.OPERATION_DEFINITION,
-  );
-  return argumentSizeError(document, operation!, values)?.detail;
+  return argumentSizeError(document, getOperationAST(document)!, values)?.detail;
 }
 
 const ELEMENTS = expect.stringContaining('20,000 elements') as string;

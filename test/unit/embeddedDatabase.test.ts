@@ -1,3 +1,4 @@
+import { spawn, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -5,13 +6,14 @@ import { join } from 'node:path';
 import { DatabaseUnavailable, chooseDatabase, type EmbeddedOptions, type Means } from '../../src/embedded';
 import { CANDIDATES } from '../../src/embedded/candidates';
 import { uriOf } from '../../src/embedded/server';
-import { type Candidate, type Program, Unusable } from '../../src/embedded/types';
+import { type Candidate, type Program, type ServerRecord, Unusable } from '../../src/embedded/types';
 import { eventually } from '../api/http/eventually';
 
-/** Every server answers as this process, which the fake ones run in. */
+/** The process that answers at any address: this one, which the fake servers run in. */
+let answering = process.pid;
 jest.mock('../../src/embedded/server', () => ({
   ...jest.requireActual<object>('../../src/embedded/server'),
-  identify: () => Promise.resolve(process.pid),
+  identify: () => Promise.resolve(answering),
 }));
 
 let dataDir: string;
@@ -101,10 +103,11 @@ async function refusal(chain: Means, more: Partial<EmbeddedOptions> = {}): Promi
   return (error as Error).message;
 }
 
-test('a new folder for the data is for its owner alone', async () => {
+test('a new folder for the data, and the record of what was started, are for their owner alone', async () => {
   const DATA_DIR = join(dataDir, 'new');
   await once(chainOf([works('binary')]), { DATA_DIR });
   expect((await stat(DATA_DIR)).mode & 0o777).toBe(0o700);
+  expect((await stat(join(DATA_DIR, 'database.json'))).mode & 0o077).toBe(0);
 });
 
 const memory = (): Promise<string> => readFile(join(dataDir, 'database.json'), 'utf8');
@@ -234,6 +237,33 @@ test('of two concurrent starts one starts the server, the other joins it, and on
   expect(chain.stops).toEqual([]);
   await Promise.all(both.map((database) => database.stop()));
   expect(chain.stops).toEqual(['binary']);
+});
+
+test('a running server is joined only if it is the recorded process that answers, its owner lives, and it is not stopping', async () => {
+  const database = await chooseDatabase(options(), chainOf([works('binary')]));
+  await database.stop();
+  const record = JSON.parse(await memory()) as ServerRecord;
+  expect(record.running).toBeUndefined();
+  const [server, dead] = [spawn('sleep', ['60']), spawnSync('true').pid];
+  const isJoined = async (running: object, answers = server.pid!): Promise<boolean> => {
+    answering = answers;
+    const others = { serverPid: server.pid, ownerPid: process.pid };
+    await writeFile(join(dataDir, 'database.json'), JSON.stringify({ ...record, running: { ...others, ...running } }));
+    const chain = chainOf([works('binary')]);
+    // one that is not joined is waited for
+    const joined = chooseDatabase(options({ signal: AbortSignal.timeout(200) }), chain);
+    return joined.then(() => chain.started.length === 0).catch(() => false);
+  };
+  try {
+    expect(await isJoined({})).toBe(true);
+    expect(await isJoined({}, process.pid)).toBe(false);
+    expect(await isJoined({ ownerPid: dead })).toBe(false);
+    expect(await isJoined({ ownerPid: undefined })).toBe(false);
+    expect(await isJoined({ serverPid: dead })).toBe(false);
+  } finally {
+    server.kill();
+    answering = process.pid;
+  }
 });
 
 test('stop ends the server once, however often it is called', async () => {

@@ -1,4 +1,4 @@
-import { buildSchema, type DocumentNode, Kind, type OperationDefinitionNode, parse } from 'graphql';
+import { buildSchema, getOperationAST, parse } from 'graphql';
 import * as jit from 'graphql-jit';
 import { createExecutor } from '../../src/operations/execution';
 
@@ -9,10 +9,6 @@ jest.mock('graphql-jit', () => {
 
 const SCHEMA = buildSchema('type Query { a: Int }');
 
-function operationOf(document: DocumentNode): OperationDefinitionNode {
-  return document.definitions.find((node) => node.kind === Kind.OPERATION_DEFINITION)!;
-}
-
 test.each([
   ['compiled when it is repeated', true, 1],
   ['never compiled if it is too large', false, 0],
@@ -20,7 +16,7 @@ test.each([
   jest.mocked(jit.compileQuery).mockClear();
   const execute = createExecutor(SCHEMA, { isWorthCompiling: () => isWorthIt });
   const document = parse('{ a }');
-  const operation = operationOf(document);
+  const operation = getOperationAST(document)!;
   for (let time = 0; time < 5; time += 1) {
     const { data } = await execute({ document, operation, contextValue: {}, variableValues: {} });
     expect(data).toEqual({ a: null });

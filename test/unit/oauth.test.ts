@@ -105,36 +105,17 @@ test('people see the host, or the scheme of an app, and the policy of the page a
 describe('the address that apps know', () => {
   const request = (host: string, from = '127.0.0.1', headers = {}) =>
     ({ headers: { host, ...headers }, socket: { remoteAddress: from } }) as unknown as IncomingMessage;
-  const on = 'on' as const;
+  const at = (PUBLIC_URL?: string, OAUTH: 'on' | 'off' = 'on') => ({ OAUTH, PUBLIC_URL });
+  const forwarded = { 'x-forwarded-for': '203.0.113.1' };
   test.each([
-    [
-      'PUBLIC_URL with https',
-      { OAUTH: on, PUBLIC_URL: 'https://api.example/v' },
-      request('x'),
-      'https://api.example/v',
-    ],
-    ['PUBLIC_URL on this machine', { OAUTH: on, PUBLIC_URL: 'http://localhost:1' }, request('x'), 'http://localhost:1'],
-    ['none with http elsewhere', { OAUTH: on, PUBLIC_URL: 'http://api.example' }, request('127.0.0.1:1'), undefined],
-    [
-      'that of a caller on this machine',
-      { OAUTH: on, PUBLIC_URL: undefined },
-      request('localhost:1'),
-      'http://localhost:1',
-    ],
-    ['none for another host', { OAUTH: on, PUBLIC_URL: undefined }, request('api.example'), undefined],
-    [
-      'none for a caller elsewhere',
-      { OAUTH: on, PUBLIC_URL: undefined },
-      request('localhost:1', '203.0.113.1'),
-      undefined,
-    ],
-    [
-      'none behind a proxy',
-      { OAUTH: on, PUBLIC_URL: undefined },
-      request('localhost:1', '127.0.0.1', { 'x-forwarded-for': '203.0.113.1' }),
-      undefined,
-    ],
-    ['none if it is off', { OAUTH: 'off' as const, PUBLIC_URL: 'https://api.example' }, request('x'), undefined],
+    ['PUBLIC_URL with https', at('https://api.example/v'), request('x'), 'https://api.example/v'],
+    ['PUBLIC_URL on this machine', at('http://localhost:1'), request('x'), 'http://localhost:1'],
+    ['none with http elsewhere', at('http://api.example'), request('127.0.0.1:1'), undefined],
+    ['that of a caller on this machine', at(), request('localhost:1'), 'http://localhost:1'],
+    ['none for another host', at(), request('api.example'), undefined],
+    ['none for a caller elsewhere', at(), request('localhost:1', '203.0.113.1'), undefined],
+    ['none behind a proxy', at(), request('localhost:1', '127.0.0.1', forwarded), undefined],
+    ['none if it is off', at('https://api.example', 'off'), request('x'), undefined],
   ])('is %s', (_what, config, caller, address) => {
     expect(oauthAddress(config)(caller)).toBe(address);
   });

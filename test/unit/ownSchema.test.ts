@@ -61,14 +61,12 @@ const ADDED: readonly (readonly [sentence: string, sdl: string])[] = [
   ['has types, inputs, enums and extensions only: remove this scalar type definition', 'scalar Money'],
   ['has types, inputs, enums and extensions only: remove this operation definition', 'query { me { id } }'],
   ['Cannot extend type "Qoute" because it is not defined. Did you mean "Quote"', 'extend type Qoute { size: Int }'],
-  ['Unknown type "Strin". Did you mean "String"', 'extend type Quote { note: Strin }'],
   [
     'Unknown type "Decimal". Scalars are ID, String, Int, Float, Boolean, Minor, Date, DateTime.',
     'extend type Quote { fee: Decimal }',
   ],
   ['Unknown directive "@serchable". Did you mean "@searchable"', 'extend type Order { size: Int @serchable }'],
   ['Value "BILLS_READ" does not exist in "Scope" enum', 'extend type Query { bills: Int @access(scope: BILLS_READ) }'],
-  ['Query.bills has no @access', 'extend type Query { bills: Int }'],
   ['Query.bills would need code, which a folder cannot have', `extend type Query { bills: Int ${ACCESS} }`],
   [
     'Mutation.drop_note would need code, which a folder cannot have',
@@ -93,10 +91,6 @@ const ADDED: readonly (readonly [sentence: string, sdl: string])[] = [
     'extend type Quote { site: Site } type Site { city: String @personal }',
   ],
   ['Unknown type "Strin". Did you mean "String"', 'extend type Quote { note: Strin @filter @personal }'],
-  [
-    'Query.bill has the same route as Query.quotes',
-    `extend type Query { bill(id: ID!): Quote @rest(path: "/quotes") ${ACCESS} }`,
-  ],
   ['Note has the same collection as Order', stored('orders', '')],
   ["Note has the collection events, which is the gateway's own", stored('events', '')],
   ['write lower-case words joined by _', stored('system.users', '')],

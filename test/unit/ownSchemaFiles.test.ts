@@ -53,7 +53,6 @@ test.each([
   ['rules.mjs', 'export const Message = () => {};', 'rules.mjs:1: exports Message, but messages have no rules'],
   ['rules.mjs', 'export const Invoice = 1;', 'rules.mjs:1: exports Invoice, which is not a function'],
   ['rules.mjs', 'export const Invoice = async () => {};', 'rules.mjs:1: exports Invoice, which is asynchronous'],
-  ['rules.js', '', 'rules.js: is not read: the folder has *.graphql, rules.mjs'],
   ['examples/invoice.json', '{}', 'examples/invoice.json: is not read: write one of customers.json, '],
   ['examples/quotes.json', '{}', 'examples/quotes.json: /id: is missing'],
   ['examples/invoices.json', '{', 'invoices.json: is not JSON'],

@@ -50,19 +50,15 @@ test('a plan of the file has its own limits, and those of the variables for what
   expect(plans.settingOfActiveKeys({ plan: 'full' })).toBe('active_keys of full in PLANS_FILE');
 });
 
-test('a plan that the file lacks has no API access, except for a sandbox, and the limits of the variables', () => {
-  const plans = plansOf({ plans: { tiny: { api: true, active_keys: 1 } }, default: 'tiny' });
-  expect(plans.hasApi({ plan: 'integrations' })).toBe(false);
-  expect(plans.hasApi({ plan: 'integrations', sandbox_of: 'owner' })).toBe(true);
-  expect(plans.of({ plan: 'constructor' })).toMatchObject({ api: false, active_keys: 100 });
-  expect(plans.faultOf('integrations')).toBe('must be one of tiny');
-});
+const namesOf = (length: number): string[] => Array.from({ length }, (_, at) => `p_${String(at)}`);
 
 test('a default may be any plan of the file, and the names any of a-z, 0-9 and _', () => {
-  const names = Array.from({ length: 50 }, (_, at) => `p_${String(at)}`);
-  const plans = plansOf({ plans: Object.fromEntries(names.map((name) => [name, api])), default: 'p_49' });
+  const plans = plansOf({ plans: Object.fromEntries(namesOf(50).map((name) => [name, api])), default: 'p_49' });
   expect([plans.first, plans.all.length]).toEqual(['p_49', 50]);
 });
+
+/** A file with one plan. */
+const only = (a: unknown): object => ({ plans: { a }, default: 'a' });
 
 test.each<[RegExp, unknown]>([
   [/is not JSON: /, '{'],
@@ -73,34 +69,16 @@ test.each<[RegExp, unknown]>([
   [/: default: must be one of a/, { plans: { a: api }, default: 'toString' }],
   [/: plans: must have 1 to 50 plans/, { plans: {}, default: 'a' }],
   [/: plans: must be an object with a member for each plan/, { plans: [], default: 'a' }],
-  [
-    /1 to 50/,
-    { plans: Object.fromEntries(Array.from({ length: 51 }, (_, at) => [`p${String(at)}`, api])), default: 'p0' },
-  ],
+  [/1 to 50/, { plans: Object.fromEntries(namesOf(51).map((name) => [name, api])), default: 'p_0' }],
   [/: plans: Gold: must be named by 1 to 40 of a-z, 0-9 and _/, { plans: { Gold: api }, default: 'Gold' }],
-  [/: plans: a: must be an object/, { plans: { a: true }, default: 'a' }],
-  [/: plans: a: api: must be true or false/, { plans: { a: {} }, default: 'a' }],
-  [/: plans: a: has keys, which is no setting/, { plans: { a: { ...api, keys: 1 } }, default: 'a' }],
-  [
-    /a: points_per_minute: must be a whole number from 1 to 1000000000/,
-    { plans: { a: { ...api, points_per_minute: 0 } }, default: 'a' },
-  ],
-  [
-    /a: organisation_points_per_minute: must be a whole/,
-    { plans: { a: { ...api, organisation_points_per_minute: 1.5 } }, default: 'a' },
-  ],
-  [
-    /a: active_keys: must be a whole number from 1 to 1000000/,
-    { plans: { a: { ...api, active_keys: '5' } }, default: 'a' },
-  ],
-  [
-    /a: webhook_endpoints: must be a whole number from 0 to 100/,
-    { plans: { a: { ...api, webhook_endpoints: 101 } }, default: 'a' },
-  ],
-  [
-    /a: bytes: must be a whole number from 1048576 to 999999999999999, or null/,
-    { plans: { a: { ...api, bytes: 5 } }, default: 'a' },
-  ],
+  [/: plans: a: must be an object/, only(true)],
+  [/: plans: a: api: must be true or false/, only({})],
+  [/: plans: a: has keys, which is no setting/, only({ ...api, keys: 1 })],
+  [/a: points_per_minute: must be a whole number from 1 to 1000000000/, only({ ...api, points_per_minute: 0 })],
+  [/a: organisation_points_per_minute: must be a whole/, only({ ...api, organisation_points_per_minute: 1.5 })],
+  [/a: active_keys: must be a whole number from 1 to 1000000/, only({ ...api, active_keys: '5' })],
+  [/a: webhook_endpoints: must be a whole number from 0 to 100/, only({ ...api, webhook_endpoints: 101 })],
+  [/a: bytes: must be a whole number from 1048576 to 999999999999999, or null/, only({ ...api, bytes: 5 })],
 ])('a file is refused: %s', (fault, content) => {
   const message = faultsOf({ PLANS_FILE: plansFile(content) });
   expect(message).toMatch(/^invalid environment:\n {2}PLANS_FILE: /);

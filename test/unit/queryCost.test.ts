@@ -1,4 +1,4 @@
-import { buildSchema, type DocumentNode, Kind, type OperationDefinitionNode, parse } from 'graphql';
+import { buildSchema, getOperationAST, type OperationDefinitionNode, parse } from 'graphql';
 import { createCostOf } from '../../src/graphql/queryCost';
 import { publishedSchemas } from '../../src/gateway/schemas';
 
@@ -14,13 +14,9 @@ const SCHEMA = buildSchema(`
 `);
 const costOf = createCostOf(SCHEMA);
 
-function operationIn({ definitions }: DocumentNode): OperationDefinitionNode {
-  return definitions.find((node): node is OperationDefinitionNode => node.kind === Kind.OPERATION_DEFINITION)!;
-}
-
 function points(text: string, variables: Record<string, unknown> = {}): number {
   const document = parse(text);
-  return costOf(document, operationIn(document)).points(variables);
+  return costOf(document, getOperationAST(document)!).points(variables);
 }
 
 /** The error message of a query, the only place where its rows are visible. */
@@ -169,13 +165,13 @@ test.each<[number, string, string]>([
   [1, 'tags of one object', `{ customer(id: "1") { ${aliases(30, 'etag')} } }`],
 ])('%d points for %s, since values that are worked out count as rows', (expected, _title, text) => {
   const document = parse(text);
-  expect(createCostOf(publishedSchemas().graphql)(document, operationIn(document)).points({})).toBe(expected);
+  expect(createCostOf(publishedSchemas().graphql)(document, getOperationAST(document)!).points({})).toBe(expected);
 });
 
 test('values that are worked out are not refused for their number', () => {
   const page = 'requests(limit: 100) { data { etag } }';
   const document = parse(`{ customers(limit: 100) { data { etag ${page} } } }`);
-  expect(createCostOf(publishedSchemas().graphql)(document, operationIn(document)).points({})).toBe(1 + 20);
+  expect(createCostOf(publishedSchemas().graphql)(document, getOperationAST(document)!).points({})).toBe(1 + 20);
 });
 
 describe('the turn of a query', () => {
@@ -222,6 +218,6 @@ describe('the turn of a query', () => {
     ['page', 'a page of one object with lines', '{ customer(id: "1") { orders { data { lines { id } } } } }'],
   ])('is %s for %s', (turn, _title, text) => {
     const document = parse(text);
-    expect(costOf(document, operationIn(document)).turn).toBe(turn);
+    expect(costOf(document, getOperationAST(document)!).turn).toBe(turn);
   });
 });

@@ -3,8 +3,7 @@ import { type Authenticate, createAuthenticator, unauthenticated } from '../../s
 import { type ApiKey, checksum, DEFAULT_KEY_PREFIX, generateKey, hashWithNewSalt } from '../../src/auth/keys';
 import type { KeyPrincipal } from '../../src/auth/principal';
 import type { DataContext } from '../../src/operations/context';
-import { createOpenContext } from '../../src/operations/openContext';
-import { made, ORGANISATION, plans, principal, rate, request, stored } from '../support/keyCaller';
+import { made, opening as openingWith, ORGANISATION, principal, rate, request, stored } from '../support/keyCaller';
 
 /* For a key that was accepted, the gateway remembers what is worth reading during its next lookup. */
 
@@ -117,14 +116,7 @@ describe('a request of a caller who is likely to be accepted', () => {
       if (!is) throw unauthenticated();
       return is;
     };
-    const open = createOpenContext({
-      authenticate,
-      limiter: { consume },
-      organisationData: (() => ({})) as never,
-      plans,
-      checkElement: () => ({ faults: [], more: 0, isTruncated: false }),
-      isCalm: () => isCalm,
-    });
+    const open = openingWith({ authenticate, limiter: { consume }, isCalm: () => isCalm });
     const trace = isTraced ? { trace: (_name: string, run: () => unknown) => run() } : {};
     let expected: DataContext | undefined;
     const missing: string[] = [];

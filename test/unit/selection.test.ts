@@ -1,13 +1,14 @@
-import { Kind, parse } from 'graphql';
+import { getOperationAST, Kind, parse } from 'graphql';
 import { fieldsIn } from '../../src/operations/selection';
 
 /** The names of the fields at a path below the root field, through fragments. */
 function namesAt(path: string, text: string): string[] {
-  const { definitions } = parse(text);
-  const operation = definitions.find((node) => node.kind === Kind.OPERATION_DEFINITION)!;
+  const document = parse(text);
   const fragmentOf = (wanted: string) =>
-    definitions.filter((node) => node.kind === Kind.FRAGMENT_DEFINITION).find(({ name }) => name.value === wanted);
-  let nodes = fieldsIn([operation], fragmentOf);
+    document.definitions
+      .filter((node) => node.kind === Kind.FRAGMENT_DEFINITION)
+      .find(({ name }) => name.value === wanted);
+  let nodes = fieldsIn([getOperationAST(document)!], fragmentOf);
   for (const step of path.split('.'))
     nodes = fieldsIn(
       nodes.filter(({ name }) => name.value === step),

@@ -1,17 +1,13 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import v8 from 'node:v8';
-import vm from 'node:vm';
-import { buildSchema, type GraphQLSchema, Kind, parse } from 'graphql';
+import { buildSchema, getOperationAST, type GraphQLSchema, parse } from 'graphql';
 import { pino } from 'pino';
 import { createEventStreams } from '../../src/graphql/streams/eventStreams';
 import { type Source, type Streaming, subscribe, type Subscription } from '../../src/graphql/streams/subscribe';
 import type { Exchange } from '../../src/http/exchange';
 import type { Execution } from '../../src/operations/execution';
+import { collectGarbage } from '../support/collectGarbage';
 
 /* What an open stream retains, and how much of a gateway's time it takes at once. */
-
-v8.setFlagsFromString('--expose-gc');
-const collectGarbage = vm.runInNewContext('gc') as () => void;
 
 /** A schema with one subscription, whose payloads come from `source`. */
 function schemaOf(source: () => Source): GraphQLSchema {
@@ -22,7 +18,7 @@ function schemaOf(source: () => Source): GraphQLSchema {
 
 async function accepted(source: () => Source, variables: Record<string, unknown>): Promise<Subscription> {
   const document = parse('subscription ($after: String) { n(after: $after) }');
-  const operation = document.definitions.find((node) => node.kind === Kind.OPERATION_DEFINITION)!;
+  const operation = getOperationAST(document)!;
   const streaming: Streaming = { takesJson: false };
   const execution = { document, operation, contextValue: {}, variableValues: variables } as unknown as Execution;
   await subscribe(schemaOf(source), execution, streaming);

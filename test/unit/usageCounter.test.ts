@@ -40,48 +40,25 @@ test('writes counts once a minute, by key and five minutes, and nothing if there
   counter.count(['a'], OK);
   await jest.advanceTimersByTimeAsync(1);
   const [before, after] = [new Date('2026-11-21T10:55:00Z'), new Date('2026-11-21T11:00:00Z')];
-  const details = (counts: Record<string, number>) => new Map(Object.entries(counts));
+  const entry = (keyId: string, at: Date, counts: Partial<UsageEntry>, details: Record<string, number>) => {
+    const none = { requests: 1, errors: 0, rate_limited: 0, mcp: 0 };
+    return { ...none, keyId, at, ...counts, details: new Map(Object.entries(details)) };
+  };
+  const ofA = {
+    'operations.quotes.requests': 1,
+    'operations.quotes.t0': 1,
+    'operations.quote.requests': 1,
+    'operations.quote.errors': 1,
+    'operations.quote.t1': 1,
+    'codes.not_found': 1,
+  };
+  // its duration says nothing about the operation
+  const ofB = { 'operations.none.requests': 1, 'operations.none.rate_limited': 1, 'codes.rate_limited': 1 };
   expect(written).toEqual([
     [
-      {
-        keyId: 'a',
-        at: before,
-        requests: 2,
-        errors: 1,
-        rate_limited: 0,
-        mcp: 0,
-        details: details({
-          'operations.quotes.requests': 1,
-          'operations.quotes.t0': 1,
-          'operations.quote.requests': 1,
-          'operations.quote.errors': 1,
-          'operations.quote.t1': 1,
-          'codes.not_found': 1,
-        }),
-      },
-      {
-        keyId: 'b',
-        at: before,
-        requests: 1,
-        errors: 0,
-        rate_limited: 1,
-        mcp: 0,
-        // its duration says nothing about the operation
-        details: details({
-          'operations.none.requests': 1,
-          'operations.none.rate_limited': 1,
-          'codes.rate_limited': 1,
-        }),
-      },
-      {
-        keyId: 'a',
-        at: after,
-        requests: 1,
-        errors: 0,
-        rate_limited: 0,
-        mcp: 0,
-        details: details({ 'operations.quotes.requests': 1, 'operations.quotes.t0': 1 }),
-      },
+      entry('a', before, { requests: 2, errors: 1 }, ofA),
+      entry('b', before, { rate_limited: 1 }, ofB),
+      entry('a', after, {}, { 'operations.quotes.requests': 1, 'operations.quotes.t0': 1 }),
     ],
   ]);
   await jest.advanceTimersByTimeAsync(600_000);

@@ -2,7 +2,7 @@ import { databaseName } from '../../../src/mongo/databaseNames';
 import { createShardHealth, heartbeatDatabase } from '../../../src/mongo/shardHealth';
 import { eventually } from '../../api/http/eventually';
 import { operator, TOKENS } from '../../admin/operator/operator';
-import type { Client } from '../../support/client';
+import { type Answer, type Client } from '../../support/client';
 import { callerOf, makeOrganisation } from '../../support/factories';
 import { late, metric, servedBy, startGateway } from '../../support/gateway';
 import { startMongos } from '../../support/mongos';
@@ -14,95 +14,104 @@ const gateway = servedBy(() =>
   startGateway({ ...TOKENS, MONGODB_URI: mongos.uri, CONTROL_DATABASE: 'scopegate_shards_down' }),
 );
 afterAll(() => mongos.close());
-afterEach(async () => {
-  mongos.down.clear();
-  await eventually(async () => (await readiness()).status === 'ok');
-});
 
 const readiness = async () => (await (await fetch(`${gateway.url}/readyz`)).json()) as Record<string, unknown>;
+const until = (status: string) => eventually(async () => (await readiness()).status === status);
 const BODY = { products: [{ sku: 'A', name: 'A' }] };
 
 /** A caller of an organisation on a shard. */
-async function on(shard: string): Promise<{ caller: Client; id: string }> {
+async function on(shard: string): Promise<{ caller: Client; database: string }> {
   const organisation = await makeOrganisation(gateway);
-  mongos.databases.set(databaseName(organisation.id), shard);
+  const database = databaseName(organisation.id);
+  mongos.databases.set(database, shard);
   const caller = await callerOf(gateway, organisation);
   expect((await caller.post('/products/bulk', BODY)).status).toBe(200);
-  return { caller, id: organisation.id };
+  return { caller, database };
 }
 
-test('its organisations get 503 long before mongos gives up, and then at once; others are served', async () => {
-  const [here, there] = [await on('shard01'), await on('shard02')];
-  mongos.down.add('shard02');
-  const began = performance.now();
-  const answers = await Promise.all([
-    there.caller.get('/products'),
-    there.caller.post('/products/bulk', BODY),
-    there.caller.get('/events'),
-  ]);
-  for (const { status, body } of answers) expect([status, body.code]).toEqual([503, 'unavailable']);
-  // the reads would take 10 s, and the write 15 s
-  expect(performance.now() - began).toBeLessThan(9000);
-  expect((await here.caller.get('/products')).status).toBe(200);
-  const log = gateway.logs.filter(({ reason }) => reason === 'away');
-  expect(log.length).toBeGreaterThan(0);
-  for (const line of log) expect(line).toMatchObject({ shard: 'shard02' });
-  // no command waits for the shard any more
-  const asked = mongos.asked(databaseName(there.id));
-  expect((await there.caller.get('/products')).status).toBe(503);
-  expect((await there.caller.post('/products/bulk', BODY)).status).toBe(503);
-  expect(mongos.asked(databaseName(there.id))).toBe(asked);
-});
-
-test('is noticed without a request, named by /readyz, metrics, the log and operators, and used again once it is back', async () => {
-  const { caller, id } = await on('shard02');
-  gateway.logs.length = 0;
-  mongos.down.add('shard02');
-  await eventually(async () => (await readiness()).status === 'degraded');
-  expect(await readiness()).toMatchObject({
-    checks: { database: 'ok', shards: { shard01: 'ok', shard02: 'unavailable' } },
+describe('while it does not respond', () => {
+  /** Organisations on the other shard, on this one, on this one without a request, and on one whose name the user may not read. */
+  const scene = late(async () => {
+    const [here, there, idle, hidden] = [
+      await on('shard01'),
+      await on('shard02'),
+      await on('shard02'),
+      await on('shard02'),
+    ];
+    return { here, there, idle, hidden };
   });
-  expect(await metric(gateway, 'scopegate_shard_up{shard="shard02"}')).toBe(0);
-  expect(await metric(gateway, 'scopegate_shard_up{shard="shard01"}')).toBe(1);
-  expect(await metric(gateway, 'scopegate_database_up')).toBe(1);
-  const { data } = (await operator(gateway).get('/shards')).body;
-  expect(data).toMatchObject([
-    { name: 'shard01', state: 'up' },
-    { name: 'shard02', state: 'away' },
-  ]);
-  const said = gateway.logs.filter(({ shard }) => shard === 'shard02');
-  expect(said).toMatchObject([{ level: 40, database: 'unavailable', msg: 'the shard is not responding' }]);
-  // organisations that were not asked about are known too
-  await eventually(async () => (await caller.get('/products')).status === 503);
-  // and none is placed there
-  for (let at = 0; at < 3; at += 1)
-    expect((await operator(gateway).post('/organisations', { name: 'New' })).body.shard).toBe('shard01');
-  mongos.down.clear();
-  await eventually(async () => (await readiness()).status === 'ok');
-  expect((await caller.get('/products')).status).toBe(200);
-  // an organisation that is moved away then is served in the next outage
-  mongos.databases.set(databaseName(id), 'shard01');
-  mongos.down.add('shard02');
-  await eventually(async () => (await readiness()).status === 'degraded');
-  expect((await caller.get('/products')).status).toBe(200);
-});
+  let [answers, took]: [Answer[], number] = [[], 0];
+  beforeAll(async () => {
+    const { there, hidden } = scene;
+    // as if the database were in no row of the config database
+    mongos.hidden.add(hidden.database);
+    gateway.logs.length = 0;
+    mongos.down.add('shard02');
+    const began = performance.now();
+    answers = await Promise.all([
+      there.caller.get('/products'),
+      there.caller.post('/products/bulk', BODY),
+      there.caller.get('/events'),
+      hidden.caller.get('/products'),
+    ]);
+    took = performance.now() - began;
+    await until('degraded');
+  });
 
-test('where the user may not read which shard it is, requests are still rejected in time, and at once from then on', async () => {
-  const { caller, id } = await on('shard02');
-  // as if the database were in no row of the config database
-  mongos.hidden.add(databaseName(id));
-  mongos.down.add('shard02');
-  const began = performance.now();
-  expect((await caller.get('/products')).status).toBe(503);
-  expect(performance.now() - began).toBeLessThan(9000);
-  const asked = mongos.asked(databaseName(id), 'products');
-  expect((await caller.get('/products')).status).toBe(503);
-  expect(mongos.asked(databaseName(id), 'products')).toBe(asked);
-  // nobody may see the database that is watched instead
-  expect(JSON.stringify(await readiness())).not.toContain('org_');
-  mongos.down.clear();
-  await eventually(async () => (await caller.get('/products')).status === 200);
-  mongos.hidden.clear();
+  test('its organisations get 503 long before mongos gives up, and then at once; others are served', async () => {
+    for (const { status, body } of answers) expect([status, body.code]).toEqual([503, 'unavailable']);
+    // the reads would take 10 s, and the write 15 s
+    expect(took).toBeLessThan(9000);
+    expect((await scene.here.caller.get('/products')).status).toBe(200);
+    const log = gateway.logs.filter(({ reason, shard }) => reason === 'away' && shard !== undefined);
+    expect(log.map(({ shard }) => shard)).toContain('shard02');
+    for (const { caller, database } of [scene.there, scene.hidden]) {
+      // no command waits for the shard any more
+      const asked = mongos.asked(database, 'products');
+      expect((await caller.get('/products')).status).toBe(503);
+      expect((await caller.post('/products/bulk', BODY)).status).toBe(503);
+      expect(mongos.asked(database, 'products')).toBe(asked);
+    }
+  });
+
+  test('it is named by /readyz, metrics, the log and operators, no organisation is placed there, and those that were not asked about are known', async () => {
+    expect(await readiness()).toMatchObject({
+      checks: { database: 'ok', shards: { shard01: 'ok', shard02: 'unavailable' } },
+    });
+    // nobody may see the database that is watched instead of a shard without a name
+    expect(JSON.stringify(await readiness())).not.toContain('org_');
+    expect(await metric(gateway, 'scopegate_shard_up{shard="shard02"}')).toBe(0);
+    expect(await metric(gateway, 'scopegate_shard_up{shard="shard01"}')).toBe(1);
+    expect(await metric(gateway, 'scopegate_database_up')).toBe(1);
+    const { data } = (await operator(gateway).get('/shards')).body;
+    expect(data).toMatchObject([
+      { name: 'shard01', state: 'up' },
+      { name: 'shard02', state: 'away' },
+    ]);
+    const said = gateway.logs.filter(({ shard, msg }) => shard === 'shard02' && msg === 'the shard is not responding');
+    expect(said).toMatchObject([{ level: 40, database: 'unavailable' }]);
+    await eventually(async () => (await scene.idle.caller.get('/products')).status === 503);
+    for (let at = 0; at < 3; at += 1)
+      expect((await operator(gateway).post('/organisations', { name: 'New' })).body.shard).toBe('shard01');
+  });
+
+  test('it is used again once it is back, and an organisation that is moved away then is served in the next outage', async () => {
+    const { there, hidden } = scene;
+    mongos.down.clear();
+    await until('ok');
+    for (const { caller } of [there, hidden])
+      await eventually(async () => (await caller.get('/products')).status === 200);
+    mongos.databases.set(there.database, 'shard01');
+    mongos.down.add('shard02');
+    await until('degraded');
+    expect((await there.caller.get('/products')).status).toBe(200);
+  });
+
+  afterAll(async () => {
+    mongos.down.clear();
+    mongos.hidden.clear();
+    await until('ok');
+  });
 });
 
 test('each shard has a heartbeat, which moves its logical time on, in a database that is placed there', async () => {

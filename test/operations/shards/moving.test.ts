@@ -11,6 +11,7 @@ import { operator, TOKENS } from '../../admin/operator/operator';
 import type { Client, Json } from '../../support/client';
 import { callerOf, makeOrganisation } from '../../support/factories';
 import { late, servedBy, startGateway } from '../../support/gateway';
+import { hold } from '../../support/hold';
 import { refusal, startMongos } from '../../support/mongos';
 
 const products = resourceOf('products');
@@ -22,6 +23,8 @@ jest.mock('../../../src/mongo/native', () => ({
   ...jest.requireActual<object>('../../../src/mongo/native'),
   READ_TIMEOUT: 600,
 }));
+jest.mock('../../../src/async/loop', () => jest.requireActual<object>('../../support/quickLoops'));
+jest.mock('../../../src/mongo/lease', () => jest.requireActual<object>('../../support/quickLoops'));
 
 const CONTROL_DATABASE = 'scopegate_shards_moving';
 const mongos = late(() => startMongos(['shard01', 'shard02']));
@@ -61,8 +64,7 @@ async function stored() {
 
 /** Holds the answer to movePrimary. */
 function holdMove() {
-  let letGo = (): void => undefined;
-  const held = new Promise<void>((resolve) => (letGo = resolve));
+  const { held, letGo } = hold();
   const asked = new Promise<void>((resolve) => {
     mongos.replies.movePrimary = async ({ movePrimary, to }) => {
       resolve();
@@ -119,8 +121,7 @@ test('a move has MongoDB move the database; meanwhile reads and writes get 503 w
 async function holdWrite(organisation: Organisation, caller: Client) {
   const data = gateway.databases.organisationData(organisation);
   const transaction = data.transaction.bind(data);
-  let goOn = (): void => undefined;
-  const held = new Promise<void>((resolve) => (goOn = resolve));
+  const { held, letGo: goOn } = hold();
   let isInside = false;
   data.transaction = (work, how) =>
     transaction(async (session) => {
@@ -142,7 +143,7 @@ test('a write under way is stored before MongoDB is asked to move, and one that 
   const { body: job } = await move();
   await eventually(async () => (await gateway.control.moving.moveOf(organisation.id))!.move);
   // longer than reads are waited for
-  await sleep(3 * LONGEST_READ);
+  await sleep(2 * LONGEST_READ);
   expect(mongos.commands.filter((command) => 'movePrimary' in command)).toEqual([]);
   goOn();
   const { status } = await writing;
@@ -261,12 +262,16 @@ test('a gateway that lost the lease of a move does not have MongoDB begin it, an
   const jobs = gateway.databases.control.collection<{ _id: string }>('jobs');
   const other = { holder: 'other', until: new Date(Date.now() + 3_600_000) };
   await jobs.updateOne({ _id: job.id }, { $set: other });
-  // it renews the lease every 3 s
-  await sleep(4000);
+  const keep = jest.spyOn(gateway.control.jobs, 'keep');
+  await eventually(() => keep.mock.results.length > 0);
+  expect(await keep.mock.results[0]!.value).toBe(false);
+  keep.mockRestore();
+  // reads are no longer waited for
+  await sleep(LONGEST_READ);
   goOn();
   await writing;
   // time in which it would ask
-  await sleep(1000);
+  await sleep(500);
   expect(mongos.commands.filter((command) => 'movePrimary' in command)).toEqual([]);
   expect(await jobs.findOne({ _id: job.id })).toMatchObject({ ...other, state: 'running', ended_at: null });
 });

@@ -10,6 +10,7 @@ import { corrector } from '../../../src/resources/corrector';
 import { eventually } from '../../api/http/eventually';
 import { callerOf, makeOrganisation } from '../../support/factories';
 import { driver, served } from '../../support/gateway';
+import { hold } from '../../support/hold';
 
 /* How far one organisation's bulk calls can delay another organisation's events. Counted, since time would be the machine's. */
 
@@ -31,8 +32,7 @@ const rowsOf = ({ id }: Organisation) => bare.db(databaseName(id)).collection<Ev
 test('before the event of another organisation, only a few calls of a flood are recorded', async () => {
   const lease = tailRows(bare, CONTROL_DATABASE);
   await lease.deleteMany({});
-  let release = (): void => undefined;
-  const held = new Promise<void>((resolve) => (release = resolve));
+  const log = hold();
   const { databases, control } = gateway;
   // as on a busy database, which records nothing for a while
   const tail = createTail({
@@ -40,7 +40,7 @@ test('before the event of another organisation, only a few calls of a flood are 
     corrector,
     feeds: control.feeds,
     onWritten: () => undefined,
-    onStored: () => held,
+    onStored: () => log.held,
     onBegun: () => Promise.resolve(),
     onRestored: () => undefined,
     logger: pino({ enabled: false }),
@@ -50,9 +50,8 @@ test('before the event of another organisation, only a few calls of a flood are 
   const [flooding, other] = [await makeOrganisation(gateway), await makeOrganisation(gateway)];
   const [flood, caller] = [await callerOf(gateway, flooding), await callerOf(gateway, other)];
   const third = databases.organisationData(await makeOrganisation(gateway));
-  let end = (): void => undefined;
-  const ended = new Promise<void>((resolve) => (end = resolve));
-  const running = runAdmitted({ data: third, events: undefined }, ELSEWHERE, () => ended);
+  const elsewhere = hold();
+  const running = runAdmitted({ data: third, events: undefined }, ELSEWHERE, () => elsewhere.held);
 
   let stored = 0;
   const call = async (prefix: string): Promise<number> => {
@@ -73,7 +72,7 @@ test('before the event of another organisation, only a few calls of a flood are 
   expect(stored).toBeLessThanOrEqual(MOST);
 
   expect((await caller.post('/products/bulk', { products: [{ sku: 'ONE', name: 'One' }] })).status).toBe(200);
-  release();
+  log.letGo();
   const { _id: own } = await eventually(() => rowsOf(other).findOne({}), SOON);
   // the rows of two organisations are stored side by side
   const before = (): Promise<number> => rowsOf(flooding).countDocuments({ _id: { $lt: own } });
@@ -81,6 +80,6 @@ test('before the event of another organisation, only a few calls of a flood are 
   // and the flood goes on when it has been recorded
   await eventually(async () => (await call('again')) === 200 || undefined, SOON);
   await tail.stop();
-  end();
+  elsewhere.letGo();
   await running;
 });
