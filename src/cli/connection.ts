@@ -54,7 +54,7 @@ const CAUSES: readonly Cause[] = [
     sign: /^13 |^8000 .*not (authorized|allowed)|requires authentication/i,
     detail: 'the server does not allow this user, or a client without a user, to read',
     fix: (variable) =>
-      `put a user into ${variable} (mongodb://USER:PASSWORD@…) that has the role readWriteAnyDatabase, and for doctor --fix also dbAdminAnyDatabase`,
+      `put a user into ${variable} (mongodb://USER:PASSWORD@…) that has the roles readWriteAnyDatabase and dbAdminAnyDatabase (docs/guides/sharding.md, Roles)`,
   },
   {
     // Atlas: "you are over your space quota, using 513 MB of 512 MB"
@@ -155,7 +155,7 @@ function explainRefusal(error: unknown): Explanation | undefined {
 /** The variable that has the URI: MONGODB_URI, or MONGODB_URI_FILE if that is set. */
 export const uriVariable = (): string => sourceOf('MONGODB_URI');
 
-/** Whether the database is one of MongoDB Atlas, whose servers cannot be configured. */
+/** Whether the database is one of MongoDB Atlas, whose users and settings are changed there, and not by commands. */
 export function isOnAtlas({ MONGODB_URI = '' }: Pick<Config, 'MONGODB_URI'>): boolean {
   return /^mongodb(\+srv)?:\/\/(?:[^@/]*@)?[^/?]*\.mongodb\.net\b/.test(MONGODB_URI);
 }

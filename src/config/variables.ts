@@ -32,7 +32,7 @@ export const VARIABLES = {
   },
   SHARD_FILES: {
     schema: wholeNumber(1, 999_999_999).default(60_000),
-    help: 'files (collections and indexes) that the replica set, or each shard, may have; doctor warns from 85 % on',
+    help: 'files (collections and indexes) that the replica set, or each shard, may have, on Atlas the number of its tier (docs/guides/sharding.md); doctor warns from 85 % on',
   },
   MONGOD_BINARY: {
     schema: nonEmpty.optional(),

@@ -20,7 +20,9 @@ export interface Hello {
   readonly isreplicaset?: unknown;
   readonly isWritablePrimary?: unknown;
   readonly msg?: unknown;
-  readonly hosts?: unknown;
+  /** Members of its set that hold data and can become primary, and those that cannot; without hidden ones. */
+  readonly hosts?: readonly string[];
+  readonly passives?: readonly string[];
 }
 
 export const isMongos = ({ msg }: Hello): boolean => msg === 'isdbgrid';

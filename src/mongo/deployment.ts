@@ -23,7 +23,7 @@ const HEARTBEAT_EVERY = 5000;
  * Connections for change streams, each of which keeps one busy, and for reading their rows: those of the tail, which records events, of requests
  * that wait, and of operators' reads (deploymentFeed.ts).
  */
-const STREAM_POOL_SIZE = 8;
+export const STREAM_POOL_SIZE = 8;
 
 const OPTIONS: mongoose.ConnectOptions = {
   serverSelectionTimeoutMS: SERVER_SELECTION_TIMEOUT,

@@ -123,8 +123,8 @@ export function createShards(client: mongo.MongoClient) {
 /** For commands that take as long as the data is large; the driver notices if mongos goes away. */
 const PATIENT = { socketTimeoutMS: 0 } as const;
 
-/** What choosing and reading shards needs, self-managed and on Atlas. */
-export const PRIVILEGES = 'clusterManager (on Atlas: enableSharding and clusterMonitor)';
+/** What choosing shards and moving needs (docs/guides/sharding.md, Roles). */
+export const PRIVILEGES = 'the role clusterManager (on Atlas: Atlas admin)';
 
 async function createOn(admin: mongo.Db, name: string, shard: string): Promise<void> {
   await admin.command({ enableSharding: name, primaryShard: shard, maxTimeMS: READ_TIMEOUT });

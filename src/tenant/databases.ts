@@ -1,7 +1,7 @@
 import mongoose from 'mongoose';
 import { AppError } from '../errors';
 import type { Hello } from '../mongo/clock';
-import { type DeploymentOptions, openDeployment } from '../mongo/deployment';
+import { type DeploymentOptions, openDeployment, STREAM_POOL_SIZE } from '../mongo/deployment';
 import { createYield, pausesOf } from '../async/yield';
 import { isDuplicateKey, isUnauthorised } from '../mongo/faults';
 import { createSemaphore } from '../async/semaphore';
@@ -39,6 +39,10 @@ type OpenedBy = Pick<TenantContext, 'writeStateOf'> & Partial<Pick<TenantContext
 
 /** Questions to shards at a time. */
 const SHARDS_AT_ONCE = 8;
+/** Connections to each host beside the pool for commands: of change streams, of two probes, and of questions to shards. */
+export const BESIDE_POOL = STREAM_POOL_SIZE + 2 + SHARDS_AT_ONCE;
+/** The drivers of these clients watch each host, by two connections each. */
+export const WATCHING = 2 * 5;
 
 /** Connects to the database. @throws OldServerError; StandaloneError */
 export async function connectDatabases(options: DatabaseOptions) {
@@ -177,6 +181,8 @@ export async function connectDatabases(options: DatabaseOptions) {
     clockDifference: clock.difference,
     /** Current use of the connections. */
     pool: pool.use,
+    /** How many hosts the URI has, or its SRV record. */
+    hosts: (): number => client.options.hosts.length,
     /** Sets how heavy work detects requests of other organisations, to yield to them. */
     yieldWhile: yielding.yieldWhile,
     /** The pauses of callers that act for no organisation. */

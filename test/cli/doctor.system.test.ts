@@ -76,7 +76,7 @@ describe('doctor --production', () => {
   };
 
   test('names what a bare environment lacks, and nothing of a complete one', async () => {
-    const bare = { PUBLIC_URL: '', KEY_PEPPER: '', WEBHOOK_SECRET: '', REDIS_URL: '' };
+    const bare = { PUBLIC_URL: '', KEY_PEPPER: '', WEBHOOK_SECRET: '', REDIS_URL: '', MAX_CONNECTIONS: '1000000' };
     expect(await outcomes(commandLine(bare))).toMatchObject({
       NODE_ENV: 'failed',
       MONGODB_URI: 'ok',
@@ -88,8 +88,11 @@ describe('doctor --production', () => {
       WEBHOOK_SECRET: 'warn',
       REDIS_URL: 'ok',
       'by hand': 'ok',
+      'open files': 'failed',
     });
-    const { 'log window': _, ...complete } = await outcomes(commandLine(COMPLETE));
+    // the server of the tests has one member, and is young
+    const { members, 'log window': _, ...complete } = await outcomes(commandLine(COMPLETE));
+    expect(members).toBe('warn');
     expect(complete).toEqual(Object.fromEntries(Object.keys(complete).map((name) => [name, 'ok'])));
   });
 
@@ -103,7 +106,6 @@ describe('doctor --production', () => {
     ],
     ['webhooks into private networks', { WEBHOOK_ALLOWED_RANGES: '10.0.0.0/8' }, { WEBHOOK_ALLOWED_RANGES: 'warn' }],
     ['several gateways without Redis', { REDIS_URL: '' }, { REDIS_URL: 'failed' }],
-    ['more connections than files', { MAX_CONNECTIONS: '1000000' }, { 'open files': 'failed' }],
   ])('%s', async (_title, change, expected) => {
     const checks: Check[] = [];
     for await (const check of settingsForProduction(readConfig({ ...COMPLETE, ...change }))) checks.push(check);

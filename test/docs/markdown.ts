@@ -31,6 +31,7 @@ export const PAGES: readonly string[] = [
   RECEIVERS,
   WALKED,
   'docs/guides/doctor.md',
+  'docs/guides/sharding.md',
   'docs/guides/schema.md',
   'docs/guides/contributors.md',
 ];

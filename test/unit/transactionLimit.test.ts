@@ -2,7 +2,10 @@ import { checkTransactionLimit } from '../../src/cli/doctor/servers';
 
 /** The check for a database with this limit; undefined for one that does not report it. */
 function check(limit: number | undefined): ReturnType<typeof checkTransactionLimit> {
-  return checkTransactionLimit({ store: { databases: { transactionLimit: () => Promise.resolve(limit) } } } as never);
+  return checkTransactionLimit({
+    store: { databases: { transactionLimit: () => Promise.resolve(limit) } },
+    config: {},
+  } as never);
 }
 
 test('a limit of 15 s is no warning', async () => {

@@ -23,7 +23,8 @@ import { checkClocks, checkDatabase, checkTransactionLimit } from './servers';
 import { checkControl, checkSchema } from './control';
 import { checkPlans } from './plans';
 import { checkRestored } from './restore';
-import { logForProduction, settingsForProduction } from './production';
+import { settingsForProduction } from './production';
+import { checkLogWindow, checkMembers, checkOpenFiles, checkUnseenLimit } from './productionServers';
 import { checkFiles, checkStored } from './storage';
 
 interface DoctorOptions extends JsonOption {
@@ -74,6 +75,9 @@ const STORE_CHECKS = [
   checkOperatorWebhook,
 ];
 
+/** Those of --production, in the order of docs/guides/production.md. */
+const PRODUCTION_CHECKS = [checkMembers, checkUnseenLimit, checkOpenFiles, checkLogWindow];
+
 /** Runs every check in order; stops if one that the others depend on fails. With `fix`, checks repair what they can. */
 async function* examineAll(fix: boolean, production: boolean, signal: AbortSignal): AsyncGenerator<Check> {
   yield await checkNode();
@@ -105,7 +109,7 @@ async function* examineAll(fix: boolean, production: boolean, signal: AbortSigna
   const context = { store, config, fix, signal };
   try {
     yield* checkDatabase(store);
-    for (const runCheck of production ? [...STORE_CHECKS, logForProduction] : STORE_CHECKS) {
+    for (const runCheck of production ? [...STORE_CHECKS, ...PRODUCTION_CHECKS] : STORE_CHECKS) {
       const check = await runCheck(context);
       if (check) yield check;
     }

@@ -2,6 +2,8 @@ import type { mongo } from 'mongoose';
 import { isRecordingOff, readTail, type TailRow } from '../../events/tail/lease';
 import { oldestInLog, openChanges, whyLogUnreadable } from '../../mongo/changeCursor';
 import { MINUTE, SECOND } from '../../units';
+import type { Config } from '../../config';
+import { isOnAtlas } from '../connection';
 import type { Store } from '../store';
 import { type Check, type CheckResult, type DoctorContext, examine, Finding, RUN_AGAIN } from './check';
 import { seconds } from './servers';
@@ -19,6 +21,7 @@ const FIX = {
   off: 'start a gateway without EVENTS=off, or look for "events are not recorded" and "recording events failed" in the logs of the running gateways; if nobody needs events, set EVENTS=off on every gateway and here',
   length:
     'give the user the role read on the database local: db.getSiblingDB("admin").grantRolesToUser("USER", [{role: "read", db: "local"}])',
+  lengthOnAtlas: 'give the user the role clusterMonitor in Atlas, under Database Access',
 } as const;
 
 /**
@@ -28,7 +31,7 @@ const FIX = {
 export function checkEvents({ store, config }: DoctorContext): Promise<Check> {
   return examine('events', RUN_AGAIN, async () => {
     const isWanted = config.EVENTS === 'on' || (await hasReceivers(store));
-    const state = await recordingState(store.databases, isWanted);
+    const state = await recordingState(store.databases, isWanted, config);
     // whatever is amiss then harms nobody
     return isWanted ? state : { detail: state.detail };
   });
@@ -40,7 +43,7 @@ async function hasReceivers({ control }: Store): Promise<boolean> {
 }
 
 /** @throws Finding if events are wanted, and are not recorded */
-async function recordingState(databases: Store['databases'], isWanted: boolean): Promise<CheckResult> {
+async function recordingState(databases: Store['databases'], isWanted: boolean, config: Config): Promise<CheckResult> {
   const client = await databases.streams();
   const row = await readTail(databases);
   const unreadable = await whyUnreadable(client);
@@ -58,6 +61,7 @@ async function recordingState(databases: Store['databases'], isWanted: boolean):
   const oldest = databases.shards ? undefined : await oldestInLog(client);
   const length = oldest && now - oldest.t * SECOND;
   const isHidden = !databases.shards && length === undefined;
+  const fixOfLength = isOnAtlas(config) ? FIX.lengthOnAtlas : FIX.length;
   const kept = databases.shards
     ? 'how far back the logs go is known on each shard (rs.printReplicationInfo())'
     : length === undefined
@@ -65,11 +69,11 @@ async function recordingState(databases: Store['databases'], isWanted: boolean):
       : `the log goes back ${seconds(length)}`;
   if (!row?.at) {
     const detail = 'the log can be read; no gateway has recorded events yet';
-    return isHidden ? { detail: `${detail}; ${kept}`, fix: FIX.length } : { detail };
+    return isHidden ? { detail: `${detail}; ${kept}`, fix: fixOfLength } : { detail };
   }
   const behind = Math.max(0, now - row.at.t * SECOND);
   const detail = `recorded up to ${seconds(behind)} ago; ${kept}`;
-  if (isHidden) return { detail, fix: FIX.length };
+  if (isHidden) return { detail, fix: fixOfLength };
   // from when half of the log has passed unrecorded
   const isLate = length !== undefined && length >= YOUNG && behind >= length / 2;
   return isLate ? { detail, fix: FIX.late } : { detail };

@@ -1,21 +1,14 @@
 import ipaddr from 'ipaddr.js';
 import type { Config } from '../../config';
-import { oldestInLog } from '../../mongo/changeCursor';
-import { HOUR } from '../../units';
 import { SHARE_LIMITS, unsharedLimits } from '../unsharedLimits';
-import { type Check, type CheckResult, type DoctorContext, Finding, examine } from './check';
-import { seconds } from './servers';
+import { type Check, type CheckResult, Finding, examine } from './check';
 
 /*
- * What production needs and a gateway starts without: doctor --production. In the order of docs/guides/production.md, which has the reasons and what
- * cannot be seen from here.
+ * What production needs of the environment, and a gateway starts without: doctor --production. In the order of docs/guides/production.md, which has the
+ * reasons and what cannot be seen from here; productionServers.ts has what needs the database.
  */
 
-/** Descriptors that a process needs besides its connections: to databases, Redis, receivers of webhooks, and its own files. */
-const OTHER_FILES = 512;
-/** The log of the database should go back this far, in milliseconds: a night without gateways then loses no events. */
-const LOG_WINDOW = 24 * HOUR;
-const PAGE = 'docs/guides/production.md';
+export const PAGE = 'docs/guides/production.md';
 
 interface Need {
   readonly name: string;
@@ -117,7 +110,6 @@ const NEEDS: readonly Need[] = [
       throw new Finding(detail, SHARE_LIMITS);
     },
   },
-  { name: 'open files', look: openFiles },
   {
     name: 'by hand',
     look: () =>
@@ -128,37 +120,6 @@ const NEEDS: readonly Need[] = [
 /** Checks of settings that need no database. */
 export async function* settingsForProduction(config: Config): AsyncGenerator<Check> {
   for (const { name, look } of NEEDS) yield await examine(`production: ${name}`, `see ${PAGE}`, () => look(config));
-}
-
-/** Whether the log of the database goes back far enough to do without gateways for a day; undefined if it cannot be seen, which is reported elsewhere. */
-export async function logForProduction({ store: { databases } }: DoctorContext): Promise<Check | undefined> {
-  if (databases.shards) return undefined;
-  const oldest = await oldestInLog(await databases.streams()).catch(() => undefined);
-  if (!oldest) return undefined;
-  const length = databases.now() - oldest.t * 1000;
-  const name = 'production: log window';
-  const detail = `the log goes back ${seconds(length)}`;
-  if (length >= LOG_WINDOW) return { name, ok: true, detail };
-  const fix =
-    'unless the servers are younger than that, set storage.oplogMinRetentionHours to 24 or more: what drops out of the log before a gateway has recorded it is a gap in every feed';
-  return { name, ok: true, detail: `${detail}, less than a day`, fix };
-}
-
-function openFiles({ MAX_CONNECTIONS }: Config): string | CheckResult {
-  const report = process.report as typeof process.report & { excludeNetwork: boolean };
-  // it would look up the names of open connections
-  report.excludeNetwork = true;
-  const { userLimits } = report.getReport() as unknown as {
-    readonly userLimits?: { readonly open_files?: { readonly soft?: number | string } };
-  };
-  const soft = userLimits?.open_files?.soft;
-  const needed = MAX_CONNECTIONS + OTHER_FILES;
-  if (soft === undefined) return 'the limit is not known on this system';
-  if (soft === 'unlimited' || Number(soft) >= needed) return `${String(soft)} allowed`;
-  throw new Finding(
-    `${String(soft)} allowed, but MAX_CONNECTIONS is ${String(MAX_CONNECTIONS)}`,
-    `allow ${String(needed)} (LimitNOFILE in systemd, ulimit -n in a shell), or lower MAX_CONNECTIONS`,
-  );
 }
 
 const isLoopback = (host: string): boolean =>

@@ -56,7 +56,7 @@ function checkShards({ control, streams }: Databases, shards: NonNullable<Databa
   const fix = `start a majority of its members; until it responds its organisations get 503, and the events of all wait`;
   return examine('sharded cluster', fix, async (): Promise<CheckResult> => {
     const client = await streams();
-    const rights = `give the user the roles ${PRIVILEGES}, so that organisations are spread evenly and can be moved`;
+    const rights = `give the user ${PRIVILEGES}, so that organisations are spread evenly and can be moved`;
     try {
       const all = await shards.list();
       const down: string[] = [];
@@ -99,12 +99,15 @@ export async function checkTransactionLimit({
   // a parameter of the shards, which mongos does not report
   const limit = databases.shards ? undefined : await databases.transactionLimit();
   if (limit === undefined) return undefined;
-  const fix = `set transactionLifetimeLimitSeconds to ${String(LONGEST_TRANSACTION)} on its servers (mongod --setParameter), so that documents locked by a killed process are released by then`;
+  const setting = isOnAtlas(config)
+    ? `the transaction lifetime (Additional Settings) to ${String(LONGEST_TRANSACTION)} seconds`
+    : `transactionLifetimeLimitSeconds to ${String(LONGEST_TRANSACTION)} on its servers (mongod --setParameter)`;
+  const fix = `set ${setting}, so that documents locked by a killed process are released by then`;
   return {
     name: 'transaction limit',
     ok: true,
     detail: `${String(limit)} s`,
-    ...(limit > LONGEST_TRANSACTION && !isOnAtlas(config) && { fix }),
+    ...(limit > LONGEST_TRANSACTION && { fix }),
   };
 }
 

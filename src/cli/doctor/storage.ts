@@ -1,3 +1,4 @@
+import { nonEmptyVariables } from '../../config';
 import { databaseName } from '../../mongo/databaseNames';
 import type { JobRow } from '../../organisations/jobRows';
 import { isAbandoned } from '../../organisations/moving';
@@ -86,27 +87,37 @@ function stateOfJobs(jobs: readonly JobRow[]): string | CheckResult {
   return { detail: listed(said), fix };
 }
 
+const count = (value: number): string => value.toLocaleString('en');
+
 /** The share of SHARD_FILES above which doctor warns. */
-const WARN_ABOVE = 0.85;
+export const WARN_ABOVE = 0.85;
+/** The most collections and indexes that MongoDB recommends for a tier of Atlas, and all larger ones. */
+export const ATLAS_FILES = { M10: 5000, M20: 10_000, M40: 100_000 } as const;
 
 /** How many files the organisations have on each shard, or on the replica set: each collection and each index is one. */
 export function checkFiles({ config }: DoctorContext, counts: ReadonlyMap<string, Counts>): Check[] {
   const { SHARD_FILES } = config;
-  const count = (value: number): string => value.toLocaleString('en');
+  // the default is for servers of one's own
+  const isUnset = isOnAtlas(config) && nonEmptyVariables().SHARD_FILES === undefined;
   const byShard = counts.size > 0 ? [...counts] : [['', NONE] as const];
   return byShard.sort().map(([shard, { organisations, collections, indexes }]) => {
     const files = collections + indexes;
     const detail = `${count(files)} of ${count(SHARD_FILES)} files (SHARD_FILES), for ${count(collections)} collections and ${count(indexes)} indexes of ${counted(organisations, 'organisation')}`;
     const name = shard === '' ? 'files' : `files on ${shard}`;
-    const fix = isOnAtlas(config) ? MAKE_ROOM.atlas : MAKE_ROOM.own;
-    return { name, ok: files <= SHARD_FILES, detail, ...(files > WARN_ABOVE * SHARD_FILES && { fix }) };
+    const room = isOnAtlas(config) ? MAKE_ROOM.atlas : MAKE_ROOM.own;
+    const fix = isUnset ? SET_FILES : files > WARN_ABOVE * SHARD_FILES ? room : undefined;
+    return { name, ok: files <= SHARD_FILES, detail, ...(fix !== undefined && { fix }) };
   });
 }
 
 const NONE: Counts = { organisations: 0, collections: 0, indexes: 0 };
 
+/** What to do about the default on Atlas. */
+const SET_FILES = `set SHARD_FILES to what MongoDB recommends at most for the tier: ${count(ATLAS_FILES.M10)} for M10, ${count(ATLAS_FILES.M20)} for M20 and M30, ${count(ATLAS_FILES.M40)} from M40 on; its default is for servers of your own`;
+
 /** What to do about a full database. */
 const MAKE_ROOM = {
   own: 'raise SHARD_FILES and the LimitNOFILE of the servers, or add a shard and move the largest organisations to it (docs/guides/sharding.md)',
-  atlas: 'choose a larger tier, or add a shard and move the largest organisations to it (docs/guides/sharding.md)',
+  atlas:
+    'choose a larger tier and its SHARD_FILES, or add a shard and move the largest organisations to it (docs/guides/sharding.md)',
 } as const;

@@ -22,6 +22,11 @@ const PRELOAD = `--require=${join(__dirname, '..', '..', 'support', 'shiftedCloc
 export const STORED: States = {
   'its clock is off by 30 s or more': (scene) =>
     replying(scene, ['hello'], () => ({ localTime: new Date(Date.now() + 90_000) })),
+  'its replica set has no primary that accepts writes': async (scene) => {
+    const made = await replying(scene, ['hello'], { isWritablePrimary: false });
+    const { setName } = await onServer(scene.main, (client) => client.db('admin').command({ hello: 1 }));
+    return { ...made, names: [...made.names!, [new RegExp(String.raw`\b${String(setName)}\b`, 'g'), 'rs0']] };
+  },
   'a database without an organisation': async (scene) => {
     const { made, id } = await stocked(scene);
     await inControl(scene, made.cli, (control) => control.collection('organisations').deleteOne({ _id: id as never }));

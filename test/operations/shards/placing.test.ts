@@ -90,7 +90,7 @@ test('doctor reports the shards, their files, and a missing privilege, and advis
   mongos.databases.set(databaseName(id), 'shard02');
   await cli.json('import', '--org', id, 'examples/northwind/products.ndjson');
   const checks = async () => {
-    const { stdout } = await cli.run('doctor', '--json');
+    const { stdout } = await cli.run('doctor', '--production', '--json');
     return new Map((JSON.parse(stdout).checks as Json[]).map((check) => [check.name as string, check]));
   };
   const found = await checks();
@@ -100,10 +100,12 @@ test('doctor reports the shards, their files, and a missing privilege, and advis
     detail: expect.stringMatching(/ of 40 files \(SHARD_FILES\), for .* of 1 organisation$/),
   });
   for (const { fix = '' } of found.values()) expect(fix).not.toContain('rs.initiate');
+  for (const name of ['members', 'transaction limit', 'log window'])
+    expect(found.get(`production: ${name}`)?.detail).toContain('not seen from here: look on each shard');
   mongos.replies.listShards = () => UNAUTHORISED;
   expect((await checks()).get('sharded cluster')).toMatchObject({
     ok: true,
-    fix: expect.stringContaining('enableSharding and clusterMonitor'),
+    fix: expect.stringContaining('clusterManager (on Atlas: Atlas admin)'),
   });
 });
 
