@@ -92,7 +92,9 @@ export function renderConsent({ authorization, session, organisation, failure, .
                 </button>`
               : undefined
           }
-          <button class="button" name="decision" value="deny" data-busy="Going back to the app…">Deny</button>
+          <button class="button" name="decision" value="deny" formnovalidate data-busy="Going back to the app…">
+            Deny
+          </button>
         </p>
       </form>
       <p class="hint">

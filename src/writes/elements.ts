@@ -47,7 +47,7 @@ export async function readElements(
     if (pause) await pause;
     const at = placeOf(index);
     const outerFaults = faultsAt(at, withoutMembers(element), check, roomAfter(listed));
-    const { type, actions, ref } = outlineOf(element);
+    const { type, actions } = outlineOf(element);
     const kind = typeof type === 'string' ? byName.get(type) : undefined;
     const [action, ...others] = actions;
     const faults: Fault[] = [];
@@ -74,7 +74,7 @@ export async function readElements(
     listed += Math.min(LISTED_OF_ELEMENT, checked.count);
     const valid =
       checked.count === 0 && kind && action ? { kind, action, members, version: versionOf(element) } : undefined;
-    elements.push({ ...checked, at, type, ref, valid });
+    elements.push({ ...checked, at, type, ref: members.external_ref, valid });
   }
   return elements;
 }
