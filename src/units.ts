@@ -12,7 +12,7 @@ export const LATEST = Date.parse('9999-12-31T23:59:59.999Z');
 
 /**
  * How long an organisation's events and webhook deliveries are kept, in milliseconds. The indexes that delete them have this time, and what exists
- * is not made anew, so another time needs other indexes (docs/decisions/control-schema.md); the SDL and the contract say 30 days, too.
+ * is not made anew, so another time needs other indexes (docs/decisions/control-schema.md); the SDL, the contract and messages say `30 days`, too.
  */
 export const EVENTS_KEPT_FOR = 30 * DAY;
 

@@ -4,7 +4,7 @@ import type { OrganisationData } from '../tenant/organisationData';
 import { badCursor, cursorMark, encodeCursor, positionIn } from '../tenant/pagination';
 import { SETTLED_READ } from '../tenant/slots';
 import { AppError } from '../errors';
-import { DAY, EVENTS_KEPT_FOR } from '../units';
+import { EVENTS_KEPT_FOR } from '../units';
 import { type EventRow, events } from './collection';
 import { shownOrigin } from './origin';
 import { endOf, eventId, millisecondsOf, POSITION, timeDigits } from './position';
@@ -59,11 +59,7 @@ export async function startOf(data: OrganisationData, after: string | null | und
   const [position = '', ...others] = positionIn(after, markOf(data)) ?? [];
   if (!POSITION.test(position) || others.length > 0) throw badCursor('after', RESTART);
   if (position !== BEGINNING && millisecondsOf(position) < data.now() - EVENTS_KEPT_FOR) {
-    const days = String(EVENTS_KEPT_FOR / DAY);
-    throw new AppError(
-      'cursor_expired',
-      `This cursor is older than ${days} days, and events after it are no longer kept.`,
-    );
+    throw new AppError('cursor_expired', 'This cursor is older than 30 days, and events after it are no longer kept.');
   }
   return position;
 }
