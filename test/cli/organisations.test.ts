@@ -1,5 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { shardOfAny } from '../support/differences';
 import { driver } from '../support/gateway';
 import { plansFile } from '../support/plansFile';
 import { checkOf, commandLine, makeOrganisation, newFolder, NOBODY, NORTHWIND } from './commandLine';
@@ -14,7 +15,7 @@ test('an organisation is created on the integrations plan by default, and is lis
     id: expect.stringMatching(/^[0-9a-f-]{36}$/) as unknown,
     name: 'Ärger & Söhne',
     plan: 'integrations',
-    shard: null,
+    shard: await shardOfAny(bare),
     state: 'active',
     currency: 'USD',
     external_ref: null,
@@ -86,7 +87,7 @@ test('show, rename, set-plan, suspend and resume print the organisation; repeati
     id,
     name: 'Before',
     plan: 'integrations',
-    shard: null,
+    shard: await shardOfAny(bare),
     state: 'active',
     currency: 'USD',
     external_ref: null,

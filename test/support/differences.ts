@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { mongo } from 'mongoose';
 
-/* Where SecantusDB, which tests run on if there is no mongod, differs from MongoDB: asks the server that the tests run on. */
+/* Where SecantusDB, which tests run on if there is no mongod, differs from MongoDB, and mongos from a replica set: asks the server that the tests run on. */
 
 /** Runs `ask` on a database of its own. */
 async function onProbe(client: mongo.MongoClient, ask: (db: mongo.Db) => Promise<boolean>): Promise<boolean> {
@@ -11,6 +11,16 @@ async function onProbe(client: mongo.MongoClient, ask: (db: mongo.Db) => Promise
   } finally {
     await db.dropDatabase();
   }
+}
+
+/** Whether it is mongos of a sharded cluster. */
+export async function isSharded(client: mongo.MongoClient): Promise<boolean> {
+  return (await client.db('admin').command({ hello: 1 })).msg === 'isdbgrid';
+}
+
+/** What `shard` is of an organisation: the name of one, or null on a replica set. */
+export async function shardOfAny(client: mongo.MongoClient): Promise<unknown> {
+  return (await isSharded(client)) ? expect.stringMatching(/./) : null;
 }
 
 /** Whether an update that matches nothing creates a database. */

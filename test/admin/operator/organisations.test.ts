@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { makeKey } from '../../support/factories';
 import { client } from '../../support/client';
+import { shardOfAny } from '../../support/differences';
 import { served } from '../../support/gateway';
 import { newRef, operator, TOKENS } from './operator';
 
@@ -23,7 +24,7 @@ test('an organisation is created with defaults, read at its Location, and audite
     name: 'Acme Ltd',
     plan: 'integrations',
     currency: 'USD',
-    shard: null,
+    shard: await shardOfAny(gateway.databases.control.getClient()),
     state: 'active',
     external_ref: null,
     sandbox_of: null,

@@ -12,10 +12,10 @@ import { anyKey, patch, put, QUOTE, remove, writing } from './writing';
 const gateway = servedBy(() => startWatchedGateway(TOKENS));
 
 /** Collections that a gateway writes and reads in the background. */
-const BESIDE = ['request_log', 'key_usage', 'heartbeats', 'jobs', 'event_tails'];
+const BESIDE = ['request_log', 'key_usage', 'heartbeats', 'jobs', 'event_tails', 'databases'];
 
 /** Commands by which it looks after connections, quotas and indexes. */
-const BACKGROUND = ['ping', 'hello', 'dbStats', 'count', 'listIndexes', 'createIndexes'];
+const BACKGROUND = ['ping', 'hello', 'dbStats', 'count', 'listIndexes', 'createIndexes', 'listShards'];
 
 /** The commands sent while `work` runs, by name and collection, without what a gateway does in the background. */
 async function sentBy(work: () => Promise<{ readonly status: number }>): Promise<string[]> {

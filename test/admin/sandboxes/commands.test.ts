@@ -2,11 +2,14 @@ import { copyFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { commandLine, makeKey, makeOrganisation, newFolder, NORTHWIND } from '../../cli/commandLine';
 import { type Json } from '../../support/client';
+import { shardOfAny } from '../../support/differences';
 import { northwind } from '../../support/factories';
+import { driver } from '../../support/gateway';
 
 /* `org create --sandbox-of`, `org reset`, `sandbox advance`, and what other commands make of a sandbox. */
 
 const cli = commandLine();
+const bare = driver();
 
 interface Made {
   readonly id: string;
@@ -30,7 +33,13 @@ async function exported(id: string): Promise<(file: string) => Promise<Json[]>> 
 
 test('a sandbox has the name, plan and currency of its organisation, names it, and has the sample if --seed is given', async () => {
   const { owner, sandbox } = await makeSandbox('Acme', '--seed', 'northwind');
-  const shown = { id: sandbox.id, name: 'Acme sandbox', plan: 'integrations', shard: null, state: 'active' };
+  const shown = {
+    id: sandbox.id,
+    name: 'Acme sandbox',
+    plan: 'integrations',
+    shard: await shardOfAny(bare),
+    state: 'active',
+  };
   expect(sandbox).toMatchObject({ ...shown, sandbox_of: owner.id, external_ref: null });
   expect(await cli.json('org', 'show', sandbox.id)).toMatchObject({ sandbox_of: owner.id });
   const files = await exported(sandbox.id);

@@ -1,4 +1,5 @@
 import { client } from '../../support/client';
+import { isSharded } from '../../support/differences';
 import { makeKey, makeOrganisation } from '../../support/factories';
 import { served, startGateway, type TestGateway } from '../../support/gateway';
 import { openTunnel } from './tunnel';
@@ -20,7 +21,8 @@ describe('a running gateway', () => {
 
   test('lists its readiness checks', async () => {
     const { text } = await raw(gateway.url, '/readyz', {});
-    expect(JSON.parse(text)).toEqual({ status: 'ok', checks: { database: 'ok', limiter: 'ok' } });
+    const shards = (await isSharded(gateway.databases.control.getClient())) && { shards: expect.anything() as unknown };
+    expect(JSON.parse(text)).toEqual({ status: 'ok', checks: { database: 'ok', limiter: 'ok', ...shards } });
   });
 });
 

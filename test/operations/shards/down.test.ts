@@ -11,7 +11,7 @@ import { startMongos } from '../../support/mongos';
 
 const mongos = late(() => startMongos(['shard01', 'shard02']));
 const gateway = servedBy(() =>
-  startGateway({ ...TOKENS, MONGODB_URI: mongos.uri, CONTROL_DATABASE: 'scopegate_shards_down' }),
+  startGateway({ ...TOKENS, EVENTS: 'on', MONGODB_URI: mongos.uri, CONTROL_DATABASE: 'scopegate_shards_down' }),
 );
 afterAll(() => mongos.close());
 
@@ -82,6 +82,9 @@ describe('while it does not respond', () => {
     expect(JSON.stringify(await readiness())).not.toContain('org_');
     expect(await metric(gateway, 'scopegate_shard_up{shard="shard02"}')).toBe(0);
     expect(await metric(gateway, 'scopegate_shard_up{shard="shard01"}')).toBe(1);
+    // it holds back the events of all
+    expect(await metric(gateway, 'scopegate_events_lag_seconds{shard="shard02"}')).toBeGreaterThanOrEqual(0);
+    expect(await metric(gateway, 'scopegate_events_lag_seconds{shard="shard01"}')).toBeNaN();
     expect(await metric(gateway, 'scopegate_database_up')).toBe(1);
     const { data } = (await operator(gateway).get('/shards')).body;
     expect(data).toMatchObject([
