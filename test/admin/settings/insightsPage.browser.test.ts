@@ -84,7 +84,7 @@ inBrowser('Insights, of the settings page', () => {
     await on.overtaken(
       page,
       { body: /order_totals/ },
-      () => page.getByRole('radio', { name: '12 months' }).check(),
+      () => page.getByRole('radio', { name: 'This year' }).check(),
       () => on.goTo(page, 'API keys'),
     );
     await page.goBack();
