@@ -281,25 +281,21 @@ test('an aborted start starts nothing', async () => {
 });
 
 describe('a server that ends by itself', () => {
-  type Started = Awaited<ReturnType<Means['start']>>;
+  type End = Awaited<Awaited<ReturnType<Means['start']>>['exited']>;
 
   /** A chain whose servers end when they are told to, and which cannot be started while it is broken. */
   function mortal(pauses: readonly number[]) {
-    const ends: ((text: string) => void)[] = [];
+    const ends: ((end: End) => void)[] = [];
     const state = { isBroken: false, port: 4711 };
     const means: Means = {
       candidates: [works('binary')],
       pauses,
       start: (program) => {
         if (state.isBroken) return Promise.reject(new Unusable('the disk is full'));
-        const exited = new Promise<Awaited<Started['exited']>>((resolve) => {
-          ends.push((text) => {
-            resolve({ code: null, text });
-          });
-        });
+        const exited = new Promise<End>((resolve) => void ends.push(resolve));
         const { port } = state;
         const stop = (): Promise<void> => {
-          ends.at(-1)!('stopped');
+          ends.at(-1)!({ code: null, text: 'stopped' });
           return Promise.resolve();
         };
         return Promise.resolve({ uri: uriOf({ ...program, port }), pid: process.pid, port, exited, stop });
@@ -313,7 +309,7 @@ describe('a server that ends by itself', () => {
   test('is started again, with a line that says why, and then stopped on purpose', async () => {
     const { means, ends } = mortal([0]);
     const database = await chooseDatabase(options(), means);
-    ends[0]!('ended by SIGKILL');
+    ends[0]!({ code: null, text: 'ended by SIGKILL' });
     await said('the server is running again');
     expect(lines).toContainEqual(
       expect.stringMatching(
@@ -329,16 +325,14 @@ describe('a server that ends by itself', () => {
     const { means, ends, state } = mortal([0, 0]);
     const database = await chooseDatabase(options(), means);
     state.isBroken = true;
-    ends[0]!('exit code 14');
-    await said(
-      '(the disk is full) and was started again in vain (attempts: 2); mend the cause, then restart this process',
-    );
+    ends[0]!({ code: 14, text: 'exit code 14' });
+    await said('(the disk is full) and was started again in vain (attempts: 2); mend the cause, then restart');
     await database.stop();
 
     const other = mortal([0]);
     const next = await chooseDatabase(options(), other.means);
     other.state.port = 4712;
-    other.ends[0]!('exit code 14');
+    other.ends[0]!({ code: 14, text: 'exit code 14' });
     await said('(port 4711 is taken) and was started again in vain (attempts: 1)');
     await next.stop();
   });
