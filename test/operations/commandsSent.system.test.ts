@@ -94,7 +94,9 @@ describe('every write', () => {
 
 test('a find whose rows may not fit into the usual first batch asks for one with room to spare, so that no cursor stays open', () => {
   const large = sent.filter(({ find, limit }) => find !== undefined && Number(limit) > 100);
-  expect([...new Set(large.map(targetOf))]).toEqual(expect.arrayContaining(['find events', 'find api_keys', 'find request_log']));
+  expect([...new Set(large.map(targetOf))]).toEqual(
+    expect.arrayContaining(['find events', 'find api_keys', 'find request_log']),
+  );
   const short = large.filter(({ limit, batchSize }) => !(Number(batchSize) > Number(limit)));
   expect([...new Set(short.map(targetOf))]).toEqual([]);
 });
