@@ -26,7 +26,7 @@ async function startRegion(name: string): Promise<{ port: number; close: () => v
 (findProgram('nginx') ? describe : describe.skip)('nginx before two regions', () => {
   test('sends each key to its region, over all APIs, and serves nothing else', async () => {
     const [eu, us, port] = [await startRegion('eu'), await startRegion('us'), await freePort()];
-    const text = blocksOf('docs/guides/sharding.md').find(({ language }) => language === 'nginx')?.text ?? '';
+    const { text } = blocksOf('docs/guides/sharding.md').find(({ language }) => language === 'nginx')!;
     const sites = text
       .replace('eu.internal:4000', `127.0.0.1:${String(eu.port)}`)
       .replace('us.internal:4000', `127.0.0.1:${String(us.port)}`)

@@ -8,13 +8,14 @@ import { late, servedBy, startGateway } from '../support/gateway';
 
 const PENDING = { ok: 0, code: 215, codeName: 'DatabaseDropPending', errmsg: 'the database is being dropped' };
 
-/** How many replies to each command on an organisation's database, or a heartbeat's, are to be those of a pending drop. */
+/** How many replies to each command on an organisation's database, and to drops of a heartbeat's, are to be those of a pending drop. */
 const left: Record<string, number> = {};
 const proxy = late(() =>
   openDatabaseProxy(process.env.TEST_MONGODB_URI!, {
     onReply: (reply, command = {}) => {
       const [name = ''] = Object.keys(command);
-      if (!/^org_|_beat_/.test(String(command.$db)) || !left[name]) return reply;
+      const names = name === 'dropDatabase' ? /^org_|_beat_/ : /^org_/;
+      if (!names.test(String(command.$db)) || !left[name]) return reply;
       left[name] -= 1;
       return replyWith(reply, PENDING);
     },
