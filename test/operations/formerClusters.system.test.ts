@@ -1,16 +1,16 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CONTROL_SCHEMA } from '../../src/organisations/controlSchema';
-import { type CommandLine, commandLine, NORTHWIND } from '../cli/commandLine';
+import { type CommandLine, commandLine, NORTHWIND, northwindLines } from '../cli/commandLine';
 import { client } from '../support/client';
-import { driver, late, startGateway } from '../support/gateway';
-import { startDatabase } from './database';
+import { driver, startGateway } from '../support/gateway';
 
 /* Control data of the version before, which had organisations on several clusters. */
 
 const bare = driver();
+const FILES = ['customers.ndjson', 'orders.ndjson', 'quotes.ndjson', 'products.ndjson'];
 const CONTROL = (): string => `scopegate_former_${randomBytes(6).toString('hex')}`;
 
 /** A control database with an organisation, as the version before left it. */
@@ -81,36 +81,33 @@ test.each([
   expect(await version()).toBe(10);
 });
 
-describe('an organisation of another cluster', () => {
-  const eu = late(startDatabase);
-  afterAll(() => eu.stop());
-
-  test('is brought over by export and import, with the ids of all records, and its key goes on', async () => {
-    // its data as the version before exports it: on the other cluster
-    const there = commandLine({ MONGODB_URI: eu.uri });
-    const { id: source } = await there.json<{ id: string }>('org', 'create', '--name', 'Acme');
-    await there.json('import', '--org', source, NORTHWIND);
-    const temporary = await mkdtemp(join(tmpdir(), 'scopegate-former-'));
-    const folder = join(temporary, 'eu');
-    await there.json('export', folder, '--org', source);
-    const { cli, id, secret, controlDatabase } = await former({ cluster: 'eu', state: 'suspended' });
-    expect(await cli.failed(1, 'org', 'resume', id)).toContain('is not here until its export is imported');
-    const files = await cli.json<{ files: Record<string, { failed: number }> }>('import', folder, '--org', id);
-    expect(Object.values(files.files).map(({ failed }) => failed)).not.toContain(1);
-    await cli.json('org', 'resume', id);
-    const again = join(temporary, 'here');
-    await cli.json('export', again, '--org', id);
-    for (const file of ['customers.ndjson', 'orders.ndjson', 'quotes.ndjson', 'products.ndjson']) {
-      const idsOf = async (of: string) =>
-        (await readFile(join(of, file), 'utf8'))
-          .trim()
-          .split('\n')
-          .map((line) => (JSON.parse(line) as { id: string }).id)
-          .sort();
-      expect(await idsOf(again)).toEqual(await idsOf(folder));
-    }
-    await using gateway = await startGateway({ CONTROL_DATABASE: controlDatabase });
-    expect((await client(gateway, secret).get('/products')).status).toBe(200);
-    await rm(temporary, { recursive: true });
-  }, 120_000);
-});
+test('an organisation of another cluster is brought over by export and import, with the ids of all records, and its key goes on', async () => {
+  // its data as the version before exports it: of another installation
+  const there = commandLine();
+  const { id: source } = await there.json<{ id: string }>('org', 'create', '--name', 'Acme');
+  const temporary = await mkdtemp(join(tmpdir(), 'scopegate-former-'));
+  const [few, folder, again] = ['few', 'eu', 'here'].map((name) => join(temporary, name)) as [string, string, string];
+  await mkdir(few);
+  for (const file of FILES) await writeFile(join(few, file), (await northwindLines(file, 20)).join('\n'));
+  await there.json('import', '--org', source, few);
+  await there.json('export', folder, '--org', source);
+  const { cli, id, secret, controlDatabase } = await former({ cluster: 'eu', state: 'suspended' });
+  expect(await cli.failed(1, 'org', 'resume', id)).toContain('is not here until its export is imported');
+  const { files } = await cli.json<{ files: Record<string, { failed: number }> }>('import', folder, '--org', id);
+  expect(new Set(Object.values(files).map(({ failed }) => failed))).toEqual(new Set([0]));
+  await cli.json('org', 'resume', id);
+  await cli.json('export', again, '--org', id);
+  for (const file of FILES) {
+    const idsOf = async (of: string) =>
+      (await readFile(join(of, file), 'utf8'))
+        .trim()
+        .split('\n')
+        .map((line) => (JSON.parse(line) as { id: string }).id)
+        .sort();
+    const ids = await idsOf(again);
+    expect([ids.length, ids]).toEqual([20, await idsOf(folder)]);
+  }
+  await using gateway = await startGateway({ CONTROL_DATABASE: controlDatabase });
+  expect((await client(gateway, secret).get('/products')).status).toBe(200);
+  await rm(temporary, { recursive: true });
+}, 120_000);
