@@ -4,14 +4,9 @@ import { join } from 'node:path';
 import { databaseName } from '../../src/mongo/databaseNames';
 import { northwind } from '../support/factories';
 import { driver } from '../support/gateway';
-import { commandLine, makeOrganisation, newFolder, NORTHWIND } from './commandLine';
+import { commandLine, type ImportAnswer, makeOrganisation, newFolder, NORTHWIND } from './commandLine';
 
 /* Attachments in export and import (docs/decisions/attachments.md). */
-
-interface ImportAnswer {
-  readonly files: Readonly<Record<string, Readonly<Record<string, number>>>>;
-  readonly errors: readonly { line: number; pointer: string; code: string }[];
-}
 
 const cli = commandLine();
 const bare = driver();

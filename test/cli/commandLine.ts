@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdtemp } from 'node:fs/promises';
+import { mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from '../api/http/eventually';
@@ -168,6 +168,17 @@ export async function serve(cli: CommandLine, args: readonly string[] = [], more
     return end;
   };
   return { child, url, adminUrl, stderr, end, stop };
+}
+
+/** What `import` answers. */
+export interface ImportAnswer {
+  readonly files: Readonly<Record<string, Readonly<Record<string, number>>>>;
+  readonly errors: readonly { file: string; line: number; pointer: string; code: string; detail: string }[];
+}
+
+/** The first lines of one of Northwind's files. */
+export async function northwindLines(file: string, count: number): Promise<string[]> {
+  return (await readFile(join(NORTHWIND, file), 'utf8')).split('\n').slice(0, count);
 }
 
 /** What doctor says. */

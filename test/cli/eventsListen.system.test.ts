@@ -23,6 +23,17 @@ function listen({ key }: Pick<EventScene, 'key'>, site: Pick<Receiver, 'url'>, .
   return followed(cli, command, { SCOPEGATE_KEY: key, SCOPEGATE_URL: gateway.url });
 }
 
+/** What a command says that ends by itself with this code. */
+function refused(
+  code: number,
+  { key, url = gateway.url }: { readonly key: string; readonly url?: string },
+  site: Receiver,
+  ...args: string[]
+) {
+  const line = commandLine({ ...cli.environment, SCOPEGATE_KEY: key, SCOPEGATE_URL: url });
+  return line.failed(code, 'events', 'listen', '--forward', site.url, ...args);
+}
+
 const eventIds = (site: Receiver): string[] => site.arrived.map(({ event }): string => event.id);
 const ready = (command: Followed): Promise<unknown> => command.says(/Forwarding the events/);
 const cursorIn = (command: Followed): string => /--after (\S+)/.exec(command.stderr())?.[1] ?? '';
@@ -197,14 +208,13 @@ describe('a gateway', () => {
 
   test.concurrent('that is none, or that is not there, is reported', async () => {
     const [html] = await answering((response) => void response.writeHead(200).end('<html>'));
-    const other = listenTo(html, await startReceiver());
-    expect(await other.end()).toBe(1);
-    expect(other.stderr()).toContain('answered 200, but that is not a Scopegate response');
+    const other = { key: 'key', url: new URL(html.url).origin };
+    expect(await refused(1, other, html)).toContain('answered 200, but that is not a Scopegate response');
     const gone = await startReceiver();
     await gone.stop();
-    const command = listenTo(gone, gone);
-    expect(await command.end()).toBe(1);
-    expect(command.stderr()).toMatch(/No answer from http:\S+: ECONNREFUSED; start it, or name another/);
+    expect(await refused(1, { key: 'key', url: new URL(gone.url).origin }, gone)).toMatch(
+      /No answer from http:\S+: ECONNREFUSED; start it, or name another/,
+    );
   });
 });
 
@@ -212,16 +222,16 @@ test.concurrent(
   'a key that is invalid, lacks the scope, or is revoked while running ends the command with the reason',
   async () => {
     const site = await startReceiver();
-    const wrong = listen({ key: 'svc_live_wrong' }, site);
-    expect(await wrong.end()).toBe(1);
-    expect(wrong.stderr()).toMatch(/401, unauthenticated: .* Check the key in SCOPEGATE_KEY or --key\./);
+    expect(await refused(1, { key: 'svc_live_wrong' }, site)).toMatch(
+      /401, unauthenticated: .* Check the key in SCOPEGATE_KEY or --key\./,
+    );
     const scene = await eventScene(gateway, bare, ['products:read']);
-    const narrow = listen(scene, site, '--types', 'order.created');
-    expect(await narrow.end()).toBe(1);
-    expect(narrow.stderr()).toMatch(/403, insufficient_scope: .* scope orders:read\./);
-    const typo = listen(scene, site, '--types', 'product.eaten');
-    expect(await typo.end()).toBe(2);
-    expect(typo.stderr()).toMatch(/400, invalid_request: .*product\.created/);
+    expect(await refused(1, scene, site, '--types', 'order.created')).toMatch(
+      /403, insufficient_scope: .* scope orders:read\./,
+    );
+    expect(await refused(2, scene, site, '--types', 'product.eaten')).toMatch(
+      /400, invalid_request: .*product\.created/,
+    );
     const revoked = listen(scene, site);
     await ready(revoked);
     await gateway.control.apiKeys.revoke(scene.keyId);
@@ -236,10 +246,8 @@ test.concurrent('an expired or malformed cursor ends the command with the reason
   const old = { ...eventRow(0), _id: eventRow(-40 * 86_400)._id };
   await scene.rows.insertOne(old);
   const { body } = await scene.caller.get('/events', { limit: 1, after: 'now' });
-  const expired = listen(scene, site, '--after', body.next_cursor as string);
-  expect(await expired.end()).toBe(1);
-  expect(expired.stderr()).toMatch(/410, cursor_expired: .* Begin with --after beginning, or --after now\./);
-  const none = listen(scene, site, '--after', 'nonsense');
-  expect(await none.end()).toBe(2);
-  expect(none.stderr()).toContain('is not a cursor of this list');
+  expect(await refused(1, scene, site, '--after', body.next_cursor as string)).toMatch(
+    /410, cursor_expired: .* Begin with --after beginning, or --after now\./,
+  );
+  expect(await refused(2, scene, site, '--after', 'nonsense')).toContain('is not a cursor of this list');
 });

@@ -69,16 +69,14 @@ test('--types filters events; --since starts at a time, and an API cursor resume
     await command.end('SIGINT');
     return parsed(lines).map(({ type }) => type as string);
   };
-  const [picked, since, after, ago] = await Promise.all([
+  const [picked, since, after] = await Promise.all([
     typesOf(2, '--types', 'order.created,quote.deleted', '--after', 'beginning'),
     typesOf(3, '--since', eventRow(1).at.toISOString()),
     typesOf(2, '--after', body.next_cursor),
-    typesOf(4, '--since', '1d'),
   ]);
   expect(picked).toEqual(['order.created', 'quote.deleted']);
   expect(since).toEqual(['order.created', 'product.updated', 'quote.deleted']);
   expect(after).toEqual(['product.updated', 'quote.deleted']);
-  expect(ago).toHaveLength(4);
 });
 
 test('no event is lost or repeated when the database disconnects and recovers', async () => {
@@ -103,7 +101,7 @@ test('no event is lost or repeated when the database disconnects and recovers', 
 
 test('when the reader closes the pipe, the command ends without an error', async () => {
   const scene = await eventScene(gateway, bare);
-  await scene.rows.insertMany(many(0, 5000));
+  await scene.rows.insertMany(many(0, 2000));
   const [node, ...words] = commandOf(['events', 'tail', '--org', scene.organisation.id, '--after', 'beginning']);
   const line = `set -o pipefail; ${[node, ...words].map((word) => `'${word ?? ''}'`).join(' ')} | head -1`;
   const { PATH = '', HOME = '' } = process.env;
@@ -118,7 +116,7 @@ test('when the reader closes the pipe, the command ends without an error', async
 
 test('while its output is not read, it stops reading events', async () => {
   const scene = await eventScene(gateway, bare);
-  const count = 10_000;
+  const count = 4000;
   await scene.rows.insertMany(many(0, count));
   let reads = 0;
   await using proxy = await openDatabaseProxy(process.env.TEST_MONGODB_URI!, {

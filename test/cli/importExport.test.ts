@@ -4,7 +4,15 @@ import { databaseName } from '../../src/mongo/databaseNames';
 import { recordKinds } from '../../src/resources';
 import { northwind } from '../support/factories';
 import { driver } from '../support/gateway';
-import { commandLine, type Finished, makeOrganisation, newFolder, NORTHWIND } from './commandLine';
+import {
+  commandLine,
+  type Finished,
+  type ImportAnswer,
+  makeOrganisation,
+  newFolder,
+  NORTHWIND,
+  northwindLines,
+} from './commandLine';
 
 /** The number of rows in each file; those of the contract's files are written out. */
 const RECORDS: Readonly<Record<string, number>> = {
@@ -15,11 +23,6 @@ const RECORDS: Readonly<Record<string, number>> = {
   orders: 830,
   requests: 42,
 };
-
-interface ImportAnswer {
-  readonly files: Readonly<Record<string, Readonly<Record<string, number>>>>;
-  readonly errors: readonly { file: string; line: number; pointer: string; code: string; detail: string }[];
-}
 
 const cli = commandLine();
 const unchecked = commandLine({ STORED_VALIDATION: 'off' });
@@ -35,10 +38,6 @@ async function importText(
   await writeFile(path, text);
   const result = await by.run('import', '--org', org, path, '--json');
   return { ...result, answer: JSON.parse(result.stdout) as ImportAnswer };
-}
-
-async function northwindLines(file: string, count: number): Promise<string[]> {
-  return (await readFile(join(NORTHWIND, file), 'utf8')).split('\n').slice(0, count);
 }
 
 describe('examples/northwind', () => {

@@ -5,11 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { openDatabaseProxy } from '../../faults/databaseProxy';
 import { eventually } from '../api/http/eventually';
 import { northwind } from '../support/factories';
-import { commandLine, finished, type Finished, makeOrganisation, newFolder } from './commandLine';
-
-interface ImportAnswer {
-  readonly files: { readonly products?: Readonly<Record<string, number>> };
-}
+import { commandLine, finished, type Finished, type ImportAnswer, makeOrganisation, newFolder } from './commandLine';
 
 const cli = commandLine();
 

@@ -1,25 +1,27 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { databaseName } from '../../src/mongo/databaseNames';
 import { eventually } from '../api/http/eventually';
 import { client, type Json } from '../support/client';
 import { driver, startGateway } from '../support/gateway';
-import { commandLine, commandOf, finished, makeKey, makeOrganisation, newFolder, NORTHWIND } from './commandLine';
+import {
+  commandLine,
+  commandOf,
+  finished,
+  type ImportAnswer,
+  makeKey,
+  makeOrganisation,
+  newFolder,
+  NORTHWIND,
+  northwindLines,
+} from './commandLine';
 
 /* Options of `import`: where records come from, what time of change they get, and what becomes of objects that are not among them. */
 
-interface ImportAnswer {
-  readonly files: Readonly<Record<string, Readonly<Record<string, number>>>>;
-}
-
 const cli = commandLine();
 const bare = driver();
-
-async function northwindLines(file: string, count: number): Promise<string[]> {
-  return (await readFile(join(NORTHWIND, file), 'utf8')).split('\n').slice(0, count);
-}
 
 describe('import --stamp', () => {
   const line = async (): Promise<string> => (await northwindLines('products.ndjson', 1))[0] ?? '';

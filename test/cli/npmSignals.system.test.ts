@@ -44,7 +44,6 @@ const STARTS: readonly (readonly [command: string, sent: Sent])[] = [
   ['node_modules/.bin/scopegate serve', TERMINATED],
   ['npm run serve', TERMINATED],
   ['npm run serve', INTERRUPTED],
-  ['npm run demo', TERMINATED],
   ['npm run demo', CTRL_C],
   ['npm run scopegate -- serve', TERMINATED],
   ['npx scopegate serve', TERMINATED],

@@ -5,7 +5,7 @@ import { eventually } from '../api/http/eventually';
 import { version } from '../../src/package';
 import { describeWith } from '../support/programs';
 import { INSTALL_REDIS, REDIS, startRedis } from '../support/redis';
-import { commandLine, finished, followed, makeOrganisation, newFolder, serve } from './commandLine';
+import { commandLine, type Diagnosis, finished, followed, makeOrganisation, newFolder, serve } from './commandLine';
 
 const cli = commandLine();
 
@@ -16,17 +16,18 @@ interface Demo {
   readonly sandbox: string;
 }
 
-test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
-  'serve prints one line when it is ready, and exits with 0 on %s',
-  async (signal) => {
-    const command = followed(cli, ['serve'], { PORT: '0', LOG_LEVEL: 'warn' });
-    const [line = ''] = await command.until(1);
-    expect(line).toMatch(/^listening on http:\/\/127\.0\.0\.1:\d+$/);
-    expect((await fetch(`${line.replace('listening on ', '')}/readyz`)).status).toBe(200);
-    command.child.kill(signal);
-    expect(await command.ended).toMatchObject({ code: 0, stdout: `${line}\n` });
-  },
-);
+// SIGINT is in npmSignals.system.test.ts, and SIGTERM ends every other gateway here
+test('serve prints one line when it is ready, and exits with 0 on SIGHUP; without a folder of a schema there is no record of one', async () => {
+  const command = followed(cli, ['serve'], { PORT: '0', LOG_LEVEL: 'warn' });
+  const [line = ''] = await command.until(1);
+  expect(line).toMatch(/^listening on http:\/\/127\.0\.0\.1:\d+$/);
+  expect((await fetch(`${line.replace('listening on ', '')}/readyz`)).status).toBe(200);
+  command.child.kill('SIGHUP');
+  expect(await command.ended).toMatchObject({ code: 0, stdout: `${line}\n` });
+  const { checks } = await cli.json<Diagnosis>('doctor');
+  const names = checks.map(({ name }) => name);
+  expect([names.includes('control schema'), names.includes('schema')]).toEqual([true, false]);
+});
 
 describe('serve on a port in use exits with 1 and one line that says which', () => {
   const other = createServer();
@@ -47,16 +48,13 @@ describe('serve on a port in use exits with 1 and one line that says which', () 
     ]);
   }
 
-  test.each<[string, Record<string, string>]>([
-    ['PORT', {}],
-    ['PORT', { ADMIN_PORT: '0' }],
-    ['ADMIN_PORT', {}],
-  ])('%s, %j', refused);
+  // PORT without it is in waitingStart.system.test.ts
+  test('ADMIN_PORT', () => refused('ADMIN_PORT', {}));
 
   describeWith(REDIS, INSTALL_REDIS)('with Redis', () => {
     test('PORT', async () => {
       const redis = await startRedis();
-      await refused('PORT', { REDIS_URL: redis.url });
+      await refused('PORT', { REDIS_URL: redis.url, ADMIN_PORT: '0' });
       await redis.kill();
     });
   });

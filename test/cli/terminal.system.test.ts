@@ -85,7 +85,7 @@ describe('in a pipe', () => {
   test('there are no progress bars or colours', async () => {
     const { id } = await makeOrganisation(cli);
     for (const args of [
-      ['import', '--org', id, NORTHWIND],
+      ['import', '--org', id, join(NORTHWIND, 'products.ndjson')],
       ['org', 'list'],
       ['key', 'list', '--org', id],
       ['doctor', '--fix'],

@@ -1,4 +1,3 @@
-import { commandLine, serve } from '../cli/commandLine';
 import { eventually } from '../api/http/eventually';
 import { raw, untilReady } from '../api/http/raw';
 import { makeKey, makeOrganisation } from '../support/factories';
@@ -24,6 +23,27 @@ describe('with ADMIN_PORT', () => {
     const { key } = await makeKey(gateway, await makeOrganisation(gateway));
     const answer = await raw(gateway.adminUrl!, path, { headers: { authorization: `Bearer ${key}` } });
     expect([answer.status, JSON.parse(answer.text).code]).toEqual([404, 'not_found']);
+  });
+
+  test('metrics report the version, and how long database commands took', async () => {
+    const { key } = await makeKey(gateway, await makeOrganisation(gateway));
+    const scrape = async (): Promise<string> => (await raw(gateway.adminUrl!, '/metrics', {})).text;
+    const valueOf = (text: string, name: string): number => Number(text.split(`\n${name} `)[1]?.split('\n')[0]);
+    const count = 'scopegate_database_command_duration_seconds_count';
+    const sum = 'scopegate_database_command_duration_seconds_sum';
+    const before = await scrape();
+    for (let call = 0; call < 5; call += 1)
+      await raw(gateway.url, '/api/v1/products', { headers: { authorization: `Bearer ${key}` } });
+    const after = await scrape();
+    // at least the key and the products of each request
+    expect(valueOf(after, count) - valueOf(before, count)).toBeGreaterThanOrEqual(10);
+    expect(valueOf(after, sum)).toBeGreaterThan(valueOf(before, sum));
+    const all = 'scopegate_database_command_duration_seconds_bucket{le="+Inf"}';
+    expect(valueOf(after, all)).toBe(valueOf(after, count));
+    expect(after).toMatch(/^scopegate_build_info\{version="\d+\.\d+\.\d+",node="v\d+\.\d+\.\d+"\} 1$/m);
+    const missing = 'scopegate_http_requests_unauthenticated_total{reason="missing"}';
+    await raw(gateway.url, '/api/v1/products', {});
+    expect(valueOf(await scrape(), missing)).toBe(valueOf(after, missing) + 1);
   });
 
   test('what is not valid HTTP gets a problem there, too', async () => {
@@ -69,32 +89,4 @@ test('while draining, /readyz on ADMIN_PORT is 503 at once, an accepted request 
   await drained;
   await expect(raw(gateway.adminUrl!, '/livez', {})).rejects.toThrow('ECONNREFUSED');
   await gateway.stop();
-});
-
-test('serve --json prints both addresses', async () => {
-  const { url, adminUrl, stop } = await serve(commandLine(), [], { ADMIN_PORT: '0' });
-  expect(adminUrl).not.toBe(url);
-  expect((await fetch(`${adminUrl}/metrics`)).status).toBe(200);
-  expect(await stop()).toMatchObject({ code: 0 });
-});
-
-test('metrics report the version, and how long database commands took', async () => {
-  await using gateway = await startGateway({ ADMIN_PORT: '0' });
-  const { key } = await makeKey(gateway, await makeOrganisation(gateway));
-  const scrape = async (): Promise<string> => (await raw(gateway.adminUrl!, '/metrics', {})).text;
-  const valueOf = (text: string, name: string): number => Number(text.split(`\n${name} `)[1]?.split('\n')[0]);
-  const count = 'scopegate_database_command_duration_seconds_count';
-  const sum = 'scopegate_database_command_duration_seconds_sum';
-  const before = await scrape();
-  for (let call = 0; call < 5; call += 1)
-    await raw(gateway.url, '/api/v1/products', { headers: { authorization: `Bearer ${key}` } });
-  const after = await scrape();
-  // at least the key and the products of each request
-  expect(valueOf(after, count) - valueOf(before, count)).toBeGreaterThanOrEqual(10);
-  expect(valueOf(after, sum)).toBeGreaterThan(valueOf(before, sum));
-  const all = 'scopegate_database_command_duration_seconds_bucket{le="+Inf"}';
-  expect(valueOf(after, all)).toBe(valueOf(after, count));
-  expect(after).toMatch(/^scopegate_build_info\{version="\d+\.\d+\.\d+",node="v\d+\.\d+\.\d+"\} 1$/m);
-  await raw(gateway.url, '/api/v1/products', {});
-  expect(await scrape()).toContain('scopegate_http_requests_unauthenticated_total{reason="missing"} 1\n');
 });

@@ -6,6 +6,8 @@ import { startGateway } from '../support/gateway';
 
 /* A database that answers every question, but stores nothing: its disk is full, or writes wait for something. */
 
+jest.mock('../../src/mongo/availability', () => jest.requireActual<object>('../support/quickLoops'));
+
 const WRITES = ['insert', 'update', 'findAndModify', 'commitTransaction'];
 const FULL = { ok: 0, code: 14031, codeName: 'OutOfDiskSpace', errmsg: 'available disk space is too low' };
 
@@ -72,7 +74,12 @@ test.concurrent.each<Fault>(['refused', 'stalled'])(
       mend();
       await stateIs('ok');
       expect(gateway.logs).toContainEqual(expect.objectContaining({ database: 'ok' }));
-      expect((await caller.post('/products/bulk', { products: [{ sku: 'A', name: 'A' }] })).status).toBe(200);
+      // on a busy machine the database may count as away for a moment
+      await eventually(async () => {
+        const { status, body } = await caller.post('/products/bulk', { products: [{ sku: 'A', name: 'A' }] });
+        expect([undefined, 'unavailable']).toContain(body.code);
+        return status === 200;
+      });
     } finally {
       mend();
       await stop();

@@ -1,7 +1,7 @@
 import type { Locator, Page } from 'playwright-core';
 import { HOUR } from '../../../src/units';
 import { eventually } from '../../api/http/eventually';
-import { button, expectAccessible, hasFocus, inBrowser, says, turn, VIEWS } from '../../support/browser';
+import { button, hasFocus, inBrowser, says } from '../../support/browser';
 import { makeKey, makeOrganisation } from '../../support/factories';
 import * as on from '../../support/settingsPage';
 import { someRequests } from './rows';
@@ -32,11 +32,6 @@ inBrowser('the requests over time on the settings page', () => {
     await counted(filled, 2);
     expect(await filled.last().getAttribute('aria-label')).toMatch(/–.*: 1 successful, 1 failed$/);
     await says(section(page, 'Requests'), '2 successful');
-    for (const view of VIEWS) {
-      await turn(page, view);
-      await expectAccessible(page);
-    }
-    await turn(page, VIEWS[0]!);
     // only one of them is a stop of the Tab key
     expect(await bars.and(page.locator('[tabindex="0"]')).count()).toBe(1);
     await bars.first().focus();

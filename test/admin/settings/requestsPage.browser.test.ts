@@ -71,7 +71,6 @@ inBrowser('requests on the settings page', () => {
     expect(await copied(page)).toBe(first!.request_id);
     const code = dialog(page).getByRole('link', { name: 'insufficient_scope' });
     expect(await code.getAttribute('href')).toBe('/errors/insufficient_scope');
-    await expectAccessible(page);
     await on.closeDetails(page);
     await hasFocus(links(page).first());
     await page.waitForURL('**/settings/requests?result=failed');

@@ -107,7 +107,6 @@ inBrowser('deliveries on the page of a webhook endpoint', () => {
     await follow(page, receiver.url);
     await on.openFirst(page, 'Deliveries');
     await says(page, 'so full');
-    await expectAccessible(page);
     expect(await dialog(page).getByRole('button').allTextContents()).toEqual(['Close']);
     await on.closeDetails(page);
     expect(await page.locator('.pages').getByRole('button').allTextContents()).toEqual(['Refresh']);

@@ -2,12 +2,15 @@ import type { Locator } from 'playwright-core';
 import { eventually } from '../http/eventually';
 import { button, expectAccessible, inBrowser, press, says, turn, VIEWS } from '../../support/browser';
 import { close, headers, openDocs, query, ready, response, run, write, writeKey, written } from './graphiqlPage';
+import { eventRow, eventScene } from '../../support/fixtures/events';
 import { BROKEN, enterKey, pagesScene } from '../../support/fixtures/pages';
+import { driver, metric } from '../../support/gateway';
 
 const OWN = 'query Own { me { key { name } } }';
 
 inBrowser('GraphiQL', () => {
   const scene = pagesScene();
+  const bare = driver();
 
   test("opens examples beside the visitor's own tabs; a reload keeps tabs and history, but no keys", async () => {
     const page = await scene.visit('/graphiql');
@@ -149,6 +152,27 @@ inBrowser('GraphiQL', () => {
     expect(await written(response(page))).not.toMatch(/stack|SyntaxError/);
   });
 
+  test('shows the events of a subscription as they happen, until it is stopped', async () => {
+    const { key, rows } = await eventScene(scene.gateway, bare);
+    const page = await scene.visit('/graphiql');
+    const open = (count: number) =>
+      eventually(async () => (await metric(scene.gateway, 'scopegate_event_streams')) === count);
+    await ready(page);
+    await write(query(page), 'subscription { events { type status object { id } } }');
+    await writeKey(page, key);
+    await run(page);
+    await open(1);
+    await says(page.getByLabel('Last answer'), 'Listening…');
+    for (const n of [1, 2]) {
+      const row = eventRow(n, 'quote.created');
+      await rows.insertOne(row);
+      await says(response(page), row.object!.id);
+    }
+    await says(page.getByLabel('Last answer'), /^HTTP 200 in/);
+    await run(page);
+    await open(0);
+  }, 120_000);
+
   test('is accessible with each panel, dialog and menu open, without internet', async () => {
     const page = await scene.visit('/graphiql');
     await ready(page);
@@ -173,8 +197,6 @@ inBrowser('GraphiQL', () => {
     await page.locator('.examples').waitFor();
     await check();
     const docs = await openDocs(page);
-    await docs.getByRole('link', { name: 'Query', exact: true }).first().waitFor();
-    await check();
     await docs.getByRole('link', { name: 'Query', exact: true }).first().click();
     await docs.getByText('Requires the scope').first().waitFor();
     await check();

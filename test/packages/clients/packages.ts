@@ -1,4 +1,6 @@
-import { cp, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { copyFile, cp, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ROOT, run } from '../examples/run';
 
@@ -25,19 +27,30 @@ export async function copied(...path: string[]): Promise<string> {
   return folder;
 }
 
-/** Packs a package of the folder clients, and installs it for the programs in a folder. */
-async function installPacked(folder: string, source: string, name: string): Promise<void> {
+/** The archive of a package of the folder clients, which is packed once for all test files of a run. */
+async function packed(source: string): Promise<string> {
+  const archive = join(tmpdir(), `scopegate-${source}.tgz`);
+  if (existsSync(archive)) return archive;
   const copy = await copied('clients', source);
   try {
     await run('npm', ['pack', '--silent'], { cwd: copy });
-    const [archive = ''] = (await readdir(copy)).filter((file) => file.endsWith('.tgz'));
-    const target = join(folder, 'node_modules', '@scopegate', name);
-    await mkdir(target, { recursive: true });
-    // it has no dependencies
-    await run('tar', ['-xzf', join(copy, archive), '--strip-components', '1', '-C', target]);
+    const [made = ''] = (await readdir(copy)).filter((file) => file.endsWith('.tgz'));
+    // another worker may do the same, and must not find half of it
+    const whole = `${archive}.${String(process.pid)}`;
+    await copyFile(join(copy, made), whole);
+    await rename(whole, archive);
+    return archive;
   } finally {
     await rm(copy, { recursive: true });
   }
+}
+
+/** Installs a package of the folder clients for the programs in a folder. */
+async function installPacked(folder: string, source: string, name: string): Promise<void> {
+  const target = join(folder, 'node_modules', '@scopegate', name);
+  await mkdir(target, { recursive: true });
+  // it has no dependencies
+  await run('tar', ['-xzf', await packed(source), '--strip-components', '1', '-C', target]);
 }
 
 export const installTypescript = (folder: string): Promise<void> => installPacked(folder, 'typescript', 'client');

@@ -8,7 +8,7 @@ import { makeKey, makeNorthwind, northwind, store } from '../../support/factorie
 import { AMOUNTS, expectAmounts } from '../clients/amounts';
 import { copied, installPython, installTypescript } from '../clients/packages';
 import { served } from '../../support/gateway';
-import { roadTo } from './jobs';
+import { roadTo } from './jobs/programs';
 import { ROOT, run } from './run';
 
 const EXAMPLES = join(ROOT, 'examples');

@@ -4,7 +4,7 @@ import { LINE, put, QUOTE } from '../../admin/operator/writing';
 import type { Json } from '../../support/client';
 import { post, watch, watchedGateway } from '../../support/watchdog';
 
-/* The dearest writes of operators: long texts, many lines, deep and wide members, and as many lines of a stream as it takes. */
+/* The dearest writes of operators, and metadata of all who write: as much as a call takes, and what is more than it may have. */
 
 const gateway = watchedGateway(TOKENS);
 const authorization = `Bearer ${TOKENS.OPERATOR_TOKENS.split('=')[1]!}`;
@@ -16,6 +16,9 @@ const write = (writes: readonly unknown[], options: Json = {}) =>
   });
 const stream = (lines: readonly string[]) =>
   post(gateway, '/operator/v1/writes', lines.join('\n'), { authorization, 'content-type': 'application/x-ndjson' });
+const bulk = (products: readonly Json[]) => post(gateway, '/api/v1/products/bulk', { products });
+const UPSERT = 'mutation($p: [ProductUpsert!]!) { upsert_products(products: $p) { created updated unchanged failed } }';
+const graphql = (products: readonly Json[]) => post(gateway, '/graphql', { query: UPSERT, variables: { p: products } });
 const lineOf = (element: Json, organisation = gateway.organisation): string =>
   JSON.stringify({ organisation, ...element });
 
@@ -25,6 +28,11 @@ const text = (length: number, seed: number): string =>
 const product = (at: number, more: Json = {}) => put('product', { sku: `S-${String(at)}`, name: 'N', ...more });
 const deep = (levels: number): Json => (levels === 0 ? 1 : { a: deep(levels - 1) });
 const threads = [put('request', { external_ref: 't', subject: 'S' })];
+const pairs = (count: number, value: unknown = 'v', key = 'k'): Json =>
+  Object.fromEntries(many(count, (at) => [`${key}${String(at)}`, value]));
+const asList = (metadata: Json): Json[] => Object.entries(metadata as object).map(([key, value]) => ({ key, value }));
+const withMetadata = (at: number, metadata: unknown): Json => ({ sku: `M-${String(at)}`, name: 'N', metadata });
+const FULL = pairs(50);
 const message = (at: number, body: string) =>
   put('message', { external_ref: `m-${String(at)}`, request_ref: 't', author: 'customer', body });
 
@@ -32,6 +40,8 @@ beforeAll(async () => {
   // loading and compiling at first are not measured
   await write([put('quote', { ...QUOTE, external_ref: 'q' }), ...threads, message(0, 'x')]);
   await stream([lineOf(put('product', { sku: 'warm', name: 'N' }))]);
+  await bulk([withMetadata(-1, FULL)]);
+  await graphql([withMetadata(-2, asList(FULL))]);
 });
 
 /** What only would be stored. */
@@ -113,5 +123,46 @@ test.each<[string, () => readonly string[]]>([
   await watch(gateway, `writes: ${name}`, async () => {
     const { status, text } = await stream(lines);
     expect([status, text.trimEnd().split('\n').length]).toEqual([200, lines.length]);
+  });
+});
+
+test.each<[string, RegExp, () => Promise<{ readonly status: number; readonly text: string }>]>([
+  ['1,000 elements of 50 pairs', /"created":1000/, () => bulk(many(1000, (at) => withMetadata(at, FULL)))],
+  ['the same changed', /"updated":1000/, () => bulk(many(1000, (at) => withMetadata(at, pairs(50, 'w'))))],
+  [
+    '1,000 merges that would have too many',
+    /"failed":1000/,
+    () => bulk(many(1000, (at) => withMetadata(at, pairs(50, 'w', 'l')))),
+  ],
+  [
+    '300 elements of 50 pairs over GraphQL',
+    /"updated":300/,
+    () => graphql(many(300, (at) => withMetadata(at, asList(FULL)))),
+  ],
+  [
+    '1,000 elements of 50 broken keys',
+    /"failed":1000/,
+    () => bulk(many(1000, (at) => withMetadata(at, pairs(50, 'v', '$')))),
+  ],
+  [
+    '1,000 elements of 50 values of another type',
+    /"failed":1000/,
+    () => bulk(many(1000, (at) => withMetadata(at, pairs(50, {})))),
+  ],
+  ['an element of 15,000 broken pairs', /"code":"length"/, () => bulk([withMetadata(1, pairs(15_000, 1, '$'))])],
+  [
+    '1,000 puts of 50 pairs by an operator',
+    /"results"/,
+    () => write(many(1000, (at) => put('product', withMetadata(at, FULL)))),
+  ],
+  [
+    '1,000 patches that would have too many',
+    /"failed":1000/,
+    () => write(many(1000, (at) => ({ type: 'product', patch: withMetadata(at, pairs(50, 'w', 'l')) }))),
+  ],
+])('metadata: %s', async (name, said, send) => {
+  await watch(gateway, `metadata: ${name}`, async () => {
+    const got = await send();
+    expect([got.status, got.text.slice(0, 300)]).toEqual([200, expect.stringMatching(said)]);
   });
 });

@@ -4,20 +4,20 @@ import { createServer, request as send, type IncomingMessage, type ServerRespons
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { copied, installTypescript, packageIndex } from '../clients/packages';
-import type { Json } from '../../support/client';
-import { launch, ROOT, run } from './run';
+import { copied, installTypescript, packageIndex } from '../../clients/packages';
+import type { Json } from '../../../support/client';
+import { launch, ROOT, run } from '../run';
 
 /* The programs of the guide's jobs, and a road to the gateway on which they meet what the test wants. */
 
-interface Installed {
+export interface Installed {
   readonly folder: string;
   /** The command that runs a program, with its first arguments. */
   command(job: string): string[];
 }
 
 /** The first run of a program is as its page says, by tsx; the others are of what the compiler made of it, which starts sooner. */
-async function typescript(): Promise<Installed> {
+export async function typescript(): Promise<Installed> {
   const folder = await copied('examples', 'jobs', 'typescript');
   await installTypescript(folder);
   await run(join(ROOT, 'node_modules', '.bin', 'tsc'), ['--project', folder, '--noEmit', 'false']);
@@ -31,7 +31,7 @@ async function typescript(): Promise<Installed> {
   return { folder, command };
 }
 
-async function python(): Promise<Installed> {
+export async function python(): Promise<Installed> {
   const folder = await copied('examples', 'jobs', 'python');
   const venv = join(folder, '.venv');
   await run('python3', ['-m', 'venv', venv]);
@@ -39,11 +39,6 @@ async function python(): Promise<Installed> {
   await run(join(venv, 'bin', 'pip'), install, { env: packageIndex() });
   return { folder, command: (job) => [join(venv, 'bin', 'python'), join(folder, `${job}.py`)] };
 }
-
-export const LANGUAGES: readonly (readonly [name: string, install: () => Promise<Installed>])[] = [
-  ['TypeScript', typescript],
-  ['Python', python],
-];
 
 type Meeting = 'before' | 'after';
 /** What happens to a request; one that ends its response is not passed on. */
