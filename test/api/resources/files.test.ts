@@ -44,7 +44,7 @@ const upsert = (caller: Client, sku: string, headers = {}): Promise<Json> =>
   caller.post('/products/bulk', { products: [{ sku, name: 'A' }] }, headers);
 
 test('an organisation that uses everything has every index', async () => {
-  const whole = await tenant(await makeNorthwind(gateway));
+  const whole = await tenant(await makeNorthwind(gateway, 5));
   expect((await upsert(whole.caller, 'A', { 'idempotency-key': randomUUID() })).status).toBe(200);
   const { status, headers } = await whole.caller.post('/requests', { text: 'Hello' });
   expect(status).toBe(201);

@@ -2,10 +2,10 @@ import { client, type Json } from '../../support/client';
 import { ask, askPages, FACES, GRAPHQL, REST } from '../../support/faces';
 import { callerOf, makeKey, makeOrganisation, makeStored, store } from '../../support/factories';
 import { late, served, startGateway } from '../../support/gateway';
-import { expectedRows, RESOURCES, variedNorthwind } from '../../support/resources';
+import { expectedRows, fewer, RESOURCES, variedNorthwind } from '../../support/resources';
 import { threadRecord } from '../../support/threads';
 
-const records = variedNorthwind();
+const records = fewer(variedNorthwind());
 
 const gateway = served();
 const organisation = late(() => makeStored(gateway, records));
@@ -47,7 +47,8 @@ describe.each(FACES)('pages in $name', (face) => {
     expect(ids(rows)).toEqual(ids(expectedRows(records.customers, { sort: 'name' })));
   });
 
-  test.each(['created_at', '-created_at', 'name', '-name'])(
+  // the other two in the other API
+  test.each(face === REST ? ['created_at', '-name'] : ['-created_at', 'name'])(
     'sorted by %s neither skip nor repeat rows while others are inserted, changed and deleted',
     async (sort) => {
       const own = await makeOrganisation(gateway);
@@ -136,9 +137,9 @@ describe('while rows are renamed between pages, in every direction', () => {
 describe('the Link header of a REST list', () => {
   test.each([
     ['/products', {}],
-    ['/quotes', { status: ['accepted', 'sent'], sort: '-number', limit: 90 }],
+    ['/quotes', { status: ['accepted', 'sent'], sort: '-number', limit: 30 }],
     ['/customers', { q: '& a+', limit: 7 }],
-    ['/orders', { q: '', limit: 100, placed_since: '1998-01-01T01:00:00+01:00' }],
+    ['/orders', { q: '', limit: 10, placed_since: '1998-01-01T01:00:00+01:00' }],
   ])('of %s with %j is relative and links every page', async (path, args) => {
     const list = path.slice(1);
     const pages = await askPages(REST, caller, list, args);
