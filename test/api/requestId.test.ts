@@ -48,7 +48,10 @@ describe("a caller's own X-Request-Id", () => {
   });
 });
 
-test.each(CALLS)(
+/** A read and a write in each API, whose errors are made alike for all operations. */
+const FAILING = CALLS.filter(({ operation: { name } }) => ['quote', 'update_product'].includes(name));
+
+test.each(FAILING)(
   'the request id of an error of $operation.name over $face.name is in its body, header and log line',
   async ({ operation, face }) => {
     const id = `${operation.name}-${face.name}`;
