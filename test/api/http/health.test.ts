@@ -106,7 +106,7 @@ describe('a database failure in an operation', () => {
   const caller = late(() => callerOf(gateway, makeNorthwind(gateway, 2)));
   afterEach(() => jest.restoreAllMocks());
 
-  test.each(['/quotes', `/quotes/${String(northwind('quotes')[0]!.id)}`])(
+  test.each(['/quotes', `/quotes/${northwind('quotes')[0]!.id}`])(
     'is a masked 500 for GET %s, logged with its request id',
     async (path) => {
       failReads();

@@ -11,7 +11,7 @@ const ROOM = 10_000;
 
 const gateway = served();
 const made = late(async () => makeKey(gateway, await makeOrganisation(gateway)));
-const caller = late(async () => client(gateway, made.key));
+const caller = late(() => Promise.resolve(client(gateway, made.key)));
 
 const largest = (path: string): number => (path.endsWith('/bulk') ? BULK_BODY_LIMIT : BODY_LIMIT);
 
