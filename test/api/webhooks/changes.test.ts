@@ -200,10 +200,7 @@ test('enabling from more than 30 days ago is rejected', async () => {
   const { id } = one;
   const from = new Date(Date.now() - 31 * DAY).toISOString();
   expect(await one.admin('enable_webhook', { webhook_id: id, from })).toMatchObject({ code: 'validation_failed' });
-  await world.endpoints.updateOne(
-    { _id: id },
-    { $set: { state: 'disabled', disabled: { reason: 'failures', at: new Date(Date.now() - 31 * DAY) } } },
-  );
+  await one.set({ state: 'disabled', disabled: { reason: 'failures', at: new Date(Date.now() - 31 * DAY) } });
   expect(await one.admin('enable_webhook', { webhook_id: id })).toMatchObject({ code: 'validation_failed' });
 });
 
@@ -213,7 +210,7 @@ test('while an organisation is being moved, nothing is posted whose outcome coul
   await untilDelivered(one, 1);
   await untilReleased(one);
   // its events are stored first, since only its endpoint is under test here
-  await world.endpoints.updateOne({ _id: one.id }, { $set: { until: new Date(Date.now() + 60_000) } });
+  await one.set({ until: new Date(Date.now() + 60_000) });
   await one.write(1);
   await eventually(async () => (await one.endpoint()).lag_seconds > 0);
   await one.moving(true);
