@@ -123,15 +123,22 @@ async function send({ method, path, search, headers, body, key: faults }: Draft)
 }
 
 describe('a request that breaks two rules gets the error of the first', () => {
-  test.each(PAIRS)('$first before $second', async ({ first, second, rule, other }) => {
-    const draft = (): Draft => (second === 'object' ? read() : write());
-    const [both, later] = [draft(), draft()];
+  const draftFor = (rule: string): Draft => (rule === 'object' ? read() : write());
+
+  test.each(Object.entries(Object.assign({}, ...STAGES) as (typeof STAGES)[number]))(
+    'each is broken alone: %s',
+    async (name, rule) => {
+      const draft = draftFor(name);
+      rule.breaks(draft);
+      expect(shown(await send(draft))).toEqual({ status: rule.status, code: rule.code });
+    },
+  );
+
+  test.each(PAIRS)('$first before $second', async ({ second, rule, other }) => {
+    const both = draftFor(second);
     other.breaks(both);
     rule.breaks(both);
-    other.breaks(later);
     expect(shown(await send(both))).toEqual({ status: rule.status, code: rule.code });
-    // the second rule really is broken
-    expect({ first, ...shown(await send(later)) }).toEqual({ first, status: other.status, code: other.code });
   });
 
   function shown({ status, text }: RawAnswer): { status: number; code: unknown } {

@@ -99,7 +99,7 @@ export function filtersOf(list: string, rows: Rows): Filter[] {
     const [low, high] = [0.25, 0.75].map((share) => valueIn(rows, from.member, share)) as [Value, Value];
     return [both(filterBy(from, low), filterBy(to, high)), both(filterBy(from, high), filterBy(to, low))];
   });
-  return [...all.flatMap((argument) => filtersBy(rows, argument).slice(0, 3)), ...spans];
+  return [...all.flatMap((argument) => filtersBy(rows, argument).slice(0, 2)), ...spans];
 }
 
 /** Every pair of arguments, with values such that leaving out either would give other rows, and some rows match if possible. */

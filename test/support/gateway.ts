@@ -6,7 +6,10 @@ import { openStore, type Store } from '../../src/cli/store';
 import { readConfig } from '../../src/config';
 import { tailRows } from '../../src/events/tail/lease';
 import { type ServerOptions, startServer } from '../../src/gateway/server';
+import { late } from './late';
 import { oldServers } from './oldServers';
+
+export { late } from './late';
 
 /** A real gateway on the test database, with its own port. */
 export interface TestGateway extends Store, AsyncDisposable {
@@ -92,35 +95,6 @@ async function pretendTails({ databases }: Store): Promise<void> {
   const rows = tailRows(await databases.streams(), databases.control.name);
   const row = { holder: 'elsewhere', generation: 1, until: new Date(Date.now() + 3_600_000) };
   await rows.updateOne({ _id: 'tail' }, { $setOnInsert: row }, { upsert: true });
-}
-
-/**
- * Stands for an object that is made before the first test of the file or describe in which it is declared, in the order of such
- * declarations, so that each is one line.
- */
-export function late<T extends object>(make: () => Promise<T>): T {
-  let made: T | undefined;
-  beforeAll(async () => {
-    made = await make();
-  });
-  const whole = (): T => {
-    if (made) return made;
-    throw new Error('it is made before the first test, not when the file is read');
-  };
-  return new Proxy({} as T, {
-    get: (_stand, name) => {
-      const member = Reflect.get(whole(), name) as unknown;
-      // a method may use private members of its object
-      return typeof member === 'function' ? (member.bind(made) as unknown) : member;
-    },
-    set: (_stand, name, value) => Reflect.set(whole(), name, value),
-    has: (_stand, name) => Reflect.has(whole(), name),
-    ownKeys: () => Reflect.ownKeys(whole()),
-    getOwnPropertyDescriptor: (_stand, name) => {
-      const own = Reflect.getOwnPropertyDescriptor(whole(), name);
-      return own && { ...own, configurable: true };
-    },
-  });
 }
 
 /** The driver alone, as another program uses the database. */

@@ -6,6 +6,8 @@ import { makeKey, northwind, store } from '../../support/factories';
 import { served } from '../../support/gateway';
 import { operator, TOKENS } from './operator';
 
+jest.mock('../../../src/async/loop', () => jest.requireActual<object>('../../support/quickLoops'));
+
 const gateway = served({ ...TOKENS, CONTROL_DATABASE: 'scopegate_test_jobs' });
 const caller = () => operator(gateway);
 const BY = { who: 'a', from: 'b' };
@@ -97,13 +99,6 @@ test('an open job of an earlier version is found and ended, and one of a later v
   expect((await ended(erasure.body.id)).state).toBe('done');
   // only gateways that know how to do it take it
   expect(await rows.findOneAndDelete({ _id: later._id })).toMatchObject({ state: 'waiting', holder: null });
-});
-
-test('concurrent requests for a move get one job', async () => {
-  const organisationId = await create('Moved once');
-  const move = { kind: 'move', organisationId, to: 'elsewhere' } as const;
-  const all = await Promise.all(Array.from({ length: 8 }, () => gateway.control.jobs.findOrCreate(move, BY)));
-  expect(new Set(all.map((job) => job?._id)).size).toBe(1);
 });
 
 test('while an organisation is being erased it cannot be changed, and its external_ref stays taken', async () => {

@@ -138,13 +138,9 @@ test('a token pays a point for each 100 elements begun', async () => {
   );
 });
 
-test('GraphQL writes the same, from variables and from literals', async () => {
+// from variables: writeAgreement.test.ts
+test('GraphQL writes from literals', async () => {
   const { caller, organisation, rows } = await start();
-  const query = `mutation ($id: ID!, $writes: [WriteElement!]!) {
-    write(id: $id, writes: $writes) { created failed results { type outcome external_ref errors { code pointer } } } }`;
-  const writes = [put('quote', { ...QUOTE, external_ref: 'q' }, 4), put('quote', { external_ref: 'q2' })];
-  const { body } = await caller.graphql(query, { id: organisation.id, writes });
-  expect(body.data.write).toMatchObject({ created: 1, failed: 1 });
   const literal = `mutation { write(id: "${organisation.id}", writes: [{ type: "product", put: { sku: "S", name: "N", active: false } }]) { created } }`;
   expect((await caller.graphql(literal)).body.data.write).toEqual({ created: 1 });
   expect(await rows('products')).toMatchObject([{ sku: 'S', active: false }]);

@@ -76,20 +76,6 @@ describe('answers', () => {
     expect([ofTest.status, ofLive.status]).toEqual([status, status]);
     expect([ofTest, ofLive].map(({ headers }) => headers.get('scopegate-mode'))).toEqual(['test', null]);
   });
-
-  test('me says mode on each face', async () => {
-    for (const [caller, mode] of [
-      [both.test, 'test'],
-      [both.live, 'live'],
-    ] as const) {
-      expect((await caller.get('/me')).body.mode).toBe(mode);
-      expect((await caller.graphql('{ me { mode } }')).body.data.me.mode).toBe(mode);
-      const tool = await caller.mcp('tools/call', { name: 'me', arguments: {} });
-      expect(tool.body.result.structuredContent ?? JSON.parse(tool.body.result.content[0].text)).toMatchObject({
-        mode,
-      });
-    }
-  });
 });
 
 describe('plan and state', () => {

@@ -1,9 +1,12 @@
-import { makeOrganisation, northwind } from '../../support/factories';
+import { makeOrganisation } from '../../support/factories';
 import { late, served } from '../../support/gateway';
 import { client } from '../../support/client';
+import { ROWS } from '../../support/smallSample';
 import { person, type Person, sendForm, signIn, visit } from '../settings/people';
 
 /* The switch on the settings page between an organisation and its sandbox. */
+
+jest.mock('../../../src/resources/sample', () => jest.requireActual<object>('../../support/smallSample'));
 
 const gateway = served();
 
@@ -35,7 +38,7 @@ describe('an admin who opens the sandbox', () => {
     const { key } = await scene.test.call('create_key', KEY);
     expect(key).toMatch(/^svc_test_/);
     const { body } = await client(gateway, key as string).graphql(FIGURE);
-    expect(body.data.order_totals.data).toEqual([{ count: northwind('orders').length }]);
+    expect(body.data.order_totals.data).toEqual([{ count: ROWS }]);
     // with the session as with the key
     expect((await scene.test.graphql(FIGURE)).body).toEqual(body);
   });
@@ -112,11 +115,11 @@ test('users who open it concurrently get one, with the whole sample; an interrup
   expect(unseeded).toBeUndefined();
   const data = gateway.databases.organisationData(organisation);
   const products = data.database.collection('products');
-  expect(await products.countDocuments()).toBe(northwind('products').length);
+  expect(await products.countDocuments()).toBe(ROWS);
   await products.deleteMany({});
   await gateway.control.sandboxes.noteUnseeded(organisation.id);
   await enter((await enter(opened[0]!.who, 'live')).who, 'test');
-  expect(await products.countDocuments()).toBe(northwind('products').length);
+  expect(await products.countDocuments()).toBe(ROWS);
 });
 
 test('a link to a sandbox signs in to that sandbox only', async () => {

@@ -10,6 +10,8 @@ import { eventually } from '../../api/http/eventually';
 import { USUAL_ROW } from './rows';
 import { type Person, signIn, useOffice } from './people';
 
+jest.mock('../../../src/organisations/delayedWriter', () => jest.requireActual<object>('../../support/quickLoops'));
+
 describe('the request log', () => {
   const office = useOffice();
   let reader: Awaited<ReturnType<typeof makeKey>>;

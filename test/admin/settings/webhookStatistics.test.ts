@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { positionOf, timeDigits } from '../../../src/events/position';
 import { DAY, HOUR } from '../../../src/units';
 import { deliveryId, type DeliveryRow, webhookDeliveries } from '../../../src/webhooks/deliveries';
-import { ENVIRONMENT, officeOf } from '../../api/webhooks/office';
+import { ENVIRONMENT } from '../../api/webhooks/office';
 import { served } from '../../support/gateway';
 import { withEndpoints } from './rows';
 
@@ -81,16 +81,8 @@ test('deliveries are counted by the outcome of their last attempt and by when th
   const { _id: first } = stored[0]!;
   const read = { webhook_id: id, delivery: first };
   expect(await admin('webhook_delivery', read)).toMatchObject({ id: first, state: 'delivered', log: [{}, { ms: 10 }] });
-  const { admin: stranger } = await officeOf(gateway);
-  for (const [caller, args] of [
-    [admin, { ...read, webhook_id: other }],
-    [admin, { ...read, delivery: `${id}.${'0'.repeat(28)}` }],
-    [stranger, read],
-  ] as const)
-    expect(await caller('webhook_delivery', args)).toMatchObject({ code: 'not_found' });
-  expect(await stranger('webhook_statistics', { period: 'last_24h', webhook_id: id })).toMatchObject({
-    code: 'not_found',
-  });
+  for (const wrong of [{ webhook_id: other }, { delivery: `${id}.${'0'.repeat(28)}` }])
+    expect(await admin('webhook_delivery', { ...read, ...wrong })).toMatchObject({ code: 'not_found' });
 
   // a busy endpoint: the newest are counted, and it is said since when
   const busy = Array.from({ length: 1001 }, (_, at) =>

@@ -3,7 +3,7 @@ import { publishedSchemas } from '../../../src/gateway/schemas';
 import { type Client, client, type Json } from '../../support/client';
 import { makeKey, makeOrganisation } from '../../support/factories';
 import { eventually } from '../http/eventually';
-import { startGateway, type TestGateway } from '../../support/gateway';
+import { metric, served, startGateway, type TestGateway } from '../../support/gateway';
 
 const MODES = ['public', 'key', 'off'] as const;
 const FULL = getIntrospectionQuery();
@@ -117,14 +117,12 @@ describe('INTROSPECTION', () => {
 describe('public introspection', () => {
   const LIMIT = 5;
 
-  /** A separate gateway behind one trusted proxy. */
-  const start = (): Promise<TestGateway> =>
-    startGateway({ INTROSPECTION: 'public', RATE_LIMIT_PER_MINUTE: String(LIMIT), TRUST_PROXY: '1' });
+  /** A separate gateway behind one trusted proxy; each test has addresses of its own. */
+  const gateway = served({ INTROSPECTION: 'public', RATE_LIMIT_PER_MINUTE: String(LIMIT), TRUST_PROXY: '1' });
 
   const from = (address: string): Record<string, string> => ({ 'x-forwarded-for': address });
 
   test('is limited by address, or by IPv6 /64 network', async () => {
-    await using gateway = await start();
     const caller = client(gateway);
     for (const [query, status] of [
       [TYPE, 200],
@@ -142,7 +140,6 @@ describe('public introspection', () => {
   });
 
   test('and failed authentication have separate limits, which do not affect keys', async () => {
-    await using gateway = await start();
     const wrong = client(gateway, 'made-up');
     for (let time = 0; time < LIMIT; time += 1) {
       expect((await client(gateway).graphql(TYPE, {}, from('192.0.2.1'))).status).toBe(200);
@@ -156,12 +153,10 @@ describe('public introspection', () => {
   });
 
   test('a query of data without a key lacks a key, and no session', async () => {
-    await using gateway = await start();
     const { headers } = await client(gateway).graphql('{ me { key { id } } }');
     const id = headers.get('x-request-id');
     const line = await eventually(() => gateway.logs.find(({ request_id }) => request_id === id));
     expect(line).toMatchObject({ status: 401, reason: 'missing' });
-    const text = await (await fetch(`${gateway.url}/metrics`)).text();
-    expect(text).toContain('scopegate_http_requests_unauthenticated_total{reason="missing"} 1');
+    expect(await metric(gateway, 'scopegate_http_requests_unauthenticated_total{reason="missing"}')).toBeGreaterThan(0);
   });
 });

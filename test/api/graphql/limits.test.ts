@@ -7,7 +7,8 @@ import { late, served } from '../../support/gateway';
 const QUICK = 2000;
 
 const gateway = served();
-const caller = late(() => callerOf(gateway, makeStocked(gateway)));
+const organisation = late(() => makeStocked(gateway));
+const caller = late(() => callerOf(gateway, organisation));
 
 /** CPU time of this process, which includes the gateway, in milliseconds; unlike wall time, other load does not affect it. */
 function cpuTime(): number {
@@ -135,23 +136,20 @@ describe('limits of operations:', () => {
   test("apply to the operation that runs, not to the document's others", async () => {
     const operation = (name: string, from: number): string =>
       `query ${name} { me { key { ${times(20, (at) => `a${String(from + Number(at))}: id`)} } } }`;
+    const { key } = await makeKey(gateway, organisation);
     const answer = await fetch(`${gateway.url}/graphql`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', authorization: await authorization() },
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
       body: JSON.stringify({ query: `${operation('A', 0)} ${operation('B', 20)}`, operationName: 'B' }),
     });
     expect(answer.status).toBe(200);
   });
-
-  async function authorization(): Promise<string> {
-    return `Bearer ${(await makeKey(gateway, await makeStocked(gateway))).key}`;
-  }
 });
 
 describe('a document that is new', () => {
   /** The points left after each of a few requests. */
   async function left(documents: readonly string[]): Promise<number[]> {
-    const { key } = await makeKey(gateway, await makeStocked(gateway));
+    const { key } = await makeKey(gateway, organisation);
     const one = client(gateway, key);
     const points: number[] = [];
     for (const document of documents)
@@ -176,7 +174,7 @@ describe('a document that is new', () => {
   });
 
   test('by GET costs the same', async () => {
-    const { key } = await makeKey(gateway, await makeStocked(gateway));
+    const { key } = await makeKey(gateway, organisation);
     const get = async (): Promise<number> => {
       const url = `${gateway.url}/graphql?query=${encodeURIComponent(sized('get', 100))}`;
       const headers = { authorization: `Bearer ${key}`, 'apollo-require-preflight': 'yes' };

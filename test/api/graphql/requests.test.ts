@@ -153,14 +153,11 @@ describe('by GET', () => {
     expect((await get('{')).status).toBe(400);
     expect((await raw(gateway.url, '/graphql', { headers: { authorization, ...PREFLIGHTED } })).status).toBe(400);
   });
-
-  test('an empty operation name is none', async () => {
-    const search = new URLSearchParams({ operationName: '', query: `query A ${ME}` }).toString();
-    expect((await raw(gateway.url, `/graphql?${search}`, { headers: { authorization } })).status).toBe(200);
-  });
 });
 
-test('an empty operation name is none', async () => {
+test('an empty operation name is none, by POST and GET', async () => {
+  const search = new URLSearchParams({ operationName: '', query: `query A ${ME}` }).toString();
+  expect((await raw(gateway.url, `/graphql?${search}`, { headers: { authorization } })).status).toBe(200);
   expect((await post({ query: `query A ${ME}`, operationName: '' })).status).toBe(200);
   expect((await post({ query: `query A ${ME} query B ${ME}`, operationName: '' })).status).toBe(400);
 });

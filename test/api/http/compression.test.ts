@@ -6,7 +6,7 @@ import { makeKey, makeNorthwind, makeOrganisation } from '../../support/factorie
 import { late, served } from '../../support/gateway';
 
 const gateway = served({ ...TOKENS, METRICS: 'public', INTROSPECTION: 'public' });
-const organisation = late(() => makeNorthwind(gateway));
+const organisation = late(() => makeNorthwind(gateway, 60));
 const key = late(() => makeKey(gateway, organisation));
 
 interface Call {

@@ -1,9 +1,9 @@
 import type { Json } from '../../support/client';
 import { makeKey, makeOrganisation } from '../../support/factories';
-import { served } from '../../support/gateway';
-import { openWire } from '../../operations/wire';
+import { served, withGateway } from '../../support/gateway';
+import { head as headOf, openWire } from '../../operations/wire';
 
-/* Request heads that no client library sends (RFC 9112, section 3.2). */
+/* Request heads that no client library sends (RFC 9112, section 3.2), and connections that are kept. */
 
 const gateway = served();
 let authorization: string;
@@ -107,4 +107,19 @@ test('and so is Accept-Encoding', async () => {
     return /^content-encoding: (\S+)/im.exec(await wire.whole())?.[1];
   };
   expect([await encodingFor(MAX_LIST), await encodingFor(MAX_LIST + 1)]).toEqual(['gzip', undefined]);
+});
+
+test('an idle connection is kept for 65 s, or as long as KEEP_ALIVE_TIMEOUT says, and then closed', async () => {
+  /** Asks over a connection that stays open, and reads what it is told. */
+  const ask = async (url: string): Promise<Awaited<ReturnType<typeof openWire>>> => {
+    const wire = await openWire(url);
+    wire.send(`${headOf('GET /livez')}\r\n`);
+    return wire;
+  };
+  const kept = await ask(gateway.url);
+  expect(await kept.until(/\r\n\r\n/)).toMatch(/^Keep-Alive: timeout=65\r$/m);
+  kept.socket.destroy();
+  await withGateway({ KEEP_ALIVE_TIMEOUT: '1' }, async ({ url }) => {
+    expect(await (await ask(url)).whole()).toMatch(/^Keep-Alive: timeout=1\r$/m);
+  });
 });

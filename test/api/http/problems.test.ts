@@ -4,12 +4,16 @@ import { CAUSES } from '../../../src/pages/errorCauses';
 import { exampleOf, graphqlExampleOf, type RestCode } from '../../../src/pages/errorExamples';
 import { MEBIBYTE } from '../../../src/units';
 import { makeKey, makeOrganisation } from '../../support/factories';
-import { served } from '../../support/gateway';
+import { late, served } from '../../support/gateway';
 import { raw } from './raw';
 
 /* All problems are written by the same code, so they have the same members and headers wherever they come from. */
 
 const gateway = served();
+/** A key that may read quotes and write requests. */
+const limited = late(async () =>
+  makeKey(gateway, await makeOrganisation(gateway), { scopes: ['quotes:read', 'requests:write'] }),
+);
 
 describe('the Problem schema matches the answer to', () => {
   const ajv = createAjv().addSchema(document, 'openapi');
@@ -46,10 +50,8 @@ test.each<[RestCode, string, Omit<RequestInit, 'headers'> & { headers?: Record<s
   ['unsupported_media_type', MESSAGES, { method: 'POST', body: 'text' }],
   ['validation_failed', MESSAGES, { method: 'POST', headers: JSON_TYPE, body: '{}' }],
 ])('the example of %s is what the API answers', async (code, path, { headers, ...init }) => {
-  const scopes = ['quotes:read', 'requests:write'] as const;
-  const { key } = await makeKey(gateway, await makeOrganisation(gateway), { scopes });
   const response = await fetch(gateway.url + path, {
-    headers: { authorization: `Bearer ${key}`, ...headers },
+    headers: { authorization: `Bearer ${limited.key}`, ...headers },
     ...init,
   });
   const { detail, members } = exampleOf(code);
@@ -77,11 +79,9 @@ describe('in GraphQL', () => {
     ['unsupported_media_type', { body: 'text', headers: { 'content-type': 'text/plain' } }],
     ['validation_failed', query(`mutation { add_request_message(id: "${ID}", text: "") { id } }`)],
   ])('the example of %s is what the API answers', async (code, { headers, ...init }) => {
-    const scopes = ['quotes:read', 'requests:write'] as const;
-    const { key } = await makeKey(gateway, await makeOrganisation(gateway), { scopes });
     const response = await fetch(`${gateway.url}/graphql`, {
       method: 'POST',
-      headers: { ...JSON_TYPE, authorization: `Bearer ${key}`, ...headers },
+      headers: { ...JSON_TYPE, authorization: `Bearer ${limited.key}`, ...headers },
       ...init,
     });
     expect(shown(await response.text())).toEqual(graphqlExampleOf(code));

@@ -8,7 +8,7 @@ import { BASE, startBelowPath } from '../../support/pathProxy';
 
 const gateway = late(() => startBelowPath({ INTROSPECTION: 'public' }));
 afterAll(() => gateway.stop());
-const organisation = late(() => makeNorthwind(gateway));
+const organisation = late(() => makeNorthwind(gateway, 3));
 const key = late(() => makeKey(gateway, organisation));
 
 const host = (): string => new URL(gateway.url).origin;

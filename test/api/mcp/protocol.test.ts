@@ -1,9 +1,10 @@
+import { Client as McpClient, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { STATELESS, VERSIONS } from '../../../src/mcp/protocol';
 import { client, type Client, type Json } from '../../support/client';
 import { makeKey, makeOrganisation } from '../../support/factories';
 import { served } from '../../support/gateway';
 
-/* Messages of the Model Context Protocol, as defined by its revision 2026-07-28 and those of 2025. */
+/* Messages of the Model Context Protocol, as defined by its revision 2026-07-28 and those of 2025, also from the protocol's own client. */
 
 const gateway = served();
 let key: string;
@@ -226,5 +227,44 @@ describe('HTTP', () => {
   test('a client that does not accept JSON gets 406', async () => {
     expect((await post(request('ping'), { accept: 'text/event-stream' })).body.code).toBe('not_acceptable');
     expect((await post(request('ping'), { accept: '*/*' })).status).toBe(200);
+  });
+});
+
+const MODES = [{ mode: { pin: '2026-07-28' } }, { mode: 'auto' }, { mode: 'legacy' }] as const;
+
+async function connected(
+  versionNegotiation: (typeof MODES)[number],
+  use: (agent: McpClient) => Promise<void>,
+  authorization = `Bearer ${key}`,
+): Promise<void> {
+  const agent = new McpClient({ name: 'test', version: '1.0.0' }, { versionNegotiation });
+  const transport = new StreamableHTTPClientTransport(new URL(`${gateway.url}/mcp`), {
+    requestInit: { headers: { authorization } },
+  });
+  await agent.connect(transport);
+  try {
+    await use(agent);
+  } finally {
+    await agent.close();
+  }
+}
+
+describe.each(MODES)('a client with $mode', (negotiation) => {
+  test('connects, lists tools and calls them', async () => {
+    await connected(negotiation, async (agent) => {
+      expect(agent.getServerVersion()?.name).toBe('scopegate');
+      const { tools } = await agent.listTools();
+      expect(tools.map(({ name }) => name)).toContain('customers');
+      const { content, isError }: Json = await agent.callTool({ name: 'me', arguments: {} });
+      expect(isError ?? false).toBe(false);
+      expect(JSON.parse(content[0].text as string)).toMatchObject({ key: { name: 'test' } });
+    });
+  });
+
+  test('gets an error for an unknown tool and for a wrong key', async () => {
+    await connected(negotiation, async (agent) => {
+      await expect(agent.callTool({ name: 'nothing', arguments: {} })).rejects.toThrow(/There is no tool "nothing"/);
+    });
+    await expect(connected(negotiation, () => Promise.resolve(), 'Bearer svc_live_wrong')).rejects.toThrow();
   });
 });

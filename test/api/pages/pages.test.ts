@@ -4,7 +4,7 @@ import { assetNames } from '../../../src/pages/assets';
 import { ANSWER } from '../../../src/pages/landing';
 import type { Json } from '../../support/client';
 import { BROWSER, startSite } from '../../support/fixtures/site';
-import { late } from '../../support/gateway';
+import { late } from '../../support/late';
 import { document } from '../../support/openapi';
 
 /** Sources of each directive of the Content-Security-Policy. */

@@ -1,7 +1,7 @@
 import type { OpenApiDocument } from '../../../src/openapi';
 import type { Json } from '../../support/client';
 import { BROWSER, startSite } from '../../support/fixtures/site';
-import { late } from '../../support/gateway';
+import { late } from '../../support/late';
 import { document } from '../../support/openapi';
 
 const DOCS = '/api/v1/docs';
@@ -94,17 +94,6 @@ test('what comes from a schema is escaped wherever it stands', async () => {
     expect(text.match(/<\/script>/g)).toHaveLength(path === DOCS ? 2 : 3);
   }
   other.close();
-});
-
-test('a page is answered with 304 while it is the same, and compressed where that is accepted', async () => {
-  const path = `${DOCS}/orders/list`;
-  const { headers, text } = await page(path);
-  expect(headers).toMatchObject({ 'cache-control': 'no-cache', vary: 'Accept, Accept-Encoding' });
-  const zipped = await site.call(path, { headers: { ...BROWSER, 'accept-encoding': 'gzip' } });
-  expect(zipped.headers).toMatchObject({ 'content-encoding': 'gzip', etag: headers.etag });
-  expect(Number(zipped.headers['content-length'])).toBeLessThan(text.length / 4);
-  const again = await site.call(path, { headers: { ...BROWSER, 'if-none-match': String(headers.etag) } });
-  expect(again).toMatchObject({ status: 304, text: '' });
 });
 
 test.each(['/orders', '/orders/nothing', '/constructor/list', '/orders/list/more', '/Orders/list'])(

@@ -3,8 +3,6 @@ import * as rows from '../../../src/stored/rows';
 import type { Answer, Json } from '../../support/client';
 import { callerOf, makeNorthwind } from '../../support/factories';
 import { late, served } from '../../support/gateway';
-import { bodySchema } from '../../../src/openapi';
-import { document } from '../../support/openapi';
 
 /* PATCH of one object, with If-Match naming the version to change. */
 
@@ -153,18 +151,6 @@ test('a version in the query or the body is an unknown parameter or member', asy
     const path = `/products/${String(row.id)}?${name}=${encodeURIComponent(tag)}`;
     expect(await caller.patch(path, {})).toMatchObject({ status: 400, body: { errors: [{ code: 'unknown' }] } });
   }
-});
-
-test('the OpenAPI document has If-Match, 412 and ETag for a write that takes a version', () => {
-  const { patch: described } = document.paths['/products/{id}']!;
-  expect(described!.parameters).toContainEqual(
-    expect.objectContaining({ name: 'If-Match', in: 'header', required: false }),
-  );
-  expect(described!.responses).toMatchObject({
-    200: { headers: { ETag: expect.anything() } },
-    412: { $ref: '#/components/responses/PreconditionFailed' },
-  });
-  expect(JSON.stringify(bodySchema(document, described!.requestBody!))).not.toContain('if_match');
 });
 
 test('with a matching version, an invalid change gets 422, names the null member and stores nothing', async () => {

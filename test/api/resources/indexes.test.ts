@@ -8,14 +8,14 @@ import { type Arguments, ask, askPages, REST } from '../../support/faces';
 import { callerOf, makeStored } from '../../support/factories';
 import { grow } from '../../support/grown';
 import { late, servedBy } from '../../support/gateway';
-import { type ListName, RESOURCES, sortsOf, variedNorthwind } from '../../support/resources';
+import { fewer, type ListName, RESOURCES, sortsOf, variedNorthwind } from '../../support/resources';
 import { threadRecord } from '../../support/threads';
 
 /*
  * Records the commands that the gateway sends and has the database explain them, so that the real queries are checked.
  */
 
-const records = variedNorthwind();
+const records = fewer(variedNorthwind());
 const thread = threadRecord(Array.from({ length: 90 }, (_none, at) => `Message ${String(at)}`));
 /**
  * Whether the server plans queries like MongoDB. SecantusDB's Python server, the fallback for tests, explains queries

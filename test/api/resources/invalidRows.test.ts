@@ -4,7 +4,7 @@ import { resourceOf } from '../../../src/resources';
 import { published } from '../../../src/schema/model';
 import { idText } from '../../../src/units';
 import type { Json } from '../../support/client';
-import { ask, FACES, refusal } from '../../support/faces';
+import { ask, FACES, refusal, REST } from '../../support/faces';
 import { callerOf, makeOrganisation, northwind, store } from '../../support/factories';
 import { late, served } from '../../support/gateway';
 import { goodQuote as good, type Members, MISTAKES } from '../../support/mistakes';
@@ -49,7 +49,22 @@ test('an id may even be an object with a member toString', async () => {
   expect(idText(row._id)).toBe('{"toString":1}');
 });
 
-describe.each(MISTAKES)('%s, stored by another program', (title, spoil, pointer) => {
+/** Numbers that JSON, clients or amounts cannot have, and how an error shows them; a validator of the database lets some through. */
+const NUMBERS: readonly [...(typeof MISTAKES)[number], shown: string][] = [
+  ['NaN as a quantity', (row) => (row.lines[0].qty = NaN), '/lines/0/qty', 'NaN'],
+  ['Infinity as a quantity', (row) => (row.lines[0].qty = Infinity), '/lines/0/qty', 'Infinity'],
+  [
+    'an amount over 2^53',
+    (row) => (row.total_minor = Long.fromString('9007199254740993')),
+    '/total_minor',
+    '9007199254740993',
+  ],
+  ['null as an amount', (row) => (row.discount_minor = null), '/discount_minor', 'null'],
+  ['a position over 2^31', (row) => (row.lines[0].position = 2 ** 31), '/lines/0/position', '2147483648'],
+];
+const ALL: readonly [...(typeof MISTAKES)[number], shown?: string][] = [...MISTAKES, ...NUMBERS];
+
+describe.each(ALL)('%s, stored by another program', (title, spoil, pointer, shown = '') => {
   const scene = late(() => withRow(spoil));
   const isOmitted = (inLists: boolean): boolean => pointer !== undefined && (inLists || !pointer.startsWith(OF_LINES));
   const expected = (inLists: boolean): { rows: number; omitted: number } => {
@@ -59,27 +74,18 @@ describe.each(MISTAKES)('%s, stored by another program', (title, spoil, pointer)
   test.each([
     ['lists', {}, false],
     ['lists with lines', { include: 'lines' }, true],
-    ['pages of one', { limit: '1' }, false],
   ] as const)('is left out of %s if it cannot be served, and counted', async (_what, query, withLines) => {
-    const { caller } = scene;
-    let [rows, omitted, cursor] = [0, 0, null as string | null];
-    do {
-      const answer = await caller.get('/quotes', { ...query, ...(cursor !== null && { cursor }) });
-      expect([answer.status, answer.body.code]).toEqual([200, undefined]);
-      rows += Number(answer.body.data.length);
-      omitted += omittedOf(answer);
-      cursor = answer.body.next_cursor;
-    } while (cursor !== null);
-    // the next page continues with times, so it never meets a row that is sorted after all of them
-    const isMet = pointer !== '/created_at' || !('limit' in query);
-    expect({ rows, omitted }).toEqual(isMet ? expected(withLines) : { rows: 1, omitted: 0 });
+    const answer = await scene.caller.get('/quotes', query);
+    expect([answer.status, answer.body.code]).toEqual([200, undefined]);
+    expect({ rows: answer.body.data.length, omitted: omittedOf(answer) }).toEqual(expected(withLines));
   });
 
   test('is left out in GraphQL, which says so in its extensions', async () => {
     const { caller } = scene;
     const members =
-      'id number status total_minor vat_minor currency valid_until sent_at customer_id created_at updated_at lines { id qty discount_pct }';
-    for (let run = 0; run < 5; run += 1) {
+      'id number status total_minor vat_minor discount_minor currency valid_until sent_at customer_id created_at updated_at lines { id qty discount_pct position }';
+    // the third is written from bytes
+    for (let run = 0; run < 3; run += 1) {
       const { body } = await caller.graphql(`{ quotes { data { ${members} } } }`);
       const { rows, omitted } = expected(true);
       expect(body.errors).toBeUndefined();
@@ -89,7 +95,7 @@ describe.each(MISTAKES)('%s, stored by another program', (title, spoil, pointer)
 
   test('is 500 if it is read by its id, and nothing else is', async () => {
     const { caller, row, sound } = scene;
-    for (const face of FACES) expect(await ask(face, caller, 'quote', { id: sound })).toMatchObject({ id: sound });
+    expect(await ask(REST, caller, 'quote', { id: sound })).toMatchObject({ id: sound });
     if (typeof row._id !== 'string' || row._id.length < 36) return;
     if (pointer === undefined) {
       for (const face of FACES)
@@ -99,7 +105,9 @@ describe.each(MISTAKES)('%s, stored by another program', (title, spoil, pointer)
     const refused = {
       status: 500,
       code: 'stored_object_invalid',
-      errors: [{ pointer, code: expect.any(String), detail: expect.any(String) }],
+      errors: [
+        { pointer, code: expect.any(String), detail: expect.stringMatching(`^is (missing$|stored as .*${shown})`) },
+      ],
     };
     for (const face of FACES) expect(await refusal(face, caller, 'quote', { id: row._id })).toEqual(refused);
     const { body } = await caller.get(`/quotes/${String(row._id)}`);
@@ -158,15 +166,15 @@ describe.each(MISTAKES)('%s, stored by another program', (title, spoil, pointer)
       });
   });
 
-  test('is logged with its organisation, id and member if it cannot be served', async () => {
+  test('is logged once an hour with its organisation, id and member if it cannot be served', async () => {
     const { caller, organisation, row } = scene;
     await caller.get('/quotes', { include: 'lines' });
     const lines = gateway.logs.filter(
       ({ msg, organisation_id: id }) =>
         String(msg).startsWith('a stored row cannot be served') && id === organisation.id,
     );
-    const said = new Set(lines.map(({ collection, id, pointer: at }) => [collection, id, at].join(' ')));
-    expect([...said]).toEqual(pointer === undefined ? [] : [`quotes ${String(row._id)} ${pointer}`]);
+    const said = lines.map(({ level, collection, id, pointer: at }) => [level, collection, id, at].join(' '));
+    expect(said).toEqual(pointer === undefined ? [] : [`40 quotes ${String(row._id)} ${pointer}`]);
   });
 });
 
@@ -316,14 +324,4 @@ test('a PATCH that cures the row is done, another one is 500 and changes nothing
     });
   expect(await rows.findOne({})).toMatchObject({ name: customer!.name, email: { home: 'a@example.com' } });
   expect(await caller.patch(path, { email: 'a@example.com' })).toMatchObject({ status: 200 });
-});
-
-test('the log names organisation, collection, id and member, once an hour, and a metric counts', async () => {
-  const { caller, row, organisation } = await withRow((one) => (one.status = 'mine'));
-  const before = gateway.logs.length;
-  for (let time = 0; time < 3; time += 1) await caller.get('/quotes');
-  const lines = gateway.logs.slice(before).filter(({ msg }) => String(msg).startsWith('a stored row cannot be served'));
-  expect(lines).toMatchObject([
-    { level: 40, organisation_id: organisation.id, collection: 'quotes', id: row._id, pointer: '/status' },
-  ]);
 });

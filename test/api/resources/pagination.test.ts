@@ -2,10 +2,10 @@ import { client, type Json } from '../../support/client';
 import { ask, askPages, FACES, GRAPHQL, REST } from '../../support/faces';
 import { callerOf, makeKey, makeOrganisation, makeStored, store } from '../../support/factories';
 import { late, served, startGateway } from '../../support/gateway';
-import { expectedRows, RESOURCES, variedNorthwind } from '../../support/resources';
+import { expectedRows, fewer, RESOURCES, variedNorthwind } from '../../support/resources';
 import { threadRecord } from '../../support/threads';
 
-const records = variedNorthwind();
+const records = fewer(variedNorthwind());
 
 const gateway = served();
 const organisation = late(() => makeStored(gateway, records));
@@ -18,21 +18,18 @@ describe.each(FACES)('pages in $name', (face) => {
     expect((await ask(face, caller, list)).data).toHaveLength(20);
   });
 
-  test.each([
-    [1, 77],
-    [7, 11],
-    [76, 2],
-    [77, 1],
-    [100, 1],
-  ])('of %i products have all 77 exactly once, in %i pages', async (limit, count) => {
-    const pages = await askPages(face, caller, 'products', { limit, sort: 'updated_at' });
-    expect(pages).toHaveLength(count);
-    expect(pages.map((page) => page.has_more)).toEqual(pages.map((_page, at) => at < count - 1));
-    expect(pages.at(-1).next_cursor).toBeNull();
-    expect(ids(pages.flatMap((page) => page.data))).toEqual(
-      ids(expectedRows(records.products, { sort: 'updated_at' })),
-    );
-  });
+  test.each([face === REST ? ([1, 77] as const) : ([7, 11] as const), [76, 2], [77, 1], [100, 1]])(
+    'of %i products have all 77 exactly once, in %i pages',
+    async (limit, count) => {
+      const pages = await askPages(face, caller, 'products', { limit, sort: 'updated_at' });
+      expect(pages).toHaveLength(count);
+      expect(pages.map((page) => page.has_more)).toEqual(pages.map((_page, at) => at < count - 1));
+      expect(pages.at(-1).next_cursor).toBeNull();
+      expect(ids(pages.flatMap((page) => page.data))).toEqual(
+        ids(expectedRows(records.products, { sort: 'updated_at' })),
+      );
+    },
+  );
 
   test('may differ in size, and continue with a cursor from the other API', async () => {
     const rows: Json[] = [];
@@ -47,7 +44,8 @@ describe.each(FACES)('pages in $name', (face) => {
     expect(ids(rows)).toEqual(ids(expectedRows(records.customers, { sort: 'name' })));
   });
 
-  test.each(['created_at', '-created_at', 'name', '-name'])(
+  // the other two in the other API
+  test.each(face === REST ? ['created_at', '-name'] : ['-created_at', 'name'])(
     'sorted by %s neither skip nor repeat rows while others are inserted, changed and deleted',
     async (sort) => {
       const own = await makeOrganisation(gateway);
@@ -136,9 +134,9 @@ describe('while rows are renamed between pages, in every direction', () => {
 describe('the Link header of a REST list', () => {
   test.each([
     ['/products', {}],
-    ['/quotes', { status: ['accepted', 'sent'], sort: '-number', limit: 90 }],
+    ['/quotes', { status: ['accepted', 'sent'], sort: '-number', limit: 30 }],
     ['/customers', { q: '& a+', limit: 7 }],
-    ['/orders', { q: '', limit: 100, placed_since: '1998-01-01T01:00:00+01:00' }],
+    ['/orders', { q: '', limit: 10, placed_since: '1998-01-01T01:00:00+01:00' }],
   ])('of %s with %j is relative and links every page', async (path, args) => {
     const list = path.slice(1);
     const pages = await askPages(REST, caller, list, args);

@@ -1,14 +1,20 @@
 import type { Json } from '../../support/client';
 import { commandsOf, startWatchedGateway } from '../../support/commands';
 import { query } from '../../support/faces';
-import { callerOf, makeNorthwind, makeOrganisation, store } from '../../support/factories';
+import { callerOf, makeOrganisation, makeStored, store } from '../../support/factories';
 import { late, servedBy } from '../../support/gateway';
 import { expectedRows, northwindRecords, RESOURCES, selection, toRow } from '../../support/resources';
 
-const records = northwindRecords();
+const { quotes, orders, ...others } = northwindRecords();
+const some = orders.slice(0, 250);
+const records = {
+  ...others,
+  orders: some,
+  quotes: quotes.filter(({ id }, at) => at % 10 === 0 || some.some(({ quote_id: of }) => of === id)),
+};
 
 const gateway = servedBy(startWatchedGateway);
-const organisation = late(() => makeNorthwind(gateway));
+const organisation = late(() => makeStored(gateway, records));
 const caller = late(() => callerOf(gateway, organisation));
 
 const rowsById = new Map(RESOURCES.flatMap(({ list }) => records[list].map((record) => [record.id, toRow(record)])));
@@ -165,7 +171,7 @@ describe.each(['quotes', 'orders', 'requests'] as const)("a customer's %s", (lis
     const fields = `id ${list}(limit: 2) { data { id } has_more next_cursor }`;
     const { customers } = await query(caller, `{ customers(limit: 100) { data { ${fields} } } }`);
     expect(customers.data).toHaveLength(91);
-    for (const { id, [list]: page } of customers.data.slice(0, 25)) {
+    for (const { id, [list]: page } of customers.data.slice(0, 10)) {
       expect(page).toEqual({
         ...page,
         data: expectedRows(records[list], ofCustomer(id))

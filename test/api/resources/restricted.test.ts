@@ -17,6 +17,8 @@ import { ENVIRONMENT, officeOf } from '../webhooks/office';
 
 /* What a key restricted to customers writes, and what it and a webhook endpoint for the same customers are told (that it sees nothing else: test/security/attacks/restricted.test.ts). */
 
+jest.mock('../../../src/async/loop', () => jest.requireActual<object>('../../support/quickLoops'));
+
 const gateway = servedBy(() =>
   startGateway({ ...ENVIRONMENT, CONTROL_DATABASE: `scopegate_restricted_${randomUUID().slice(0, 8)}`, EVENTS: 'on' }),
 );

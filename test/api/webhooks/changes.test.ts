@@ -1,9 +1,11 @@
+import { Webhook } from 'standardwebhooks';
 import type { EndpointRow } from '../../../src/organisations/webhookRows';
 import { databaseName } from '../../../src/mongo/databaseNames';
 import { DAY, HOUR, MINUTE } from '../../../src/units';
 import { eventually } from '../http/eventually';
 import { raw } from '../http/raw';
-import type { Json } from '../../support/client';
+import { client, type Json } from '../../support/client';
+import { makeKey } from '../../support/factories';
 import { metric } from '../../support/gateway';
 import {
   untilDelivered,
@@ -14,9 +16,48 @@ import {
   verifiedBy,
 } from '../../support/fixtures/webhooks';
 
-/* Changes by users while events are delivered. */
+/* A delivery from end to end, and changes by users meanwhile. Failing receivers are in delivery.system.test.ts. */
+
+jest.mock('../../../src/async/loop', () => jest.requireActual<object>('../../support/quickLoops'));
 
 const { world, scene } = useWorld();
+
+/** Waits until the gateway has looked for work since: an event of another organisation has been delivered. */
+async function untilLooked(): Promise<void> {
+  const other = await scene();
+  await other.write(1);
+  await untilDelivered(other, 1);
+}
+
+test('changes in the database arrive at an endpoint, once and in order, signed with its secret, as in the feed', async () => {
+  const one = await scene({ types: ['quote.created', 'quote.updated'] });
+  const [quote = ''] = await one.write(1);
+  await one.change(quote);
+  await untilArrived(one, 2);
+  const webhook = new Webhook(one.secret);
+  const arrived = one.receiver.arrived.map(({ id, body, headers }) => {
+    expect(webhook.verify(body, headers)).toMatchObject({ id });
+    expect(headers).toMatchObject({
+      'content-type': 'application/json',
+      'user-agent': expect.stringMatching(/^Scopegate-Webhooks\//),
+    });
+    expect(() => webhook.verify(`${body} `, headers)).toThrow();
+    return JSON.parse(body) as unknown;
+  });
+  expect(arrived).toMatchObject([
+    { type: 'quote.created', object: { id: quote } },
+    { type: 'quote.updated', object: { id: quote }, changes: expect.arrayContaining(['total_minor']) as unknown },
+  ]);
+  const { key } = await makeKey(world.gateway, one.organisation);
+  expect((await client(world.gateway, key).get('/events')).body.data).toEqual(arrived);
+  await eventually(async () => (await one.rows('delivered')).length === 2);
+  // the lag ends when the position is stored, after what it covers
+  await eventually(async () => (await one.endpoint()).lag_seconds === 0);
+  expect(await one.endpoint()).toMatchObject({ state: 'enabled', waiting: 0, failing_since: null });
+  expect(one.receiver.arrived).toHaveLength(2);
+  const kept = { key: { at: 1 }, expireAfterSeconds: 30 * 24 * 3600 };
+  expect(await one.deliveries.indexes()).toContainEqual(expect.objectContaining(kept));
+});
 
 test('after a rotation both secrets sign for 24 hours, then the new one alone; an older one ends at once', async () => {
   const one = await scene();
@@ -131,12 +172,12 @@ test('an endpoint disabled during a post gets no other post until that has ended
     expect(until.getTime() - Date.now()).toBeLessThan(22_000);
   }
   await one.write(1);
-  await new Promise((resolve) => setTimeout(resolve, 4000));
+  await untilLooked();
   expect(one.receiver.arrived).toHaveLength(1);
   one.receiver.answer = () => 204;
   held.release(500);
   // the failure belongs to a lease that was lost
-  await new Promise((resolve) => setTimeout(resolve, 1000));
+  await untilLooked();
   expect(await one.rows()).toEqual([]);
   expect(await one.row()).toMatchObject({ failed: [], failing_since: null });
   await world.endpoints.updateOne({ _id: id }, { $set: { until: new Date(0) } });
@@ -165,10 +206,7 @@ test('enabling from more than 30 days ago is rejected', async () => {
   const { id } = one;
   const from = new Date(Date.now() - 31 * DAY).toISOString();
   expect(await one.admin('enable_webhook', { webhook_id: id, from })).toMatchObject({ code: 'validation_failed' });
-  await world.endpoints.updateOne(
-    { _id: id },
-    { $set: { state: 'disabled', disabled: { reason: 'failures', at: new Date(Date.now() - 31 * DAY) } } },
-  );
+  await one.set({ state: 'disabled', disabled: { reason: 'failures', at: new Date(Date.now() - 31 * DAY) } });
   expect(await one.admin('enable_webhook', { webhook_id: id })).toMatchObject({ code: 'validation_failed' });
 });
 
@@ -178,7 +216,7 @@ test('while an organisation is being moved, nothing is posted whose outcome coul
   await untilDelivered(one, 1);
   await untilReleased(one);
   // its events are stored first, since only its endpoint is under test here
-  await world.endpoints.updateOne({ _id: one.id }, { $set: { until: new Date(Date.now() + 60_000) } });
+  await one.set({ until: new Date(Date.now() + 60_000) });
   await one.write(1);
   await eventually(async () => (await one.endpoint()).lag_seconds > 0);
   await one.moving(true);
@@ -230,7 +268,7 @@ test('an organisation erased during a delivery is not recreated', async () => {
   await erasing.finish(organisation);
   expect(await world.endpoints.countDocuments({ organisation_id: id })).toBe(0);
   held.release();
-  await new Promise((resolve) => setTimeout(resolve, 1500));
+  await untilLooked();
   const { databases } = await world.bare.db('admin').admin().listDatabases({ nameOnly: true });
   expect(databases.map(({ name }) => name)).not.toContain(databaseName(id));
 });

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import { type AddressInfo, createServer as createNetServer, type Socket } from 'node:net';
 import { createAddressPolicy, type Resolve } from '../../../src/webhooks/addresses';
 import { createPoster, type Poster, type PosterOptions } from '../../../src/webhooks/post';
-import { late } from '../../support/gateway';
+import { late } from '../../support/late';
 import { type Receiver, startReceiver } from '../../support/receiver';
 
 /* Single posts to hostile receivers. */

@@ -31,13 +31,7 @@ const eventsOf = (organisation: Organisation): mongo.Collection<EventRow> =>
 
 /** Stores events while no gateway works on the endpoint, so that all are there when one starts. */
 async function record(one: Scene, count: number): Promise<void> {
-  await eventually(async () => {
-    const { matchedCount } = await world.endpoints.updateOne(
-      { _id: one.id, holder: null },
-      { $set: { until: new Date(Date.now() + HOUR) } },
-    );
-    return matchedCount === 1;
-  }, SOON);
+  await one.set({ until: new Date(Date.now() + HOUR) });
   await storeEvents(world, one.organisation, count);
   await one.hurry();
 }

@@ -1,8 +1,22 @@
+import type { EventRow } from '../../../src/events/collection';
+import { tailRows } from '../../../src/events/tail/lease';
+import { databaseName } from '../../../src/mongo/databaseNames';
+import { DAY } from '../../../src/units';
 import { createMasterSecret } from '../../../src/webhooks/masterSecret';
 import { eventually } from '../http/eventually';
+import { northwind, store } from '../../support/factories';
 import { type TestGateway, withGateway } from '../../support/gateway';
-import { newScene, openWorld, type Scene, verifiedBy } from '../../support/fixtures/webhooks';
+import {
+  newScene,
+  openWorld,
+  type Scene,
+  storeEvents,
+  untilArrived,
+  verifiedBy,
+} from '../../support/fixtures/webhooks';
 import { officeOf, SECRET } from './office';
+
+/* Gateways with different settings or versions on one control database. */
 
 test('WEBHOOK_SECRET is replaced one endpoint at a time: the former one signs until the secret of an endpoint is rotated', async () => {
   await using own = await openWorld({ EVENTS: 'off' });
@@ -53,4 +67,28 @@ test('WEBHOOK_SECRET is replaced one endpoint at a time: the former one signs un
     const said = await eventually(() => logs.find(({ msg }) => String(msg).includes('as promised until')));
     expect(said.msg).toMatch(/^1 endpoint was rotated, .* until \d{4}-\S+Z; set WEBHOOK_SECRET_PREVIOUS to the former/);
   });
+});
+
+/* Beside a real gateway of the version before: .ci/previous/run. */
+test('an endpoint for some customers that a version before could not wake is woken by the gateway that records events next', async () => {
+  await using own = await openWorld({ EVENTS: 'off' });
+  const [customer] = northwind('customers');
+  const one = await newScene(own);
+  await store(own.gateway, one.organisation, { customers: [customer!] });
+  const { url } = one.receiver;
+  const { endpoint } = await one.admin('create_webhook', { url, customer_ids: [customer!.id] });
+  // as versions before look for it
+  expect(await own.endpoints.find({ organisation_id: one.organisation.id }).toArray()).toMatchObject([{ _id: one.id }]);
+  // of one that has long waited for the next event
+  await own.endpoints.updateMany({}, { $set: { created_at: new Date(Date.now() - DAY) }, $unset: { due: '' } });
+  await storeEvents(own, one.organisation, 2);
+  const events = own.bare.db(databaseName(one.organisation.id)).collection<EventRow>('events');
+  const told = await events.findOneAndUpdate({}, { $set: { customers: [customer!.id] } });
+  // that of the other gateways, which tests only pretend
+  await tailRows(own.bare, own.environment.CONTROL_DATABASE!).deleteMany({});
+  await withGateway({ ...own.environment, EVENTS: 'on' }, async () => {
+    await untilArrived(one, 1);
+    await eventually(async () => (await own.endpoints.findOne({ _id: endpoint.id }))?.holder === null);
+  });
+  expect(one.receiver.arrived.map(({ event }) => event.object.id as string)).toEqual([told?.object?.id]);
 });

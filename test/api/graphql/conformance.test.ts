@@ -2,7 +2,12 @@ import { createRequire } from 'node:module';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { defineIntegrationTestSuite } from '@apollo/server-integration-testsuite';
+import { type AuditResult, serverAudits } from 'graphql-http';
 import { runApollo, writeApollo } from '../../../src/graphql/apolloHttp';
+import { makeKey, makeOrganisation } from '../../support/factories';
+import { served } from '../../support/gateway';
+
+/* Suites of others for servers of GraphQL over HTTP. */
 
 type CreateServer = Parameters<typeof defineIntegrationTestSuite>[0];
 type SuiteServer = Awaited<ReturnType<CreateServer>>['server'];
@@ -46,3 +51,36 @@ async function close(http: Server): Promise<void> {
   http.closeAllConnections();
   await new Promise((resolve) => http.close(resolve));
 }
+
+describe('audits of the GraphQL-over-HTTP specification', () => {
+  /** Number of graphql-http's audits, run with a key. */
+  const AUDITS = 61;
+  const LEAST_OK = 55;
+
+  let results: AuditResult[];
+
+  const gateway = served();
+  beforeAll(async () => {
+    const { key } = await makeKey(gateway, await makeOrganisation(gateway));
+    const audits = serverAudits({
+      url: `${gateway.url}/graphql`,
+      fetchFn: (url: string, { headers, ...init }: RequestInit = {}) =>
+        fetch(url, { ...init, headers: { ...(headers as object), authorization: `Bearer ${key}` } }),
+    });
+    results = await Promise.all(audits.map((audit) => audit.fn()));
+    process.stderr.write(`graphql-http: ${String(countOf('ok'))} of ${String(audits.length)} audits ok\n`);
+  });
+
+  function countOf(status: AuditResult['status']): number {
+    return results.filter((result) => result.status === status).length;
+  }
+
+  test('the gateway violates no MUST of GraphQL over HTTP', () => {
+    expect(results).toHaveLength(AUDITS);
+    expect(results.filter(({ status }) => status === 'error').map(({ id, name }) => `${id} ${name}`)).toEqual([]);
+  });
+
+  test(`at least ${String(LEAST_OK)} of ${String(AUDITS)} audits pass, and the others are recommendations`, () => {
+    expect(countOf('ok')).toBeGreaterThanOrEqual(LEAST_OK);
+  });
+});
