@@ -141,7 +141,8 @@ export function createRequestLog(models: Pick<ControlModels, 'requests' | 'organ
       return rows.sort((left, right) => right.at.getTime() - left.at.getTime()).slice(0, limit);
     },
     /** The newest requests, at most `limit`. @throws AppError invalid_request for an invalid status */
-    list: (query: RequestQuery, limit: number) => native.find(filterOf(query), { sort: NEWEST_FIRST, ...atMost(limit) }).toArray(),
+    list: (query: RequestQuery, limit: number) =>
+      native.find(filterOf(query), { sort: NEWEST_FIRST, ...atMost(limit) }).toArray(),
   };
 }
 
