@@ -15,10 +15,17 @@ export interface Filter {
   readonly type: string;
 }
 
-/** MongoDB's operators of the filters with one end of a period. */
-export const SPAN_OPERATORS = { SINCE: '$gte', BEFORE: '$lt' } as const satisfies Partial<Record<FilterBy, string>>;
-/** The types that those filters compare. */
 export const TIME_TYPES: readonly string[] = ['DateTime', 'Date'];
+/** The filters with one end of a range: MongoDB's operator, and the types that it compares. */
+export const SPANS = {
+  SINCE: { operator: '$gte', of: TIME_TYPES },
+  BEFORE: { operator: '$lt', of: TIME_TYPES },
+} as const satisfies Partial<Record<FilterBy, { readonly operator: string; readonly of: readonly string[] }>>;
+
+/** Whether a filter compares with one end of a range. */
+export function isSpan(by: FilterBy): by is keyof typeof SPANS {
+  return by in SPANS;
+}
 
 /** The row's id, which the database calls `_id`. */
 export const ID = 'id';

@@ -1,4 +1,4 @@
-import { filterOf, ID, SEARCH_MEMBER, SPAN_OPERATORS } from './filters';
+import { filterOf, ID, isSpan, SEARCH_MEMBER } from './filters';
 import { METADATA } from './metadata';
 import { PERSON, referringMembers } from './personal';
 import { directiveOf, isObjectNode, type Sdl } from './sdl';
@@ -85,7 +85,7 @@ function needsOf(sdl: Sdl, types: Types, stored: StoredType): Need[] {
   const list = sdl.rootField(stored.collection);
   const filters = (list?.arguments ?? []).flatMap((argument) => filterOf(argument) ?? []);
   const equal = filters.filter(({ member, by }) => by === 'EQUALS' && member !== ID).map(({ member }) => member);
-  const spans = filters.filter(({ by }) => by in SPAN_OPERATORS).map(({ member }) => member);
+  const spans = filters.filter(({ by }) => isSpan(by)).map(({ member }) => member);
   const owner = ownerOf(stored, types.values());
   const isSearched = filters.some(({ by }) => by === 'WORDS' || by === 'EMAIL');
   return [

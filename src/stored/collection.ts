@@ -8,7 +8,7 @@ import { rowHolder } from '../operations/answers';
 import type { DataContext } from '../operations/context';
 import { type PageWriter, writePage, type WrittenPage } from '../fastReads/answerWriter';
 import { normalised, isCallerKey } from '../schema/callerKeys';
-import { type Filter, ID, SPAN_OPERATORS } from '../schema/filters';
+import { type Filter, ID, SPANS } from '../schema/filters';
 import { MAY_BE_EMPTY } from '../schema/jsonSchema';
 import { filteredPair } from '../schema/metadata';
 import { published } from '../schema/model';
@@ -167,7 +167,7 @@ export function toConditions(
     } else {
       // days are stored as strings
       const end = type === 'DateTime' ? new Date(String(value)) : value;
-      spans.set(member, { ...spans.get(member), [SPAN_OPERATORS[by]]: end });
+      spans.set(member, { ...spans.get(member), [SPANS[by].operator]: end });
     }
   }
   return [...conditions, ...[...spans].map(([member, span]) => ({ [member]: trusted(span) }))];

@@ -1,5 +1,5 @@
 import { type FieldDefinitionNode, type InputValueDefinitionNode, Kind } from 'graphql';
-import { type Filter, filterOf, SPAN_OPERATORS, TIME_TYPES } from '../filters';
+import { type Filter, filterOf, isSpan, SPANS, TIME_TYPES } from '../filters';
 import { sortsOf } from '../indexes';
 import { PAIR } from '../metadata';
 import { directiveOf, isListType, pageOf, rowName } from '../sdl';
@@ -74,13 +74,13 @@ function filterErrors(
   if (by === 'METADATA' && type !== PAIR) return [`is @filter(by: METADATA), but ${member} is not [${PAIR}!]!`];
   const isText = by === 'WORDS' || by === 'METADATA';
   const wantedType = isText ? 'String' : String(type);
-  const isSpan = by in SPAN_OPERATORS;
-  if (isSpan && !TIME_TYPES.includes(wantedType))
-    return [`is @filter(by: ${by}), but ${member} is not a ${TIME_TYPES.join(' or ')}`];
+  const compared = isSpan(by) ? SPANS[by].of : undefined;
+  if (compared?.includes(wantedType) === false)
+    return [`is @filter(by: ${by}), but ${member} is not a ${compared.join(' or ')}`];
   const argumentType = namedType(argument.type);
   return [
     argumentType !== wantedType && `takes ${argumentType}, but ${member} is ${wantedType}`,
-    isSpan && isListType(argument.type) && `is @filter(by: ${by}) but takes a list: use a single ${wantedType}`,
+    compared && isListType(argument.type) && `is @filter(by: ${by}) but takes a list: use a single ${wantedType}`,
   ];
 }
 
