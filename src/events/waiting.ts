@@ -24,6 +24,11 @@ const CHECK_EVERY = 2000;
 const UNKNOWN_FOR = 30_000;
 /** How long an unused change stream stays open, in milliseconds: callers usually return at once. */
 const LINGER = 5000;
+/** Pause before a change stream that could not be opened or read is opened again, in milliseconds. */
+const RETRY_AFTER = 2000;
+
+// the timer that tests can fake
+const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, RETRY_AFTER).unref());
 
 const DRAINING = 'This gateway is being stopped; others go on.';
 const CROWDED = 'Another organisation needs the place of this stream, and none has more of them than yours.';
@@ -125,14 +130,18 @@ export function createWaiting({ streams, logger, payEvery }: WaitingOptions) {
   /** Notifies waiters of what a change stream has, until it fails or is unused for a while. Never rejects. */
   async function relay(cursor: ChangeCursor<EventInsert>): Promise<void> {
     let usedAt = performance.now();
+    let wasRead = false;
     try {
       while (!isStopped && performance.now() - usedAt < LINGER) {
         const notices = await cursor.next();
+        wasRead = true;
         if (waiters.size > 0) usedAt = performance.now();
         for (const notice of notices) notifyAll(notice);
       }
     } catch (error) {
       onError(error);
+      // the next one may fail as soon
+      if (!wasRead) await pause();
     } finally {
       opened = undefined;
       // each waiter looks again, and the first opens another change stream
@@ -150,7 +159,7 @@ export function createWaiting({ streams, logger, payEvery }: WaitingOptions) {
         (customerIds !== undefined && !isOfCustomers(fullDocument, customerIds));
       if (isOther || (wanted.types && !wanted.types.has(fullDocument.type))) continue;
       if (wanted.objectId === undefined || wanted.objectId === fullDocument.object?.id)
-        notify(fullDocument, (bytes ??= JSON.stringify(fullDocument).length));
+        notify(fullDocument, (bytes ??= Buffer.byteLength(JSON.stringify(fullDocument))));
     }
   }
 
@@ -219,7 +228,9 @@ export function createWaiting({ streams, logger, payEvery }: WaitingOptions) {
     const until = performance.now() + longest;
     for (;;) {
       const ended = new AbortController();
+      let wake = (_again: boolean): void => undefined;
       const woken = new Promise<boolean>((resolve, reject) => {
+        wake = resolve;
         const end = resolve.bind(undefined, false);
         add(
           { caller, wanted, until, notify: resolve.bind(undefined, true), wake: resolve, fail: reject },
@@ -231,9 +242,12 @@ export function createWaiting({ streams, logger, payEvery }: WaitingOptions) {
       woken.catch(() => undefined);
       try {
         // listens before it looks, so that no event is missed in between
-        await listen().catch(onError);
+        const isListening = await listen().then(() => true, onError);
         if (hasStopped() || over.aborted) return;
-        if ((await look()) || !(await woken) || hasStopped()) return;
+        if (await look()) return;
+        // no change stream notifies it
+        if (!isListening) void pause().then(() => wake(true));
+        if (!(await woken) || hasStopped()) return;
       } finally {
         ended.abort();
       }

@@ -4,7 +4,7 @@ import type { SchemaModel } from '../schema/model';
 import { deriveRestDocument } from '../schema/restDocument';
 import { scalars } from '../schema/scalars';
 import { kindsOf, type Kinds } from '../writes';
-import { MAX_PARTS } from '../writes/record';
+import { MAX_PARTS } from '../writes/kinds';
 import { collections } from '../resources';
 
 /* The exact shapes of operators' writes: of each type that is stored, what it takes in put, patch and delete. */

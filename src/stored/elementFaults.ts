@@ -13,8 +13,8 @@ export const LISTED_OF_CALL = 100;
 const REPEATED_KEY = 64;
 const REPEATED_POINTER = 120;
 
-/** How many values of an element are searched for broken texts: more than a valid element has. */
-export const MAX_VALUES = 10_000;
+/** How many values are searched for broken texts in an element that has faults already; in others, which the schema bounds, all are. */
+const SEARCHED_IF_INVALID = 10_000;
 
 /** An element, validated before any lookup. */
 export interface ValidatedElement {
@@ -118,16 +118,17 @@ export function withFaults<T extends Faults>(validated: T, more: readonly Fault[
 }
 
 /** The faults of a value, with pointers from the root of the call. */
-export function faultsAt(at: string, value: unknown, check: Check, room: FaultLimits, most = MAX_VALUES): Faults {
-  return withPointers(faultsIn(value, check, room, most), at);
+export function faultsAt(at: string, value: unknown, check: Check, room: FaultLimits): Faults {
+  return withPointers(faultsIn(value, check, room), at);
 }
 
 /** Faults that the schema finds, then broken texts, which it does not. */
-function faultsIn(element: unknown, check: Check, room: FaultLimits, values = MAX_VALUES): Findings {
+function faultsIn(element: unknown, check: Check, room: FaultLimits): Findings {
   const findings = check(element, room);
   if (findings.isTruncated) return findings;
+  const isValid = findings.faults.length + findings.more === 0;
   const most = room.kept + room.counted;
-  const broken = brokenTexts(element, most, values);
+  const broken = brokenTexts(element, most, isValid ? Infinity : SEARCHED_IF_INVALID);
   return { ...findings, faults: [...findings.faults, ...broken], isTruncated: broken.length === most };
 }
 

@@ -35,11 +35,10 @@ export function createLoader<Key, Value>(
  */
 export function coalescedReads<T extends { _id: string }>(
   rows: mongo.Collection<T>,
-  options: LoaderOptions,
+  options: BatchOptions,
 ): DataLoader<string, T | null> {
-  const { projection } = options;
   return loaderOf<T>(options, async (ids) => {
-    const findOptions = { ...atMost(ids.length), maxTimeMS: READ_TIMEOUT, ...(projection && { projection }) };
+    const findOptions = { ...atMost(ids.length), maxTimeMS: READ_TIMEOUT };
     const storedRows = await rows.find<T>({ _id: anyOf(ids) } as object, findOptions).toArray();
     return storedRows.map((row) => [row._id, row]);
   });
@@ -48,7 +47,7 @@ export function coalescedReads<T extends { _id: string }>(
 /** A row that a request waits for. */
 export interface WantedRow {
   readonly id: string;
-  /** Counts its bytes for the request. @throws AppError if they are too many: the row is not kept, and nothing more is read for the request */
+  /** Counts the bytes of an average row of its piece for the request. @throws AppError if they are too many: the row is not kept, and nothing more is read for the request */
   readonly hold: Reading['hold'];
 }
 
@@ -112,7 +111,7 @@ export function coalescedRawReads<T extends { _id: string }>(
 }
 
 function loaderOf<T>(
-  options: LoaderOptions,
+  options: BatchOptions,
   find: (ids: readonly string[]) => Promise<(readonly [string, T])[]>,
 ): DataLoader<string, T | null> {
   async function readAll(ids: readonly string[]): Promise<(T | null)[]> {

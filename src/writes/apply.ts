@@ -105,7 +105,7 @@ function newRowOf(valid: ValidElement, before: Row | undefined, place: string, a
   const { input, faults } = resolved(valid, place, names);
   const id = before?._id ?? (typeof members.id === 'string' ? members.id : randomUUID());
   const record = recordOf(kind, input, { id, now, before, isPatch: action === 'patch', organisation });
-  const checked = withFaults(faultsAt(place, record, kind.check, room, Infinity), faults);
+  const checked = withFaults(faultsAt(place, record, kind.check, room), faults);
   if (checked.count > 0) return checked;
   const brokenRules = [
     ...repeatedIds(kind.resource.stored.members, input),

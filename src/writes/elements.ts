@@ -6,8 +6,7 @@ import { METADATA } from '../schema/metadata';
 import { escapePointer } from '../schema/validation';
 import { replaceNegativeZero } from '../stored/brokenTexts';
 import { normaliseIdentifiers } from '../stored/recordSchemas';
-import { identityOf, type Kind, type Kinds, type Members } from './kinds';
-import { MAX_PARTS } from './record';
+import { identityOf, type Kind, type Kinds, MAX_PARTS, type Members } from './kinds';
 
 /* The elements of a call, checked before anything is looked up. */
 
@@ -47,7 +46,8 @@ export async function readElements(
     if (pause) await pause;
     const at = placeOf(index);
     const outerFaults = faultsAt(at, withoutMembers(element), check, roomAfter(listed));
-    const { type, actions } = outlineOf(element);
+    // before members are normalised in place
+    const { type, ref, actions } = outlineOf(element);
     const kind = typeof type === 'string' ? byName.get(type) : undefined;
     const [action, ...others] = actions;
     const faults: Fault[] = [];
@@ -58,13 +58,13 @@ export async function readElements(
     const members = action ? ((element as Members)[action] as Record<string, unknown>) : {};
     if (outerFaults.count + faults.length === 0 && kind && action) {
       const place = `${at}/${action}`;
-      if (countValues(members) > MAX_VALUES)
+      if (hasMoreValues(members, Math.max(CHECKED_AT_LEAST, kind.mostValues)))
         faults.push({ pointer: place, code: 'size', detail: 'has more values than any valid object' });
       else {
         normaliseIdentifiers(members, uuids);
         for (const { refMember } of kind.references) {
-          const ref = members[refMember];
-          if (typeof ref === 'string') members[refMember] = normalised(ref);
+          const referred = members[refMember];
+          if (typeof referred === 'string') members[refMember] = normalised(referred);
         }
         replaceNegativeZero(members);
         faults.push(...memberFaults(kind, action, members, place));
@@ -74,27 +74,22 @@ export async function readElements(
     listed += Math.min(LISTED_OF_ELEMENT, checked.count);
     const valid =
       checked.count === 0 && kind && action ? { kind, action, members, version: versionOf(element) } : undefined;
-    elements.push({ ...checked, at, type, ref: members.external_ref, valid });
+    elements.push({ ...checked, at, type, ref, valid });
   }
   return elements;
 }
 
-/** Values in an object, at any depth: a thousand lines have twelve each. */
-const MAX_VALUES = 20_000;
+/** Up to so many values every object is checked, so that one with too many items in a list or keys of metadata gets the fault that names them. */
+const CHECKED_AT_LEAST = 20_000;
 
-/** How many values an object has; stops once they are too many. */
-function countValues(value: unknown): number {
+/** Whether an object has more than `most` values, at any depth; stops once it has. */
+function hasMoreValues(object: Members, most: number): boolean {
   let count = 0;
-  const visit = (value: unknown): void => {
-    if (typeof value !== 'object' || value === null) return;
-    for (const member of Object.values(value)) {
-      count += 1;
-      if (count > MAX_VALUES) return;
-      visit(member);
-    }
+  const exceeds = (value: unknown): boolean => {
+    if (typeof value !== 'object' || value === null) return false;
+    return Object.values(value).some((member) => (count += 1) > most || exceeds(member));
   };
-  visit(value);
-  return count;
+  return exceeds(object);
 }
 
 /** An element without the members of its object, which are checked once it is known what they are set in. */

@@ -40,9 +40,14 @@ export interface Kind {
   readonly own: ReadonlySet<string>;
   /** The lists of objects with ids, such as lines. */
   readonly lists: readonly StoredMember[];
+  /** Values, at any depth, that no valid object has more than; Infinity if a list inside it has no @constraint(max_items:). */
+  readonly mostValues: number;
   /** Checks a whole record. */
   readonly check: Check;
 }
+
+/** The most objects in a list of an object, such as lines. */
+export const MAX_PARTS = 1000;
 
 const UPDATED_AT = 'updated_at';
 const EXTERNAL_REF = 'external_ref';
@@ -78,6 +83,7 @@ export function kindsOf(resources: readonly Resource[], schema: GraphQLSchema): 
           owner: undefined,
           parts: [],
           own: new Set([UPDATED_AT, ERASED_AT, ATTACHMENTS, ...computed].filter(has)),
+          mostValues: mostValues(stored.members),
           lists: stored.members.filter((member) => hasParts(member) && member.name !== ATTACHMENTS),
           check: checkAtFirstUse(() => requireSchema(ajv(), `objects${SCHEMA_ROOT}object.${name}`)),
         },
@@ -95,6 +101,18 @@ export function kindsOf(resources: readonly Resource[], schema: GraphQLSchema): 
     kind.owner?.to.parts.push(kind);
   }
   return { byName: new Map([...kinds.values()].map((kind) => [kind.name, kind])), uuids: uuidMembers(restSchemas) };
+}
+
+/** The most values in an object with these members; `mostParts` bounds its own lists of objects with ids, but none inside those. */
+function mostValues(members: readonly StoredMember[], mostParts = MAX_PARTS): number {
+  const counts = members.map((member) => {
+    const { isList, members: inner } = member;
+    const each = mostValues(inner, Infinity);
+    if (!isList) return 1 + each;
+    const items = member.most ?? (hasParts(member) ? mostParts : Infinity);
+    return 1 + items * (1 + each);
+  });
+  return counts.reduce((sum, count) => sum + count, 0);
 }
 
 /** The value of a member that can name an object; undefined if there is none, or it is too long to be valid. */

@@ -4,12 +4,9 @@ import type { Row } from '../stored/resource';
 import { KEY, METADATA, metadataObject } from '../schema/metadata';
 import { ATTACHMENTS } from '../schema/attachmentNames';
 import type { StoredMember } from '../schema/storedTypes';
-import type { Kind, Members } from './kinds';
+import { type Kind, MAX_PARTS, type Members } from './kinds';
 
 /* The whole record that an element makes of an object, in the form that import takes, before it is checked. */
-
-/** The most objects in a list of an object, such as lines. */
-export const MAX_PARTS = 1000;
 
 interface RecordOptions {
   readonly id: string;

@@ -32,7 +32,7 @@ writeFileSync(
   ['type InvoiceLine', 'input InvoiceLineInput', 'type InvoiceMark', 'input InvoiceMarkInput']
     .map((kind) => {
       const [isInput, isLine] = [kind.startsWith('input'), kind.includes('Line')];
-      const marks = `"Marks." marks: [InvoiceMark${isInput ? 'Input' : ''}!] ${isInput ? '@constraint(max_items: 5)' : ''}`;
+      const marks = `"Marks." marks: [InvoiceMark${isInput ? 'Input' : ''}!] ${isInput ? '@constraint(max_items: 7000)' : ''}`;
       return `"Part." ${kind} { "Id." id: ID${isInput ? '' : '!'} ${isLine ? marks : '"Text." text: String @constraint(max_length: 9)'} }`;
     })
     .join('\n'),

@@ -153,8 +153,7 @@ const here = (): Promise<object> => Promise.resolve({});
 const refused = (): Promise<never> => Promise.reject(new AppError('unauthenticated', 'The key is revoked.'));
 
 /** Waiting requests and streams of a gateway; `follow` opens a stream of a key of an organisation, `wait` a request that waits. */
-function openWaiting(payEvery: number) {
-  const streams = () => Promise.reject(new Error('away'));
+function openWaiting(payEvery: number, streams: () => Promise<never> = () => Promise.reject(new Error('away'))) {
   const waiting = createWaiting({ streams, logger: pino({ enabled: false }), payEvery });
   const wanted = { types: undefined, objectId: undefined };
   const callerOf = (key: string, id: string, recheck: () => Promise<object>, owner = id) => {
@@ -178,9 +177,9 @@ function openWaiting(payEvery: number) {
       return { ended: stream.ended, gone, stream };
     },
     /** Resolves with how it ended. */
-    wait: (recheck: () => Promise<object>, key = 'k', id = 'one') =>
+    wait: (recheck: () => Promise<object>, key = 'k', id = 'one', look = () => Promise.resolve(false)) =>
       waiting
-        .wait(callerOf(key, id, recheck).caller, 60_000, wanted, () => Promise.resolve(false))
+        .wait(callerOf(key, id, recheck).caller, 60_000, wanted, look)
         .then(() => 'over')
         .catch((error: unknown) => (error as AppError).code),
   };
@@ -242,6 +241,43 @@ test('a key has at most 20 streams and waiting requests together, of which other
   expect(waiting.counts()).toEqual({ requests: 2, streams: 19 });
   waiting.stop();
   expect(await Promise.all(requests)).toEqual(['over', 'over']);
+});
+
+describe('while changes cannot be followed', () => {
+  beforeEach(() => jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick'] }));
+  afterEach(() => jest.useRealTimers());
+
+  test('a request that waits looks again every 2 s', async () => {
+    const { waiting, wait } = openWaiting(60_000);
+    let looks = 0;
+    const look = jest.fn(() => Promise.resolve((looks += 1) === 3));
+    const request = wait(here, 'k', 'one', look);
+    await jest.advanceTimersByTimeAsync(1999);
+    expect(look).toHaveBeenCalledTimes(1);
+    await jest.advanceTimersByTimeAsync(2001);
+    expect(look).toHaveBeenCalledTimes(3);
+    expect(await request).toBe('over');
+    waiting.stop();
+  });
+
+  test('a change stream whose first read fails is opened again after 2 s', async () => {
+    const opened = jest.fn(() => ({ cursor: { id: 1, firstBatch: [] } }));
+    const command = async (sent: object): Promise<object> => {
+      await turn();
+      if ('aggregate' in sent) return opened();
+      throw new Error('away');
+    };
+    const client = { db: () => ({ command }), startSession: () => ({ endSession: () => Promise.resolve() }) };
+    const { waiting, wait } = openWaiting(60_000, () => Promise.resolve(client as never));
+    const request = wait(here);
+    for (let turns = 0; turns < 50; turns += 1) await turn();
+    expect(opened).toHaveBeenCalledTimes(1);
+    await jest.advanceTimersByTimeAsync(2000);
+    for (let turns = 0; turns < 50; turns += 1) await turn();
+    expect(opened).toHaveBeenCalledTimes(2);
+    waiting.stop();
+    expect(await request).toBe('over');
+  });
 });
 
 describe('the key of each request that waits and each stream', () => {

@@ -90,6 +90,23 @@ const CASES: readonly Case[] = [
   ['enum Role has OWNER, which src/auth/roles.ts lacks: add it there', /(enum Role \{)/, '$1 OWNER'],
   ['Order.delivery_address takes any text about', /(type Order @stored[^]*?delivery_address: Address) @personal/, '$1'],
   ['Order.placed_at is @personal but can be neither', /(type Order @stored[^]*?placed_at: DateTime!)/, '$1 @personal'],
+  [
+    'Quote.number is @personal, but no two objects may have the same, as those that were erased would: add erased: false',
+    /(type Quote\b[^]*?number: String!)/,
+    '$1 @personal',
+  ],
+  [
+    'Mutation.change_quote has the scope QUOTES_READ, with which keys can read Query.quote',
+    change('note: String').replace('scope: QUOTES_WRITE', 'any_of: [QUOTES_WRITE, QUOTES_READ]'),
+  ],
+  [
+    'has the scope REQUESTS_WRITE, with which keys can read Query.writers',
+    'extend type Query { writers: Int @access(any_of: [REQUESTS_WRITE]) }',
+  ],
+  [
+    'Mutation.change_quote has @access(events: true), with which keys can read events: use another for writes',
+    change('note: String').replace('scope: QUOTES_WRITE', 'events: true'),
+  ],
   ['Customer refers to a customer by id, but lacks @restricted', '@restricted(by: "id")', ''],
   [
     'Quote has @restricted(by: "number"), but number is neither',

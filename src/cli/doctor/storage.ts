@@ -33,7 +33,7 @@ export async function* checkStored({ store }: DoctorContext, present: ReadonlySe
   yield await examine('databases', 'look at the control database', () => stateOfDatabases(store, present));
 }
 
-/** A warning about databases of organisations that no control database on these servers knows. */
+/** A warning about databases of organisations that no control database knows, as far as they were looked into: for {@link MOST_LOOKED_UP} ids. */
 async function stateOfDatabases(
   { control, databases }: Store,
   present: ReadonlySet<string>,

@@ -86,6 +86,7 @@ function createFollower(options: FollowOptions) {
       await lease.fail(reason);
     });
     if (!opened) return;
+    toldNoLog = false;
     const { cursor, lostFrom } = opened;
     let progress: Progress = opened.progress;
     /** Since when history is lost of which organisations have no gap event yet. */

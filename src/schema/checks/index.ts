@@ -243,16 +243,26 @@ function routeErrors({ roots }: Sdl): SchemaError[] {
 /** Finds writes that keys made for reading could call. */
 function scopeErrors({ roots }: Sdl): SchemaError[] {
   const fieldsOf = (root: RootType) => roots.flatMap(({ kind, field }) => (kind === root ? [field] : []));
-  const readers = new Map(fieldsOf('Query').map((field) => [directiveOf(field, 'access')?.scope, field.name.value]));
+  const readers = new Map(
+    fieldsOf('Query').flatMap((field) => sufficientScopes(field).map((scope) => [scope, field.name.value] as const)),
+  );
   return fieldsOf('Mutation').flatMap((field) => {
-    const scope = directiveOf(field, 'access')?.scope;
-    const read = scope === undefined ? undefined : readers.get(scope);
+    const place = `Mutation.${field.name.value}`;
+    const scope = sufficientScopes(field).find((sufficient) => readers.has(sufficient));
     return errorsAt(
       field,
-      read !== undefined &&
-        `Mutation.${field.name.value} has the scope ${String(scope)}, with which keys can read Query.${read}: use another for writes`,
+      scope !== undefined &&
+        `${place} has the scope ${scope}, with which keys can read Query.${String(readers.get(scope))}: use another for writes`,
+      directiveOf(field, 'access')?.events === true &&
+        `${place} has @access(events: true), with which keys can read events: use another for writes`,
     );
   });
+}
+
+/** The scopes of which each alone lets a key call a field. */
+function sufficientScopes(field: FieldDefinitionNode): readonly string[] {
+  const { scope, any_of: anyOf = [] } = directiveOf(field, 'access') ?? {};
+  return scope === undefined ? anyOf : [scope, ...anyOf];
 }
 
 /** Finds operations for other callers in the operators' schema. In the other schema, OPERATOR is not a role. */
@@ -291,9 +301,16 @@ function personalErrors(sdl: SchemaModel): SchemaError[] {
 function erasureErrors(sdl: Sdl, { type, unique, members }: StoredType, misplaced: ReadonlySet<string>): SchemaError[] {
   return sdl.fieldsOf(type).flatMap((field) => {
     const member = members.find(({ name }) => name === field.name.value);
-    if (!member || member.name === unique) return [];
+    if (!member) return [];
     const place = `${type}.${member.name}`;
     const personal = directiveOf(field, 'personal');
+    // the unique member needs no @personal: every object keeps the name by which callers know it
+    if (member.name === unique)
+      return errorsAt(
+        field,
+        personal?.erased === true &&
+          `${place} is @personal, but no two objects may have the same, as those that were erased would: add erased: false`,
+      );
     return errorsAt(
       field,
       !personal &&

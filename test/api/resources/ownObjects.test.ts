@@ -91,3 +91,22 @@ test('what a stored object lacks is required of the next bulk element, not made 
   expect(await invoices.findOne({ number })).not.toHaveProperty('total_minor');
   expect((await bulk([{ number, total_minor: 2 }])).body).toMatchObject({ updated: 1 });
 });
+
+test('an object of a type with long lists may have all of their values, and each is checked', async () => {
+  const marked = (text: string): Json => {
+    const marks = Array.from({ length: 7000 }, () => ({ id: randomUUID(), text: 'x' }));
+    return {
+      number: randomUUID(),
+      total_minor: 1,
+      lines: [{ marks: [...marks.slice(1), { id: randomUUID(), text }] }],
+    };
+  };
+  const [sent, broken] = [marked('last'), marked('\u0001')];
+  const { body } = await bulk([broken]);
+  expect(pointed(body.results[0])).toEqual(['format /invoices/0/lines/0/marks/6999/text']);
+  const writes = [sent, broken].map((put) => ({ type: 'invoice', put }));
+  const written = await operator(gateway).post(`/organisations/${organisation.id}/writes`, { writes });
+  expect(written.body.results.map(pointed)).toEqual([[], ['format /writes/1/put/lines/0/marks/6999/text']]);
+  const stored = await rowsOf('invoices').findOne({ number: sent.number });
+  expect(stored?.lines[0].marks).toHaveLength(7000);
+});
