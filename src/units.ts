@@ -44,9 +44,6 @@ export const OPERATION_NAME_LENGTH = 100;
 /** Maximum length of a request's operation in both logs: of GraphQL its root fields, separated by spaces, of which the rest is cut off. */
 export const LOGGED_OPERATION_LENGTH = 200;
 
-/** An Idempotency-Key: 1 to 255 visible ASCII characters. */
-export const IDEMPOTENCY_KEY_FORM = /^[\x21-\x7e]{1,255}$/;
-
 /** Before an external_ref, where a caller of the operator API may name something by it in place of an id. */
 export const REF_PREFIX = 'ref:';
 

@@ -7,7 +7,7 @@ import type { DataContext } from '../operations/context';
 import type { Attachable } from '../schema/attachables';
 import { addAttachment, type AttachmentAnswer, readOwner } from '../stored/attachments';
 import type { Resource } from '../stored/resource';
-import { checkIdempotencyKey } from '../tenant/idempotency';
+import { checkIdempotencyKey } from '../errors/idempotencyKey';
 import { MEBIBYTE } from '../units';
 import { declaredType, requireType } from './contentTypes';
 import { fileNameOf } from './fileName';

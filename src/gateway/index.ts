@@ -79,7 +79,6 @@ export async function createGateway(options: GatewayOptions, host: GatewayHost) 
     control,
     logger,
     metrics,
-    operations,
     knownKey,
     logs: config.REQUEST_LOG === 'on',
   });

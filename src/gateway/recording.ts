@@ -4,7 +4,7 @@ import type { KnownKey } from '../auth/authenticate';
 import type { Caller } from '../auth/principal';
 import { type Exchange, soleAuthorization, type Unavailable } from '../http/exchange';
 import { createFailureLog, describeError, redactPath } from '../log';
-import { type Face, type Metrics, operationLabel } from '../metrics';
+import type { Face, Metrics } from '../metrics';
 import type { Control } from '../organisations/control';
 import { organisationUsageId } from '../organisations/usageUnits';
 import { createRequestRecorder } from '../organisations/requestRecorder';
@@ -22,10 +22,14 @@ interface RecordingOptions {
   readonly logger: Logger;
   readonly metrics: Pick<
     Metrics,
-    'requestFinished' | 'requestRefused' | 'rowInvalid' | 'requestUnavailable' | 'usageUncounted' | 'requestsNotLogged'
+    | 'operationLabel'
+    | 'requestFinished'
+    | 'requestRefused'
+    | 'rowInvalid'
+    | 'requestUnavailable'
+    | 'usageUncounted'
+    | 'requestsNotLogged'
   >;
-  /** Names of the schema's root fields. */
-  readonly operations: readonly string[];
   /** What is known of the key in an Authorization header without reading it. */
   readonly knownKey: (authorization: string | undefined) => KnownKey | undefined;
   /** Whether requests are logged (REQUEST_LOG). */
@@ -53,10 +57,9 @@ const OF_PAGE = 'page';
 /** What they ask so: what a key may do, and the schema. */
 const PAGE_OPERATIONS: readonly (string | undefined)[] = ['me', 'introspection'];
 
-export function createRecording({ control, logger, metrics, operations, knownKey, logs }: RecordingOptions) {
+export function createRecording({ control, logger, metrics, knownKey, logs }: RecordingOptions) {
   const refusals = createLimitedLines(logger, 'requests without a valid key that have no line of their own');
   const unavailables = createLimitedLines(logger, 'requests answered with 503 that have no line of their own');
-  const label = operationLabel(operations);
   const logFailure = createFailureLog(logger);
   const usage = createUsageCounter({
     usage: control.usage,
@@ -105,7 +108,7 @@ export function createRecording({ control, logger, metrics, operations, knownKey
       usage.count([owner.key, organisationUsageId(owner.organisation)], {
         outcome: status === 429 ? 'rate_limited' : failed ? 'error' : 'ok',
         isMcp: face === 'mcp',
-        operation: label(operation),
+        operation: metrics.operationLabel(operation),
         code: code !== undefined && /^\w{1,40}$/.test(code) ? code : undefined,
         // how long a caller lets it wait for events says nothing about the gateway
         ms: Math.max(0, opened - waited),

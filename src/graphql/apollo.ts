@@ -36,11 +36,10 @@ import { type Streaming, subscribe } from './streams/subscribe';
 import { variableErrors } from './variables';
 import { createFastAnswers, stringifyAnswer, WrittenData } from './fastRead';
 
-/** The caller's context with additions for GraphQL. Without a caller it has these alone, and no root field runs. */
-export interface GraphqlContext extends Partial<CallContext> {
-  readonly requestId: string;
+/** A request to GraphQL. */
+export interface GraphqlCall {
   readonly exchange: Exchange;
-  /** The context of a key or user; undefined for callers who can only introspect. */
+  /** The context of a key or user; undefined for callers who can only introspect, for whom no root field runs. */
   readonly caller: CallContext | undefined;
   /** Set if the request has a key and accepts a stream. */
   readonly streaming: Streaming | undefined;
@@ -50,7 +49,7 @@ export interface GraphqlContext extends Partial<CallContext> {
 
 /** Apollo copies its context for each request, so anything set on the copy would be lost, and copying many members would take time. */
 interface ApolloContext {
-  readonly call: GraphqlContext;
+  readonly call: GraphqlCall;
 }
 
 export interface ApolloOptions {
@@ -86,14 +85,15 @@ export function createApollo(options: ApolloOptions, documents: Documents): Apol
             if (oversize) return { errors: [withHttpStatus(oversize)] };
             const errors = variableErrors(schema, operation, variables ?? {});
             if (errors.length > 0) return { errors };
-            const execution = { document, operation, contextValue: call, variableValues: variables };
-            const { streaming } = call;
+            const { caller, streaming } = call;
+            const contextValue = caller ?? {};
+            const execution = { document, operation, contextValue, variableValues: variables };
             if (streaming && operation.operation === OperationTypeNode.SUBSCRIPTION)
               return subscribe(schema, execution, streaming);
             const answer = await answerFast(execution);
             if (answer) return answer;
             const result = await execute(execution);
-            const refusal = tooLarge(call);
+            const refusal = tooLarge(contextValue);
             if (refusal) return refusalOf(result, call, refusal);
             const spent = spentEntirely(result);
             if (spent) return { errors: [withHttpStatus(spent)] };
@@ -129,13 +129,13 @@ export function createApollo(options: ApolloOptions, documents: Documents): Apol
 }
 
 /** The result, with how many rows were left out of it. */
-function withOmitted(result: ExecutionResult, { caller }: GraphqlContext): ExecutionResult {
+function withOmitted(result: ExecutionResult, { caller }: GraphqlCall): ExecutionResult {
   const omitted = caller?.omitted?.() ?? 0;
   return omitted === 0 ? result : { ...result, extensions: { ...result.extensions, omitted } };
 }
 
 /** The result with its data as text; unchanged if it has no data, or there is no caller. */
-async function asText(result: ExecutionResult, call: GraphqlContext): Promise<ExecutionResult> {
+async function asText(result: ExecutionResult, call: GraphqlCall): Promise<ExecutionResult> {
   const { caller } = call;
   if (!caller || !result.data) return result;
   try {
@@ -151,7 +151,7 @@ async function asText(result: ExecutionResult, call: GraphqlContext): Promise<Ex
  * One error for the request, instead of one per list over the limit. After a write, those of other fields stay and the status is 200, since
  * 400 and 503 mean that nothing was stored.
  */
-function refusalOf({ errors = [] }: ExecutionResult, { isWrite }: GraphqlContext, refusal: AppError): ExecutionResult {
+function refusalOf({ errors = [] }: ExecutionResult, { isWrite }: GraphqlCall, refusal: AppError): ExecutionResult {
   if (!isWrite) return { errors: [withHttpStatus(refusal)] };
   const others = errors.filter((error) => findAppError(error) !== refusal);
   const appError = afterWrites(refusal);
@@ -220,7 +220,7 @@ function createRequestRules(
         const appError = toAppError(thrown);
         if (appError.code === 'unavailable') noteUnavailable(call.exchange, appError, thrown);
         if (appError.code !== 'internal' || isCallerFault(error.toJSON(), error)) continue;
-        logger.error({ request_id: call.requestId, error: describeError(thrown) }, 'resolver failed');
+        logger.error({ request_id: call.exchange.requestId, error: describeError(thrown) }, 'resolver failed');
       }
       return Promise.resolve();
     },

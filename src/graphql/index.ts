@@ -10,7 +10,7 @@ import { acceptBesideStream, acceptOf, acceptsStream } from '../http/requestHead
 import { BODY_LIMIT, checkBodyHeaders, readJson } from '../http/body';
 import { compress } from '../http/compression';
 import { bytesOf, type Exchange, createIncomingRequest, send } from '../http/exchange';
-import { type ApolloOptions, createApollo, type GraphqlContext } from './apollo';
+import { type ApolloOptions, createApollo, type GraphqlCall } from './apollo';
 import { runApollo, writeApollo } from './apolloHttp';
 import { createDocumentStore, documentPoints, parseTurn, SHORT } from './documents';
 import { createEventStreams } from './streams/eventStreams';
@@ -98,7 +98,7 @@ export async function createGraphqlApi(options: GraphqlOptions) {
   }
 
   /** Sends Apollo's answer: as events of a subscription, as a stream of one result, or as JSON. */
-  async function respond(call: GraphqlContext, answer: HTTPGraphQLResponse, isCompressed: boolean): Promise<void> {
+  async function respond(call: GraphqlCall, answer: HTTPGraphQLResponse, isCompressed: boolean): Promise<void> {
     const { exchange, streaming, caller } = call;
     // an answer that is already bytes has data, and its errors have the request id
     const whole = (text: string | Buffer): string | Buffer => {
@@ -126,20 +126,14 @@ export async function createGraphqlApi(options: GraphqlOptions) {
         await sendSchema(exchange);
         return;
       }
-      const { request, requestId } = exchange;
+      const { request } = exchange;
       const isPost = hasBody(request);
       const caller = await open(exchange);
       const body = isPost ? await readBody(exchange) : undefined;
       await admit(exchange, caller, body);
       const streaming = caller && open === openCaller ? streamingOf(request) : undefined;
-      const call: GraphqlContext = Object.assign(caller ?? {}, {
-        requestId,
-        exchange,
-        caller,
-        streaming,
-        isWrite: false,
-        lastEventId: streaming && lastEventIdOf(request),
-      });
+      if (caller && streaming) Object.assign(caller, { lastEventId: lastEventIdOf(request) });
+      const call: GraphqlCall = { exchange, caller, streaming, isWrite: false };
       const accept = streaming ? (acceptBesideStream(request) ?? 'application/json') : acceptOf(request);
       const answer = await runApollo(apollo, request, body, () => Promise.resolve({ call }), accept);
       await respond(call, answer, compresses && open === openCaller);

@@ -7,7 +7,7 @@ import { everyField, type Selected } from '../operations/selection';
 import { normaliseKeys } from '../schema/callerKeys';
 import { aggregates } from '../schema/declaredOperations';
 import { ROWS } from '../schema/sdl';
-import { IDEMPOTENCY_KEY_FORM } from '../units';
+import { IDEMPOTENCY_KEY_FORM } from '../errors/idempotencyKey';
 import { blocksOf, type Content, type Json, MAX_DATA, narrowed, separateUntrusted, shortened, sizeOf } from './answer';
 import { CODES, isObject, type Params, ProtocolError } from './protocol';
 import { createExplain, listsIn, unknownArgument } from './arguments';

@@ -187,6 +187,8 @@ export function createMetrics(options: MetricsOptions) {
     limiterStore(state: LimiterStore): void {
       store = state;
     },
+    /** The label of a request by its root fields, as in the log. */
+    operationLabel: label,
     contentType: registry.contentType,
     /** All metrics in the Prometheus text format; concurrent calls share one result. */
     render: (): Promise<string> => (rendering ??= registry.metrics().finally(() => (rendering = undefined))),

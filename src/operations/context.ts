@@ -47,7 +47,7 @@ export interface CallContext extends ExchangeHooks {
    * does more than read must wait for it (docs/decisions/one-round-trip.md).
    */
   readonly accepted?: Promise<void> | undefined;
-  /** Set by a write that found the object that it would have created: it is answered with 200, not 201. */
+  /** Set by a write of operators that found the object that it would have created: it is answered with 200, not 201. Keys have no such write. */
   readonly isExisting?: boolean;
   /** The caller's budget, and for a key its organisation's, after the points of this request. */
   readonly rate: KeyRateState;

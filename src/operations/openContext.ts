@@ -5,10 +5,11 @@ import { type Authenticate, requirePlan, requireState } from '../auth/authentica
 import { digestOf } from '../auth/digest';
 import type { Plans } from '../auth/plans';
 import type { KeyPrincipal, Organisation } from '../auth/principal';
-import { checkIdempotencyKey, createIdempotentWrite } from '../tenant/idempotency';
+import { createIdempotentWrite } from '../tenant/idempotency';
 import { stampedWrite } from '../tenant/openWrites';
 import type { OrganisationDataCache } from '../tenant/organisationDataCache';
 import { AppError } from '../errors';
+import { checkIdempotencyKey } from '../errors/idempotencyKey';
 import type { EventSource } from '../events/source';
 import type { WaitingCaller } from '../events/waiting';
 import { published } from '../schema/model';
@@ -36,6 +37,15 @@ const OVER_LIMIT_KEPT = { max: 5000, ttl: 1000 };
 
 /**
  * Opens the contexts of requests with a key, for all APIs. Checks in the order of contract, section 2: key, rate, state, plan; scopes are checked per operation.
+ *
+ * A read of one object may run before its key is read, if the key was accepted before (docs/decisions/one-round-trip.md). In order:
+ * 1. `authenticate` remembers whose the key was, calls `onExpected` with that, and reads the key all the same.
+ * 2. `beginAs` takes the point and makes a context with an `accepted` that is pending. Its `start` has both.
+ * 3. `begin`, which the API gave (rest/index.ts), runs the operation with that context and keeps what comes of it, `passed`. A read that is
+ *    one command is sent now; whatever does more, and the answer, waits for `accepted` (operations/run.ts).
+ * 4. The key has been read. If its caller is the expected one, `accept` resolves `accepted`, and the result is the same context: by that
+ *    the API knows that `passed` is the answer.
+ * 5. Otherwise `drop` rejects `accepted` and gives the point back, and the request begins again with a context of its own, or has its 401.
  */
 export function createOpenContext(options: ContextOptions): OpenContext<DataContext> {
   const { plans, onUnknownPlan } = options;

@@ -212,7 +212,7 @@ export type Read = (
   context: CallContext,
 ) => Promise<Written | undefined>;
 
-/** The fast read of a selection of a root field; undefined if only the resolver can answer it. */
+/** The fast read of a selection of a root field, which its resolver has from stored/derived.ts; undefined if only the resolver can answer it. */
 export function readOf(field: Field, selected: readonly Selected[], onFastRead: OnFastRead): Read | undefined {
   const read = (field.extensions.fastReadOf as FastReadOf | undefined)?.(selected);
   if (!read) return undefined;

@@ -1,4 +1,5 @@
-import { checkIdempotencyKey, createIdempotentWrite } from '../tenant/idempotency';
+import { createIdempotentWrite } from '../tenant/idempotency';
+import { checkIdempotencyKey } from '../errors/idempotencyKey';
 import type { OrganisationDataCache } from '../tenant/organisationDataCache';
 import type { UnitOfWork } from '../tenant/unitOfWork';
 import type { Writer as DataWriter } from '../tenant/slots';

@@ -2,7 +2,6 @@ import { type ClientSession, type Model, Schema, trusted } from 'mongoose';
 import { digestOf } from '../auth/digest';
 import {
   type Asked,
-  checkIdempotencyKey,
   fingerprintOf,
   refuseRival,
   REPLAY_SECONDS,
@@ -11,6 +10,7 @@ import {
   stillRunning,
 } from '../tenant/idempotency';
 import { AppError } from '../errors';
+import { checkIdempotencyKey } from '../errors/idempotencyKey';
 import { required, ROW, type RowOf } from './schemas';
 
 /* What operators create with an Idempotency-Key is created once (docs/decisions/operator-api.md). */

@@ -18,7 +18,7 @@ import {
 import { isLargePage } from '../admission/requestQueue';
 import type { Answer, Run, Runner } from '../operations/runner';
 import { everyField, type Field } from '../operations/selection';
-import { entityTag, matchesTag, objectTag, versionRequired } from '../schema/entityTags';
+import { entityTag, matchesTag, objectTag, requireVersion } from '../schema/entityTags';
 import { createWriteHint } from './writeHint';
 import {
   argumentReader,
@@ -104,9 +104,10 @@ export function createRestApi(options: RestOptions): (exchange: Exchange) => Pro
     const runFor = async (context: CallContext) => {
       context.authorise(operation);
       const args = await step.read(exchange, match.params);
-      const included = includedIn(args);
+      // only a query is sure to have parameters by these names: of a write, they may be members of one's own
+      const included = step.isQuery ? includedIn(args) : [];
       for (const include of operation.rest.includes) if (included.includes(include.name)) context.authorise(include);
-      if (included.length > 0 || isLargePage(args)) {
+      if (included.length > 0 || (step.isQuery && isLargePage(args))) {
         await context.accepted;
         await exchange.queue.take(exchange, 'page');
       }
@@ -123,7 +124,7 @@ export function createRestApi(options: RestOptions): (exchange: Exchange) => Pro
     const { text, next, isWhole } = await (expected?.context === context ? expected.passed : runFor(context));
     const status = context.isExisting ? 200 : operation.rest.status;
     const created = step.location === undefined ? undefined : base + step.location;
-    await answer(exchange, operation, { status, body: text, next: next ?? undefined, created, isWhole }, options);
+    await answer(exchange, step, { status, body: text, next: next ?? undefined, created, isWhole }, options);
   };
 }
 
@@ -193,11 +194,18 @@ function stepsOf(runner: Runner) {
       };
       const location = locationOf(operation, runner.schemas.operations);
       const read = argumentReader(operation, field, checks);
-      const mayBegin = plain.read !== undefined && readsOneObject(operation);
-      return [operation, { read, run, mayBegin, location }] as const;
+      const readsOne = readsOneObject(operation);
+      const mayBegin = plain.read !== undefined && readsOne;
+      const hasTag = hasEntityTag(operation);
+      return [
+        operation,
+        { read, run, mayBegin, location, readsOne, hasTag, isQuery: operation.kind === 'Query' },
+      ] as const;
     }),
   );
 }
+
+type Step = Pick<ReturnType<ReturnType<typeof stepsOf>['get']> & object, 'readsOne' | 'hasTag' | 'isQuery'>;
 
 /** The method to look up; HEAD is handled as GET. */
 function methodOf({ request: { method = '' } }: Exchange): string {
@@ -220,7 +228,7 @@ interface RestAnswer {
 
 async function answer(
   exchange: Exchange,
-  operation: RestOperation,
+  { readsOne, hasTag, isQuery }: Step,
   { status, body, next, isWhole, created }: RestAnswer,
   { publicUrl = '', compresses }: Pick<RestOptions, 'publicUrl' | 'compresses'>,
 ): Promise<void> {
@@ -229,15 +237,16 @@ async function answer(
   if (status === 202) response.setHeader('Retry-After', POLL_AFTER);
   if (next !== undefined) setLink(response, `${publicUrl}${path}${withCursor(search, next)}`);
   // an ETag covers the object alone, so an answer with included relations has none; nor has one that does not tell all of it
-  const tag = isWhole && hasEntityTag(operation) ? objectTag(body) : undefined;
-  if (readsOneObject(operation)) versionRequired({ ifMatch: request.headers['if-match'] })(() => tag);
+  const tag = isWhole && hasTag ? objectTag(body) : undefined;
+  // its form was checked with the parameters
+  if (readsOne) requireVersion({ ifMatch: request.headers['if-match'] }, () => tag);
   if (tag !== undefined) response.setHeader('ETag', tag);
-  if (tag !== undefined && readsOneObject(operation)) {
+  if (tag !== undefined && readsOne) {
     response.setHeader('Cache-Control', 'private, no-cache');
     if (isCurrent(exchange, tag)) return;
   }
   const bytes = bytesOf(body);
-  if (request.method !== 'HEAD') exchange.bodies.holdAnswer(exchange, bytes.length, operation.kind === 'Query');
+  if (request.method !== 'HEAD') exchange.bodies.holdAnswer(exchange, bytes.length, isQuery);
   send(exchange, status, JSON_TYPE, compresses ? await compress(exchange, bytes) : bytes);
 }
 

@@ -1,9 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import { getNamedType, type GraphQLArgument, type GraphQLField, isRequiredArgument } from 'graphql';
 import { type Fault, invalidRequest, shorten } from '../errors';
+import { idempotencyKeyFault } from '../errors/idempotencyKey';
 import { BODY_LIMIT, BULK_BODY_LIMIT, checkBodyHeaders, readJson } from '../http/body';
 import type { Exchange } from '../http/exchange';
-import { requireAcceptsJson } from '../http/requestHead';
+import { headerOf, requireAcceptsJson } from '../http/requestHead';
 import type { ArgumentChecks } from '../operations/argumentChecks';
 import type { Field } from '../operations/selection';
 import { normaliseKeys } from '../schema/callerKeys';
@@ -117,7 +118,7 @@ function parameterReader(
   args: readonly GraphQLArgument[],
   checks: ArgumentChecks,
 ): (params: Readonly<Record<string, string>>, exchange: Exchange) => Arguments {
-  const { rest, takesIfMatch } = operation;
+  const { rest, kind, takesIfMatch } = operation;
   const isRead = readsOneObject(operation);
   const schemas = new Map(
     args.filter(({ name }) => !isInBody(rest, name)).map((argument) => [argument.name, parameterSchema(argument)]),
@@ -137,6 +138,9 @@ function parameterReader(
     if (sent !== undefined && takesIfMatch) args[IF_MATCH] = sent;
     const badVersion = sent !== undefined && isRead ? ifMatchFault(sent) : undefined;
     if (badVersion) faults.push(badVersion);
+    const key = kind === 'Mutation' ? headerOf(request.headers, 'idempotency-key') : undefined;
+    const badKey = key === undefined ? undefined : idempotencyKeyFault(key);
+    if (badKey) faults.push(badKey);
     const parameterFaults = checks.parameters(normaliseKeys(INCLUDE in args ? withoutInclude(args) : args));
     for (const fault of [...parameterFaults, ...includeFaults(args, operation)]) {
       if (!faults.some((other) => other.parameter === fault.parameter)) faults.push(withListHint(fault, args));

@@ -133,14 +133,19 @@ export type RequireVersion = (tag: () => string | undefined) => void;
 export function versionRequired({ ifMatch, ifNoneMatch }: Conditions): RequireVersion {
   const fault = ifMatch == null ? undefined : ifMatchFault(ifMatch);
   if (fault) throw invalidRequest([fault]);
-  const isAny = ifMatch == null || trimmed(ifMatch) === '*';
-  if (isAny && ifNoneMatch === undefined) return () => undefined;
-  return (tagOfObject) => {
-    const tag = tagOfObject();
-    if (!isAny && (tag === undefined || !tagsIn(ifMatch).has(tag)))
-      throw new AppError('precondition_failed', tag === undefined ? WITHOUT_TAG : STALE);
-    if (tag !== undefined && matchesTag(ifNoneMatch, tag)) throw new AppError('precondition_failed', NAMED_BY_NONE);
+  return (tag) => {
+    requireVersion({ ifMatch, ifNoneMatch }, tag);
   };
+}
+
+/** The same for an If-Match whose form has been checked. @throws AppError precondition_failed */
+export function requireVersion({ ifMatch, ifNoneMatch }: Conditions, tagOfObject: Parameters<RequireVersion>[0]): void {
+  const isAny = ifMatch == null || trimmed(ifMatch) === '*';
+  if (isAny && ifNoneMatch === undefined) return;
+  const tag = tagOfObject();
+  if (!isAny && (tag === undefined || !tagsIn(ifMatch).has(tag)))
+    throw new AppError('precondition_failed', tag === undefined ? WITHOUT_TAG : STALE);
+  if (tag !== undefined && matchesTag(ifNoneMatch, tag)) throw new AppError('precondition_failed', NAMED_BY_NONE);
 }
 
 /** The details of precondition_failed. */

@@ -12,6 +12,7 @@ import { type Filter, ID, SPANS } from '../schema/filters';
 import { MAY_BE_EMPTY } from '../schema/jsonSchema';
 import { filteredPair } from '../schema/metadata';
 import { published } from '../schema/model';
+import type { Resource, Row } from './resource';
 import { emailConditions, searchConditions } from './search';
 
 /* Lists and reads of all resources. */
@@ -19,10 +20,13 @@ import { emailConditions, searchConditions } from './search';
 /** The part of a request's context that reads rows. */
 export type RowReader = Pick<DataContext, 'data' | 'holdRows' | 'isGone' | 'noteInvalid'>;
 
+/** A collection with lists: of a resource. */
+export type Listed<T extends Row = Row> = Collection<T> & Pick<Resource, 'stored'>;
+
 /** A page of a resource, whose root field has the name of its collection. */
-export function listPage<T extends { _id: string }>(
+export function listPage<T extends Row>(
   reader: RowReader,
-  collection: Collection<T>,
+  collection: Listed<T>,
   args: ListArguments & Readonly<Record<string, unknown>>,
   projection: Projection = WITHOUT_SEARCH,
   filters?: readonly Filter[],
@@ -33,9 +37,9 @@ export function listPage<T extends { _id: string }>(
 }
 
 /** The same page as JSON text. @throws UnsupportedValue if it cannot be written from the bytes of its rows */
-export function listPageText<T extends { _id: string }>(
+export function listPageText<T extends Row>(
   data: OrganisationData,
-  collection: Collection<T>,
+  collection: Listed<T>,
   args: ListArguments & Readonly<Record<string, unknown>>,
   projection: Projection,
   writer: PageWriter,
@@ -49,9 +53,9 @@ export function listPageText<T extends { _id: string }>(
   );
 }
 
-function pageRequest<T extends { _id: string }>(
+function pageRequest<T extends Row>(
   data: OrganisationData,
-  collection: Collection<T>,
+  collection: Listed<T>,
   args: ListArguments & Readonly<Record<string, unknown>>,
   projection: Projection,
   filters = published.filtersOf(collection.name),
@@ -69,9 +73,9 @@ function pageRequest<T extends { _id: string }>(
 }
 
 /** The parts of a list request that its cursors are bound to. */
-export function listRequest<T extends { readonly _id: string }>(
+export function listRequest<T extends Row>(
   data: OrganisationData,
-  collection: Collection<T>,
+  collection: Listed<T>,
   args: ListArguments & Readonly<Record<string, unknown>>,
   filters: readonly Filter[],
 ): Omit<ListRequest, 'conditions' | 'filters'> & { readonly filters: ActiveFilters } {
@@ -79,15 +83,10 @@ export function listRequest<T extends { readonly _id: string }>(
     organisationId: data.organisationId,
     operation: collection.name,
     args,
-    unique: uniqueMember(collection),
+    unique: collection.stored.unique,
     times: collection.times,
     filters: activeFilters(args, filters),
   };
-}
-
-function uniqueMember({ indexes }: Pick<Collection<{ readonly _id: string }>, 'indexes'>): string | undefined {
-  const index = indexes.find(({ options }) => options?.unique === true);
-  return index && Object.keys(index.on)[0];
 }
 
 /** An object by id. @throws AppError not_found for the `name`, the same for another organisation's objects as for nonexistent ones */

@@ -6,7 +6,7 @@ import type { OrganisationData } from '../tenant/organisationData';
 import { DEFAULT_LIMIT, firstPage, type ListArguments, type Page } from '../tenant/pagination';
 import { parentFilter } from '../schema/filters';
 import { published } from '../schema/model';
-import { listPage, listRequest, type RowReader } from './collection';
+import { type Listed, listPage, listRequest, type RowReader } from './collection';
 import type { Row } from './resource';
 
 /*
@@ -42,7 +42,7 @@ const loaders = new WeakMap<OrganisationData, Map<string, Loader>>();
 
 export async function listOfParent(
   reader: RowReader,
-  collection: Collection<Row>,
+  collection: Listed,
   parent: Parent,
   parentId: string,
   args: ListArguments,

@@ -36,15 +36,18 @@ export type OnCommitted = (count: number, time: mongo.Timestamp | undefined) => 
  * @throws AppError unavailable while too many changes wait to be recorded as events
  */
 export async function runAdmitted<T>(
-  { data, events }: Pick<DataContext, 'data' | 'events'>,
+  context: Pick<DataContext, 'data' | 'events'>,
   most: number,
   run: (onCommitted: OnCommitted) => Promise<T>,
 ): Promise<T> {
+  const { data } = context;
   const { organisationId: id } = data;
   const queue = queueOf(data);
   const ownWaiting = (): number => sum(queue.byOrganisation.get(id));
   const hasRoom = (): boolean => ownWaiting() < MAX_WAITING - queue.count;
   if (!hasRoom()) {
+    // made when it is asked for
+    const { events } = context;
     const recorded = events ? await events.recordedAt() : 'off';
     if (recorded) forgetRecorded(queue, recorded);
   }

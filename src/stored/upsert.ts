@@ -113,6 +113,7 @@ async function storeElements(
     // of the last run of the work, which is the one that was committed
     let stored = 0;
     let committed: ClientSession | undefined;
+    // with an Idempotency-Key it is the `write` of tenant/idempotency.ts
     const result = await context.write(
       async (session, now) => {
         const steps = await applyElements(context, spec, validated, { session, now, dryRun, isAtomic });

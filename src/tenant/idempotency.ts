@@ -8,8 +8,8 @@ import { stampedWrite } from './openWrites';
 import type { OrganisationData } from './organisationData';
 import type { UnitOfWork } from './unitOfWork';
 import type { Writer } from './slots';
-import { AppError, invalidRequest } from '../errors';
-import { DAY, IDEMPOTENCY_KEY_FORM } from '../units';
+import { AppError } from '../errors';
+import { DAY } from '../units';
 
 /** The first answer to a write with an Idempotency-Key, stored in the organisation's database. */
 interface IdempotencyRecord {
@@ -32,19 +32,11 @@ export const idempotencyRecords: Collection<IdempotencyRecord> = {
   restriction: 'none',
 };
 
-/** @throws AppError invalid_request if a key is empty, longer than 255 characters, or not visible ASCII. */
-export function checkIdempotencyKey(key: string): string {
-  if (IDEMPOTENCY_KEY_FORM.test(key)) return key;
-  throw invalidRequest([
-    { parameter: 'Idempotency-Key', code: 'format', detail: 'must be 1 to 255 visible ASCII characters' },
-  ]);
-}
-
 export interface IdempotentCall extends Asked {
   /** Id of the caller's API key. */
   readonly keyId: string;
   readonly by: Writer;
-  /** @see checkIdempotencyKey */
+  /** Without a fault. */
   readonly idempotencyKey: string;
   readonly onReplay: () => void;
 }

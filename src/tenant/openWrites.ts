@@ -48,7 +48,10 @@ export async function stampedWrite<T>(
   options: StampedOptions,
 ): Promise<T> {
   const { writes, by, upload, dryRun = false, makesRoom = false } = options;
-  if (dryRun) return data.transaction((session) => work(session, new Date(data.now())), options);
+  if (dryRun) {
+    await data.prepare(writes);
+    return data.transaction((session) => work(session, new Date(data.now())), options);
+  }
   if (!makesRoom) await data.requireRoom(upload);
   // all collections at once, and before the row is taken, since a taken row must not wait for them
   await data.prepare([...writes, openWrites]);
@@ -56,7 +59,7 @@ export async function stampedWrite<T>(
   const slot = await slots.begin();
   try {
     const result = await data.transaction(async (session) => {
-      const now = await slots.commit(slot, by, session);
+      const now = await slots.stamp(slot, by, session);
       if (!now) {
         await data.requireOpen();
         throw new AppError('unavailable', 'This write took too long; nothing was stored.', {

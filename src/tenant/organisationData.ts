@@ -318,9 +318,8 @@ export class OrganisationData implements Pauses {
     return this.#loader<T, WantedRow>('nested', definition, projection).load(wanted);
   }
 
-  /** Creates the collections that `work` writes, then runs it in a transaction, and again after a conflict. */
+  /** Runs work in a transaction, and again after a conflict. What it writes must be there: see {@link prepare}. */
   async transaction<T>(work: (session: ClientSession) => Promise<T>, { writes, rows = 1 }: UnitOptions): Promise<T> {
-    await this.prepare(writes);
     const result = await this.#widening.runWidening(writes, () => this.#transactions(() => this.open.transact(work)));
     this.wrote(writes, rows);
     return result;

@@ -99,10 +99,11 @@ export function createSlots(rows: mongo.Collection<OpenWrite>, { client, whileWr
       }
     },
     /**
-     * Ends a write in its transaction. Resolves with the server's time, which is no earlier than anything that a reader saw before the row
-     * was there; undefined if the row is gone, and the write must then store nothing. Called before any other write of the transaction.
+     * Notes in the transaction of a write that it ends, as the first thing that it writes. Resolves with the server's time, the stamp of
+     * its objects, which is no earlier than anything that a reader saw before the row was there; undefined if the row is gone, and the write
+     * must then store nothing.
      */
-    async commit({ _id, since }: TakenSlot, by: Writer, session: mongo.ClientSession): Promise<Date | undefined> {
+    async stamp({ _id, since }: TakenSlot, by: Writer, session: mongo.ClientSession): Promise<Date | undefined> {
       const ended = { $set: { since: null, by }, $currentDate: { used: true } } as const;
       const options = { session, returnDocument: 'after', projection: { used: 1 } } as const;
       const { used } = (await rows.findOneAndUpdate({ _id, since }, ended, options)) ?? {};

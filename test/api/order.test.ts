@@ -41,6 +41,11 @@ const STAGES: readonly Readonly<Record<string, Rule>>[] = [
   },
   {
     parameter: { status: 400, code: 'invalid_request', breaks: (draft) => (draft.search = '?nothing=1') },
+    retry: {
+      status: 400,
+      code: 'invalid_request',
+      breaks: (draft) => (draft.headers['idempotency-key'] = 'with a space'),
+    },
     json: { status: 400, code: 'invalid_request', breaks: (draft) => (draft.body = draft.body?.replace('}', ',')) },
   },
   {
@@ -70,8 +75,8 @@ const read = (): Draft => ({
   key: new Set(),
 });
 
-/** Rules about bodies, which reads do not have, as writes have no object; malformed JSON cannot break a 422 rule too. */
-const BODY_RULES = ['type', 'size', 'json', 'body'];
+/** Rules about writes, which reads do not have, as writes have no object; malformed JSON cannot break a 422 rule too. */
+const WRITE_RULES = ['type', 'size', 'retry', 'json', 'body'];
 
 const PAIRS = STAGES.flatMap((stage, at) =>
   STAGES.slice(at + 1).flatMap((later) =>
@@ -81,7 +86,7 @@ const PAIRS = STAGES.flatMap((stage, at) =>
   ),
 ).filter(
   ({ first, second }) =>
-    !(second === 'object' && BODY_RULES.includes(first)) && !(first === 'json' && second === 'body'),
+    !(second === 'object' && WRITE_RULES.includes(first)) && !(first === 'json' && second === 'body'),
 );
 
 /** By plan, and whether they are suspended. */

@@ -75,6 +75,7 @@ export async function store(
     for (let start = 0; start < rows.length; start += 500) {
       const batch = rows.slice(start, start + 500);
       const options = { writes: kind.writes, rows: batch.length };
+      await data.prepare(kind.writes);
       await data.transaction((session) => kind.store(data, batch, session), options);
     }
   }

@@ -64,11 +64,11 @@ writeFileSync(
    }
    extend type Mutation {
      "Change a task."
-     update_task("Id." id: ID!, "Steps." steps: [TaskStepInput!] @constraint(max_items: 5)): Task
+     update_task("Id." id: ID!, "Steps." steps: [TaskStepInput!] @constraint(max_items: 5), "Who else." include: String @constraint(max_length: 9)): Task
        @rest(method: PATCH, path: "/tasks/:id") @access(scope: TASKS_WRITE)
    }
    "A task." type Task @stored(collection: "tasks") {
-     "Id." id: ID! "Steps." steps: [TaskStep!] "When it was created." created_at: DateTime! "When it last changed." updated_at: DateTime!
+     "Id." id: ID! "Steps." steps: [TaskStep!] "Who else." include: String "When it was created." created_at: DateTime! "When it last changed." updated_at: DateTime!
    }
    "Tasks." type TaskPage { "Tasks." data: [Task!]! "More." has_more: Boolean! "Cursor." next_cursor: String }
    "Step." type TaskStep { "Id." id: ID! "Place." position: Int! "Title." title: String! "When." at: DateTime "How long." minutes: Int! @default(value: 5) }
@@ -77,7 +77,13 @@ writeFileSync(
 const TIME = '1996-07-04T00:00:00.000Z';
 writeFileSync(
   join(folder, 'examples', 'tasks.json'),
-  JSON.stringify({ id: '0b5c3d1e-52d4-5b0a-9f7e-3a1c5e7d9b11', steps: null, created_at: TIME, updated_at: TIME }),
+  JSON.stringify({
+    id: '0b5c3d1e-52d4-5b0a-9f7e-3a1c5e7d9b11',
+    steps: null,
+    include: null,
+    created_at: TIME,
+    updated_at: TIME,
+  }),
 );
 writeFileSync(
   join(folder, 'contacts.graphql'),

@@ -8,6 +8,7 @@ import { listOfParent } from '../../src/stored/parentList';
 import { buildSchemas } from '../../src/operations/build';
 import type { Filter } from '../../src/schema/filters';
 import { published, SchemaModel } from '../../src/schema/model';
+import type { StoredType } from '../../src/schema/storedTypes';
 import { read } from '../docs/markdown';
 import { emptyRows } from '../support/emptyRows';
 
@@ -20,7 +21,10 @@ interface Row {
   readonly _id: string;
 }
 
-const collectionOf = (name: string) => defineCollection<Row>(name, [], ['created_at' as never]);
+const collectionOf = (name: string) => ({
+  ...defineCollection<Row>(name, [], ['created_at' as never]),
+  stored: {} as StoredType,
+});
 
 describe('a list of a parent', () => {
   /** The conditions of its page after a cursor that the given list made. */

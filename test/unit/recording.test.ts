@@ -3,6 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import pino from 'pino';
 import type { Exchange } from '../../src/http/exchange';
 import { createRecording } from '../../src/gateway/recording';
+import { operationLabel } from '../../src/metrics';
 import type { UsageEntry } from '../../src/organisations/keyUsage';
 
 type Log = Partial<Exchange['log']>;
@@ -20,12 +21,13 @@ afterEach(() => jest.useRealTimers());
 const counted: (readonly UsageEntry[])[] = [];
 
 function recordingTo(logger: unknown): (statusCode: number, log: Log, ms?: number) => () => Promise<void> {
-  const metrics = new Proxy({}, { get: () => () => undefined });
+  const operation = operationLabel(['quotes']);
+  const metrics = new Proxy({}, { get: (_, name) => (name === 'operationLabel' ? operation : () => undefined) });
   const control = {
     usage: { add: (entries: readonly UsageEntry[]) => (counted.push(entries), never) },
     requests: { add: () => never },
   };
-  const options = { control, metrics, logger, operations: ['quotes'], knownKey: () => undefined, logs: true };
+  const options = { control, metrics, logger, knownKey: () => undefined, logs: true };
   const recording = createRecording(options as unknown as Options);
   return (statusCode, log, ms = 0) => {
     const response = Object.assign(new EventEmitter(), { statusCode, writableFinished: true });

@@ -75,9 +75,14 @@ test('so it is where a type has no bulk call, and a PATCH fills in what has a de
   const refused = await caller.patch(`/tasks/${_id}`, { steps: [{ title: 'Saw' }, { minutes: 1 }] });
   expect([refused.status, pointed(refused.body)]).toEqual([422, ['required /steps/1/title']]);
   const step = { title: 'Saw', at: '2026-11-29T10:00:00.000Z' };
-  const { status, body } = await caller.patch(`/tasks/${_id}`, { steps: [step] });
-  expect([status, body.steps]).toEqual([200, [{ id: expect.any(String), position: 0, minutes: 5, ...step }]]);
-  const { body: again } = await caller.patch(`/tasks/${_id}`, { steps: [step] });
+  // on a read, `include` is a parameter
+  const { status, body } = await caller.patch(`/tasks/${_id}`, { steps: [step], include: 'Ada' });
+  expect([status, body.include, body.steps]).toEqual([
+    200,
+    'Ada',
+    [{ id: expect.any(String), position: 0, minutes: 5, ...step }],
+  ]);
+  const { body: again } = await caller.patch(`/tasks/${_id}`, { steps: [step], include: 'Ada' });
   expect(again).toEqual(body);
 });
 
