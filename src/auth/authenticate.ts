@@ -247,7 +247,7 @@ function ownerOf({ _id: key, organisation }: ApiKey): Pick<Refusal, 'owner'> {
 function toPrincipal(key: ApiKey): KeyPrincipal {
   return {
     kind: 'key',
-    organisation: key.organisation,
+    organisation: organisationOf(key),
     scopes: new Set(key.scopes),
     key: {
       id: key._id,
@@ -258,6 +258,13 @@ function toPrincipal(key: ApiKey): KeyPrincipal {
       customerIds: key.restricted?.customer_ids,
     },
   };
+}
+
+/** A key's copy of its organisation. Rows from before 0.9 may lack the state, as those of organisations may; they count as active. */
+function organisationOf({ organisation }: ApiKey): Organisation {
+  return (organisation as Partial<Organisation>).state === undefined
+    ? { ...organisation, state: 'active' }
+    : organisation;
 }
 
 /** @throws AppError organisation_suspended unless the organisation's state allows requests; unavailable while it is being moved */
