@@ -246,7 +246,10 @@ export function createWaiting({ streams, logger, payEvery }: WaitingOptions) {
         if (hasStopped() || over.aborted) return;
         if (await look()) return;
         // no change stream notifies it
-        if (!isListening) void pause().then(() => wake(true));
+        if (!isListening)
+          void pause().then(() => {
+            wake(true);
+          });
         if (!(await woken) || hasStopped()) return;
       } finally {
         ended.abort();

@@ -25,6 +25,16 @@ test('the operations for users are those of the settings page, and have no REST 
   expect(userOperations).toHaveLength(31);
 });
 
+/** The answer to a call, and the commands that were sent meanwhile; again if the gateway's maintenance of indexes sent some as well. */
+async function asked(operation: (typeof userOperations)[number], args: Record<string, unknown>) {
+  for (let left = 5; ; left -= 1) {
+    gateway.commands.length = 0;
+    const answer = await caller.graphql(documentOf(operation), args, SAME_ID);
+    const sent = gateway.commands.map(({ name, collection }) => `${name} ${collection}`);
+    if (sent.length === 1 || left === 0) return { answer, sent };
+  }
+}
+
 describe('a key with every scope', () => {
   test.each(userOperations)(
     'may not call $name, and is rejected before arguments are checked or data are read',
@@ -32,13 +42,11 @@ describe('a key with every scope', () => {
       await caller.get('/me');
       const answers = new Set<string>();
       for (const args of [userArguments(operation, key.id), userArguments(operation, 'no-uuid')]) {
-        gateway.commands.length = 0;
-        const answer = await caller.graphql(documentOf(operation), args, SAME_ID);
+        const { answer, sent } = await asked(operation, args);
         expect(answer.status).toBe(200);
         expect(answer.body.data[operation.name]).toBeNull();
         expect(answer.body.errors).toMatchObject([{ extensions: { code: 'forbidden', status: 403 } }]);
         answers.add(JSON.stringify(seen(answer)));
-        const sent = gateway.commands.map(({ name, collection }) => `${name} ${collection}`);
         expect(sent).toEqual(['find api_keys']);
       }
       expect(answers.size).toBe(1);
