@@ -193,6 +193,5 @@ type Open = NonNullable<Awaited<ReturnType<BrowserSessions['find']>>>;
 function chosenIn({ scope, mode, lifetime }: Form): Choices {
   const scopes = [scope].flat().filter((name): name is Scope => typeof name === 'string' && isScope(name));
   const days = LIFETIMES.find(([value]) => value === lifetime)?.[0] ?? '90';
-  // without a choice the one that does no harm
-  return { scopes, mode: mode === 'live' ? 'live' : 'test', lifetime: days };
+  return { scopes, mode: mode === 'test' ? 'test' : 'live', lifetime: days };
 }
