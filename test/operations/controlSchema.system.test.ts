@@ -122,10 +122,12 @@ test('on a database of the version before, a start adds indexes once; doctor cha
 
     await changesNothing();
     await changesNothing('--rows');
-    expect(await checkOf(cli, 'control database')).toEqual({
-      name: 'control database',
+    expect(await checkOf(cli, 'control database')).toMatchObject({
       ok: true,
-      detail: `${cli.controlDatabase} lacks audit_events: ${added}, which the first gateway or command of this version creates`,
+      // after what it says if other tests' control databases are on the same server
+      detail: expect.stringContaining(
+        ` lacks audit_events: ${added}, which the first gateway or command of this version creates`,
+      ) as unknown,
     });
     expect(await checkOf(cli, 'control schema')).toMatchObject({
       ok: true,

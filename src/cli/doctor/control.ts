@@ -16,14 +16,15 @@ export function checkControl({ store: { databases }, fix }: DoctorContext): Prom
     const schema = await readSchema(control);
     const meant = await controlsMeant(databases);
     const missing = schema ? await missingIndexes(control, fix) : [];
-    // what a database lacks is of no interest if another one was meant
-    if (meant.length > 0) return mistyped(control.name, meant);
+    const isLacking = missing.length > 0 && !fix;
+    const lacks = `lacks ${missing.join(', ')}`;
+    const created = `${lacks}, which the first gateway or command of this version creates`;
+    if (meant.length > 0) return mistyped(control.name, meant, isLacking ? `; it ${created}` : '');
     if (!schema) return `${control.name} is new: the first gateway or command creates its collections`;
     if (missing.length === 0) return `${control.name} has every index`;
     if (fix) return `created ${missing.join(', ')}`;
-    const lacks = `${control.name} lacks ${missing.join(', ')}`;
-    if (!schema.hasIndexes) return `${lacks}, which the first gateway or command of this version creates`;
-    throw new Error(lacks);
+    if (!schema.hasIndexes) return `${control.name} ${created}`;
+    throw new Error(`${control.name} ${lacks}`);
   });
 }
 
@@ -38,11 +39,11 @@ async function missingIndexes(control: Connection, fix: boolean): Promise<string
   return names;
 }
 
-/** A warning: the control database is empty beside one with organisations. */
-function mistyped(name: string, meant: readonly string[]): CheckResult {
+/** A warning: the control database is empty beside one with organisations. `more` ends the sentence. */
+function mistyped(name: string, meant: readonly string[], more: string): CheckResult {
   const [likely = ''] = meant;
   return {
-    detail: `${name} has no organisation, and ${listed(meant)} on the same servers ${meant.length === 1 ? 'has' : 'have'} some`,
+    detail: `${name} has no organisation, and ${listed(meant)} on the same servers ${meant.length === 1 ? 'has' : 'have'} some${more}`,
     fix: `set CONTROL_DATABASE=${likely}, unless ${name} is meant to be a new one`,
   };
 }
