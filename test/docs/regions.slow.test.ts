@@ -8,7 +8,7 @@ import { cleanUp } from '../../faults/cleanup';
 import { freePort, startProcess } from '../../faults/processes';
 import { raw } from '../api/http/raw';
 import { eventually } from '../api/http/eventually';
-import { findProgram } from '../support/programs';
+import { describeWith, findProgram } from '../support/programs';
 import { blocksOf } from './markdown';
 
 /* The guide's configuration of nginx for two regions. */
@@ -22,8 +22,7 @@ async function startRegion(name: string): Promise<{ port: number; close: () => v
   return { port: (server.address() as AddressInfo).port, close: () => server.close() };
 }
 
-// CI's machines have it, and images that lack it need not get it for one sample
-(findProgram('nginx') ? describe : describe.skip)('nginx before two regions', () => {
+describeWith(findProgram('nginx'), 'apt-get install nginx')('nginx before two regions', () => {
   test('sends each key to its region, over all APIs, and serves nothing else', async () => {
     const [eu, us, port] = [await startRegion('eu'), await startRegion('us'), await freePort()];
     const { text } = blocksOf('docs/guides/sharding.md').find(({ language }) => language === 'nginx')!;
