@@ -127,7 +127,7 @@ export async function oldestInLog(client: mongo.MongoClient): Promise<mongo.Time
   const log = client.db('local').collection('oplog.rs');
   const first = await log
     .findOne({}, { sort: { $natural: 1 }, projection: { ts: 1 } })
-    // only a metric
+    // only for a metric and for doctor
     .catch(() => null);
   return (first as { ts?: mongo.Timestamp } | null)?.ts;
 }

@@ -18,12 +18,12 @@ export function checkControl({ store: { databases }, fix }: DoctorContext): Prom
     const missing = schema ? await missingIndexes(control, fix) : [];
     const isLacking = missing.length > 0 && !fix;
     const lacks = `lacks ${missing.join(', ')}`;
-    const created = `${lacks}, which the first gateway or command of this version creates`;
-    if (meant.length > 0) return mistyped(control.name, meant, isLacking ? `; it ${created}` : '');
+    const lacksForNow = `${lacks}, which the first gateway or command of this version creates`;
+    if (meant.length > 0) return mistyped(control.name, meant, isLacking ? `; it ${lacksForNow}` : '');
     if (!schema) return `${control.name} is new: the first gateway or command creates its collections`;
     if (missing.length === 0) return `${control.name} has every index`;
     if (fix) return `created ${missing.join(', ')}`;
-    if (!schema.hasIndexes) return `${control.name} ${created}`;
+    if (!schema.hasIndexes) return `${control.name} ${lacksForNow}`;
     throw new Error(`${control.name} ${lacks}`);
   });
 }
