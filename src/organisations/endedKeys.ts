@@ -3,7 +3,7 @@ import { HOUR } from '../units';
 import { stateCondition } from './keyDocuments';
 import type { ControlModels } from './models';
 
-/* Keys that have ended (docs/decisions/bounded-control-data.md); an index deletes them 90 days after their end. */
+/* Keys that have ended, that is expired or been revoked (docs/decisions/bounded-control-data.md); an index deletes them 90 days later. */
 
 /** Revoked keys kept per organisation, and as many expired ones; the longest ended go first. */
 export const MAX_ENDED_KEYS = 1000;
@@ -11,6 +11,7 @@ export const MAX_ENDED_KEYS = 1000;
 const AT_ONCE = 100;
 /** A key that ended within this time, in milliseconds, may be active by the clock of another gateway. */
 const MAX_CLOCK_DIFFERENCE = HOUR;
+/** Earlier than every date: a range from it on matches dates alone, which null is not. */
 const LONG_AGO = new Date(0);
 
 /** Matches active keys, and those that ended so lately that another gateway may still accept them. */

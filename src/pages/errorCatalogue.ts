@@ -5,6 +5,7 @@ import { exampleOf, graphqlExampleOf, isRestCode, type RestCode, restError } fro
 import { html, type Html, withCode } from './html';
 import { ownPolicy, type Page } from './page';
 import { sideLinks, sideList } from './sideList';
+import { statusPill } from './statusPill';
 
 const CODES = Object.keys(ERROR_CODES) as ErrorCode[];
 const ERRORS = '/errors';
@@ -34,9 +35,9 @@ export const errorCatalogue: readonly Page[] = [
           <section class="card" aria-label="Codes">
             <ul class="about errors">
               ${CODES.map((code) => {
-                const { title, help } = ERROR_CODES[code];
+                const { status, title, help } = ERROR_CODES[code];
                 return html`<li>
-                  <p>${statusPill(code)} <a href="${addressOf(code)}">${title}</a><br /><code>${code}</code></p>
+                  <p>${statusPill(status)} <a href="${addressOf(code)}">${title}</a><br /><code>${code}</code></p>
                   <p>${withCode(help)}</p>
                 </li> `;
               })}
@@ -49,7 +50,7 @@ export const errorCatalogue: readonly Page[] = [
 ];
 
 function pageOf(code: ErrorCode): Page {
-  const { title, help, retry } = ERROR_CODES[code];
+  const { status, title, help, retry } = ERROR_CODES[code];
   const causes = CAUSES[code] ?? [];
   return {
     ...COMMON,
@@ -63,7 +64,7 @@ function pageOf(code: ErrorCode): Page {
           <section class="card">
             <p class="crumbs"><a href="${ERRORS}">Errors</a></p>
             <h1>${title}</h1>
-            <p>${statusPill(code)} <code>${code}</code></p>
+            <p>${statusPill(status)} <code>${code}</code></p>
             <h2>What it means and what to do</h2>
             <p>${withCode(help)}</p>
             <h2>Retries</h2>
@@ -76,16 +77,15 @@ function pageOf(code: ErrorCode): Page {
   };
 }
 
-function statusPill(code: ErrorCode): Html {
-  const { status } = ERROR_CODES[code];
-  return html`<b class="pill ${status < 500 ? 'warn' : 'bad'}">${status}</b>`;
-}
-
 function list(current?: string): Html {
   return sideList(
     'Errors',
     sideLinks(
-      CODES.map((code) => ({ href: addressOf(code), text: ERROR_CODES[code].title, mark: statusPill(code) })),
+      CODES.map((code) => ({
+        href: addressOf(code),
+        text: ERROR_CODES[code].title,
+        mark: statusPill(ERROR_CODES[code].status),
+      })),
       current,
     ),
   );

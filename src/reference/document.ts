@@ -58,6 +58,7 @@ export function operationsOf({ paths }: OpenApiDocument): readonly Operation[] {
     const { operationId, tags } = operation;
     const [group = ''] = tags;
     const slug = short[at] ?? operationId;
+    // list_messages of two groups may shorten to the same name, which then stays whole
     const isUnique = short.every(
       (other, index) => index === at || other !== slug || all[index]?.operation.tags[0] !== group,
     );
@@ -71,13 +72,13 @@ export function operationsOf({ paths }: OpenApiDocument): readonly Operation[] {
   });
 }
 
-/** The beginning of the summary, or the id in words if that is long: “List orders”. */
+/** The summary up to its first clause (“List orders, newest first” is “List orders”), or the words of the id if that is longer than {@link LONGEST_TITLE}. */
 function titleOf({ summary, operationId }: OpenApiOperation): string {
   const [start = ''] = /^.*?(?=[.:;]|, | in one call| with |$)/s.exec(summary) ?? [];
   return start === '' || start.length > LONGEST_TITLE ? words(operationId) : start.replaceAll('`', '');
 }
 
-/** In characters; in place of a longer one an operation has the words of its id. */
+/** In characters: what fits on one line of the list beside the page. */
 const LONGEST_TITLE = 48;
 
 /** The id without the name of its group: `list` for list_orders, `list-messages` for list_request_messages. */
@@ -117,7 +118,7 @@ export function answersOf(
   ]);
 }
 
-/** The error codes that an answer can have, with what each means. */
+/** The error codes that an answer can have, with what each means: its description has a paragraph for each (openapi/answers.ts). */
 export function codesOf({ description, content = {} }: Answer): readonly (readonly [code: string, text: string])[] {
   const examples = Object.values(content)[0]?.examples ?? {};
   const texts = description.split('\n\n');

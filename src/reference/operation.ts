@@ -2,6 +2,7 @@ import { bodySchema, type OpenApiDocument, type RequestBody } from '../openapi';
 import { COPY, ORIGIN, pre } from '../pages/code';
 import { html, type Html, withCode } from '../pages/html';
 import { LANGUAGES, type SampleRequest } from '../pages/samples';
+import { statusPill } from '../pages/statusPill';
 import { type Answer, answersOf, codesOf, json, type Operation, resolved, scopesOf, textOf, words } from './document';
 import { fieldList, membersOf, prose } from './fields';
 import { methodPill } from './list';
@@ -30,10 +31,10 @@ export function operationText(document: OpenApiDocument, operation: Operation): 
 export const isJson = ({ requestBody, responses }: Pick<Operation, 'requestBody' | 'responses'>): boolean =>
   !sendsFile({ requestBody }) && !JSON.stringify(responses).includes('"*/*"');
 
-/** Shown by web/reference/tryIt.ts. */
+/** Hidden until web/reference/tryIt.ts knows a key, and that it lacks the scopes. */
 export const LACKING: Html = html`<span class="pill warn" data-lacking hidden>Not in your key’s scopes</span>`;
 
-/** The description without the sentence about scopes, and that as chips. */
+/** The description without its last paragraph, which schema/requirements.ts writes about scopes, and that as chips. */
 function described(operation: Operation): readonly [string, Html] {
   // the title says the same
   const description = operation.description.replace(`${operation.title}. `, '');
@@ -95,7 +96,7 @@ function answered(document: OpenApiDocument, operation: Operation): readonly Htm
     const codes = codesOf(answer);
     return html`<details class="error">
       <summary>
-        ${statusPill(status)}
+        ${statusPill(Number(status))}
         <span>${codes.length > 0 ? codes.map(([code]) => code).join(', ') : answer.description}</span>
       </summary>
       ${codes.length === 0 ? prose(answer.description) : codes.map(([code, text]) => html`<p><a href="/errors/${code}">${code}</a>: ${withCode(text)}</p>`)}
@@ -108,7 +109,7 @@ function success(document: OpenApiDocument, status: string, { content = {}, head
   const schema = Object.values(content)[0]?.schema;
   const names = Object.entries(headers);
   return html`<section class="card">
-    <h2>Answer ${statusPill(status)}</h2>
+    <h2>Answer ${statusPill(Number(status))}</h2>
     ${schema === undefined ? html`<p>No body.</p>` : fieldList({ document, isSent: false }, membersOf(document, schema))}
     <details class="headers">
       <summary>${names.length} headers</summary>
@@ -125,12 +126,6 @@ function success(document: OpenApiDocument, status: string, { content = {}, head
   </section>`;
 }
 
-/** A status with the colour of its hundreds. */
-export function statusPill(status: string): Html {
-  const kind = status < '300' ? 'good' : status < '400' ? '' : status < '500' ? 'warn' : 'bad';
-  return html`<b class="pill ${kind}">${status}</b>`;
-}
-
 /** The request as code, the button that opens it as a form, and the example answers. */
 export function operationSamples(document: OpenApiDocument, operation: Operation): Html {
   const request = exampleRequest(document, operation);
@@ -141,7 +136,7 @@ export function operationSamples(document: OpenApiDocument, operation: Operation
   }));
   const answers = answersOf(document, operation).map(([status, answer]) => ({
     id: `status-${status}`,
-    label: statusPill(status),
+    label: statusPill(Number(status)),
     panel: answerExample(status, answer),
   }));
   return html`<aside class="samples" aria-label="Samples">

@@ -47,7 +47,7 @@ export function coalescedReads<T extends { _id: string }>(
 /** A row that a request waits for. */
 export interface WantedRow {
   readonly id: string;
-  /** Counts the bytes of an average row of its piece for the request. @throws AppError if they are too many: the row is not kept, and nothing more is read for the request */
+  /** Counts a row's bytes for the request, estimated as the average of the rows that were read with it. @throws AppError if they are too many: the row is not kept, and nothing more is read for the request */
   readonly hold: Reading['hold'];
 }
 
@@ -100,6 +100,7 @@ export function coalescedRawReads<T extends { _id: string }>(
   const { projection } = options;
   return loaderOf<Buffer>(options, async (ids) => {
     const find = { filter: { _id: anyOf(ids) }, projection, most: ids.length };
+    // places: where each row begins and where it ends, in turn
     const { bytes, places } = requireWhole(await findRaw(collection, find));
     const rows: [string, Buffer][] = [];
     for (let at = 0; at < places.length; at += 2) {

@@ -90,17 +90,13 @@ export async function takeTailLease(
   onTaken: (row: TailRow) => void = () => undefined,
 ) {
   const leases = createLeases(rows, LEASED_FOR, now);
-  const take = () => leases.take(TAIL, { $inc: { generation: 1 } });
-  let row = await take();
-  if (!row) {
-    const other = await readRow(rows);
-    if (other) {
-      onTaken(other);
-      return undefined;
-    }
-    await rows.updateOne(TAIL, { $setOnInsert: NEW_ROW }, { upsert: true });
-    row = await take();
+  const before = await readRow(rows);
+  if (before && before.until.getTime() > now()) {
+    onTaken(before);
+    return undefined;
   }
+  if (!before) await rows.updateOne(TAIL, { $setOnInsert: NEW_ROW }, { upsert: true });
+  const row = await leases.take(TAIL, { $inc: { generation: 1 } });
   if (!row) return undefined;
   const { _id, holder, generation } = row;
   let { at: stored } = row;

@@ -15,8 +15,10 @@ import { type Recorder, createRecorder, type RecorderOptions } from './recorder'
 import { createRestoreWatch } from './restoreWatch';
 import { createTransactionWriters, isOpenWriteChange } from './writers';
 
-/** How often to renew the lease or try to take it, and how long to wait after a failure, in milliseconds. */
+/** How often to renew the lease, and how long to wait after a failure, in milliseconds. */
 const BEAT_EVERY = 2000;
+/** How often to look whether the lease is free, in milliseconds: until somebody takes it, changes wait for their events. */
+const LOOK_EVERY = 500;
 /** After this many changes the lease is renewed at once: writers wait for the progress that a renewal stores. */
 const CHANGES_PER_BEAT = 1000;
 /** How often to measure how far the log goes back, in milliseconds. */
@@ -29,7 +31,7 @@ export interface TailState {
   readonly isTailing: boolean;
   /** How far behind the log it is, in milliseconds. */
   readonly lag: number;
-  /** How far the log goes back, in milliseconds; undefined if it cannot be read. */
+  /** How far the log goes back, in milliseconds; undefined if it cannot be read, and on a sharded cluster, where each shard has its own. */
   readonly log: number | undefined;
 }
 
@@ -75,7 +77,7 @@ function createFollower(options: FollowOptions) {
   const onError = (error: unknown): void => {
     if (!loop.isEnding()) logFailure('recording events failed; will retry', error);
   };
-  const loop = createLoop({ round, every: BEAT_EVERY, onError });
+  const loop = createLoop({ round, every: LOOK_EVERY, afterFailure: BEAT_EVERY, onError });
 
   async function follow(client: mongo.MongoClient, lease: TailLease, row: TailRow): Promise<void> {
     const opened = await open(client, row).catch(async (error: unknown) => {
@@ -89,12 +91,12 @@ function createFollower(options: FollowOptions) {
     toldNoLog = false;
     const { cursor, lostFrom } = opened;
     let progress: Progress = opened.progress;
-    /** Since when history is lost of which organisations have no gap event yet. */
+    /** Since when changes may be missing, until every organisation has the gap event that says so. */
     let pendingGap = lostFrom;
     /** Changes whose events are stored since the last renewal. */
     let unsaved = 0;
     let measured = -Infinity;
-    /** A restore that organisations have no gap events of yet, and the last of which they have. */
+    /** A restore whose gap events are not stored yet, and the last one whose gap events are. */
     let untold: Restored | undefined;
     let told: Restored | undefined;
     tellRestore(row);
@@ -107,6 +109,7 @@ function createFollower(options: FollowOptions) {
     await onBegun();
     isTailing = true;
     renewalReadAt ??= performance.now();
+    // in order, or a late renewal would store less progress than the one after it
     const keptLease = keepLease({ renew, every: BEAT_EVERY, inOrder: true });
     keptLease.renewNow();
 
@@ -117,11 +120,13 @@ function createFollower(options: FollowOptions) {
       pendingGap = EVER;
     }
 
+    /** The progress that may be stored: none past lost history before its gap event, or a crash would lose the gap as well. */
+    const safeProgress = (): Progress => (pendingGap === undefined ? progress : {});
+
     /** Renews the lease, whatever the tail is doing; the renewal comes back in the change stream as a mark. */
     async function renew(): Promise<boolean> {
       unsaved = 0;
-      // no progress past lost history is stored before its gap event, or a crash would lose the gap as well
-      const renewed = await lease.renew(pendingGap === undefined ? progress : {});
+      const renewed = await lease.renew(safeProgress());
       if (renewed) {
         restores.note(renewed);
         tellRestore(renewed);
@@ -165,6 +170,7 @@ function createFollower(options: FollowOptions) {
           ended = { token: change._id, at: change.clusterTime };
         } else changes.push({ change, time, ordinal });
       }
+      // the gap event takes the place of a mark in the log: that is after all that was lost
       if (pendingGap !== undefined && mark) {
         const restore = untold;
         await recorder.recordGap(pendingGap, mark);
@@ -195,7 +201,7 @@ function createFollower(options: FollowOptions) {
     } finally {
       await keptLease.stop();
       await cursor.close();
-      if (!keptLease.isLost() && pendingGap === undefined) await lease.release(progress).catch(() => undefined);
+      if (!keptLease.isLost()) await lease.release(safeProgress()).catch(() => undefined);
     }
   }
 
