@@ -56,7 +56,20 @@ const CHANGES: readonly (readonly [
   ],
   [', "number", "-number"', '', 'one_of was created_at', undefined, 'Query.invoices(sort:): one_of'],
   ['max_items: 1000', 'max_items: 10', 'was 1000, is 10', undefined, 'Mutation.upsert_invoices(invoices:): max_items'],
-  ['max_length: 40', 'max_length: 3', 'was 40, is 3', undefined, 'Query.quotes(project_code:): max_length'],
+  [
+    `number: String @constraint(${KEY}`,
+    `po: String @constraint(required: true, max_length: 9)\n  $&`,
+    'is new, and required',
+    undefined,
+    'InvoiceUpsert.po',
+  ],
+  [
+    '@restricted(by: "customer_id")',
+    '',
+    'was customer_id, is none',
+    'was none, is customer_id',
+    'Invoice: @restricted',
+  ],
   [
     '): InvoicePage @rest(path: "/invoices") @access(scope: INVOICES_READ)',
     '): InvoicePage @rest(path: "/invoices") @access(scope: ORDERS_READ)',
@@ -107,12 +120,24 @@ test.each(CHANGES)('%j to %j', (from, to, there, back, what) => {
   }
 });
 
+test('a tighter bound of a stored member breaks writes of operators, and the filters that it bounds', () => {
+  const { breaking } = behaviourChanges(BEFORE, modelOf(SDL.replace('max_length: 40', 'max_length: 3')));
+  expect(breaking.toSorted()).toEqual([
+    'Query.quotes(project_code:): max_length was 40, is 3.',
+    'Quote.project_code: max_length was 40, is 3.',
+  ]);
+});
+
 test('what is loosened, and what callers gain, is said to be safe', () => {
   const sdl = SDL.replace('max_length: 40', 'max_length: 50').replace('@mcp @access', '@rest(path: "/t") @mcp @access');
   const { breaking, safe } = behaviourChanges(BEFORE, modelOf(sdl));
   // in the order of the SDL, which has invoices elsewhere once they are ours
   expect([breaking, safe.toSorted()]).toEqual([
     [],
-    ['Query.invoice_totals: @rest was none, is GET /t.', 'Query.quotes(project_code:): max_length was 40, is 50.'],
+    [
+      'Query.invoice_totals: @rest was none, is GET /t.',
+      'Query.quotes(project_code:): max_length was 40, is 50.',
+      'Quote.project_code: max_length was 40, is 50.',
+    ],
   ]);
 });

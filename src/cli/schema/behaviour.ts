@@ -6,8 +6,8 @@ import { type Constraint, directiveOf, isRootType } from '../../schema/sdl';
 import type { StoredMember } from '../../schema/storedTypes';
 
 /*
- * Changes of a schema that graphql-js does not see, since they are of directives: routes, scopes, limits, filters and defaults; and which of them
- * break callers.
+ * Changes of a schema that graphql-js does not see, since they are of directives: routes, scopes, limits, filters, defaults and whose objects
+ * are; and which of them break callers.
  */
 
 export interface Changes {
@@ -28,8 +28,11 @@ export function behaviourChanges(before: SchemaModel, now: SchemaModel): Changes
   const safe: string[] = [];
   for (const [place, facts] of placesOf(now)) {
     const was = old.get(place);
-    // what is new or gone as a whole is a change of types
-    if (!was) continue;
+    if (!was) {
+      // otherwise what is new or gone is a change of types; but to graphql-js this input, which is nullable, is optional
+      if (facts.required === true && old.has(containerOf(place))) breaking.push(`${place} is new, and required.`);
+      continue;
+    }
     for (const name of Object.keys(facts)) {
       const from = was[name];
       const to = facts[name];
@@ -40,6 +43,9 @@ export function behaviourChanges(before: SchemaModel, now: SchemaModel): Changes
   }
   return { breaking: [...breaking, ...missingInRows(before, now)], safe };
 }
+
+/** What has a place: the type of a member, the operation of an argument. */
+const containerOf = (place: string): string => place.replace(/\.\w+$|\(\w+:\)$/, '');
 
 function wordOf(value: Value): string {
   if (value === undefined || value === false) return 'none';
@@ -60,8 +66,8 @@ function isBreaking(name: string, from: Value, to: Value): boolean {
   if (UPPER.includes(name)) return Number(to ?? Infinity) < Number(from ?? Infinity);
   if (name === 'one_of' && typeof from === 'object' && typeof to === 'object')
     return from.some((value) => !to.includes(value));
-  // rows stay in the former collection, and a member that becomes unique may be twice in them
-  if (name === '@stored') return true;
+  // rows stay in the former collection, and a member that becomes unique may be twice in them; keys with customer_ids get other objects
+  if (name === '@stored' || name === '@restricted') return true;
   // a rule, such as a pattern or @access, that is new or another one; one that is gone is safe
   return to !== undefined && to !== false;
 }
@@ -76,10 +82,15 @@ function placesOf(sdl: SchemaModel): Places {
     places.set(place, factsOf(field, isRootType(type)));
     for (const argument of field.arguments ?? []) places.set(`${place}(${argument.name.value}:)`, limitsOf(argument));
   }
-  for (const type of sdl.inputTypes)
+  for (const type of sdl.inputTypes) {
+    places.set(type, {});
     for (const member of sdl.inputFieldsOf(type)) places.set(`${type}.${member.name.value}`, limitsOf(member));
-  for (const { type, collection, unique } of sdl.stored.values())
-    places.set(type, { '@stored': unique === undefined ? collection : `${collection} by ${unique}` });
+  }
+  for (const { type, collection, unique, restrictedBy } of sdl.stored.values())
+    places.set(type, {
+      '@stored': unique === undefined ? collection : `${collection} by ${unique}`,
+      '@restricted': restrictedBy,
+    });
   return places;
 }
 
@@ -91,16 +102,21 @@ function factsOf(field: FieldDefinitionNode, isRoot: boolean): Facts {
     '@rest': rest && `${rest.method} ${rest.path}${rest.status === 200 ? '' : ` with ${String(rest.status)}`}`,
     '@access': access && (access.scope ?? JSON.stringify(access)),
     '@default': otherwise && ('from' in otherwise ? otherwise.from : JSON.stringify(otherwise.value)),
-    ...(!isRoot && { '@graphql_only': omittedFrom(field) }),
+    // the bounds of stored members are those of imports and of operators' writes
+    ...(!isRoot && { '@graphql_only': omittedFrom(field), ...boundsOf(field) }),
   };
 }
 
 function limitsOf(input: InputValueDefinitionNode): Facts {
   const filter = filterOf(input);
-  const limits: Constraint = directiveOf(input, 'constraint') ?? {};
-  const { required, not_null, min, max, min_length, max_length, pattern, format, min_items, max_items } = limits;
+  return { '@filter': filter && [filter.member, filter.by, ...filter.members], ...boundsOf(input) };
+}
+
+/** Names them all, since a fact that is missing now is not compared. */
+function boundsOf(node: FieldDefinitionNode | InputValueDefinitionNode): Facts {
+  const bounds: Constraint = directiveOf(node, 'constraint') ?? {};
+  const { required, not_null, min, max, min_length, max_length, pattern, format, min_items, max_items } = bounds;
   return {
-    '@filter': filter && [filter.member, filter.by, ...filter.members],
     required,
     not_null,
     min,
@@ -111,8 +127,8 @@ function limitsOf(input: InputValueDefinitionNode): Facts {
     format,
     min_items,
     max_items,
-    one_of: limits.one_of,
-    default: limits.default,
+    one_of: bounds.one_of,
+    default: bounds.default,
   };
 }
 

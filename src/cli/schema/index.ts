@@ -41,7 +41,7 @@ export function addSchema(program: ExplainedCommand): void {
     .subcommand('diff', 'say which changes of a schema break its callers or rows; exit code 1 if any does')
     .argument('[dir]', `${FOLDER}, as it is now (default: SCHEMA_DIR, or the schema without additions)`)
     .requiredOption('--against <other>', 'the folder as it was, or a file that scopegate schema --directives wrote')
-    .json('{breaking, safe}')
+    .json('{breaking, safe}, with types_only if the other one is a file without directives')
     .examples(['scopegate schema diff my-schema --against served.graphql'])
     .run(async () => (await import('./diff.js')).diffCommand);
   schema.listSubcommandsOnError();
