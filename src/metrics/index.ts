@@ -151,7 +151,7 @@ export function createMetrics(options: MetricsOptions) {
     /** An attempt to send a webhook has ended. */
     webhookSent: count(
       'scopegate_webhook_deliveries_total',
-      'Attempts to send webhooks by outcome: delivered, failed (sent again later), given_up (after the last attempt). Without those by hand.',
+      'Attempts to send webhooks by outcome: delivered, failed (sent again later), given_up (after the last attempt, or since the event is no longer kept). Without those by hand.',
       ['outcome'],
       OUTCOMES,
     ) as (outcome: (typeof OUTCOMES)[number]) => void,

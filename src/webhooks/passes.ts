@@ -59,10 +59,11 @@ export async function runPasses(leased: Leased, options: PassOptions): Promise<b
     if (!pass) return false;
     const progress = { ...health.progress(), position: pass.position, parked: pass.parked };
     const disable = health.disable();
-    // if a probe was not made, for lack of a slot or because the gateway is stopping, it is made soon
     const isUntried = health.isFailing() && health.probes() === probes;
+    // a probe was not made for lack of a slot, because the gateway is stopping, or since the page had no event, which moves the position
+    const untriedRest = pass.position === atStart.position ? notBefore(now() + SOON) : undefined;
     const rest = isUntried
-      ? notBefore(now() + SOON)
+      ? untriedRest
       : restAfter(pass, atStart, health, { now: now(), mustStop: mustStop(), longestRest });
     // `atStart` has the wake count from before the events were read, so a wake since then is not lost
     if (rest && disable === undefined) return leases.release(atStart, progress, rest);
@@ -89,8 +90,8 @@ function restAfter(
   health: Health,
   { now, mustStop, longestRest }: { readonly now: number; readonly mustStop: boolean; readonly longestRest: number },
 ): NextWork | undefined {
-  if (health.isFailing()) return notBefore(now + health.probeWait());
   const restUntil = health.restUntil();
+  if (health.isFailing()) return notBefore(Math.max(now + health.probeWait(), restUntil ?? 0));
   if (restUntil !== undefined) return notBefore(restUntil);
   const hasWork = hasMore || (nextAt !== undefined && nextAt <= now);
   if (hasWork) return mustStop ? { due: new Date(now) } : undefined;

@@ -47,7 +47,7 @@ const orderKeyOf = (object: string | null | undefined): string => object ?? '';
 
 /**
  * Makes one pass over an endpoint, whose organisation must be open. The returned position may be stored: every event up to it is delivered or parked.
- * Undefined, with nothing stored, if the lease was lost meanwhile.
+ * Undefined if the lease was lost meanwhile and events are to be parked; then nothing is stored.
  * @throws AppError unavailable if nothing may be stored
  */
 export async function runPass(options: WorkOptions): Promise<Pass | undefined> {
@@ -117,7 +117,10 @@ export async function runPass(options: WorkOptions): Promise<Pass | undefined> {
       const [row, event] = [rows.get(_id), events.get(positionOfDelivery(_id))];
       if (row && event) return attempt(row, event);
       // an event that is no longer kept cannot be sent, and must not block others
-      if (row) changed.set(_id, { ...row, state: 'failed', next_at: null });
+      if (row) {
+        changed.set(_id, { ...row, state: 'failed', next_at: null });
+        options.onOutcome('given_up');
+      }
       return true;
     });
   }
@@ -125,24 +128,23 @@ export async function runPass(options: WorkOptions): Promise<Pass | undefined> {
   /** Sends the next events; those of objects with parked events are parked behind them. */
   async function sendNext(): Promise<Pick<Pass, 'position' | 'hasMore'>> {
     const page = await feed.next(endpoint, wasFailing ? 1 : PAGE);
-    const parkedBefore = new Set(open.map((row) => orderKeyOf(row.object_id)));
+    const parkedObjects = new Set(open.map((row) => orderKeyOf(row.object_id)));
     const openIds = new Set(open.map((row) => row._id));
     const items = page.entries.map((event): Item => ({ event, row: rowOf(event) }));
-    if (wasFailing && items.length === 0) health.forget();
+    if (wasFailing && items.length === 0 && !page.hasMore) health.forget();
     const lanes = byObject(items, ({ row }) => row.object_id);
-    for (const key of parkedBefore) lanes.delete(key);
+    for (const key of parkedObjects) lanes.delete(key);
     await runLanes(lanes.values(), health.width, mustStop, ({ row, event }) => attempt(row, event));
     const isWhole = !mustStop();
     const last = isWhole ? items.length - 1 : items.findLastIndex(({ row }) => changed.has(row._id));
-    const blockedKeys = parkedBefore;
     for (const { row } of items.slice(0, last + 1)) {
       const key = orderKeyOf(row.object_id);
       const state = changed.get(row._id)?.state;
       if (state === undefined && !openIds.has(row._id)) {
-        const isHead = !blockedKeys.has(key);
+        const isHead = !parkedObjects.has(key);
         changed.set(row._id, { ...row, state: isHead ? 'waiting' : 'held', next_at: isHead ? new Date(now()) : null });
       }
-      if (state !== 'delivered' && state !== 'failed') blockedKeys.add(key);
+      if (state !== 'delivered' && state !== 'failed') parkedObjects.add(key);
     }
     if (!isWhole) return { position: items[last]?.event.after ?? endpoint.position, hasMore: true };
     return { position: page.next, hasMore: page.hasMore };

@@ -7,6 +7,7 @@ import {
   idsOf,
   objectsOf,
   type Scene,
+  storeEvents,
   untilArrived,
   useWorld,
 } from '../../support/fixtures/webhooks';
@@ -177,11 +178,37 @@ test('429 with Retry-After pauses the whole endpoint for that time, at most an h
   const { until } = await one.row();
   expect(until.getTime() - Date.now()).toBeGreaterThan(3_500_000);
   expect(until.getTime() - Date.now()).toBeLessThanOrEqual(3_600_000);
+  // also where the next probe would come sooner
+  await one.set({ state: 'failing', probes: 0 });
+  await one.hurry();
+  await untilArrived(one, 2);
+  await eventually(async () => (await one.row()).probes === 1);
+  await untilReleased(one);
+  expect((await one.row()).until.getTime() - Date.now()).toBeGreaterThan(3_500_000);
+  await one.set({ state: 'enabled', probes: 0 });
   one.receiver.answer = () => 204;
   await one.write(3);
   await eventually(async () => (await feedOf(one)).length === 4);
   await new Promise((resolve) => setTimeout(resolve, 2500));
-  expect(one.receiver.arrived).toHaveLength(1);
+  expect(one.receiver.arrived).toHaveLength(2);
   await one.hurry();
-  await untilArrived(one, 5);
+  await untilArrived(one, 6);
+});
+
+test('an endpoint that is failing stays so while pages have no event of its types to probe with', async () => {
+  const one = await scene({ types: ['quote.created'] });
+  one.receiver.answer = () => 500;
+  const { position } = await one.row();
+  await one.write(1);
+  await untilArrived(one, 1);
+  await untilReleased(one);
+  // more than one read looks at
+  await storeEvents(world, one.organisation, 5001);
+  // as if its parked event had been dropped
+  await one.deliveries.deleteMany({});
+  await one.set({ state: 'failing', position: position.replace(/./g, '0'), parked: 0, probes: 0, failed: [] });
+  await one.hurry();
+  await untilArrived(one, 2);
+  await eventually(async () => (await one.row()).probes === 1);
+  expect((await one.row()).state).toBe('failing');
 });
