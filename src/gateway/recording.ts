@@ -116,11 +116,12 @@ export function createRecording({ control, logger, metrics, knownKey, logs }: Re
     }
     const keyFace = KEY_FACES.find((name) => name === face);
     if (!recorder || !keyFace) return;
-    const organisation_id = owner.organisation;
-    const key_id = owner.key;
-    const head = { organisation_id, key_id, operation: operation ?? null, status, code: code ?? null };
     // who searches for failures wants to find a call whose elements failed, too
-    recorder.add({ ...head, failed: failed || elementsFailed > 0 }, () => ({
+    const head = { organisation_id: owner.organisation, key_id: owner.key, failed: failed || elementsFailed > 0 };
+    recorder.add(head, () => ({
+      operation: operation ?? null,
+      status,
+      code: code ?? null,
       request_id: exchange.requestId,
       face: keyFace,
       method: exchange.request.method ?? '',

@@ -6,7 +6,7 @@ import type { RequestRow } from './requestRows';
 import { createDelayedWriter } from './delayedWriter';
 
 /** What decides whether a request gets a row. */
-export type RequestHead = Pick<RequestRow, 'organisation_id' | 'key_id' | 'operation' | 'status' | 'code' | 'failed'>;
+export type RequestHead = Pick<RequestRow, 'organisation_id' | 'key_id' | 'failed'>;
 export type RequestDetails = Omit<RequestRow, keyof RequestHead | '_id' | 'at'>;
 type DetailsOf = () => RequestDetails;
 
@@ -83,7 +83,7 @@ export function createRequestRecorder({ log, onError, onLeftOut, capacity = CAPA
       await trim(rows);
     } catch (error) {
       const retained = rows.slice(0, Math.max(0, capacity - batch.length));
-      leftOut += rows.length - retained.length;
+      leftOut += rows.slice(retained.length).filter(({ failed }) => failed).length;
       batch = [...retained, ...batch];
       schedule();
       onError(error);

@@ -2,6 +2,9 @@ import { createRequestRecorder, type RequestHead } from '../../src/organisations
 import type { RequestRow } from '../../src/organisations/requestRows';
 
 const DETAILS = {
+  operation: 'quotes',
+  status: 404,
+  code: 'not_found',
   request_id: 'r',
   face: 'rest',
   method: 'GET',
@@ -11,20 +14,8 @@ const DETAILS = {
   reason: null,
 } as const;
 const details = () => DETAILS;
-const OK = head({ status: 200, code: null, failed: false });
-const FAILED = head({});
-
-function head(members: Partial<RequestHead>): RequestHead {
-  const usual = {
-    organisation_id: 'o',
-    key_id: 'k',
-    operation: 'quotes',
-    status: 404,
-    code: 'not_found',
-    failed: true,
-  };
-  return { ...usual, ...members };
-}
+const FAILED: RequestHead = { organisation_id: 'o', key_id: 'k', failed: true };
+const OK = { ...FAILED, failed: false };
 
 describe('the recorder of requests', () => {
   let written: RequestRow[][];
@@ -101,7 +92,7 @@ describe('the recorder of requests', () => {
     };
     const countOf = (key_id: string): number => rows().filter((row) => row.key_id === key_id).length;
     flood('k');
-    for (let one = 0; one < 10; one += 1) recorder.add(head({ key_id: 'k2', code: `code_${String(one)}` }), details);
+    for (let one = 0; one < 10; one += 1) recorder.add({ ...FAILED, key_id: 'k2' }, details);
     for (let key = 3; key < 13; key += 1) flood(`k${String(key)}`);
     await recorder.stop();
     expect(countOf('k')).toBe(100 + 49);
@@ -125,16 +116,35 @@ describe('the recorder of requests', () => {
   test('rows that could not be written are retried with the same ids, and the oldest are kept if there are too many', async () => {
     const recorder = recorderOf({ capacity: 4 });
     isAway = true;
-    for (let request = 0; request < 3; request += 1) recorder.add({ ...FAILED, status: 400 + request }, details);
+    for (let request = 0; request < 3; request += 1)
+      recorder.add(FAILED, () => ({ ...DETAILS, status: 400 + request }));
     await jest.advanceTimersByTimeAsync(2000);
     expect(onError).toHaveBeenCalledTimes(1);
-    for (let request = 3; request < 6; request += 1) recorder.add({ ...FAILED, status: 400 + request }, details);
+    for (let request = 3; request < 6; request += 1)
+      recorder.add(FAILED, () => ({ ...DETAILS, status: 400 + request }));
     isAway = false;
     await recorder.stop();
     expect(rows().map(({ status }) => status)).toEqual([400, 401, 402, 403]);
     // they may have been stored although the write failed
     expect(rows().map(({ _id }) => _id)).toEqual([...refused, expect.any(String)]);
     expect(onLeftOut.mock.calls).toEqual([[2]]);
+  });
+
+  test('of rows for which a failed write leaves no room, only failed ones are counted', async () => {
+    let isFirst = true;
+    const add = (rows: readonly RequestRow[]): Promise<void> => {
+      if (!isFirst) return log.add(rows);
+      isFirst = false;
+      // the batch fills up meanwhile
+      for (let request = 0; request < 3; request += 1) recorder.add(FAILED, details);
+      return Promise.reject(new Error('away'));
+    };
+    const recorder = recorderOf({ capacity: 4, log: { ...log, add } });
+    for (const one of [FAILED, OK, FAILED, OK]) recorder.add(one, details);
+    await jest.advanceTimersByTimeAsync(4000);
+    expect(rows()).toHaveLength(4);
+    expect(onLeftOut.mock.calls).toEqual([[1]]);
+    await recorder.stop();
   });
 
   test('trims an organisation after each 500 rows', async () => {
