@@ -74,14 +74,13 @@ export function createWriteLines({
 /** Reads, writes and answers lines, a piece at a time. Lines without an answer may have been stored; callers send them again. */
 async function answerLines(
   exchange: Exchange,
-  writing: Omit<PieceContext, 'pace' | 'refusal' | 'transactionSize'>,
+  writing: Omit<PieceContext, 'pace' | 'refusal'>,
   isDraining: () => boolean,
 ) {
   const { response } = exchange;
   const until = performance.now() + READ_FOR;
   // one for all pieces, since a single piece may be too short to yield the event loop
   const pace = paceOf(() => nextLoopTurn());
-  const transactionSize = { most: Infinity };
   let lines = 0;
   // the first was charged with the request
   let points = 1;
@@ -93,7 +92,7 @@ async function answerLines(
       const more = Math.max(0, Math.ceil((lines + piece.length) / LINES_PER_POINT) - points);
       points += more;
       const refusal = await chargeFor(writing.context, more);
-      const results = await writePiece(piece, { ...writing, pace, refusal, transactionSize });
+      const results = await writePiece(piece, { ...writing, pace, refusal });
       if (isClosed(response)) return;
       noteElements(exchange, results.filter(({ outcome }) => outcome === 'failed').length, results.length);
       beginAnswer();

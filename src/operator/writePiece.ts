@@ -52,8 +52,6 @@ export interface PieceContext {
   readonly operator: Operator;
   readonly exchange: Exchange;
   readonly pace: Pace;
-  /** The most elements of a transaction: fewer once the database has refused so many. */
-  readonly transactionSize: { most: number };
   /** Why none of the lines is written. */
   readonly refusal: AppError | undefined;
   readonly written: WrittenCounts;
@@ -121,12 +119,13 @@ async function groupsOf(
 
 /** Writes the lines of an organisation in transactions, and sets their results. */
 async function writeGroup({ organisation, lines }: Group, writing: PieceContext, results: Result[]): Promise<void> {
-  const { context, operator, exchange, transactionSize, written, onError } = writing;
+  const { context, operator, exchange, written, onError } = writing;
   const { id } = organisation;
+  let transactionSize = lines.length;
   for (let from = 0; from < lines.length;) {
     // nobody would know what became of them
     if (isClosed(exchange.response)) return;
-    const part = lines.slice(from, from + transactionSize.most);
+    const part = lines.slice(from, from + transactionSize);
     try {
       const elements = part.map(({ element }) => element);
       const report = await operator.lines.write(organisation, elements, context);
@@ -140,8 +139,8 @@ async function writeGroup({ organisation, lines }: Group, writing: PieceContext,
     } catch (error) {
       const appError = toAppError(error);
       if (appError.code === 'payload_too_large' && part.length > 1) {
-        // who sends the lines again sends as many
-        transactionSize.most = Math.ceil(part.length / 2);
+        // not a failure of these lines: sent again, they would be as many
+        transactionSize = Math.ceil(part.length / 2);
         continue;
       }
       const { code } = appError;
@@ -179,7 +178,8 @@ async function readLine(line: NdjsonLine): Promise<ReadLine> {
   const { organisation, ...element } = value as Record<string, unknown>;
   const detail = 'must be an id, or `ref:` and an external_ref';
   const pointer = '/organisation';
-  if (typeof organisation !== 'string') return { fault: { pointer, code: 'required', detail }, element };
+  if (typeof organisation !== 'string')
+    return { fault: { pointer, code: organisation == null ? 'required' : 'type', detail }, element };
   if (!isRef(organisation) && !UUID.test(organisation)) return { fault: { pointer, code: 'format', detail }, element };
   return { organisation, element };
 }
@@ -206,11 +206,13 @@ const FAULT_CODES: Partial<Record<ErrorCode, Fault['code']>> = {
   payload_too_large: 'size',
   quota_exceeded: 'quota',
   rate_limited: 'rate_limited',
+  unavailable: 'unavailable',
 };
 
-/** The fault of each line that an error keeps from being stored. */
+/** The fault of each line that an error, other than `internal`, keeps from being stored. */
 function faultOf({ code, detail }: AppError): Fault {
-  return { pointer: '', code: FAULT_CODES[code] ?? 'unavailable', detail };
+  // `unavailable` would have the caller send the line again
+  return { pointer: '', code: FAULT_CODES[code] ?? 'invalid', detail };
 }
 
 /** The fault of each line that an error of our own keeps from being stored. */

@@ -32,7 +32,7 @@ export const requestSchema = Schema.create(
     method: required.text,
     /** Without the query, at most {@link LOGGED_PATH_LENGTH} characters. */
     path: required.text,
-    /** The requested root fields, separated by spaces; null if it failed before they were known. */
+    /** The requested root fields, separated by spaces, cut at 200 characters; null if it failed before they were known. */
     operation: nullable.text,
     /** Of GraphQL its type, and the name that its caller gave it, at most 100 characters; both missing in older rows. */
     operation_type: { type: String, enum: OPERATION_TYPES },
@@ -41,14 +41,14 @@ export const requestSchema = Schema.create(
     status: required.number,
     code: nullable.text,
     reason: nullable.oneOf(KEY_REFUSALS),
-    /** The scope that the key lacked, or several of which any one was needed; missing in older rows. */
+    /** The scope that the key lacked, or those of which it needed one, joined by ` or `; missing in older rows. */
     missing_scope: { type: String },
     /** Of bulk calls: how many elements they had, and how many of these failed; both missing in other and in older rows. */
     elements: { type: Number },
     elements_failed: { type: Number },
     ms: required.number,
     address: required.text,
-    /** Whether it has an error code, a status of 400 or more, or elements that failed. */
+    /** Whether it has an error code, a status of 400 or more other than 499, or elements that failed. */
     failed: required.flag,
   },
   { ...ROW, collection: 'request_log' },

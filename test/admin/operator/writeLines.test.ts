@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { request as openRequest } from 'node:http';
 import { randomUUID } from 'node:crypto';
 import { mongo } from 'mongoose';
+import { AppError } from '../../../src/errors';
 import type { Json } from '../../support/client';
 import { served, startGateway } from '../../support/gateway';
 import { eventually } from '../../api/http/eventually';
@@ -55,6 +56,7 @@ test('lines of many organisations are answered in their order, and each in its o
       lineOf('ref:none', product('1')),
       lineOf('nobody', product('1')),
       JSON.stringify(product('1')),
+      JSON.stringify({ organisation: 7, ...product('1') }),
       '{"organisation": ',
       '[]',
       `{"organisation":"${one.organisation.id}","type":"product","put":{"sku":"a","sku":"b"}}`,
@@ -68,7 +70,7 @@ test('lines of many organisations are answered in their order, and each in its o
   expect(results[3].errors[0].detail).toContain('create it first with POST /organisations');
   // each says what it names, as far as the line can be read
   expect(results.map(({ type }) => type)).toEqual([
-    ...[...Array<string>(7).fill('product'), null, null, null, 'product', null, 'product'],
+    ...[...Array<string>(8).fill('product'), null, null, null, 'product', null, 'product'],
   ]);
   expect(results.map(shown)).toEqual([
     'created',
@@ -78,6 +80,7 @@ test('lines of many organisations are answered in their order, and each in its o
     'failed not_found /organisation',
     'failed format /organisation',
     'failed required /organisation',
+    'failed type /organisation',
     'failed json ',
     'failed type ',
     'failed duplicate /put/sku',
@@ -147,9 +150,27 @@ describe('with a database that fails', () => {
     expect(results.map(shown)).toEqual(skus.map(() => 'created'));
     expect(await rows('products')).toHaveLength(10);
     expect(calls).toEqual([10, 5, 3, 3, 3, 1]);
+    // of other organisations as many are stored at once as before: here in a later piece of the body
+    const [small, large] = [await start(), await start()];
+    const sizes: number[] = [];
+    failing((names) => {
+      if (names.includes('L')) sizes.push(names.length);
+      return names.includes('S') && names.length > 1
+        ? new mongo.MongoServerError({ message: 'by test', code: 388 })
+        : undefined;
+    });
+    const linesOf = ({ organisation: { id } }: typeof small, name: string) =>
+      skus.slice(0, 3).map((sku) => lineOf(id, product(sku, { name })));
+    const none = lineOf(randomUUID(), product('none'));
+    await send([...linesOf(small, 'S'), ...Array<string>(997).fill(none), ...linesOf(large, 'L')].join('\n'));
+    expect(sizes).toEqual([3]);
+    expect(await small.rows('products')).toHaveLength(3);
     failing(() => new mongo.MongoServerError({ message: 'by test', code: 388 }));
     const alone = await send(lineOf(organisation.id, product('x')));
     expect(alone.results.map(shown)).toEqual(['failed size ']);
+    failing(() => new AppError('stored_object_invalid', 'by test'));
+    const invalid = await send(lineOf(organisation.id, product('x')));
+    expect(invalid.results.map(shown)).toEqual(['failed invalid ']);
   });
 });
 
