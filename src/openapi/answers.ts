@@ -88,6 +88,7 @@ function response(status: number, api: Api): object {
   const retryOf = (code: RestCode): string =>
     RETRIES[ERROR_CODES[code].retry].replace('or the key', `or the ${api.credential}`);
   return {
+    // the reference reads the text of each code from this form (reference/document.ts)
     description: codes.map((code) => `\`${code}\`: ${helpOf(code)} ${retryOf(code)}`).join('\n\n'),
     headers: headerRefs(headersOf(status, api)),
     content: {

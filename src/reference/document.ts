@@ -87,7 +87,7 @@ function shortName({ operationId, tags: [group = ''] }: OpenApiOperation): strin
   const [verb = '', ...rest] = operationId.split('_');
   const text = `_${rest.join('_')}_`;
   const name = names.find((candidate) => text.includes(`_${candidate}_`));
-  return `${verb}${name === undefined ? text : text.replace(`_${name}_`, '_')}`.replace(/_$/, '');
+  return `${verb}${name === undefined ? text : text.replace(`_${name}_`, '_')}`.replace(/_+$/, '');
 }
 
 /** A name as words: “List request messages”. */
@@ -130,9 +130,8 @@ export function codesOf({ description, content = {} }: Answer): readonly (readon
 
 /** The alternatives of scopes that a key needs; empty if any key will do. */
 export function scopesOf({ security }: OpenApiOperation): readonly string[] {
-  return security
-    .map((alternative) => Object.values(alternative).flat().join(' and '))
-    .filter((scopes) => scopes !== '');
+  const alternatives = security.map((alternative) => Object.values(alternative).flat().join(' and '));
+  return alternatives.includes('') ? [] : alternatives;
 }
 
 /** JSON text with two spaces. */
