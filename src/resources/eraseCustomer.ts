@@ -9,7 +9,7 @@ import { ERASED, ERASED_AT, erasedMembers, PERSON, typesOfCustomer } from '../sc
 import { ATTACHMENTS } from '../schema/attachmentNames';
 import { published } from '../schema/model';
 import { namedType } from '../sdl/nodes';
-import { referenceTo } from '../schema/storedTypes';
+import { referenceTo, type StoredMember } from '../schema/storedTypes';
 import type { Resource, Row } from '../stored/resource';
 import { isSameRow, stampedRow, writeRows } from '../stored/rows';
 
@@ -51,17 +51,14 @@ function erasables(): Erasable[] {
   const resources = new Map(collections.map((resource) => [resource.stored.type, resource]));
   const erasable = ({ type }: Resource['stored']) => {
     const resource = resources.get(type);
-    return resource ? [{ resource, erased: erasedMembers(published, resource.stored) }] : [];
+    if (!resource) throw new Error(`${type} has no collection`);
+    return { resource, erased: erasedMembers(published, resource.stored) };
   };
-  return typesOfCustomer(published.stored).flatMap(({ stored, customerMembers, parts: all }) => {
-    const parts = all.flatMap(erasable);
-    const customerColumns = customerMembers.map(columnOf);
-    return erasable(stored).map((target) => ({
-      ...target,
-      customerColumns,
-      parts: parts.map((part) => ({ ...part, ownerColumn: referenceTo(stored.type) })),
-    }));
-  });
+  return typesOfCustomer(published.stored).map(({ stored, customerMembers, parts }) => ({
+    ...erasable(stored),
+    customerColumns: customerMembers.map(columnOf),
+    parts: parts.map((part) => ({ ...erasable(part), ownerColumn: referenceTo(stored.type) })),
+  }));
 }
 
 /**
@@ -126,7 +123,7 @@ async function eraseAnswers(
 ): Promise<void> {
   const { type, members } = resource.stored;
   const isReturned = published.roots.some(({ kind, field }) => kind === 'Mutation' && namedType(field.type) === type);
-  if (!isReturned || Object.keys(erased).length === 0) return;
+  if (!isReturned || !hasMembers(erased)) return;
   // an answer does not name its type; if another type has all these members, too much is erased of a retry's answer, never too little
   const required = members.filter(({ isRequired }) => isRequired).map(({ name }) => columnOf(name));
   const hasRequiredMembers = required.map((column) => ({ [`answer.${column}`]: { $exists: true } }));
@@ -215,10 +212,25 @@ async function changeRows(
 
 /** A row without texts in members that its type has no longer, or never had: nobody can say whether they are personal. */
 function withoutUnknown({ stored: { members } }: Resource, row: Row & Members): Row & Members {
-  const names = new Set(['_id', 'search', ...members.map(({ name }) => name)]);
+  return ofMembers(row, members, ['_id', 'search']) as Row & Members;
+}
+
+/** The object without texts in members other than these, also in objects inside it. */
+function ofMembers(object: Members, members: readonly StoredMember[], others: readonly string[] = []): Members {
+  const known = new Map(members.map((member) => [member.name, member]));
   return Object.fromEntries(
-    Object.entries(row).filter(([name, value]) => names.has(name) || !mayHaveText(value)),
-  ) as Row & Members;
+    Object.entries(object).flatMap(([name, value]) => {
+      const member = known.get(name);
+      if (!member) return others.includes(name) || !mayHaveText(value) ? [[name, value]] : [];
+      return [[name, member.kind === 'object' ? insideOf(value, member.members) : value]];
+    }),
+  );
+}
+
+/** The same of the value of a member that is an object or a list of objects. */
+function insideOf(value: unknown, members: readonly StoredMember[]): unknown {
+  if (Array.isArray(value)) return value.map((one) => insideOf(one, members));
+  return typeof value === 'object' && value !== null ? ofMembers(value as Members, members) : value;
 }
 
 /** Types of BSON whose values hold no text. */

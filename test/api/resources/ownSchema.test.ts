@@ -203,20 +203,24 @@ test('an invoice refers to a customer that is there, in bulk calls and changes, 
 test('erasing a customer removes texts in members that the schema does not have', async () => {
   const { body: made } = await caller.post('/customers/bulk', { customers: [{ external_ref: 'C-3', name: 'Three' }] });
   const { id } = made.results[0];
-  await bulk([{ number: 'E-1', total_minor: 1, customer_id: id }]);
+  await bulk([{ number: 'E-1', total_minor: 1, customer_id: id, lines: [{ marks: [{}] }] }]);
   const data = gateway.databases.organisationData(organisation);
   const texts = { remark: 'Lives at 5 Main St', notes: [{ text: 'Mrs Smith' }], pattern: /Smith/ };
   const left = { ...texts, scan: new mongo.Binary(Buffer.from('Mrs Smith')), code: new mongo.Code('"Mrs Smith"') };
   const ids = { uuid: new mongo.BSON.UUID(), object_id: new mongo.ObjectId() };
   const kept = { __v: 3, seen_at: new Date(), paid: true, ...ids, sum: mongo.Decimal128.fromString('1.5') };
   const [of, named] = [data.collection(resourceOf('invoices')), { number: 'E-1' } as never];
-  await of.updateOne(named, { $set: { ...left, ...kept } as never });
+  const inside = { 'lines.0.remark': 'Mrs Smith', 'lines.0.marks.0.remark': 'Mrs Smith', 'lines.0.marks.0.__v': 3 };
+  const { lines: before } = (await of.findOne(named)) as unknown as { lines: [{ marks: [object] }] };
+  await of.updateOne(named, { $set: { ...left, ...kept, ...inside } as never });
   const signal = new AbortController().signal;
   const erased = await eraseCustomer(data, id, { by: 'operator', signal });
   expect(erased).toMatchObject({ customers: 1, invoices: 1 });
   const row = await of.findOne(named);
   expect(row).toMatchObject({ ...kept, total_minor: 1, customer_id: id, search: ['E', '1'] });
   for (const name of Object.keys(left)) expect(row).not.toHaveProperty(name);
+  const [line] = before;
+  expect(row).toHaveProperty('lines', [{ ...line, marks: [{ ...line.marks[0], __v: 3 }] }]);
   expect(await eraseCustomer(data, id, { by: 'operator', signal })).toMatchObject({ customers: 0 });
 });
 
