@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto';
 import type { mongo } from 'mongoose';
 
 /*
- * The position of an event in its organisation's feed: epoch (0, unless an earlier version moved the organisation to another cluster),
- * the database's logical time, and the change's ordinal at that time, as hexadecimal digits that sort in the order of commits (docs/decisions/events.md).
+ * The position of an event in its organisation's feed: epoch (0, unless its id was used before, or an earlier version moved
+ * it to another cluster), the database's logical time, and the change's ordinal at that time, as hexadecimal digits that sort in the order of
+ * commits (docs/decisions/events.md).
  */
 
 const EPOCH = 4;

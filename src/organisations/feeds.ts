@@ -7,7 +7,7 @@ import { writeStateOf } from './organisationRows';
 export interface Feed {
   /** Whether the organisation's database can be written, or is being moved to another shard or erased. */
   readonly writeState: 'open' | 'moving' | 'closed';
-  /** The first part of the positions of its events (events/position.ts): how often earlier versions have moved it to another cluster. */
+  /** The first part of the positions of its events (events/position.ts): that of a reused id (reusedIds.ts), or how often earlier versions moved it to another cluster. */
   readonly epoch: number;
   /** Since when history is lost; undefined if none is, or once an event in the feed (the gap event) says so. */
   readonly owed: Date | undefined;

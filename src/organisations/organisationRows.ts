@@ -48,7 +48,7 @@ export const organisationSchema = Schema.create(
     move: { type: move, allowNull: false },
     /** When its last move ended. */
     moved_at: optional.time,
-    /** State of its event feed; missing if it lost no events, and no earlier version moved it to another cluster (`epoch`). */
+    /** State of its event feed; missing if it lost no events, its id was not used before, and no earlier version moved it to another cluster (`epoch`). */
     feed: { type: feed, allowNull: false },
     /** Since when its keys read changes with `updated_since`; missing if they never did. */
     followed_at: optional.time,

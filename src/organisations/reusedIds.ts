@@ -5,12 +5,15 @@ import type { OrganisationDocument } from './organisationRows';
 
 /* Organisations that are created with a given id: that of one that was erased, or of another installation (docs/decisions/exports.md). */
 
-/** For how long something of an erased organisation may still be written, in milliseconds: requests take up to 50 s, usage waits for a minute. */
+/** How long after an erasure gateways may still write something of the organisation, in milliseconds: requests take up to 50 s, usage waits for a minute. */
 const SETTLED_AFTER = 2 * MINUTE;
-/** The first part of the positions of its events: higher than that of any other organisation, so that its feed is after every former one. */
+/**
+ * The first part of the positions of its events: higher than where an id was used once, since another installation's time may be ahead. Two feeds
+ * under a reused id have the same, and follow each other by cluster time.
+ */
 const EPOCH = 0x1000;
 
-/** What the row of such an organisation has from the start: its readers know of another feed, and of changes until a time. */
+/** What the row of such an organisation has from the start: its readers may have cursors of a former feed, and have read changes until now. */
 export const reusedMembers = (now: number): Pick<OrganisationDocument, 'feed' | 'followed_at'> => ({
   // cursors of the former feed are valid for so long
   feed: { epoch: EPOCH, owed: new Date(now - EVENTS_KEPT_FOR) },
