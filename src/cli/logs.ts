@@ -1,7 +1,9 @@
 import { Option } from 'commander';
 import { ERROR_CODES } from '../errors';
 import { KEY_FACES, type KeyFace } from '../organisations/requestFilters';
+import { KEPT, MAX_ROWS, ONE_IN, ROWS_A_MINUTE, WRITE_EVERY } from '../organisations/requestLimits';
 import { operationShown, shownRequest } from '../organisations/requestName';
+import { DAY, SECOND } from '../units';
 import { notFound, usageFailure } from './ending';
 import { type ExplainedCommand, type JsonOption, ORG_ID } from './help';
 import type { Store } from './store';
@@ -22,6 +24,8 @@ interface LogsOptions extends JsonOption {
   readonly limit: number;
 }
 
+const DAYS = String(KEPT / DAY);
+const SECONDS = String(WRITE_EVERY / SECOND);
 /** How many root fields of a request are shown. */
 const ROOT_FIELDS = 2;
 /** Why a key was refused; printed after the word "key". */
@@ -29,7 +33,7 @@ const REFUSALS = { revoked: 'revoked', expired: 'expired', address: 'used from e
 
 export function addLogs(program: ExplainedCommand): void {
   program
-    .subcommand('logs', "show the requests made with an organisation's keys in the last 7 days; newest first")
+    .subcommand('logs', `show the requests made with an organisation's keys in the last ${DAYS} days; newest first`)
     .option('--org <id>', 'organisation; needed unless --request-id is the only filter', uuid)
     .option('--key <id>', 'only requests with this key', uuid)
     .option('--status <status>', 'only requests with this status (e.g. 404) or class of statuses (e.g. 4xx)', status)
@@ -49,8 +53,9 @@ export function addLogs(program: ExplainedCommand): void {
         'scopegate logs --request-id 0b2ad2e0-3b84-4f2a-9a47-6a4d8f6f5f0e --json',
       ],
       [
-        'Requests are stored after up to 2 seconds: of a key, 100 failed and 10 successful ones a minute, and one in a hundred of the others. One',
-        "without a valid key is only in the gateway's own log, unless its key was revoked, has expired or may not be used from that address.",
+        `Requests are stored after up to ${SECONDS} seconds: of a key, ${String(ROWS_A_MINUTE.failed)} failed and ${String(ROWS_A_MINUTE.successful)} successful ones a minute, and one in ${String(ONE_IN)} of the others. Of an`,
+        `organisation the newest ${MAX_ROWS.toLocaleString('en')} failed and ${MAX_ROWS.toLocaleString('en')} successful ones are kept. One without a valid key is only in the gateway's own log, unless`,
+        'its key was revoked, has expired or may not be used from that address.',
         'A request id must be given exactly: a UUID, or what the caller sent as X-Request-Id. A GraphQL request of several root fields is found',
         'by all their names in order, e.g. --operation "quotes orders".',
       ],
@@ -67,7 +72,7 @@ async function logs(options: LogsOptions): Promise<void> {
   // on stderr; printList then prints its `empty`, or [] with --json, on stdout
   if (rows.length === 0)
     say(
-      'Requests are stored after up to 2 seconds and kept for 7 days; of the successful ones only some are stored: see scopegate logs --help',
+      `Requests are stored after up to ${SECONDS} seconds and kept for ${DAYS} days; of the successful ones only some are stored: see scopegate logs --help`,
     );
   printList(
     rows.map((row) => ({ ...shownRequest(row), organisation_id: row.organisation_id })),

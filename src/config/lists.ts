@@ -1,5 +1,6 @@
 import type * as z from 'zod';
 import { parseRange, rangeFault } from '../auth/addresses';
+import { secretFrom } from '../auth/webhookSecrets';
 
 /* Variables that are lists. Readers for zod's transform report each fault to `context`, and return the valid entries. */
 
@@ -20,7 +21,7 @@ export interface OperatorToken {
   readonly secret: string;
 }
 
-/** Tokens of operators; two may share a name while one replaces the other. Errors refer to an entry by number, since it has a secret. */
+/** Tokens of operators; several may share a name, as while one replaces another. Errors refer to an entry by number, since it has a secret. */
 export function readTokens(text: string, context: z.RefinementCtx): readonly OperatorToken[] {
   const tokens: OperatorToken[] = [];
   const add = (message: string): void => {
@@ -32,7 +33,7 @@ export function readTokens(text: string, context: z.RefinementCtx): readonly Ope
     if (name === undefined || secret === undefined)
       add(`${which} must be name=secret, where name uses a-z, 0-9 and -, and secret visible ASCII without , and ;`);
     else if (secret.length < MIN_SECRET)
-      add(`${which} must have at least ${String(MIN_SECRET)} characters; openssl rand -hex 32 makes one`);
+      add(`the secret of ${which} must have at least ${String(MIN_SECRET)} characters; openssl rand -hex 32 makes one`);
     else if (tokens.some((other) => other.secret === secret)) add(`${which} repeats the secret of another`);
     else tokens.push({ name, secret });
   }
@@ -48,17 +49,13 @@ export function readWebhookSecrets(text: string, context: z.RefinementCtx): read
   if (entries.length === 0 || entries.length > 2)
     context.addIssue({ code: 'custom', message: 'must be one secret, or two while one replaces the other' });
   return entries.flatMap((entry, at) => {
-    const secret = Buffer.from(entry.slice(WHSEC.length), 'base64');
-    const isWhole = entry.startsWith(WHSEC) && WHSEC + secret.toString('base64') === entry;
-    if (isWhole && secret.length >= 24 && secret.length <= 64) return secret;
+    const secret = secretFrom(entry);
+    if (secret) return secret;
     const message = `entry ${String(at + 1)} must be whsec_ and 24 to 64 bytes in base64; echo "whsec_$(openssl rand -base64 32)" makes one`;
     context.addIssue({ code: 'custom', message });
     return [];
   });
 }
-
-/** Before the secrets of Standard Webhooks. */
-const WHSEC = 'whsec_';
 
 /** The text without percent-encoding; undefined if that is malformed. */
 function decoded(text: string): string | undefined {
@@ -72,7 +69,7 @@ function decoded(text: string): string | undefined {
 /** Headers by name (OpenTelemetry's specification of the OTLP exporter). Values are secrets, so errors do not repeat them. */
 export function readHeaders(text: string, context: z.RefinementCtx): Record<string, string> {
   const headers: Record<string, string> = {};
-  for (const pair of text.split(',').map((part) => part.trim())) {
+  for (const pair of items(text)) {
     const [, name, value] = /^([\w!#$%&'*+.^`|~-]+)=(.*)$/.exec(pair) ?? [];
     const plain = value === undefined ? undefined : decoded(value.trim());
     if (name !== undefined && plain !== undefined) headers[name.toLowerCase()] = plain;

@@ -8,18 +8,17 @@ export interface Heading {
   readonly text: string;
 }
 
-/** A guide as tools/guides.js made it of the Markdown in docs/guides. */
+/** A guide, which tools/guides.js makes from the Markdown in docs/guides. */
 export interface Guide {
   /** Its address below `/guides`. */
   readonly name: string;
-  /** The heading of the list that it is under. */
+  /** The heading under which it is listed. */
   readonly group: string;
   readonly title: string;
   /** What it is about, in a sentence. */
   readonly about: string;
-  /** Those within it. */
   readonly headings: readonly Heading[];
-  /** HTML, and code to be highlighted. */
+  /** In their order: HTML, and code that the page highlights. */
   readonly parts: readonly (string | { readonly language: string; readonly code: string })[];
   readonly markdown: string;
 }

@@ -1,5 +1,5 @@
 import { SECOND } from '../units';
-import { KEPT } from './requestRows';
+import { KEPT } from './requestLimits';
 
 /* The intervals in which requests of the log are counted (requestLog.ts). */
 

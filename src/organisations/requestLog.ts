@@ -9,11 +9,9 @@ import type { ControlModels } from './models';
 import { presentOrganisations } from './organisationRows';
 import { type RequestFilters, statusesOf } from './requestFilters';
 import { histogramOf, type IntervalCount, intervalsOf, type RequestHistogram } from './requestHistogram';
+import { MAX_ROWS } from './requestLimits';
 import type { RequestRow } from './requestRows';
 import { requestSearchCondition } from './requestSearch';
-
-/** Rows kept per organisation: this many of failed requests, and this many of others. */
-export const MAX_ROWS = 10_000;
 
 /** Requests of one organisation. */
 export interface RequestQuery extends RequestFilters {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { MINUTE } from '../units';
+import { ONE_IN, ROWS_A_MINUTE, WRITE_EVERY } from './requestLimits';
 import type { RequestLog } from './requestLog';
 import type { RequestRow } from './requestRows';
 import { createDelayedWriter } from './delayedWriter';
@@ -19,19 +20,14 @@ export interface RequestRecorderOptions {
   readonly capacity?: number;
 }
 
-/** In milliseconds. */
-const WRITE_EVERY = 2000;
 /** Rows held in memory; 5,000 take about 3 MB. */
 const CAPACITY = 5000;
 /** After this many rows of an organisation from this process, its oldest rows are deleted. */
 const ROWS_A_TRIM = 500;
 /** Organisations and keys that are counted; a forgotten one begins anew. */
 const MAX_COUNTED = 20_000;
-/** Rows that a key gets in a minute from this process, before only each {@link ONE_IN}th request gets one. */
-const ROWS_A_MINUTE = { failed: 100, successful: 10 } as const;
 /** The rows of an organisation, as a multiple of a key's: a flood from one key does not hide the requests of the others. */
 const SHARE_OF_ORGANISATION = 5;
-const ONE_IN = 100;
 
 /** Requests of a key or an organisation in a minute. */
 interface MinuteCounts {

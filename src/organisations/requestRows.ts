@@ -1,6 +1,6 @@
 import { Schema } from 'mongoose';
-import { DAY } from '../units';
 import { KEY_FACES } from './requestFilters';
+import { KEPT } from './requestLimits';
 import { nullable, required, ROW, type RowOf } from './schemas';
 
 /** Why a key with the right secret is rejected. */
@@ -11,9 +11,6 @@ export const OPERATION_TYPES = ['query', 'mutation', 'subscription'] as const;
 
 /** Longest path that is stored; the rest is cut off. */
 export const LOGGED_PATH_LENGTH = 200;
-
-/** For how long a row is kept, in milliseconds. */
-export const KEPT = 7 * DAY;
 
 /** A request with a key (docs/decisions/request-log.md). */
 export type RequestRow = RowOf<typeof requestSchema>;

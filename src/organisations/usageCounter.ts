@@ -1,6 +1,7 @@
 import { MINUTE } from '../units';
 import type { KeyUsage, UsageEntry } from './keyUsage';
 import { type FinishedRequest, pathsOf } from './usageDetails';
+import { eachCount, USAGE_COUNTS } from './usageRows';
 import { startOf } from './usageUnits';
 import { createDelayedWriter } from './delayedWriter';
 
@@ -18,8 +19,6 @@ export interface UsageCounterOptions {
 const CAPACITY = 10_000;
 /** Details to hold per counter, on average; 60,000 take about 9 MB. */
 const DETAILS_EACH = 6;
-
-const COUNTS = ['requests', 'errors', 'rate_limited', 'mcp'] as const;
 
 type Entry = { -readonly [Name in keyof Omit<UsageEntry, 'details'>]: UsageEntry[Name] } & {
   readonly details: Map<string, number>;
@@ -45,10 +44,9 @@ export function createUsageCounter({ usage, onError, onUncounted, capacity = CAP
       uncounted += counted.requests;
       return;
     }
-    const none = { requests: 0, errors: 0, rate_limited: 0, mcp: 0 };
-    const entry: Entry = existing ?? { keyId, at, ...none, details: new Map(), ...(units && { units }) };
+    const entry: Entry = existing ?? { keyId, at, ...eachCount(() => 0), details: new Map(), ...(units && { units }) };
     counts.set(name, entry);
-    for (const count of COUNTS) entry[count] = (entry[count] ?? 0) + (counted[count] ?? 0);
+    for (const count of USAGE_COUNTS) entry[count] = (entry[count] ?? 0) + (counted[count] ?? 0);
     for (const [path, count] of more ?? []) {
       const before = entry.details.get(path);
       if (before === undefined && details >= capacity * DETAILS_EACH) continue;

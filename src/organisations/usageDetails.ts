@@ -1,4 +1,4 @@
-import type { UsageCounts, UsageRow } from './usageRows';
+import { eachCount, type UsageCounts, type UsageRow } from './usageRows';
 
 /*
  * Usage by operation and by error code: counters within a row of usage, each named by its path (docs/decisions/request-log.md).
@@ -77,13 +77,7 @@ export function operationsOf(rows: readonly DetailCounters[]): OperationUsage[] 
 }
 
 export function totalsOf(rows: readonly (DetailCounters & UsageCounts)[]): UsageTotals {
-  const totals = { requests: 0, errors: 0, rate_limited: 0, mcp: 0 };
-  for (const { requests, errors, rate_limited, mcp = 0 } of rows) {
-    totals.requests += requests;
-    totals.errors += errors;
-    totals.rate_limited += rate_limited;
-    totals.mcp += mcp;
-  }
+  const totals = eachCount((name) => rows.reduce((sum, row) => sum + (row[name] ?? 0), 0));
   const operations = rows.flatMap((row) => Object.values(row.operations ?? {}));
   return { ...totals, ...percentilesOf(sumOf(operations, (counters) => counters)) };
 }

@@ -3,7 +3,7 @@ import { atMost, nativeCollection } from '../mongo/native';
 import { DAY, MINUTE } from '../units';
 import type { ControlModels } from './models';
 import { codesOf, type CodeUsage, operationsOf, type OperationUsage, totalsOf, type UsageTotals } from './usageDetails';
-import type { UsageCounts, UsageRow, UsageUnit } from './usageRows';
+import { eachCount, type UsageCounts, type UsageRow, type UsageUnit } from './usageRows';
 import { startOf, UNIT_LENGTHS, USAGE_PERIODS, type UsagePeriod } from './usageUnits';
 
 /* What was counted, for people and operators. */
@@ -75,13 +75,7 @@ export function createUsageReports({ usage, apiKeys }: Pick<ControlModels, 'usag
         .lean();
       const { unit } = USAGE_PERIODS[period];
       const $match = { key_id: { $in: keys.map(({ _id }) => _id) }, unit, start: { $gte: first } };
-      const $group = {
-        _id: '$key_id',
-        requests: { $sum: '$requests' },
-        errors: { $sum: '$errors' },
-        rate_limited: { $sum: '$rate_limited' },
-        mcp: { $sum: '$mcp' },
-      };
+      const $group = { _id: '$key_id', ...eachCount((name) => ({ $sum: `$${name}` })) };
       const stages = [{ $match }, { $group }, { $sort: { requests: -1, _id: 1 } }, { $limit: MOST_KEYS }];
       const totals = await nativeCollection(usage).aggregate<UsageCounts & { _id: string }>(stages).toArray();
       return totals.map(({ _id: key_id, ...counts }) => ({ key_id, ...counts }));
@@ -98,17 +92,10 @@ function firstOf(period: UsagePeriod): number {
 /** The share of a unit that has passed, from 0 to 1. */
 const passedOf = (start: number, length: number): number => Math.min(1, Math.max(0, (Date.now() - start) / length));
 
-/** Totals of the rows before `first`, the last of which counts by the share that has passed of the current one. */
+/** Totals of the rows before `first`; of the last of them, the `share` that has passed of the current unit, so that as much time is compared. */
 function previousOf(all: readonly UsageRow[], first: number, length: number, share: number): UsageTotals {
   const rows = all.filter(({ start }) => start.getTime() < first);
   const whole = totalsOf(rows);
   const last = totalsOf(rows.filter(({ start }) => start.getTime() === first - length));
-  const counted = (name: keyof UsageCounts): number => Math.round(whole[name] - last[name] * (1 - share));
-  return {
-    ...whole,
-    requests: counted('requests'),
-    errors: counted('errors'),
-    rate_limited: counted('rate_limited'),
-    mcp: counted('mcp'),
-  };
+  return { ...whole, ...eachCount((name) => Math.round(whole[name] - last[name] * (1 - share))) };
 }

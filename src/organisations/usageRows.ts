@@ -2,7 +2,14 @@ import { Schema } from 'mongoose';
 import { optional, required, ROW, type RowOf } from './schemas';
 
 export type UsageRow = RowOf<typeof usageSchema>;
-export type UsageCounts = Pick<UsageRow, 'requests' | 'errors' | 'rate_limited' | 'mcp'>;
+
+export const USAGE_COUNTS = ['requests', 'errors', 'rate_limited', 'mcp'] as const;
+type CountName = (typeof USAGE_COUNTS)[number];
+export type UsageCounts = Pick<UsageRow, CountName>;
+
+/** A value for each count of a row. */
+export const eachCount = <T>(valueOf: (name: CountName) => T): Record<CountName, T> =>
+  Object.fromEntries(USAGE_COUNTS.map((name) => [name, valueOf(name)])) as Record<CountName, T>;
 
 /** The lengths of time that rows count, from UTC's multiples of them. */
 export const USAGE_UNITS = ['five_minutes', 'hour', 'day'] as const;

@@ -18,7 +18,7 @@ const DEFAULT_LIMIT = published.defaultOf('product_sales', 'limit');
 
 interface ProductSalesArguments extends Span {
   readonly status?: readonly string[] | null;
-  /** Products per currency. */
+  /** Rows per currency: a product sold in two units has two. */
   readonly limit?: number | null;
 }
 

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { type MasterSecret, OVERLAP, WrongSecretError } from './masterSecret';
-import { secretText, endpointSecret, signedHeaders } from './signing';
+import { secretText } from '../auth/webhookSecrets';
+import { endpointSecret, signedHeaders } from './signing';
 import type { Mode } from '../auth/principal';
 import type { EndpointRow } from '../organisations/webhookRows';
 import { version } from '../package';
@@ -52,7 +53,8 @@ export function createSender({ masterOf }: Pick<MasterSecret, 'masterOf'>, poste
     const master = await masterOf(fingerprint);
     return master === undefined
       ? undefined
-      : secrets.memo(`${id} ${String(version)}`, { context: [master, id, version] });
+      : // the master need not be named, since a version of an endpoint has one for good
+        secrets.memo(`${id} ${String(version)}`, { context: [master, id, version] });
   }
 
   async function currentSecret({ _id: id, version: number, master }: SecretVersion): Promise<Buffer> {

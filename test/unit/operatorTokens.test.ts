@@ -22,7 +22,7 @@ test('tokens are separated by whitespace, commas or semicolons, and one name may
 test.each([
   [SECRET, 'entry 1 must be name=secret'],
   [`Billing=${SECRET}`, 'entry 1 must be name=secret'],
-  [`billing=${SECRET} support=${SECRET.slice(1)}`, 'entry 2 must have at least 32 characters'],
+  [`billing=${SECRET} support=${SECRET.slice(1)}`, 'the secret of entry 2 must have at least 32 characters'],
   [`billing=${SECRET} support=${SECRET}`, 'entry 2 repeats the secret of another'],
 ])('a wrong token is refused by its number, and its secret is not shown', (given, fault) => {
   const found = JSON.stringify(faultsOf({ OPERATOR_TOKENS: given }));

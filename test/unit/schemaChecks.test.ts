@@ -107,7 +107,7 @@ const CASES: readonly Case[] = [
     'Mutation.change_quote has @access(events: true), with which keys can read events: use another for writes',
     change('note: String').replace('scope: QUOTES_WRITE', 'events: true'),
   ],
-  ['Customer refers to a customer by id, but lacks @restricted', '@restricted(by: "id")', ''],
+  ['Customer lacks @restricted, so a key with customer_ids', '@restricted(by: "id")', ''],
   [
     'Quote has @restricted(by: "number"), but number is neither',
     /(type Quote[^{]*)by: "customer_id"/,

@@ -25,7 +25,7 @@ const SECRETS: Readonly<Record<string, readonly [written: string, secret: unknow
     'another secret that endpoints were made with',
   ],
   OPERATOR_WEBHOOK_SECRET: [`whsec_${'QUFB'.repeat(8)}\n`, [Buffer.from('A'.repeat(24))]],
-  OTEL_EXPORTER_OTLP_HEADERS: ['Authorization=Bearer%20x, b=c%3D\n', { authorization: 'Bearer x', b: 'c=' }],
+  OTEL_EXPORTER_OTLP_HEADERS: ['Authorization=Bearer%20x, b=c%3D,\n', { authorization: 'Bearer x', b: 'c=' }],
 };
 
 let folder: string;

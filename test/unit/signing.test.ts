@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { endpointSecret, secretFrom, secretText } from '../../src/webhooks/signing';
+import { secretFrom, secretText } from '../../src/auth/webhookSecrets';
+import { endpointSecret } from '../../src/webhooks/signing';
 
 const ENDPOINT = '00000000-0000-8000-8000-000000000001';
 

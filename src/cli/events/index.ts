@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander';
-import { secretFrom } from '../../webhooks/signing';
+import { secretFrom } from '../../auth/webhookSecrets';
 import { type ExplainedCommand, ORG_ID } from '../help';
 import { eventTypes, moment } from '../values';
 

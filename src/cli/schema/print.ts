@@ -16,10 +16,15 @@ export function schemaCommand({
     const schemas = Object.fromEntries(collections.map(({ name, schema }) => [name, schema]));
     print(JSON.stringify(schemas, undefined, 2));
   } else {
-    const { graphql, operations } = publishedSchemas();
-    const text = directives ? `${printDocument(published.document)}\n` : keySdl(graphql, operations);
+    const text = directives ? `${printDocument(published.document)}\n` : typesOnly();
     if (json) printJson({ schema: text });
     else print(text.trimEnd());
   }
   return Promise.resolve();
+}
+
+/** The schema as keys see it. */
+function typesOnly(): string {
+  const { graphql, operations } = publishedSchemas();
+  return keySdl(graphql, operations);
 }

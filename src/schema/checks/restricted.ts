@@ -18,7 +18,7 @@ export function restrictedErrors(sdl: SchemaModel): SchemaError[] {
       nodeOf(sdl, type),
       by === undefined &&
         isOfCustomer &&
-        `${type} refers to a customer by ${String(first)}, but lacks @restricted, so a key with customer_ids would have the objects of all customers: ${remedy}`,
+        `${type === PERSON ? type : `${type} refers to a customer by ${String(first)}, but`} lacks @restricted, so a key with customer_ids would have the objects of all customers: ${remedy}`,
       by !== undefined &&
         !possible.includes(by) &&
         `${type} has @restricted(by: "${by}"), but ${by} is neither a customer's id nor the id of a restricted object that a ${type} is part of: ${remedy}`,

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { secretFrom, secretText, signedHeaders } from '../../../src/webhooks/signing';
+import { secretFrom, secretText } from '../../../src/auth/webhookSecrets';
+import { signedHeaders } from '../../../src/webhooks/signing';
 import { calling, type Language } from './calling';
 
 /* Which webhooks a client accepts. */

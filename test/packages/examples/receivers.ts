@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { secretText } from '../../../src/webhooks/signing';
+import { secretText } from '../../../src/auth/webhookSecrets';
 import { copied, installPython, installTypescript } from '../clients/packages';
 import { eventually } from '../../api/http/eventually';
 import type { Json } from '../../support/client';
