@@ -301,23 +301,31 @@ test('if a tail dies before recording a gap it found, the next one records it', 
   expect(gap!.from).toEqual(new Date(1_600_000_000_000));
 }, 120_000);
 
-test('a tail that cannot record a gap it found frees the lease, and the next one records it', async () => {
-  const { quotes, stored } = await newScene();
-  const before = tailsWith();
-  await begin(before);
-  await quotes.insertOne(quote());
-  await before.stop();
-  await lease.updateOne({ _id: 'tail' }, { $set: LOST_POSITION });
-  const { feeds } = gateway.control;
-  const failed = tailsWith({ feeds: { ...feeds, of: () => Promise.reject(new Error('no feeds')) } });
-  failed.start();
-  await eventually(async () => (await row()).generation > 1 && (await row()).holder === null, SOON);
-  await failed.stop();
-  expect(await row()).toMatchObject({ ...LOST_POSITION, holder: null, until: new Date(0) });
-  tailsWith().start();
-  const { gap } = await eventually(() => stored.findOne({ type: 'feed.gap' }), SOON);
-  expect(gap!.from).toEqual(new Date(1_600_000_000_000));
-}, 120_000);
+const fail = () => Promise.reject(new Error('not now'));
+
+test.each<[string, () => Partial<TailOptions>]>([
+  ['record a gap it found', () => ({ feeds: { ...gateway.control.feeds, of: fail } })],
+  ['begin', () => ({ onBegun: fail })],
+])(
+  'a tail that cannot %s frees the lease and stores no progress, and the next one records the gap',
+  async (_what, failing) => {
+    const { quotes, stored } = await newScene();
+    const before = tailsWith();
+    await begin(before);
+    await quotes.insertOne(quote());
+    await before.stop();
+    await lease.updateOne({ _id: 'tail' }, { $set: LOST_POSITION });
+    const failed = tailsWith(failing());
+    failed.start();
+    await eventually(async () => (await row()).generation > 1 && (await row()).holder === null, SOON);
+    await failed.stop();
+    expect(await row()).toMatchObject({ ...LOST_POSITION, holder: null, until: new Date(0) });
+    tailsWith().start();
+    const { gap } = await eventually(() => stored.findOne({ type: 'feed.gap' }), SOON);
+    expect(gap!.from).toEqual(new Date(1_600_000_000_000));
+  },
+  120_000,
+);
 
 test('the gap of a restore comes after whatever the log has from before it, once', async () => {
   const { quotes, stored } = await newScene();
