@@ -3,10 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import mongoose from 'mongoose';
 import { clusterTimeOf } from '../mongo/changeCursor';
 import type { Databases } from '../tenant/databases';
-import { isUnavailable } from '../mongo/faults';
+import { isUnauthorised, isUnavailable } from '../mongo/faults';
 import { keepLease } from '../mongo/lease';
 import { READ_TIMEOUT } from '../mongo/native';
-import { type Shards, ShardRefused } from '../mongo/shards';
+import { LACKS_PRIVILEGES, type Shards, ShardRefused } from '../mongo/shards';
 import { timeDigits } from '../events/position';
 import { readTail } from '../events/tail/lease';
 import { JobRefused } from '../organisations/jobs';
@@ -74,7 +74,8 @@ export async function moveOrganisation(stores: Stores, { id, to, signal, onStep 
     if (hasMoveBegun && (await shardOf(shards, id)) === to) return await finish();
     if (!(await control.moving.undo(self, { to }))) throw takenOver();
     if (!hasMoveBegun) signal.throwIfAborted();
-    throw new JobRefused(`${(error as Error).message}; the organisation stays where it was`, { cause: error });
+    const why = isUnauthorised(error) ? LACKS_PRIVILEGES : (error as Error).message;
+    throw new JobRefused(`${why}; the organisation stays where it was`, { cause: error });
   } finally {
     await heartbeat.stop();
   }

@@ -76,13 +76,15 @@ export type Types = ReadonlyMap<string, StoredType>;
 const KINDS: Readonly<Record<string, StoredMember['kind']>> = {
   ID: 'string',
   String: 'string',
-  Date: 'string',
   Int: 'number',
   Float: 'number',
-  Minor: 'number',
   Boolean: 'boolean',
+  Minor: 'number',
+  Date: 'string',
   DateTime: 'dateTime',
 };
+/** The scalars that members of stored types may have. */
+export const MEMBER_SCALARS: readonly string[] = Object.keys(KINDS);
 
 type StoredDirectives = NonNullable<ReturnType<typeof directiveOf<'stored'>>> & { readonly by?: string };
 

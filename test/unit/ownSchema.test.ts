@@ -293,6 +293,12 @@ test('unknown types, wrong values of directives and what may not be defined are 
     expect.stringContaining('more.graphql:1: Unknown type "Strin"'),
     expect.stringContaining('other.graphql:1: Value "SINC" does not exist'),
   ]);
+  // a name that is wrong twice is one line, in the order of the first places
+  writeFileSync(join(folder, 'other.graphql'), 'extend type Quote { size: Decimal, text: Strin }');
+  expect(ownErrors(folder)).toEqual([
+    expect.stringContaining('more.graphql:1: Unknown type "Strin"'),
+    expect.stringContaining('other.graphql:1: Unknown type "Decimal"'),
+  ]);
 });
 
 test('all mistakes are reported at once, each once', () => {

@@ -12,7 +12,7 @@ import type { Client, Json } from '../../support/client';
 import { callerOf, makeOrganisation } from '../../support/factories';
 import { late, servedBy, startGateway } from '../../support/gateway';
 import { hold } from '../../support/hold';
-import { refusal, startMongos } from '../../support/mongos';
+import { refusal, startMongos, UNAUTHORISED } from '../../support/mongos';
 
 const products = resourceOf('products');
 
@@ -161,6 +161,19 @@ test('a move that MongoDB refuses leaves the organisation where it was, and its 
   expect(error).toContain('stays where it was');
   expect(await shard()).toBe('shard01');
   expect((await caller.post('/products/bulk', PRODUCTS)).status).toBe(200);
+});
+
+test('a move for which the database user lacks a privilege is refused with the role that it needs', async () => {
+  const { caller, move, shard } = await stored();
+  const names = expect.stringContaining('clusterManager');
+  mongos.replies.listShards = () => UNAUTHORISED;
+  expect((await move()).body.errors).toMatchObject([{ pointer: '/to', code: 'not_allowed', detail: names }]);
+  // a user may be allowed to list the shards alone
+  delete mongos.replies.listShards;
+  mongos.replies.movePrimary = () => UNAUTHORISED;
+  expect(await ended((await move()).body.id)).toMatchObject({ state: 'failed', error: names });
+  expect(await shard()).toBe('shard01');
+  expect((await caller.get('/products')).status).toBe(200);
 });
 
 test('a move that is interrupted before MongoDB is asked ends at once, and requests go on', async () => {
