@@ -10,7 +10,7 @@ import { millisecondsOf, timeDigits } from '../../src/events/position';
 import type { Change } from '../../src/events/tail/changes';
 import { corrector } from '../../src/resources/corrector';
 import { createTail, type Tail, type TailOptions } from '../../src/events/tail/tail';
-import { declareRestored, type TailRow, tailRows, takeTailLease } from '../../src/events/tail/lease';
+import { declareRestored, type TailRow, tailRows } from '../../src/events/tail/lease';
 import { eventually } from '../api/http/eventually';
 import { LOST_POSITION } from '../support/fixtures/events';
 import { makeOrganisation } from '../support/factories';
@@ -117,32 +117,6 @@ async function newScene() {
 
 /** With a number, which is unique once a gateway writes to the collection. */
 const quote = (status = 'draft'): Quote => ({ _id: randomUUID(), number: randomUUID(), status });
-
-test('a lease can be taken only once it has expired, with a new generation that blocks its former holder', async () => {
-  let now = Date.now();
-  const take = () => takeTailLease(lease, () => now);
-  const first = await take();
-  const { holder } = await row();
-  expect(await row()).toMatchObject({ holder: expect.any(String), generation: 1 });
-  now += 9000;
-  expect(await take()).toBeUndefined();
-  expect(await first!.renew({})).toMatchObject({ holder, generation: 1 });
-  now += 9000;
-  expect(await take()).toBeUndefined();
-  now += 2000;
-  const next = await take();
-  expect(await first!.renew({})).toBeUndefined();
-  expect(await first!.release({})).toBe(false);
-  expect(await row()).toMatchObject({ generation: 2, until: new Date(now + 10_000) });
-  expect((await row()).holder).not.toBe(holder);
-  // a row that was restored from a backup has an earlier generation, or the same and less progress
-  const at = (t: number) => new mongoose.mongo.Timestamp({ t, i: 1 });
-  await next!.renew({ at: at(2000) });
-  await lease.updateOne({}, { $set: { at: at(1000) } });
-  expect(await next!.renew({ at: at(3000) })).toBeUndefined();
-  await lease.updateOne({}, { $set: { at: at(2000), generation: 1 } });
-  expect(await next!.renew({})).toBeUndefined();
-});
 
 test('progress is saved only after events are stored and webhooks notified', async () => {
   const { quotes, told } = await newScene();
