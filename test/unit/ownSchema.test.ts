@@ -120,6 +120,14 @@ const ADDED: readonly (readonly [sentence: string, sdl: string])[] = [
     stored('notes', 'tree: Tree', 'type Tree { branches: [Tree!] }'),
   ],
   ['Order has cost: Int, but it is money: write Minor', 'extend type Order { cost_minor: Int }'],
+  [
+    'Note.metadata_value has arguments, so it is null for those who are refused: remove its last !',
+    stored('notes', 'metadata_value(key: String! @constraint(max_length: 40)): String!'),
+  ],
+  [
+    'Note.order has @access, so it is null for those who are refused: remove its last !',
+    stored('notes', 'order_id: ID! order: Order! @graphql_only @access(scope: ORDERS_READ)'),
+  ],
 ];
 
 test.each(ADDED)('%s', (sentence, sdl) => {
