@@ -1,9 +1,4 @@
-import {
-  type FieldNode,
-  type GraphQLFieldResolver,
-  type GraphQLSchema,
-  OperationTypeNode,
-} from 'graphql';
+import { type FieldNode, type GraphQLFieldResolver, type GraphQLSchema, OperationTypeNode } from 'graphql';
 import type { Scope } from '../auth/scopes';
 import { AppError } from '../errors';
 import { normaliseKeys } from '../schema/callerKeys';
@@ -56,7 +51,8 @@ export function guardFields(schema: GraphQLSchema, options: GuardOptions): void 
   const { resolvers, operations, eventScopes, rootsAreChecked } = options;
   const roots = Object.values(OperationTypeNode).map((kind) => schema.getRootType(kind)?.name);
   const guarded = objectFields(schema).filter(
-    ({ type, field: { astNode, args } }) => directiveOf(astNode, 'access') ?? (!roots.includes(type) && args.length > 0),
+    ({ type, field: { astNode, args } }) =>
+      directiveOf(astNode, 'access') ?? (!roots.includes(type) && args.length > 0),
   );
   const checksOf = argumentChecks(schema, guarded);
   const figures = figureRows(schema);

@@ -49,7 +49,10 @@ const TOGETHER = 20;
 /** How often a row is read if others keep changing it between the read and the correction. */
 const TRIES = 3;
 
-/** Resolves with the number of rows written. `texts` are those of parts that changed; without it those of all parts are read. */
+/**
+ * Resolves with the number of rows written. `texts` are those of parts that changed; without it those of all parts are read.
+ * @throws Error if others changed rows at each try: the tail, which looks at no change of a gateway, might not come back to them
+ */
 async function correct(
   data: OrganisationData,
   resource: Resource,
@@ -73,6 +76,7 @@ async function correct(
   const rows = data.collection(resource).find({ _id: { $in: [...ids] } }, { batchSize: ids.length + 1 });
   for await (const row of rows) if (together.push(row) === TOGETHER) await correctTogether();
   await correctTogether();
-  if (overtaken.length === 0 || tries === 1) return stored;
+  if (overtaken.length === 0) return stored;
+  if (tries === 1) throw new Error(`${String(overtaken.length)} of the rows changed at each of ${String(TRIES)} tries`);
   return stored + (await correct(data, resource, overtaken, texts, tries - 1));
 }

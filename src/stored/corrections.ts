@@ -80,8 +80,8 @@ function stamped(row: Row): Row {
 }
 
 /**
- * Stores corrections. Resolves with the ids of their rows, without those that have changed since they were looked at: they are not written,
- * and the tail looks at them again.
+ * Stores corrections. Resolves with the ids of their rows, without those that have changed since they were looked at, which are not written: the
+ * caller may look at them again.
  */
 export async function storeCorrections(
   data: OrganisationData,
