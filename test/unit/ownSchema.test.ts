@@ -245,6 +245,12 @@ test.each(CHANGED)('%s', (sentence, from, to, at) => {
   expect(`${lines.join('\n')}\n`).toContain(at);
 });
 
+test.each(['Minor!', 'Minor @constraint(required: true)'])('a bulk call may require what is never null: %s', (type) => {
+  const [name, text] = FILES.find(([, one]) => one.includes('Minor @constraint(not_null: true)'))!;
+  writeFileSync(join(folder, name), text.replace('Minor @constraint(not_null: true)', type));
+  expect(ownErrors(folder)).toEqual([]);
+});
+
 test('a folder that is not there, and one without a schema', () => {
   expect(ownErrors(join(folder, 'none'))).toEqual([expect.stringContaining('is not a folder that can be read')]);
   expect(ownErrors(join(folder, 'examples'))).toEqual([expect.stringContaining('has no file *.graphql')]);
