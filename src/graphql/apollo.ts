@@ -21,7 +21,7 @@ import { type AppError, findAppError, invalidRequest } from '../errors';
 import { createExecutor } from '../operations/execution';
 import type { OnFastRead } from '../operations/run';
 import { describeError, redact } from '../log';
-import { afterWrites, answerText, answerRefusal } from '../operations/answers';
+import { afterWrites, answerRefusal, answerText } from '../operations/answers';
 import type { CallContext } from '../operations/context';
 import { type Exchange, noteUnavailable, setSunsetHeaders } from '../http/exchange';
 import { toAppError } from '../mongo/toAppError';

@@ -1,6 +1,6 @@
 import { type GraphQLResolveInfo, OperationTypeNode } from 'graphql';
 import type { Projection } from '../mongo/collection';
-import { rowHolder, answerRefusal } from '../operations/answers';
+import { answerRefusal, rowHolder } from '../operations/answers';
 import type { FiguresContext } from '../operations/context';
 import { isServed } from './invalidRows';
 import { projectionOfReferences } from './projections';
