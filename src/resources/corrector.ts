@@ -1,5 +1,6 @@
 import type { OrganisationData } from '../tenant/organisationData';
 import type { Corrector } from '../events/tail/corrections';
+import { atMost } from '../mongo/native';
 import type { StoredMember } from '../schema/storedTypes';
 import { correctionsOf, storeCorrections } from '../stored/corrections';
 import type { Resource, Row, Texts } from '../stored/resource';
@@ -35,7 +36,7 @@ export const corrector: Corrector = {
     const resource = byName.get(collection);
     if (!resource) return 0;
     if (resource !== messages) return correct(data, resource, ids);
-    const options = { projection: { request_id: 1, body: 1 }, batchSize: ids.length + 1 } as const;
+    const options = { projection: { request_id: 1, body: 1 }, ...atMost(ids.length) } as const;
     // of a thread only these messages are searched for words, not all that it has
     const bodiesByThread = new Map<string, string[]>();
     for await (const { request_id: id, body } of data.collection(messages).find({ _id: { $in: [...ids] } }, options))
@@ -73,7 +74,7 @@ async function correct(
       if (members.length > 0 && !correctedIds.has(before._id)) overtaken.push(before._id);
     together = [];
   };
-  const rows = data.collection(resource).find({ _id: { $in: [...ids] } }, { batchSize: ids.length + 1 });
+  const rows = data.collection(resource).find({ _id: { $in: [...ids] } }, atMost(ids.length));
   for await (const row of rows) if (together.push(row) === TOGETHER) await correctTogether();
   await correctTogether();
   if (overtaken.length === 0) return stored;
