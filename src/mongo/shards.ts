@@ -1,6 +1,6 @@
 import type { mongo } from 'mongoose';
 import { isUnauthorised } from './faults';
-import { READ_TIMEOUT } from './native';
+import { atMost, READ_TIMEOUT } from './native';
 import { DATABASE_NAME, databaseName, organisationOf } from './databaseNames';
 
 /*
@@ -76,7 +76,7 @@ export function createShards(client: mongo.MongoClient) {
     counted,
     /** The shards of the databases that these organisations have. */
     async of(ids: readonly string[]): Promise<Map<string, string>> {
-      const cursor = databases.find({ _id: { $in: ids.map(databaseName) } }, { ...read, batchSize: ids.length + 1 });
+      const cursor = databases.find({ _id: { $in: ids.map(databaseName) } }, { ...read, ...atMost(ids.length) });
       return new Map((await cursor.toArray()).map(({ _id, primary }) => [organisationOf(_id) ?? '', primary]));
     },
     async organisationsOn(shard: string): Promise<string[]> {

@@ -17,7 +17,10 @@ import { dropFormer, ONE_CLUSTER_SCHEMA, requireOneCluster } from './formerSchem
  */
 export const CONTROL_SCHEMA = 12;
 
-/** Raise it by one whenever an index is added, so that databases get it; and to CONTROL_SCHEMA whenever that is raised. */
+/**
+ * Raise it by one whenever an index is added, so that databases get it. It is never below CONTROL_SCHEMA: a database without `indexes` is taken to
+ * have those of its `version`.
+ */
 export const CONTROL_INDEXES = 13;
 
 /** The lowest number that this version can serve. */
@@ -110,7 +113,7 @@ async function store(control: Connection, change: mongo.UpdateFilter<SchemaDocum
 const deploymentOf = (control: Connection): mongo.Collection<SchemaDocument> =>
   databaseOf(control).collection<SchemaDocument>('deployment');
 
-/** Records what SCHEMA_DIR adds, beside what other gateways add or, with `only`, instead of it. */
+/** Records what SCHEMA_DIR adds, beside what other gateways add or, with `only`, instead of it, in the row that {@link openSchema} stored. */
 export async function recordAdded(control: Connection, names: readonly string[], only: boolean): Promise<void> {
   const change = only ? { $set: { added: names } } : { $addToSet: { added: { $each: [...names] } } };
   await deploymentOf(control).updateOne({ _id: 'schema' }, change);

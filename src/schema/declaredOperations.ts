@@ -130,6 +130,9 @@ export const METHODS = {
 
 export type Method = keyof typeof METHODS;
 
+/** Whether an operation with a method sets members of an existing object to its arguments. */
+export const isChange = (method: string): boolean => method === 'PATCH' || method === 'PUT';
+
 export function isMethod(name: string): name is Method {
   return Object.hasOwn(METHODS, name);
 }

@@ -204,6 +204,9 @@ export function typesIn({ type, members }: Pick<StoredMember, 'type' | 'members'
   return [type, ...members.flatMap(typesIn)];
 }
 
+/** Members that every write sets itself. */
+export const SET_BY_WRITES: readonly string[] = ['id', 'created_at', 'updated_at'];
+
 /** The member with the place of an object in its list; the gateway fills it in where objects of a list have ids. */
 export const POSITION = 'position';
 

@@ -2,7 +2,7 @@ import type { FieldDefinitionNode } from 'graphql';
 import type { Projection } from '../mongo/collection';
 import type { ListArguments, Page } from '../tenant/pagination';
 import { fastListOf, fastObjectOf } from '../fastReads';
-import { tooLarge } from '../operations/answers';
+import { answerRefusal } from '../operations/answers';
 import type { DataContext } from '../operations/context';
 import { mergeResolvers, type Resolver, type Resolvers } from '../operations/run';
 import { inSlices } from '../operations/slices';
@@ -153,5 +153,5 @@ function servedPage<T extends Row>(
 
 /** The page without its rows if the answer is refused, since nobody gets it. */
 function unlessRefused(context: DataContext, page: Page<Row>): Page<Row> {
-  return tooLarge(context) ? { ...page, data: [] } : page;
+  return answerRefusal(context) ? { ...page, data: [] } : page;
 }

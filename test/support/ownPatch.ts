@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 /*
  * Imported before anything of Scopegate: the folder that `scopegate schema init` writes, whose invoices can be given to another customer, and
- * have lines with marks, and items and an address with what is never null; tasks that only a PATCH changes; and rules for threads and products.
+ * have lines with marks, and items and an address with what is never null; tasks that only a PATCH changes, whose answer is never null; and rules for threads and products.
  */
 
 const folder = mkdtempSync(join(tmpdir(), 'scopegate-own-'));
@@ -64,7 +64,7 @@ writeFileSync(
    }
    extend type Mutation {
      "Change a task."
-     update_task("Id." id: ID!, "Steps." steps: [TaskStepInput!] @constraint(max_items: 5), "Who else." include: String @constraint(max_length: 9)): Task
+     update_task("Id." id: ID!, "Steps." steps: [TaskStepInput!] @constraint(max_items: 5), "Who else." include: String @constraint(max_length: 9)): Task!
        @rest(method: PATCH, path: "/tasks/:id") @access(scope: TASKS_WRITE)
    }
    "A task." type Task @stored(collection: "tasks") {

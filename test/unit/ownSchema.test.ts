@@ -120,6 +120,14 @@ const ADDED: readonly (readonly [sentence: string, sdl: string])[] = [
     stored('notes', 'tree: Tree', 'type Tree { branches: [Tree!] }'),
   ],
   ['Order has cost: Int, but it is money: write Minor', 'extend type Order { cost_minor: Int }'],
+  [
+    'Note.metadata_value has arguments, so it is null for those who are refused: remove its last !',
+    stored('notes', 'metadata_value(key: String! @constraint(max_length: 40)): String!'),
+  ],
+  [
+    'Note.order has @access, so it is null for those who are refused: remove its last !',
+    stored('notes', 'order_id: ID! order: Order! @graphql_only @access(scope: ORDERS_READ)'),
+  ],
 ];
 
 test.each(ADDED)('%s', (sentence, sdl) => {
@@ -235,6 +243,12 @@ test.each(CHANGED)('%s', (sentence, from, to, at) => {
   // descriptions come first
   const lines = changed.split('\n').slice(Number(line) - 1, Number(line) + 1);
   expect(`${lines.join('\n')}\n`).toContain(at);
+});
+
+test.each(['Minor!', 'Minor @constraint(required: true)'])('a bulk call may require what is never null: %s', (type) => {
+  const [name, text] = FILES.find(([, one]) => one.includes('Minor @constraint(not_null: true)'))!;
+  writeFileSync(join(folder, name), text.replace('Minor @constraint(not_null: true)', type));
+  expect(ownErrors(folder)).toEqual([]);
 });
 
 test('a folder that is not there, and one without a schema', () => {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Fault } from '../../errors';
+import { atMost } from '../../mongo/native';
 import { collections } from '../../resources';
 import { ATTACHMENTS } from '../../schema/attachmentNames';
 import { hasAttachments } from '../../schema/storedTypes';
@@ -80,7 +81,7 @@ async function missingOf(
   const ids = records.map(({ id }) => id);
   const rows = await data
     .collection(resource)
-    .find({ _id: { $in: ids } }, { projection: { [`${ATTACHMENTS}.id`]: 1 }, batchSize: ids.length + 1 })
+    .find({ _id: { $in: ids } }, { projection: { [`${ATTACHMENTS}.id`]: 1 }, ...atMost(ids.length) })
     .toArray();
   const stored = new Map(rows.map((row) => [row._id, new Set(attachmentsOf(row).map(({ id }) => id))]));
   return new Map(

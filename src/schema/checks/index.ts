@@ -165,6 +165,10 @@ function fieldErrors(
       directiveOf(field, 'rest') &&
       `${place} is for users but has @rest: remove it`,
     (isRoot || access) && !isResolved(type, field.name.value) && unresolved(place, field),
+    !isRoot &&
+      (access ?? field.arguments?.length) &&
+      field.type.kind === Kind.NON_NULL_TYPE &&
+      `${place} has ${access ? '@access' : 'arguments'}, so it is null for those who are refused: remove its last !`,
     ...(stored && access ? readErrors(field, place, stored) : []),
   );
 }
