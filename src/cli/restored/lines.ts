@@ -26,7 +26,6 @@ const shape = z.object({
     endpoint: id.optional(),
     user: z.string().optional(),
     everywhere: z.string().optional(),
-    kind: z.string().optional(),
     old_expires_at: time.optional(),
     to: z
       .union([
