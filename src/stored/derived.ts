@@ -15,7 +15,7 @@ import { totalledAmounts, typeOf } from '../schema/storedTypes';
 import { type ChangeArguments, changeObject } from './change';
 import { listPage, listPageText, readOne } from './collection';
 import { isServed, requireServed } from './invalidRows';
-import { listOfParent } from './parentList';
+import { listOfParent, type ParentListArguments } from './parentList';
 import { projectionOfList, projectionOfObject } from './projections';
 import { type Reference, referencesOf } from './referenceFaults';
 import { listedRow, referredRow } from './references';
@@ -109,7 +109,7 @@ function changeResolver({ upserts }: SchemaModel, resource: Resource, references
 function parentListOf(other: Resource, parent: { readonly collection: Resource; readonly field: string }): Resolver {
   return async (row, rawArgs, context, info) => {
     const { _id: id } = row as Row;
-    const args = rawArgs as Args;
+    const args = rawArgs as ParentListArguments;
     const projection = projectionOfList(other, info, parent.field);
     const read = (rowId: string) => listedRow({ resource: other, id: rowId, context, info }, projection);
     const page = await listOfParent(context, other, parent, id, args, { projection, read });

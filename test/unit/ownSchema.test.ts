@@ -223,6 +223,12 @@ const CHANGED: readonly (readonly [sentence: string, from: string, to: string, a
     'type InvoiceUpsertResult',
   ],
   [
+    'upsert_invoices(invoices:) takes 5000 elements: write @constraint(min_items: 1, max_items: 1000)',
+    'max_items: 1000) @per_element',
+    'max_items: 5000) @per_element',
+    'invoices: [InvoiceUpsert',
+  ],
+  [
     'upsert_invoices(invoices:) takes any number of elements',
     '@constraint(min_items: 1, max_items: 1000) @per_element',
     '@per_element',
