@@ -91,7 +91,7 @@ export async function* ndjsonPieces(exchange: Exchange): AsyncGenerator<NdjsonLi
     let received = 0;
     let last = performance.now();
     /** Hands the piece on; the next one begins once the reader asks for it. */
-    async function* hand(): AsyncGenerator<NdjsonLine[]> {
+    function* hand(): Generator<NdjsonLine[]> {
       const taken = piece;
       [piece, parsedSize] = [[], 0];
       yield taken;
