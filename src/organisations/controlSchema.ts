@@ -1,4 +1,4 @@
-import type { Connection, mongo } from 'mongoose';
+import type { ClientSession, Connection, mongo } from 'mongoose';
 import type { Collection } from '../mongo/collection';
 import { isDuplicateKey } from '../mongo/faults';
 import { createIndexes, indexesOf } from '../mongo/indexes';
@@ -58,6 +58,11 @@ export class OlderSchemaError extends Error {
       `the control database ${database} has schema version ${String(version)}, but this version of scopegate serves ${String(OLDEST_SCHEMA)} to ${String(CONTROL_SCHEMA)}: upgrade to a version in between first, and run its doctor --fix`,
     );
   }
+}
+
+/** The schema version of a control database, within a transaction. */
+export async function schemaVersion(control: Connection, session: ClientSession): Promise<number> {
+  return (await deploymentOf(control).findOne({ _id: 'schema' }, { session }))?.version ?? CONTROL_SCHEMA;
 }
 
 /** What is recorded of the schema; undefined of a new database. @throws NewerSchemaError; OlderSchemaError; OtherClusterError */

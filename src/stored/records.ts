@@ -133,7 +133,8 @@ function withDates(object: Readonly<Record<string, unknown>>, members: readonly 
   return document;
 }
 
-const hasTime = ({ kind, members }: StoredMember): boolean => kind === 'dateTime' || members.some(hasTime);
+/** Whether a value of a member can have times in it, at any depth. */
+export const hasTime = ({ kind, members }: StoredMember): boolean => kind === 'dateTime' || members.some(hasTime);
 
 /** A record with metadata as it is stored: not at all if there is none. */
 function withPairs(record: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {

@@ -12,6 +12,7 @@ import {
 import { validateSDL } from 'graphql/validation/validate';
 import { NEEDED_ROLES } from '../../auth/roles';
 import { canBeErased, takesFreeText, typesOfCustomer } from '../personal';
+import { sufficientScopes } from '../declaredOperations';
 import type { SchemaModel } from '../model';
 import { scalars } from '../scalars';
 import {
@@ -261,12 +262,6 @@ function scopeErrors({ roots }: Sdl): SchemaError[] {
         `${place} has @access(events: true), with which keys can read events: use another for writes`,
     );
   });
-}
-
-/** The scopes of which each alone lets a key call a field. */
-function sufficientScopes(field: FieldDefinitionNode): readonly string[] {
-  const { scope, any_of: anyOf = [] } = directiveOf(field, 'access') ?? {};
-  return scope === undefined ? anyOf : [scope, ...anyOf];
 }
 
 /** Finds operations for other callers in the operators' schema. In the other schema, OPERATOR is not a role. */

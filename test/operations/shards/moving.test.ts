@@ -4,6 +4,8 @@ import { mongo } from 'mongoose';
 import type { Organisation } from '../../../src/auth/principal';
 import { databaseName } from '../../../src/mongo/databaseNames';
 import { moveOrganisation } from '../../../src/jobs/moveOrganisation';
+import { CONTROL_SCHEMA } from '../../../src/organisations/controlSchema';
+import { ONE_CLUSTER_SCHEMA } from '../../../src/organisations/formerSchemas';
 import { resourceOf } from '../../../src/resources';
 import { commandLine } from '../../cli/commandLine';
 import { eventually } from '../../api/http/eventually';
@@ -223,6 +225,20 @@ test('a move is refused to an unknown or draining shard and to its own', async (
   mongos.shards = [{ _id: 'shard01' }, { _id: 'shard02', draining: true }];
   expect(await fault('shard02')).toMatchObject({ pointer: '/to', code: 'not_allowed' });
   mongos.shards = [{ _id: 'shard01' }, { _id: 'shard02' }];
+});
+
+test('while gateways that know no shards may run, nothing is moved, so that no start takes it for a move to another cluster', async () => {
+  const { move } = await stored();
+  const schema = gateway.databases.control.collection<{ readonly _id: string }>('deployment');
+  const store = (version: number) => schema.updateOne({ _id: 'schema' }, { $set: { version } });
+  await store(ONE_CLUSTER_SCHEMA - 1);
+  const { body: job } = await move();
+  expect(await ended(job.id)).toMatchObject({
+    state: 'failed',
+    error: expect.stringContaining('has schema version 10'),
+  });
+  await commandLine({ MONGODB_URI: mongos.uri, CONTROL_DATABASE }).json('org', 'list');
+  await store(CONTROL_SCHEMA);
 });
 
 test.each([
