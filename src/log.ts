@@ -86,6 +86,12 @@ export function describeError(thrown: unknown): {
 /** Errors that name their cause, so that a stack would add nothing: those of the driver, and what we throw because of them. */
 const EXPECTED = /^(Mongo|PoolCleared)|^(AppError|NoAnswerError)$/;
 
+/** The log fields of a failure of the database or of background work: with a stack only if that adds something. */
+export function describeFailure(thrown: unknown): object {
+  const { stack, ...cause } = describeError(thrown);
+  return EXPECTED.test(cause.type) ? cause : { ...cause, stack };
+}
+
 /**
  * Logs failures of work that is tried again: a message at once, and then once a minute with the newest cause and how many `failures` there were, since
  * every attempt fails while the database is away. There must be few messages. The level is `error` for what no later attempt mends.
@@ -95,9 +101,7 @@ export function createFailureLog(logger: Logger, level: 'warn' | 'error' = 'warn
   return (message: string, error: unknown, fields: Readonly<Record<string, unknown>> = {}): void => {
     const failures = countFailure(message);
     if (failures === undefined) return;
-    const { stack, ...cause } = describeError(error);
-    const described = EXPECTED.test(cause.type) ? cause : { ...cause, stack };
-    logger[level]({ ...fields, error: described, ...(failures > 1 && { failures }) }, message);
+    logger[level]({ ...fields, error: describeFailure(error), ...(failures > 1 && { failures }) }, message);
   };
 }
 

@@ -53,11 +53,18 @@ export function isRef(text: string): boolean {
   return text.startsWith(REF_PREFIX) && length >= 1 && length <= 400;
 }
 
-/** What names name: ids, in lower case, and external_refs. */
+/** What a name names: an id, in lower case, or an external_ref. */
+export function splitName(
+  name: string,
+): { readonly id: string; readonly ref?: undefined } | { readonly ref: string; readonly id?: undefined } {
+  return isRef(name) ? { ref: name.slice(REF_PREFIX.length) } : { id: name.toLowerCase() };
+}
+
+/** The same of several names. */
 export function splitNames(names: readonly string[]): { readonly ids: string[]; readonly refs: string[] } {
   return {
-    ids: names.filter((name) => !isRef(name)).map((name) => name.toLowerCase()),
-    refs: names.filter(isRef).map((name) => name.slice(REF_PREFIX.length)),
+    ids: names.flatMap((name) => splitName(name).id ?? []),
+    refs: names.flatMap((name) => splitName(name).ref ?? []),
   };
 }
 

@@ -1,10 +1,10 @@
 import { type Fault, validationFailed } from '../errors';
-import { READ_TIMEOUT } from '../mongo/native';
+import { atMost, READ_TIMEOUT } from '../mongo/native';
 import { normalised } from '../schema/callerKeys';
 import { published } from '../schema/model';
 import { PERSON } from '../schema/personal';
 import type { OrganisationData } from '../tenant/organisationData';
-import { isRef, REF_PREFIX, splitNames } from '../units';
+import { splitName, splitNames } from '../units';
 
 interface FoundCustomers {
   /** Their ids as they are stored: each once, in one order. */
@@ -22,7 +22,7 @@ export async function findCustomers(data: OrganisationData, names: readonly stri
   const options = {
     projection: { _id: 1, external_ref: 1 },
     maxTimeMS: READ_TIMEOUT,
-    batchSize: names.length + 1,
+    ...atMost(names.length),
   } as const;
   const rows = await data
     .collection(customers)
@@ -33,12 +33,12 @@ export async function findCustomers(data: OrganisationData, names: readonly stri
     .toArray();
   const ids = new Set(rows.map(({ _id }) => _id));
   const refs = new Set(rows.map(({ external_ref }) => external_ref));
-  const unknown = names.filter((name) => !(isRef(name) ? refs.has(refOf(name)) : ids.has(name.toLowerCase())));
+  const unknown = names.filter((name) => {
+    const { id, ref } = splitName(name);
+    return !(ref === undefined ? ids.has(id) : refs.has(normalised(ref)));
+  });
   return { ids: [...ids].sort(), unknown };
 }
-
-/** An external_ref as it is stored. */
-const refOf = (name: string): string => normalised(name.slice(REF_PREFIX.length));
 
 /** The customers that a new key or webhook endpoint is restricted to; undefined for none. @throws AppError validation_failed for each that is not there */
 export async function customersOf(

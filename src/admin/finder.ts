@@ -1,15 +1,17 @@
 import { notFound } from '../errors';
 import type { Control } from '../organisations/control';
 import type { OrganisationForOperators } from '../organisations/organisationRows';
-import { isRef, REF_PREFIX, splitNames } from '../units';
+import { splitName, splitNames } from '../units';
 import { beingErased } from './refusals';
 
 export type Finder = ReturnType<typeof createFinder>;
 
 /** Finds organisations by the names that operators give them: their ids, in upper or lower case, or `ref:` and their external_ref. */
 export function createFinder(organisations: Control['organisations']) {
-  const find = (name: string): Promise<OrganisationForOperators | undefined> =>
-    isRef(name) ? organisations.findByRef(name.slice(REF_PREFIX.length)) : organisations.find(name.toLowerCase());
+  function find(name: string): Promise<OrganisationForOperators | undefined> {
+    const { id, ref } = splitName(name);
+    return ref === undefined ? organisations.find(id) : organisations.findByRef(ref);
+  }
 
   /** @throws AppError not_found */
   async function requireExisting(name: string): Promise<OrganisationForOperators> {
@@ -32,7 +34,8 @@ export function createFinder(organisations: Control['organisations']) {
     const byId = new Map(matches.map((organisation) => [organisation.id, organisation]));
     const byRef = new Map(matches.map((organisation) => [organisation.external_ref, organisation]));
     const entries = names.flatMap((name) => {
-      const organisation = isRef(name) ? byRef.get(name.slice(REF_PREFIX.length)) : byId.get(name.toLowerCase());
+      const { id, ref } = splitName(name);
+      const organisation = ref === undefined ? byId.get(id) : byRef.get(ref);
       return organisation ? [[name, organisation] as const] : [];
     });
     return new Map(entries);

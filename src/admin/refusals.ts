@@ -35,7 +35,7 @@ export function rethrowForCaller(error: unknown, shardPointer = '/shard'): never
   if (error instanceof SharedByOwnerError) throw conflict('', error.message, 'not_allowed');
   if (error instanceof RefTakenError) throw conflict('/external_ref', error.message);
   if (error instanceof JobRefused) throw conflict('', error.message);
-  // without faults, clients retry: the organisation will be gone in a moment
+  // without faults, as clients retry no other 409 (clients/typescript/src/error.ts): the organisation will be gone in a moment
   if (error instanceof StillErasingError) throw new AppError('conflict', `${error.message}.`);
   throw error;
 }

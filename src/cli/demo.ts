@@ -10,7 +10,7 @@ import { createLogger } from '../log';
 import type { ApiKeys } from '../organisations/apiKeys';
 import type { NewOrganisation } from '../organisations/organisations';
 import { hasSample, linesOf } from '../resources/sample';
-import { EMBEDDED_RANGES } from '../webhooks/settings';
+import { LOOPBACK_RANGES } from '../webhooks/settings';
 import { CommandFailure } from './ending';
 import type { JsonOption } from './help';
 import { loadSample } from './sandbox';
@@ -21,7 +21,7 @@ import { signInUrl } from '../organisations/signInTokens';
 import { note, paint, printJson, printPainted } from './terminal';
 
 /** Defaults of the demo; the environment overrides them. */
-const DEFAULTS = { INTROSPECTION: 'public', LOG_LEVEL: 'warn', WEBHOOK_ALLOWED_RANGES: EMBEDDED_RANGES } as const;
+const DEFAULTS = { INTROSPECTION: 'public', LOG_LEVEL: 'warn', WEBHOOK_ALLOWED_RANGES: LOOPBACK_RANGES } as const;
 
 /** `scopegate demo`. Resolves after it is stopped. */
 export async function demoCommand({ port, json }: JsonOption & { readonly port?: number }): Promise<void> {

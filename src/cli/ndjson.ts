@@ -3,7 +3,10 @@ import { createReadStream } from 'node:fs';
 import { addAbortSignal } from 'node:stream';
 import type { Fault } from '../errors';
 
-/* Files with a JSON value a line, of any length, in constant memory. */
+/*
+ * Files with a JSON value a line, of any length, in constant memory. Bodies have a reader of their own (http/ndjson.ts): it ends at limits and
+ * hands on what came before a pause, whereas faults in files have the number of their line, and batches are told by their bytes.
+ */
 
 /** Standard input, as a path. */
 export const STDIN = '-';

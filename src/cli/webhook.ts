@@ -1,5 +1,5 @@
 import { AppError } from '../errors';
-import { NOT_HTTPS, NOT_PUBLIC_ADDRESS } from '../webhooks/addresses';
+import { ADDRESS_NOT_PUBLIC, NOT_HTTPS } from '../webhooks/addresses';
 import type { Admin } from '../admin';
 import { ownerOf } from '../organisations/webhookRows';
 import { CommandFailure, notFound, usageFailure } from './ending';
@@ -139,7 +139,7 @@ function faultLines({ detail: all, extras: { errors = [] } }: AppError, customer
     const option = member.replace('_', '-');
     const customer = member === 'customer_ids' ? `${customerIds[Number(at)] ?? ''} ` : '';
     // only operators can allow such an address, so only they are told how
-    const ranges = detail.endsWith(NOT_PUBLIC_ADDRESS)
+    const ranges = detail.endsWith(ADDRESS_NOT_PUBLIC)
       ? ', nor in WEBHOOK_ALLOWED_RANGES'
       : detail === NOT_HTTPS
         ? ', or http:// for an address in WEBHOOK_ALLOWED_RANGES'

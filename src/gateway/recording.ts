@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { KnownKey } from '../auth/authenticate';
 import type { Caller } from '../auth/principal';
 import { type Exchange, soleAuthorization, type Unavailable } from '../http/exchange';
-import { createFailureLog, describeError, redactPath } from '../log';
+import { createFailureLog, describeError } from '../log';
 import type { Face, Metrics } from '../metrics';
 import type { Control } from '../organisations/control';
 import { organisationUsageId } from '../organisations/usageUnits';
@@ -125,7 +125,7 @@ export function createRecording({ control, logger, metrics, knownKey, logs }: Re
       request_id: exchange.requestId,
       face: keyFace,
       method: exchange.request.method ?? '',
-      path: redactPath(exchange.path).slice(0, LOGGED_PATH_LENGTH),
+      path: exchange.shownPath().slice(0, LOGGED_PATH_LENGTH),
       ms: Math.round(ms * 10) / 10,
       address: exchange.address,
       missing_scope: code === 'insufficient_scope' ? (missingScope ?? null) : null,
@@ -152,7 +152,7 @@ export function createRecording({ control, logger, metrics, knownKey, logs }: Re
 
   /** Writes the log line, which never contains a key, query or body. */
   function writeLogLine(exchange: Exchange, face: Face, ms: number, status: number): void {
-    const { request, path, requestId, address, log } = exchange;
+    const { request, requestId, address, log } = exchange;
     const { operation, code, principal, refusal, unavailable } = log;
     const isRefused = principal === undefined && (status === 401 || status === 429);
     // only users have sessions
@@ -168,7 +168,7 @@ export function createRecording({ control, logger, metrics, knownKey, logs }: Re
       request_id: requestId,
       ...(log.traceId !== undefined && { trace_id: log.traceId }),
       method: request.method,
-      path: redactPath(path),
+      path: exchange.shownPath(),
       ...(operation === undefined ? {} : { operation }),
       status,
       ...(code === undefined ? {} : { code }),
@@ -273,8 +273,8 @@ export function beginSpan(
   exchange: Exchange,
   face: string,
 ): (work: () => Promise<void>) => Promise<void> {
-  const { request, response, requestId, address, path, log } = exchange;
-  const span = tracing.begin({ request, requestId, address, path: redactPath(path), face });
+  const { request, response, requestId, address, log } = exchange;
+  const span = tracing.begin({ request, requestId, address, path: exchange.shownPath(), face });
   response.setHeader('Traceparent', span.traceparent);
   log.traceId = span.traceId;
   exchange.trace = span.step;

@@ -5,7 +5,7 @@ import { operatorResolvers } from '../operator/resolvers';
 import { operatorModel, published } from '../schema/model';
 import { settingsResolvers } from '../settings/resolvers';
 
-/** The schemas to serve: schema/*.graphql with all resolvers. */
+/** The schemas of keys and of people: the SDL of this package and of the user's folder, with all their resolvers. */
 export function publishedSchemas(): Schemas {
   return buildSchemas(published, publishedResolvers());
 }

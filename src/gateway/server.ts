@@ -58,6 +58,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       void gateway.handle(openExchange(request, response, opening));
     },
     answerAdmin: (request: IncomingMessage, response: ServerResponse): void => {
+      // this port is reached without the proxies of TRUST_PROXY: OPERATOR_ALLOW goes by an address that the caller cannot choose
       void gateway.handleAdmin(openExchange(request, response, { trustedProxies: 0, bodies, queue }));
     },
   };
@@ -66,7 +67,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     await ports.closeAdmin();
     throw error;
   });
-  // only a gateway that serves records events and sends them
+  // only a gateway that serves takes jobs, records events and sends them
   gateway.jobs.start();
   if (config.EVENTS === 'on') for (const part of [gateway.tail, gateway.webhooks]) part.start();
 

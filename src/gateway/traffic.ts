@@ -7,7 +7,7 @@ import { createRecordedAge } from '../events/tail/recordedAge';
 import { createTail } from '../events/tail/tail';
 import { createWaiting } from '../events/waiting';
 import type { Exchange } from '../http/exchange';
-import { createFailureLog, describeError } from '../log';
+import { createFailureLog, describeError, describeFailure } from '../log';
 import { createMetrics, type ShedReason } from '../metrics';
 import { type Availability, createAvailability } from '../mongo/availability';
 import { WRONG_BY } from '../mongo/clock';
@@ -128,21 +128,27 @@ function availabilityOf(databases: Databases, logger: Logger): Availability {
       return isAvailable;
     },
     onChange: (isDown) => {
-      if (isDown) {
-        const { stack: _, ...error } = describeError(databases.failure());
-        logger.warn({ database: 'unavailable', error }, 'the database is not responding');
-      } else logger.warn({ database: 'ok' }, 'the database is responding again');
+      if (isDown)
+        logger.warn(
+          { database: 'unavailable', error: describeFailure(databases.failure()) },
+          'the database is not responding',
+        );
+      else logger.warn({ database: 'ok' }, 'the database is responding again');
     },
     write: databases.tryWriting,
     onWrites: (failure) => {
-      if (failure === undefined) logger.warn({ database: 'ok' }, 'the database can be written to again');
-      else
-        logger.warn(
-          { database: 'read_only', error: describeError(failure) },
-          'the database responds but cannot be written to',
-        );
+      logWrites(logger, 'the database', failure);
     },
   });
+}
+
+/** Logs whether the database or a shard can be written to: not if there is a failure. */
+function logWrites(logger: Logger, subject: string, failure: unknown, fields: { readonly shard?: string } = {}): void {
+  if (failure === undefined) logger.warn({ ...fields, database: 'ok' }, `${subject} can be written to again`);
+  else {
+    const error = describeFailure(failure);
+    logger.warn({ ...fields, database: 'read_only', error }, `${subject} responds but cannot be written to`);
+  }
 }
 
 /** Which shards respond, if there are shards; each change is logged. */
@@ -156,12 +162,7 @@ function shardHealthOf(databases: Databases, logger: Logger) {
       );
     },
     onWrites: (shard, failure) => {
-      if (failure === undefined) logger.warn({ shard, database: 'ok' }, 'the shard can be written to again');
-      else
-        logger.warn(
-          { shard, database: 'read_only', error: describeError(failure) },
-          'the shard responds but cannot be written to',
-        );
+      logWrites(logger, 'the shard', failure, { shard });
     },
     onError: (error) => {
       if (isUnavailable(error)) logFailure('the shards could not be looked at; will retry', error);

@@ -21,7 +21,7 @@ import { type AppError, findAppError, invalidRequest } from '../errors';
 import { createExecutor } from '../operations/execution';
 import type { OnFastRead } from '../operations/run';
 import { describeError, redact } from '../log';
-import { afterWrites, answerText, tooLarge } from '../operations/answers';
+import { afterWrites, answerRefusal, answerText } from '../operations/answers';
 import type { CallContext } from '../operations/context';
 import { type Exchange, noteUnavailable, setSunsetHeaders } from '../http/exchange';
 import { toAppError } from '../mongo/toAppError';
@@ -93,7 +93,7 @@ export function createApollo(options: ApolloOptions, documents: Documents): Apol
             const answer = await answerFast(execution);
             if (answer) return answer;
             const result = await execute(execution);
-            const refusal = tooLarge(contextValue);
+            const refusal = answerRefusal(contextValue);
             if (refusal) return refusalOf(result, call, refusal);
             const spent = spentEntirely(result);
             if (spent) return { errors: [withHttpStatus(spent)] };

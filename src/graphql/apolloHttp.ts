@@ -1,6 +1,7 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { type ApolloServer, type BaseContext, HeaderMap, type HTTPGraphQLResponse } from '@apollo/server';
 import { invalidRequest } from '../errors';
+import type { Exchange } from '../http/exchange';
 import { checkedJson } from '../http/json';
 
 /* HTTP requests through Apollo's own HTTP layer. */
@@ -31,7 +32,7 @@ function withCheckedVariables(search: string): string {
 /** Runs one HTTP request through Apollo's HTTP layer. `body` is parsed JSON, or undefined if there is none; `accept` replaces that header. */
 export function runApollo<Context extends BaseContext>(
   server: ApolloServer<Context>,
-  request: IncomingMessage,
+  { request, search }: Pick<Exchange, 'request' | 'search'>,
   body: unknown,
   context: () => Promise<Context>,
   accept?: string,
@@ -43,20 +44,21 @@ export function runApollo<Context extends BaseContext>(
   if (accept !== undefined) headers.set('accept', accept);
   // a page of another site cannot send Authorization without a preflight, so a GET with it needs no other CSRF header
   if (request.headers.authorization !== undefined) headers.set('apollo-require-preflight', 'true');
-  const target = request.url ?? '/';
-  const at = target.indexOf('?');
   return server.executeHTTPGraphQLRequest({
     httpGraphQLRequest: {
       method: (request.method ?? 'GET').toUpperCase(),
       headers,
-      search: at === -1 ? '' : withCheckedVariables(target.slice(at).replace(NO_NAME, '$1')),
+      search: search === '' ? '' : withCheckedVariables(search.replace(NO_NAME, '$1')),
       body: withoutEmptyName(body),
     },
     context,
   });
 }
 
-/** Writes Apollo's answer; `edit` may change the text of a complete answer, which can be given as bytes (fastRead.ts). */
+/**
+ * Writes Apollo's answer with its headers alone, as its suite for servers requires, and so not by `send` (http/exchange.ts). `edit` may change the
+ * text of a complete answer, which can be given as bytes (fastRead.ts).
+ */
 export async function writeApollo(
   response: ServerResponse,
   answer: HTTPGraphQLResponse,

@@ -135,7 +135,7 @@ export async function createGraphqlApi(options: GraphqlOptions) {
       if (caller && streaming) Object.assign(caller, { lastEventId: lastEventIdOf(request) });
       const call: GraphqlCall = { exchange, caller, streaming, isWrite: false };
       const accept = streaming ? (acceptBesideStream(request) ?? 'application/json') : acceptOf(request);
-      const answer = await runApollo(apollo, request, body, () => Promise.resolve({ call }), accept);
+      const answer = await runApollo(apollo, exchange, body, () => Promise.resolve({ call }), accept);
       await respond(call, answer, compresses && open === openCaller);
     },
     stop: () => apollo.stop(),

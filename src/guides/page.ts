@@ -77,11 +77,13 @@ const LANGUAGES: Readonly<Record<string, string>> = {
 };
 
 function parts({ parts: all }: Guide): readonly Html[] {
-  return all.map((part, at) => {
+  let blocks = 0;
+  return all.map((part) => {
     // tools/guides.js has escaped all but its own tags
     if (typeof part === 'string') return new Html(part);
     const name = LANGUAGES[part.language] ?? part.language;
-    return codeBlock(html`${name}`, `${name}, block ${String(at + 1)}`, part.code);
+    blocks += 1;
+    return codeBlock(html`${name}`, `${name}, block ${String(blocks)}`, part.code);
   });
 }
 

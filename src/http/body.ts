@@ -5,6 +5,7 @@ import { AppError, invalidRequest, validationFailed } from '../errors';
 import { MEBIBYTE } from '../units';
 import { type Checked, checkJson } from './json';
 import type { Exchange } from './exchange';
+import { GrowingBuffer } from './growingBuffer';
 
 /** Maximum body size of a call, and of a bulk call, in bytes (contract, section 6). */
 export const BODY_LIMIT = MEBIBYTE;
@@ -128,14 +129,7 @@ export async function checkInTurns(text: string): Promise<Checked> {
   }
 }
 
-const NOTHING = Buffer.alloc(0);
-/** Minimum buffer size for a body that arrives in several chunks. */
-const MIN_BUFFER = 16 * 1024;
-
-/**
- * Collects the body in one growing buffer, because each separate chunk costs 440 bytes, however small. The rest of a
- * rejected body is read and discarded, so that the caller can read the answer.
- */
+/** Collects the body. The rest of a rejected body is read and discarded, so that the caller can read the answer. */
 function readBytes(exchange: Exchange, limit: number): Promise<Buffer> {
   const { request, bodies } = exchange;
   const most = Math.min(limit, Number(request.headers['content-length'] ?? limit));
@@ -145,27 +139,23 @@ function readBytes(exchange: Exchange, limit: number): Promise<Buffer> {
       reject(cutOff());
       return;
     }
-    let buffer: Buffer = NOTHING;
-    let [size, isRefused] = [0, false];
+    let [received, isRefused] = [0, false];
+    let whole: Buffer | undefined;
+    let collected: GrowingBuffer | undefined;
 
     function append(chunk: Buffer): void {
-      const start = size;
-      size += chunk.length;
-      if (size > limit) throw tooLarge(limit);
-      if (size > buffer.length) {
-        const isWhole = start === 0 && size === most;
-        const room = isWhole ? size : Math.min(most, Math.max(size, 2 * buffer.length, MIN_BUFFER));
-        bodies.holdBody(exchange, room);
-        // most bodies arrive in one chunk
-        if (isWhole) {
-          buffer = chunk;
-          return;
-        }
-        const larger = Buffer.allocUnsafeSlow(room);
-        buffer.copy(larger, 0, 0, start);
-        buffer = larger;
+      received += chunk.length;
+      if (received > limit) throw tooLarge(limit);
+      // most bodies arrive in one chunk
+      if (chunk.length === most) {
+        bodies.holdBody(exchange, most);
+        whole = chunk;
+        return;
       }
-      chunk.copy(buffer, start);
+      collected ??= new GrowingBuffer(most, (bytes) => {
+        bodies.holdBody(exchange, bytes);
+      });
+      collected.append(chunk);
     }
 
     request.on('data', (chunk: Buffer) => {
@@ -174,13 +164,13 @@ function readBytes(exchange: Exchange, limit: number): Promise<Buffer> {
         append(chunk);
       } catch (error) {
         isRefused = true;
-        buffer = NOTHING;
+        [whole, collected] = [undefined, undefined];
         bodies.releaseBody(exchange);
         reject(error instanceof Error ? error : new Error(String(error)));
       }
     });
     request.once('end', () => {
-      resolve(buffer.subarray(0, size));
+      resolve(whole ?? collected?.bytes ?? Buffer.alloc(0));
     });
     request.once('close', () => {
       // also emitted after `end`, where it is not an error

@@ -17,7 +17,7 @@ const LONGEST_PAUSE = 5000;
 /** Pipelined requests that may wait for the one before them; with more, the connection is closed. */
 const MAX_WAITING = 16;
 
-/** Chunks of any size that a body may have. */
+/** Chunks of any size that a body may have (docs/decisions/bodies-and-fairness.md, of this and the next two). */
 const FREE_CHUNKS = 2000;
 /** The least mean size of the chunks of a body that has more, in bytes: each costs a parser call. */
 const MIN_MEAN = 64;

@@ -6,7 +6,7 @@ import { type Caller, type KeyPrincipal, modeOf } from '../auth/principal';
 import { type KeyRateState, type RateState, secondsUntilReset, WINDOW_SECONDS } from '../admission/rateLimit';
 import type { IncomingRequest, InvalidRow } from '../operations/context';
 import { type AppError, findAppError, type UnavailableReason } from '../errors';
-import { describeError, redact } from '../log';
+import { describeError, redact, redactPath } from '../log';
 import type { Sunset } from '../schema/declaredOperations';
 import type { Trace } from '../tracing';
 import { DAY } from '../units';
@@ -21,6 +21,8 @@ export interface Exchange {
   /** The path, and the query with its `?`, as sent. */
   readonly path: string;
   readonly search: string;
+  /** The path for logs and traces, without keys and external_refs; redacted once. */
+  shownPath(): string;
   readonly requestId: string;
   /** Network address of the caller. */
   readonly address: string;
@@ -150,6 +152,8 @@ export function openExchange(
   dropLongLists(request);
   const target = request.url ?? '/';
   const at = target.indexOf('?');
+  const path = at === -1 ? target : target.slice(0, at);
+  let shownPath: string | undefined;
   const sentId = request.headers['x-request-id'];
   const requestId =
     typeof sentId === 'string' && SANE_ID.test(sentId) && redact(sentId) === sentId ? sentId : randomUUID();
@@ -161,8 +165,9 @@ export function openExchange(
   return {
     request,
     response,
-    path: at === -1 ? target : target.slice(0, at),
+    path,
     search: at === -1 ? '' : target.slice(at),
+    shownPath: () => (shownPath ??= redactPath(path)),
     requestId,
     address: callerAddress(request, trustedProxies, onUnreadable),
     log: {},
@@ -306,13 +311,12 @@ export function send(
   body: string | Buffer,
 ): void {
   if (response.headersSent) return;
-  const bytes = bytesOf(body);
   response.statusCode = status;
   response.setHeader('Content-Type', contentType);
-  response.setHeader('Content-Length', bytes.length);
+  response.setHeader('Content-Length', Buffer.byteLength(body));
   response.setHeader('X-Content-Type-Options', 'nosniff');
   if (!response.hasHeader('Cache-Control')) response.setHeader('Cache-Control', 'no-store');
   // otherwise Node would read the rest of a body that is over the limit
   if (status === 413) response.setHeader('Connection', 'close');
-  response.end(request.method === 'HEAD' ? undefined : bytes);
+  response.end(request.method === 'HEAD' ? undefined : body);
 }

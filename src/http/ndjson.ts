@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { MEBIBYTE } from '../units';
 import { BULK_BODY_LIMIT, estimateParsedSize } from './body';
 import type { Exchange } from './exchange';
+import { GrowingBuffer } from './growingBuffer';
 
 /* Bodies of newline-delimited JSON, which are read a piece at a time. */
 
@@ -9,13 +10,11 @@ export const NDJSON = 'application/x-ndjson';
 
 /** The most that one body may have. */
 export const NDJSON_LIMITS = { lines: 10_000, bytes: 16 * MEBIBYTE, line: BULK_BODY_LIMIT } as const;
-/** A piece ends with this many lines or bytes, or once nothing more has arrived for a moment (in milliseconds). */
-const PIECE = { lines: 1000, bytes: MEBIBYTE, pause: 5 } as const;
-/** How often a caller that sends nothing, or next to nothing, gets an empty piece, in milliseconds, so that the reader can end. */
+/** A piece ends with this many lines, or this size once parsed, or once nothing more has arrived for a moment (in milliseconds). */
+const PIECE = { lines: 1000, parsedSize: MEBIBYTE, pause: 5 } as const;
+/** After this long without a piece, in milliseconds, there is one of what has come, even if that is nothing: its reader may have a deadline. */
 const IDLE = 500;
 const NEWLINE = 0x0a;
-/** Bytes of the first buffer, which doubles. */
-const FIRST_ROOM = 16 * 1024;
 const PAUSE = Symbol('pause');
 
 /** The text of a line, or why there is none; after `limit` no more lines are read. */
@@ -28,44 +27,35 @@ export type NdjsonLine = { readonly text: string } | { readonly fault: 'encoding
 export async function* ndjsonPieces(exchange: Exchange): AsyncGenerator<NdjsonLine[]> {
   const { request, bodies } = exchange;
   const chunks = request.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer>;
-  // one growing buffer, since each chunk of its own costs 440 bytes, however small
-  let room = Buffer.alloc(0);
-  let [size, bytes, lines, isTooLong] = [0, 0, 0, false];
+  /** The line that has begun, if it is not too long. */
+  const line = new GrowingBuffer(NDJSON_LIMITS.line, holdMemory);
+  let [length, lines] = [0, 0];
   let piece: NdjsonLine[] = [];
-  let pieceBytes = 0;
+  let parsedSize = 0;
   let arriving: Promise<IteratorResult<Buffer>> | undefined;
 
+  function holdMemory(ofLine: number): void {
+    bodies.holdBody(exchange, ofLine + parsedSize);
+  }
+
   function append(part: Buffer): void {
-    isTooLong ||= size + part.length > NDJSON_LIMITS.line;
-    if (isTooLong) {
-      size = 0;
-      return;
-    }
-    if (size + part.length > room.length) {
-      const larger = Buffer.allocUnsafeSlow(Math.max(size + part.length, 2 * room.length, FIRST_ROOM));
-      room.copy(larger, 0, 0, size);
-      room = larger;
-    }
-    part.copy(room, size);
-    size += part.length;
+    length += part.length;
+    if (length <= NDJSON_LIMITS.line) line.append(part);
   }
 
   function endLine(): void {
-    const line = room.subarray(0, size);
-    const wasTooLong = isTooLong;
-    [size, isTooLong] = [0, false];
+    const { bytes } = line;
     lines += 1;
     if (lines > NDJSON_LIMITS.lines) piece.push({ fault: 'limit' });
-    else if (wasTooLong) piece.push({ fault: 'length' });
-    else if (!isUtf8(line)) piece.push({ fault: 'encoding' });
-    else piece.push({ text: line.toString('utf8') });
-    pieceBytes += estimateParsedSize(line);
-  }
-
-  function take(): NdjsonLine[] {
-    const taken = piece;
-    [piece, pieceBytes] = [[], 0];
-    return taken;
+    else if (length > NDJSON_LIMITS.line) piece.push({ fault: 'length' });
+    else if (!isUtf8(bytes)) piece.push({ fault: 'encoding' });
+    else {
+      piece.push({ text: bytes.toString('utf8') });
+      parsedSize += estimateParsedSize(bytes);
+    }
+    length = 0;
+    line.clear();
+    holdMemory(line.sizeInMemory);
   }
 
   /** The next chunk, or a pause. */
@@ -90,6 +80,7 @@ export async function* ndjsonPieces(exchange: Exchange): AsyncGenerator<NdjsonLi
     void chunks.return?.().then(() => request.resume());
   }
 
+  exchange.askForBody();
   try {
     yield* read();
   } finally {
@@ -97,39 +88,46 @@ export async function* ndjsonPieces(exchange: Exchange): AsyncGenerator<NdjsonLi
   }
 
   async function* read(): AsyncGenerator<NdjsonLine[]> {
+    let received = 0;
     let last = performance.now();
+    /** Hands the piece on; the next one begins once the reader asks for it. */
+    function* hand(): Generator<NdjsonLine[]> {
+      const taken = piece;
+      [piece, parsedSize] = [[], 0];
+      yield taken;
+      last = performance.now();
+      holdMemory(line.sizeInMemory);
+    }
     for (;;) {
       const next = await receive();
       // bytes that come one by one would never make a pause
-      if (next === PAUSE || performance.now() - last > IDLE) {
-        yield take();
-        last = performance.now();
-      }
+      if (next === PAUSE || performance.now() - last > IDLE) yield* hand();
       if (next === PAUSE) continue;
       if (next.done === true) break;
       const chunk = next.value;
-      bytes += chunk.length;
       for (let start = 0; ;) {
         // blank lines are millions in a body, too many for a look at each
-        if (size === 0 && !isTooLong) start = textAt(chunk, start);
+        if (length === 0) start = textAt(chunk, start);
         if (start === chunk.length) break;
-        const end = chunk.indexOf(NEWLINE, start);
-        append(chunk.subarray(start, end === -1 ? undefined : end));
-        if (end === -1) break;
+        const newline = chunk.indexOf(NEWLINE, start);
+        const end = newline === -1 ? chunk.length : newline;
+        if (received + end > NDJSON_LIMITS.bytes) {
+          piece.push({ fault: 'limit' });
+          yield* hand();
+          return;
+        }
+        append(chunk.subarray(start, end));
+        if (newline === -1) break;
         endLine();
         start = end + 1;
-        bodies.holdBody(exchange, room.length + pieceBytes);
-        if (lines > NDJSON_LIMITS.lines || piece.length >= PIECE.lines || pieceBytes >= PIECE.bytes) yield take();
-        if (lines > NDJSON_LIMITS.lines) return;
+        const isLast = lines > NDJSON_LIMITS.lines;
+        if (isLast || piece.length >= PIECE.lines || parsedSize >= PIECE.parsedSize) yield* hand();
+        if (isLast) return;
       }
-      bodies.holdBody(exchange, room.length + pieceBytes);
-      if (bytes > NDJSON_LIMITS.bytes) {
-        yield [...take(), { fault: 'limit' }];
-        return;
-      }
+      received += chunk.length;
     }
-    if (size > 0 || isTooLong) endLine();
-    if (piece.length > 0) yield take();
+    if (length > 0) endLine();
+    if (piece.length > 0) yield* hand();
   }
 }
 

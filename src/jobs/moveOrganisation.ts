@@ -3,10 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import mongoose from 'mongoose';
 import { clusterTimeOf } from '../mongo/changeCursor';
 import type { Databases } from '../tenant/databases';
-import { isUnavailable } from '../mongo/faults';
+import { isUnauthorised, isUnavailable } from '../mongo/faults';
 import { keepLease } from '../mongo/lease';
 import { READ_TIMEOUT } from '../mongo/native';
-import { type Shards, ShardRefused } from '../mongo/shards';
+import { LACKS_PRIVILEGES, type Shards, ShardRefused } from '../mongo/shards';
 import { timeDigits } from '../events/position';
 import { readTail } from '../events/tail/lease';
 import { JobRefused } from '../organisations/jobs';
@@ -38,7 +38,7 @@ const LAPSED = 5000;
  * Has MongoDB move an organisation's database to another shard, while its requests are refused (docs/decisions/shards.md). If the process is
  * killed or interrupted, MongoDB goes on, and a gateway ends the move.
  * @throws JobRefused if it cannot be moved, or another process has taken over; AbortError if `signal` came before MongoDB was asked, and the
- * organisation stays where it was; the error if it is not known whether MongoDB goes on
+ * organisation stays where it was; the error if it is not known whether MongoDB moves it
  */
 export async function moveOrganisation(stores: Stores, { id, to, signal, onStep }: MoveRequest): Promise<MoveResult> {
   const { databases, control } = stores;
@@ -46,42 +46,62 @@ export async function moveOrganisation(stores: Stores, { id, to, signal, onStep 
   await shards.require(to).catch(rethrowShardRefused);
   const before = await control.moving.moveOf(id);
   if (!before) throw new JobRefused(`there is no organisation ${id}`);
+  const isTakeover = before.move !== undefined;
   const from = await shardOf(shards, id);
-  if (!before.move && from === to) throw new JobRefused(`organisation ${id} is on shard ${to} already`);
+  if (!isTakeover && from === to) throw new JobRefused(`organisation ${id} is on shard ${to} already`);
   const self = { id, mover: randomUUID() };
   const began = performance.now();
   if (!(await control.moving.begin(self, to))) throw new JobRefused(`there is no organisation ${id}`);
+  // whether it is lost is asked before MongoDB is, and by what ends the move
   const heartbeat = keepLease({ renew: () => control.moving.beat(self), every: SEEN_EVERY });
-  let hasMoveBegun = false;
   try {
-    // one that a killed process began may have ended
+    // MongoDB may have ended a move that a killed process began
     if (from !== to) {
-      onStep('waiting');
-      const readsEnd = sleep(READ_TIMEOUT, undefined, { signal });
-      // it may reject while something else is awaited
-      readsEnd.catch(() => undefined);
-      await databases.organisationData({ id }).slots.fence();
-      await awaitEvents(databases, signal);
-      await readsEnd;
-      onStep('moving');
-      hasMoveBegun = true;
-      await shards.move(id, to, signal);
+      await waitForOthers();
+      await move();
     }
-    return await finish();
-  } catch (error) {
-    // MongoDB may go on, and until that is known the requests stay refused
-    if (hasMoveBegun && isUnanswered(error)) throw error;
-    if (hasMoveBegun && (await shardOf(shards, id)) === to) return await finish();
-    if (!(await control.moving.undo(self, { to }))) throw takenOver();
-    if (!hasMoveBegun) signal.throwIfAborted();
-    throw new JobRefused(`${(error as Error).message}; the organisation stays where it was`, { cause: error });
+    if (!(await control.moving.finish(self, { from, to }))) throw takenOver();
+    return { from, to, refused: performance.now() - began };
   } finally {
     await heartbeat.stop();
   }
 
-  async function finish(): Promise<MoveResult> {
-    if (!(await control.moving.finish(self, { from, to }))) throw takenOver();
-    return { from, to, refused: performance.now() - began };
+  /** Waits until no read or write of the organisation is under way, and the events of its changes are recorded. */
+  async function waitForOthers(): Promise<void> {
+    onStep(isTakeover ? 'moving' : 'waiting');
+    const readsEnd = sleep(READ_TIMEOUT, undefined, { signal });
+    // it may reject while something else is awaited
+    readsEnd.catch(() => undefined);
+    try {
+      await databases.organisationData({ id }).slots.fence();
+      await awaitEvents(databases, signal);
+      await readsEnd;
+    } catch (error) {
+      // the killed process may have asked MongoDB, and until that is known the requests stay refused
+      if (isTakeover) throw error;
+      await undo();
+      signal.throwIfAborted();
+      throw staysWhereItWas(error);
+    }
+  }
+
+  async function move(): Promise<void> {
+    if (!(await control.moving.beat(self))) throw takenOver();
+    onStep('moving');
+    try {
+      await shards.move(id, to, signal);
+    } catch (error) {
+      // MongoDB may go on, and until that is known the requests stay refused
+      if (isUnanswered(error)) throw error;
+      if ((await shardOf(shards, id)) === to) return;
+      await undo();
+      throw staysWhereItWas(error);
+    }
+  }
+
+  /** Lets requests begin again. */
+  async function undo(): Promise<void> {
+    if (!(await control.moving.undo(self, { to }))) throw takenOver();
   }
 }
 
@@ -100,13 +120,14 @@ function rethrowShardRefused(error: unknown): never {
 
 const takenOver = (): JobRefused => new JobRefused('another process has taken over the move');
 
+function staysWhereItWas(cause: unknown): JobRefused {
+  const why = isUnauthorised(cause) ? LACKS_PRIVILEGES : (cause as Error).message;
+  return new JobRefused(`${why}; the organisation stays where it was`, { cause });
+}
+
 /** Whether a command has no answer, so that the server may still be doing it. */
 function isUnanswered(error: unknown): boolean {
-  return (
-    (error as Error).name === 'AbortError' ||
-    !(error instanceof mongoose.mongo.MongoServerError) ||
-    isUnavailable(error)
-  );
+  return !(error instanceof mongoose.mongo.MongoServerError) || isUnavailable(error);
 }
 
 /**

@@ -35,14 +35,17 @@ export interface Rows {
   readonly usual: readonly string[];
 }
 
-/** The tools of a schema, in its order. Operations with a REST route use the REST schema, others the whole schema. */
+/** The tools of a schema, in its order. */
 export function toolsOf({ schemas, of: runnableOf }: Runner): Tool[] {
-  const components = componentSchemas(schemas.rest, { elementBounds: true, closed: false });
-  const enums = componentSchemas(schemas.graphql, { elementBounds: true, closed: false });
+  // operations without a route have types that REST lacks; of the same name, its type is without what REST omits
+  const [whole, rest] = [schemas.graphql, schemas.rest].map((schema) =>
+    componentSchemas(schema, { elementBounds: true, closed: false }),
+  );
+  const components = { ...whole, ...rest };
   return schemas.operations.flatMap((operation) => {
     const field = runnableOf(operation)?.field;
     if (!field || !(operation.rest ?? directiveOf(field.astNode, 'mcp'))) return [];
-    return toolOf(operation, field, { ...enums, ...components });
+    return toolOf(operation, field, components);
   });
 }
 
@@ -160,13 +163,15 @@ function concise(original: JsonSchema, options: ConciseOptions): JsonSchema {
   const schema = withoutReference(original, components);
   const { properties, items, description, type, enum: values, ...others } = schema;
   const members = Object.entries((properties ?? {}) as Record<string, JsonSchema>)
+    // how members with @ignored are described, of which a JSON Schema does not know
     .filter(([, member]) => !/^Ignored\b/.test(String(member.description)))
     .map(([name, member]) => [name, concise(member, options)] as const);
-  // an enum's values speak for themselves
+  // the values of an argument's own list, as of `sort`, speak for themselves; those of an enum type are described where it is used
   const text = original.enum !== undefined ? '' : withoutOmitted(description, isWrite);
   const rest = Object.entries(others).filter(
     ([name, value]) =>
       !OMITTED_KEYWORDS.includes(name) &&
+      // no filter comes near its bounds, but a bulk call might
       (isWrite || !name.endsWith('Items')) &&
       (name !== 'format' || FORMATS.includes(value)),
   );
@@ -189,7 +194,7 @@ function withoutReference(schema: JsonSchema, components: InputOptions['componen
   return { ...named, ...(description !== undefined && { description }) };
 }
 
-/** A description without {@link OMITTED_SENTENCES}: all other sentences, or only the first. */
+/** A description without {@link OMITTED_SENTENCES}: all other sentences, or only the first, which suffices for the arguments of reads. */
 function withoutOmitted(description: unknown, keepsAll: boolean): string {
   if (typeof description !== 'string') return '';
   const sentences = description

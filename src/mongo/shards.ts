@@ -1,6 +1,6 @@
 import type { mongo } from 'mongoose';
 import { isUnauthorised } from './faults';
-import { READ_TIMEOUT } from './native';
+import { atMost, READ_TIMEOUT } from './native';
 import { DATABASE_NAME, databaseName, organisationOf } from './databaseNames';
 
 /*
@@ -60,17 +60,13 @@ export function createShards(client: mongo.MongoClient) {
     }));
   }
 
-  /** The shard to place an organisation on; undefined if none can take one. @throws ShardRefused */
-  function choose(shards: readonly CountedShard[], shardName: string | undefined, isDown: (shard: string) => boolean) {
-    if (shardName === undefined) {
-      const fit = shards.filter(({ name, draining }) => !draining && !isDown(name));
-      return fit.toSorted((left, right) => left.organisations - right.organisations)[0];
-    }
-    const shard = shards.find(({ name }) => name === shardName);
-    const names = shards.map(({ name }) => name).join(', ');
-    if (!shard) throw new ShardRefused(`there is no shard ${shardName}; shards are ${names}`);
-    if (shard.draining) throw new ShardRefused(`shard ${shardName} is draining`);
-    return shard;
+  /** Requires a shard on which an organisation can be placed, or to which it can move. @throws ShardRefused */
+  async function requireShard(name: string): Promise<void> {
+    const shards = await list().catch(rethrowUnauthorised);
+    const shard = shards.find((other) => other.name === name);
+    const names = shards.map((other) => other.name).join(', ');
+    if (!shard) throw new ShardRefused(`there is no shard ${name}; shards are ${names}`);
+    if (shard.draining) throw new ShardRefused(`shard ${name} is draining`);
   }
 
   return {
@@ -80,7 +76,7 @@ export function createShards(client: mongo.MongoClient) {
     counted,
     /** The shards of the databases that these organisations have. */
     async of(ids: readonly string[]): Promise<Map<string, string>> {
-      const cursor = databases.find({ _id: { $in: ids.map(databaseName) } }, { ...read, batchSize: ids.length + 1 });
+      const cursor = databases.find({ _id: { $in: ids.map(databaseName) } }, { ...read, ...atMost(ids.length) });
       return new Map((await cursor.toArray()).map(({ _id, primary }) => [organisationOf(_id) ?? '', primary]));
     },
     async organisationsOn(shard: string): Promise<string[]> {
@@ -95,24 +91,26 @@ export function createShards(client: mongo.MongoClient) {
      * draining nor down. Without the privilege to choose, MongoDB does so at the first write. @throws ShardRefused
      */
     async place(id: string, shard: string | undefined, isDown: (shard: string) => boolean): Promise<void> {
+      const database = databaseName(id);
+      if (shard !== undefined) {
+        await requireShard(shard);
+        await createOn(admin, database, shard).catch(rethrowUnauthorised);
+        return;
+      }
       try {
-        const chosen = choose(await counted(), shard, isDown);
-        if (chosen) await createOn(admin, databaseName(id), chosen.name);
+        const fit = (await counted()).filter(({ name, draining }) => !draining && !isDown(name));
+        const [fewest] = fit.toSorted((left, right) => left.organisations - right.organisations);
+        if (fewest) await createOn(admin, database, fewest.name);
       } catch (error) {
         if (!isUnauthorised(error)) throw error;
-        if (shard !== undefined)
-          throw new ShardRefused(`this database user may not choose the shard: it lacks ${PRIVILEGES}`);
       }
     },
-    /** Requires a shard that an organisation can move to. @throws ShardRefused */
-    async require(shard: string): Promise<void> {
-      choose(await counted(), shard, () => false);
-    },
+    require: requireShard,
     /** Moves the collections of an organisation, which nothing may read or write meanwhile. Repeated, it joins the move under way. */
     async move(id: string, to: string, signal: AbortSignal): Promise<void> {
       await admin.command({ movePrimary: databaseName(id), to }, { ...PATIENT, signal });
     },
-    /** Creates a database on a shard, unless there is one. @throws the driver's error, such as a missing privilege */
+    /** Creates a database on a shard, unless it is there. @throws the driver's error: NamespaceExists if it is on another, or a missing privilege */
     createOn: (name: string, shard: string): Promise<void> => createOn(admin, name, shard),
     async shardOf(name: string): Promise<string | undefined> {
       return (await databases.findOne({ _id: name }, read))?.primary;
@@ -125,6 +123,12 @@ const PATIENT = { socketTimeoutMS: 0 } as const;
 
 /** What choosing shards and moving needs (docs/guides/sharding.md, Roles). */
 export const PRIVILEGES = 'the role clusterManager (on Atlas: Atlas admin)';
+/** Why a database user cannot do either. */
+export const LACKS_PRIVILEGES = `this database user may not choose the shard: it lacks ${PRIVILEGES}`;
+
+function rethrowUnauthorised(error: unknown): never {
+  throw isUnauthorised(error) ? new ShardRefused(LACKS_PRIVILEGES) : error;
+}
 
 async function createOn(admin: mongo.Db, name: string, shard: string): Promise<void> {
   await admin.command({ enableSharding: name, primaryShard: shard, maxTimeMS: READ_TIMEOUT });

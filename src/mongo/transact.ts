@@ -1,6 +1,6 @@
 import type { ClientSession, Connection, mongo } from 'mongoose';
 
-/** Runs work as one transaction. After a conflict the work is run again. */
+/** Runs work as one transaction. After a conflict the work is run again, by the driver for up to two minutes. */
 export type Transact = <T>(work: (session: ClientSession) => Promise<T>) => Promise<T>;
 
 const OPTIONS = {
@@ -14,14 +14,8 @@ export const transactWith =
   (work) =>
     connection.transaction(work, OPTIONS);
 
-/** Makes a function that runs transactions on one client; `note` is awaited before the first command of each. */
-export function transactOn(
-  client: mongo.MongoClient,
-  note?: (session: ClientSession) => Promise<void> | undefined,
-): Transact {
-  return (work) =>
-    client.withSession(async (session) => {
-      await note?.(session);
-      return session.withTransaction(() => work(session), OPTIONS);
-    });
-}
+/** Runs transactions on one client. */
+export const transactOn =
+  (client: mongo.MongoClient): Transact =>
+  (work) =>
+    client.withSession((session) => session.withTransaction(() => work(session), OPTIONS));

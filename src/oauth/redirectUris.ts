@@ -2,12 +2,15 @@
 
 /** In characters: longer than any that apps register; it is stored for whoever asks. */
 const LONGEST = 500;
-/** Printable ASCII without spaces and quotes: what a Location header can have as it is. */
+/** What a URL can have as it is (RFC 3986), so that a Location header can too: ASCII without spaces, quotes and < > \ ^ ` { | }. */
 const PLAIN = /^[!#-&(-;=?-[\]_a-z~]+$/;
 const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])$/;
 /** The rest of what a URL may have as a host would end up in the Content-Security-Policy of the consent page. */
 const HOST = /^([a-z0-9.-]+|\[::1\])$/;
-/** A domain in reverse (RFC 8252, section 7.1): schemes of browsers and systems have no dot, but for those of Windows and macOS. */
+/**
+ * A domain in reverse (RFC 8252, section 7.1). Schemes of browsers and systems have no dot, but for `microsoft.…` of Windows and `x-apple.…` of
+ * macOS, which begins as no domain in reverse does: with a hyphen before the first dot.
+ */
 const OWN_SCHEME = /^(?!microsoft\.)[a-z0-9]+(\.[a-z0-9-]+)+:$/;
 /** Schemes without a dot of well-known apps. */
 const KNOWN_SCHEMES = ['claude:', 'cursor:', 'vscode:', 'vscode-insiders:'];
@@ -25,7 +28,8 @@ export function redirectFault(text: string): string | undefined {
   }
   if (!/^https?:\/\/[^/]/i.test(text)) return 'must have // and a host after its scheme';
   if (!HOST.test(hostname)) return 'must have a host of a-z, 0-9, dots and hyphens, or [::1]';
-  if (protocol === 'http:' && !LOOPBACK.test(hostname)) return 'must be https, or http on 127.0.0.1';
+  if (protocol === 'http:' && !LOOPBACK.test(hostname))
+    return 'must be https, or http on 127.0.0.1, [::1] or localhost';
   return undefined;
 }
 
@@ -43,7 +47,7 @@ function isSameLocal(address: string, registered: string): boolean {
   return one.hostname === other.hostname && one.pathname === other.pathname && one.search === other.search;
 }
 
-/** What people are told of an address: its host with its port, or its scheme with `:` if it has no host. */
+/** What people are told of an address: its host with its port, or a scheme other than https and http with `:`, since that decides which app gets it. */
 export function hostOf(address: string): string {
   const { protocol, host } = new URL(address);
   return protocol === 'https:' || protocol === 'http:' ? host : protocol;
@@ -51,8 +55,10 @@ export function hostOf(address: string): string {
 
 /** The source of a Content-Security-Policy that allows a form to lead to an address. */
 export function sourceOf(address: string): string {
-  const { protocol, origin } = new URL(address);
-  return protocol === 'https:' || protocol === 'http:' ? origin : protocol;
+  const { protocol, hostname, origin } = new URL(address);
+  // a source cannot have an IPv6 address as its host
+  const isSource = (protocol === 'https:' || protocol === 'http:') && hostname !== '[::1]';
+  return isSource ? origin : protocol;
 }
 
 /** An address with more parameters in its query. */

@@ -1,11 +1,14 @@
 import type OAuth2Server from '@node-oauth/oauth2-server';
 import type { Exchange } from '../http/exchange';
-import { ACCESS_LIFE, type AppKey, type CodePresenter, type IssuedTokens } from '../organisations/connectedApps';
+import type { AppKey, CodePresenter, IssuedTokens } from '../organisations/connectedApps';
 import type { Control } from '../organisations/control';
 import type { ClientRow } from '../organisations/appRows';
 import { GRANT_TYPES } from './registration';
 
-/* Token requests: the library checks them and the client, and compares the challenge of PKCE; the control database has codes and tokens. */
+/*
+ * Token requests: the library checks them and the client, and compares the challenge of PKCE; the control database has codes and tokens
+ * (docs/decisions/oauth.md).
+ */
 
 /** What the library hands on from a code or refresh token to the tokens that follow. */
 interface Grant {
@@ -47,7 +50,8 @@ function modelFor(
       const grant: Grant = { key };
       return {
         authorizationCode: text,
-        expiresAt: key.expires_at ?? key.app.ends_at,
+        // until the code is redeemed, the key ends with it
+        expiresAt: key.expires_at,
         redirectUri: code.redirect_uri,
         codeChallenge: code.challenge,
         codeChallengeMethod: 'S256',
@@ -68,6 +72,7 @@ function modelFor(
     revokeToken: () => Promise.resolve(true),
     // the scopes are those that the admin allowed
     validateScope: ({ key }: Grant) => Promise.resolve([...key.scopes]),
+    // the library's own tokens, and their lifetime, are not used
     async saveToken(_made: unknown, client: OAuth2Server.Client, { key, refresh }: Grant) {
       const issued = refresh === undefined ? await apps.begin(key) : await apps.refresh(refresh, from);
       if (!issued) throw refusal();
@@ -101,7 +106,6 @@ export function createTokenRequests(control: Pick<Control, 'apps'>) {
     const answer = new library.Response({ headers: {} });
     try {
       await server.token(new library.Request({ headers, method: 'POST', query: {}, body: form } as never), answer, {
-        accessTokenLifetime: ACCESS_LIFE / 1000,
         // clients without a secret prove themselves by PKCE and by their refresh tokens
         requireClientAuthentication: { authorization_code: false, refresh_token: false },
       });

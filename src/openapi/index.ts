@@ -1,5 +1,5 @@
 import { makeExecutableSchema } from '@graphql-tools/schema';
-import { type GraphQLArgument, type GraphQLSchema, isObjectType, isRequiredArgument } from 'graphql';
+import { getNamedType, type GraphQLArgument, type GraphQLSchema, isObjectType, isRequiredArgument } from 'graphql';
 import {
   argumentsSchema,
   componentSchemas,
@@ -90,7 +90,7 @@ export function buildOpenApi(sdl: SchemaModel, api: Api = KEY_API, publicUrl = '
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: `${publicUrl}${api.path}` }],
-    tags: tagsOf(schema, operations),
+    tags: tagsOf(schema, Object.keys(paths)),
     paths,
     components: {
       securitySchemes: {
@@ -207,8 +207,11 @@ function parameter(endpoint: Endpoint, argument: GraphQLArgument, isPath: boolea
   };
 }
 
-/** The name of the type of the answer to a change, in which a key that may not read has only what it sent. */
-const changedName = ({ type }: Endpoint['field']): string => `Changed${String(type).replace('!', '')}`;
+/** The name of the type of an answer. */
+const answerName = ({ type }: Endpoint['field']): string => getNamedType(type).name;
+
+/** The same of the answer to a change, in which a key that may not read has only what it sent. */
+const changedName = (field: Endpoint['field']): string => `Changed${answerName(field)}`;
 
 /** Those types, of all changes, by name. */
 function changedSchemas(
@@ -217,7 +220,7 @@ function changedSchemas(
 ): Record<string, JsonSchema> {
   return Object.fromEntries(
     endpoints.flatMap(({ operation: { readScope }, field }) => {
-      const whole = schemas[String(field.type)];
+      const whole = schemas[answerName(field)];
       if (readScope === undefined || !whole) return [];
       const description = `${String(whole.description)} To a key without the scope \`${readScope}\`: \`id\` and the members that were sent.`;
       return [[changedName(field), { ...whole, description, required: ['id'] }] as const];
@@ -233,7 +236,7 @@ function success(endpoint: Endpoint, all: readonly Endpoint[], api: Api): object
   const operations = all.map((other) => other.operation);
   // a key that may write but not read gets only a part of the object
   const mayBePartial = operation.readScope !== undefined;
-  const type = mayBePartial ? changedName(field) : String(field.type).replace('!', '');
+  const type = mayBePartial ? changedName(field) : answerName(field);
   const headers = [
     ...api.headers,
     ...(answersPage(field) ? ['Link', ...(api.credential === 'key' ? [OMITTED] : [])] : []),
@@ -266,10 +269,11 @@ function tagOf(path: string): string {
   return path.split('/')[1] ?? '';
 }
 
-function tagsOf(schema: GraphQLSchema, operations: readonly Operation[]): object[] {
-  const tags = new Set(restOperations(operations).map(({ rest }) => tagOf(rest.path)));
-  if (operations.some(({ name }) => name === 'write')) tags.add(tagOf(WRITE_LINES_PATH));
-  return [...tags].map((name) => ({ name, description: TAGS[name] ?? storedDescription(schema, name) ?? name }));
+function tagsOf(schema: GraphQLSchema, paths: readonly string[]): object[] {
+  return [...new Set(paths.map(tagOf))].map((name) => ({
+    name,
+    description: TAGS[name] ?? storedDescription(schema, name) ?? name,
+  }));
 }
 
 function storedDescription(schema: GraphQLSchema, collection: string): string | undefined {
@@ -284,6 +288,7 @@ const AFTER = 'after';
 /** The path of the stream of writes, which is no operation of the SDL. */
 const WRITE_LINES_PATH = '/writes';
 
+/** What tags are for; that of a type of a folder has the description of the type. */
 const TAGS: Record<string, string> = {
   products: 'Products of the organisation.',
   customers: 'Customers of the organisation.',
@@ -294,6 +299,7 @@ const TAGS: Record<string, string> = {
   events: 'What changed in the organisation.',
   organisations: 'Organisations, and what belongs to each.',
   jobs: 'Erasures and moves.',
+  plans: 'Plans that organisations can be on.',
   shards: 'Where organisations are placed.',
   writes: 'Writes to many organisations.',
 };

@@ -52,8 +52,8 @@ export function countListedObjects(schema: GraphQLSchema): void {
   }
 }
 
-/** The error for a response over a limit; undefined within the limits. */
-export function tooLarge(context: object): AppError | undefined {
+/** The error to answer with instead of a response that is over a limit, or whose caller is gone; undefined for any other. */
+export function answerRefusal(context: object): AppError | undefined {
   return tallies.get(context)?.refusal;
 }
 
@@ -90,8 +90,9 @@ function tallyOf(context: object): Tally {
 
 /** The error to answer with when writes were done, but their answer is refused (`error`). */
 export function afterWrites({ code, detail, extras }: AppError): AppError {
-  const { reason = 'shed' } = extras;
-  return new AppError(code, `${detail} Every change that has no error of its own was stored.`, { ...extras, reason });
+  const told = `${detail} Every change that has no error of its own was stored.`;
+  // an `unavailable` has its reason; of other codes the type alone asks for one
+  return new AppError(code, told, { reason: 'shed', ...extras });
 }
 
 /** @throws AppError invalid_request for too many bytes of JSON in a response */

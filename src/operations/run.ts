@@ -1,11 +1,4 @@
-import {
-  type FieldNode,
-  type GraphQLFieldResolver,
-  type GraphQLOutputType,
-  type GraphQLSchema,
-  isNonNullType,
-  OperationTypeNode,
-} from 'graphql';
+import { type FieldNode, type GraphQLFieldResolver, type GraphQLSchema, OperationTypeNode } from 'graphql';
 import type { Scope } from '../auth/scopes';
 import { AppError } from '../errors';
 import { normaliseKeys } from '../schema/callerKeys';
@@ -53,13 +46,13 @@ interface GuardOptions {
   readonly rootsAreChecked: boolean;
 }
 
-/** Guards every field with @access, and checks the arguments of other fields of rows if they may be null. */
+/** Guards every field with @access, and checks the arguments of other fields of rows. The checks of the schema have both nullable. */
 export function guardFields(schema: GraphQLSchema, options: GuardOptions): void {
   const { resolvers, operations, eventScopes, rootsAreChecked } = options;
   const roots = Object.values(OperationTypeNode).map((kind) => schema.getRootType(kind)?.name);
   const guarded = objectFields(schema).filter(
-    ({ type, field: { astNode, args, type: fieldType } }) =>
-      directiveOf(astNode, 'access') ?? (!roots.includes(type) && args.length > 0 && !isNonNullType(fieldType)),
+    ({ type, field: { astNode, args } }) =>
+      directiveOf(astNode, 'access') ?? (!roots.includes(type) && args.length > 0),
   );
   const checksOf = argumentChecks(schema, guarded);
   const figures = figureRows(schema);
@@ -80,7 +73,7 @@ export function guardFields(schema: GraphQLSchema, options: GuardOptions): void 
     }
     const resolve = field.resolve as Guarded;
     if (check && !isRoot) {
-      field.resolve = guardRows(resolve, field.type, check);
+      field.resolve = guardRows(resolve, check);
       continue;
     }
     const operation = check && operations.find(({ name }) => name === field.name);
@@ -105,6 +98,7 @@ type Check = (args: Readonly<Record<string, unknown>>, context: Pick<CallContext
 function checkOf(access: Access | undefined, checkArguments: (args: unknown) => void): Check {
   return (args, context) => {
     if (access) context.authorise(access);
+    // lengths are those of normalised keys; the resolver gets them as sent, and normalises what it stores or compares
     checkArguments(normaliseKeys(args));
   };
 }
@@ -156,9 +150,7 @@ export function isOfEveryRow(error: object): boolean {
  * The same guard for a field of rows. It checks once, since neither caller nor arguments differ between rows; a refusal gives one error, and
  * null in all other rows.
  */
-function guardRows(resolve: Guarded, type: GraphQLOutputType, check: Check): Guarded {
-  if (isNonNullType(type))
-    throw new Error('invalid schema: a guarded field of rows can be refused, so it must be nullable');
+function guardRows(resolve: Guarded, check: Check): Guarded {
   // all rows share one array of nodes per place in the document, in graphql-js and in graphql-jit
   const allowed = new WeakMap<CallContext, WeakMap<readonly FieldNode[], boolean>>();
   return (source, args, context, info) => {

@@ -13,8 +13,8 @@ export interface TokenOptions {
 const digestOf = (secret: string): Buffer => hash('sha256', secret, 'buffer');
 
 /**
- * Returns a function that resolves with the name of the token in an Authorization header, and calls `onRefused` if there is none. It throws
- * AppError unauthenticated, the same for every reason; rate_limited.
+ * Returns a function that resolves with the name of the token in an Authorization header, and calls `onRefused` if there is none, or the address
+ * is not in OPERATOR_ALLOW. It throws AppError unauthenticated, the same for every reason; rate_limited.
  */
 export function tokenAuthenticator({ config, countFailure }: TokenOptions) {
   const tokens = config.OPERATOR_TOKENS.map(({ name, secret }) => ({ name, digest: digestOf(secret) }));

@@ -46,7 +46,6 @@ export function createWriteLines({
       throw invalidRequest([{ parameter: 'query', code: 'unknown', detail: 'this route has no parameters' }]);
     checkBodyHeaders(request, NDJSON_LIMITS.bytes, NDJSON);
     await exchange.queue.take(exchange, 'body');
-    exchange.askForBody();
     const { operator } = context;
     const written: WrittenCounts = new Map();
     try {

@@ -201,7 +201,8 @@ const UNREADABLE = {
   },
 } as const satisfies Record<string, Fault>;
 
-const FAULT_CODES: Partial<Record<ErrorCode, Fault['code']>> = {
+/** The code of a line's fault, by that of the error of its call. */
+const CODES_OF_LINES: Partial<Record<ErrorCode, Fault['code']>> = {
   conflict: 'conflict',
   payload_too_large: 'size',
   quota_exceeded: 'quota',
@@ -212,7 +213,7 @@ const FAULT_CODES: Partial<Record<ErrorCode, Fault['code']>> = {
 /** The fault of each line that an error, other than `internal`, keeps from being stored. */
 function faultOf({ code, detail }: AppError): Fault {
   // `unavailable` would have the caller send the line again
-  return { pointer: '', code: FAULT_CODES[code] ?? 'invalid', detail };
+  return { pointer: '', code: CODES_OF_LINES[code] ?? 'invalid', detail };
 }
 
 /** The fault of each line that an error of our own keeps from being stored. */

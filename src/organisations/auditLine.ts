@@ -8,8 +8,11 @@ export const AUDIT_MESSAGE = 'audit event';
 /** The action whose events have no line: each is a request, which has one. */
 export const WITHOUT_LINE = 'objects.written';
 
-/** The details that a line has: ids and states. Names, network addresses of people and URLs are left out. */
-const SHOWN = ['customer_id', 'endpoint', 'user', 'everywhere', 'reason', 'job', 'kind', 'old_expires_at'] as const;
+/**
+ * The details that a line has: ids and states. Names, network addresses of people and URLs are left out. A replay needs the first five
+ * (cli/restored/plan.ts), people who read the log the others. `everywhere` is whose sessions ended: a user's id, or `everyone`.
+ */
+const SHOWN = ['customer_id', 'endpoint', 'user', 'everywhere', 'old_expires_at', 'reason', 'job', 'kind'] as const;
 /** What a line says of a key that was changed. */
 const SHOWN_OF_KEY = ['scopes', 'expires_at', 'allowed_ranges', 'mcp'] as const;
 
@@ -31,6 +34,7 @@ function shownDetails({ action, details }: Pick<AuditEvent, 'action' | 'details'
 export function auditLine({ action, at, last_at, actor, organisation_id, key_id, details }: AuditEvent) {
   return {
     action,
+    // of an event that was repeated, the last time may be after the backup that a replay begins at
     at: last_at ?? at,
     organisation_id,
     ...(key_id !== null && { key_id }),

@@ -22,7 +22,7 @@ const REPLAYED_WITHIN = 10 * MINUTE;
 /** How long a client is kept whose code was not exchanged, in milliseconds. */
 const UNREDEEMED_KEPT = DAY;
 /** How long an access token works, in milliseconds. */
-export const ACCESS_LIFE = HOUR;
+const ACCESS_LIFE = HOUR;
 /** How long after a rotation the refresh token before gets the same answer again, in milliseconds. */
 const REPEATED_WITHIN = MINUTE;
 
@@ -36,8 +36,8 @@ export interface Consent extends Pick<NewApiKey, 'organisationId' | 'scopes' | '
   readonly lifetime: number;
 }
 
-/** A key of an app that has not ended. */
-export type AppKey = ApiKey & Required<Pick<ApiKey, 'app'>>;
+/** A key of an app that has not ended. It always has an end: that of its code, and then that of the connection. */
+export type AppKey = ApiKey & Required<Pick<ApiKey, 'app'>> & { readonly expires_at: Date };
 
 /** Who presents a code. */
 export interface CodePresenter {
@@ -88,7 +88,7 @@ export function createConnectedApps(models: Pick<ControlModels, 'apiKeys'>, opti
     const seed = newSecret();
     const { access, refresh } = nextSecrets(exchanged, seed);
     const until = key.app.tokens ? key.expires_at : key.app.ends_at;
-    const access_ends_at = new Date(Math.min(at.getTime() + ACCESS_LIFE, until?.getTime() ?? Infinity));
+    const access_ends_at = new Date(Math.min(at.getTime() + ACCESS_LIFE, until.getTime()));
     const tokens: AppTokens = { access_ends_at, family, refresh: digestOf(refresh), previous, seed, issued_at: at };
     const pepper = pepperNumber();
     const set = {

@@ -1,4 +1,4 @@
-import type { Connection, mongo } from 'mongoose';
+import type { ClientSession, Connection, mongo } from 'mongoose';
 import type { Collection } from '../mongo/collection';
 import { isDuplicateKey } from '../mongo/faults';
 import { createIndexes, indexesOf } from '../mongo/indexes';
@@ -17,7 +17,10 @@ import { dropFormer, ONE_CLUSTER_SCHEMA, requireOneCluster } from './formerSchem
  */
 export const CONTROL_SCHEMA = 12;
 
-/** Raise it by one whenever an index is added, so that databases get it; and to CONTROL_SCHEMA whenever that is raised. */
+/**
+ * Raise it by one whenever an index is added, so that databases get it. It is never below CONTROL_SCHEMA: a database without `indexes` is taken to
+ * have those of its `version`.
+ */
 export const CONTROL_INDEXES = 13;
 
 /** The lowest number that this version can serve. */
@@ -55,6 +58,11 @@ export class OlderSchemaError extends Error {
       `the control database ${database} has schema version ${String(version)}, but this version of scopegate serves ${String(OLDEST_SCHEMA)} to ${String(CONTROL_SCHEMA)}: upgrade to a version in between first, and run its doctor --fix`,
     );
   }
+}
+
+/** The schema version of a control database, within a transaction. */
+export async function schemaVersion(control: Connection, session: ClientSession): Promise<number> {
+  return (await deploymentOf(control).findOne({ _id: 'schema' }, { session }))?.version ?? CONTROL_SCHEMA;
 }
 
 /** What is recorded of the schema; undefined of a new database. @throws NewerSchemaError; OlderSchemaError; OtherClusterError */
@@ -110,7 +118,7 @@ async function store(control: Connection, change: mongo.UpdateFilter<SchemaDocum
 const deploymentOf = (control: Connection): mongo.Collection<SchemaDocument> =>
   databaseOf(control).collection<SchemaDocument>('deployment');
 
-/** Records what SCHEMA_DIR adds, beside what other gateways add or, with `only`, instead of it. */
+/** Records what SCHEMA_DIR adds, beside what other gateways add or, with `only`, instead of it, in the row that {@link openSchema} stored. */
 export async function recordAdded(control: Connection, names: readonly string[], only: boolean): Promise<void> {
   const change = only ? { $set: { added: names } } : { $addToSet: { added: { $each: [...names] } } };
   await deploymentOf(control).updateOne({ _id: 'schema' }, change);

@@ -18,8 +18,11 @@ interface FormerOrganisation {
   /** Where its data was: `default` in the database with the control database. */
   readonly cluster?: string | null;
   readonly state?: string;
+  /** To another cluster. */
   readonly move?: { readonly to: string };
   readonly copies?: readonly { readonly cluster: string }[];
+  /** How many files its database had. */
+  readonly files?: number;
 }
 
 /** Data of an organisation that an earlier version stored elsewhere, and of which this version would know nothing. */
@@ -27,7 +30,11 @@ export class OtherClusterError extends Error {
   override readonly name = 'OtherClusterError';
 }
 
-/** @throws OtherClusterError unless all data is in this database, or its organisation is suspended until it is imported */
+/**
+ * Requires that all data is in this database: no organisation is on another cluster, unless it is suspended until it is imported, none is being
+ * moved to one, and no move left a copy. For schemas before {@link ONE_CLUSTER_SCHEMA}, under which this version moves nothing (moving.ts).
+ * @throws OtherClusterError
+ */
 export async function requireOneCluster(database: mongo.Db): Promise<void> {
   const elsewhere = { cluster: { $nin: [THIS_CLUSTER, null] }, state: { $ne: 'suspended' } } as const;
   const unended = { 'move.to': { $exists: true } } as const;
@@ -46,13 +53,15 @@ export async function requireOneCluster(database: mongo.Db): Promise<void> {
   );
 }
 
-/** Drops members and indexes that only earlier versions need; `cluster` stays in rows, as versions with this schema write it. */
+/** Drops members and indexes that only versions before CONTROL_SCHEMA need; `cluster` stays in rows, as those of 11 and 12 write it. */
 export async function dropFormer(
   database: mongo.Db,
   definitions: readonly Collection<{ readonly _id: string }>[],
 ): Promise<void> {
   const former = { $or: [{ files: { $exists: true } }, { copies: { $exists: true } }] };
-  await database.collection('organisations').updateMany(former, { $unset: { files: 1, copies: 1 } });
+  await database
+    .collection<FormerOrganisation>('organisations')
+    .updateMany(former, { $unset: { files: 1, copies: 1 } });
   for (const definition of definitions) {
     const existing = new Set((await existingIndexes(database, definition.name))?.map(({ name }) => name));
     const surplus = definition.retired.filter((name) => existing.has(name));

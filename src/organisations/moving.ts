@@ -1,6 +1,8 @@
 import { type ClientSession, trusted } from 'mongoose';
 import type { Actor } from './auditEvents';
+import { schemaVersion } from './controlSchema';
 import { changeInKeys } from './endedKeys';
+import { ONE_CLUSTER_SCHEMA } from './formerSchemas';
 import { JobRefused } from './jobs';
 import { createLastKnown } from './lastKnown';
 import type { ControlModels } from './models';
@@ -89,6 +91,12 @@ export function createMoves(models: ControlModels, actor: Actor, now: () => numb
       models.change(async (session, record) => {
         const current = await moveOf(id, session);
         if (!current) return undefined;
+        // versions before it serve an organisation that MongoDB moves, and take this for a move to another cluster
+        const version = await schemaVersion(organisations.db, session);
+        if (version < ONE_CLUSTER_SCHEMA)
+          throw new JobRefused(
+            `organisations cannot be moved while the control database has schema version ${String(version)}, as gateways of versions before 0.9 may run; once all gateways have this version, run scopegate doctor --fix`,
+          );
         requireMovable(current, to, mover, now());
         const at = new Date(now());
         const move = { to, mover, begun_at: current.move?.begun_at ?? at, seen_at: at };

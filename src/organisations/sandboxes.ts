@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { ClientSession } from 'mongoose';
 import type { Organisation } from '../auth/principal';
 import type { Actor } from './auditEvents';
 import type { Place } from './organisations';
@@ -43,6 +44,14 @@ export class SandboxRefused extends Error {
 export function createSandboxes(models: ControlModels, place: Place) {
   const { organisations } = models;
 
+  /** Requires that an organisation can get a sandbox. @throws SandboxRefused */
+  async function requireNone({ id, sandbox_of }: Organisation, session: ClientSession | null = null): Promise<void> {
+    if (sandbox_of !== undefined)
+      throw new SandboxRefused(`${id} is a sandbox itself; name the organisation that it belongs to`);
+    const other = await organisations.findOne({ sandbox_of: id }, { _id: 1 }).session(session).lean();
+    if (other) throw new SandboxRefused(`organisation ${id} has a sandbox already: ${other._id}`);
+  }
+
   return {
     /** The sandbox of an organisation, unless it is being erased. */
     async of(id: string): Promise<Sandbox | undefined> {
@@ -56,15 +65,16 @@ export function createSandboxes(models: ControlModels, place: Place) {
     /** Undefined if there is no such organisation, or it is being erased. @throws SandboxRefused, ShardRefused */
     async create({ of, shard, seeded, ...input }: NewSandbox, actor: Actor): Promise<Sandbox | undefined> {
       const _id = randomUUID();
+      // asked before the transaction, too: the database that is placed on a shard stays if that refuses (docs/decisions/shards.md)
+      const row = await organisations.findOne({ _id: of, state: CHANGEABLE }).lean();
+      if (!row) return undefined;
+      await requireNone(toOrganisation(row));
       await place(_id, shard);
       return models.change(async (session, record) => {
         // writes the owner's row, so that of two creations, or a creation and a change of plan, the later sees the earlier
         const owner = await holdOrganisation(models, of, session);
         if (!owner) return undefined;
-        if (owner.sandbox_of !== undefined)
-          throw new SandboxRefused(`${of} is a sandbox itself; name the organisation that it belongs to`);
-        const other = await organisations.findOne({ sandbox_of: of }, { _id: 1 }, { session }).lean();
-        if (other) throw new SandboxRefused(`organisation ${of} has a sandbox already: ${other._id}`);
+        await requireNone(owner, session);
         const { plan, currency, state } = owner;
         const { name = `${Array.from(owner.name).slice(0, OWNER_SHOWN).join('')} sandbox` } = input;
         const members = { name, plan, currency, sandbox_of: of };
@@ -77,12 +87,12 @@ export function createSandboxes(models: ControlModels, place: Place) {
           ...(seeded && { unseeded: randomUUID() }),
         };
         await organisations.create([document], { session });
-        await record(actor, 'organisation.created', _id, members);
+        await record(actor, 'organisation.created', _id, { ...members, ...(shard !== undefined && { shard }) });
         await record(actor, 'sandbox.created', of, { sandbox: _id, name });
         return toSandbox(document);
       });
     },
-    /** Marks the sample as incomplete. Undefined if there is no such sandbox. */
+    /** Marks the sample of a sandbox as incomplete. Undefined if the sandbox is gone. */
     async noteUnseeded(id: string): Promise<Sandbox | undefined> {
       const change = { $set: { unseeded: randomUUID() } };
       const row = await organisations.findOneAndUpdate({ _id: id }, change, { returnDocument: 'after' }).lean();

@@ -8,6 +8,8 @@ export interface SampleRequest {
   readonly body?: string | undefined;
   /** A file that is the body. */
   readonly file?: { readonly name: string; readonly type: string } | undefined;
+  /** Name of the file to save the answer in, if that is no JSON. */
+  readonly saveAs?: string | undefined;
   /** An Idempotency-Key, for languages that do not make one themselves. */
   readonly fresh?: string | undefined;
 }
@@ -21,7 +23,7 @@ export const LANGUAGES: readonly { readonly name: string; readonly write: (reque
   { name: 'Python', write: pythonOf },
 ];
 
-export function curlOf({ method, url, headers = {}, body, file, fresh }: SampleRequest): string {
+export function curlOf({ method, url, headers = {}, body, file, saveAs, fresh }: SampleRequest): string {
   const isUsual = method === (body === undefined && file === undefined ? 'GET' : 'POST');
   return joined(' \\\n  ', [
     `curl ${isUsual ? '' : `-X ${method} `}${quoted(url)}`,
@@ -30,15 +32,18 @@ export function curlOf({ method, url, headers = {}, body, file, fresh }: SampleR
     fresh !== undefined && `-H ${quoted(`${FRESH}: ${fresh}`)}`,
     body !== undefined && `-d ${quoted(body)}`,
     file !== undefined && `--data-binary ${quoted(`@${file.name}`)}`,
+    // an error is not what the file should have
+    saveAs !== undefined && `-f -o ${quoted(saveAs)}`,
   ]);
 }
 
-function typescriptOf({ method, url, headers = {}, body, file, fresh }: SampleRequest): string {
+function typescriptOf({ method, url, headers = {}, body, file, saveAs, fresh }: SampleRequest): string {
   const entries = Object.entries(typed(headers, body, file));
   const data = parsed(body);
   const text = data === undefined ? JSON.stringify(body) : `JSON.stringify(${indented(JSON.stringify(data, null, 2))})`;
   return joined('\n', [
     file !== undefined && "import { openAsBlob } from 'node:fs';\n",
+    saveAs !== undefined && "import { writeFile } from 'node:fs/promises';\n",
     `const response = await fetch(${JSON.stringify(url)}, {`,
     method !== 'GET' && `  method: ${JSON.stringify(method)},`,
     '  headers: {',
@@ -50,11 +55,13 @@ function typescriptOf({ method, url, headers = {}, body, file, fresh }: SampleRe
     file !== undefined && `  body: await openAsBlob(${JSON.stringify(file.name)}),`,
     '});',
     'if (!response.ok) throw new Error(await response.text());',
-    'console.log(await response.json());',
+    saveAs === undefined
+      ? 'console.log(await response.json());'
+      : `await writeFile(${JSON.stringify(saveAs)}, new Uint8Array(await response.arrayBuffer()));`,
   ]);
 }
 
-function pythonOf({ method, url, headers = {}, body, file, fresh }: SampleRequest): string {
+function pythonOf({ method, url, headers = {}, body, file, saveAs, fresh }: SampleRequest): string {
   const data = parsed(body);
   // requests itself says that json= is JSON
   const entries = Object.entries(data === undefined ? typed(headers, body, file) : headers);
@@ -76,7 +83,9 @@ function pythonOf({ method, url, headers = {}, body, file, fresh }: SampleReques
     file !== undefined && `    data=open(${JSON.stringify(file.name)}, "rb"),`,
     ')',
     'response.raise_for_status()',
-    'print(response.json())',
+    saveAs === undefined
+      ? 'print(response.json())'
+      : `with open(${JSON.stringify(saveAs)}, "wb") as file:\n    file.write(response.content)`,
   ]);
 }
 

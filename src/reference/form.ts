@@ -5,11 +5,11 @@ import { json, type Operation, resolved, type Schema, textOf } from './document'
 import { methodPill } from './list';
 import { IDEMPOTENCY_KEY, LACKING } from './operation';
 
-/** The drawer in which a request is filled in and sent; web/reference/tryIt.ts opens it. */
+/** The drawer in which a request is filled in and sent; web/reference/tryIt.ts opens it. Not for operations that send or answer files (isJson). */
 export function requestForm(document: OpenApiDocument, operation: Operation): Html {
   const { method, path, parameters, requestBody } = operation;
   const example = requestBody?.content['application/json'].example;
-  const isRetried = parameters.some(({ name }) => name === IDEMPOTENCY_KEY);
+  const takesIdempotencyKey = parameters.some(({ name }) => name === IDEMPOTENCY_KEY);
   return html`<dialog id="try" class="drawer" aria-labelledby="try-title">
     <div class="drawer-head">
       <h2 id="try-title">${methodPill(method)} <code>${path}</code></h2>
@@ -21,7 +21,7 @@ export function requestForm(document: OpenApiDocument, operation: Operation): Ht
       method="dialog"
       data-method="${method}"
       data-path="${path}"
-      ${isRetried ? html`data-retried` : undefined}
+      ${takesIdempotencyKey ? html`data-idempotency-key` : undefined}
       novalidate
     >
       ${parameters.map((parameter) => field(document, parameter))}
@@ -60,6 +60,7 @@ function field(document: OpenApiDocument, parameter: Parameter): Html {
   const label = html`<code>${name}</code> ${required ? html`<span class="required">required</span>` : undefined}`;
   const { items } = resolved<Schema>(document, parameter.schema);
   const options = items && resolved<Schema>(document, items).enum;
+  // no checkbox can be required of several, so that one of them is checked is up to the gateway
   const choice = (value: unknown): Html =>
     html`<label class="choice"
       ><input type="checkbox" name="${name}" value="${String(value)}" data-in="${place}" />${String(value)}</label
@@ -97,7 +98,8 @@ function control(
     </select>`;
   }
   const text = example === undefined || name === IDEMPOTENCY_KEY ? '' : [example].flat().map(textOf).join('\n');
-  if (isList) return html`<textarea ${common} rows="2" placeholder="One per line, such as ${text}"></textarea>`;
+  const suchAs = text === '' ? '' : `, such as ${text}`;
+  if (isList) return html`<textarea ${common} rows="2" placeholder="One per line${suchAs}"></textarea>`;
   const kind = inner.type === 'integer' ? html`type="number" inputmode="numeric"` : html`type="text"`;
   const filled = required ? html`value="${text}"` : html`placeholder="${text}"`;
   return html`<input class="input" ${common} ${kind} ${filled} autocomplete="off" spellcheck="false" />`;

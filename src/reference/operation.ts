@@ -28,8 +28,11 @@ export function operationText(document: OpenApiDocument, operation: Operation): 
 }
 
 /** Whether what is sent and answered is JSON, which a page can show. */
-export const isJson = ({ requestBody, responses }: Pick<Operation, 'requestBody' | 'responses'>): boolean =>
-  !sendsFile({ requestBody }) && !JSON.stringify(responses).includes('"*/*"');
+export const isJson = (operation: Pick<Operation, 'requestBody' | 'responses'>): boolean =>
+  !sendsFile(operation) && !answersFile(operation);
+
+const answersFile = ({ responses }: Pick<Operation, 'responses'>): boolean =>
+  JSON.stringify(responses).includes('"*/*"');
 
 /** Hidden until web/reference/tryIt.ts knows a key, and that it lacks the scopes. */
 export const LACKING: Html = html`<span class="pill warn" data-lacking hidden>Not in your key’s scopes</span>`;
@@ -181,13 +184,13 @@ function serverOf([server]: readonly object[]): string {
   return (server as { readonly url: string }).url;
 }
 
-/** The file of samples. */
+/** The file of samples, up and down. */
 const FILE = { name: 'drawing.pdf', type: 'application/pdf' };
 
 /** The smallest request that works: what is required, with its examples. */
 function exampleRequest(
   document: OpenApiDocument,
-  { method, path, parameters, requestBody }: Operation,
+  { method, path, parameters, requestBody, responses }: Operation,
 ): SampleRequest {
   const required = parameters.filter((parameter) => parameter.required);
   const query = new URLSearchParams();
@@ -207,6 +210,7 @@ function exampleRequest(
       file: { name: FILE.name, type: FILE.type },
       headers: Object.fromEntries(headers.map(({ name, example }) => [name, textOf(example ?? '')])),
     }),
+    saveAs: answersFile({ responses }) ? FILE.name : undefined,
     // that of a sample without a form stays as it is
     fresh: !isFile && parameters.some(({ name }) => name === IDEMPOTENCY_KEY) ? FRESH : undefined,
   };

@@ -1,5 +1,6 @@
 import type { OrganisationData } from '../tenant/organisationData';
 import type { Corrector } from '../events/tail/corrections';
+import { atMost } from '../mongo/native';
 import type { StoredMember } from '../schema/storedTypes';
 import { correctionsOf, storeCorrections } from '../stored/corrections';
 import type { Resource, Row, Texts } from '../stored/resource';
@@ -35,7 +36,7 @@ export const corrector: Corrector = {
     const resource = byName.get(collection);
     if (!resource) return 0;
     if (resource !== messages) return correct(data, resource, ids);
-    const options = { projection: { request_id: 1, body: 1 }, batchSize: ids.length + 1 } as const;
+    const options = { projection: { request_id: 1, body: 1 }, ...atMost(ids.length) } as const;
     // of a thread only these messages are searched for words, not all that it has
     const bodiesByThread = new Map<string, string[]>();
     for await (const { request_id: id, body } of data.collection(messages).find({ _id: { $in: [...ids] } }, options))
@@ -49,7 +50,10 @@ const TOGETHER = 20;
 /** How often a row is read if others keep changing it between the read and the correction. */
 const TRIES = 3;
 
-/** Resolves with the number of rows written. `texts` are those of parts that changed; without it those of all parts are read. */
+/**
+ * Resolves with the number of rows written. `texts` are those of parts that changed; without it those of all parts are read.
+ * @throws Error if others changed rows at each try: the tail, which looks at no change of a gateway, might not come back to them
+ */
 async function correct(
   data: OrganisationData,
   resource: Resource,
@@ -70,9 +74,10 @@ async function correct(
       if (members.length > 0 && !correctedIds.has(before._id)) overtaken.push(before._id);
     together = [];
   };
-  const rows = data.collection(resource).find({ _id: { $in: [...ids] } }, { batchSize: ids.length + 1 });
+  const rows = data.collection(resource).find({ _id: { $in: [...ids] } }, atMost(ids.length));
   for await (const row of rows) if (together.push(row) === TOGETHER) await correctTogether();
   await correctTogether();
-  if (overtaken.length === 0 || tries === 1) return stored;
+  if (overtaken.length === 0) return stored;
+  if (tries === 1) throw new Error(`${String(overtaken.length)} of the rows changed at each of ${String(TRIES)} tries`);
   return stored + (await correct(data, resource, overtaken, texts, tries - 1));
 }

@@ -202,6 +202,7 @@ async function changeRows(
     const knownMembers = withoutUnknown(resource, before);
     const isPerson = resource.stored.type === PERSON;
     const after = { ...knownMembers, ...erased, ...(isPerson && { [ERASED_AT]: before[ERASED_AT] ?? now }) };
+    // messages have no words, and those that another program left out of its rows are the tail's to fill in
     const indexed = 'search' in before ? { ...after, search: resource.words(after) } : after;
     if (isSameRow(before, indexed)) return [];
     return { row: stampedRow(indexed, before, now), before: row };

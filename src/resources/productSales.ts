@@ -53,10 +53,9 @@ async function productSales(
   context: TotalsContext,
   { limit, status, ...span }: ProductSalesArguments,
 ): Promise<Rows<object>> {
-  const only = ofStatus(status, { status: trusted({ $ne: 'cancelled' }) });
-  const sums = await aggregate(context, { ...orders, keys: ['currency'], only }, [
-    spanStage('placed_at', span),
-    { $match: only },
+  const { $match: placed } = spanStage('placed_at', span);
+  const sums = await aggregate(context, { ...orders, keys: ['currency'] }, [
+    { $match: { ...placed, ...ofStatus(status, { status: trusted({ $ne: 'cancelled' }) }) } },
     // read only the members of a line that are used
     {
       $project: {

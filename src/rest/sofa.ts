@@ -6,6 +6,8 @@ import type { Field } from '../operations/selection';
 import type { RestOperation } from '../schema/declaredOperations';
 import type { Arguments } from './routes';
 
+/* The routes that Sofa generates from the REST schema, called directly (docs/decisions/rest-through-sofa.md). */
+
 /** Runs the generated route of an operation. @throws the operation's error */
 export type RouteHandler = (run: Run, args: Arguments, context: CallContext) => Promise<Answer>;
 

@@ -107,6 +107,12 @@ export function aggregates(field: Parameters<typeof directiveOf>[0]): boolean {
   return (directiveOf(field, 'totals') ?? directiveOf(field, 'aggregates')) !== undefined;
 }
 
+/** The scopes of its @access of which each alone lets a key call a field, as the SDL spells them. */
+export function sufficientScopes(field: Parameters<typeof directiveOf>[0]): readonly string[] {
+  const { scope, any_of: anyOf = [] } = directiveOf(field, 'access') ?? {};
+  return scope === undefined ? anyOf : [scope, ...anyOf];
+}
+
 /** What a field requires from its caller, from its @access. A key needs one of `eventScopes` to receive any events. */
 export function accessOf(field: Parameters<typeof directiveOf>[0], eventScopes: readonly Scope[]): Access {
   const { scope, any_of: named, events, role } = directiveOf(field, 'access') ?? {};
@@ -129,6 +135,9 @@ export const METHODS = {
 } as const;
 
 export type Method = keyof typeof METHODS;
+
+/** Whether an operation with a method sets members of an existing object to its arguments. */
+export const isChange = (method: string): boolean => method === 'PATCH' || method === 'PUT';
 
 export function isMethod(name: string): name is Method {
   return Object.hasOwn(METHODS, name);

@@ -6,10 +6,10 @@ import { namedType } from '../sdl/nodes';
 
 export interface Filter {
   readonly argument: string;
-  /** The member of a row to compare. */
+  /** The member of a row to compare; EMAIL compares {@link members} instead. */
   readonly member: string;
   readonly by: FilterBy;
-  /** The members with email addresses, if the filter compares those. */
+  /** The members with email addresses, for EMAIL; otherwise empty. */
   readonly members: readonly string[];
   /** The type of its values, which are compared as stored: ids in lower case, times as dates. */
   readonly type: string;

@@ -1,18 +1,18 @@
 import { type Scope, scopeOf } from '../auth/scopes';
 import { loadDocument } from '../sdl/files';
 import { type Attachable, findAttachables } from './attachables';
-import { findOperations, type Operation } from './declaredOperations';
+import { findOperations, type Operation, sufficientScopes } from './declaredOperations';
 import { type EventType, findEventTypes, type PublicCollection, publicCollections, scopesOf } from './eventTypes';
 import { type Filter, findFilters } from './filters';
 import { readOperatorDocument } from './operatorDocument';
 import { type DerivedIndex, indexesOf } from './indexes';
-import { directiveOf, Sdl } from './sdl';
+import { Sdl } from './sdl';
 import { findStoredTypes, objectName, type StoredType, type Types } from './storedTypes';
 import { type BulkUpsert, findUpserts } from './upserts';
 
 /**
  * Everything derived from the SDL. Each part is computed once, on first use: deriving it eagerly could fail on an SDL that the start-up
- * checks are there to reject.
+ * checks are there to reject. What `indexesOf` returns is not kept, as it is asked for once for each type.
  */
 export class SchemaModel extends Sdl {
   /** What has been derived, by the name of the part. */
@@ -92,12 +92,7 @@ export class SchemaModel extends Sdl {
 }
 
 function usedScopesOf(sdl: SchemaModel): Scope[] {
-  const used = new Set(
-    sdl.fields.flatMap(({ field }) => {
-      const { scope, any_of: anyOf = [] } = directiveOf(field, 'access') ?? {};
-      return [scope, ...anyOf];
-    }),
-  );
+  const used = new Set(sdl.fields.flatMap(({ field }) => sufficientScopes(field)));
   const ofAttachments = new Set(sdl.attachables.map(({ add }) => add.scope));
   return sdl
     .enumValuesOf('Scope')
@@ -115,7 +110,10 @@ function scopeDescriptionsOf(sdl: Sdl): ReadonlyMap<string, string> {
   );
 }
 
-/** The model of the SDL files in schema/, without the operator API. */
+/**
+ * The model of the SDL files in schema/ and the user's folder, without the operator API. They are read as this module is loaded, so commands name
+ * the folder (useFolder) before they import what needs it.
+ */
 export const published = new SchemaModel(loadDocument());
 
 let operators: SchemaModel | undefined;

@@ -76,13 +76,15 @@ export type Types = ReadonlyMap<string, StoredType>;
 const KINDS: Readonly<Record<string, StoredMember['kind']>> = {
   ID: 'string',
   String: 'string',
-  Date: 'string',
   Int: 'number',
   Float: 'number',
-  Minor: 'number',
   Boolean: 'boolean',
+  Minor: 'number',
+  Date: 'string',
   DateTime: 'dateTime',
 };
+/** The scalars that members of stored types may have. */
+export const MEMBER_SCALARS: readonly string[] = Object.keys(KINDS);
 
 type StoredDirectives = NonNullable<ReturnType<typeof directiveOf<'stored'>>> & { readonly by?: string };
 
@@ -201,6 +203,9 @@ export function typeOf(stored: StoredType | undefined, name: string): string | u
 export function typesIn({ type, members }: Pick<StoredMember, 'type' | 'members'>): string[] {
   return [type, ...members.flatMap(typesIn)];
 }
+
+/** Members that every write sets itself. */
+export const SET_BY_WRITES: readonly string[] = ['id', 'created_at', 'updated_at'];
 
 /** The member with the place of an object in its list; the gateway fills it in where objects of a list have ids. */
 export const POSITION = 'position';

@@ -49,7 +49,12 @@ const NUMBER_FORMATS: readonly string[] = ['int32', 'int64', 'float', 'double'];
 /** Checks by type name (`Quote`, `ProductUpsert`), compiled from the SDL at first use. */
 export function typeChecks(schema: GraphQLSchema, options: JsonSchemaOptions): (type: string) => Check {
   const ajv = createAjv().addSchema({ components: { schemas: componentSchemas(schema, options) } }, 'types');
-  return (type) => checkWith(requireSchema(ajv, `types${SCHEMA_ROOT}${type}`));
+  const checks = new Map<string, Check>();
+  return (type) => {
+    let check = checks.get(type);
+    if (!check) checks.set(type, (check = checkWith(requireSchema(ajv, `types${SCHEMA_ROOT}${type}`))));
+    return check;
+  };
 }
 
 /** The validator for a reference into a schema that was added before. */

@@ -131,6 +131,8 @@ export function restoreAttachment(
       if (attachments.some(({ id }) => id === attachment.id)) return false;
       await writeAttachments(data, resource, before, [...attachments, attachment], session, changed ?? now);
       const owner = { collection: resource.name, object_id: objectId };
+      // one that another program left, or an older gateway that dropped the object's entry
+      await removeFiles(data, { collection: resource.name, objectIds: [objectId], ids: [attachment.id] }, session);
       await storeFile(data, { id: attachment.id, bytes, owner }, session, attachment.created_at);
       return true;
     },

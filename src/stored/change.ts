@@ -39,8 +39,9 @@ export interface ChangeSpec<T> {
 /**
  * Changes the given members of one object, in one transaction; the others keep their values. Nothing is stored if nothing would change. Resolves
  * with the row as it is stored then.
- * @throws AppError not_found; precondition_failed if it is not in the version that the conditions are for; validation_failed; conflict if another
- * object has the same value in a unique member.
+ * @throws AppError not_found; invalid_request if a condition cannot be read; precondition_failed if it is not in the version that they are for;
+ * validation_failed; stored_object_invalid if it cannot be served, before the change or after it; conflict if another object has the same value in
+ * a unique member.
  */
 export async function changeObject<T extends Row>(
   resource: Resource<T>,
@@ -58,7 +59,7 @@ export async function changeObject<T extends Row>(
   const { [METADATA]: _changes, ...members } = input;
   const model = data.collection(resource);
   const _id = id.toLowerCase();
-  let attempted: Members = {};
+  let attempted: Attempted = { _id };
   const work = (): Promise<object> =>
     write(
       async (session, now) => {
@@ -83,7 +84,7 @@ export async function changeObject<T extends Row>(
         if (isSameRow(before, changed)) return before;
         const row = stampedRow(changed, before, now);
         throwFaults(brokenRules(resource, row));
-        attempted = row as Members;
+        attempted = row as Row & Members;
         await writeRows(model, [{ row, before }], { ordered: true, session });
         return row;
       },
@@ -92,14 +93,17 @@ export async function changeObject<T extends Row>(
   return writeUnique(data, resource, () => attempted, work);
 }
 
+/** Of a row to store: its id and, as far as they are known, its unique values. */
+type Attempted = Row & Members;
+
 /**
- * Runs a write of an object; `attempted` gives the row that it tried to store last.
+ * Runs a write of an object; `attempted` gives what it tried to store last.
  * @throws AppError conflict if another object has one of its unique values
  */
 export async function writeUnique<T, R extends Row>(
   data: OrganisationData,
   resource: Resource<R>,
-  attempted: () => Members,
+  attempted: () => Attempted,
   work: () => Promise<T>,
 ): Promise<T> {
   try {
@@ -145,6 +149,7 @@ function settingMembers({ stored, words, gatewayIds }: Resource): NonNullable<Ch
   return (before, input, organisation) => {
     const merge = mergeOf({ stored, set: Object.keys(input) }, words, gatewayIds);
     const { search, ...row } = merge(before, input, organisation) as Members;
+    // those that another program left out are the tail's to fill in: a change of nothing else must store nothing
     return 'search' in before ? { ...row, search } : row;
   };
 }

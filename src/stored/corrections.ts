@@ -1,4 +1,5 @@
 import { WITHOUT_SEARCH } from '../mongo/collection';
+import { atMost } from '../mongo/native';
 import { stampedWrite } from '../tenant/openWrites';
 import type { OrganisationData } from '../tenant/organisationData';
 import type { Writer } from '../tenant/slots';
@@ -80,8 +81,8 @@ function stamped(row: Row): Row {
 }
 
 /**
- * Stores corrections. Resolves with the ids of their rows, without those that have changed since they were looked at: they are not written,
- * and the tail looks at them again.
+ * Stores corrections. Resolves with the ids of their rows, without those that have changed since they were looked at, which are not written: the
+ * caller may look at them again.
  */
 export async function storeCorrections(
   data: OrganisationData,
@@ -97,8 +98,7 @@ export async function storeCorrections(
     data,
     async (session, now) => {
       const current = new Map<string, Row>();
-      for await (const row of rows.find(filter, { session, batchSize: toStore.length + 1 }))
-        current.set(keyOf(row), row);
+      for await (const row of rows.find(filter, { session, ...atMost(toStore.length) })) current.set(keyOf(row), row);
       const same = toStore.filter(({ before }) => isSameRow(current.get(keyOf(before)) ?? {}, before));
       const changes = same.map((correction) => withStamp(resource, correction, now));
       await writeRows(rows, changes, { ordered: true, session });

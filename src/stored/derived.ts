@@ -2,7 +2,7 @@ import type { FieldDefinitionNode } from 'graphql';
 import type { Projection } from '../mongo/collection';
 import type { ListArguments, Page } from '../tenant/pagination';
 import { fastListOf, fastObjectOf } from '../fastReads';
-import { tooLarge } from '../operations/answers';
+import { answerRefusal } from '../operations/answers';
 import type { DataContext } from '../operations/context';
 import { mergeResolvers, type Resolver, type Resolvers } from '../operations/run';
 import { inSlices } from '../operations/slices';
@@ -15,7 +15,7 @@ import { totalledAmounts, typeOf } from '../schema/storedTypes';
 import { type ChangeArguments, changeObject } from './change';
 import { listPage, listPageText, readOne } from './collection';
 import { isServed, requireServed } from './invalidRows';
-import { listOfParent } from './parentList';
+import { listOfParent, type ParentListArguments } from './parentList';
 import { projectionOfList, projectionOfObject } from './projections';
 import { type Reference, referencesOf } from './referenceFaults';
 import { listedRow, referredRow } from './references';
@@ -109,7 +109,7 @@ function changeResolver({ upserts }: SchemaModel, resource: Resource, references
 function parentListOf(other: Resource, parent: { readonly collection: Resource; readonly field: string }): Resolver {
   return async (row, rawArgs, context, info) => {
     const { _id: id } = row as Row;
-    const args = rawArgs as Args;
+    const args = rawArgs as ParentListArguments;
     const projection = projectionOfList(other, info, parent.field);
     const read = (rowId: string) => listedRow({ resource: other, id: rowId, context, info }, projection);
     const page = await listOfParent(context, other, parent, id, args, { projection, read });
@@ -153,5 +153,5 @@ function servedPage<T extends Row>(
 
 /** The page without its rows if the answer is refused, since nobody gets it. */
 function unlessRefused(context: DataContext, page: Page<Row>): Page<Row> {
-  return tooLarge(context) ? { ...page, data: [] } : page;
+  return answerRefusal(context) ? { ...page, data: [] } : page;
 }

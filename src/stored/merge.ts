@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { METADATA } from '../schema/metadata';
-import { type Default, hasParts, type StoredMember } from '../schema/storedTypes';
+import { type Default, hasParts, SET_BY_WRITES, type StoredMember } from '../schema/storedTypes';
 import type { BulkUpsert, Merge } from '../schema/upserts';
 import { isObject } from './elementFaults';
 import { withIds } from './parts';
@@ -10,9 +10,6 @@ import { withIds } from './parts';
 interface Organisation {
   readonly currency: string;
 }
-
-/** Members that the write itself sets. */
-const OF_WRITES: readonly string[] = ['id', 'created_at', 'updated_at'];
 
 /**
  * The merge of a bulk call: members left out keep their values, null clears a member. `words` gives an object's search words; `gatewayIds` as in
@@ -24,7 +21,7 @@ export function mergeOf(
   gatewayIds: readonly string[] = [],
 ): Merge {
   const membersToMerge = members
-    .filter(({ name }) => !OF_WRITES.includes(name))
+    .filter(({ name }) => !SET_BY_WRITES.includes(name))
     // of metadata a caller sends changes, which withMetadata makes
     .map((member) => ({ member, isSet: set.includes(member.name) && member.name !== METADATA }));
   return (existing, element, organisation) => {

@@ -21,6 +21,9 @@ export interface Parent {
   readonly field: string;
 }
 
+/** Newest first and without other filters, as the aggregation has it; the schema checks refuse other arguments (schema/checks/lists.ts). */
+export type ParentListArguments = Pick<ListArguments, 'limit' | 'cursor'>;
+
 /** How to read the rows of a list. */
 interface Reading {
   /** The members to read, the parent's id among them. */
@@ -45,7 +48,7 @@ export async function listOfParent(
   collection: Listed,
   parent: Parent,
   parentId: string,
-  args: ListArguments,
+  args: ParentListArguments,
   { projection, read }: Reading,
 ): Promise<Page<Row>> {
   const filter = parentFilter(published.filtersOf(collection.name), parent.field);
@@ -88,7 +91,8 @@ async function findFirstRows(
     { $project: { _id: 1 } },
     {
       $lookup: {
-        // through `data`, so that this collection gets its indexes, as it does when it is read on its own
+        // through `data`, so that this collection gets its indexes, as it does when it is read on its own; the pipeline gets the conditions of
+        // restricted keys, too (tenant/restricted.ts)
         from: data.collection(collection).collectionName,
         localField: '_id',
         foreignField: parent.field,

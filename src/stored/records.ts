@@ -1,5 +1,6 @@
 import type { ClientSession } from 'mongoose';
 import { type Collection, uniqueMembers } from '../mongo/collection';
+import { atMost } from '../mongo/native';
 import { stampedWrite } from '../tenant/openWrites';
 import type { OrganisationData } from '../tenant/organisationData';
 import type { Writer } from '../tenant/slots';
@@ -132,7 +133,8 @@ function withDates(object: Readonly<Record<string, unknown>>, members: readonly 
   return document;
 }
 
-const hasTime = ({ kind, members }: StoredMember): boolean => kind === 'dateTime' || members.some(hasTime);
+/** Whether a value of a member can have times in it, at any depth. */
+export const hasTime = ({ kind, members }: StoredMember): boolean => kind === 'dateTime' || members.some(hasTime);
 
 /** A record with metadata as it is stored: not at all if there is none. */
 function withPairs(record: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
@@ -179,9 +181,7 @@ export async function storeDocuments<T extends { _id: string }>(
 ): Promise<StoredRecord[]> {
   const stored = data.collection(collection);
   const filter = { _id: { $in: documents.map((document) => document._id) } };
-  const storedDocuments = await stored
-    .find<T>(filter as object, { session, batchSize: documents.length + 1 })
-    .toArray();
+  const storedDocuments = await stored.find<T>(filter as object, { session, ...atMost(documents.length) }).toArray();
   const existing = new Map(storedDocuments.map((document) => [document._id, document]));
   const claims: Claim<T>[] = [];
   for (const member of uniqueMembers(collection))

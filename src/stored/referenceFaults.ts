@@ -1,5 +1,5 @@
 import type { ClientSession } from 'mongoose';
-import { READ_TIMEOUT } from '../mongo/native';
+import { atMost, READ_TIMEOUT } from '../mongo/native';
 import type { OrganisationData } from '../tenant/organisationData';
 import type { Fault } from '../errors';
 import { ERASED_AT } from '../schema/personal';
@@ -59,7 +59,7 @@ export async function referenceChecks(
   }
   const rowsByResource = new Map<Resource, ReadonlyMap<string, Row>>();
   for (const [to, ids] of idsByResource) {
-    const options = { session, projection: { [ERASED_AT]: 1 }, maxTimeMS: READ_TIMEOUT, batchSize: ids.size + 1 };
+    const options = { session, projection: { [ERASED_AT]: 1 }, maxTimeMS: READ_TIMEOUT, ...atMost(ids.size) };
     const rows = await data
       .collection(to)
       .find({ _id: { $in: [...ids] } }, options)

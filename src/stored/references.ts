@@ -1,6 +1,6 @@
 import { type GraphQLResolveInfo, OperationTypeNode } from 'graphql';
 import type { Projection } from '../mongo/collection';
-import { rowHolder, tooLarge } from '../operations/answers';
+import { answerRefusal, rowHolder } from '../operations/answers';
 import type { FiguresContext } from '../operations/context';
 import { isServed } from './invalidRows';
 import { projectionOfReferences } from './projections';
@@ -24,12 +24,12 @@ interface Wanted {
 export async function referredRow(wanted: Wanted): Promise<Row | null> {
   const { resource, context, info } = wanted;
   // nobody gets an answer that is refused, so it needs no more rows
-  if (tooLarge(context)) return null;
+  if (answerRefusal(context)) return null;
   const row = await once(wanted, projectionOfReferences(resource, info), 'related');
   const wait = context.pauses.budget({ objects: 1 });
   if (!wait) return row;
   await wait;
-  return tooLarge(context) ? null : row;
+  return answerRefusal(context) ? null : row;
 }
 
 /** A row of a parent's list; null if it cannot be served. */

@@ -46,7 +46,7 @@ export interface Rows<T> {
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** Maximum rows of a result: enough for two years by month, six statuses and seven customers, and still fast to draw. */
+/** Maximum rows of a result: enough for two years by month, six statuses and six customers, and still fast to draw. */
 const MAX_ROWS = 1000;
 const DAY_LENGTH = 'YYYY-MM-DD'.length;
 
@@ -59,14 +59,16 @@ export async function totals(context: TotalsContext, spec: TotalsSpec, args: Tot
     ...(groups.has('CUSTOMER') && { customer_id: { $ifNull: ['$customer_id', null] } }),
     currency: '$currency',
   };
-  const sums = Object.fromEntries(spec.amounts.map((amount) => [amount, { $sum: whole(`$${amount}`) }]));
+  const { members: stored } = spec.collection.stored;
+  const summed = stored.filter(({ name }) => spec.amounts.includes(name));
+  const sums = Object.fromEntries(summed.map((amount) => [amount.name, { $sum: whole(amount) }]));
   const { $match: period } = spanStage(spec.at, args, spec.isDay);
   const only = {
     ...(args.customer_id && { customer_id: args.customer_id.toLowerCase() }),
     ...(args.currency && { currency: args.currency }),
   };
   const byKeys = Object.fromEntries(Object.keys(keys).map((key) => [`_id.${key}`, 1 as const]));
-  const members = spec.collection.stored.members.filter(({ name }) => name in keys || name in sums);
+  const members = stored.filter(({ name }) => name in keys || name in sums);
   return aggregate(
     context,
     { collection: spec.collection, members, keys: Object.keys(keys) },
@@ -106,7 +108,10 @@ export function spanStage(at: string, { from, to }: Span, isDay = false): Pipeli
   return { $match: { [at]: trusted({ $gte: start, ...end }) } };
 }
 
-/** Converts an amount to a 64-bit integer, since large ones are stored as doubles, whose sums are not exact. */
+/**
+ * Converts an amount to a 64-bit integer, since large ones are stored as doubles, whose sums are not exact. Truncates what another program
+ * stored with a fraction.
+ */
 export function exact(amount: string): object {
   return ifStored(amount, Number.MAX_SAFE_INTEGER, { $toLong: amount });
 }
@@ -117,16 +122,23 @@ export function decimal(number: string): object {
 }
 
 /** `converted` for numbers up to `most`; `otherwise` for larger ones, which might not convert: NaN by default, so their sum is refused. */
-export function ifWithin(value: string, most: number, converted: unknown, otherwise = NaN, ...and: object[]): object {
+export function ifWithin(
+  value: string | object,
+  most: number,
+  converted: unknown,
+  otherwise = NaN,
+  ...and: object[]
+): object {
   return { $cond: [{ $and: [{ $gte: [value, -most] }, { $lte: [value, most] }, ...and] }, converted, otherwise] };
 }
 
 /** The same for a stored number, which is never a Decimal128: such a row cannot be served. */
-const ifStored = (value: string, most: number, converted: unknown): object =>
+const ifStored = (value: string | object, most: number, converted: unknown): object =>
   ifWithin(value, most, converted, NaN, { $ne: [{ $type: value }, 'decimal'] });
 
-/** The same for a whole number; another one might not be exact either. */
-function whole(amount: string): object {
+/** The same for an amount that must be whole: another one might not be exact either. One that may be null counts as 0 then, as $sum has it. */
+function whole({ name, isRequired }: StoredMember): object {
+  const amount = isRequired ? `$${name}` : { $ifNull: [`$${name}`, 0] };
   const isWhole = { $eq: [amount, { $trunc: amount }] };
   return ifStored(amount, Number.MAX_SAFE_INTEGER, { $cond: [isWhole, { $toLong: amount }, NaN] });
 }
@@ -140,10 +152,9 @@ interface CountedRows {
   readonly members: readonly StoredMember[];
   /** The names of those that are part of every group. */
   readonly keys: readonly string[];
-  /** A condition beside the period. */
-  readonly only?: object;
 }
 
+/** The first finds the rows; no other matches rows, but for parts of them. */
 type Stages = readonly [PipelineStage.Match, ...PipelineStage[]];
 
 /**
@@ -162,12 +173,11 @@ export async function aggregate(
     const valid = await withoutInvalid(context, counted, stages[0]);
     const rows = valid ? await run(context, counted, [valid, ...stages.slice(1)], most) : result;
     if (typeof rows !== 'string') return rows;
-    const detail = `${rows} of a group exceeds the range of Minor (2^53-1); use a shorter period`;
-    throw invalidRequest([{ parameter: 'from', code: 'range', detail }]);
+    throw invalidRequest([{ parameter: 'from', code: 'range', detail: `${rows}; use a shorter period` }]);
   });
 }
 
-/** The result, or if a row of it cannot be shown, the name of the member that keeps it from that. */
+/** The result, or if a row of it cannot be shown, why, as a clause. */
 async function run(
   { data }: TotalsContext,
   { collection, members, keys }: CountedRows,
@@ -186,7 +196,7 @@ async function run(
     const exactRow = withinRange(sums);
     if (typeof exactRow === 'string') return exactRow;
     const fault = faultInGroup(group);
-    if (fault) return String(fault.pointer);
+    if (fault) return `${String(fault.pointer).slice(1)} of a group ${fault.detail}`;
     rows.push({ ...group, ...exactRow });
     if (rows.length % ROWS_PER_PIECE === 0) await data.yieldToOthers();
   }
@@ -196,12 +206,12 @@ async function run(
 /** The given $match stage without the rows that cannot be served, which are noted; undefined if there are none. */
 async function withoutInvalid(
   context: TotalsContext,
-  { collection, members, only }: CountedRows,
+  { collection, members }: CountedRows,
   { $match }: PipelineStage.Match,
 ): Promise<PipelineStage.Match | undefined> {
   const rows = context.data.collection(collection);
   const invalid = members.flatMap((member) => invalidIn(member));
-  const filter = { ...$match, ...only, $or: invalid } as object;
+  const filter = { ...$match, $or: invalid } as object;
   const [row] = await rows.find(filter, { limit: 1, maxTimeMS: READ_TIMEOUT }).toArray();
   if (!row) return undefined;
   const count = await rows.countDocuments(filter, { maxTimeMS: READ_TIMEOUT });
@@ -222,12 +232,13 @@ function invalidIn(member: StoredMember, prefix = '', isInList = false): object[
       .map((condition) => ({ [path]: { $elemMatch: condition } }));
   }
   if (kind === 'number') {
-    const range = isRequired ? NUMBER_TYPES[type]?.range : undefined;
+    const range = NUMBER_TYPES[type]?.range;
     if (!range) return [];
     const isFraction = { $and: [{ $isNumber: `$${path}` }, { $ne: [`$${path}`, { $trunc: `$${path}` }] }] };
-    // $elemMatch takes no $expr, and sums over lines take fractions of a minor unit
+    // $elemMatch takes no $expr; amounts in lists are truncated instead (exact)
     const fractions = type === 'Float' || isInList ? [] : [{ $expr: isFraction }];
-    return [{ [path]: { $not: { $gte: range[0], $lte: range[1] } } }, { [path]: { $type: 'decimal' } }, ...fractions];
+    const outside = { $not: { $gte: range[0], $lte: range[1] }, ...(!isRequired && { $ne: null }) };
+    return [{ [path]: outside }, { [path]: { $type: 'decimal' } }, ...fractions];
   }
   if (values) return [{ [path]: { $nin: isRequired ? values : [...values, null] } }];
   if (kind !== 'string') return [];
@@ -235,14 +246,14 @@ function invalidIn(member: StoredMember, prefix = '', isInList = false): object[
   return [{ [path]: { $not: not, ...(!isRequired && { $ne: null }) } }];
 }
 
-/** The row with its sums as numbers, or the name of a sum that is not exact. */
+/** The row with its sums as numbers, or which sum is not exact, as a clause. */
 function withinRange(row: Row): Row | string {
   const exactRow: Record<string, unknown> = { ...row };
   for (const [name, sum] of Object.entries(row)) {
     if (!name.endsWith('_minor')) continue;
     // 64-bit integers that are not exact, and decimals, are objects
     exactRow[name] = Number(String(sum));
-    if (!Number.isSafeInteger(exactRow[name])) return name;
+    if (!Number.isSafeInteger(exactRow[name])) return `${name} of a group exceeds the range of Minor (2^53-1)`;
   }
   return exactRow;
 }

@@ -47,14 +47,17 @@ export function coalescedReads<T extends { _id: string }>(
 /** A row that a request waits for. */
 export interface WantedRow {
   readonly id: string;
-  /** Counts a row's bytes for the request, estimated as the average of the rows that were read with it. @throws AppError if they are too many: the row is not kept, and nothing more is read for the request */
+  /**
+   * Counts a row's bytes for the request, estimated as the average of the rows that were read with it: one function for each request, by which
+   * requests are told apart. @throws AppError if they are too many: the row is not kept, and nothing more is read for the request
+   */
   readonly hold: Reading['hold'];
 }
 
 /** The same as {@link coalescedReads}, but for rows that may be large: reads them in pieces, each of which is counted before the next. */
 export function coalescedRows<T extends { _id: string }>(
   collection: mongo.Collection<T>,
-  { projection, reading, ...options }: LoaderOptions & { readonly reading: Reading },
+  { projection, reading, ...options }: LoaderOptions & { readonly reading: Omit<Reading, 'hold'> },
 ): DataLoader<WantedRow, T | null> {
   async function readAll(wanted: readonly WantedRow[]): Promise<(T | null | Error)[]> {
     const refusals = new Map<Reading['hold'], Error>();
@@ -91,7 +94,7 @@ export function coalescedRows<T extends { _id: string }>(
 
 /**
  * The same as {@link coalescedReads}, but for rows as the database sent them.
- * @throws UnsupportedValue if they do not fit into one answer, or if an id is not a string
+ * @throws UnsupportedValue if they do not fit into one answer, or if a row does not begin with an id that is a string
  */
 export function coalescedRawReads<T extends { _id: string }>(
   collection: mongo.Collection<T>,
@@ -116,7 +119,8 @@ function loaderOf<T>(
   find: (ids: readonly string[]) => Promise<(readonly [string, T])[]>,
 ): DataLoader<string, T | null> {
   async function readAll(ids: readonly string[]): Promise<(T | null)[]> {
-    if (!ids.every((id) => typeof id === 'string')) throw new TypeError('an id must be a string');
+    // an object would be an operator of MongoDB in the filter
+    if (!ids.every((id) => typeof id === 'string')) throw new TypeError('an id to read is not a string');
     const byId = new Map(await find([...new Set(ids)]));
     return ids.map((id) => byId.get(id) ?? null);
   }

@@ -1,6 +1,6 @@
 import type { ClientSession, mongo } from 'mongoose';
 import type { Collection, Restriction } from '../mongo/collection';
-import { READ_TIMEOUT } from '../mongo/native';
+import { atMost, READ_TIMEOUT } from '../mongo/native';
 import { anyOf } from '../mongo/readRows';
 import { AppError, type Fault, validationFailed } from '../errors';
 
@@ -147,7 +147,7 @@ function ruleOfPart(
   /** Those of the objects that the key has. */
   async function visible(ids: readonly string[], session: ClientSession | undefined): Promise<string[]> {
     if (ids.length === 0) return [];
-    const options = { projection: { _id: 1 }, maxTimeMS: READ_TIMEOUT, batchSize: ids.length + 1, ...within(session) };
+    const options = { projection: { _id: 1 }, maxTimeMS: READ_TIMEOUT, ...atMost(ids.length), ...within(session) };
     const ownerRows = await owners.find({ _id: anyOf(ids) } as object, options).toArray();
     return ownerRows.map(({ _id }) => _id);
   }
@@ -160,7 +160,7 @@ function ruleOfPart(
     const options = {
       projection: { [column]: 1 },
       maxTimeMS: READ_TIMEOUT,
-      batchSize: ids.length + 1,
+      ...atMost(ids.length),
       ...within(session),
     };
     const parts = await rows.find({ _id: anyOf(ids) } as object, options).toArray();

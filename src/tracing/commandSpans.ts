@@ -1,7 +1,7 @@
 import { context, type Span, SpanKind, SpanStatusCode, trace, type Tracer } from '@opentelemetry/api';
 import type { mongo } from 'mongoose';
 
-/** Maximum spans of commands in progress: those of commands that get no answer would pile up. */
+/** Maximum spans of commands in progress; beyond it, the oldest ends: its command probably never gets an answer. */
 const MAX_OPEN = 10_000;
 
 /** Makes a span for every command that a request sends. The span names the command and the collection, never what is sought or found. */
@@ -18,7 +18,9 @@ export function commandSpans(tracer: Tracer) {
     client
       .on('commandStarted', ({ requestId, commandName, databaseName, command, address }) => {
         // pings and other work of the gateway itself belong to no trace
-        if (trace.getActiveSpan() === undefined || open.size >= MAX_OPEN) return;
+        if (trace.getActiveSpan() === undefined) return;
+        const [oldest] = open.keys();
+        if (oldest !== undefined && open.size >= MAX_OPEN) end(oldest)?.end();
         const target = collectionOf(command, commandName);
         const attributes = {
           'db.system.name': 'mongodb',

@@ -5,7 +5,7 @@ import { isIPv6, type LookupFunction } from 'node:net';
 
 /* Which addresses webhooks may be sent to. */
 
-/** The message says why an address or URL is refused, as a clause. */
+/** The message says why a URL is refused, as a predicate whose subject is the URL. */
 export class RefusedAddress extends Error {
   override readonly name = 'RefusedAddress';
 }
@@ -29,7 +29,7 @@ function isPublic(address: string): boolean {
 
 /** Reasons for refusals that WEBHOOK_ALLOWED_RANGES could lift. */
 export const NOT_HTTPS = 'must begin with https://';
-export const NOT_PUBLIC_ADDRESS = 'is not a public address';
+export const ADDRESS_NOT_PUBLIC = 'which is not public';
 
 /** `ranges` are allowed even if they are not public, and even without TLS. */
 export function createAddressPolicy(ranges: readonly string[]) {
@@ -38,8 +38,8 @@ export function createAddressPolicy(ranges: readonly string[]) {
     /** @throws RefusedAddress if webhooks may not be sent to an address, or not over this protocol */
     require(address: string, protocol: string): void {
       if (isInAllowedRanges(address)) return;
-      if (!isPublic(address)) throw new RefusedAddress(`${address} ${NOT_PUBLIC_ADDRESS}`);
-      if (protocol !== 'https:') throw new RefusedAddress('only https is allowed');
+      if (!isPublic(address)) throw new RefusedAddress(`has the address ${address}, ${ADDRESS_NOT_PUBLIC}`);
+      if (protocol !== 'https:') throw new RefusedAddress(NOT_HTTPS);
     },
     isInAllowedRanges,
     /** Whether any address may be reached without TLS. */
@@ -89,7 +89,8 @@ export type Resolve = (name: string) => Promise<readonly string[]>;
 /** Timeout of a DNS server, in milliseconds, and number of attempts. */
 const DNS = { timeout: 2000, tries: 2 } as const;
 /** The same message for a name that does not exist, times out, or is not public: a difference would reveal internal names. */
-const NOT_PUBLIC = 'has no public address';
+const NAME_NOT_PUBLIC = 'has no public address';
+const NOT_OPENED_FOR_HTTP = `${NOT_HTTPS}: its address is not one that is opened for http`;
 
 /**
  * Asks the DNS servers directly. The system's resolver would block one of the process's few threads for as long as a slow name server
@@ -112,7 +113,7 @@ export async function requireDeliverable(url: URL, resolve: Resolve, policy: Add
   if (url.protocol === 'https:' || literalOf(url) !== undefined) return;
   const addresses = await resolve(url.hostname);
   if (addresses.length > 0 && addresses.every(policy.isInAllowedRanges)) return;
-  throw new RefusedAddress('must begin with https://: its address is not one that is opened for http');
+  throw new RefusedAddress(NOT_OPENED_FOR_HTTP);
 }
 
 /** A lookup for connections that refuses a name if any of its addresses is refused. */
@@ -120,14 +121,12 @@ export function checkedLookup(resolve: Resolve, policy: AddressPolicy, protocol:
   // all or none, since a connection may use any of them
   const addressesOf = async (name: string): Promise<{ address: string; family: number }[]> => {
     const addresses = await resolve(name);
-    if (addresses.length === 0) throw new RefusedAddress(NOT_PUBLIC);
+    if (addresses.length === 0) throw new RefusedAddress(NAME_NOT_PUBLIC);
     return addresses.map((address) => {
       try {
         policy.require(address, protocol);
       } catch {
-        throw new RefusedAddress(
-          protocol === 'https:' ? NOT_PUBLIC : 'must be https: its address is not one that is opened for http',
-        );
+        throw new RefusedAddress(protocol === 'https:' ? NAME_NOT_PUBLIC : NOT_OPENED_FOR_HTTP);
       }
       return { address, family: isIPv6(address) ? 6 : 4 };
     });
@@ -138,7 +137,7 @@ export function checkedLookup(resolve: Resolve, policy: AddressPolicy, protocol:
         const fitting =
           family === 4 || family === 6 ? addresses.filter((address) => address.family === family) : addresses;
         const [first] = fitting;
-        if (!first) callback(new RefusedAddress(NOT_PUBLIC), '', 4);
+        if (!first) callback(new RefusedAddress(NAME_NOT_PUBLIC), '', 4);
         else if (all) callback(null, fitting);
         else callback(null, first.address, first.family);
       },

@@ -7,7 +7,7 @@ import { causeOf, failureText, type SystemError } from './failures';
 
 /* A POST to an address chosen by somebody outside (docs/decisions/webhooks.md). */
 
-/** As in schema/webhooks.graphql. */
+/** As in schema/admin.graphql. */
 export interface WebhookAttempt {
   readonly at: Date;
   readonly ok: boolean;
@@ -43,7 +43,7 @@ interface Post {
 export interface PosterOptions {
   readonly policy: AddressPolicy;
   readonly resolve?: Resolve;
-  /** The same timeouts, for tests. */
+  /** In place of {@link ANSWER_WITHIN} and {@link BODY_WITHIN}, for tests. */
   readonly within?: number;
   readonly bodyWithin?: number;
 }
@@ -51,7 +51,7 @@ export interface PosterOptions {
 /** Timeouts for the head of an answer, and then for its body, in milliseconds. */
 const ANSWER_WITHIN = 15_000;
 const BODY_WITHIN = 2000;
-/** Maximum bytes of a body to send, and of an answer to keep. */
+/** Maximum bytes of a body to send (contract, section 12), and of an answer to keep. */
 const MAX_BODY = 20_000;
 const MAX_ANSWER = 1024;
 /** Of the head of an answer: Node's default, whatever the process was started with. */
@@ -190,6 +190,7 @@ async function beginningOf(head: IncomingMessage, within: number): Promise<Buffe
 function outcomeOf(head: IncomingMessage, bytes: Buffer): Outcome {
   const status = head.statusCode ?? 0;
   const ok = status >= 200 && status < 300;
+  // PostgreSQL, where callers may keep it, takes no NUL in a text
   const answer = bytes.length === 0 ? null : bytes.toString('utf8').replaceAll('\0', '\uFFFD');
   const retryAfter = status === 429 || status === 503 ? retryAfterOf(head.headers['retry-after']) : undefined;
   const isRedirect = status >= 300 && status < 400;

@@ -1,12 +1,12 @@
 import type { Config } from '../config';
 
 /** Loopback, for trying out a receiver on this machine. */
-export const EMBEDDED_RANGES = '127.0.0.0/8,::1/128';
+export const LOOPBACK_RANGES = '127.0.0.0/8,::1/128';
 
 /** Used only with the embedded database, which is not for production and has no secrets to keep. */
 const EMBEDDED = {
   master: 'scopegate: the embedded database has this webhook secret',
-  ranges: EMBEDDED_RANGES.split(','),
+  ranges: LOOPBACK_RANGES.split(','),
 };
 
 export const NO_SECRET =

@@ -62,7 +62,10 @@ export async function writeElements(
     if (isAtomic) refuseFaults(steps);
     return report(steps, dryRun);
   };
-  const options = { dryRun, writes: dryRun ? [] : changedCollections(elements), rows: elements.length };
+  // a deletion adds a version for each name of its object
+  const mostNames = Math.max(1, ...[...kinds.byName.values()].map(({ identities }) => identities.length));
+  const rows = elements.length * mostNames;
+  const options = { dryRun, writes: dryRun ? [] : changedCollections(elements), rows };
   return storeAgain(() => write(work, options));
 }
 

@@ -1,5 +1,5 @@
 import type { ClientSession } from 'mongoose';
-import { READ_TIMEOUT } from '../mongo/native';
+import { atMost, READ_TIMEOUT } from '../mongo/native';
 import type { OrganisationData } from '../tenant/organisationData';
 import { ERASED_AT } from '../schema/personal';
 import type { Row } from '../stored/resource';
@@ -29,7 +29,7 @@ export async function readNames(
   session: ClientSession,
 ): Promise<Row[]> {
   const projection = Object.fromEntries(lookedUp(kind).map((member) => [member, 1]));
-  const options = { session, projection, maxTimeMS: READ_TIMEOUT, batchSize: mostOf(values) + 1 };
+  const options = { session, projection, maxTimeMS: READ_TIMEOUT, ...atMost(mostOf(values)) };
   return data.collection(kind.resource).find(filterOf(values), options).toArray();
 }
 

@@ -1,8 +1,8 @@
 import { isObject } from '../stored/elementFaults';
 import { withIds } from '../stored/parts';
+import { hasTime } from '../stored/records';
 import type { Row } from '../stored/resource';
 import { KEY, METADATA, metadataObject } from '../schema/metadata';
-import { ATTACHMENTS } from '../schema/attachmentNames';
 import type { StoredMember } from '../schema/storedTypes';
 import { type Kind, MAX_PARTS, type Members } from './kinds';
 
@@ -32,7 +32,9 @@ export function recordOf(
   function valueOf(member: StoredMember): unknown {
     const { name, isRequired, isList } = member;
     const isTime = isRequired && member.kind === 'dateTime';
+    // what is required of the gateway's own are times and counts, such as message_count
     if (kind.own.has(name)) return old?.[name] ?? (isTime ? now.toISOString() : isRequired ? 0 : undefined);
+    // in a put, too, since callers may not know when it was; null is no time (docs/decisions/operator-writes.md)
     if (isTime) return input[name] ?? old?.[name] ?? now.toISOString();
     // a required member without a value stays undefined, for the check to find
     const empty = name === METADATA ? {} : isList ? [] : isRequired ? undefined : null;
@@ -50,15 +52,21 @@ export function recordOf(
 function storedRecord({ resource: { stored } }: Kind, before: Row): Members {
   const row = before as Row & Members;
   const record: Record<string, unknown> = {};
-  for (const { name } of stored.members) {
+  for (const member of stored.members) {
+    const { name } = member;
     const value = name === 'id' ? row._id : row[name];
-    const isTime = value instanceof Date && !Number.isNaN(value.getTime());
-    if (value !== undefined) record[name] = isTime ? value.toISOString() : value;
+    if (value !== undefined) record[name] = hasTime(member) ? withTexts(value) : value;
     if (name === METADATA) record[name] = metadataObject(value);
-    // their times are texts, too
-    if (name === ATTACHMENTS && Array.isArray(value)) record[name] = JSON.parse(JSON.stringify(value));
   }
   return record;
+}
+
+/** A value with texts in place of times, at any depth; what is no valid time stays, for the check to find. */
+function withTexts(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withTexts);
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? value : value.toISOString();
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withTexts(member)]));
 }
 
 /** The metadata after a patch: what is given replaces pairs or adds them, and null removes them. What is not an object stays, for the check to find. */

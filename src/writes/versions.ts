@@ -1,5 +1,5 @@
 import type { ClientSession, mongo } from 'mongoose';
-import { READ_TIMEOUT } from '../mongo/native';
+import { atMost, READ_TIMEOUT } from '../mongo/native';
 import type { OrganisationData } from '../tenant/organisationData';
 import { type WriteVersion, writeVersions } from '../stored/writeVersions';
 import { identityOf, type Kind, type Members } from './kinds';
@@ -45,7 +45,7 @@ export function createVersions(data: OrganisationData, session: ClientSession) {
       // those that the call has set are not stored yet
       const keys = [...new Set(wanted.flatMap(keysOf))].filter((key) => !changed.has(key));
       if (keys.length === 0) return;
-      const options = { session, maxTimeMS: READ_TIMEOUT, batchSize: keys.length + 1 };
+      const options = { session, maxTimeMS: READ_TIMEOUT, ...atMost(keys.length) };
       const rows = await data
         .collection(writeVersions)
         .find({ _id: { $in: keys } }, options)

@@ -29,22 +29,27 @@ test('attachments are exported with their files and imported again, and a record
     Attached,
     Attached,
   ];
-  const records = northwind('products').slice(0, 3) as unknown as readonly object[];
+  const records = northwind('products').slice(0, 4) as unknown as readonly object[];
   const lines = (lists: readonly (readonly object[])[]): string =>
     records.map((record, at) => JSON.stringify({ ...record, attachments: lists[at] })).join('\n');
   await mkdir(join(from, 'attachments'));
   for (const { id } of [one, two]) await writeFile(join(from, 'attachments', id), bytes);
   await writeFile(join(from, 'attachments', wrong.id), Buffer.alloc(600_000, 'y'));
-  await writeFile(join(from, 'products.ndjson'), lines([[one, two], [gone], [wrong]]));
+  await writeFile(join(from, 'products.ndjson'), lines([[one, two], [gone], [wrong], [two]]));
   const run = async (folder: string): Promise<ImportAnswer> =>
     JSON.parse((await cli.run('import', '--org', org, folder, '--json')).stdout) as ImportAnswer;
   const first = await run(from);
-  expect(first.files.products).toMatchObject({ created: 1, failed: 2 });
-  expect(first.errors.map(({ line, pointer, code }) => [line, pointer, code])).toEqual([
+  expect(first.files.products).toMatchObject({ created: 1, failed: 3 });
+  const faults = [
     [2, '/attachments/0', 'not_found'],
     [3, '/attachments/0', 'invalid'],
-  ]);
-  expect((await run(from)).files.products).toMatchObject({ unchanged: 1, failed: 2 });
+    [4, '/attachments/0/id', 'conflict'],
+  ];
+  const faultsOf = ({ errors }: ImportAnswer) => errors.map(({ line, pointer, code }) => [line, pointer, code]);
+  expect(faultsOf(first)).toEqual(faults);
+  const second = await run(from);
+  expect(second.files.products).toMatchObject({ unchanged: 1, failed: 3 });
+  expect(faultsOf(second)).toEqual(faults);
   expect(await cli.json('export', '--org', org, to)).toMatchObject({ files: { products: 1, attachments: 2 } });
   expect((await readdir(join(to, 'attachments'))).sort()).toEqual([one.id, two.id].sort());
   expect((await readFile(join(to, 'attachments', two.id))).equals(bytes)).toBe(true);
@@ -56,6 +61,10 @@ test('attachments are exported with their files and imported again, and a record
   expect(await database.collection('products').findOne({})).toMatchObject({
     updated_at: new Date((records[0] as Attached).updated_at),
   });
+  expect(await database.collection('attachments.chunks').countDocuments()).toBe(6);
+  // another program deletes the object and leaves its files
+  await database.collection('products').deleteMany({});
+  expect((await cli.json<ImportAnswer>('import', '--org', other, to)).files.products).toMatchObject({ created: 1 });
   expect(await database.collection('attachments.chunks').countDocuments()).toBe(6);
   // a record that does not say which it has keeps them, and one that lacks one loses its file; deleting the object deletes the rest
   const again = await cli.json<ImportAnswer>('import', '--org', other, NORTHWIND);

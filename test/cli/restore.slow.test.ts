@@ -104,7 +104,10 @@ test('keys with another pepper or prefix, of another organisation, or without a 
   const renamed = commandLine({ ...there.environment, KEY_PREFIX: 'acme_live_' });
   const { id: third } = await makeOrganisation(renamed);
   const prefixed = await renamed.run('import', '--org', third, folder, '--keys', '--organisation');
-  expect(prefixed.stderr).toContain('/prefix: must start with acme_live_');
+  expect(prefixed.stderr).toContain('/prefix: must start with acme_live_; set KEY_PREFIX as it was');
+  const { id: sandbox } = await here.json<{ id: string }>('org', 'create', '--sandbox-of', second);
+  const { stderr } = await here.run('import', '--org', sandbox, folder, '--keys');
+  expect(stderr).toContain('/prefix: must start with svc_test_; set KEY_PREFIX_TEST as it was');
   const bare = await here.failed(1, 'import', '--org', second, await without(folder, 'keys.ndjson'), '--keys');
   expect(bare).toContain('keys.ndjson; export with --keys, or import without it');
   await here.failed(2, 'import', '--org', second, join(folder, 'products.ndjson'), '--keys');

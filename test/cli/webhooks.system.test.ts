@@ -105,7 +105,7 @@ test.each([
   [
     ['create', '--org', 'ORG', '--url', 'http://10.0.0.1/'],
     2,
-    '--url: 10.0.0.1 is not a public address, nor in WEBHOOK_ALLOWED_RANGES',
+    '--url: has the address 10.0.0.1, which is not public, nor in WEBHOOK_ALLOWED_RANGES',
   ],
   // a name without an allowed address
   [['create', '--org', 'ORG', '--url', 'http://hooks.invalid/'], 2, '--url: must begin with https://'],

@@ -4,6 +4,7 @@ import { pino } from 'pino';
 import { databaseName } from '../../src/mongo/databaseNames';
 import { createCorrections, mayLack } from '../../src/events/tail/corrections';
 import type { LoggedChange } from '../../src/events/tail/changes';
+import { resourceOf } from '../../src/resources';
 import { corrector } from '../../src/resources/corrector';
 import { eventually } from '../api/http/eventually';
 import { type Client, client, type Json } from '../support/client';
@@ -104,6 +105,24 @@ test('a row that lacks nothing is not written, and a correction is not corrected
   const before = await data.collection({ name: 'open_writes', times: [], indexes: [], retired: [] }).find().toArray();
   expect(await corrector.correct(data, 'quotes', [row._id])).toBe(0);
   expect(await data.database.collection('open_writes').find().toArray()).toEqual(before);
+});
+
+test('a row that others change at each try is not written, which is an error to report', async () => {
+  const row = { ...goodQuote('Eta'), search: ['ETA'] };
+  await scene.table('quotes').insertOne(row);
+  const data = gateway.databases.organisationData({ id: scene.id });
+  const quotes = data.collection(resourceOf('quotes'));
+  const find = quotes.find.bind(quotes);
+  const spy = jest.spyOn(quotes, 'find').mockImplementation((filter, options) => {
+    const rows = find(filter as never, options);
+    // as it was before another program changed it
+    return options?.session ? rows : (rows.map((stored) => ({ ...stored, search: [] })) as never);
+  });
+  await expect(corrector.correct(data, 'quotes', [row._id])).rejects.toThrow(
+    '1 of the rows changed at each of 3 tries',
+  );
+  spy.mockRestore();
+  expect(await scene.table('quotes').findOne({ _id: row._id })).toEqual(row);
 });
 
 test('a replacement changes the status only if it was another, also if the gateway has not seen the object before', async () => {

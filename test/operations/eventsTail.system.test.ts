@@ -10,7 +10,7 @@ import { millisecondsOf, timeDigits } from '../../src/events/position';
 import type { Change } from '../../src/events/tail/changes';
 import { corrector } from '../../src/resources/corrector';
 import { createTail, type Tail, type TailOptions } from '../../src/events/tail/tail';
-import { declareRestored, type TailRow, tailRows, takeTailLease } from '../../src/events/tail/lease';
+import { declareRestored, type TailRow, tailRows } from '../../src/events/tail/lease';
 import { eventually } from '../api/http/eventually';
 import { LOST_POSITION } from '../support/fixtures/events';
 import { makeOrganisation } from '../support/factories';
@@ -117,32 +117,6 @@ async function newScene() {
 
 /** With a number, which is unique once a gateway writes to the collection. */
 const quote = (status = 'draft'): Quote => ({ _id: randomUUID(), number: randomUUID(), status });
-
-test('a lease can be taken only once it has expired, with a new generation that blocks its former holder', async () => {
-  let now = Date.now();
-  const take = () => takeTailLease(lease, () => now);
-  const first = await take();
-  const { holder } = await row();
-  expect(await row()).toMatchObject({ holder: expect.any(String), generation: 1 });
-  now += 9000;
-  expect(await take()).toBeUndefined();
-  expect(await first!.renew({})).toMatchObject({ holder, generation: 1 });
-  now += 9000;
-  expect(await take()).toBeUndefined();
-  now += 2000;
-  const next = await take();
-  expect(await first!.renew({})).toBeUndefined();
-  expect(await first!.release({})).toBe(false);
-  expect(await row()).toMatchObject({ generation: 2, until: new Date(now + 10_000) });
-  expect((await row()).holder).not.toBe(holder);
-  // a row that was restored from a backup has an earlier generation, or the same and less progress
-  const at = (t: number) => new mongoose.mongo.Timestamp({ t, i: 1 });
-  await next!.renew({ at: at(2000) });
-  await lease.updateOne({}, { $set: { at: at(1000) } });
-  expect(await next!.renew({ at: at(3000) })).toBeUndefined();
-  await lease.updateOne({}, { $set: { at: at(2000), generation: 1 } });
-  expect(await next!.renew({})).toBeUndefined();
-});
 
 test('progress is saved only after events are stored and webhooks notified', async () => {
   const { quotes, told } = await newScene();
@@ -301,23 +275,31 @@ test('if a tail dies before recording a gap it found, the next one records it', 
   expect(gap!.from).toEqual(new Date(1_600_000_000_000));
 }, 120_000);
 
-test('a tail that cannot record a gap it found frees the lease, and the next one records it', async () => {
-  const { quotes, stored } = await newScene();
-  const before = tailsWith();
-  await begin(before);
-  await quotes.insertOne(quote());
-  await before.stop();
-  await lease.updateOne({ _id: 'tail' }, { $set: LOST_POSITION });
-  const { feeds } = gateway.control;
-  const failed = tailsWith({ feeds: { ...feeds, of: () => Promise.reject(new Error('no feeds')) } });
-  failed.start();
-  await eventually(async () => (await row()).generation > 1 && (await row()).holder === null, SOON);
-  await failed.stop();
-  expect(await row()).toMatchObject({ ...LOST_POSITION, holder: null, until: new Date(0) });
-  tailsWith().start();
-  const { gap } = await eventually(() => stored.findOne({ type: 'feed.gap' }), SOON);
-  expect(gap!.from).toEqual(new Date(1_600_000_000_000));
-}, 120_000);
+const fail = () => Promise.reject(new Error('not now'));
+
+test.each<[string, () => Partial<TailOptions>]>([
+  ['record a gap it found', () => ({ feeds: { ...gateway.control.feeds, of: fail } })],
+  ['begin', () => ({ onBegun: fail })],
+])(
+  'a tail that cannot %s frees the lease and stores no progress, and the next one records the gap',
+  async (_what, failing) => {
+    const { quotes, stored } = await newScene();
+    const before = tailsWith();
+    await begin(before);
+    await quotes.insertOne(quote());
+    await before.stop();
+    await lease.updateOne({ _id: 'tail' }, { $set: LOST_POSITION });
+    const failed = tailsWith(failing());
+    failed.start();
+    await eventually(async () => (await row()).generation > 1 && (await row()).holder === null, SOON);
+    await failed.stop();
+    expect(await row()).toMatchObject({ ...LOST_POSITION, holder: null, until: new Date(0) });
+    tailsWith().start();
+    const { gap } = await eventually(() => stored.findOne({ type: 'feed.gap' }), SOON);
+    expect(gap!.from).toEqual(new Date(1_600_000_000_000));
+  },
+  120_000,
+);
 
 test('the gap of a restore comes after whatever the log has from before it, once', async () => {
   const { quotes, stored } = await newScene();

@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /*
- * Imported before anything of Scopegate: the folder that `scopegate schema init` writes, whose invoices can be given to another customer, and
- * have lines with marks, and items and an address with what is never null; tasks that only a PATCH changes; and rules for threads and products.
+ * Imported before anything of Scopegate: the folder that `scopegate schema init` writes, whose invoices can be given to another customer and paid in part,
+ * and have lines with marks, and items and an address with what is never null; tasks that only a PATCH changes, whose answer is never null; and
+ * rules for threads and products.
  */
 
 const folder = mkdtempSync(join(tmpdir(), 'scopegate-own-'));
@@ -37,6 +38,10 @@ writeFileSync(
     })
     .join('\n'),
 );
+add('invoices.graphql', 'Due date.', '"Paid so far."\npaid_minor: Minor');
+add('invoices.graphql', 'Sum of the totals, in minor units.', '"Paid so far."\npaid_minor: Minor!');
+for (const file of ['invoices.graphql', 'invoicesBulk.graphql'])
+  add(file, 'Due date; null for none.', '"Paid so far."\npaid_minor: Minor');
 add('invoices.graphql', 'Due date.', '"Items."\nitems: [InvoiceItem!] @personal(erased: false)');
 add('invoices.graphql', 'Due date.', '"Where to."\naddress: InvoiceAddress @personal');
 for (const file of ['invoices.graphql', 'invoicesBulk.graphql']) {
@@ -64,7 +69,7 @@ writeFileSync(
    }
    extend type Mutation {
      "Change a task."
-     update_task("Id." id: ID!, "Steps." steps: [TaskStepInput!] @constraint(max_items: 5), "Who else." include: String @constraint(max_length: 9)): Task
+     update_task("Id." id: ID!, "Steps." steps: [TaskStepInput!] @constraint(max_items: 5), "Who else." include: String @constraint(max_length: 9)): Task!
        @rest(method: PATCH, path: "/tasks/:id") @access(scope: TASKS_WRITE)
    }
    "A task." type Task @stored(collection: "tasks") {

@@ -1,7 +1,7 @@
 import { execute, parse } from 'graphql';
 import type { Exchange } from '../../src/http/exchange';
 import { createIncomingRequest } from '../../src/http/exchange';
-import { rowHolder, tooLarge } from '../../src/operations/answers';
+import { rowHolder, answerRefusal } from '../../src/operations/answers';
 import { buildSchemas } from '../../src/operations/build';
 import { mergeResolvers } from '../../src/operations/run';
 import { resolvers } from '../../src/resources';
@@ -26,12 +26,12 @@ test.each(['closed', 'destroyed'] as const)(
   (member) => {
     const { response, held, context } = scene();
     rowHolder(context)?.(7);
-    expect(tooLarge(context)).toBeUndefined();
+    expect(answerRefusal(context)).toBeUndefined();
     response[member] = true;
     expect(() => rowHolder(context)?.(8)).toThrow('The caller disconnected.');
     expect(held).toEqual([7]);
     // relations read nothing once this is set
-    expect(tooLarge(context)).toMatchObject({ code: 'unavailable', extras: { reason: 'unread' } });
+    expect(answerRefusal(context)).toMatchObject({ code: 'unavailable', extras: { reason: 'unread' } });
   },
 );
 

@@ -16,7 +16,7 @@ test('the numbers of the control schema are raised when its indexes change', () 
   const retired = controlCollections.flatMap((definition) => definition.retired);
   /*
    * Another index: raise CONTROL_INDEXES by one, or databases that have this number do not get it. One that is no longer needed: name it in
-   * `retired` (RETIRED in models.ts), and raise CONTROL_INDEXES by one and CONTROL_SCHEMA to the same; `doctor --fix` then drops it, and versions
+   * `retired` (RETIRED in models.ts), and raise both, CONTROL_SCHEMA to no more than CONTROL_INDEXES; `doctor --fix` then drops it, and versions
    * with a lower CONTROL_SCHEMA no longer start. One with other options is both: another name, and the former one in `retired`
    * (docs/decisions/control-schema.md).
    */
@@ -55,6 +55,6 @@ test('the numbers of the control schema are raised when its indexes change', () 
       ],
     },
   });
-  // databases of earlier versions have one number for both
+  // databases of earlier versions have `version` alone, and would not get the indexes between the two
   expect(CONTROL_SCHEMA).toBeLessThanOrEqual(CONTROL_INDEXES);
 });

@@ -99,7 +99,9 @@ test('people see the host, or the scheme of an app, and the policy of the page a
   expect([hostOf(CALLBACK), hostOf('http://127.0.0.1:1/a'), hostOf('cursor://x/y')]).toEqual([
     ...['app.example', '127.0.0.1:1', 'cursor:'],
   ]);
-  expect([sourceOf(`${CALLBACK}?a`), sourceOf('cursor://x/y')]).toEqual(['https://app.example', 'cursor:']);
+  expect([`${CALLBACK}?a`, 'http://127.0.0.1:1/a', 'http://[::1]:1/a', 'cursor://x/y'].map(sourceOf)).toEqual([
+    ...['https://app.example', 'http://127.0.0.1:1', 'http:', 'cursor:'],
+  ]);
 });
 
 describe('the address that apps know', () => {

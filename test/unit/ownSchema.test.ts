@@ -120,6 +120,14 @@ const ADDED: readonly (readonly [sentence: string, sdl: string])[] = [
     stored('notes', 'tree: Tree', 'type Tree { branches: [Tree!] }'),
   ],
   ['Order has cost: Int, but it is money: write Minor', 'extend type Order { cost_minor: Int }'],
+  [
+    'Note.metadata_value has arguments, so it is null for those who are refused: remove its last !',
+    stored('notes', 'metadata_value(key: String! @constraint(max_length: 40)): String!'),
+  ],
+  [
+    'Note.order has @access, so it is null for those who are refused: remove its last !',
+    stored('notes', 'order_id: ID! order: Order! @graphql_only @access(scope: ORDERS_READ)'),
+  ],
 ];
 
 test.each(ADDED)('%s', (sentence, sdl) => {
@@ -215,6 +223,12 @@ const CHANGED: readonly (readonly [sentence: string, from: string, to: string, a
     'type InvoiceUpsertResult',
   ],
   [
+    'upsert_invoices(invoices:) takes 5000 elements: write @constraint(min_items: 1, max_items: 1000)',
+    'max_items: 1000) @per_element',
+    'max_items: 5000) @per_element',
+    'invoices: [InvoiceUpsert',
+  ],
+  [
     'upsert_invoices(invoices:) takes any number of elements',
     '@constraint(min_items: 1, max_items: 1000) @per_element',
     '@per_element',
@@ -235,6 +249,12 @@ test.each(CHANGED)('%s', (sentence, from, to, at) => {
   // descriptions come first
   const lines = changed.split('\n').slice(Number(line) - 1, Number(line) + 1);
   expect(`${lines.join('\n')}\n`).toContain(at);
+});
+
+test.each(['Minor!', 'Minor @constraint(required: true)'])('a bulk call may require what is never null: %s', (type) => {
+  const [name, text] = FILES.find(([, one]) => one.includes('Minor @constraint(not_null: true)'))!;
+  writeFileSync(join(folder, name), text.replace('Minor @constraint(not_null: true)', type));
+  expect(ownErrors(folder)).toEqual([]);
 });
 
 test('a folder that is not there, and one without a schema', () => {
@@ -292,6 +312,12 @@ test('unknown types, wrong values of directives and what may not be defined are 
   expect(ownErrors(folder)).toEqual([
     expect.stringContaining('more.graphql:1: Unknown type "Strin"'),
     expect.stringContaining('other.graphql:1: Value "SINC" does not exist'),
+  ]);
+  // a name that is wrong twice is one line, in the order of the first places
+  writeFileSync(join(folder, 'other.graphql'), 'extend type Quote { size: Decimal, text: Strin }');
+  expect(ownErrors(folder)).toEqual([
+    expect.stringContaining('more.graphql:1: Unknown type "Strin"'),
+    expect.stringContaining('other.graphql:1: Unknown type "Decimal"'),
   ]);
 });
 

@@ -52,6 +52,7 @@ test.each([
   ['rules.mjs', '\nexport default { Invoice() {} };', 'rules.mjs:2: has export default: write export const Invoice'],
   ['rules.mjs', 'export const Message = () => {};', 'rules.mjs:1: exports Message, but messages have no rules'],
   ['rules.mjs', 'export const Invoice = 1;', 'rules.mjs:1: exports Invoice, which is not a function'],
+  ['rules.mjs', 'export class Invoice {}', 'rules.mjs:1: exports Invoice, which is a class'],
   ['rules.mjs', 'export const Invoice = async () => {};', 'rules.mjs:1: exports Invoice, which is asynchronous'],
   ['examples/invoice.json', '{}', 'examples/invoice.json: is not read: write one of customers.json, '],
   ['examples/quotes.json', '{}', 'examples/quotes.json: /id: is missing'],

@@ -34,7 +34,7 @@ function recordingTo(logger: unknown): (statusCode: number, log: Log, ms?: numbe
     const exchange = {
       request: { method: 'GET', headers: {}, rawHeaders: [] },
       response,
-      path: '/api/v1/quotes',
+      shownPath: () => '/api/v1/quotes',
       requestId: 'one',
       log,
     };

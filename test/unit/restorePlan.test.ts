@@ -1,4 +1,7 @@
-import type { LoggedEvent } from '../../src/cli/restored/lines';
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type LoggedEvent, readEvents } from '../../src/cli/restored/lines';
 import { planOf } from '../../src/cli/restored/plan';
 import { createActions } from '../../src/cli/restored/steps';
 import type { Store } from '../../src/cli/store';
@@ -92,4 +95,28 @@ test('what ends access comes first, and what was only created or does not say wh
     { action: 'key.revoked', key_id: 'k' },
   ).map(({ kind }) => kind);
   expect(kinds).toEqual(['plan', 'erase', 'revoke', 'erase_customer']);
+});
+
+test('ids are of any version of UUID, and a line that cannot be read is counted, since it may be an audit event', async () => {
+  const line = (key_id: string, details = {}) =>
+    JSON.stringify({
+      action: 'key.updated',
+      at: '2026-11-29T00:00:00.000Z',
+      organisation_id: ORGANISATION,
+      key_id,
+      actor: 'cli:root',
+      details,
+      msg: 'audit event',
+    });
+  const imported = 'ABCDEF00-0000-0000-0000-000000000001';
+  const long = line(ORGANISATION, { to: { scopes: Array.from({ length: 10_000 }, () => 'quotes:read') } });
+  const notText = Buffer.concat([Buffer.from([0xff]), Buffer.from(line(ORGANISATION))]);
+  const path = join(await mkdtemp(join(tmpdir(), 'scopegate-log-')), 'log');
+  await writeFile(
+    path,
+    Buffer.concat([Buffer.from([line(imported), long, '{"msg":"request"}', ''].join('\n')), notText]),
+  );
+  const { events, lines } = await readEvents(path, new Date(0), new AbortController().signal);
+  expect(events.map(({ key_id }) => key_id)).toEqual([imported.toLowerCase()]);
+  expect(lines).toEqual({ read: 4, earlier: 0, malformed: 2 });
 });

@@ -68,8 +68,18 @@ const CASES: readonly Case[] = [
     'Message has two indexes with the name m: give',
     'extend type Message @index(on: ["body"], name: "m") @index(on: ["author"], name: "m")',
   ],
+  ['Message has @index(on: []): name a member', 'extend type Message @index(on: [])'],
+  [
+    'Message has @index(on: "-body") of a member that it has: remove it',
+    'extend type Message @index(on: ["body", "-body"])',
+  ],
+  [
+    'Message has two indexes on body: remove one of them',
+    'extend type Message @index(on: ["body"], name: "m") @index(on: ["body"])',
+  ],
   ['Contact has @index, but is not @stored', 'extend type Contact @index(on: ["name"])'],
   ['Quote.customer leads to the type Customer', /(type Quote [^]*?) @access\(scope: CUSTOMERS_READ\)/, '$1'],
+  ['Customer.quotes(sort:) has no effect on a list that is', /(type Customer [^]*?  quotes\()/, '$1sort: String, '],
   ['Customer.quotes has a limit without min, max', /(  quotes\([^]*?limit: Int) @constraint\([^)]*\)/, '$1'],
   [
     'Mutation.update_request(paid_on:) is no member of Request, which',

@@ -7,8 +7,8 @@ export const controlsOf = (form: HTMLFormElement): readonly Control[] =>
   [...form.elements].filter((one): one is Control => 'name' in one && one.name !== '' && 'value' in one);
 
 /** The request that a form describes, and whether it takes an Idempotency-Key but has none. */
-export function requestOf(form: HTMLFormElement): SampleRequest & { readonly isRetried: boolean } {
-  const { method = 'GET', path = '', retried } = form.dataset;
+export function requestOf(form: HTMLFormElement): SampleRequest & { readonly lacksIdempotencyKey: boolean } {
+  const { method = 'GET', path = '', idempotencyKey } = form.dataset;
   const query = new URLSearchParams();
   const headers: Record<string, string> = {};
   let filled = path;
@@ -22,7 +22,8 @@ export function requestOf(form: HTMLFormElement): SampleRequest & { readonly isR
   }
   const body = form.querySelector<HTMLTextAreaElement>('#body')?.value;
   const url = `${GATEWAY}/api/v1${filled}${query.size > 0 ? `?${query.toString()}` : ''}`;
-  return { method, url, headers, body, isRetried: retried !== undefined && !('Idempotency-Key' in headers) };
+  const lacksIdempotencyKey = idempotencyKey !== undefined && !('Idempotency-Key' in headers);
+  return { method, url, headers, body, lacksIdempotencyKey };
 }
 
 /** What a field has; of a list, what each line has. */

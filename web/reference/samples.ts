@@ -15,8 +15,8 @@ export function samples(form: HTMLFormElement): () => string {
   const blocks = [...(place?.querySelectorAll('pre code') ?? [])];
   let fresh = newUuid();
   const request = (): SampleRequest => {
-    const { isRetried, ...request } = requestOf(form);
-    return { ...request, fresh: isRetried ? fresh : undefined };
+    const { lacksIdempotencyKey, ...request } = requestOf(form);
+    return { ...request, fresh: lacksIdempotencyKey ? fresh : undefined };
   };
   const write = (): void => {
     for (const [at, block] of blocks.entries())

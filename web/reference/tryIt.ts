@@ -37,7 +37,7 @@ export function tryIt(form: HTMLFormElement, curl: () => string): void {
     lacking?.focus();
     const { knownKey, askForKey } = await keys();
     if (lacking || isBusy) return;
-    const { method, url, headers, body: text, isRetried } = requestOf(form);
+    const { method, url, headers, body: text, lacksIdempotencyKey } = requestOf(form);
     const isAsked = method !== 'GET' && (body === null || isExample(body)) && !isAgreed;
     agree.hidden = !isAsked;
     if (isAsked) {
@@ -62,7 +62,7 @@ export function tryIt(form: HTMLFormElement, curl: () => string): void {
           ...headers,
           Authorization: `Bearer ${String(key)}`,
           ...(text !== undefined && { 'Content-Type': 'application/json' }),
-          ...(isRetried && { 'Idempotency-Key': newUuid() }),
+          ...(lacksIdempotencyKey && { 'Idempotency-Key': newUuid() }),
         },
         body: text ?? null,
       });

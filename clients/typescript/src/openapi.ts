@@ -1536,7 +1536,7 @@ export interface components {
         ElementError: {
             /** @description JSON Pointer (RFC 6901) to the invalid value, from the root of the body: /products/3/sku. Truncated to 120 characters. */
             pointer: string;
-            /** @description Error code: required, type, format, length, range, not_allowed, unknown, duplicate, conflict or erased; `more` is the number of errors not listed, with a pointer to the element. */
+            /** @description Error code: required, type, format, length, range, not_allowed, unknown, duplicate, conflict, erased, not_found, invalid or rule; `more` is the number of errors not listed, with a pointer to the element. */
             code: string;
             /** @description Human-readable description of the error. */
             detail: string;

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Fault } from '../../errors';
+import { atMost } from '../../mongo/native';
 import { collections } from '../../resources';
 import { ATTACHMENTS } from '../../schema/attachmentNames';
 import { hasAttachments } from '../../schema/storedTypes';
@@ -9,19 +10,19 @@ import { type Attachment, attachmentsOf } from '../../stored/attachmentRows';
 import { restoreAttachment } from '../../stored/attachments';
 import { type ImportRecord, type RecordKind, type Stamp, type StoredRecord, storeRecords } from '../../stored/records';
 import type { Resource } from '../../stored/resource';
-import { files } from '../../tenant/files';
+import { files, type Owner } from '../../tenant/files';
 import type { OrganisationData } from '../../tenant/organisationData';
+import type { Writer } from '../../tenant/slots';
 import { CommandFailure } from '../ending';
 import { ATTACHMENTS_FOLDER } from '../records';
 
 /* The files of attachments that an import reads beside its records, one in memory at a time. */
 
-const BY = 'operator';
-
 interface Storing {
   /** Where the folder of files is; undefined if there is none. */
   readonly folder: string | undefined;
   readonly stamp: Stamp | undefined;
+  readonly by: Writer;
 }
 
 /** An attachment that an object does not have yet, and where it is in its record. */
@@ -38,19 +39,21 @@ export async function storeWithFiles(
   kind: RecordKind,
   data: OrganisationData,
   records: readonly ImportRecord[],
-  { folder, stamp }: Storing,
+  { folder, stamp, by }: Storing,
 ): Promise<StoredRecord[]> {
   const resource = collections.find(({ stored }) => stored.type === kind.type);
   if (!resource || !hasAttachments(resource.stored) || !records.some((record) => attachmentsOf(record).length > 0))
-    return storeRecords(kind, data, records, { by: BY, stamp });
+    return storeRecords(kind, data, records, { by, stamp });
   const missing = await missingOf(data, resource, records);
+  const owners = await ownersOf(data, missing);
   const faults = new Map<ImportRecord, Fault[]>();
   for (const [record, attachments] of missing) {
-    const fileFaults = await fileFaultsOf(data, attachments, folder);
+    const owner = { collection: resource.name, object_id: record.id };
+    const fileFaults = await fileFaultsOf(attachments, { owner, owners, folder });
     if (fileFaults.length > 0) faults.set(record, fileFaults);
   }
   const sound = records.filter((record) => !faults.has(record));
-  const stored = await storeRecords(kind, data, sound, { by: BY, stamp });
+  const stored = await storeRecords(kind, data, sound, { by, stamp });
   const outcomes = new Map(sound.map((record, at) => [record, stored[at]]));
   const results: StoredRecord[] = [];
   for (const record of records) {
@@ -58,10 +61,10 @@ export async function storeWithFiles(
     const wanted = result.outcome === 'failed' ? [] : (missing.get(record) ?? []);
     for (const { attachment } of wanted) {
       const bytes = await readSound(folder, attachment);
-      if (!Buffer.isBuffer(bytes)) throw new CommandFailure(`attachments/${attachment.id} ${bytes.detail}`);
+      if (!Buffer.isBuffer(bytes)) throw new CommandFailure(`${pathOf(attachment)} ${bytes.detail}`);
       const changed = stamp === 'now' ? undefined : new Date(record.updated_at as string);
       const restored = { ...attachment, created_at: new Date(attachment.created_at) };
-      await restoreAttachment(data, resource, { objectId: record.id, attachment: restored, bytes, changed, by: BY });
+      await restoreAttachment(data, resource, { objectId: record.id, attachment: restored, bytes, changed, by });
     }
     const isChanged = result.outcome === 'unchanged' && wanted.length > 0;
     results.push(isChanged ? { outcome: 'updated', errors: [] } : result);
@@ -78,7 +81,7 @@ async function missingOf(
   const ids = records.map(({ id }) => id);
   const rows = await data
     .collection(resource)
-    .find({ _id: { $in: ids } }, { projection: { [`${ATTACHMENTS}.id`]: 1 }, batchSize: ids.length + 1 })
+    .find({ _id: { $in: ids } }, { projection: { [`${ATTACHMENTS}.id`]: 1 }, ...atMost(ids.length) })
     .toArray();
   const stored = new Map(rows.map((row) => [row._id, new Set(attachmentsOf(row).map(({ id }) => id))]));
   return new Map(
@@ -91,45 +94,60 @@ async function missingOf(
   );
 }
 
-async function fileFaultsOf(
+type Owners = Map<string, Owner>;
+
+/** The objects that have the files of these attachments already, by the attachment's id. */
+async function ownersOf(
   data: OrganisationData,
-  missing: readonly Missing[],
-  folder: string | undefined,
-): Promise<Fault[]> {
-  if (missing.length === 0) return [];
-  const ids = missing.map(({ attachment }) => attachment.id);
-  const others = await data
+  missing: ReadonlyMap<ImportRecord, readonly Missing[]>,
+): Promise<Owners> {
+  const ids = [...missing.values()].flat().map(({ attachment }) => attachment.id);
+  if (ids.length === 0) return new Map();
+  const rows = await data
     .collection(files)
-    .find({ _id: { $in: ids } })
+    .find({ _id: { $in: ids } }, { projection: { metadata: 1 }, batchSize: ids.length + 1 })
     .toArray();
+  return new Map(rows.map(({ _id, metadata }) => [_id, metadata]));
+}
+
+interface Storage {
+  readonly owner: Owner;
+  /** Gets the owner for each of its attachments, so that no later record of the batch can have the same. */
+  readonly owners: Owners;
+  readonly folder: string | undefined;
+}
+
+async function fileFaultsOf(missing: readonly Missing[], { owner, owners, folder }: Storage): Promise<Fault[]> {
   const faults: Fault[] = [];
   for (const { attachment, index } of missing) {
-    const place = `/${ATTACHMENTS}/${String(index)}`;
-    const other = others.find(({ _id }) => _id === attachment.id);
-    if (other) {
-      const { collection, object_id: id } = other.metadata;
-      faults.push({
-        pointer: `${place}/id`,
-        code: 'conflict',
-        detail: `belongs to another of ${collection} (id ${id})`,
-      });
+    const pointer = `/${ATTACHMENTS}/${String(index)}`;
+    // the object's own file without an entry in it, as another program leaves that deletes the object, is replaced
+    const { collection, object_id: id } = owners.get(attachment.id) ?? owner;
+    if (collection !== owner.collection || id !== owner.object_id) {
+      const detail = `belongs to another of ${collection} (id ${id})`;
+      faults.push({ pointer: `${pointer}/id`, code: 'conflict', detail });
       continue;
     }
+    owners.set(attachment.id, owner);
     const bytes = await readSound(folder, attachment);
-    if (!Buffer.isBuffer(bytes)) faults.push({ ...bytes, pointer: place });
+    if (!Buffer.isBuffer(bytes)) faults.push({ ...bytes, pointer });
   }
   return faults;
 }
 
+/** Where the file of an attachment is beside the records. */
+const pathOf = ({ id }: Attachment): string => `${ATTACHMENTS_FOLDER}/${id}`;
+
 /** The bytes of an attachment, or what is wrong with its file. */
-async function readSound(folder: string | undefined, { id, size, sha256 }: Attachment): Promise<Buffer | Fault> {
-  const name = `${ATTACHMENTS_FOLDER}/${id}`;
+async function readSound(folder: string | undefined, attachment: Attachment): Promise<Buffer | Fault> {
+  const { size, sha256 } = attachment;
+  const name = pathOf(attachment);
   if (folder === undefined)
     return {
       code: 'not_found',
       detail: 'has no file: import the file of records, or its folder, instead of standard input',
     };
-  const path = join(folder, ATTACHMENTS_FOLDER, id);
+  const path = join(folder, name);
   const stats = await stat(path).catch(() => undefined);
   if (!stats?.isFile()) return { code: 'not_found', detail: `has no file ${name} beside the records` };
   if (stats.size !== size)

@@ -61,7 +61,8 @@ export async function importCommand(path: string, options: ImportOptions): Promi
     // lets an organisation that an earlier version kept in another cluster be resumed; an export has no files for what is empty
     const isWhole = isFolder && !signal.aborted && Object.values(imported).every(({ failed }) => failed === 0);
     if (isWhole) await store.control.organisations.noteImported(org);
-    const prefix = modeOf(organisation) === 'test' ? config.KEY_PREFIX_TEST : config.KEY_PREFIX;
+    const variable = modeOf(organisation) === 'test' ? 'KEY_PREFIX_TEST' : 'KEY_PREFIX';
+    const prefix = { variable, value: config[variable] } as const;
     const from = { store, prefix, organisationId: org, folder: path, pepperOffset };
     const files: Readonly<Record<string, FileReport>> = {
       ...imported,

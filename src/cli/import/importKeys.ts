@@ -24,7 +24,7 @@ const header = z.strictObject({
 /**
  * Checks the first line of keys.ndjson, and stores its fingerprint if this installation has none yet. Resolves with the pepper offset: what to
  * add to a pepper number of the file to get that of the same pepper here, where more or fewer may have been replaced.
- * @throws CommandFailure if there is no such file, or its keys are hashed with another pepper
+ * @throws CommandFailure if there is no such file, or its keys are hashed with another pepper; WrongPepperError if those of this installation are
  */
 export async function adoptPepper({ control }: Store, folder: string): Promise<number> {
   const path = requireFile(folder, KEYS_FILE);
@@ -47,8 +47,8 @@ export async function adoptPepper({ control }: Store, folder: string): Promise<n
 
 interface ImportKeys {
   readonly store: Store;
-  /** KEY_PREFIX or, for a sandbox, KEY_PREFIX_TEST. */
-  readonly prefix: string;
+  /** What its keys must begin with, and the variable that says so. */
+  readonly prefix: { readonly variable: 'KEY_PREFIX' | 'KEY_PREFIX_TEST'; readonly value: string };
   readonly organisationId: string;
   /** The folder with keys.ndjson. */
   readonly folder: string;
@@ -74,8 +74,8 @@ export function importKeys(
         if (!result.success) return { faults: [faultOf(result.error)] };
         const { pepper, ...key } = result.data;
         const number = (pepper ?? 0) + pepperOffset;
-        if (!key.prefix.startsWith(prefix))
-          return fault('/prefix', 'not_allowed', `must start with ${prefix}; set KEY_PREFIX as it was`);
+        if (!key.prefix.startsWith(prefix.value))
+          return fault('/prefix', 'not_allowed', `must start with ${prefix.value}; set ${prefix.variable} as it was`);
         if (number < 0) {
           const next = 'is older than any pepper of this installation; rotate the key where it comes from';
           return fault('/pepper', 'not_allowed', next);

@@ -6,6 +6,7 @@ import { published } from '../../schema/model';
 import { ERASED_AT } from '../../schema/personal';
 import { hasAttachments } from '../../schema/storedTypes';
 import { stampedWrite } from '../../tenant/openWrites';
+import type { Writer } from '../../tenant/slots';
 import type { ImportRecord, RecordKind, Stamp, StoredRecord } from '../../stored/records';
 import { CommandFailure, usageFailure } from '../ending';
 import { storeWithFiles } from './attachments';
@@ -13,6 +14,7 @@ import { STDIN } from '../ndjson';
 import { fileName, recordReaders } from '../records';
 import { type FileReport, importFile, type ImportReporter, MAX_RECORDS } from './importFile';
 
+const BY = 'operator' satisfies Writer;
 /** Objects that are deleted with their files in one transaction: each may have 800 chunks. */
 const MAX_WITH_FILES = 20;
 
@@ -43,7 +45,7 @@ export async function importPath(options: ImportPathOptions): Promise<Record<str
   for (const { kind, file } of files) {
     if (reporter.signal?.aborted) break;
     const store = (records: readonly ImportRecord[]): Promise<StoredRecord[]> =>
-      storeWithFiles(kind, data, records, { folder: folderOf(path), stamp });
+      storeWithFiles(kind, data, records, { folder: folderOf(path), stamp, by: BY });
     const ids = new Set<string>();
     const began = new Date(data.now());
     const report = await importFile(file, { name: kind.file, read: reader(kind), store, ids }, reporter);
@@ -83,7 +85,7 @@ async function deleteAll(data: OrganisationData, kind: RecordKind, ids: readonly
     await stampedWrite(data, (session) => kind.remove(data, batch, session), {
       writes: kind.writes,
       rows: 0,
-      by: 'operator',
+      by: BY,
     });
   }
 }

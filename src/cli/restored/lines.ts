@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { MCP_ACCESS } from '../../auth/principal';
 import { AUDIT_MESSAGE } from '../../organisations/auditLine';
+import { UUID } from '../../units';
 import { CommandFailure } from '../ending';
 import { jsonOf, ndjsonLines } from '../ndjson';
 
@@ -8,10 +9,13 @@ import { jsonOf, ndjsonLines } from '../ndjson';
 
 /** The most events that are applied in one go; each is kept in memory, to be put in order. */
 const MAX_EVENTS = 100_000;
-/** The longest line of an audit event, in characters. */
+/** The longest line of an audit event, in characters: one of a key with a thousand ranges is shorter. */
 const LONGEST = 64 * 1024;
 
-const id = z.uuid().transform((text) => text.toLowerCase());
+const id = z
+  .string()
+  .regex(UUID)
+  .transform((text) => text.toLowerCase());
 const time = z.iso.datetime({ offset: true }).transform((text) => new Date(text));
 
 const shape = z.object({
@@ -22,12 +26,17 @@ const shape = z.object({
   key_id: id.optional(),
   actor: z.string(),
   details: z.object({
+    /** Of `customer.erased` and `customer.readmitted`. */
     customer_id: id.optional(),
+    /** Of changes of webhook endpoints. */
     endpoint: id.optional(),
+    /** Of `invitation.revoked`: the id that the invited person has. */
     user: z.string().optional(),
+    /** Of `user.signed_out`: whose sessions all ended, the id of a user or `everyone`; without it, the actor ended one. */
     everywhere: z.string().optional(),
-    kind: z.string().optional(),
+    /** Of `key.rotated`. */
     old_expires_at: time.optional(),
+    /** Of `organisation.plan_changed` the plan; of `key.updated` the members of the key that changed. */
     to: z
       .union([
         z.string(),
@@ -52,7 +61,7 @@ export interface LoggedEvents {
     readonly read: number;
     /** Audit events from before the time. */
     readonly earlier: number;
-    /** Audit events that cannot be read. */
+    /** Audit events that cannot be read, and lines that cannot, since they may be such. */
     readonly malformed: number;
   };
 }
@@ -64,7 +73,7 @@ export async function readEvents(path: string, since: Date, signal: AbortSignal)
   for await (const { content } of ndjsonLines(path, signal)) {
     signal.throwIfAborted();
     lines.read += 1;
-    const event = 'text' in content ? eventOf(content.text) : undefined;
+    const event = 'text' in content ? eventOf(content.text) : 'malformed';
     if (event === 'malformed') lines.malformed += 1;
     else if (event && event.at < since) lines.earlier += 1;
     else if (event) events.push(event);
@@ -78,7 +87,8 @@ export async function readEvents(path: string, since: Date, signal: AbortSignal)
 
 /** The audit event of a line; undefined for other lines. */
 function eventOf(text: string): LoggedEvent | 'malformed' | undefined {
-  if (text.length > LONGEST || !text.includes(`"msg":"${AUDIT_MESSAGE}"`)) return undefined;
+  if (!text.includes(`"msg":"${AUDIT_MESSAGE}"`)) return undefined;
+  if (text.length > LONGEST) return 'malformed';
   // what collects logs may have written a time before it
   const parsed = shape.safeParse(jsonOf(text.slice(text.indexOf('{'))));
   return parsed.success ? parsed.data : 'malformed';

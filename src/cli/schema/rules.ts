@@ -25,6 +25,8 @@ function errorOf(key: string, rule: unknown, types: readonly string[]): string |
   if (!types.includes(key)) return `exports ${key}, which is not a type with @stored: name one of ${types.join(', ')}`;
   if (key === 'Message') return 'exports Message, but messages have no rules: write one for Request';
   if (typeof rule !== 'function') return `exports ${key}, which is not a function: write (record, { fault }) => …`;
+  if (/^class\b/.test(Function.prototype.toString.call(rule)))
+    return `exports ${key}, which is a class, but rules are called without new: make it a plain function`;
   // not AsyncFunction or GeneratorFunction
   if (rule.constructor.name === 'Function') return undefined;
   return `exports ${key}, which is asynchronous, but rules are called in a transaction: make it a plain function`;

@@ -8,7 +8,7 @@ import { CommandFailure } from '../ending';
 
 /* A start waits for a database that is away (docs/decisions/database-away.md, "At a start"). */
 
-/** How long after a failure the next attempt begins, in milliseconds; an attempt itself waits for up to 3 s. */
+/** How long after a failure the next attempt begins, in milliseconds; an attempt lasts as long as the driver looks for a server. */
 const TRY_AGAIN = 500;
 
 interface WaitingOptions {

@@ -21,12 +21,20 @@ export interface Prepared {
   readonly onListening: (url: string, adminUrl: string | undefined) => void;
 }
 
-export interface ServeOptions extends Pick<ServerOptions, 'logger'> {
-  /** Whether to use the next free port if the default one is taken. */
-  readonly anyPort?: boolean;
-  /** Whether to wait for a database at MONGODB_URI that is away, with open ports that say so. */
-  readonly waits?: boolean;
-}
+/** Not both, since the ports that are open while it waits are those that it keeps. */
+type Start =
+  | {
+      /** Whether to use the next free port if the default one is taken. */
+      readonly anyPort: boolean;
+      readonly waits?: never;
+    }
+  | {
+      readonly anyPort?: never;
+      /** Whether to wait for a database at MONGODB_URI that is away, with open ports that say so. */
+      readonly waits: boolean;
+    };
+
+export type ServeOptions = Pick<ServerOptions, 'logger'> & Start;
 
 /**
  * Opens the database, serves until SIGTERM, SIGHUP or SIGINT, drains and closes. A signal during an earlier step also stops the

@@ -58,7 +58,7 @@ function createFollower(options: FollowOptions) {
   let lag = 0;
   let log: number | undefined;
   let toldNoLog = false;
-  /** When the tail last read a renewal of its own lease, while it holds it. */
+  /** When the tail last read a change of its row, while it holds the lease. */
   let renewalReadAt: number | undefined;
   const logFailure = createFailureLog(logger);
 
@@ -105,13 +105,8 @@ function createFollower(options: FollowOptions) {
     let last: Change | undefined;
     let time = '';
     let ordinal = 0;
-    recorder.begin();
-    await onBegun();
-    isTailing = true;
-    renewalReadAt ??= performance.now();
     // in order, or a late renewal would store less progress than the one after it
     const keptLease = keepLease({ renew, every: BEAT_EVERY, inOrder: true });
-    keptLease.renewNow();
 
     /** Has the next mark bring the gap events of a restore, unless they are stored. */
     function tellRestore({ restored }: TailRow): void {
@@ -163,7 +158,7 @@ function createFollower(options: FollowOptions) {
         }
         ordinal += 1;
         if (change.operationType === END) ended = { token: change._id, at: change.clusterTime };
-        else if (change.ns.coll === TAILS) {
+        else if (change.ns.db === control && change.ns.coll === TAILS) {
           // the log may still have marks from before the restore
           if (untold === undefined || change.clusterTime.t * SECOND > untold.at.getTime()) mark ??= change;
           renewalReadAt = performance.now();
@@ -192,6 +187,11 @@ function createFollower(options: FollowOptions) {
     }
 
     try {
+      recorder.begin();
+      await onBegun();
+      isTailing = true;
+      renewalReadAt ??= performance.now();
+      keptLease.renewNow();
       while (!keptLease.isLost() && !loop.isEnding()) {
         const batch = await cursor.next();
         if (keptLease.isLost()) break;

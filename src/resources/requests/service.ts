@@ -85,15 +85,16 @@ export async function openRequest(
   const customer = await customerOf(data, customerId);
   const { contact } = input;
   const search = searchWords(subject, input.text);
+  const _id = randomUUID();
   return writeUnique(
     data,
     requests,
-    () => ({ external_ref: externalRef }),
+    () => ({ _id, external_ref: externalRef }),
     () =>
       write(async (session, now) => {
         const authorName = contact?.name ?? (customer && (await customerName(data, customer._id, session)));
         const opened: RequestThread = {
-          _id: randomUUID(),
+          _id,
           subject,
           status: 'open',
           customer_id: customerId,

@@ -8,6 +8,7 @@ import {
   typeFromAST,
   valueFromAST,
 } from 'graphql';
+import { isChange, isInPath } from '../declaredOperations';
 import { IF_MATCH } from '../entityTags';
 import { filterOf } from '../filters';
 import { METADATA, PAIR } from '../metadata';
@@ -197,18 +198,18 @@ function pathErrors(place: string, field: FieldDefinitionNode): SchemaError[] {
 
 const LOWER = ['min', 'min_length', 'min_items'] as const;
 const UPPER = ['max', 'max_length', 'max_items'] as const;
-/** By format: the formats whose values it also allows. */
-const CONTAINED: Readonly<Record<string, readonly string[]>> = { 'known-currency': ['currency'] };
+/** By the format of a stored member: other formats of inputs, all of whose values are of it. */
+const SUBSETS: Readonly<Record<string, readonly string[]>> = { 'known-currency': ['currency'] };
 
 /**
  * The bounds of a stored member (`wanted`) that an input (`given`) lacks, so that it takes too much. With `isAmended`, lower bounds and patterns
- * do not count, since code of the operation replaces a blank value, as by a default.
+ * do not count, since the resolver replaces a value that is blank.
  */
 function looserBounds(given: Constraint, wanted: Constraint, isAmended: boolean): string[] {
   const { pattern, format, one_of: values } = wanted;
   const below = LOWER.filter((name) => wanted[name] !== undefined && !((given[name] ?? -Infinity) >= wanted[name]));
   const above = UPPER.filter((name) => wanted[name] !== undefined && !((given[name] ?? Infinity) <= wanted[name]));
-  const isOfFormat = given.format === format || (CONTAINED[format ?? ''] ?? []).includes(given.format ?? '');
+  const isOfFormat = given.format === format || (SUBSETS[format ?? ''] ?? []).includes(given.format ?? '');
   const isListed = given.one_of?.every((value) => values?.includes(value)) ?? false;
   return [
     ...[...(isAmended ? [] : below), ...above].map((name) => `${name}: ${String(wanted[name])}`),
@@ -262,23 +263,23 @@ function inputErrors(sdl: SchemaModel, input: string, type: string): SchemaError
 function memberArgumentErrors(sdl: SchemaModel, write: FieldDefinitionNode): SchemaError[] {
   const stored = sdl.stored.get(namedType(write.type));
   const { method = '', path = '' } = directiveOf(write, 'rest') ?? {};
-  const isChange = method === 'PATCH' || method === 'PUT';
   const isMerged = sdl.upserts.some(({ change }) => change === write.name.value);
   return (write.arguments ?? []).flatMap((argument) => {
     const { value: name } = argument.name;
     const member = name === IF_MATCH ? undefined : stored?.members.find((candidate) => candidate.name === name);
     const field = member ? sdl.fieldsOf(stored?.type).find((candidate) => candidate.name.value === name) : undefined;
-    if (!stored || !member || !field || path.split('/').includes(`:${name}`)) return [];
+    if (!stored || !member || !field || isInPath(path, name)) return [];
     const place = `Mutation.${write.name.value}`;
     const { required = false, not_null: notNull = false } = directiveOf(argument, 'constraint') ?? {};
     const takesNull = argument.type.kind !== Kind.NON_NULL_TYPE && !required && !notNull;
     // the merge of a bulk call gives what is cleared its default, or makes it an empty list
     const isCleared = isMerged && (member.isList || member.otherwise !== undefined);
     return [
-      ...valueErrors(sdl, `${place}(${name}:)`, argument, stored.type, field, !isChange),
+      // any other write has a resolver of its own, as open_request, which makes a blank subject the first line of the text
+      ...valueErrors(sdl, `${place}(${name}:)`, argument, stored.type, field, !isChange(method)),
       ...errorsAt(
         argument,
-        isChange &&
+        isChange(method) &&
           takesNull &&
           !isCleared &&
           field.type.kind === Kind.NON_NULL_TYPE &&

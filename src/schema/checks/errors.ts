@@ -10,6 +10,7 @@ import { didYouMean } from 'graphql/jsutils/didYouMean';
 import { suggestionList } from 'graphql/jsutils/suggestionList';
 import { operatorModel, published, SchemaModel } from '../model';
 import { readOperatorDocument } from '../operatorDocument';
+import { MEMBER_SCALARS } from '../storedTypes';
 import { readDocument } from '../../sdl/files';
 import type { Sdl } from '../sdl';
 
@@ -40,9 +41,6 @@ export function errorsAt(node: ASTNode | undefined, ...texts: readonly unknown[]
   return texts.filter((text) => typeof text === 'string').map((text) => ({ node, text }));
 }
 
-/** The scalars that members of stored types may have. */
-const MEMBER_SCALARS = ['ID', 'String', 'Int', 'Float', 'Boolean', 'Minor', 'Date', 'DateTime'];
-
 /** The errors of graphql-js, with the names that misspelt directives resemble, and the scalars if nothing resembles a type. */
 export function errorsOf(document: DocumentNode, errors: readonly GraphQLError[]): SchemaError[] {
   const directives = document.definitions.flatMap((node) =>
@@ -71,9 +69,10 @@ export function linesOf(sdl: SchemaModel, errorsIn: (sdl: SchemaModel) => readon
 
 /** Errors with the place of their nodes, one a line. */
 export function linesFrom(errors: readonly SchemaError[]): string[] {
-  const lines = errors.map(({ node, text }) => [text, placeOf(node) + text] as const);
-  // a repeated sentence reports the same error
-  return [...new Map(lines.toReversed()).values()].toReversed();
+  const lines = new Map<string, string>();
+  // one name that is wrong in many places is one error, at the first
+  for (const { node, text } of errors) if (!lines.has(text)) lines.set(text, placeOf(node) + text);
+  return [...lines.values()];
 }
 
 /** The file and line of a node, as a line begins: `schema/quotes.graphql:12: `. */

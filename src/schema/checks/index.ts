@@ -12,6 +12,7 @@ import {
 import { validateSDL } from 'graphql/validation/validate';
 import { NEEDED_ROLES } from '../../auth/roles';
 import { canBeErased, takesFreeText, typesOfCustomer } from '../personal';
+import { sufficientScopes } from '../declaredOperations';
 import type { SchemaModel } from '../model';
 import { scalars } from '../scalars';
 import {
@@ -165,6 +166,10 @@ function fieldErrors(
       directiveOf(field, 'rest') &&
       `${place} is for users but has @rest: remove it`,
     (isRoot || access) && !isResolved(type, field.name.value) && unresolved(place, field),
+    !isRoot &&
+      (access ?? field.arguments?.length) &&
+      field.type.kind === Kind.NON_NULL_TYPE &&
+      `${place} has ${access ? '@access' : 'arguments'}, so it is null for those who are refused: remove its last !`,
     ...(stored && access ? readErrors(field, place, stored) : []),
   );
 }
@@ -257,12 +262,6 @@ function scopeErrors({ roots }: Sdl): SchemaError[] {
         `${place} has @access(events: true), with which keys can read events: use another for writes`,
     );
   });
-}
-
-/** The scopes of which each alone lets a key call a field. */
-function sufficientScopes(field: FieldDefinitionNode): readonly string[] {
-  const { scope, any_of: anyOf = [] } = directiveOf(field, 'access') ?? {};
-  return scope === undefined ? anyOf : [scope, ...anyOf];
 }
 
 /** Finds operations for other callers in the operators' schema. In the other schema, OPERATOR is not a role. */

@@ -4,13 +4,15 @@ import { sortsOf } from '../indexes';
 import { PAIR } from '../metadata';
 import { directiveOf, isListType, pageOf, rowName } from '../sdl';
 import { namedType } from '../../sdl/nodes';
-import { typeOf } from '../storedTypes';
+import { type StoredType, typeOf } from '../storedTypes';
 import { type Checked, errorsAt, type SchemaError } from './errors';
 
 /* Finds arguments of lists that would have no effect or a wrong one, limits without bounds, and totals that cannot be computed. */
 
+/** Arguments of the list of a parent, such as a customer's quotes. */
+const OF_PARENT: readonly string[] = ['limit', 'cursor'];
 /** List arguments for paging and sorting, which are not filters. */
-const PAGING_ARGUMENTS: readonly string[] = ['sort', 'limit', 'cursor'];
+const PAGING_ARGUMENTS: readonly string[] = ['sort', ...OF_PARENT];
 
 export function listErrors(checked: Checked): SchemaError[] {
   return [
@@ -19,7 +21,23 @@ export function listErrors(checked: Checked): SchemaError[] {
       ...(kind === 'Query' ? argumentErrors(checked, field) : []),
       ...totalsErrors(checked, `${kind}.${field.name.value}`, field),
     ]),
+    ...[...checked.sdl.stored.values()].flatMap(parentListErrors),
   ];
+}
+
+/** Finds arguments of the lists of a parent that would have no effect. */
+function parentListErrors({ type, relations }: StoredType): SchemaError[] {
+  const args = relations.flatMap(({ field, isList }) =>
+    isList ? (field.arguments ?? []).map((argument) => ({ field, argument })) : [],
+  );
+  return args
+    .filter(({ argument }) => !OF_PARENT.includes(argument.name.value))
+    .flatMap(({ field, argument }) =>
+      errorsAt(
+        argument,
+        `${type}.${field.name.value}(${argument.name.value}:) has no effect on a list that is newest first and takes ${OF_PARENT.join(' and ')}: remove it`,
+      ),
+    );
 }
 
 /** Finds limits that would let one request read everything. */

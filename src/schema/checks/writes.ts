@@ -1,9 +1,10 @@
 import { type FieldDefinitionNode, type InputValueDefinitionNode, Kind, print } from 'graphql';
+import { isChange, isInPath } from '../declaredOperations';
 import { IF_MATCH } from '../entityTags';
 import { PAIR } from '../metadata';
 import { directiveOf, isListType, type Sdl } from '../sdl';
 import { namedType } from '../../sdl/nodes';
-import { hasParts, POSITION, type StoredMember, type StoredType } from '../storedTypes';
+import { hasParts, POSITION, SET_BY_WRITES, type StoredMember, type StoredType } from '../storedTypes';
 import type { BulkUpsert } from '../upserts';
 import { type Checked, errorsAt, type SchemaError } from './errors';
 
@@ -27,20 +28,25 @@ function missingErrors(sdl: Sdl, { element, stored, set, key }: BulkUpsert): Sch
     if (!isRequired || isList || otherwise || name === key || SET_BY_WRITES.includes(name)) return [];
     const input = sdl.inputFieldsOf(element).find((candidate) => candidate.name.value === name);
     const place = `${stored.type}.${name}`;
-    const { not_null: notNull = false } = directiveOf(input, 'constraint') ?? {};
+    // then a new object must have it (`needed` of upserts.ts), and one that exists keeps its own
+    const isNeeded = directiveOf(input, 'constraint')?.not_null === true;
     return errorsAt(
       input ?? sdl.fieldsOf(stored.type).find((member) => member.name.value === name),
       !set.includes(name) &&
         `${place} is never null, but ${element} does not set it: add it there, or @default to ${place}`,
       set.includes(name) &&
-        !notNull &&
+        !isNeeded &&
+        !isGiven(input) &&
         `${element}.${name} may be null, but ${place} is never null: add @constraint(not_null: true), or @default to ${place}`,
     );
   });
 }
 
-/** Members that every write sets, so that inputs need not. */
-const SET_BY_WRITES: readonly string[] = ['id', 'created_at', 'updated_at'];
+/** Whether an object of an input must have a field. One with a default need not: only GraphQL fills that in. */
+function isGiven(input: InputValueDefinitionNode | undefined): boolean {
+  const isNonNull = input?.type.kind === Kind.NON_NULL_TYPE && input.defaultValue === undefined;
+  return isNonNull || directiveOf(input, 'constraint')?.required === true;
+}
 
 function defaultErrors(sdl: Sdl, type: string, field: FieldDefinitionNode): SchemaError[] {
   const otherwise: { readonly value?: unknown; readonly from?: string } | undefined = directiveOf(field, 'default');
@@ -96,13 +102,11 @@ function missingInside(sdl: Sdl, input: string, member: StoredMember): SchemaErr
     if (!isRequired || isList || otherwise || isMade) return [];
     const node = sdl.inputFieldsOf(input).find((candidate) => candidate.name.value === name);
     const place = `${member.type}.${name}`;
-    const isNonNull = node?.type.kind === Kind.NON_NULL_TYPE && node.defaultValue === undefined;
-    const isGiven = isNonNull || directiveOf(node, 'constraint')?.required === true;
     return errorsAt(
       node ?? sdl.fieldsOf(member.type).find((field) => field.name.value === name),
       !node && `${place} is never null, but ${input} does not set it: add it there, or @default to ${place}`,
       node &&
-        !isGiven &&
+        !isGiven(node) &&
         `${input}.${name} may be left out, but ${place} is never null: add @constraint(required: true), or @default to ${place}`,
     );
   });
@@ -111,12 +115,11 @@ function missingInside(sdl: Sdl, input: string, member: StoredMember): SchemaErr
 /** Finds arguments that are not members of the object that a write changes; all arguments of a PATCH or PUT must be members. */
 function argumentErrors(sdl: Sdl, field: FieldDefinitionNode, stored: StoredType): SchemaError[] {
   const { method = '', path = '' } = directiveOf(field, 'rest') ?? {};
-  const isChange = method === 'PATCH' || method === 'PUT';
   return (field.arguments ?? []).flatMap((argument) => {
     const { value: name } = argument.name;
     const member = stored.members.find((candidate) => candidate.name === name);
     if (member) return nestedErrors(sdl, argument, member);
-    const isLost = isChange && name !== IF_MATCH && !path.split('/').includes(`:${name}`);
+    const isLost = isChange(method) && name !== IF_MATCH && !isInPath(path, name);
     return errorsAt(
       argument,
       isLost &&

@@ -67,15 +67,16 @@ function argumentErrors(field: FieldDefinitionNode, wanted: Shape): SchemaError[
 
 function totalsErrors(sdl: SchemaModel, field: FieldDefinitionNode): SchemaError[] {
   const total = directiveOf(field, 'totals');
-  if (!total) return [];
-  const stored = sdl.stored.get(total.of);
-  const day = typeOf(stored, total.at) ?? '';
-  const status = typeOf(stored, 'status') ?? '';
+  const stored = sdl.stored.get(total?.of ?? '');
+  const time = typeOf(stored, total?.at ?? '');
+  // a directive that names no time is refused by checks/lists.ts
+  if (time === undefined) return [];
+  const status = typeOf(stored, 'status');
   const known: Shape = {
     group_by: '[TotalsGroup!]',
-    from: day,
-    to: day,
-    status: `[${status}!]`,
+    from: time,
+    to: time,
+    ...(status !== undefined && { status: `[${status}!]` }),
     customer_id: 'ID',
     currency: 'String',
     sort: 'String',
@@ -127,15 +128,16 @@ function bulkErrors(sdl: SchemaModel, { operation, report, result, key, element,
   ];
 }
 
-/** Elements of one call: as many as a built-in bulk call takes. */
-const MOST_ELEMENTS = 1000;
+/** Elements of one call: as many as a built-in bulk call takes (test/unit/tables.test.ts). */
+export const MOST_ELEMENTS = 1000;
 
 function boundErrors(field: FieldDefinitionNode, list: string): SchemaError[] {
   const argument = field.arguments?.find(({ name }) => name.value === list);
-  const { max_items: most = Infinity } = directiveOf(argument, 'constraint') ?? {};
+  const { max_items: most } = directiveOf(argument, 'constraint') ?? {};
+  const taken = most === undefined ? 'any number of' : String(most);
   return errorsAt(
     argument,
-    most > MOST_ELEMENTS &&
-      `${field.name.value}(${list}:) takes any number of elements: add @constraint(min_items: 1, max_items: ${String(MOST_ELEMENTS)})`,
+    (most ?? Infinity) > MOST_ELEMENTS &&
+      `${field.name.value}(${list}:) takes ${taken} elements: write @constraint(min_items: 1, max_items: ${String(MOST_ELEMENTS)})`,
   );
 }

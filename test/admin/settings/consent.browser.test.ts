@@ -1,11 +1,12 @@
 import { expectAccessible, inBrowser, turn, VIEWS } from '../../support/browser';
 import { makeOrganisation, northwind, store } from '../../support/factories';
+import { challengeFor, registered, requestQuery, verifier } from '../../support/oauthApp';
 import { createOAuthClient } from '../../support/oauthClient';
-import { dialog, fact, follow, goTo, heading, named, pageScene, press, says } from '../../support/settingsPage';
+import { BROKEN, dialog, fact, follow, goTo, heading, named, pageScene, press, says } from '../../support/settingsPage';
 import { makeLink } from './people';
 
 inBrowser('the consent of an admin', () => {
-  const { gateway, visitAsStranger } = pageScene();
+  const { gateway, visit, visitAsStranger } = pageScene();
 
   test('connects the client of the protocol, from an address alone until it is revoked', async () => {
     const of = await makeOrganisation(gateway, { name: 'Acme' });
@@ -59,5 +60,20 @@ inBrowser('the consent of an admin', () => {
     await press(dialog(page), 'Revoke key');
     await says(page, 'Revoked key Desk assistant.');
     await expect(client.use('customers')).rejects.toThrow('Unauthorized');
+  });
+
+  test('leads to an app at [::1], which a policy cannot name', async () => {
+    // nothing needs to listen there
+    const address = 'http://[::1]:59999/callback';
+    const page = await visit({ ...BROKEN, of: await makeOrganisation(gateway) });
+    const query = requestQuery(await registered(gateway, [address]), challengeFor(verifier()), {
+      redirect_uri: address,
+    });
+    await page.goto(`${gateway.url}/settings/authorize${query}`);
+    const [request] = await Promise.all([
+      page.waitForRequest((one) => one.url().startsWith(address)),
+      press(page, 'Allow'),
+    ]);
+    expect(new URL(request.url()).searchParams.get('code')).not.toBeNull();
   });
 });

@@ -95,7 +95,7 @@ inBrowser('webhooks on the settings page', () => {
     await expectAccessible(page);
     for (const [url, fault] of [
       ['ftp://example.com', 'It must begin with https://.'],
-      ['https://10.0.0.1/', '10.0.0.1 is not a public address.'],
+      ['https://10.0.0.1/', 'It has the address 10.0.0.1, which is not public.'],
       ['example', 'It is not a URL, e.g. https://example.com/webhooks.'],
     ] as const) {
       await field('URL').fill(url);

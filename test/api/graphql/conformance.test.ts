@@ -27,7 +27,10 @@ defineIntegrationTestSuite(async (config, { context = () => Promise.resolve({}) 
       response.writeHead(400).end(String(error));
     };
     readJson(request)
-      .then((body) => runApollo(apollo, request, body, context))
+      .then((body) => {
+        const [search = ''] = /\?.*/.exec(request.url ?? '') ?? [];
+        return runApollo(apollo, { request, search }, body, context);
+      })
       .then((answer) => writeApollo(response, answer))
       .catch(refuse);
   });

@@ -60,6 +60,8 @@ test.each(ADDRESSES)(
 
 test.each(guides)('/guides/$name has the words of its Markdown, without what is for tests', async ({ name, title }) => {
   const { text } = await page(`/guides/${name}`);
+  const blocks = [...text.matchAll(/aria-label="[^"]+, block (\d+)"/g)].map(([, number]) => Number(number));
+  expect(blocks).toEqual(blocks.map((_, at) => at + 1));
   expect(text).toContain(`<h1>${title.replaceAll("'", '&#39;')}</h1>`);
   // a script puts the gateway's address there
   const others = text.replaceAll('<span data-origin>http://127.0.0.1:4000', '').replaceAll(/<[^>]*>/g, '');

@@ -1,8 +1,12 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { UUID } from '../../../src/units';
 import type { Json } from '../../support/client';
 import { copied as clipboard, inBrowser, press, says } from '../../support/browser';
 import { enterKey, output, pagesScene } from '../../support/fixtures/pages';
+import { run } from '../../packages/examples/run';
 import { eventually } from '../http/eventually';
 
 /** How a sample is run from its text; Python uses pip's copy of requests if it has none of its own. */
@@ -87,5 +91,29 @@ inBrowser('samples in the reference', () => {
     }
     expect(keys).toEqual([expect.stringMatching(UUID), expect.stringMatching(UUID)]);
     expect(keys[0]).not.toBe(keys[1]);
+  }, 120_000);
+
+  test('send a file, and save it in another folder as it was', async () => {
+    const data = scene.gateway.databases.organisationData(scene.organisation);
+    const { _id } = (await data.database.collection('products').findOne({}))!;
+    const folders = await Promise.all(['there', 'back'].map((name) => mkdtemp(join(tmpdir(), `scopegate-${name}-`))));
+    const [there, back] = folders as [string, string];
+    const bytes = Buffer.from('%PDF-1.7\n\u00ff\u0000');
+    await writeFile(join(there, 'drawing.pdf'), bytes);
+    const add = await copied(await visit('products/add-attachment'));
+    const download = await copied(await visit('products/get-attachment'));
+    for (const [language, [command, ...args]] of Object.entries(RUN)) {
+      const runIn = (cwd: string, text = '', id = ''): Promise<string> => {
+        const input = text.replace(
+          /products\/[^/]+\/attachments(\/[\w-]+)?/,
+          `products/${String(_id)}/attachments${id}`,
+        );
+        return run(command, args, { cwd, input, env: { NO_PROXY: '127.0.0.1', SCOPEGATE_KEY: scene.key } });
+      };
+      const [, id] = /["']?id["']?: *["']([\w-]{36})/.exec(await runIn(there, add[language])) ?? [];
+      await runIn(back, download[language], `/${String(id)}`);
+      expect({ language, saved: await readFile(join(back, 'drawing.pdf')) }).toEqual({ language, saved: bytes });
+      await rm(join(back, 'drawing.pdf'));
+    }
   }, 120_000);
 });

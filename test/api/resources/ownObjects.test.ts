@@ -84,6 +84,10 @@ test('so it is where a type has no bulk call, and a PATCH fills in what has a de
   ]);
   const { body: again } = await caller.patch(`/tasks/${_id}`, { steps: [step], include: 'Ada' });
   expect(again).toEqual(body);
+  const writes = ['Bo', 'Bo'].map((include) => ({ type: 'task', patch: { id: _id, include } }));
+  const written = await operator(gateway).post(`/organisations/${organisation.id}/writes`, { writes });
+  expect(written.body.results.map(({ outcome }: Json) => outcome)).toEqual(['updated', 'unchanged']);
+  expect((await caller.get(`/tasks/${_id}`)).body).toMatchObject({ include: 'Bo', steps: body.steps });
 });
 
 test('what a stored object lacks is required of the next bulk element, not made up', async () => {

@@ -119,10 +119,10 @@ test.each([
     'must have no user name or password; check the signature of what arrives instead',
   ],
   ['https://example.com:0/', 'must have another port than 0'],
-  ['https://10.0.0.1/', '10.0.0.1 is not a public address'],
-  ['https://2852039166/latest', '169.254.169.254 is not a public address'],
-  ['https://[::ffff:10.0.0.1]/', '::ffff:a00:1 is not a public address'],
-  ['http://93.184.216.34/', 'only https is allowed'],
+  ['https://10.0.0.1/', 'has the address 10.0.0.1, which is not public'],
+  ['https://2852039166/latest', 'has the address 169.254.169.254, which is not public'],
+  ['https://[::ffff:10.0.0.1]/', 'has the address ::ffff:a00:1, which is not public'],
+  ['http://93.184.216.34/', 'must begin with https://'],
   // a name that is not found is treated like one with a public address
   ['http://hooks.invalid/', 'must begin with https://: its address is not one that is opened for http'],
 ])('the URL %s is rejected: %s', async (bad, detail) => {

@@ -4,6 +4,8 @@ import { mongo } from 'mongoose';
 import type { Organisation } from '../../../src/auth/principal';
 import { databaseName } from '../../../src/mongo/databaseNames';
 import { moveOrganisation } from '../../../src/jobs/moveOrganisation';
+import { CONTROL_SCHEMA } from '../../../src/organisations/controlSchema';
+import { ONE_CLUSTER_SCHEMA } from '../../../src/organisations/formerSchemas';
 import { resourceOf } from '../../../src/resources';
 import { commandLine } from '../../cli/commandLine';
 import { eventually } from '../../api/http/eventually';
@@ -12,7 +14,7 @@ import type { Client, Json } from '../../support/client';
 import { callerOf, makeOrganisation } from '../../support/factories';
 import { late, servedBy, startGateway } from '../../support/gateway';
 import { hold } from '../../support/hold';
-import { refusal, startMongos } from '../../support/mongos';
+import { refusal, startMongos, UNAUTHORISED } from '../../support/mongos';
 
 const products = resourceOf('products');
 
@@ -163,19 +165,56 @@ test('a move that MongoDB refuses leaves the organisation where it was, and its 
   expect((await caller.post('/products/bulk', PRODUCTS)).status).toBe(200);
 });
 
-test('a move that is interrupted before MongoDB is asked ends at once, and requests go on', async () => {
-  const { organisation, caller, shard } = await stored();
-  const { databases, control } = gateway;
-  const interrupt = new AbortController();
-  const onStep = (): void => {
-    interrupt.abort();
-  };
-  const stores = { databases, control };
-  const moving = moveOrganisation(stores, { id: organisation.id, to: 'shard02', signal: interrupt.signal, onStep });
-  // the command line ends with 130 for this error
-  await expect(moving).rejects.toThrow(expect.objectContaining({ name: 'AbortError' }));
+test('a move for which the database user lacks a privilege is refused with the role that it needs', async () => {
+  const { caller, move, shard } = await stored();
+  const names = expect.stringContaining('clusterManager');
+  mongos.replies.listShards = () => UNAUTHORISED;
+  expect((await move()).body.errors).toMatchObject([{ pointer: '/to', code: 'not_allowed', detail: names }]);
+  // a user may be allowed to list the shards alone
+  delete mongos.replies.listShards;
+  mongos.replies.movePrimary = () => UNAUTHORISED;
+  expect(await ended((await move()).body.id)).toMatchObject({ state: 'failed', error: names });
   expect(await shard()).toBe('shard01');
   expect((await caller.get('/products')).status).toBe(200);
+});
+
+/** Begins a move to shard02 by a process that is killed. */
+async function moveAndKill({ organisation: { id }, caller }: Awaited<ReturnType<typeof stored>>): Promise<void> {
+  await gateway.control.moving.begin({ id, mover: randomUUID() }, 'shard02');
+  expect((await caller.get('/products')).status).toBe(503);
+  const rows = gateway.databases.control.collection('organisations');
+  await rows.updateOne({ _id: id as never }, { $set: { 'move.seen_at': new Date(0) } });
+}
+
+/** Moves an organisation by a process that is interrupted at its first step; resolves with that. */
+async function interruptedAt({ id }: Organisation): Promise<string | undefined> {
+  const { databases, control } = gateway;
+  const interrupt = new AbortController();
+  let at: string | undefined;
+  const onStep = (step: string): void => {
+    at = step;
+    interrupt.abort();
+  };
+  const moving = moveOrganisation({ databases, control }, { id, to: 'shard02', signal: interrupt.signal, onStep });
+  // the command line ends with 130 for this error
+  await expect(moving).rejects.toThrow(expect.objectContaining({ name: 'AbortError' }));
+  return at;
+}
+
+test('a move that is interrupted before MongoDB is asked ends at once, and requests go on', async () => {
+  const { organisation, caller, shard } = await stored();
+  expect(await interruptedAt(organisation)).toBe('waiting');
+  expect(await shard()).toBe('shard01');
+  expect((await caller.get('/products')).status).toBe(200);
+});
+
+test('one that was taken over from a killed process does not end, since MongoDB may be moving the organisation', async () => {
+  const scene = await stored();
+  const noticed = jest.spyOn(gateway.control.moving, 'abandoned').mockResolvedValue([]);
+  await moveAndKill(scene);
+  expect(await interruptedAt(scene.organisation)).toBe('moving');
+  expect((await scene.caller.get('/products')).status).toBe(503);
+  noticed.mockRestore();
 });
 
 test('a move is refused to an unknown or draining shard and to its own', async () => {
@@ -188,19 +227,31 @@ test('a move is refused to an unknown or draining shard and to its own', async (
   mongos.shards = [{ _id: 'shard01' }, { _id: 'shard02' }];
 });
 
+test('while gateways that know no shards may run, nothing is moved, so that no start takes it for a move to another cluster', async () => {
+  const { move } = await stored();
+  const schema = gateway.databases.control.collection<{ readonly _id: string }>('deployment');
+  const store = (version: number) => schema.updateOne({ _id: 'schema' }, { $set: { version } });
+  await store(ONE_CLUSTER_SCHEMA - 1);
+  const { body: job } = await move();
+  expect(await ended(job.id)).toMatchObject({
+    state: 'failed',
+    error: expect.stringContaining('has schema version 10'),
+  });
+  await commandLine({ MONGODB_URI: mongos.uri, CONTROL_DATABASE }).json('org', 'list');
+  await store(CONTROL_SCHEMA);
+});
+
 test.each([
   ['had ended it', 'shard02', 0],
   ['had not', 'shard01', 1],
 ])(
   'a move whose process was killed is ended by a gateway, which asks MongoDB where the database is: it %s',
   async (_what, at, asked) => {
-    const { organisation, caller, shard } = await stored();
-    await gateway.control.moving.begin({ id: organisation.id, mover: randomUUID() }, 'shard02');
-    expect((await caller.get('/products')).status).toBe(503);
+    const scene = await stored();
+    const { organisation, caller, shard } = scene;
     mongos.databases.set(databaseName(organisation.id), at);
     mongos.commands.length = 0;
-    const rows = gateway.databases.control.collection('organisations');
-    await rows.updateOne({ _id: organisation.id as never }, { $set: { 'move.seen_at': new Date(0) } });
+    await moveAndKill(scene);
     await eventually(async () => (await caller.get('/products')).status === 200);
     expect(await shard()).toBe('shard02');
     const moves = mongos.commands.filter(({ movePrimary }) => movePrimary === databaseName(organisation.id));
@@ -284,6 +335,14 @@ test('a move waits for the events of the last changes, and is refused if no gate
   const { body: job } = await move();
   expect(await ended(job.id)).toMatchObject({ state: 'failed', error: expect.stringContaining('are not recorded') });
   expect((await caller.get('/products')).status).toBe(200);
+  // MongoDB may be moving an organisation whose move was taken over from a killed process
+  const scene = await stored();
+  const jobs = gateway.databases.control.collection('jobs');
+  await moveAndKill(scene);
+  const failed = { organisation_id: scene.organisation.id, error: { $ne: null } };
+  const taken = await eventually(() => jobs.findOne(failed));
+  expect(taken).toMatchObject({ ended_at: null, error: expect.stringContaining('are not recorded') });
+  expect((await scene.caller.get('/products')).status).toBe(503);
   await tails.updateOne(
     { _id: 'tail' as never },
     { $unset: { at: 1 }, $set: { until: new Date(Date.now() + 3_600_000) } },

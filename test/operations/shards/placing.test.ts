@@ -55,6 +55,19 @@ test('an operator chooses the shard, which must exist and not be draining', asyn
   expect(await cli.failed(2, 'org', 'create', '--name', 'A', '--shard', 'mars')).toContain('there is no shard mars');
 });
 
+test('a sandbox is on the shard that its command names, and one that is refused leaves no database', async () => {
+  const cli = commandLine({ MONGODB_URI: mongos.uri });
+  const { id } = await cli.json<Json>('org', 'create', '--name', 'A');
+  const sandbox = await cli.json<Json>('org', 'create', '--sandbox-of', id, '--shard', 'shard02');
+  expect(sandbox.shard).toBe('shard02');
+  const created = await cli.json<Json[]>('audit', '--org', sandbox.id, '--action', 'organisation.created');
+  expect(created).toMatchObject([{ details: { sandbox_of: id, shard: 'shard02' } }]);
+  mongos.commands.length = 0;
+  expect(await cli.failed(1, 'org', 'create', '--sandbox-of', id)).toContain('has a sandbox already');
+  expect(await cli.failed(1, 'org', 'create', '--sandbox-of', sandbox.id)).toContain('is a sandbox itself');
+  expect(mongos.commands.filter((command) => 'enableSharding' in command)).toEqual([]);
+});
+
 test('without the privilege to choose, MongoDB places the organisation, and a choice is refused', async () => {
   mongos.replies.enableSharding = () => UNAUTHORISED;
   expect((await create()).status).toBe(201);

@@ -726,7 +726,7 @@ class ElementError(TypedDict):
     pointer: str
     """JSON Pointer (RFC 6901) to the invalid value, from the root of the body: /products/3/sku. Truncated to 120 characters."""
     code: str
-    """Error code: required, type, format, length, range, not_allowed, unknown, duplicate, conflict or erased; `more` is the number of errors not listed, with a pointer to the element."""
+    """Error code: required, type, format, length, range, not_allowed, unknown, duplicate, conflict, erased, not_found, invalid or rule; `more` is the number of errors not listed, with a pointer to the element."""
     detail: str
     """Human-readable description of the error."""
 
