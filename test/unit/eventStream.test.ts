@@ -4,7 +4,6 @@ import { AppError } from '../../src/errors';
 import type { EventRow } from '../../src/events/collection';
 import type { EventPage } from '../../src/events/page';
 import { createStream, createReadLimit, MAX_IDLE, MAX_UNSENT } from '../../src/events/stream';
-import { OF_ORGANISATION } from '../../src/events/tail/changes';
 import { createWaiting, type WaitingCaller } from '../../src/events/waiting';
 
 /* Where a stream gets its events, and how many streams there may be; the rest is in test/operations/streams.slow.test.ts. */
@@ -154,12 +153,8 @@ const here = (): Promise<object> => Promise.resolve({});
 const refused = (): Promise<never> => Promise.reject(new AppError('unauthenticated', 'The key is revoked.'));
 
 /** Waiting requests and streams of a gateway; `follow` opens a stream of a key of an organisation, `wait` a request that waits. */
-function openWaiting(
-  payEvery: number,
-  streams: () => Promise<never> = () => Promise.reject(new Error('away')),
-  logger = pino({ enabled: false }),
-) {
-  const waiting = createWaiting({ streams, logger, payEvery });
+function openWaiting(payEvery: number, streams: () => Promise<never> = () => Promise.reject(new Error('away'))) {
+  const waiting = createWaiting({ streams, logger: pino({ enabled: false }), payEvery });
   const wanted = { types: undefined, objectId: undefined };
   const callerOf = (key: string, id: string, recheck: () => Promise<object>, owner = id) => {
     const gone = new AbortController();
@@ -226,18 +221,6 @@ test('if a gateway is full, a newcomer gets the oldest place of the organisation
   expect(await request).toBe('over');
 });
 
-test("only organisations' events notify, not those of a product's collection of that name", async () => {
-  const command = jest.fn((_sent: { pipeline: object[] }) => Promise.reject(new Error('away')));
-  const session = { endSession: () => Promise.resolve() };
-  const client = { db: () => ({ command }), startSession: () => session } as unknown as never;
-  const { waiting, wait } = openWaiting(60_000, () => Promise.resolve(client));
-  expect(await wait(here, 'k', 'one', () => Promise.resolve(true))).toBe('over');
-  expect(command.mock.calls[0]![0].pipeline[1]).toEqual({
-    $match: { 'ns.db': OF_ORGANISATION, 'ns.coll': 'events', operationType: 'insert' },
-  });
-  waiting.stop();
-});
-
 test('an organisation has at most 200 together with its sandbox', () => {
   const { waiting, follow } = openWaiting(60_000);
   for (let n = 0; n < 200; n += 1) follow(String(Math.floor(n / 10)), n % 2 === 0 ? 'a' : 'test', here, 'a');
@@ -263,20 +246,6 @@ test('a key has at most 20 streams and waiting requests together, of which other
 describe('while changes cannot be followed', () => {
   beforeEach(() => jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick'] }));
   afterEach(() => jest.useRealTimers());
-
-  test('a request outlasts checks of its key that fail, which are logged', async () => {
-    const lines: string[] = [];
-    const logger = pino({}, { write: (line: string) => void lines.push(line) });
-    const { waiting, wait } = openWaiting(60_000, undefined, logger);
-    const request = wait(() => Promise.reject(new TypeError('broken')));
-    await jest.advanceTimersByTimeAsync(5000);
-    expect(waiting.counts().requests).toBe(1);
-    expect(lines.filter((line) => /"broken".*"keys of waiting requests could not be checked/.test(line))).toHaveLength(
-      1,
-    );
-    waiting.stop();
-    expect(await request).toBe('over');
-  });
 
   test('a request that waits looks again every 2 s', async () => {
     const { waiting, wait } = openWaiting(60_000);
