@@ -28,7 +28,7 @@ export const LARGE_REQUESTS_WAITING = { query: 16, body: 16, page: Infinity };
  */
 export const COMMANDS = { reads: 20, pages: 2, transactions: 10, aggregations: 1 };
 
-/** Requests that wait for events, and streams of them. A sandbox's count as its organisation's (events/waits.ts). */
+/** Requests that wait for events, and streams of them (events/waits.ts). A sandbox's count as its organisation's (operations/openContext.ts). */
 export const EVENT_WAITS = { caller: 20, organisation: 200, all: 1000 };
 /** Streams of events that read pages (events/stream.ts). */
 export const STREAM_READS = { organisation: 4, all: 8 };
@@ -38,5 +38,8 @@ export const WORKED_ENDPOINTS = { all: 64, organisation: 8 };
 /** Posts to them (webhooks/postSlots.ts). An endpoint may have all of its organisation's, and 1 after a failure (webhooks/health.ts). */
 export const POSTS = { all: 64, organisation: 8 };
 
-/** Customers that a key may be restricted to: MongoDB merges up to 200 index scans to sort what they have (docs/decisions/restricted-keys.md). */
+/**
+ * Customers that a key may be restricted to: MongoDB merges up to 200 index scans to sort what they have (docs/decisions/restricted-keys.md), and
+ * the values of another filter in the index multiply them.
+ */
 export const KEY_CUSTOMERS = 100;

@@ -4,11 +4,11 @@ export interface Span {
   readonly end: number;
 }
 
-const SINGLE = /^bytes=(\d{0,15})-(\d{0,15})$/i;
+const SINGLE = /^bytes=(\d*)-(\d*)$/i;
 
 /**
- * The span that a Range asks for (RFC 9110, section 14.2). Undefined for the whole file: without one, or with several or another unit, which a
- * server may ignore. Null if the file has no such bytes.
+ * The span that a Range asks for (RFC 9110, section 14.2). Undefined for the whole file: without one, or with several, another unit or
+ * an end before the start, which a server ignores. Null if the file has no such bytes.
  */
 export function spanOf(header: string | undefined, size: number): Span | undefined | null {
   const [, from = '', to = ''] = SINGLE.exec(header ?? '') ?? [];

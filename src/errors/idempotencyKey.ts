@@ -1,11 +1,17 @@
 import { type Fault, invalidRequest } from './index';
 
-/** An Idempotency-Key: 1 to 255 visible ASCII characters. */
-export const IDEMPOTENCY_KEY_FORM = /^[\x21-\x7e]{1,255}$/;
+/** The JSON Schema of an Idempotency-Key: 1 to 255 visible ASCII characters. */
+export const IDEMPOTENCY_KEY_SCHEMA = {
+  type: 'string',
+  minLength: 1,
+  maxLength: 255,
+  pattern: '^[\\x21-\\x7e]+$',
+} as const;
+const VISIBLE = new RegExp(IDEMPOTENCY_KEY_SCHEMA.pattern);
 
 /** The fault of an Idempotency-Key that is empty, longer than 255 characters, or not visible ASCII; undefined if it has none. */
 export function idempotencyKeyFault(key: string): Fault | undefined {
-  if (IDEMPOTENCY_KEY_FORM.test(key)) return undefined;
+  if (key.length <= IDEMPOTENCY_KEY_SCHEMA.maxLength && VISIBLE.test(key)) return undefined;
   return { parameter: 'Idempotency-Key', code: 'format', detail: 'must be 1 to 255 visible ASCII characters' };
 }
 

@@ -47,7 +47,7 @@ export const ERROR_CODES = {
     status: 403,
     retry: 'no',
     title: 'Forbidden',
-    help: 'Whoever calls may not do this at all: not this key, whatever its scopes, or not this user. A key never gets it from REST, which has no such operations.',
+    help: 'Whoever calls may not do this at all: not this key, whatever its scopes, or not this user. From REST a key gets it only if it is for some customers (`customer_ids`) and nobody can say whose objects of that type are.',
   },
   organisation_suspended: {
     status: 403,

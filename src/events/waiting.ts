@@ -6,8 +6,10 @@ import { databaseName } from '../mongo/databaseNames';
 import { AppError } from '../errors';
 import { inBackground } from '../async/background';
 import { createFailureLog } from '../log';
+import { SECOND } from '../units';
 import { type EventRow, events, isOfCustomers } from './collection';
 import type { WantedEvents } from './page';
+import { OF_ORGANISATION } from './tail/changes';
 import { createPlaces, type Holder } from './waits';
 import { createReadLimit, createStream, type EventStream, type ReadEvents } from './stream';
 
@@ -32,7 +34,7 @@ const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 
 
 const DRAINING = 'This gateway is being stopped; others go on.';
 const CROWDED = 'Another organisation needs the place of this stream, and none has more of them than yours.';
-const UNKNOWN = 'The key of this stream could not be checked for 30 s.';
+const UNKNOWN = `The key of this stream could not be checked for ${String(UNKNOWN_FOR / SECOND)} s.`;
 
 type Timestamp = mongo.Timestamp;
 
@@ -120,7 +122,7 @@ export function createWaiting({ streams, logger, payEvery }: WaitingOptions) {
 
   async function openChangeStream(): Promise<Timestamp | undefined> {
     const cursor = await openChanges<EventInsert>(await streams(), [
-      { $match: { 'ns.coll': events.name, operationType: 'insert' } },
+      { $match: { 'ns.db': OF_ORGANISATION, 'ns.coll': events.name, operationType: 'insert' } },
       { $project: { ns: 1, fullDocument: 1 } },
     ]);
     void relay(cursor);
@@ -190,9 +192,9 @@ export function createWaiting({ streams, logger, payEvery }: WaitingOptions) {
       await caller.recheck(wanted);
       waiter.knownAt = performance.now();
     } catch (error) {
-      // while the database does not respond, the key may still be valid
-      if (!(error instanceof AppError)) return;
-      if (error.status < 500) fail(error);
+      // the key may still be valid: only the database could say
+      if (!(error instanceof AppError)) logFailure('keys of waiting requests could not be checked; will retry', error);
+      else if (error.status < 500) fail(error);
       // it was read: its organisation is being moved
       else if (error.extras.reason === 'moving') waiter.knownAt = performance.now();
     } finally {

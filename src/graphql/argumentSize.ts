@@ -23,10 +23,8 @@ const WORDS: Record<keyof Size, string> = {
   elements: 'elements and members that are lists or objects',
 };
 
-/** What the arguments of an operation contain, each fragment counted wherever it is spread. */
-interface Contents {
-  /** Characters of the strings in the document. */
-  characters: number;
+/** The size of the literals in an operation's arguments, each fragment counted wherever it is spread, and the variables that they name. */
+interface Contents extends Size {
   /** Mentions by variable. */
   readonly mentions: Map<string, number>;
 }
@@ -41,7 +39,7 @@ export function argumentSizeError(
 ): AppError | undefined {
   let contents = cache.get(operation);
   if (!contents) cache.set(operation, (contents = contentsOf(document, operation)));
-  const size: Size = { characters: contents.characters, elements: 0 };
+  const size: Size = { characters: contents.characters, elements: contents.elements };
   const count = (name: string, valueSize: Size): void => {
     // an unused variable is coerced, too
     const times = contents.mentions.get(name) ?? 1;
@@ -56,7 +54,8 @@ export function argumentSizeError(
   const over = (['characters', 'elements'] as const).find((what) => size[what] > ARGUMENT_LIMITS[what]);
   if (!over) return undefined;
   const detail = `have more than ${ARGUMENT_LIMITS[over].toLocaleString('en')} ${WORDS[over]}, each counted as often as the document names it`;
-  return invalidRequest([{ parameter: 'variables', code: 'size', detail }]);
+  const parameter = contents[over] > ARGUMENT_LIMITS[over] ? 'query' : 'variables';
+  return invalidRequest([{ parameter, code: 'size', detail }]);
 }
 
 /** Stops once there are too many elements. */
@@ -79,19 +78,20 @@ function sizeOf(value: unknown): Size {
   return size;
 }
 
-/** Elements of a literal are not counted, since the document has few tokens. */
 function sizeOfLiteral(value: ValueNode): Size {
-  const contents: Contents = { characters: 0, mentions: new Map() };
+  const contents = noContents();
   addValue(contents, value);
-  return { characters: contents.characters, elements: 0 };
+  return contents;
 }
+
+const noContents = (): Contents => ({ characters: 0, elements: 0, mentions: new Map() });
 
 /** Reads each fragment once. */
 function contentsOf(document: DocumentNode, operation: OperationDefinitionNode): Contents {
   const fragments = fragmentsOf(document);
   const ofFragments = new Map<string, Contents>();
   const ofSet = (set: SelectionSetNode | undefined): Contents => {
-    const contents: Contents = { characters: 0, mentions: new Map() };
+    const contents = noContents();
     for (const selection of set?.selections ?? []) {
       if (selection.kind === Kind.FRAGMENT_SPREAD) add(contents, ofFragment(selection.name.value));
       else {
@@ -113,12 +113,19 @@ function contentsOf(document: DocumentNode, operation: OperationDefinitionNode):
 function addValue(contents: Contents, value: ValueNode): void {
   if (value.kind === Kind.STRING) contents.characters += value.value.length;
   else if (value.kind === Kind.VARIABLE) addMentions(contents, value.name.value, 1);
-  else if (value.kind === Kind.LIST) for (const element of value.values) addValue(contents, element);
-  else if (value.kind === Kind.OBJECT) for (const member of value.fields) addValue(contents, member.value);
+  else if (value.kind === Kind.LIST) {
+    contents.elements += value.values.length;
+    for (const element of value.values) addValue(contents, element);
+  } else if (value.kind === Kind.OBJECT)
+    for (const { value: member } of value.fields) {
+      if (member.kind === Kind.LIST || member.kind === Kind.OBJECT) contents.elements += 1;
+      addValue(contents, member);
+    }
 }
 
 function add(contents: Contents, more: Contents): void {
   contents.characters += more.characters;
+  contents.elements += more.elements;
   for (const [name, times] of more.mentions) addMentions(contents, name, times);
 }
 

@@ -42,9 +42,13 @@ export function errorHeaders({ code, extras: { retryAfter, allow, accepts } }: E
   };
 }
 
-export function problemText({ code, status, title, detail, extras }: ErrorContent, requestId: string): string {
-  const common = { type: `/errors/${code}`, title, status, detail, code, request_id: requestId };
-  return JSON.stringify({ ...common, ...extraMembers(extras) });
+export function problemText(error: ErrorContent, requestId: string): string {
+  return JSON.stringify({ ...problemOf(error, requestId), ...extraMembers(error.extras) });
+}
+
+/** The members that every problem has. */
+export function problemOf({ code, title, status, detail }: Omit<ErrorContent, 'extras'>, requestId: string) {
+  return { type: `/errors/${code}`, title, status, detail, code, request_id: requestId };
 }
 
 /** Members of a problem in addition to the common ones; JSON omits those that do not apply. */

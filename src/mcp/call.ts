@@ -7,7 +7,7 @@ import { everyField, type Selected } from '../operations/selection';
 import { normaliseKeys } from '../schema/callerKeys';
 import { aggregates } from '../schema/declaredOperations';
 import { ROWS } from '../schema/sdl';
-import { IDEMPOTENCY_KEY_FORM } from '../errors/idempotencyKey';
+import { idempotencyKeyFault } from '../errors/idempotencyKey';
 import { blocksOf, type Content, type Json, MAX_DATA, narrowed, separateUntrusted, shortened, sizeOf } from './answer';
 import { CODES, isObject, type Params, ProtocolError } from './protocol';
 import { createExplain, listsIn, unknownArgument } from './arguments';
@@ -116,7 +116,7 @@ function isGiven(value: unknown): boolean {
 function checkedKey(key: unknown): string {
   if (typeof key !== 'string')
     throw validationFailed([{ pointer: `/${IDEMPOTENCY_KEY}`, code: 'type', detail: 'must be a text' }]);
-  if (IDEMPOTENCY_KEY_FORM.test(key)) return key;
+  if (!idempotencyKeyFault(key)) return key;
   const detail = 'must be 1 to 255 visible ASCII characters, e.g. a UUID';
   throw invalidRequest([{ parameter: IDEMPOTENCY_KEY, code: 'format', detail }]);
 }

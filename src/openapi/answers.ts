@@ -1,5 +1,5 @@
-import { ERROR_CODES, RETRIES } from '../errors';
-import { exampleOf, type RestCode } from '../pages/errorExamples';
+import { ERROR_CODES, type ErrorCode, RETRIES } from '../errors';
+import { exampleOf } from '../pages/errorExamples';
 import { BODY_HEADERS } from '../http/body';
 import { BUDGET_HEADERS, OMITTED, type SUCCESS_HEADERS } from '../http/exchange';
 import { METHODS, type RestOperation } from '../schema/declaredOperations';
@@ -65,7 +65,7 @@ export function responseRefs(statuses: readonly number[], api: Api): Record<stri
   );
 }
 
-function codesOf(status: number, { codes }: Api): RestCode[] {
+function codesOf(status: number, { codes }: Api): ErrorCode[] {
   return codes.filter((code) => ERROR_CODES[code].status === status);
 }
 
@@ -84,8 +84,8 @@ export function sharedResponses(used: ReadonlySet<number>, api: Api): Record<str
 
 function response(status: number, api: Api): object {
   const codes = codesOf(status, api);
-  const helpOf = (code: RestCode): string => api.words[code]?.help ?? ERROR_CODES[code].help;
-  const retryOf = (code: RestCode): string =>
+  const helpOf = (code: ErrorCode): string => api.words[code]?.help ?? ERROR_CODES[code].help;
+  const retryOf = (code: ErrorCode): string =>
     RETRIES[ERROR_CODES[code].retry].replace('or the key', `or the ${api.credential}`);
   return {
     // the reference reads the text of each code from this form (reference/document.ts)
@@ -100,7 +100,7 @@ function response(status: number, api: Api): object {
   };
 }
 
-function problemOf(code: RestCode, { words }: Api): object {
+function problemOf(code: ErrorCode, { words }: Api): object {
   const { status, title } = ERROR_CODES[code];
   const { detail: usual, members } = exampleOf(code);
   const detail = words[code]?.detail ?? usual;

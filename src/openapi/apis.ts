@@ -1,5 +1,5 @@
 import { BUDGET_HEADERS, SUCCESS_HEADERS } from '../http/exchange';
-import { REST_CODES, type RestCode } from '../pages/errorExamples';
+import { ERROR_CODES, type ErrorCode } from '../errors';
 import { IDEMPOTENCY_KEY, OPERATOR_IDEMPOTENCY_KEY } from './retries';
 import type { Parameter } from './types';
 
@@ -12,15 +12,17 @@ export interface Api {
   /** What its callers authenticate with. */
   readonly credential: 'key' | 'token';
   /** The error codes that they can get. */
-  readonly codes: readonly RestCode[];
+  readonly codes: readonly ErrorCode[];
   /** What they can do about an error, and the detail of its example, where these differ from those of `errors/`. */
-  readonly words: Partial<Record<RestCode, { readonly help: string; readonly detail?: string }>>;
+  readonly words: Partial<Record<ErrorCode, { readonly help: string; readonly detail?: string }>>;
   /** The headers of every response. */
   readonly headers: readonly string[];
   readonly idempotencyKey: Parameter;
   /** The operations that may find what they would create: the response is then 200 instead of 201. */
   readonly findExisting?: readonly string[];
 }
+
+const CODES = Object.keys(ERROR_CODES) as ErrorCode[];
 
 /** `purpose` is a sentence. */
 export function aboutKeyApi(purpose: string): string {
@@ -40,7 +42,7 @@ export const KEY_API: Api = {
     'An API key: `Authorization: Bearer svc_live_…`. The required scope is listed with each operation.',
   ],
   credential: 'key',
-  codes: REST_CODES,
+  codes: CODES,
   words: {},
   headers: SUCCESS_HEADERS,
   idempotencyKey: IDEMPOTENCY_KEY,
@@ -55,11 +57,15 @@ export const OPERATOR_API: Api = {
   path: '/operator/v1',
   security: ['operator_token', 'The secret of a token of `OPERATOR_TOKENS`: `Authorization: Bearer <secret>`.'],
   credential: 'token',
-  codes: REST_CODES.filter((code) => code !== 'insufficient_scope' && code !== 'organisation_suspended'),
+  codes: CODES.filter((code) => code !== 'insufficient_scope' && code !== 'organisation_suspended'),
   words: {
     unauthenticated: {
       help: 'Send the secret of a token of `OPERATOR_TOKENS` as `Authorization: Bearer <secret>`. The response is the same for a missing or wrong one, and from an address outside `OPERATOR_ALLOW`.',
       detail: 'A valid operator token is required: Authorization: Bearer <secret>.',
+    },
+    forbidden: {
+      help: 'People sign in with an identity provider (`OIDC_ISSUER`), so there are no invitations.',
+      detail: 'People sign in with your identity provider: add them there.',
     },
     plan_required: {
       help: "The organisation's plan does not include API access, so it gets no keys and webhooks. Change its plan first.",

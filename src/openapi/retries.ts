@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { IDEMPOTENCY_KEY_SCHEMA } from '../errors/idempotencyKey';
 import { IF_MATCH_HEADER, IF_MATCH_PATTERN } from '../schema/entityTags';
 import type { Parameter } from './types';
 
@@ -10,7 +11,7 @@ export const IDEMPOTENCY_KEY: Parameter = {
   required: false,
   description:
     'A unique string for this write, such as a UUID. If the same request is sent again within 24 hours, the first response is replayed with `Idempotent-Replayed: true` and nothing is written twice.',
-  schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e]+$' },
+  schema: IDEMPOTENCY_KEY_SCHEMA,
 };
 
 /** The parameter with an example, a UUID for each operation: tried on two operations, the same key would be refused as reused. */
@@ -23,7 +24,7 @@ export function withExampleKey(parameter: Parameter, operation: string): Paramet
 export const OPERATOR_IDEMPOTENCY_KEY: Parameter = {
   ...IDEMPOTENCY_KEY,
   description:
-    'A unique string for this request, such as a UUID. If the same request is sent again within 24 hours, no second organisation, key or webhook is created: the first response is replayed with `Idempotent-Replayed: true`, or, if it had a secret, the response is 409 with the id of what was created. Without effect on other operations, which can be repeated anyway.',
+    "A unique string for this request, such as a UUID. If the same request is sent again within 24 hours, nothing is created, written or replaced twice. A new organisation and the results of writes are answered again, with `Idempotent-Replayed: true`; the response is 409 if the first one had a secret (of a new key, webhook or invitation, or a webhook's replaced one), with the id of what it belongs to. Without effect on other operations, which can be repeated anyway.",
 };
 
 /** Any version, so that the example works whenever it is tried. */

@@ -53,7 +53,7 @@ export const clientSchema = Schema.create(
     /** SHA-256 of its secret, base64url; null if it has none. */
     secret: nullable.text,
     created_at: required.time,
-    /** When an admin last allowed it; null if none ever did. */
+    /** When an admin last allowed it, or its first tokens were issued after that; null if none ever did. */
     allowed_at: nullable.time,
     /** Digest of the bucket of the network address that registered it; missing from earlier versions. */
     registered_from: optional.text,
@@ -64,5 +64,5 @@ export const clientSchema = Schema.create(
   { ...ROW, collection: 'oauth_clients' },
 );
 clientSchema.index({ ends_at: 1 }, { expireAfterSeconds: 0 });
-// the newest that nobody allowed
+// those that nobody allowed, read oldest first (appClients.ts)
 clientSchema.index({ allowed_at: 1, created_at: -1 });

@@ -13,6 +13,17 @@ export interface AuditQuery {
   readonly limit: number;
 }
 
+export type CustomerAction = Extract<AuditAction, `customer.${string}`>;
+
+interface CustomerEventQuery {
+  readonly organisationId: string;
+  readonly customerId: string;
+  readonly action: CustomerAction;
+  readonly after: Date;
+  /** The name of an actor whose event may also be of that very time. */
+  readonly orAtBy: string;
+}
+
 export interface AuditPageQuery extends ListArguments {
   readonly organisationId: string;
   /** Whether what only operators see is listed, too. */
@@ -67,6 +78,16 @@ export function createAuditLog({ auditEvents }: ControlModels) {
         ...(since && { at: trusted({ $gte: since }) }),
       };
       return auditEvents.find(filter).sort({ at: -1, _id: -1 }).setOptions(atMost(limit)).lean<AuditEvent[]>().exec();
+    },
+    /** Whether something was done to a customer after a time. */
+    async hasCustomerEvent({ organisationId, customerId, action, after, orAtBy }: CustomerEventQuery) {
+      const events = { organisation_id: organisationId, action, 'details.customer_id': customerId };
+      const found = await auditEvents.exists({
+        ...events,
+        at: trusted({ $gte: after }),
+        $or: [{ at: trusted({ $gt: after }) }, { 'actor.name': orAtBy }],
+      });
+      return found !== null;
     },
   };
 }

@@ -1,7 +1,7 @@
 import { ERROR_CODES, type ErrorCode, RETRIES } from '../errors';
 import { codeBlock } from './code';
 import { type Cause, CAUSES } from './errorCauses';
-import { exampleOf, graphqlExampleOf, isRestCode, type RestCode, restError } from './errorExamples';
+import { exampleOf, graphqlExampleOf, restError } from './errorExamples';
 import { html, type Html, withCode } from './html';
 import { ownPolicy, type Page } from './page';
 import { sideLinks, sideList } from './sideList';
@@ -72,7 +72,7 @@ function pageOf(code: ErrorCode): Page {
           </section>
           ${causes.map(causeCard)}
         </article>
-        ${isRestCode(code) ? examples(code) : undefined}
+        ${causes.length > 0 ? undefined : examples(code)}
       </div>`,
   };
 }
@@ -104,7 +104,7 @@ function causeCard({ title, happened, todo, example: { api, body } }: Cause): Ht
 }
 
 /** What REST and GraphQL answer. */
-function examples(code: RestCode): Html {
+function examples(code: ErrorCode): Html {
   const { detail, members } = exampleOf(code);
   const { status } = ERROR_CODES[code];
   const rest = restError(code, detail, members);

@@ -58,14 +58,28 @@ export const CAUSES: Partial<Record<ErrorCode, readonly Cause[]>> = {
     },
     {
       title: 'A signed-in user asked for the organisation’s data',
-      happened: 'Quotes, orders and all other data are read and written with an API key, not with a session.',
+      happened:
+        'Quotes, orders and all other data are read and written with an API key; a session reads only figures of them.',
       todo: 'Create a key and call `/graphql` or `/api/v1` with it.',
       example: {
         api: 'GraphQL of the settings',
         body: graphqlError(
           'forbidden',
-          'This operation requires an API key; signed-in users can only manage keys.',
+          'This operation requires an API key; signed-in users manage keys, and read no data but figures.',
           'quotes',
+        ),
+      },
+    },
+    {
+      title: 'A key for some customers used a type that is of none',
+      happened:
+        'A key with `customer_ids` sees what belongs to these customers. Objects of this type refer to what belongs to customers, but to no customer, so nobody can say whose they are.',
+      todo: 'Use a key without `customer_ids`, or ask whoever runs the gateway to add a customer and `@restricted` to the type.',
+      example: {
+        api: 'REST, HTTP 403',
+        body: restError(
+          'forbidden',
+          'A key with customer_ids cannot use this: Visit refers to Order, but to no customer.',
         ),
       },
     },

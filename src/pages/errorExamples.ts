@@ -1,4 +1,5 @@
 import { ERROR_CODES, type ErrorCode, RETRY_AFTER } from '../errors';
+import { problemOf } from '../http/problem';
 
 interface Example {
   readonly detail: string;
@@ -7,8 +8,8 @@ interface Example {
   readonly graphql?: { readonly field?: string; readonly detail?: string; readonly members?: object };
 }
 
-/** An answer with each code, as the API writes it; a test provokes and compares most. */
-const EXAMPLES: Readonly<Record<RestCode, Example>> = {
+/** An answer with each code, as the API writes it; test/api/http/problems.test.ts compares those that one request can provoke. */
+const EXAMPLES: Readonly<Record<ErrorCode, Example>> = {
   invalid_request: {
     detail: 'limit: must be <= 100',
     members: { errors: [{ parameter: 'limit', code: 'range', detail: 'must be <= 100' }] },
@@ -20,6 +21,7 @@ const EXAMPLES: Readonly<Record<RestCode, Example>> = {
     members: { required_scope: 'products:write' },
     graphql: { field: 'upsert_products' },
   },
+  forbidden: { detail: 'A key with customer_ids cannot use this: Visit refers to Order, but to no customer.' },
   organisation_suspended: { detail: 'The organisation is suspended.' },
   plan_required: { detail: "The organisation's plan does not include API access." },
   not_found: { detail: 'There is no such quote.', graphql: { field: 'quote' } },
@@ -93,21 +95,14 @@ const EXAMPLES: Readonly<Record<RestCode, Example>> = {
   unavailable: { detail: 'The database is not responding.', graphql: { field: 'quotes' } },
 };
 
-/** A code that REST answers: all but that of operations which REST does not have. */
-export type RestCode = Exclude<ErrorCode, 'forbidden'>;
-
-export const isRestCode = (code: ErrorCode): code is RestCode => code !== 'forbidden';
-
-export const REST_CODES: readonly RestCode[] = (Object.keys(ERROR_CODES) as ErrorCode[]).filter(isRestCode);
-
 /** The example of an error in the OpenAPI document and at /errors/{code}. */
-export function exampleOf(code: RestCode): { readonly detail: string; readonly members: object } {
+export function exampleOf(code: ErrorCode): { readonly detail: string; readonly members: object } {
   const { detail, members = {} } = EXAMPLES[code];
   return { detail, members: { ...waitOf(code), ...members } };
 }
 
 /** The body of a GraphQL answer with an error; one before any operation has no path. */
-export function graphqlExampleOf(code: RestCode): object {
+export function graphqlExampleOf(code: ErrorCode): object {
   const { detail, members } = exampleOf(code);
   const { graphql = {} } = EXAMPLES[code];
   return graphqlError(code, graphql.detail ?? detail, graphql.field, graphql.members ?? members);
@@ -121,8 +116,7 @@ export function graphqlError(code: ErrorCode, message: string, field?: string, m
 }
 
 export function restError(code: ErrorCode, detail: string, members: object = {}): object {
-  const { status, title } = ERROR_CODES[code];
-  return { type: `/errors/${code}`, title, status, detail, code, request_id: '…', ...members };
+  return { ...problemOf({ code, detail, ...ERROR_CODES[code] }, '…'), ...members };
 }
 
 const waitOf = (code: ErrorCode): object => (ERROR_CODES[code].retry === 'after' ? { retry_after: RETRY_AFTER } : {});

@@ -206,7 +206,7 @@ export class OrganisationData implements Pauses {
     const until = performance.now() + DROPPED_WITHIN;
     for (;;) {
       try {
-        await this.database.dropDatabase();
+        await this.#database.dropDatabase();
         return;
       } catch (error) {
         if (!isDropPending(error) || performance.now() > until) throw error;
@@ -226,8 +226,8 @@ export class OrganisationData implements Pauses {
 
   /** Whether the server lists the organisation's database. */
   async exists(): Promise<boolean> {
-    const { databaseName: name } = this.database;
-    const { databases } = await this.database.admin().listDatabases({ nameOnly: true, filter: { name } });
+    const { databaseName: name } = this.#database;
+    const { databases } = await this.#database.admin().listDatabases({ nameOnly: true, filter: { name } });
     return databases.some((database) => database.name === name);
   }
 
@@ -348,6 +348,8 @@ export class OrganisationData implements Pauses {
 
 function refusal(writeState: Exclude<WriteState, 'open'>): AppError {
   if (writeState === 'moving') return movingError();
+  // true after work, too: its database is dropped, by #checkAgain or at the end of the erasure
   const detail = 'The organisation is no longer there; nothing was stored.';
+  // a retry learns from authentication what became of the organisation
   return new AppError('unavailable', detail, { reason: 'erased', retryAfter: 1 });
 }

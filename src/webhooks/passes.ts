@@ -14,7 +14,7 @@ import { type Outcome, type Pass, runPass } from './work';
 
 /* Passes (work.ts) over an endpoint while its lease is held: an organisation's, or the operator's. */
 
-/** A lease is given up after this long, in milliseconds: by then its holder is waiting for a database that does not respond. */
+/** A lease is given up after this long, in milliseconds: holders stop after SLICE, so by then this one is waiting for a database that does not respond. */
 const LEASE_KEPT_FOR = 180_000;
 /** How long an endpoint rests whose probe could not be made, in milliseconds. */
 export const SOON = 5000;

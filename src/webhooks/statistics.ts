@@ -53,6 +53,7 @@ export async function deliveryStatistics(data: OrganisationData, endpoint: strin
     }
   }
   const sum = (kind: 'delivered' | 'failed'): number => buckets.reduce((total, bucket) => total + bucket[kind], 0);
+  // deliveries of events older than it can only be in the period if they were late
   const oldest = rows.length < most ? undefined : rows.at(-1)?.at;
   return {
     webhook_id: endpoint,

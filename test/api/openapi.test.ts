@@ -21,6 +21,7 @@ const CODES = {
   invalid_request: 400,
   unauthenticated: 401,
   insufficient_scope: 403,
+  forbidden: 403,
   organisation_suspended: 403,
   plan_required: 403,
   not_found: 404,
@@ -47,9 +48,9 @@ const examples = problemResponses.flatMap(({ content }) =>
   Object.entries(content['application/problem+json'].examples),
 );
 
-test('the error codes and statuses are those of the contract, plus forbidden and precondition_failed', () => {
+test('the error codes and statuses are those of the contract, plus precondition_failed', () => {
   const statuses = Object.entries(ERROR_CODES).map(([code, { status }]) => [code, status]);
-  expect(Object.fromEntries(statuses)).toEqual({ ...CODES, forbidden: 403, precondition_failed: 412 });
+  expect(Object.fromEntries(statuses)).toEqual({ ...CODES, precondition_failed: 412 });
 });
 
 test('the document has exactly the error codes, with their statuses', () => {

@@ -101,9 +101,10 @@ test('after a restore every consumer gets a gap, and what the log says was revok
   await gateway.control.organisations.suspend(idle!.id);
   await gateway.control.organisations.resume(idle!.id);
   await cli.json('org', 'erase', gone!.id, '--confirm', 'Gone', '--no-export');
-  const [customer] = files.customers;
-  const { id: customerId, name } = customer as unknown as { id: string; name: string };
-  await cli.json('customer', 'erase', customerId, '--org', one!.id, '--confirm', name);
+  const erased = files.customers as unknown as { id: string; external_ref: string; name: string }[];
+  const [{ id: customerId }, back] = erased as [(typeof erased)[0], (typeof erased)[0]];
+  for (const { id, name } of erased) await cli.json('customer', 'erase', id, '--org', one!.id, '--confirm', name);
+  await cli.json('customer', 'readmit', back.id, '--org', one!.id);
   await cli.json('org', 'sign-out', '--org', one!.id, '--user', 'link:Ann');
   await cli.json('webhook', 'delete', endpoints[1]!.id);
   const cursors = await Promise.all(
@@ -177,7 +178,10 @@ test('after a restore every consumer gets a gap, and what the log says was revok
   expect(await answers()).toEqual([401, 401, 403]);
   expect((await idler.get('/products')).status).toBe(200);
   expect((await gateway.control.apiKeys.find(changed!.id))?.scopes).toEqual(['products:read']);
-  expect((await caller.get(`/customers/${customerId}`)).body.name).toBe('erased');
+  const nameOf = async (id: string): Promise<string> => (await caller.get(`/customers/${id}`)).body.name;
+  expect(await Promise.all([customerId, back.id].map(nameOf))).toEqual(['erased', 'erased']);
+  const sentAgain = { external_ref: back.external_ref, name: 'Sent again' };
+  expect((await caller.post('/customers/bulk', { customers: [sentAgain] })).body.updated).toBe(1);
   expect((await gateway.control.webhooks.list(one!.id)).map(({ _id }) => _id)).toEqual([endpoints[0]!.id]);
   expect(await gateway.control.sessions.hasFrom({ organisationId: one!.id }, new Date())).toBe(false);
 
@@ -189,7 +193,21 @@ test('after a restore every consumer gets a gap, and what the log says was revok
   expect(again.steps.filter(({ done }: Json) => done > 0)).toEqual([
     expect.objectContaining({ kind: 'erase', done: 1 }),
   ]);
+  // a log that goes on has what the replay did, too
+  const goneOn = await eventually(() => {
+    const all = linesOf(gateways);
+    return all.filter(({ action }) => action === 'customer.readmitted').length > 1 ? all : undefined;
+  }, SOON);
+  await writeFile(log, goneOn.map((line) => JSON.stringify(line)).join('\n'));
+  expect((await cli.json<Json>(...args)).steps.filter(({ done }: Json) => done > 0)).toEqual([]);
+  expect(await nameOf(back.id)).toBe('Sent again');
   await eventually(async () => !(await gateway.control.organisations.find(gone!.id)), SOON);
+  const unknownPlan = { action: 'organisation.plan_changed', details: { to: 'gold' } };
+  await writeFile(log, JSON.stringify({ ...goneOn.at(-1), ...unknownPlan, organisation_id: one!.id }));
+  expect(await cli.run(...args)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('its plan was gold, which must be one of starter, integrations'),
+  });
   expect((await cli.json<Json[]>('audit', '--action', 'key.revoked'))[0]).toMatchObject({
     actor: { name: 'replay after a restore' },
   });

@@ -55,6 +55,12 @@ test.each<[string, string, Record<string, unknown>, string | undefined]>([
     {},
     CHARACTERS,
   ],
+  [
+    'a list in a fragment that is spread often',
+    `{ ${'a { ...F } '.repeat(210)} } fragment F on A { c(d: [${'1 '.repeat(100)}]) }`,
+    {},
+    ELEMENTS,
+  ],
 ])('%s: arguments are refused for their size before they are coerced, or not', (_title, query, values, expected) => {
   expect(said(query, values)).toEqual(expected);
 });

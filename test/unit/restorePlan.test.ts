@@ -29,7 +29,10 @@ test('a customer who is erased again is read once, and so is its organisation', 
   const findOne = jest.fn(() => Promise.resolve({ _id: 'c' }));
   const record = jest.fn(() => Promise.resolve());
   const store = {
-    control: { as: () => ({ organisations: { find }, record }) },
+    control: {
+      as: () => ({ organisations: { find }, record }),
+      audit: { hasCustomerEvent: () => Promise.resolve(false) },
+    },
     databases: { organisationData: () => ({ collection: () => ({ findOne }) }) },
   } as unknown as Store;
   const step = { kind: 'erase_customer', organisationId: ORGANISATION, id: 'c', at: new Date() } as const;

@@ -33,6 +33,12 @@ const CASES: readonly Case[] = [
     /(products\(q[^]*?category: String @constraint\(max_length: 100\) @filter)/,
     '$1(by: METADATA)',
   ],
+  [
+    'Query.customers(email:) filters by contact.email, which is no String of its rows',
+    '"email", "contacts.email"',
+    '"email", "contact.email"',
+  ],
+  ['Query.customers(email:) filters by contacts, which is no', '"email", "contacts.email"', '"contacts"'],
   ['enum FilterBy has AFTER, which src/schema/sdl.ts lacks', 'extend enum FilterBy { AFTER }'],
   ['Query.keys is for users but has @rest', /(keys\([^]*?\): ApiKeyPage)/, '$1 @rest(path: "/keys")'],
   ['RequestContactInput.role is no member of RequestContact', /(input RequestContactInput \{)/, '$1 role: String'],

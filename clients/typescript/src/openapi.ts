@@ -1977,6 +1977,7 @@ export interface components {
              *     - `invalid_request`: Invalid request, 400
              *     - `unauthenticated`: Unauthenticated, 401
              *     - `insufficient_scope`: Insufficient scope, 403
+             *     - `forbidden`: Forbidden, 403
              *     - `organisation_suspended`: Organisation suspended, 403
              *     - `plan_required`: Plan required, 403
              *     - `not_found`: Not found, 404
@@ -2215,6 +2216,8 @@ export interface components {
         };
         /**
          * @description `insufficient_scope`: The key is valid but lacks the scope named in `required_scope`. Ask an admin of the organisation to add it to the key. Do not retry: the same request fails again. Change the request or the key first.
+         *
+         *     `forbidden`: Whoever calls may not do this at all: not this key, whatever its scopes, or not this user. From REST a key gets it only if it is for some customers (`customer_ids`) and nobody can say whose objects of that type are. Do not retry: the same request fails again. Change the request or the key first.
          *
          *     `organisation_suspended`: The operator has suspended the organisation, or is erasing it: all its keys and users get this. The data of a suspended organisation is kept, and access works as soon as it is resumed. Do not retry: the same request fails again. Change the request or the key first.
          *

@@ -91,7 +91,7 @@ const count = (value: number): string => value.toLocaleString('en');
 
 /** The share of SHARD_FILES above which doctor warns. */
 export const WARN_ABOVE = 0.85;
-/** The most collections and indexes that MongoDB recommends for a tier of Atlas, and all larger ones. */
+/** The most collections and indexes that MongoDB recommends for a tier of Atlas, and those up to the next one here. */
 export const ATLAS_FILES = { M10: 5000, M20: 10_000, M40: 100_000 } as const;
 
 /** How many files the organisations have on each shard, or on the replica set: each collection and each index is one. */

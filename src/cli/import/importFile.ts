@@ -102,8 +102,9 @@ export async function importFile<Row extends { readonly id: string }>(
     }
     await storing;
   } catch (error) {
-    if (!signal?.aborted || !isAbort(error)) throw error;
+    // nothing is stored any more once this has rejected
     await storing;
+    if (!signal?.aborted || !isAbort(error)) throw error;
   } finally {
     progress.stop();
   }

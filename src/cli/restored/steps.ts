@@ -1,7 +1,9 @@
 import { rangesOf } from '../../auth/keys';
+import type { CustomerAction } from '../../organisations/audit';
 import type { Authority } from '../../organisations/auditEvents';
 import { customerById, readmitCustomer } from '../../resources/customers/readmit';
 import { eraseCustomer } from '../../resources/eraseCustomer';
+import { CommandFailure } from '../ending';
 import type { Store } from '../store';
 import { refuseMoving } from '../withStore';
 import type { Kind, Step } from './plan';
@@ -15,6 +17,9 @@ interface Action {
   readonly run: () => Promise<unknown>;
 }
 
+/** The name of the actor in the audit log. */
+const REPLAY = 'replay after a restore';
+
 interface Replay {
   readonly store: Store;
   readonly signal: AbortSignal;
@@ -23,7 +28,7 @@ interface Replay {
 /** Creates the actions of steps; the audit log says that they were replayed. */
 export function createActions({ store, signal }: Replay): (step: Step) => Action {
   const { control, databases, operator } = store;
-  const actor = { ...operator, name: 'replay after a restore' };
+  const actor = { ...operator, name: REPLAY };
   const by: Authority = { actor };
   const { organisations, record } = control.as(actor);
 
@@ -46,13 +51,25 @@ export function createActions({ store, signal }: Replay): (step: Step) => Action
 
   type Owned = NonNullable<Awaited<ReturnType<typeof customerOf>>>;
 
-  /** What is done to a customer who is erased, or is not; it is read once, when it is asked whether that is due. */
-  function toCustomer(step: Step, isErased: boolean, work: (owned: Owned) => Promise<unknown>): Action {
+  /**
+   * What is done to a customer, who is read once, when it is asked whether that is due. The audit log says whether it was done since, as the row
+   * cannot: one who was erased and readmitted looks like one who never was, and an erasure that was interrupted looks complete.
+   */
+  function toCustomer(step: Step, action: CustomerAction, work: (owned: Owned) => Promise<unknown>): Action {
+    const { organisationId, id: customerId, at } = step;
     let owned: Owned | undefined;
     return {
       isDue: async () => {
         owned = await customerOf(step);
-        return owned && Boolean(owned.customer.erased_at) === isErased;
+        if (!owned) return undefined;
+        // a log that goes on has the lines of an earlier replay
+        return !(await control.audit.hasCustomerEvent({
+          organisationId,
+          customerId,
+          action,
+          after: at,
+          orAtBy: REPLAY,
+        }));
       },
       run: async () => {
         if (owned) await work(owned);
@@ -70,7 +87,12 @@ export function createActions({ store, signal }: Replay): (step: Step) => Action
       run: () => organisations.resume(id),
     }),
     plan: ({ id, plan = '' }) => ({
-      isDue: () => isOrganisationDue(id, (organisation) => control.plans.has(plan) && organisation.plan !== plan),
+      isDue: async () => {
+        const isDue = await isOrganisationDue(id, (organisation) => organisation.plan !== plan);
+        const fault = control.plans.faultOf(plan);
+        if (isDue && fault !== undefined) throw new CommandFailure(`its plan was ${plan}, which ${fault} (PLANS_FILE)`);
+        return isDue;
+      },
       run: () => organisations.setPlan(id, plan),
     }),
     erase: ({ id }) => ({
@@ -115,13 +137,13 @@ export function createActions({ store, signal }: Replay): (step: Step) => Action
       run: () => control.webhooks.remove(id, { ...by, organisationId }),
     }),
     erase_customer: (step) =>
-      toCustomer(step, false, async ({ data }) => {
+      toCustomer(step, 'customer.erased', async ({ data }) => {
         const { organisationId, id } = step;
         const counts = await eraseCustomer(data, id, { by: 'operator', signal });
         await record('customer.erased', organisationId, { customer_id: id, ...counts });
       }),
     readmit: (step) =>
-      toCustomer(step, true, async ({ data, customer }) => {
+      toCustomer(step, 'customer.readmitted', async ({ data, customer }) => {
         await readmitCustomer(data, customer, 'operator');
         await record('customer.readmitted', step.organisationId, { customer_id: step.id });
       }),

@@ -2,7 +2,7 @@ import { type FieldDefinitionNode, type InputValueDefinitionNode, Kind } from 'g
 import { type Filter, filterOf, isSpan, SPANS, TIME_TYPES } from '../filters';
 import { sortsOf } from '../indexes';
 import { PAIR } from '../metadata';
-import { directiveOf, isListType, pageOf, rowName } from '../sdl';
+import { directiveOf, isListType, pageOf, rowName, type Sdl } from '../sdl';
 import { namedType } from '../../sdl/nodes';
 import { type StoredType, typeOf } from '../storedTypes';
 import { type Checked, errorsAt, type SchemaError } from './errors';
@@ -64,7 +64,9 @@ function argumentErrors({ sdl }: Checked, field: FieldDefinitionNode): SchemaErr
     const filter = filterOf(argument);
     const errors =
       filter && isStored
-        ? filterErrors(filter, argument, members.get(filter.member))
+        ? filter.by === 'EMAIL'
+          ? emailErrors(sdl, filter, members)
+          : filterErrors(filter, argument, members.get(filter.member))
         : name === 'sort' && isStored
           ? sortErrors(field, members, (type) => sdl.fieldsOf(type).length > 0)
           : [
@@ -99,6 +101,22 @@ function filterErrors(
   return [
     argumentType !== wantedType && `takes ${argumentType}, but ${member} is ${wantedType}`,
     compared && isListType(argument.type) && `is @filter(by: ${by}) but takes a list: use a single ${wantedType}`,
+  ];
+}
+
+/** The errors of a filter by addresses, whose members may be those of objects in a list: `contacts.email`. */
+function emailErrors(sdl: Sdl, { members, type }: Filter, rows: ReadonlyMap<string, FieldDefinitionNode>): unknown[] {
+  const typeAt = (path: string): string | undefined => {
+    const [first = '', ...others] = path.split('.');
+    let found = rows.get(first);
+    for (const name of others)
+      found = found && sdl.fieldsOf(namedType(found.type)).find((one) => one.name.value === name);
+    return found && namedType(found.type);
+  };
+  return [
+    members.length === 0 && 'is @filter(by: EMAIL) without members: name those with addresses',
+    type !== 'String' && `takes ${type}, but addresses are String`,
+    ...members.map((path) => typeAt(path) !== 'String' && `filters by ${path}, which is no String of its rows`),
   ];
 }
 

@@ -1,9 +1,11 @@
 import { document } from '../../support/openapi';
 import { checkWith, createAjv, requireSchema } from '../../../src/schema/validation';
 import { CAUSES } from '../../../src/pages/errorCauses';
-import { exampleOf, graphqlExampleOf, type RestCode } from '../../../src/pages/errorExamples';
+import type { ErrorCode } from '../../../src/errors';
+import { exampleOf, graphqlExampleOf } from '../../../src/pages/errorExamples';
 import { MEBIBYTE } from '../../../src/units';
 import { makeKey, makeOrganisation } from '../../support/factories';
+import { sendForm, signIn } from '../../admin/settings/people';
 import { late, served } from '../../support/gateway';
 import { raw } from './raw';
 
@@ -39,7 +41,7 @@ const QUOTE = '/api/v1/quotes/0c8b4d6a-6f1e-4b63-8d1c-3f6c9f3f6c55';
 const MESSAGES = '/api/v1/requests/0c8b4d6a-6f1e-4b63-8d1c-3f6c9f3f6c55/messages';
 const JSON_TYPE = { 'content-type': 'application/json' };
 
-test.each<[RestCode, string, Omit<RequestInit, 'headers'> & { headers?: Record<string, string> }]>([
+test.each<[ErrorCode, string, Omit<RequestInit, 'headers'> & { headers?: Record<string, string> }]>([
   ['invalid_request', '/api/v1/quotes?limit=101', {}],
   ['unauthenticated', QUOTE, { headers: { authorization: 'Bearer <key>' } }],
   ['insufficient_scope', '/api/v1/products/bulk', { method: 'POST' }],
@@ -68,7 +70,7 @@ describe('in GraphQL', () => {
       return name === 'locations' ? undefined : value;
     });
 
-  test.each<[RestCode, Omit<RequestInit, 'headers'> & { headers?: Record<string, string> }]>([
+  test.each<[ErrorCode, Omit<RequestInit, 'headers'> & { headers?: Record<string, string> }]>([
     ['invalid_request', query('{ quotes(limit: 101) { has_more } }')],
     ['unauthenticated', { ...query('{ me { key { id } } }'), headers: { authorization: 'Bearer <key>' } }],
     ['insufficient_scope', query('mutation { upsert_products(products: []) { created } }')],
@@ -87,7 +89,7 @@ describe('in GraphQL', () => {
     expect(shown(await response.text())).toEqual(graphqlExampleOf(code));
   });
 
-  test('the examples of forbidden are what a key gets in GraphQL and over MCP', async () => {
+  test('the examples of forbidden are what keys get in GraphQL and over MCP, and people in the settings', async () => {
     const organisation = await makeOrganisation(gateway);
     const { key } = await makeKey(gateway, organisation, { mcp: 'read' });
     const call = async (path: string, body: object, headers = {}): Promise<unknown> => {
@@ -101,10 +103,18 @@ describe('in GraphQL', () => {
       await call('/mcp', list, { origin: 'https://app.example.com' }),
       await call('/mcp', { ...list, method: 'tools/call', params: opened }),
     ];
+    const member = await signIn(gateway, organisation, 'member');
+    const form = { csrf: 'of another session' };
+    const headers = { accept: 'application/json', cookie: member.cookie };
+    for (const text of ['mutation { create_key(name: "k", scopes: []) { key } }', '{ quotes { has_more } }'])
+      answers.push(shown(JSON.stringify((await member.graphql(text)).body)));
+    answers.push(shown(await (await sendForm(gateway, '/settings/sign-out', form, headers)).text()));
     const examples = CAUSES.forbidden!.map(({ example }) => example.body);
-    for (const answer of answers.slice(0, 2)) expect(examples).toContainEqual(answer);
-    // its text has the request id
-    const text = JSON.stringify(answers[2]).replace(/[0-9a-f]{8}-[0-9a-f-]{27}/, '…');
-    expect(examples).toContainEqual(JSON.parse(text));
+    // the text of a tool's result has the request id, too
+    const got = answers.map((answer) => JSON.parse(JSON.stringify(answer).replace(/[0-9a-f]{8}-[0-9a-f-]{27}/, '…')));
+    // that a key for some customers may not use a type is a test of restricted types
+    const provoked = examples.filter((body) => !JSON.stringify(body).includes('customer_ids'));
+    expect(got).toEqual(expect.arrayContaining(provoked));
+    expect(got).toHaveLength(provoked.length);
   });
 });

@@ -1045,6 +1045,7 @@ class Problem(TypedDict):
     - `invalid_request`: Invalid request, 400
     - `unauthenticated`: Unauthenticated, 401
     - `insufficient_scope`: Insufficient scope, 403
+    - `forbidden`: Forbidden, 403
     - `organisation_suspended`: Organisation suspended, 403
     - `plan_required`: Plan required, 403
     - `not_found`: Not found, 404
