@@ -174,10 +174,8 @@ test('a page is read of a server that has everything that was stored when the ro
   const { caller, rows, organisation } = await eventScene(own, bare);
   await rows.insertOne(eventRow(1));
   const { operationTime: before } = await bare.db('admin').command({ hello: 1 });
-  const sent = await commandsOf(own, organisation, async () => ask(caller, REST));
-  const reads = sent
-    .filter(({ command }) => command.find === 'events')
-    .map(({ command }) => command.readConcern as Json);
+  const sent = await commandsOf(own, organisation, () => ask(caller, REST));
+  const reads = sent.filter(({ command }) => command.find === 'events').map(({ command }): Json => command.readConcern);
   expect(reads).toEqual([{ level: 'majority', afterClusterTime: expect.any(mongoose.mongo.Timestamp) as object }]);
   expect(reads[0].afterClusterTime.greaterThanOrEqual(before)).toBe(true);
 });
