@@ -1,12 +1,12 @@
+import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Exchange } from '../http/exchange';
 import type { DataContext } from '../operations/context';
-import { matchesTag, versionRequired } from '../schema/entityTags';
-import type { Attachment } from '../stored/attachmentRows';
+import { digestTag, matchesTag, versionRequired } from '../schema/entityTags';
 import { attachmentIn, readOwner } from '../stored/attachments';
 import type { Resource } from '../stored/resource';
-import { readFile } from '../tenant/files';
+import { MissingChunks, readFile } from '../tenant/files';
 import { MEBIBYTE } from '../units';
 import { servedType } from './contentTypes';
 import { dispositionOf } from './fileName';
@@ -32,12 +32,11 @@ export async function download(
   const { id, attachmentId } = readIds(exchange, params);
   const row = await readOwner(context, resource, id);
   const attachment = attachmentIn(row, attachmentId);
-  const tag = tagOf(attachment);
+  const tag = digestTag(Buffer.from(attachment.sha256, 'hex').toString('base64url'));
   const { headers } = request;
   versionRequired({ ifMatch: headers['if-match'] })(() => tag);
-  response.setHeader('ETag', tag);
-  response.setHeader('Cache-Control', 'private, no-cache');
   if (matchesTag(headers['if-none-match'], tag)) {
+    setVersionHeaders(response, tag);
     response.statusCode = 304;
     response.end();
     return;
@@ -48,7 +47,19 @@ export async function download(
   const span = request.method === 'GET' && isSame ? spanOf(headers.range, size) : undefined;
   if (span === null) throw notSatisfiable(size);
   const { start, end } = span ?? { start: 0, end: size };
-  if (request.method !== 'HEAD') await context.charge(pointsOf(end - start) - 1);
+  let bytes: Readable | undefined;
+  if (request.method !== 'HEAD') {
+    await context.charge(pointsOf(end - start) - 1);
+    exchange.bodies.holdAnswer(exchange, Math.min(end - start, IN_MEMORY));
+    const owner = { collection: resource.name, object_id: row._id };
+    bytes = await begun(readFile(context.data, attachment.id, owner, { start, end })).catch(async (error: unknown) => {
+      // not_found if it was deleted since its object was read
+      if (error instanceof MissingChunks) attachmentIn(await readOwner(context, resource, id), attachmentId);
+      throw error;
+    });
+  }
+  // only now, so that no error has the headers of the file
+  setVersionHeaders(response, tag);
   response.setHeader('Content-Type', servedType(attachment.content_type));
   response.setHeader('Content-Length', end - start);
   response.setHeader('Content-Disposition', dispositionOf(attachment.file_name));
@@ -57,19 +68,24 @@ export async function download(
   response.setHeader('Accept-Ranges', 'bytes');
   if (span) response.setHeader('Content-Range', `bytes ${String(start)}-${String(end - 1)}/${String(size)}`);
   response.statusCode = span ? 206 : 200;
-  if (request.method === 'HEAD') {
+  if (!bytes) {
     response.end();
     return;
   }
-  exchange.bodies.holdAnswer(exchange, Math.min(end - start, IN_MEMORY));
-  const owner = { collection: resource.name, object_id: row._id };
-  const pieces = readFile(context.data, attachment.id, owner, { start, end });
-  // before the head is sent, so that a database that is away is a 503
-  const first = await pieces.next();
   // in the background, since a slow caller is no request that takes too long
-  pipeline(Readable.from(withFirst(first, pieces)), response).catch((error: unknown) => {
+  pipeline(bytes, response).catch((error: unknown) => {
     if (!response.destroyed || !isClosedEarly(error)) onError(error);
   });
+}
+
+function setVersionHeaders(response: ServerResponse, tag: string): void {
+  response.setHeader('ETag', tag);
+  response.setHeader('Cache-Control', 'private, no-cache');
+}
+
+/** The pieces as a stream, once the first has been read. */
+async function begun(pieces: AsyncGenerator<Buffer>): Promise<Readable> {
+  return Readable.from(withFirst(await pieces.next(), pieces));
 }
 
 async function* withFirst(first: IteratorResult<Buffer, void>, others: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
@@ -81,9 +97,4 @@ async function* withFirst(first: IteratorResult<Buffer, void>, others: AsyncGene
 /** Whether a caller went away. */
 function isClosedEarly(error: unknown): boolean {
   return (error as NodeJS.ErrnoException).code === 'ERR_STREAM_PREMATURE_CLOSE';
-}
-
-/** The hash of the bytes, in the form of the other entity tags. */
-function tagOf({ sha256 }: Attachment): string {
-  return `"${Buffer.from(sha256, 'hex').toString('base64url').slice(0, 27)}"`;
 }

@@ -4,6 +4,7 @@ import { eraseCustomer } from '../resources/eraseCustomer';
 import { eraseOrganisation } from '../jobs/eraseOrganisation';
 import { CommandFailure, interrupted, interruption, notFound, rethrowInterrupted } from './ending';
 import { checkFolder, exportFolder } from './export/command';
+import { readOrganisation } from './import/organisationFile';
 import type { JsonOption, OrgOption } from './help';
 import type { Store } from './store';
 import { note, printResult } from './terminal';
@@ -91,7 +92,8 @@ export async function erase(
     },
     async exportTo(organisation, data) {
       if (folder === undefined) return;
-      const force = isOwn || organisation.state === 'erasing';
+      // another folder may have what an attempt exported that was killed before that was noted
+      const force = isOwn || (organisation.state === 'erasing' && readOrganisation(folder)?.id === id);
       // without keys, which must never work again
       await exportFolder({ folder, force, organisation, data, signal });
       note(`exported to ${folder}`);

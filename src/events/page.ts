@@ -4,7 +4,7 @@ import type { OrganisationData } from '../tenant/organisationData';
 import { badCursor, cursorMark, encodeCursor, positionIn } from '../tenant/pagination';
 import { SETTLED_READ } from '../tenant/slots';
 import { AppError } from '../errors';
-import { EVENTS_KEPT_FOR } from '../units';
+import { DAY, EVENTS_KEPT_FOR } from '../units';
 import { type EventRow, events } from './collection';
 import { shownOrigin } from './origin';
 import { endOf, eventId, millisecondsOf, POSITION, timeDigits } from './position';
@@ -33,12 +33,16 @@ export interface WantedEvents {
 }
 
 /** How far the events of an organisation are recorded. */
+interface Recorded {
+  /** The time up to which all events are stored; undefined at first. */
+  readonly until: { readonly t: number; readonly i: number } | undefined;
+  /** A later time of the database, when they were; undefined if the server does not say. */
+  readonly time: mongo.Timestamp | undefined;
+}
+
 export interface Recording {
-  /**
-   * The time up to which all events are stored; undefined at first.
-   * @throws AppError unavailable if none ever were, or the log cannot be read
-   */
-  recordedUntil(): Promise<{ readonly t: number; readonly i: number } | undefined>;
+  /** @throws AppError unavailable if none ever were, or the log cannot be read */
+  recordedUntil(): Promise<Recorded>;
 }
 
 type OfOrganisation = Pick<OrganisationData, 'organisationId'>;
@@ -59,7 +63,11 @@ export async function startOf(data: OrganisationData, after: string | null | und
   const [position = '', ...others] = positionIn(after, markOf(data)) ?? [];
   if (!POSITION.test(position) || others.length > 0) throw badCursor('after', RESTART);
   if (position !== BEGINNING && millisecondsOf(position) < data.now() - EVENTS_KEPT_FOR) {
-    throw new AppError('cursor_expired', 'This cursor is older than 30 days, and events after it are no longer kept.');
+    const days = String(EVENTS_KEPT_FOR / DAY);
+    throw new AppError(
+      'cursor_expired',
+      `This cursor is older than ${days} days, and events after it are no longer kept.`,
+    );
   }
   return position;
 }
@@ -87,21 +95,23 @@ interface PageStart {
   readonly limit: number;
   /** A time of the database: the read sees everything written until then. */
   readonly since?: mongo.Timestamp | undefined;
-  /** All events up to this time are known to be stored. */
-  readonly until?: { readonly t: number; readonly i: number } | undefined;
+  /** How far events are known to be stored; the read sees them all. */
+  readonly recorded?: Recorded;
 }
 
-/** Runs reads that see everything written until a time: majority reads alone may lag behind it. */
+/**
+ * Runs reads that see everything written until some times, and what those before them saw: majority reads alone may lag behind that, such as on
+ * a server that has just become primary, or another shard than that of the row that says how far events are recorded.
+ */
 function settledReads<T>(
   data: OrganisationData,
-  since: mongo.Timestamp | undefined,
-  read: (options: { readonly session?: mongo.ClientSession }) => Promise<T>,
+  times: readonly (mongo.Timestamp | undefined)[],
+  read: (session: mongo.ClientSession) => Promise<T>,
 ): Promise<T> {
-  if (!since) return data.reads(() => read({}));
   return data.reads(() =>
     data.client.withSession({ causalConsistency: true }, (session) => {
-      session.advanceOperationTime(since);
-      return read({ session });
+      for (const time of times) if (time) session.advanceOperationTime(time);
+      return read(session);
     }),
   );
 }
@@ -110,11 +120,11 @@ function settledReads<T>(
 export async function readEvents(
   data: OrganisationData,
   { types, objectId }: WantedEvents,
-  { after, limit, since, until }: PageStart,
+  { after, limit, since, recorded }: PageStart,
 ): Promise<EventPage> {
   const rows = data.collection(events);
-  return settledReads(data, since, async (session) => {
-    const options = { ...SETTLED_READ, ...session, sort: { _id: 1 }, maxTimeMS: READ_TIMEOUT } as const;
+  return settledReads(data, [since, recorded?.time], async (session) => {
+    const options = { ...SETTLED_READ, session, sort: { _id: 1 }, maxTimeMS: READ_TIMEOUT } as const;
     let bound: string | undefined;
     if ((types || data.customerIds) && objectId === undefined) {
       const beyond = { ...options, projection: { _id: 1 }, skip: MAX_SCANNED - 1 } as const;
@@ -131,7 +141,7 @@ export async function readEvents(
     if (rowsWithNext.length > limit) return { rows: page, hasMore: true, next: last };
     if (bound !== undefined) return { rows: page, hasMore: true, next: bound };
     // moves the cursor on, so that it does not expire while there are no wanted events
-    const end = until && endOf(timeDigits(until), last);
+    const end = recorded?.until && endOf(timeDigits(recorded.until), last);
     return { rows: page, hasMore: false, next: end !== undefined && end > last ? end : last };
   });
 }
@@ -141,11 +151,11 @@ export async function readRecorded(
   data: OrganisationData,
   source: Recording,
   wanted: WantedEvents,
-  start: Omit<PageStart, 'until'>,
+  start: Omit<PageStart, 'recorded'>,
 ): Promise<EventPage> {
   // asked first, so that all events up to this time are stored when the page is read
-  const until = await source.recordedUntil();
-  return readEvents(data, wanted, { ...start, until });
+  const recorded = await source.recordedUntil();
+  return readEvents(data, wanted, { ...start, recorded });
 }
 
 /** An event as callers get it. */

@@ -1,7 +1,7 @@
 import type { mongo } from 'mongoose';
 import type { Databases } from '../tenant/databases';
 import { AppError } from '../errors';
-import { isRecordingOff, readTail, type TailRow } from './tail/lease';
+import { isRecordingOff, readTailWithTime } from './tail/lease';
 import type { Recording } from './page';
 import type { Waiting, WaitingCaller } from './waiting';
 
@@ -18,35 +18,36 @@ export function createEventSource(
   databases: Pick<Databases, 'streams' | 'now' | 'control'>,
   waiting: Pick<Waiting, 'wait' | 'follow'>,
 ) {
-  let last: { readonly at: number; readonly row: Promise<TailRow | null> } | undefined;
+  let last: { readonly at: number; readonly tail: ReturnType<typeof readTailWithTime> } | undefined;
 
-  function tailRow(): Promise<TailRow | null> {
-    if (last && performance.now() < last.at + CACHED_FOR) return last.row;
-    const reading = { at: performance.now(), row: readTail(databases) };
-    reading.row.catch(() => {
+  function readCached(): ReturnType<typeof readTailWithTime> {
+    if (last && performance.now() < last.at + CACHED_FOR) return last.tail;
+    const reading = { at: performance.now(), tail: readTailWithTime(databases) };
+    reading.tail.catch(() => {
       if (last === reading) last = undefined;
     });
     last = reading;
-    return reading.row;
+    return reading.tail;
   }
 
   return (caller: WaitingCaller) => {
     const recorded: Recording = {
       // also while nobody records: what is stored is served
       async recordedUntil() {
-        const row = await tailRow();
+        const { row, time } = await readCached();
         if (!row) throw notRecorded('Events are not recorded yet: no gateway has read the log of the database.');
         if (row.fault !== undefined)
           throw notRecorded('Events are not recorded: the log of the database cannot be read.');
-        return row.at;
+        return { until: row.at, time };
       },
     };
     return {
       ...recorded,
       /** The cluster time up to which all events are stored; `off` if none are being recorded; undefined if unknown. */
       async recordedAt(): Promise<mongo.Timestamp | 'off' | undefined> {
-        const row = await tailRow().catch(() => undefined);
-        if (row === undefined) return undefined;
+        const read = await readCached().catch(() => undefined);
+        if (read === undefined) return undefined;
+        const { row } = read;
         return row === null || isRecordingOff(row, databases.now()) ? 'off' : row.at;
       },
       wait: waiting.wait.bind(undefined, caller),

@@ -137,7 +137,7 @@ export async function createApis(options: ApisOptions) {
       config,
       control,
       addressOf,
-      failures,
+      limiter: failures,
       admit: () => {
         tracker.admit();
       },

@@ -64,7 +64,7 @@ export async function createGateway(options: GatewayOptions, host: GatewayHost) 
     jobs,
     commentEvery: streams.commentEvery,
   }).catch((error: unknown) => {
-    // left open, they would keep the process alive after a failed start
+    // after a failed start nobody else stops them
     availability.stop();
     shardHealth?.stop();
     limiters.close();

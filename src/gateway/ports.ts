@@ -22,15 +22,17 @@ export const TIMEOUTS = {
   comment: 15_000,
   /** A connection idle for this long during a drain is ended: its caller already got `Connection: close`. */
   idle: 1000,
-  /** Maximum time for the server to stop, including DRAIN_DELAY; below the 30 s of common orchestrators. */
+  /**
+   * Maximum time that requests get to finish in a drain, including DRAIN_DELAY: 6 s below the 30 s of common orchestrators, since the end of
+   * ADMIN_PORT and of the gateway may take a few more.
+   */
   drain: 24_000,
 };
 /** How often slow requests are checked for, in milliseconds; Node's default of 30 s would allow four times the limit. */
 const CHECK_EVERY = 1000;
 /** Options for the heads of requests. Host is checked by checkHead, whose refusals have a body and a request id. */
 const HEAD_OPTIONS = { maxHeaderSize: 16 * 1024, requireHostHeader: false };
-/** Maximum time for the headers of a request at ADMIN_PORT to arrive, in milliseconds, and maximum connections there. */
-const ADMIN_TIMEOUT = 10_000;
+/** Maximum connections at ADMIN_PORT. */
 const ADMIN_CONNECTIONS = 100;
 /** How long an idle connection at ADMIN_PORT is kept, in milliseconds: longer than the usual pause between two scrapes. */
 const ADMIN_KEEP_ALIVE = 65_000;
@@ -135,7 +137,7 @@ export function createPorts({ config, logger, timeouts: overrides }: PortsOption
     },
     /** Accepts what has been connected to PORT, closes it, and lets requests there finish until `latest` (by performance.now()). */
     async finish(latest: number): Promise<void> {
-      await stopListening(server);
+      await stopListening(server, latest);
       while (connections.count() > 0 && performance.now() < latest) {
         connections.endIdle(timeouts.idle);
         await pause(DRAIN_SWEEP_EVERY);
@@ -170,8 +172,8 @@ function rethrowAsAdmin(error: unknown): never {
 }
 
 /** The server at ADMIN_PORT, for a few machines and short requests. */
-function createAdminServer({ request: requestTimeout, stalled }: typeof TIMEOUTS, serve: Answer) {
-  const headersTimeout = Math.min(ADMIN_TIMEOUT, requestTimeout);
+function createAdminServer({ head, request: requestTimeout, stalled }: typeof TIMEOUTS, serve: Answer) {
+  const headersTimeout = Math.min(head, requestTimeout);
   const times = { requestTimeout, headersTimeout, keepAliveTimeout: ADMIN_KEEP_ALIVE };
   const server = createServer({ ...times, connectionsCheckingInterval: CHECK_EVERY, ...HEAD_OPTIONS });
   server.setTimeout(stalled);
@@ -199,13 +201,13 @@ async function listen(server: NetServer, host: string, port: number): Promise<st
 }
 
 /** Closes the port after accepting the connections that the system has already opened, which closing would reset. */
-async function stopListening(server: NetServer): Promise<void> {
+async function stopListening(server: NetServer, end = Infinity): Promise<void> {
   let quietTurns = 0;
   const onConnection = (): void => {
     quietTurns = 0;
   };
   server.on('connection', onConnection);
-  const latest = performance.now() + ACCEPT_WITHIN;
+  const latest = Math.min(end, performance.now() + ACCEPT_WITHIN);
   for (; quietTurns < QUIET_TURNS && performance.now() < latest; quietTurns += 1) await nextLoopTurn();
   server.off('connection', onConnection);
   // http's own close would destroy idle connections at once, including those on which a request is arriving

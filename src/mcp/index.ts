@@ -16,6 +16,7 @@ import {
   agreedVersion,
   CODES,
   type Id,
+  idOf,
   type Message,
   ProtocolError,
   readMessage,
@@ -72,8 +73,9 @@ export function createMcpApi({
     let id: Id | undefined;
     let revision: string = STATELESS;
     try {
-      const message = readMessage(await readMessageBody(exchange));
-      ({ id } = message);
+      const body = await readMessageBody(exchange);
+      id = idOf(body);
+      const message = readMessage(body);
       revision = versionOf(message, request.headers);
       if (id === undefined) {
         exchange.response.statusCode = 202;

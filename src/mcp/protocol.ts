@@ -32,7 +32,7 @@ export class ProtocolError extends Error {
   constructor(
     readonly code: number,
     message: string,
-    /** HTTP status; clients of 2025 get 200, since they ignore the body of any other. */
+    /** HTTP status. Clients of 2025 get 200 once their version is known, since they ignore the body of any other. */
     readonly status = 400,
     readonly data?: object,
   ) {
@@ -50,6 +50,12 @@ export interface Message {
   readonly params: Params;
 }
 
+/** The id of a request, also of one with other faults, so that its client can tell which request failed. */
+export function idOf(body: unknown): Id | undefined {
+  const id = isObject(body) ? body.id : undefined;
+  return typeof id === 'string' || Number.isSafeInteger(id) ? (id as Id) : undefined;
+}
+
 /** @throws ProtocolError unless a body is a request or a notification */
 export function readMessage(body: unknown): Message {
   if (Array.isArray(body)) throw new ProtocolError(CODES.request, 'Send one message in each request, not a list.');
@@ -59,12 +65,13 @@ export function readMessage(body: unknown): Message {
       'Send a JSON-RPC 2.0 request: {"jsonrpc":"2.0","id":1,"method":"tools/list"}.',
     );
   }
-  const { id, method, params = {} } = body;
-  if (id !== undefined && typeof id !== 'string' && !Number.isSafeInteger(id)) {
+  const { method, params = {} } = body;
+  const id = idOf(body);
+  if (id === undefined && body.id !== undefined) {
     throw new ProtocolError(CODES.request, 'id must be a string or an integer.');
   }
   if (!isObject(params)) throw new ProtocolError(CODES.params, 'params must be an object.');
-  return { id: id as Id | undefined, method, params };
+  return { id, method, params };
 }
 
 const META = 'io.modelcontextprotocol/';

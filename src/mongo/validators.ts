@@ -39,10 +39,16 @@ export async function createChecked(database: mongo.Db, definition: Collection, 
 
 /** Replaces the validator of a collection that exists. */
 export async function setValidator(database: mongo.Db, definition: Collection, validation: Validation): Promise<void> {
-  const none = { validator: {}, validationLevel: 'off', validationAction: 'error' };
-  const options = optionsOf(definition, validation) ?? none;
+  await modify(database, definition, definedOptions(definition, validation));
+}
+
+function definedOptions(definition: Collection, validation: Validation): object {
+  return optionsOf(definition, validation) ?? { validator: {}, validationLevel: 'off', validationAction: 'error' };
+}
+
+async function modify(database: mongo.Db, { name }: Collection, options: object): Promise<void> {
   // a command that the driver does not know inherits no write concern
-  await database.command({ collMod: definition.name, ...options, writeConcern: { w: 'majority', j: true } });
+  await database.command({ collMod: name, ...options, writeConcern: { w: 'majority', j: true } });
 }
 
 /** The options of the collections that exist, by name; one command. */
@@ -77,12 +83,13 @@ function hasSameTitle(
 
 /** How many schemas a validator allows at a time: those of two versions that gateways have, and of one that they had. */
 const MOST_SCHEMAS = 3;
-/** How long to wait for transactions that use the collection, in milliseconds: other commands wait behind this one. */
+/** How long a write waits for transactions that use the collection, in milliseconds: other commands wait behind this one. */
 const WITHIN = 5000;
 
 /**
- * Has the validator of a collection, if it is of another version, allow what this one writes too. It allows no less than before, so that gateways
- * of several versions can take turns at that; `doctor --fix` ends it. Resolves with whether the validator is another now.
+ * Has the validator of a collection, if it is of another version, allow what this one writes too. It allows no less than before, but for the
+ * oldest schema beyond {@link MOST_SCHEMAS} and unless two versions widen it at once, so that gateways of several versions can take turns at that;
+ * `doctor --fix` ends it. Resolves with whether the validator is another now.
  */
 export async function widenValidator(
   database: mongo.Db,
@@ -91,19 +98,15 @@ export async function widenValidator(
   validation: Validation,
 ): Promise<boolean> {
   if (validatorState(definition, options, validation) !== 'outdated') return false;
+  let widened = definedOptions(definition, validation);
   if (validation === 'error') {
     const { $jsonSchema: before } = options.validator ?? {};
     const { title }: { readonly title?: unknown } = definition.schema ?? {};
     const schemas: unknown[] = Array.isArray(before?.anyOf) ? before.anyOf : [before];
     if (schemas.some((schema) => isDeepStrictEqual(schema, definition.schema))) return false;
     const anyOf = [definition.schema, ...schemas].slice(0, MOST_SCHEMAS);
-    const validator = { $jsonSchema: { title, anyOf } };
-    await database.command({
-      collMod: definition.name,
-      validator,
-      writeConcern: { w: 'majority', j: true },
-      maxTimeMS: WITHIN,
-    });
-  } else await setValidator(database, definition, validation);
+    widened = { validator: { $jsonSchema: { title, anyOf } } };
+  }
+  await modify(database, definition, { ...widened, maxTimeMS: WITHIN });
   return true;
 }

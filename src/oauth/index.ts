@@ -34,14 +34,14 @@ interface OAuthOptions {
   readonly config: Pick<Config, 'BRAND_NAME' | 'PUBLIC_URL' | 'RATE_LIMIT_PER_MINUTE'>;
   readonly control: Pick<Control, 'apps'>;
   readonly addressOf: OAuthAddress;
-  /** Limits, per address, what those without a key send. */
-  readonly failures: RateLimiter;
+  /** Gives each address RATE_LIMIT_PER_MINUTE points a minute. */
+  readonly limiter: RateLimiter;
   /** Admits a request that needs the database. @throws AppError unavailable */
   readonly admit: () => void;
 }
 
 /** Returns a function that answers the calls of apps, and requests for metadata. */
-export function createOAuthApi({ config, control, addressOf, failures, admit }: OAuthOptions) {
+export function createOAuthApi({ config, control, addressOf, limiter, admit }: OAuthOptions) {
   const requestTokens = createTokenRequests(control);
   const registrationCost = Math.ceil(config.RATE_LIMIT_PER_MINUTE / REGISTRATIONS);
 
@@ -51,7 +51,7 @@ export function createOAuthApi({ config, control, addressOf, failures, admit }: 
 
   async function register(exchange: Exchange): Promise<void> {
     const id = `register ${addressBucket(exchange.address)}`;
-    await spend(failures, id, registrationCost, 'Too many registrations from this address');
+    await spend(limiter, id, registrationCost, 'Too many registrations from this address');
     checkBodyHeaders(exchange.request, REGISTRATION_LIMIT);
     const read = readRegistration(await readJson(exchange, REGISTRATION_LIMIT), config.BRAND_NAME);
     if ('error' in read) {
@@ -66,7 +66,7 @@ export function createOAuthApi({ config, control, addressOf, failures, admit }: 
   async function formOf(exchange: Exchange, address: string): Promise<Readonly<Record<string, string>> | undefined> {
     const { request } = exchange;
     await spend(
-      failures,
+      limiter,
       `oauth ${addressBucket(exchange.address)}`,
       1,
       'Too many requests for tokens from this address',
@@ -90,7 +90,8 @@ export function createOAuthApi({ config, control, addressOf, failures, admit }: 
   }
 
   function refuse(exchange: Exchange, status: number, body: object): void {
-    exchange.log.code = 'invalid_request';
+    // the log has the gateway's codes, not OAuth's
+    exchange.log.code = status === 401 ? 'unauthenticated' : 'invalid_request';
     reply(exchange, status, body);
   }
 
@@ -109,9 +110,14 @@ export function createOAuthApi({ config, control, addressOf, failures, admit }: 
     const form = await formOf(exchange, address);
     if (!form) return;
     const { token: text = '', ...rest } = form;
+    if (text === '') {
+      refuse(exchange, 400, { error: 'invalid_request', error_description: 'Missing parameter: `token`' });
+      return;
+    }
     admit();
     const client = await control.apps.clients.authenticate(...credentialsOf(exchange, rest));
     if (!client) {
+      exchange.response.setHeader('WWW-Authenticate', 'Basic realm="Service"');
       refuse(exchange, 401, { error: 'invalid_client', error_description: 'the client is unknown' });
       return;
     }

@@ -29,8 +29,11 @@ const TAG_LENGTH = 27;
 
 /** A strong entity tag, which depends on the whole body (RFC 9110, section 8.8.3). */
 export function entityTag(body: string | Buffer): string {
-  return `"${hash('sha256', body, 'base64url').slice(0, TAG_LENGTH)}"`;
+  return digestTag(hash('sha256', body, 'base64url'));
 }
+
+/** The entity tag of a body by its SHA-256, in base64url. */
+export const digestTag = (sha256: string): string => `"${sha256.slice(0, TAG_LENGTH)}"`;
 
 /** Empty metadata and attachments in the JSON of an object. */
 const EMPTY = [`,"${METADATA}":{}`, `,"${ATTACHMENTS}":[]`];
@@ -124,8 +127,8 @@ export interface Conditions {
 }
 
 /**
- * Throws if an object that exists is not in a version that the request is for. Calls `tag` only if a condition names one; it returns undefined if
- * the answer has no tag.
+ * Throws if an object that exists is not in a version that the request is for. `tag` returns undefined if the answer has no tag; it is not called
+ * without a condition, or for `If-Match: *` alone.
  */
 export type RequireVersion = (tag: () => string | undefined) => void;
 

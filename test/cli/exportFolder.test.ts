@@ -1,4 +1,4 @@
-import { chmod, mkdir, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { commandLine, makeOrganisation, newFolder } from './commandLine';
@@ -40,7 +40,7 @@ test('an export is readable by its owner only, also if it overwrites files that 
   expect([await modeOf(folder), ...new Set(modes)]).toEqual([0o700, 0o600]);
 });
 
-test('export overwrites files only with --force', async () => {
+test('export overwrites files only with --force, which also removes keys and webhooks of an earlier export', async () => {
   const folder = await newFolder();
   await writeFile(join(folder, 'orders.ndjson'), 'mine');
   expect(await cli.failed(1, 'export', '--org', org, folder)).toContain('already has orders.ndjson');
@@ -48,4 +48,15 @@ test('export overwrites files only with --force', async () => {
   expect(await readFile(join(folder, 'orders.ndjson'), 'utf8')).toBe('mine');
   expect(await cli.run('export', '--org', org, folder, '--force')).toMatchObject({ code: 0 });
   expect(await readFile(join(folder, 'orders.ndjson'), 'utf8')).not.toBe('mine');
+  const secrets = ['keys.ndjson', 'webhooks.ndjson'];
+  const other = await newFolder();
+  for (const file of secrets) {
+    await writeFile(join(other, file), 'mine');
+    expect(await cli.failed(1, 'export', '--org', org, other)).toContain(`already has ${file}`);
+    await rm(join(other, file));
+  }
+  await cli.json('export', '--org', org, other, '--keys', '--webhooks');
+  expect(await readdir(other)).toEqual(expect.arrayContaining(secrets));
+  await cli.json('export', '--org', org, other, '--force');
+  expect((await readdir(other)).filter((file) => secrets.includes(file))).toEqual([]);
 });

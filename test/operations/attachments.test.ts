@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
+import { openDatabaseProxy } from '../../faults/databaseProxy';
 import { eraseCustomer } from '../../src/resources/eraseCustomer';
 import { emptySandbox } from '../../src/resources/sandbox';
 import { fileChunks, files } from '../../src/tenant/files';
 import { idempotencyRecords } from '../../src/tenant/idempotency';
 import { operator, TOKENS } from '../admin/operator/operator';
 import { AS_PDF, attaching, named, PDF } from '../support/attachments';
-import type { Json } from '../support/client';
-import { callerOf, makeOrganisation } from '../support/factories';
-import { late, served } from '../support/gateway';
+import { client, type Json } from '../support/client';
+import { callerOf, makeKey, makeOrganisation } from '../support/factories';
+import { late, served, startGateway } from '../support/gateway';
 
 /* The files of attachments go with what they belong to (docs/decisions/attachments.md). */
 
@@ -74,4 +75,21 @@ test("the operator's put and patch keep attachments, its delete deletes their fi
   await emptySandbox(sandbox, { by: 'operator' });
   const left = [sandbox.collection(files), sandbox.collection(fileChunks)].map((rows) => rows.countDocuments());
   expect(await Promise.all(left)).toEqual([0, 0]);
+});
+
+test('a download whose attachment is deleted after its object was read is 404, and not logged', async () => {
+  const path = await newObject('products');
+  const { body } = await attach(path);
+  const at = `${path}/attachments/${String(body.id)}`;
+  await using proxy = await openDatabaseProxy(process.env.TEST_MONGODB_URI!, {
+    onReply: async (reply, command) => {
+      if (command?.find === 'products') await caller.send('DELETE', at);
+      return reply;
+    },
+  });
+  await using other = await startGateway({ MONGODB_URI: proxy.uri });
+  const { key } = await makeKey(gateway, organisation);
+  expect(await client(other, key).get(at)).toMatchObject({ status: 404, body: { code: 'not_found' } });
+  expect(await stored(path)).toEqual([0, 0]);
+  expect(other.logs.filter(({ msg }) => msg === 'request failed')).toEqual([]);
 });

@@ -105,6 +105,12 @@ describe('an app', () => {
     expect(wrong.headers.get('www-authenticate')).toContain('Basic');
     const { status, body } = await post(gateway, 'token', form, basic(app.client_secret));
     expect({ status, hasToken: 'access_token' in body }).toEqual({ status: 200, hasToken: true });
+    const stranger = await post(gateway, 'revoke', { token: body.access_token }, basic('wrong'));
+    expect(stranger).toMatchObject({ status: 401, body: { error: 'invalid_client' } });
+    expect(stranger.headers.get('www-authenticate')).toBe(wrong.headers.get('www-authenticate'));
+    const nothing = await post(gateway, 'revoke', { token: '' }, basic(app.client_secret));
+    expect(nothing).toMatchObject({ status: 400, body: { error: 'invalid_request' } });
+    expect(await statusWith(gateway, body.access_token)).toBe(200);
   });
 
   test('renews its access: the access token before ends, and the same answer is given again for a minute', async () => {

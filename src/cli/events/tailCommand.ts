@@ -12,7 +12,7 @@ import {
   startOf,
   type WantedEvents,
 } from '../../events/page';
-import { readTail } from '../../events/tail/lease';
+import { readTailWithTime } from '../../events/tail/lease';
 import { published } from '../../schema/model';
 import { messageOf, untilStopped, usageFailure } from '../ending';
 import type { OrgOption } from '../help';
@@ -93,12 +93,12 @@ function createSource({ databases }: Store) {
   let problem: string | undefined;
   const source: Recording = {
     async recordedUntil() {
-      const row = await readTail(databases);
+      const { row, time } = await readTailWithTime(databases);
       if (!row) problem = 'no gateway has recorded events yet; start one with scopegate serve';
       else if (row.fault !== undefined) problem = `events are not recorded: ${row.fault}`;
       else if (row.until.getTime() < databases.now())
         problem = 'no gateway is recording events; start one with scopegate serve';
-      return row?.at;
+      return { until: row?.at, time };
     },
   };
   return { ...source, problem: () => problem };

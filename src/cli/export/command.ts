@@ -54,7 +54,7 @@ interface Export {
   readonly organisation: OrganisationForOperators;
   readonly data: OrganisationData;
   readonly folder: string;
-  /** Whether existing files may be overwritten. */
+  /** Whether existing files of an export may be overwritten, and removed if this one lacks them. */
   readonly force: boolean;
   /** Undefined to leave them out. */
   readonly keys?: Keys | undefined;
@@ -72,32 +72,32 @@ const webhooksOf = async ({ control, databases }: Store, org: string): Promise<W
   master: await unnamedMaster(databases),
 });
 
-/** The names of all files of an export. */
-const namesOf = ({ keys, webhooks }: Pick<Export, 'keys' | 'webhooks'>): string[] => [
-  // first, so that no record is in place before its files
+/** All files that an export may have, in the order in which they are put in place. */
+const FILES: readonly string[] = [
+  // first, so that an erasure that was killed knows its export again
+  ORGANISATION_FILE,
+  KEYS_FILE,
+  WEBHOOKS_FILE,
+  // before the records, so that none is in place before its files
   ATTACHMENTS_FOLDER,
   ...recordKinds.map(fileName),
-  ...(keys ? [KEYS_FILE] : []),
-  ...(webhooks ? [WEBHOOKS_FILE] : []),
-  ORGANISATION_FILE,
 ];
 
-type Target = Pick<Export, 'folder' | 'force' | 'keys' | 'webhooks'> & Partial<Pick<Export, 'signal'>>;
+type Target = Pick<Export, 'folder' | 'force'> & Partial<Pick<Export, 'signal'>>;
 
 /**
  * Creates the folder of an export and a draft in it.
  * @throws CommandFailure if files cannot be written to it, or if some of them exist and `force` is not set.
  */
-async function openDraft({ folder, force, signal, ...parts }: Target): Promise<Draft> {
+async function openDraft({ folder, force, signal }: Target): Promise<Draft> {
   const draft = await createDraft(folder, signal).catch((error: unknown) => {
     throw new CommandFailure(`cannot write to ${folder} (${(error as Error).message}); give another folder`);
   });
-  const names = namesOf(parts);
-  const existing = force ? [] : (await readdir(folder)).filter((file) => names.includes(file));
+  const existing = force ? [] : (await readdir(folder)).filter((file) => FILES.includes(file));
   if (existing.length === 0) return draft;
   await draft.remove();
   throw new CommandFailure(
-    `${folder} already has ${existing.join(', ')}; use another folder, or add --force to overwrite them`,
+    `${folder} already has ${existing.join(', ')}; use another folder, or remove them, as export does with --force`,
   );
 }
 
@@ -129,7 +129,7 @@ export async function exportFolder(options: Export): Promise<Record<string, numb
     if (keys) counts.keys = (await write(KEYS_FILE, keyLines(keys))) - 1;
     if (webhooks) counts.webhooks = await write(WEBHOOKS_FILE, webhookLines(webhooks));
     await writeFile(draft.path(ORGANISATION_FILE), organisationText(organisation), { mode: OWNER_ONLY.file });
-    await draft.complete(namesOf(options));
+    await draft.complete(FILES);
     return counts;
   } catch (error) {
     throw signal.aborted ? interrupted('nothing was written') : error;

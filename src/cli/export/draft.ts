@@ -25,7 +25,7 @@ const NAME = /^\.export\.(\d+)\.(.+)\.[0-9a-f]{16}\.part$/;
 export interface Draft {
   /** The path of a file that is not complete. */
   readonly path: (file: string) => string;
-  /** Moves complete files to the target, one after another. */
+  /** Moves complete files to the target, one after another; those that were not written are removed there. */
   readonly complete: (files: readonly string[]) => Promise<void>;
   /** Removes what was not moved. */
   readonly remove: () => Promise<void>;
@@ -60,9 +60,10 @@ export async function createDraft(target: string, signal?: AbortSignal): Promise
       signal?.removeEventListener('abort', removeNow);
       signal?.throwIfAborted();
       for (const file of files) {
-        // a folder takes the place of another only if that is gone, and an export without attachments has none
-        if (file === ATTACHMENTS_FOLDER) await rm(join(target, file), { recursive: true, force: true });
-        if (file !== ATTACHMENTS_FOLDER || existsSync(path(file))) await rename(path(file), join(target, file));
+        const isWritten = existsSync(path(file));
+        // a folder takes the place of another only if that is gone
+        if (!isWritten || file === ATTACHMENTS_FOLDER) await rm(join(target, file), { recursive: true, force: true });
+        if (isWritten) await rename(path(file), join(target, file));
       }
     },
     async remove() {

@@ -16,7 +16,7 @@ const STEPS = {
 
 /** What an interrupted move leaves, by the step that it was at. */
 const LEFT = {
-  waiting: 'the organisation stays where it was',
+  waiting: 'the organisation stays where it was, unless a run that was killed had begun to move it',
   moving: 'MongoDB goes on with a move that it has begun, and a gateway ends it',
 };
 

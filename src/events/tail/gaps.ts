@@ -8,7 +8,10 @@ import type { EventRow } from '../collection';
 
 /** Maximum objects of a type that get an event after a gap; more may have changed, as the gap event says. */
 const MAX_AFTER_GAP = 10_000;
-/** How long before its commit a write may be dated, in milliseconds. */
+/**
+ * How long before its commit a write of a gateway may be dated, in milliseconds: longer than one can be in progress (tenant/openWrites.ts). Rows
+ * that others date are missed if they say earlier: those of an import with `--stamp file`, and of programs that keep `updated_at` themselves.
+ */
 const DATED_BEFORE = 2 * MINUTE;
 
 /** An `.updated` event for each object of a collection changed since a time. */

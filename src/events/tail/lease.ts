@@ -57,7 +57,17 @@ export async function readTail({ streams, control }: Pick<Databases, 'streams' |
   return readRow(tailRows(await streams(), control.name));
 }
 
-const readRow = (rows: mongo.Collection<TailRow>): Promise<TailRow | null> => rows.findOne(TAIL, SETTLED_READ);
+/** The row, and a time of the database after everything that it says is stored; undefined if the server does not say. */
+export async function readTailWithTime({ streams, control }: Pick<Databases, 'streams' | 'control'>) {
+  const client = await streams();
+  return client.withSession(async (session) => {
+    const row = await readRow(tailRows(client, control.name), { session });
+    return { row, time: session.operationTime };
+  });
+}
+
+const readRow = (rows: mongo.Collection<TailRow>, more: mongo.FindOptions = {}): Promise<TailRow | null> =>
+  rows.findOne(TAIL, { ...SETTLED_READ, ...more });
 
 /** Whether nobody records: a gateway that starts, stops or is slow leaves the lease free for seconds. `now` is the database's time. */
 export function isRecordingOff({ fault, until, at }: TailRow, now: number): boolean {

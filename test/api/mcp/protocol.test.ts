@@ -177,15 +177,18 @@ describe('an invalid message', () => {
     ['an empty body', '', -32700],
     ['a duplicate member', '{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}', -32700],
     ['a batch', [request('ping')], -32600],
-    ['another version of JSON-RPC', { jsonrpc: '1.0', id: 1, method: 'ping' }, -32600],
+    ['another version of JSON-RPC', { jsonrpc: '1.0', method: 'ping' }, -32600],
     ['no method', { jsonrpc: '2.0', id: 1 }, -32600],
     ['a response', { jsonrpc: '2.0', id: 1, result: {} }, -32600],
     ['an id that is an object', { jsonrpc: '2.0', id: {}, method: 'ping' }, -32600],
     ['an id that is null', { jsonrpc: '2.0', id: null, method: 'ping' }, -32600],
     ['params that are a list', { jsonrpc: '2.0', id: 1, method: 'ping', params: [] }, -32602],
     ['null', 'null', -32600],
-  ])('is rejected: %s', async (_title, body, code) => {
-    expect(await post(body)).toMatchObject({ status: 400, body: { jsonrpc: '2.0', error: { code } } });
+  ])('is rejected, with its id if it has a valid one: %s', async (_title, sent, code) => {
+    const { status, body } = await post(sent);
+    const idMember = JSON.stringify(sent).startsWith('{"jsonrpc":"2.0","id":1') && { id: 1 };
+    expect({ status, body }).toMatchObject({ status: 400, body: { jsonrpc: '2.0', ...idMember, error: { code } } });
+    if (!idMember) expect(body).not.toHaveProperty('id');
   });
 
   test('is rejected before it is read if it is not JSON or too large', async () => {

@@ -30,6 +30,12 @@ const bytesAt = async (path: string, headers: Record<string, string> = {}): Prom
 const shown = async (path: string): Promise<Json> => (await caller.get(path)).body.attachments;
 const left = ({ headers }: { headers: Headers | RawAnswer['headers'] }): number =>
   Number(headers instanceof Headers ? headers.get('x-ratelimit-remaining') : headers['x-ratelimit-remaining']);
+/** The headers that a download has and its errors have not, or otherwise. */
+const ofFile = ({ headers }: RawAnswer): object => {
+  const names = ['etag', 'cache-control', 'content-disposition', 'content-security-policy', 'accept-ranges'];
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => names.includes(name)));
+};
+const ERROR_HEADERS = { 'cache-control': 'no-store' };
 
 test('requests and products have them, and no other type', () => {
   expect(published.attachables.map(({ stored: { type } }) => type).sort()).toEqual(['Product', 'Request']);
@@ -149,6 +155,7 @@ test('a part is asked for by a range, and a download that broke off goes on wher
   }
   const beyond = await get(at, { range: `bytes=${String(size)}-` });
   expect([beyond.status, beyond.headers['content-range']]).toEqual([416, `bytes */${String(size)}`]);
+  expect(ofFile(beyond)).toEqual(ERROR_HEADERS);
   expect(JSON.parse(beyond.text)).toMatchObject({ code: 'range_not_satisfiable' });
   const resumed = await Promise.all([
     bytesAt(at, { range: 'bytes=0-299999' }),
@@ -276,7 +283,8 @@ test('an entry with the id of another object’s file leads to nothing: its byte
     .database.collection('products')
     .updateOne({ _id: path.split('/')[2] } as never, { $set: { 'attachments.0.id': body.id } });
   const at = `${path}/attachments/${String(body.id)}`;
-  expect((await get(at)).status).toBe(500);
+  const missing = await get(at);
+  expect([missing.status, ofFile(missing)]).toEqual([500, ERROR_HEADERS]);
   expect((await caller.send('DELETE', at)).status).toBe(200);
   expect(await stored(other)).toEqual([1, 3]);
   expect((await bytesAt(`${other}/attachments/${String(body.id)}`)).equals(PDF)).toBe(true);

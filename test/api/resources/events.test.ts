@@ -9,6 +9,7 @@ import { tailRows } from '../../../src/events/tail/lease';
 import { eventually } from '../http/eventually';
 import { type Client, client, type Json } from '../../support/client';
 import { eventRow, eventScene, type EventScene, SECOND } from '../../support/fixtures/events';
+import { commandsOf, startWatchedGateway } from '../../support/commands';
 import { callerOf, makeKey, makeOrganisation } from '../../support/factories';
 import { driver, metric, served, startGateway } from '../../support/gateway';
 import { argumentsOf, FACES, type Face, operations, REST } from '../../support/operations';
@@ -166,6 +167,17 @@ test('a cursor in use does not expire: once the recording has got that far, an e
   await eventually(async () => (await caller.get('/events')).status === 503);
   expect((await caller.get('/events')).body).toMatchObject({ code: 'unavailable' });
   await bare.db(own.databases.control.name).dropDatabase();
+});
+
+test('a page is read of a server that has everything that was stored when the row of the tail was read', async () => {
+  await using own = await startWatchedGateway();
+  const { caller, rows, organisation } = await eventScene(own, bare);
+  await rows.insertOne(eventRow(1));
+  const { operationTime: before } = await bare.db('admin').command({ hello: 1 });
+  const sent = await commandsOf(own, organisation, () => ask(caller, REST));
+  const reads = sent.filter(({ command }) => command.find === 'events').map(({ command }): Json => command.readConcern);
+  expect(reads).toEqual([{ level: 'majority', afterClusterTime: expect.any(mongoose.mongo.Timestamp) as object }]);
+  expect(reads[0].afterClusterTime.greaterThanOrEqual(before)).toBe(true);
 });
 
 test('a page scans a bounded number of events, however few of them the caller may see', async () => {

@@ -76,6 +76,16 @@ test('a validator that was widened allows what either version writes, nothing el
   expect(await checkOf(cli, 'validators')).toBeUndefined();
 });
 
+test.each(['error', 'warn', 'off'] as const)(
+  'with STORED_VALIDATION=%s a write waits at most 5 s to change a validator of another version',
+  async (validation) => {
+    const { data, validator } = await outdated();
+    const command = jest.spyOn(data.database, 'command');
+    expect(await widenValidator(data.database, products, await validator(), validation)).toBe(true);
+    expect(command).toHaveBeenCalledWith(expect.objectContaining({ collMod: 'products', maxTimeMS: 5000 }));
+  },
+);
+
 test('many writes at once change the validator once', async () => {
   const { data, create } = await outdated();
   const command = jest.spyOn(data.database, 'command');
