@@ -152,7 +152,7 @@ export function checkOperatorWebhook({ store, config }: DoctorContext): Promise<
       return { detail, fix: 'unset it here, and set it for a gateway without EVENTS=off' };
     }
     const behind = await behindOf(store.databases);
-    if (!behind) return { detail: 'nothing was sent yet; it gets what happens once a gateway runs' };
+    if (!behind) return { detail: 'no gateway has begun to send yet; it gets what happens from then on' };
     const { seconds, parked } = behind;
     const detail = `${String(Math.round(seconds))} s behind, ${counted(parked, 'event')} parked`;
     if (seconds <= LATE) return { detail };
