@@ -33,6 +33,13 @@ const CASES: readonly Case[] = [
     /(products\(q[^]*?category: String @constraint\(max_length: 100\) @filter)/,
     '$1(by: METADATA)',
   ],
+  [
+    'Query.customers(metadata:) takes texts without a colon: add @constraint(pattern:)',
+    /(metadata: \[String!\]\s+@constraint\([^)]*?), pattern: "[^"]*"/,
+    '$1',
+  ],
+  ['enum Scope has ADMIN: name what it is for and what it allows, such as ADMIN_READ', 'extend enum Scope { ADMIN }'],
+  ['QuoteItem is what the rows in lists of Quote are called in OpenAPI', 'type QuoteItem { position: Int }'],
   ['enum FilterBy has AFTER, which src/schema/sdl.ts lacks', 'extend enum FilterBy { AFTER }'],
   ['Query.keys is for users but has @rest', /(keys\([^]*?\): ApiKeyPage)/, '$1 @rest(path: "/keys")'],
   ['RequestContactInput.role is no member of RequestContact', /(input RequestContactInput \{)/, '$1 role: String'],
