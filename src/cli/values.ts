@@ -27,7 +27,7 @@ export function keyId(text: string): string {
 /** A name: one line, 1 to 200 characters. */
 export function name(text: string): string {
   const trimmed = text.trim();
-  if ([...trimmed].length > NAME_LENGTH || nameFault(trimmed) !== undefined) {
+  if (Array.from(trimmed).length > NAME_LENGTH || nameFault(trimmed) !== undefined) {
     throw new InvalidArgumentError(
       `Expected one line of 1 to ${String(NAME_LENGTH)} characters, none of them invisible, without an API key.`,
     );

@@ -122,7 +122,7 @@ function itemTypeErrors(sdl: Sdl): SchemaError[] {
     sdl.fields.flatMap(({ type, field }) => (omittedFrom(field) === 'LISTS' ? [[itemName(type), type] as const] : [])),
   );
   return sdl.document.definitions.flatMap((node) => {
-    const name = 'name' in node ? node.name?.value : undefined;
+    const name = 'name' in node ? node.name.value : undefined;
     const whole = name === undefined ? undefined : itemNames.get(name);
     return errorsAt(
       node,
