@@ -13,7 +13,6 @@ import { validateSDL } from 'graphql/validation/validate';
 import { NEEDED_ROLES } from '../../auth/roles';
 import { canBeErased, takesFreeText, typesOfCustomer } from '../personal';
 import type { SchemaModel } from '../model';
-import { itemName, omittedFrom } from '../restDocument';
 import { scalars } from '../scalars';
 import {
   directiveOf,
@@ -34,6 +33,7 @@ import { type Checked, errorsAt, errorsOf, type IsResolved, linesOf, nodeOf, typ
 import { indexErrors } from './indexes';
 import { lengthErrors } from './lengths';
 import { listErrors } from './lists';
+import { nameErrors } from './names';
 import { writeErrors } from './writes';
 
 /*
@@ -84,9 +84,8 @@ export function modelErrors(checked: Checked): SchemaError[] {
     ...amountErrors(document),
     ...relationErrors(sdl),
     ...routeErrors(sdl),
-    ...scopeNameErrors(sdl),
+    ...nameErrors(sdl),
     ...scopeErrors(sdl),
-    ...itemTypeErrors(sdl),
     ...callerErrors(sdl),
     ...personalErrors(sdl),
     ...restrictedErrors(sdl),
@@ -103,33 +102,6 @@ function scalarErrors({ definitions }: DocumentNode): SchemaError[] {
       ? errorsAt(node, `nothing checks the scalar ${node.name.value}: add it to src/schema/scalars.ts, or remove it`)
       : [],
   );
-}
-
-/** Finds scopes whose names have no two parts, and so no form in keys. */
-function scopeNameErrors(sdl: Sdl): SchemaError[] {
-  return sdl.enumValuesOf('Scope').flatMap((node) => {
-    const { value } = node.name;
-    return errorsAt(
-      node,
-      !/._./.test(value) && `enum Scope has ${value}: name what it is for and what it allows, such as ${value}_READ`,
-    );
-  });
-}
-
-/** Finds types whose names the OpenAPI document needs for rows of lists (openapi/include.ts). */
-function itemTypeErrors(sdl: Sdl): SchemaError[] {
-  const itemNames = new Map(
-    sdl.fields.flatMap(({ type, field }) => (omittedFrom(field) === 'LISTS' ? [[itemName(type), type] as const] : [])),
-  );
-  return sdl.document.definitions.flatMap((node) => {
-    const name = 'name' in node ? node.name.value : undefined;
-    const whole = name === undefined ? undefined : itemNames.get(name);
-    return errorsAt(
-      node,
-      whole !== undefined &&
-        `${String(name)} is what the rows in lists of ${whole} are called in OpenAPI: use another name`,
-    );
-  });
 }
 
 /** Enums that the code must know in full: permissions to check, and comparisons to make. */
