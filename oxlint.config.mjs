@@ -36,7 +36,7 @@ const ARROWS = {
   mcp: ['admission', 'http', 'mongo', 'operations', 'schema'],
   pages: ['http', 'schema'],
   openapi: ['attachments', 'auth', 'http', 'pages', 'resources', 'rest', 'schema', 'sdl', 'writes'],
-  reference: ['openapi', 'pages'],
+  reference: ['openapi', 'pages', 'schema'],
   guides: ['openapi', 'pages', 'reference'],
   operator: [
     ...['admin', 'admission', 'auth', 'config', 'events', 'http', 'mongo', 'operations', 'organisations'],

@@ -206,7 +206,7 @@ export interface ApiKey {
   readonly app?: ConnectedApp;
 }
 
-/** Whether a text has the configured prefix that a key was made with. */
+/** Whether a text begins as a key is shown: with the configured prefix that it was made with, and the first characters of its id. */
 export const beginsLike = ({ prefix: displayPrefix }: Pick<ApiKey, 'prefix'>, text: string): boolean =>
   text.startsWith(displayPrefix);
 
@@ -231,8 +231,8 @@ export function textState(key: Pick<ApiKey, 'revoked_at' | 'expires_at' | 'app'>
 }
 
 /**
- * Control characters, and invisible or bidirectional ones that would let a name pose as another; not the zero-width joiners and variation
- * selectors that scripts and emoji need.
+ * Control characters, and invisible or bidirectional ones that would let a name pose as another; not the zero-width joiners and the first 16
+ * variation selectors, which scripts and emoji need. The others, and tags, could carry whole texts that nobody sees.
  */
 const UNSAFE =
   /(?![\u034f\u200c\u200d\ufe00-\ufe0f])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/u;

@@ -4,7 +4,7 @@ import type { Recognise } from './authenticate';
 
 /** Lookups per second and process; limited, since they cost the caller no points. */
 const MAX_PER_SECOND = 20;
-/** In milliseconds; shorter than the wait after which requests are refused while the database does not respond. */
+/** In milliseconds; shorter than the 2.6 s after which requests are refused while the database does not respond (admission/requestTracker.ts). */
 const TIMEOUT = 1500;
 
 export type BestEffortRecognise = ReturnType<typeof bestEffort>;

@@ -4,7 +4,7 @@ import { loadDocument } from '../sdl/files';
 /** What a key may do, in its form in keys and errors: `products:read`. */
 export type Scope = `${string}:${string}`;
 
-/** A value of the SDL's enum `Scope` in that form: PRODUCTS_READ is products:read. */
+/** A value of the SDL's enum `Scope` in that form: PRODUCTS_READ is products:read. A start refuses values without an underscore. */
 export function scopeOf(name: string): Scope {
   return name.toLowerCase().replace(/_(?=[^_]*$)/, ':') as Scope;
 }

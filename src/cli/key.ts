@@ -35,7 +35,7 @@ export function addKey(program: ExplainedCommand): void {
     .option('--allow <ranges>', 'comma-separated CIDR ranges it may be used from (default: anywhere)', ranges)
     .option(
       '--customer-ids <ids>',
-      'comma-separated ids, or ref: and external_ref, of up to 100 customers, whose quotes, orders and requests alone it has; they cannot be changed (default: all)',
+      'comma-separated ids, or ref: and an external_ref without commas, of up to 100 customers, whose quotes, orders and requests alone it has; they cannot be changed (default: all)',
       customerIds,
     )
     .addOption(mcpOption().default(DEFAULT_MCP))

@@ -1,3 +1,4 @@
+import { existsSync, realpathSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { CommanderError } from 'commander';
 import { ownPath } from '../sdl/folder';
@@ -39,6 +40,15 @@ function framesOf(error: unknown): string {
 function isFromFolder(error: unknown): boolean {
   const folder = ownPath();
   if (folder === undefined) return false;
+  // a rule may throw anything, and of the rest the linter requires errors
+  if (!(error instanceof Error) || isRejection(error)) return true;
+  // Node names the files of modules by their real paths
+  const folders = existsSync(folder) ? [folder, realpathSync(folder)] : [folder];
   const frames = framesOf(error);
-  return [folder, pathToFileURL(folder).href].some((path) => frames.includes(`${path}/`));
+  return folders.flatMap((path) => [path, pathToFileURL(path).href]).some((path) => frames.includes(`${path}/`));
+}
+
+/** Whether an error is that which Node makes of an unhandled rejection with something else than an error. */
+function isRejection({ code }: NodeJS.ErrnoException): boolean {
+  return code === 'ERR_UNHANDLED_REJECTION';
 }

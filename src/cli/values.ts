@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import { parseRange, rangeFault } from '../auth/addresses';
 import { nameFault, parseKey, prefixOf } from '../auth/keys';
+import type * as Scopes from '../auth/scopes';
 import type { Scope } from '../auth/scopes';
 import { items } from '../config/lists';
 import { KEY_CUSTOMERS } from '../limits';
@@ -26,7 +27,7 @@ export function keyId(text: string): string {
 /** A name: one line, 1 to 200 characters. */
 export function name(text: string): string {
   const trimmed = text.trim();
-  if (trimmed.length > NAME_LENGTH || nameFault(trimmed) !== undefined) {
+  if (Array.from(trimmed).length > NAME_LENGTH || nameFault(trimmed) !== undefined) {
     throw new InvalidArgumentError(
       `Expected one line of 1 to ${String(NAME_LENGTH)} characters, none of them invisible, without an API key.`,
     );
@@ -53,29 +54,29 @@ export function port(text: string): number {
   return number;
 }
 
-let allScopes: readonly Scope[] = [];
+let scopesOfSchema: typeof Scopes | undefined;
 
-/** Reads the scopes of the schema for commands that take or list them; called before every command, and slow. */
+/** Loads what reads the scopes of the schema, for the command that takes and lists them, `key`; called before every command. */
 export async function loadScopes(_program: unknown, command: { name(): string }): Promise<void> {
-  if (command.name() === 'key') allScopes = (await import('../auth/scopes.js')).allScopes();
+  if (command.name() === 'key') scopesOfSchema = await import('../auth/scopes.js');
 }
 
 /** All scopes, once they are loaded. */
-export const scopeNames = (): readonly Scope[] => allScopes;
+export const scopeNames = (): readonly Scope[] => scopesOfSchema?.allScopes() ?? [];
 
-const isScope = (text: string): text is Scope => (allScopes as readonly string[]).includes(text);
+const isScope = (text: string): text is Scope => scopesOfSchema?.isScope(text) === true;
 
 /** Comma-separated scopes, or `all`. */
 export function scopes(text: string): Scope[] {
   const entries = items(text);
-  if (entries.length === 1 && entries[0] === 'all') return [...allScopes];
+  if (entries.length === 1 && entries[0] === 'all') return [...scopeNames()];
   const unknown = entries.filter((item) => !isScope(item));
   if (unknown.length > 0 || entries.length === 0) {
     const problem =
       unknown.length > 0
         ? `Unknown ${unknown.length === 1 ? 'scope' : 'scopes'}: ${unknown.join(', ')}.`
         : 'Expected at least one scope.';
-    throw new InvalidArgumentError(`${problem} Scopes are ${allScopes.join(', ')}, or all for every scope.`);
+    throw new InvalidArgumentError(`${problem} Scopes are ${scopeNames().join(', ')}, or all for every scope.`);
   }
   return [...new Set(entries.filter(isScope))];
 }

@@ -29,7 +29,7 @@ export function addWebhook(program: ExplainedCommand): void {
     .option('--types <list>', 'comma-separated types of events (default: all)', eventTypes)
     .option(
       '--customer-ids <list>',
-      'comma-separated ids, or ref: and external_ref, of the customers whose events alone it gets, for good, up to 100; it also gets those that belong to no customer, such as of products (default: of all customers)',
+      'comma-separated ids, or ref: and an external_ref without commas, of the customers whose events alone it gets, for good, up to 100; it also gets those that belong to no customer, such as of products (default: of all customers)',
       customerIds,
     )
     .json('{id, url, types, customer_ids, secret}')

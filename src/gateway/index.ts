@@ -7,6 +7,7 @@ import { type Exchange, noteUnavailable } from '../http/exchange';
 import { writeError } from '../http/problem';
 import { checkHead } from '../http/requestHead';
 import { createFailureLog, describeError } from '../log';
+import { organisationOf } from '../mongo/databaseNames';
 import { toAppError } from '../mongo/toAppError';
 import { entryOf, type PathEntry } from './paths';
 import { publishedSchemas } from './schemas';
@@ -97,7 +98,14 @@ export async function createGateway(options: GatewayOptions, host: GatewayHost) 
       );
     },
   });
-  databases.limitBytes((plan) => control.plans.of({ plan }).bytes);
+  databases.limitBytes({
+    mostOf: (plan) => control.plans.of({ plan }).bytes,
+    onFailure: (database, error) => {
+      logFailure('an organisation could not be measured; its last size counts', error, {
+        organisation_id: organisationOf(database),
+      });
+    },
+  });
   databases.yieldWhile((organisationId) => tracker.hasOthers(organisationId));
 
   /** Answers an exchange by running its work, or with an error if that fails. */

@@ -43,11 +43,12 @@ const ALL_WHOLE = 2 ** 52;
 
 /**
  * What to parse instead of a number that seems whole: the double next to its rounded value, on the side on which the number is; it differs in the
- * 16th digit and is not whole. Where all doubles are whole it is a string, which no check of a number accepts.
+ * 16th digit and is not whole. Where all doubles are whole it is a list in a list, which no type has: a text alone would be accepted
+ * where a text is wanted.
  */
 export function fractionOf(number: string): string {
   const value = Number(number);
-  if (Math.abs(value) >= ALL_WHOLE) return JSON.stringify(shorten(number));
+  if (Math.abs(value) >= ALL_WHOLE) return JSON.stringify([[shorten(number)]]);
   const bits = new BigInt64Array(new Float64Array([value]).buffer);
   const isBeyond = BigInt(partsOf(number).whole.replace(/^0+/, '')) >= Math.abs(value);
   bits[0] = (bits[0] ?? 0n) + (isBeyond ? 1n : -1n);

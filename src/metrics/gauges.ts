@@ -138,17 +138,17 @@ export function addGauges(registry: Registry, options: GaugeOptions): void {
     ],
     [
       'scopegate_organisation_bytes_max',
-      'Bytes of the largest organisation that wrote here, of those whose plan has a limit of bytes.',
+      'Bytes of the largest organisation that wrote here within a day, of those whose plan has a limit of bytes.',
       () => quotas().largest,
     ],
     [
       'scopegate_organisation_bytes_ratio_max',
-      'What the organisation that wrote here and is nearest to the limit of bytes of its plan stores, as a part of that limit: 1 is all.',
+      'What the organisation that wrote here within a day and is nearest to the limit of bytes of its plan stores, as a part of that limit: 1 is all.',
       () => quotas().fullest,
     ],
     [
       'scopegate_organisations_full',
-      'Organisations that wrote here and store as many bytes as their plan includes, so that their writes are refused.',
+      'Organisations that wrote here within a day and store as many bytes as their plan includes, so that their writes are refused.',
       () => quotas().full,
     ],
     [

@@ -3,8 +3,8 @@ import { type Config, ConfigError, sourceOf } from '../config';
 
 /* Checks the MongoDB URI before connecting, because the driver's own messages say little and may contain a password. */
 
-const ENCODE =
-  'user name and password must be percent-encoded (@ is %40, : is %3A, / is %2F, ? is %3F, # is %23, % is %25)';
+const MALFORMED =
+  'is malformed; user name and password must be percent-encoded (@ is %40, : is %3A, / is %2F, ? is %3F, # is %23, % is %25)';
 
 /** @throws ConfigError if MONGODB_URI is invalid, without any part of a password. */
 export function checkAddress({ MONGODB_URI }: Pick<Config, 'MONGODB_URI'>): void {
@@ -19,18 +19,20 @@ export function addressFault(uri: string): string | undefined {
     new mongoose.mongo.MongoClient(uri);
     return undefined;
   } catch (error) {
-    return explain(error instanceof Error ? error.message : '');
+    // an @ after the ? is most often that before the host, and what looks like options then a part of the password
+    return /\?.*@/.test(uri) ? MALFORMED : explain(error instanceof Error ? error.message : '');
   }
 }
 
 function explain(message: string): string {
-  if (/^Invalid connection string|unescaped|URI malformed/.test(message)) return `is malformed; ${ENCODE}`;
+  if (/^Invalid connection string|unescaped|URI malformed/.test(message)) return MALFORMED;
   // the driver quotes the host, which is the password if the @ after it is missing
   if (/^Unable to parse|Invalid (host|port)/i.test(message))
     return 'each host must be host or host:port, with a port from 1 to 65535, after user:password@ if present';
   if (message.startsWith('Protocol and host list')) return 'has no host; expected mongodb://host[:port][,…][/?options]';
-  // of the other messages, only those about an option are safe to quote, since they contain no secret
-  return /^(URI option|option|mongodb\+srv|directConnection|tls|loadBalanced)\b[^:]*$/i.test(message)
-    ? message
-    : 'is rejected by the driver; check its options';
+  return SAFE.test(message) ? message : 'is rejected by the driver; check its options';
 }
+
+/** The driver's messages that quote no value, and nothing as a name that is none. */
+const SAFE =
+  /^(URI option "[a-z]+"|options? [a-z]+(, [a-z]+)* (is|are) not|mongodb\+srv|directConnection|tls|loadBalanced)[^:]*$/i;

@@ -1,6 +1,7 @@
 import {
   type DefinitionNode,
   type DocumentNode,
+  type GraphQLFieldMap,
   type GraphQLSchema,
   isObjectType,
   Kind,
@@ -11,7 +12,7 @@ import {
 import { MAX_LIMIT_WITH_LARGE } from '../rest/routes';
 import type { RestOperation } from '../schema/declaredOperations';
 import type { JsonSchema } from '../schema/jsonSchema';
-import { omittedFrom } from '../schema/restDocument';
+import { itemName, omittedFrom } from '../schema/restDocument';
 import { directiveOf, isObjectNode, PAGE, Sdl } from '../schema/sdl';
 import type { Parameter } from './types';
 
@@ -19,9 +20,6 @@ import type { Parameter } from './types';
  * `include` of a list adds a field that its rows otherwise lack, such as `lines`. Rows have a type of their own in the document
  * (`QuoteItem` beside `Quote`), in which that field is optional.
  */
-
-/** The name of the type of rows in lists that omit a field of the type. */
-const itemName = (type: string): string => `${type}Item`;
 
 /** The SDL with types for such rows (QuoteItem), which lack the field, in the place of the whole ones in pages. */
 export function withItemTypes(document: DocumentNode): DocumentNode {
@@ -70,13 +68,14 @@ export function describeIncluded(
   const wholes = wholeTypes(schema);
   return Object.fromEntries(
     Object.entries(schemas).map(([name, item]) => {
-      const whole = schemas[wholes.get(name) ?? ''];
-      const type = schema.getType(name);
-      const lacking = Object.values(isObjectType(type) ? type.getFields() : {}).flatMap((field) =>
+      const wholeName = wholes.get(name);
+      const whole = schemas[wholeName ?? ''];
+      const lacking = Object.values(fieldsOf(schema, name)).flatMap((field) =>
         field.astNode && omittedFrom(field.astNode) === 'UNLESS_INCLUDED' ? [field.name] : [],
       );
-      const valueOf = (key: string): string =>
-        directiveOf(isObjectType(type) ? type.getFields()[key]?.astNode : undefined, 'graphql_only')?.include ?? key;
+      // the type of rows lacks what its lists omit
+      const fields = fieldsOf(schema, wholeName ?? name);
+      const valueOf = (key: string): string => directiveOf(fields[key]?.astNode, 'graphql_only')?.include ?? key;
       if (!whole && lacking.length === 0) return [name, item];
       const ownProperties = propertiesOf(item);
       const addedKeys = whole ? Object.keys(propertiesOf(whole)).filter((key) => !(key in ownProperties)) : [];
@@ -86,6 +85,11 @@ export function describeIncluded(
       return [name, { ...item, properties: { ...all, ...Object.fromEntries(optional) }, required }];
     }),
   );
+}
+
+function fieldsOf(schema: GraphQLSchema, name: string): GraphQLFieldMap<unknown, unknown> {
+  const type = schema.getType(name);
+  return isObjectType(type) ? type.getFields() : {};
 }
 
 function onlyIncluded(value: string, property: JsonSchema | undefined): JsonSchema {

@@ -1,5 +1,6 @@
 import type { OpenApiDocument } from '../openapi';
 import { html, type Html, withCode } from '../pages/html';
+import { NOT_BLANK } from '../schema/validation';
 import { resolved, type Schema, textOf } from './document';
 
 /** A member of a body or an answer, or a parameter. */
@@ -98,8 +99,9 @@ interface Innermost {
 
 /** The schema within lists and null, and its type in words. */
 function innermost(document: OpenApiDocument, outer: Schema): Innermost {
-  const schema = resolved(document, outer);
-  const component = outer.$ref;
+  const { $ref: component } = outer;
+  // without a description beside the reference, since that of an enumeration has what its values mean
+  const schema = component === undefined ? outer : resolved<Schema>(document, { $ref: component });
   const alternatives = schema.anyOf?.filter(({ type }) => type !== 'null') ?? [];
   if (alternatives[0]) {
     const inner = innermost(document, alternatives[0]);
@@ -135,12 +137,13 @@ function limitsOf(document: OpenApiDocument, reference: Schema): string {
   const { minItems, maxItems, minLength, maxLength, minimum, maximum, maxProperties, items, pattern } = schema;
   const each = items ? limitsOf(document, items) : '';
   return [
+    // every filter of a list has at least one (queryConstraint of schema/jsonSchema.ts)
     between(minItems === 1 ? undefined : minItems, maxItems, 'values'),
     each === '' ? '' : `each ${each}`,
     between(minLength, maxLength, 'characters'),
     between(whole(minimum), whole(maximum)),
     between(undefined, maxProperties, 'pairs'),
-    pattern === undefined || pattern.length > LONGEST_PATTERN || /\\S|`/.test(pattern) ? '' : `matches \`${pattern}\``,
+    pattern === undefined || !isShown(pattern) ? '' : `matches \`${pattern}\``,
     schema.default === undefined ? '' : `default ${textOf(schema.default)}`,
   ]
     .filter((limit) => limit !== '')
@@ -150,9 +153,16 @@ function limitsOf(document: OpenApiDocument, reference: Schema): string {
 /** In characters: a longer one says less than the description. */
 const LONGEST_PATTERN = 40;
 
-/** A bound, unless it is that of all integers of 32 or 53 bits. */
+/** Whether a pattern says more than the description, and can stand in backticks. */
+const isShown = (pattern: string): boolean =>
+  pattern.length <= LONGEST_PATTERN && pattern !== NOT_BLANK && !pattern.includes('`');
+
+/** The bounds of all integers of 32 and 53 bits. */
+const BOUNDS_OF_TYPES = [-(2 ** 31), 2 ** 31 - 1, Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER];
+
+/** A bound, unless it is that of its type. */
 const whole = (bound: number | undefined): number | undefined =>
-  Math.abs(bound ?? 0) >= 2 ** 31 - 1 ? undefined : bound;
+  bound !== undefined && BOUNDS_OF_TYPES.includes(bound) ? undefined : bound;
 
 function between(least: number | undefined, most: number | undefined, unit = ''): string {
   const range = rangeText(least?.toLocaleString('en'), most?.toLocaleString('en'));

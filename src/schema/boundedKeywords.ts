@@ -72,6 +72,7 @@ function items(keepFew: (errors: ErrorObject[], bounds: Bounds) => ErrorObject[]
     keyword: 'items',
     type: 'array',
     schemaType: 'object',
+    // as in ajv, so that faults keep its order
     before: 'uniqueItems',
     code(cxt) {
       const { gen, data, parentSchema } = cxt;
@@ -119,7 +120,7 @@ function lengthOf(keyword: 'minLength' | 'maxLength'): CodeKeywordDefinition {
   };
 }
 
-/** Runs code for each member of an object with any keys, unless it has too many: then that is its only fault. */
+/** Runs code for each member of an object with any keys, unless it has too many: then that is its only fault. Of metadata, checks/agreement.ts asks for the bound. */
 function forEachMember({ gen, data, parentSchema }: KeywordCxt, code: (name: Name) => void): void {
   const { maxProperties } = parentSchema as { maxProperties?: number };
   const eachMember = (): void => {
@@ -147,6 +148,7 @@ const ADDITIONAL_PROPERTIES: CodeKeywordDefinition = {
   keyword: 'additionalProperties',
   type: 'object',
   schemaType: ['boolean', 'object'],
+  // as in ajv, so that faults keep its order
   before: 'properties',
   error: {
     message: 'is not a known field',

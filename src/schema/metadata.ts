@@ -50,10 +50,11 @@ export function metadataObject(stored: unknown): object {
   if (!Array.isArray(stored)) return (stored as object | null | undefined) ?? {};
   const pairs: readonly unknown[] = stored;
   if (!pairs.every(isPair)) return pairs;
-  return Object.fromEntries(pairs.map(({ key, value }) => [key, String(value as unknown)]));
+  return Object.fromEntries(pairs.map(({ key, value }) => [key, String(value)]));
 }
 
-const isPair = (pair: unknown): pair is Pair => {
+/** Whether it is a pair, whose value another program may have stored as a number or boolean. */
+const isPair = (pair: unknown): pair is { readonly key: string; readonly value: string | number | boolean } => {
   const { key, value } = (pair ?? {}) as Partial<Record<string, unknown>>;
   return typeof key === 'string' && ['string', 'number', 'boolean'].includes(typeof value);
 };
@@ -65,7 +66,7 @@ export function metadataPairs(object: unknown): unknown {
   return pairs.length === 0 ? undefined : pairs;
 }
 
-/** The key and the value that a filter names, as `key:value`. */
+/** The key and the value that a filter names, as `key:value`: the checks of a schema have its pattern ask for the colon. */
 export function filteredPair(text: string): Pair {
   const at = text.indexOf(':');
   return { key: text.slice(0, at), value: text.slice(at + 1) };
@@ -73,6 +74,7 @@ export function filteredPair(text: string): Pair {
 
 /** The value of a key of stored pairs; null if there is none. */
 export function metadataValue(stored: unknown, key: string): string | null {
-  const pairs = Array.isArray(stored) ? (stored as readonly Pair[]) : [];
-  return pairs.find((pair) => pair.key === key)?.value ?? null;
+  const pairs: readonly unknown[] = Array.isArray(stored) ? stored : [];
+  const pair = pairs.filter(isPair).find((one) => one.key === key);
+  return pair ? String(pair.value) : null;
 }

@@ -197,7 +197,7 @@ function plusHint({ data, params }: ErrorObject): string {
 }
 
 /** The pattern of names and keys in the SDL: at least one character that is not white space. */
-const NOT_BLANK = '\\S';
+export const NOT_BLANK = '\\S';
 
 const FORMATS: Record<string, string> = {
   uuid: 'UUID',

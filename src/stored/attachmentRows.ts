@@ -28,8 +28,8 @@ export function attachmentsOf(row: object | undefined): readonly Attachment[] {
 }
 
 /**
- * A row of an import with those of its attachments that are stored already: the others follow with their files. One that does not say which it has
- * keeps them.
+ * A row of an import with those of its attachments that are stored already: the others follow with their files. One that does not say which it has,
+ * or says null, keeps them; an empty list removes them.
  */
 export function withStoredAttachments<T extends object>(row: T, before: object | undefined): T {
   const { [ATTACHMENTS]: named, ...others } = row as RowWithAttachments;

@@ -1,4 +1,5 @@
 import type { StoredMember, StoredType } from '../schema/storedTypes';
+import { NOT_BLANK } from '../schema/validation';
 import { NUMBER_TYPES } from './invalidRows';
 
 /*
@@ -75,5 +76,3 @@ function formOf(name: string, type: string, pattern: RegExp | undefined): BsonSc
   if (length > 0) return { minLength: length, maxLength: length };
   return pattern?.source === NOT_BLANK ? { minLength: 1 } : {};
 }
-
-const NOT_BLANK = '\\S';

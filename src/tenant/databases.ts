@@ -9,7 +9,7 @@ import type { TenantContext } from './indexMaintenance';
 import type { OpenDeployment, OrganisationData } from './organisationData';
 import { organisationDataCache } from './organisationDataCache';
 import { organisationOf } from '../mongo/databaseNames';
-import { createQuota, type QuotaState } from './quota';
+import { createQuota, type QuotaOptions, type QuotaState } from './quota';
 import { createShardHealth, type ShardHealthOptions } from '../mongo/shardHealth';
 import { createShards } from '../mongo/shards';
 import { createAsker, createProbe } from '../mongo/probe';
@@ -90,9 +90,9 @@ export async function connectDatabases(options: DatabaseOptions) {
     maintainIndexes(reports: Pick<TenantContext, 'onFailure' | 'onWidened'>): void {
       Object.assign(context, reports, { checks: createSemaphore(1) });
     },
-    /** Limits the bytes that each organisation may store, by its plan; null for no limit. */
-    limitBytes(mostOf: (plan: string) => number | null): void {
-      context.quota = createQuota(mostOf);
+    /** Limits the bytes that each organisation may store, by its plan. */
+    limitBytes(options: QuotaOptions): void {
+      context.quota = createQuota(options);
     },
     /** Sizes of the organisations that wrote here and have a limit. */
     quotas: (): QuotaState => context.quota?.state() ?? { largest: 0, fullest: 0, full: 0 },

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { mongo } from 'mongoose';
 import { inBackground } from '../async/background';
 import { AppError } from '../errors';
-import { SECOND } from '../units';
+import { DAY, SECOND } from '../units';
 import { READ_TIMEOUT } from '../mongo/native';
 
 /*
@@ -14,8 +14,8 @@ import { READ_TIMEOUT } from '../mongo/native';
 const EVERY = 10 * SECOND;
 /** At most 1/20 of the time is spent measuring, however slowly the server answers. */
 const SHARE = 20;
-/** Organisations whose size is remembered. */
-const MAX_KNOWN = 10_000;
+/** Organisations whose size is remembered, until a day after the last that was measured: it may have been erased by another gateway. */
+const KNOWN = { max: 10_000, ttl: DAY };
 
 /** The bytes of an organisation's uncompressed documents and its indexes. Unlike the size of files, they drop as soon as rows are deleted. */
 export async function storedBytes(database: mongo.Db): Promise<number> {
@@ -58,31 +58,49 @@ export interface QuotaState {
   readonly full: number;
 }
 
-/** What is known of an organisation that writes: its size, its limit, and until when (performance.now()) the size is valid. */
+/** What is known of an organisation that writes. Times are those of performance.now(). */
 interface Known {
   readonly bytes: number;
   /** The bytes of uploads that were admitted since. */
   readonly uploaded: number;
   readonly most: number;
+  /** Until when the size is valid. */
   readonly until: number;
+  /** From when on it may be measured again. */
+  readonly again: number;
 }
 
-/** Organisations may store fewer bytes than `mostOf` their plan, without which there is no limit. */
-export function createQuota(mostOf: (plan: string) => number | null, read = storedBytes) {
-  const cache = new LRUCache<string, Known>({ max: MAX_KNOWN });
+const sizeWithUploads = ({ bytes, uploaded }: Known): number => bytes + uploaded;
+
+export interface QuotaOptions {
+  /** The bytes that an organisation of a plan may store; null for no limit. */
+  readonly mostOf: (plan: string) => number | null;
+  /** Called if an organisation could not be measured. */
+  readonly onFailure?: (database: string, error: unknown) => void;
+  readonly read?: (database: mongo.Db) => Promise<number>;
+}
+
+export function createQuota({ mostOf, onFailure, read = storedBytes }: QuotaOptions) {
+  const cache = new LRUCache<string, Known>(KNOWN);
   const measuring = new Map<string, Promise<void>>();
 
   async function measure(database: mongo.Db, most: number): Promise<void> {
+    const name = database.databaseName;
     const begun = performance.now();
-    const before = cache.get(database.databaseName)?.uploaded ?? 0;
-    const measured = await read(database).catch(() => undefined);
+    const before = cache.get(name)?.uploaded ?? 0;
+    const measured = await read(database).catch((error: unknown) => {
+      onFailure?.(name, error);
+      return undefined;
+    });
+    // its plan has no limit any more
+    if (!measuring.delete(name)) return;
     const now = performance.now();
-    const last = cache.get(database.databaseName);
-    // if measuring fails, the last size counts
+    const last = cache.get(name);
+    // if measuring fails, the last size counts, and one that was never known refuses nothing
     const bytes = measured ?? last?.bytes ?? 0;
     const uploaded = Math.max(0, (last?.uploaded ?? 0) - (measured === undefined ? 0 : before));
-    cache.set(database.databaseName, { bytes, uploaded, most, until: now + Math.max(EVERY, (now - begun) * SHARE) });
-    measuring.delete(database.databaseName);
+    const rest = (now - begun) * SHARE;
+    cache.set(name, { bytes, uploaded, most, until: now + Math.max(EVERY, rest), again: now + rest });
   }
 
   return {
@@ -91,27 +109,29 @@ export function createQuota(mostOf: (plan: string) => number | null, read = stor
      * @throws AppError quota_exceeded for an organisation that has reached the limit of its plan
      */
     async admit(database: mongo.Db, plan: string, upload = 0): Promise<void> {
+      const name = database.databaseName;
       const most = mostOf(plan);
       if (most === null) {
-        cache.delete(database.databaseName);
+        cache.delete(name);
+        measuring.delete(name);
         return;
       }
-      const last = cache.get(database.databaseName);
-      const isFull = last !== undefined && last.bytes + last.uploaded >= most;
+      const last = cache.get(name);
+      const now = performance.now();
+      const isFull = last !== undefined && sizeWithUploads(last) >= most;
       // an upload that counted may have failed
-      if (!last || last.until < performance.now() || (isFull && last.uploaded > 0)) {
-        const measurement = measuring.get(database.databaseName) ?? inBackground(() => measure(database, most));
-        measuring.set(database.databaseName, measurement);
-        // an outdated measurement alone must not refuse a write, and an unknown size not admit files
+      if (!last || last.until < now || (isFull && last.uploaded > 0 && last.again <= now)) {
+        const measurement = measuring.get(name) ?? inBackground(() => measure(database, most));
+        measuring.set(name, measurement);
+        // an outdated measurement alone must not refuse a write, and files wait for the first
         if (isFull || (!last && upload > 0)) await measurement;
       }
-      const known = cache.get(database.databaseName);
+      const known = cache.get(name);
       // its plan has changed
-      if (known && known.most !== most) cache.set(database.databaseName, { ...known, most });
-      const bytes = known ? known.bytes + known.uploaded : 0;
+      if (known && known.most !== most) cache.set(name, { ...known, most });
+      const bytes = known ? sizeWithUploads(known) : 0;
       if (bytes < most) {
-        if (known && upload > 0)
-          cache.set(database.databaseName, { ...known, most, uploaded: known.uploaded + upload });
+        if (known && upload > 0) cache.set(name, { ...known, most, uploaded: known.uploaded + upload });
         return;
       }
       const detail = `The organisation stores ${String(bytes)} bytes, and its limit is ${String(most)}; nothing was stored.`;
@@ -124,7 +144,7 @@ export function createQuota(mostOf: (plan: string) => number | null, read = stor
     },
     /** Among the organisations that wrote here and have a limit: the largest size, the largest part of a limit, and how many have reached it. */
     state(): QuotaState {
-      const all = [...cache.values()];
+      const all = [...cache.values()].map((known) => ({ bytes: sizeWithUploads(known), most: known.most }));
       return {
         largest: Math.max(0, ...all.map(({ bytes }) => bytes)),
         fullest: Math.max(0, ...all.map(({ bytes, most }) => bytes / most)),

@@ -11,7 +11,7 @@ import { MINUTE } from '../units';
 import { createAddressPolicy } from './addresses';
 import { createHealth } from './health';
 import { createOperatorFeed, OPERATOR_ENDPOINT, type ParkedRow } from './operatorFeed';
-import { keepEndpointLease, runPasses } from './passes';
+import { keepEndpointLease, notBefore, runPasses } from './passes';
 import { createPoster } from './post';
 import { signedPost } from './sending';
 import type { Outcome } from './work';
@@ -21,8 +21,9 @@ import type { Outcome } from './work';
 /** How often to try to take the lease, and how long to wait after a failure, in milliseconds. */
 const LOOK_EVERY = 1000;
 const AFTER_FAILURE = 5000;
-/** How long to work before the lease is given back, in milliseconds, and how long nobody takes it if there is nothing to do. */
+/** How long to work before the lease is given back and taken anew, in milliseconds: one held for minutes counts as lost (passes.ts). */
 const SLICE = 10_000;
+/** How long the webhook rests without work, unless it is woken, in milliseconds. */
 const IDLE_REST = 5000;
 /** The longest wait before a failing receiver is tried again, in milliseconds: nobody enables this endpoint by hand. */
 const LONGEST_PROBE = 5 * MINUTE;
@@ -57,7 +58,7 @@ export interface Behind {
   readonly parked: number;
 }
 
-/** How far the webhook is behind; undefined if it never sent. */
+/** How far the webhook is behind; undefined if no gateway has begun to send yet. */
 export async function behindOf(databases: Pick<Databases, 'control' | 'now'>): Promise<Behind | undefined> {
   const row = await operatorWebhookRows(databases).endpoint.findOne({ _id: OPERATOR_ENDPOINT });
   const at = row ? positionOfLog(row.position)?.at : undefined;
@@ -103,7 +104,8 @@ export function createOperatorWebhook(options: OperatorWebhookOptions) {
         disable: () => Promise.resolve(),
       });
     } catch (error) {
-      await leases.release(endpoint, {}, { due: new Date(now() + AFTER_FAILURE) });
+      // also if it is woken meanwhile; a lease that cannot be given back lapses
+      await leases.release(endpoint, {}, notBefore(now() + AFTER_FAILURE)).catch(() => undefined);
       throw error;
     } finally {
       void lease.stop();

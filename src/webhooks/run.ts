@@ -83,9 +83,10 @@ export async function runLease(leased: Leased, options: RunOptions): Promise<boo
     });
   } catch (error) {
     const isRefused = error instanceof AppError && error.code === 'unavailable';
-    await leases.release(leased, {}, after(isRefused ? REST.moving : REST.down));
-    if (!isRefused) throw error;
-    return false;
+    if (isRefused) return await leases.release(leased, {}, after(REST.moving));
+    // a lease that cannot be given back lapses
+    await leases.release(leased, {}, after(REST.down)).catch(() => undefined);
+    throw error;
   } finally {
     void lease.stop();
   }

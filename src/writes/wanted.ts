@@ -10,7 +10,7 @@ type Growing = Map<Kind, Map<string, Set<string>>>;
 export interface Wanted {
   /** The index of the first element that is left for the next piece. */
   readonly end: number;
-  /** What names objects whose rows are read. */
+  /** What names objects whose rows are read: those of the piece, and, so that one command finds a kind, what refers to kinds that also have some. */
   readonly rows: ReadonlyMap<Kind, Values>;
   /** What names objects that are only referred to. */
   readonly referred: ReadonlyMap<Kind, Values>;
@@ -37,6 +37,7 @@ export function nextWanted(
     for (const name of more) want(rows, name);
     for (const name of referencesOf(valid)) want(referred, name);
   }
+  // not counted in the piece: at most one for each element and reference, and the memory of what is read is held (Reading.hold)
   for (const [kind, values] of referred) {
     if (!rows.has(kind)) continue;
     for (const [member, all] of values) for (const value of all) want(rows, [kind, member, value]);

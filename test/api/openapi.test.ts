@@ -1,7 +1,9 @@
+import { buildSchema } from 'graphql';
 import { ERROR_CODES } from '../../src/errors';
 import { FAULT_CODES } from '../../src/errors/faultCodes';
 import { version } from '../../src/package';
 import { keyDocument, operatorDocument } from '../../src/openapi';
+import { describeIncluded } from '../../src/openapi/include';
 import { published } from '../../src/schema/model';
 import { read } from '../docs/markdown';
 import { client } from '../support/client';
@@ -210,4 +212,22 @@ test.each([
   ['openapi.operator.json', operatorDocument],
 ])('%s is up to date (npm run openapi)', (file, build) => {
   expect(read(file)).toBe(`${JSON.stringify(build(), undefined, 2)}\n`);
+});
+
+test('a field that lists omit is documented with the value of include that adds it', () => {
+  const schema = buildSchema(`
+    enum From { LISTS }
+    directive @graphql_only(on: From!, include: String) on FIELD_DEFINITION
+    type Quote { id: ID!, lines: String! @graphql_only(on: LISTS, include: "positions") }
+    type QuoteItem { id: ID! }
+  `);
+  const lines = { type: 'string', description: 'Its lines.' };
+  const types = {
+    Quote: { properties: { id: {}, lines }, required: ['id', 'lines'] },
+    QuoteItem: { properties: { id: {} }, required: ['id'] },
+  };
+  expect(describeIncluded(schema, types).QuoteItem!.properties).toEqual({
+    id: {},
+    lines: { ...lines, description: 'Its lines. Only with `include=positions`.' },
+  });
 });

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from '../api/http/eventually';
@@ -16,6 +16,7 @@ export const Invoice = ({ number, status, due_on }, { fault }) => {
   if (number === 'returned') return check('returned by a rule');
   if (number === 'left') check('left behind by a rule');
   if (number === 'later') setTimeout(() => { throw new Error('thrown later'); });
+  if (number === 'no errors') { setTimeout(() => { throw 'a text thrown later'; }); void Promise.reject('a text left behind'); }
   if (number === 'pointer') fault('due_on', 'must be set');
   if (number === 'thrown' || status === 'paid') due_on.slice(0, 10);
 };
@@ -25,13 +26,17 @@ export const Invoice = ({ number, status, due_on }, { fault }) => {
 const THROWN = "the rule of Invoice threw TypeError: Cannot read properties of null (reading 'slice')";
 const FOR_KEYS = 'could not be checked, since the rule of Invoice failed; the log of the gateway says why';
 
+let around: string;
 let folder: string;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'scopegate-rules-'));
-  await cp(TEMPLATE, folder, { recursive: true });
-  await writeFile(join(folder, 'rules.mjs'), RULES);
+  around = await mkdtemp(join(tmpdir(), 'scopegate-rules-'));
+  const real = join(around, 'real');
+  await cp(TEMPLATE, real, { recursive: true });
+  await writeFile(join(real, 'rules.mjs'), RULES);
+  folder = join(around, 'linked');
+  await symlink(real, folder);
 });
-afterAll(() => rm(folder, { recursive: true }));
+afterAll(() => rm(around, { recursive: true }));
 
 interface Result {
   readonly outcome: string;
@@ -61,17 +66,21 @@ test('a rule that throws, returns or leaves a promise, throws later or calls fau
     errors: [{ pointer: `/invoices/${String(index)}`, code: 'rule', detail }],
   });
 
-  const many = await bulk(['before', 'thrown', 'returned', 'pointer', 'left', 'later', 'after']);
+  const many = await bulk(['before', 'thrown', 'returned', 'pointer', 'left', 'later', 'no errors', 'after']);
   expect(many.status).toBe(200);
   const { results } = JSON.parse(many.text) as { results: ({ id: string } & Result)[] };
   const created = { outcome: 'created', errors: [] };
   expect(results).toMatchObject([
     created,
     ...[1, 2, 3].map((index) => failedAt(index, FOR_KEYS)),
-    ...[created, created, created],
+    ...[created, created, created, created],
   ]);
   expect(many.text).not.toContain('TypeError');
-  await eventually(() => gateway.stderr().includes('thrown later'));
+  await eventually(() =>
+    ['"level":50.*rule left.*a text thrown later', 'thrown later.*rules'].every((text) =>
+      new RegExp(text).test(gateway.stderr()),
+    ),
+  );
 
   const ofRule = { status: 500, code: 'internal', errors: [{ code: 'rule', detail: FOR_KEYS }] };
   const atomic = await bulk(['another', 'thrown'], { atomic: true });
@@ -110,10 +119,12 @@ test('a rule that throws, returns or leaves a promise, throws later or calls fau
       level: 50,
       type: 'Invoice',
       file: join(folder, 'rules.mjs'),
-      error: expect.objectContaining({ type: 'TypeError', stack: expect.stringContaining('rules.mjs:8') }),
+      error: expect.objectContaining({ type: 'TypeError', stack: expect.stringContaining('rules.mjs:9') }),
     }),
   ]);
   for (const text of ['left behind by a rule', 'thrown later'])
     expect(log).toMatch(new RegExp(`"level":50.*a rule left an error behind.*${text}.*rules\\.mjs:`));
+  for (const text of ['a text thrown later', 'a text left behind'])
+    expect(log).toMatch(new RegExp(`"level":50.*a rule left an error behind.*${text}`));
   expect((await gateway.stop()).code).toBe(0);
 });

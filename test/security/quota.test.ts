@@ -74,7 +74,7 @@ test('every write in every API is 422 quota_exceeded and stores nothing; reads, 
 
 /** Has sizes measured anew, as they are until 10 s after a measurement. */
 const forgetSizes = (): void => {
-  gateway.databases.limitBytes((plan) => gateway.control.plans.of({ plan }).bytes);
+  gateway.databases.limitBytes({ mostOf: (plan) => gateway.control.plans.of({ plan }).bytes });
 };
 
 /** Stores twice as much as an organisation may. */

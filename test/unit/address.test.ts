@@ -16,6 +16,10 @@ describe('the URI of a database', () => {
     ['mongodb://user:sec#ret@host/', /percent-encoded/],
     ['mongodb://user:sec?ret@host/', /percent-encoded/],
     ['mongodb://user:sec%zzret@host/', /percent-encoded/],
+    ['mongodb://user:pa@ss?secret@host/', /percent-encoded/],
+    ['mongodb://user:pa@ss?secret=&x@host/', /percent-encoded/],
+    // a port, without @ and host
+    ['mongodb://user:1?.secret', /check its options/],
     // without @ and host, the password is parsed as a host
     ['mongodb://user:secret', /each host must be host or host:port/],
     ['mongodb://host:99999', /with a port from 1 to 65535/],
@@ -26,6 +30,7 @@ describe('the URI of a database', () => {
     ['mongodb://host/?tls=secret', /tls/],
     ['mongodb://host/?directConnection=1', /directConnection must be either/],
     ['mongodb://host/?nonsense=secret', /nonsense/],
+    ['mongodb://host/?nonsense=secret&other=secret', /^options nonsense, other are not supported$/],
     ['mongodb://user:secret@host/?authMechanism=secret', /options/],
   ])('%s is rejected with one sentence that contains no secrets', (uri, words) => {
     const fault = addressFault(uri) ?? '';

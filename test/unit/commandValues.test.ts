@@ -82,6 +82,11 @@ test.each(['usd', 'XYZ', 'DEM', 'EURO', ''])('%j is not a currency', (text) => {
   expect(() => currency(text)).toThrow('ISO 4217');
 });
 
+test('a name has up to 200 characters, of whatever length in code units', () => {
+  expect(name('😀'.repeat(200))).toBe('😀'.repeat(200));
+  expect(() => name('😀'.repeat(201))).toThrow('one line of 1 to 200 characters');
+});
+
 test.each(['', ' ', 'a\u0000b', 'a\nb', '\u009b2J'])('%j is not a name', (text) => {
   expect(() => name(text)).toThrow('one line');
 });

@@ -1,4 +1,5 @@
 import type { Check, DoctorContext } from '../../src/cli/doctor/check';
+import { LATE, OLDEST } from '../../src/cli/doctor/environment';
 import { checkEvents } from '../../src/cli/doctor/events';
 import { checkLogWindow, checkMembers, checkOpenFiles, checkUnseenLimit } from '../../src/cli/doctor/productionServers';
 import { checkTransactionLimit } from '../../src/cli/doctor/servers';
@@ -141,4 +142,11 @@ describe('on Atlas', () => {
     process.env.SHARD_FILES = '60000';
     expect(outcome(files(ATLAS))).toBe('ok');
   });
+});
+
+test("the oldest Node is that of package.json, and how late the operator's webhook may be that of its alert", () => {
+  expect(JSON.parse(read('package.json'))).toMatchObject({ engines: { node: `>=${OLDEST.join('.')}` } });
+  expect(read('deploy/prometheus/alerts.yml')).toContain(
+    `scopegate_operator_webhook_behind_seconds > ${String(LATE)}\n`,
+  );
 });

@@ -8,9 +8,11 @@ const AT_MOST = 1000;
 let bytes: number;
 let most: number | null;
 const read = jest.fn(() => Promise.resolve(bytes));
+const onFailure = jest.fn();
 beforeEach(() => {
   jest.useFakeTimers();
-  read.mockClear();
+  read.mockReset().mockImplementation(() => Promise.resolve(bytes));
+  onFailure.mockClear();
   bytes = AT_MOST - 1;
   most = AT_MOST;
 });
@@ -19,7 +21,7 @@ afterEach(() => jest.useRealTimers());
 const wait = (ms: number) => jest.advanceTimersByTimeAsync(ms);
 
 test('an organisation is measured at most every ten seconds, beside its writes, and refused from the limit on', async () => {
-  const quota = createQuota(() => most, read);
+  const quota = createQuota({ mostOf: () => most, read, onFailure });
   for (let write = 0; write < 100; write += 1) await quota.admit(organisation, 'growth');
   await wait(9000);
   bytes = AT_MOST;
@@ -36,7 +38,7 @@ test('an organisation is measured at most every ten seconds, beside its writes, 
 });
 
 test('another limit applies at once, and without one nothing is measured', async () => {
-  const quota = createQuota(() => most, read);
+  const quota = createQuota({ mostOf: () => most, read, onFailure });
   most = null;
   await quota.admit(organisation, 'growth');
   expect(read).not.toHaveBeenCalled();
@@ -51,10 +53,17 @@ test('another limit applies at once, and without one nothing is measured', async
   most = null;
   await quota.admit(organisation, 'growth');
   expect(quota.state()).toEqual({ largest: 0, fullest: 0, full: 0 });
+  // also while it is measured
+  most = bytes;
+  await quota.admit(organisation, 'growth');
+  most = null;
+  await quota.admit(organisation, 'growth');
+  await wait(0);
+  expect(quota.state()).toEqual({ largest: 0, fullest: 0, full: 0 });
 });
 
 test('nothing is refused because of an old measurement', async () => {
-  const quota = createQuota(() => most, read);
+  const quota = createQuota({ mostOf: () => most, read, onFailure });
   bytes = AT_MOST;
   await quota.admit(organisation, 'growth');
   await wait(0);
@@ -63,10 +72,18 @@ test('nothing is refused because of an old measurement', async () => {
   await wait(11_000);
   await expect(quota.admit(organisation, 'growth')).resolves.toBeUndefined();
   expect(quota.state()).toEqual({ largest: 0, fullest: 0, full: 0 });
+  bytes = AT_MOST;
+  await wait(11_000);
+  await quota.admit(organisation, 'growth');
+  await wait(0);
+  expect(quota.state().full).toBe(1);
+  // it may have been erased
+  await wait(25 * 3_600_000);
+  expect(quota.state()).toEqual({ largest: 0, fullest: 0, full: 0 });
 });
 
 test('an organisation that cannot be measured counts with its last size', async () => {
-  const quota = createQuota(() => most, read);
+  const quota = createQuota({ mostOf: () => most, read, onFailure });
   read.mockRejectedValueOnce(new Error('away'));
   await quota.admit(other, 'growth');
   await wait(11_000);
@@ -75,10 +92,14 @@ test('an organisation that cannot be measured counts with its last size', async 
   await wait(11_000);
   read.mockRejectedValueOnce(new Error('away'));
   await expect(quota.admit(other, 'growth')).rejects.toThrow();
+  expect(onFailure.mock.calls).toEqual([
+    ['org_2', new Error('away')],
+    ['org_2', new Error('away')],
+  ]);
 });
 
 test('files count at once: a burst passes the limit by one at most, and one that was not stored refuses nothing', async () => {
-  const quota = createQuota(() => most, read);
+  const quota = createQuota({ mostOf: () => most, read, onFailure });
   const FILE = 300;
   const upload = () => quota.admit(organisation, 'growth', FILE);
   bytes = AT_MOST;
@@ -90,18 +111,40 @@ test('files count at once: a burst passes the limit by one at most, and one that
     await upload();
     bytes += FILE;
   }
+  expect(quota.state()).toEqual({ largest: 1100, fullest: 1.1, full: 1 });
   await expect(upload()).rejects.toThrow('1100 bytes');
   bytes = 200;
   await wait(11_000);
   for (let failed = 0; failed < 12; failed += 1) await upload();
 });
 
-test('a server that is slow to measure is asked correspondingly less often', async () => {
+/** Has measuring take five seconds. */
+const slow = () =>
   read.mockImplementation(async () => {
     await new Promise((resolve) => setTimeout(resolve, 5000));
     return bytes;
   });
-  const quota = createQuota(() => most, read);
+
+test('files that were not stored have it measured no more often than a server takes for it', async () => {
+  const quota = createQuota({ mostOf: () => most, read, onFailure });
+  slow();
+  const upload = () => quota.admit(organisation, 'growth', 300);
+  bytes = 800;
+  const first = upload();
+  await wait(5000);
+  await first;
+  for (let refused = 0; refused < 10; refused += 1) await expect(upload()).rejects.toThrow('1100 bytes');
+  expect(read).toHaveBeenCalledTimes(1);
+  await wait(100_000);
+  const later = upload();
+  await wait(5000);
+  await later;
+  expect(read).toHaveBeenCalledTimes(2);
+});
+
+test('a server that is slow to measure is asked correspondingly less often', async () => {
+  slow();
+  const quota = createQuota({ mostOf: () => most, read, onFailure });
   await quota.admit(organisation, 'growth');
   await wait(5000 + 99_000);
   await quota.admit(organisation, 'growth');

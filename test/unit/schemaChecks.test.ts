@@ -39,6 +39,13 @@ const CASES: readonly Case[] = [
     '"email", "contact.email"',
   ],
   ['Query.customers(email:) filters by contacts, which is no', '"email", "contacts.email"', '"contacts"'],
+  [
+    'Query.customers(metadata:) takes texts without a colon: add @constraint(pattern:)',
+    /(metadata: \[String!\]\s+@constraint\([^)]*?), pattern: "[^"]*"/,
+    '$1',
+  ],
+  ['enum Scope has ADMIN: name what it is for and what it allows, such as ADMIN_READ', 'extend enum Scope { ADMIN }'],
+  ['QuoteItem is what the rows in lists of Quote are called in OpenAPI', 'type QuoteItem { position: Int }'],
   ['enum FilterBy has AFTER, which src/schema/sdl.ts lacks', 'extend enum FilterBy { AFTER }'],
   ['Query.keys is for users but has @rest', /(keys\([^]*?\): ApiKeyPage)/, '$1 @rest(path: "/keys")'],
   ['RequestContactInput.role is no member of RequestContact', /(input RequestContactInput \{)/, '$1 role: String'],

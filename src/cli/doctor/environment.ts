@@ -28,8 +28,8 @@ import {
   type ShownObject,
 } from './check';
 
-/** Oldest supported Node version: major, minor (package.json, engines). */
-const OLDEST = [20, 19] as const;
+/** Oldest supported Node version: major, minor; as in `engines` of package.json (a test compares them). */
+export const OLDEST = [20, 19] as const;
 /** Node 20 is end-of-life. */
 const RECOMMENDED = 24;
 /** How long to wait for Redis, in milliseconds. */
@@ -130,7 +130,7 @@ export function checkRedis(config: Config): Promise<Check> {
       return 'connected';
     } catch (error) {
       const message = messageOf(reason ?? error);
-      if (!/^(WRONGPASS|NOAUTH|NOPERM|ERR .*(AUTH|password)) ?/i.test(message))
+      if (!/^(WRONGPASS|NOAUTH|NOPERM|ERR .*(AUTH|password))/i.test(message))
         throw new Error(`cannot reach Redis (${message})`);
       const fix = `correct user name and password in ${variable}, percent-encoded, or in Redis; without it each instance limits on its own`;
       throw new Finding(`Redis rejects this user or password (${message})`, fix);
@@ -140,10 +140,10 @@ export function checkRedis(config: Config): Promise<Check> {
   });
 }
 
-/** How far the operator's webhook may be behind, in seconds; as in the alert ScopegateOperatorWebhookBehind. */
-const LATE = 900;
+/** How far the operator's webhook may be behind, in seconds; as in the alert ScopegateOperatorWebhookBehind (a test compares them). */
+export const LATE = 900;
 
-/** How far the operator's webhook is behind, and whether these settings keep a gateway from sending it; undefined without one. Only a warning. */
+/** How far the operator's webhook is behind, and whether these settings keep a gateway from sending it; undefined without one. At most a warning, unless it cannot be read. */
 export function checkOperatorWebhook({ store, config }: DoctorContext): Promise<Check | undefined> {
   return examine('operator webhook', RUN_AGAIN, async (): Promise<CheckResult | undefined> => {
     if (config.OPERATOR_WEBHOOK_URL === undefined) return undefined;
@@ -152,7 +152,7 @@ export function checkOperatorWebhook({ store, config }: DoctorContext): Promise<
       return { detail, fix: 'unset it here, and set it for a gateway without EVENTS=off' };
     }
     const behind = await behindOf(store.databases);
-    if (!behind) return { detail: 'nothing was sent yet; it gets what happens once a gateway runs' };
+    if (!behind) return { detail: 'no gateway has begun to send yet; it gets what happens from then on' };
     const { seconds, parked } = behind;
     const detail = `${String(Math.round(seconds))} s behind, ${counted(parked, 'event')} parked`;
     if (seconds <= LATE) return { detail };

@@ -34,6 +34,7 @@ import { type Checked, errorsAt, errorsOf, type IsResolved, linesOf, nodeOf, typ
 import { indexErrors } from './indexes';
 import { lengthErrors } from './lengths';
 import { listErrors } from './lists';
+import { nameErrors } from './names';
 import { writeErrors } from './writes';
 
 /*
@@ -84,6 +85,7 @@ export function modelErrors(checked: Checked): SchemaError[] {
     ...amountErrors(document),
     ...relationErrors(sdl),
     ...routeErrors(sdl),
+    ...nameErrors(sdl),
     ...scopeErrors(sdl),
     ...callerErrors(sdl),
     ...personalErrors(sdl),

@@ -98,7 +98,11 @@ function filterErrors(
   if (compared?.includes(wantedType) === false)
     return [`is @filter(by: ${by}), but ${member} is not a ${compared.join(' or ')}`];
   const argumentType = namedType(argument.type);
+  const { pattern } = directiveOf(argument, 'constraint') ?? {};
   return [
+    by === 'METADATA' &&
+      (pattern === undefined || new RegExp(pattern).test('key')) &&
+      'takes texts without a colon: add @constraint(pattern:) for key:value, as metadata of Query.quotes has it',
     argumentType !== wantedType && `takes ${argumentType}, but ${member} is ${wantedType}`,
     compared && isListType(argument.type) && `is @filter(by: ${by}) but takes a list: use a single ${wantedType}`,
   ];

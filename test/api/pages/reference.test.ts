@@ -76,6 +76,20 @@ test('the page of each operation has its parameters, scopes, fields, statuses an
   }
 });
 
+test('a field has the meanings of its values, also beside a description of its own, and bounds that are not those of its type', async () => {
+  const text = async (href: string): Promise<string> => textOf((await page(DOCS + href)).text).replaceAll(/\s+/g, ' ');
+  // of key.mcp, whose type is a reference beside a description
+  expect(await text('/me/get')).toContain('read Call operations that read.');
+  const changed = JSON.parse(JSON.stringify(document), (name, value: unknown) =>
+    name === 'maximum' && value === 100 ? 5e9 : value,
+  ) as OpenApiDocument;
+  const other = await startSite({}, changed);
+  const list = await other.call(`${DOCS}/orders/list`, { headers: BROWSER });
+  expect(list.text).toContain('1 to 5,000,000,000');
+  expect(list.text).not.toMatch(/2,147,483,647|9,007,199,254,740,991|matches <code>\\S</);
+  other.close();
+});
+
 test('what comes from a schema is escaped wherever it stands', async () => {
   const MARKUP = `<img src=x onerror="alert(1)"> \`<u>\` </script><!-- 'x'`;
   const marked = JSON.parse(JSON.stringify(document), (name, value: unknown) => {

@@ -1,5 +1,5 @@
 import { entityTag } from '../../../src/schema/entityTags';
-import { KEY } from '../../../src/schema/metadata';
+import { KEY, metadataValue } from '../../../src/schema/metadata';
 import { published } from '../../../src/schema/model';
 import { patternOf } from '../../../src/schema/storedTypes';
 import type { Json } from '../../support/client';
@@ -184,6 +184,11 @@ test.each([
   const products = `{"products":[{"sku":"R","name":"N","metadata":${metadata}}]}`;
   const bulk = await caller.send('POST', '/products/bulk', { body: products, headers });
   expect(bulk.body.results[0].errors).toEqual([expect.objectContaining({ pointer: `/products/0${pointer}`, code })]);
+});
+
+test('the value of a key is a text, whatever another program stored beside and in its pair', () => {
+  expect(metadataValue([null, { key: 'a', value: {} }, { key: 'a', value: 5 }], 'a')).toBe('5');
+  expect(metadataValue([{ key: 'b', value: true }], 'a')).toBeNull();
 });
 
 test('GraphQL refuses a key twice and keys of another form', async () => {

@@ -200,6 +200,17 @@ test.each(BROKEN)('REST, GraphQL and MCP refuse %s where an integer is wanted', 
   expect(JSON.parse(called.result.content[0].text as string)).toMatchObject({ errors: [fault] });
 });
 
+test('one that no double comes near is no text, id or boolean either', async () => {
+  const [{ id }] = (await client(gateway, made.key).get('/products', { limit: 1 })).body.data as [Json];
+  const members = '{"name":4503599627370496.5,"active":4503599627370496.5}';
+  expect((await send(`/api/v1/products/${String(id)}`, members, {}, 'PATCH')).errors).toEqual([
+    { pointer: '/name', code: 'type', detail: 'must be a string' },
+    { pointer: '/active', code: 'type', detail: 'must be true or false' },
+  ]);
+  const query = '{"query":"query($id: ID!) { product(id: $id) { id } }","variables":{"id":4503599627370496.5}}';
+  expect((await send('/graphql', query)).errors[0].message).toContain('ID cannot represent');
+});
+
 test('an import refuses it too, and takes it where a decimal is wanted', () => {
   const kind = recordKinds.find(({ file }) => file === 'orders')!;
   const read = recordReaders(recordKinds)(kind);

@@ -136,18 +136,24 @@ test('an event that is refused holds those of its object alone, and is sent agai
   await eventually(async () => (await behindOf(world.gateway.databases))!.parked === 0);
 }, 60_000);
 
-test('it hears that history was lost, and goes on', async () => {
+test('it hears that history was lost, and goes on; after a failure it rests', async () => {
   await using world = await openWorld();
   const organisation = await makeOrganisation(world.gateway);
   await world.gateway.drain();
   const rows = bare.db(world.gateway.databases.control.name).collection('operator_webhook');
   const old = cursorOfLog(LOST_POSITION);
   await rows.updateOne({}, { $set: { position: old, due: new Date(0) } });
-  await using _later = await world.start();
+  await using later = await world.start();
   const [gap] = await arrives(world.receiver, 1);
   expect(gap!.event).toMatchObject({ type: 'feed.gap', organisation_id: null, origin: null });
   expect(gap!.event.gap.from).toBe(new Date(1_600_000_000_000).toISOString());
   await quotesOf(organisation).insertOne(quote());
   const [, next] = await arrives(world.receiver, 2);
   expect(next!.event).toMatchObject({ type: 'quote.created', organisation_id: organisation.id });
+
+  // after a failure nobody tries again at once, although new events wake it
+  jest.spyOn(later.control.organisations, 'byIds').mockRejectedValue(new Error('away'));
+  await quotesOf(organisation).insertOne(quote());
+  const waits = { holder: null, until: { $gt: new Date(later.databases.now() + 1000) } };
+  await eventually(() => rows.findOne(waits).then((row) => row ?? undefined));
 }, 60_000);
