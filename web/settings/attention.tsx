@@ -68,7 +68,12 @@ export function NeedsAttention({ of: { expiring, unused, failing } }: { of: Atte
       <h2 id="attention-title" tabIndex={-1}>
         Needs attention
       </h2>
-      <Group title={`${expiring.length} ${expire} within ${EXPIRES_WITHIN} days`} id="expiring" of={expiring} most={MOST_EXPIRING}>
+      <Group
+        title={`${expiring.length} ${expire} within ${EXPIRES_WITHIN} days`}
+        id="expiring"
+        of={expiring}
+        most={MOST_EXPIRING}
+      >
         {(key) => (
           <li class="heading" key={key.id}>
             <span>
