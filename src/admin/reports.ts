@@ -65,14 +65,17 @@ export function createReportOperations({ organisation, isOperator }: AdminContex
   };
 }
 
-/** The first and last day of usage to answer with, as midnight in UTC. @throws AppError invalid_request */
+/**
+ * The first and last day of usage to answer with, as midnight in UTC: of the days that are kept of a key as of all keys together, of which older
+ * ones are kept only to be compared with. @throws AppError invalid_request
+ */
 function rangeOf({ from, to }: Days): { readonly first: Date; readonly last: Date } {
   const today = Math.floor(Date.now() / DAY) * DAY;
   const earliest = today - (DAYS_KEPT - 1) * DAY;
   const last = to == null ? today : Date.parse(to);
   const first = from == null ? Math.max(last - (USUAL_DAYS - 1) * DAY, earliest) : Date.parse(from);
   if (from != null && first < earliest)
-    refuse('from', 'range', `must be at or after ${dayOf(earliest)}: days are kept for ${String(DAYS_KEPT)} days`);
+    refuse('from', 'range', `must be at or after ${dayOf(earliest)}: the last ${String(DAYS_KEPT)} days can be read`);
   if (first > last && to == null) refuse('from', 'range', `must not be after today, ${dayOf(today)}`);
   if (first > last || last - first >= MAX_DAYS * DAY)
     refuse('to', 'range', `must be at or after ${dayOf(first)}, and at most ${String(MAX_DAYS - 1)} days later`);

@@ -49,7 +49,8 @@ export async function download(
   const { start, end } = span ?? { start: 0, end: size };
   let bytes: Readable | undefined;
   if (request.method !== 'HEAD') {
-    await context.charge(pointsOf(end - start) - 1);
+    const more = pointsOf(end - start) - 1;
+    if (more > 0) await context.charge(more);
     exchange.bodies.holdAnswer(exchange, Math.min(end - start, IN_MEMORY));
     const owner = { collection: resource.name, object_id: row._id };
     bytes = await begun(readFile(context.data, attachment.id, owner, { start, end })).catch(async (error: unknown) => {

@@ -18,7 +18,10 @@ import { writeOnce } from './writeOnce';
 /** The largest file, in bytes (contract, section 6). */
 export const FILE_LIMIT = 10 * MEBIBYTE;
 
-/** Stores the body as an attachment of an object. Checks what the head says, and that there is the object, before it reads the body. */
+/**
+ * Stores the body as an attachment of an object. Checks what the head says before it reads the body and, unless the answer may be that of an
+ * earlier request, that there is the object.
+ */
 export async function upload(
   exchange: Exchange,
   params: Params,
@@ -33,14 +36,16 @@ export async function upload(
   checkLength(request, FILE_LIMIT);
   const { id } = readIds(exchange, params);
   const fileName = fileNameOf(request.headers['content-disposition']);
+  // a repeat gets the first answer even if the object is gone by now, and only its body tells that it is one
   if (context.idempotencyKey !== undefined) checkIdempotencyKey(context.idempotencyKey);
-  await readOwner(context, resource, id);
+  else await readOwner(context, resource, id);
   const declared = pointsOf(Number(request.headers['content-length'] ?? 0));
-  await context.charge(declared - 1);
+  const charge = async (points: number): Promise<void> => {
+    if (points > 0) await context.charge(points);
+  };
+  await charge(declared - 1);
   // a body in chunks does not say its length
-  const bytes = await readRaw(exchange, FILE_LIMIT, (received) =>
-    context.charge(Math.max(0, pointsOf(received) - declared)),
-  );
+  const bytes = await readRaw(exchange, FILE_LIMIT, (received) => charge(pointsOf(received) - declared));
   if (bytes.length === 0)
     throw validationFailed([{ pointer: '', code: 'length', detail: 'is empty; send the bytes of the file' }]);
   requireType(type, bytes);

@@ -106,8 +106,8 @@ async function exampleOrganisation(plans: Plans): Promise<NewOrganisation> {
 }
 
 /**
- * The demo's key: if it still works, the one that the last start saved in a file that only its owner can read; otherwise a new one,
- * with a note if there was one before. No key is revoked here. Undefined if the organisation no longer exists.
+ * The demo's key: if it still works and has every scope, the one that the last start saved in a file that only its owner can read; otherwise a
+ * new one, with a note if there was one before. No key is revoked here. Undefined if the organisation no longer exists.
  */
 async function demoKeyOf(keys: ApiKeys, organisation: Organisation, config: Config): Promise<string | undefined> {
   const file = join(config.DATA_DIR, 'demo-key');
@@ -121,11 +121,12 @@ async function demoKeyOf(keys: ApiKeys, organisation: Organisation, config: Conf
   if (!createdKey) return undefined;
   await mkdir(dirname(file), { recursive: true });
   await writeAtomically(file, `${createdKey.key}\n`);
-  if (saved !== undefined) note('created a new demo key: the previous one no longer works');
-  else if (earlier.length > 0)
-    note(
-      `created a new demo key: the previous one is not in ${file}; it stays valid until you revoke it with \`scopegate key revoke\``,
-    );
+  if (saved !== undefined || earlier.length > 0) {
+    const why = saved === undefined ? `${file} is not there` : `that in ${file} cannot be used`;
+    const left =
+      earlier.length > 0 ? '; earlier ones stay active until you revoke them with `scopegate key revoke`' : '';
+    note(`created a new demo key: ${why}${left}`);
+  }
   return createdKey.key;
 }
 

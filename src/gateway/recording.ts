@@ -139,8 +139,10 @@ export function createRecording({ control, logger, metrics, knownKey, logs }: Re
   /** Logs the rows that could not be served because they are invalid: each once an hour. */
   function noteInvalid({ requestId, log: { invalid, principal } }: Exchange): void {
     if (!invalid) return;
-    const organisation = principal?.organisation?.id;
-    for (const [name, { collection, id, fault }] of invalid) {
+    for (const [
+      name,
+      { organisationId: organisation = principal?.organisation?.id, collection, id, fault },
+    ] of invalid) {
       metrics.rowInvalid(collection);
       const place = `${String(organisation)} ${name}`;
       if (namedRows.has(place)) continue;

@@ -3,14 +3,14 @@ import type { Visit } from '../pages/page';
 import type { Site } from '../pages/site';
 import { addressOf, builtGuides, type Guide, GUIDES } from './built';
 
-/** Where a guide's Markdown links to another guide. */
-const LINK = new RegExp(String.raw`\]\((${GUIDES}/[\w/-]+)(?=[#)])`, 'g');
-/** Where it links to anything else of the gateway. */
-const OTHER_LINK = new RegExp(String.raw`\]\((?=${GUIDES}/)`, 'g');
+/** A link to a guide, whose address has no ending as those of programs have. */
+const GUIDE_LINK = new RegExp(String.raw`\]\((${GUIDES}/[\w/-]+)(?=[#)])`, 'g');
+/** The beginning of a link to a guide or a program. */
+const LINK_START = new RegExp(String.raw`\]\((?=${GUIDES}/)`, 'g');
 
 /** A guide as Markdown: its links lead to Markdown, and its requests go to this gateway as far as its address is known. */
 export function markdownOf({ markdown }: Guide, publicUrl: string | undefined): string {
-  const linked = markdown.replaceAll(LINK, ']($1.md').replaceAll(OTHER_LINK, `](${publicUrl ?? ''}`);
+  const linked = markdown.replaceAll(GUIDE_LINK, ']($1.md').replaceAll(LINK_START, `](${publicUrl ?? ''}`);
   return publicUrl === undefined ? linked : linked.replaceAll(ORIGIN, publicUrl);
 }
 

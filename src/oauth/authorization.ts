@@ -14,7 +14,7 @@ export interface AuthorizationRequest {
   readonly redirectUri: string;
   readonly challenge: string;
   readonly state: string | undefined;
-  /** The scopes that it asks for and that exist; none if it leaves them to the admin. */
+  /** The scopes that it asks for and that exist; without any, the admin chooses. */
   readonly scopes: readonly Scope[];
 }
 
@@ -50,6 +50,7 @@ export async function checkAuthorization(query: string, address: string, find: F
     if (client.allowed_at === null) return { fault };
     return { fault, backTo: withParameters(redirectUri, { error, error_description, state, iss: address }) };
   }
+  // others are ignored (RFC 6749, section 3.3): apps ask for those of OpenID Connect and offline_access wherever they connect
   const named = (single('scope') ?? '').split(' ');
   const scopes = published.usedScopes.filter((scope) => named.includes(scope));
   const challenge = single('code_challenge') ?? '';

@@ -13,6 +13,8 @@ import type { Trace } from '../tracing/index';
 
 /** A stored row that cannot be served (docs/decisions/invalid-rows.md). */
 export interface InvalidRow {
+  /** Whose it is, if the caller acts for no organisation. */
+  readonly organisationId?: string;
   readonly collection: string;
   readonly id: string;
   readonly fault: Fault;

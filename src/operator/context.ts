@@ -51,6 +51,7 @@ export function operatorContextFactory(options: OperatorContextOptions): OpenCon
       holder: { caller: name, organisation: 'operators' },
       // tokens do not change while a gateway runs
       recheck: () => Promise.resolve(),
+      // only streams call it, and operators have none
       charge: async (points: number) => {
         await take(points);
       },
@@ -81,7 +82,9 @@ export function operatorContextFactory(options: OperatorContextOptions): OpenCon
       countAnswer: request.countAnswer,
       holdRows: request.holdRows,
       isGone: request.isGone,
+      noteInvalid: request.noteInvalid,
       noteElements: request.noteElements,
+      omitted: request.omitted,
       takeTurn: request.takeTurn,
     };
   };

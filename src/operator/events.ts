@@ -25,7 +25,7 @@ export interface FeedOptions {
   readonly log: DeploymentFeed;
   readonly source: (caller: WaitingCaller) => EventSource;
   readonly wait: Waiting['wait'];
-  /** Reads an object as REST shows it; null if there is none. */
+  /** Reads an object as REST shows it; null if there is none, or its row cannot be shown. */
   readonly readShown: (
     data: ReturnType<OrganisationDataCache>,
     object: { readonly type: string; readonly id: string },
@@ -44,7 +44,7 @@ interface FeedArguments {
   readonly wait?: number | null;
 }
 
-/** As in schema/operator.graphql. */
+/** As in schema/admin.graphql. */
 const DEFAULT_LIMIT = 20;
 /** How long a read waits for an event after a notification, in milliseconds: there is one, but the log may not have it yet. */
 const NOTIFIED: Patience = 2000;
@@ -86,7 +86,7 @@ export function createFeedOperations(options: FeedOptions, caller: FeedCaller) {
         next_cursor: cursorOfLog(page.next),
       };
     },
-    /** An event's object as it is now; null if there is none any more. @throws AppError unavailable while the organisation is being moved */
+    /** An event's object as it is now; null if there is none any more, or its row cannot be shown. @throws AppError unavailable while the organisation is being moved */
     current(
       { organisation }: OrganisationEvent,
       object: EventRow['object'] | undefined,

@@ -28,7 +28,10 @@ interface OperatorRequest {
 /** What is done in an organisation that is named by `id`. */
 type OrganisationOperations = Admin & ReturnType<typeof createOperatorOnlyOperations>;
 
-/** What is possible while an organisation is being erased: to see what was, and to end what is left. */
+/**
+ * What is possible while an organisation is being erased: to see what was, and to repeat a revocation, since its keys are listed as revoked until
+ * they are deleted. Sessions, links, invitations and webhooks are gone at once, so nothing is left to end by the other operations.
+ */
 const WHILE_ERASING: readonly string[] = [
   'keys',
   'usage',

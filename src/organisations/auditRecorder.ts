@@ -47,7 +47,7 @@ const BUDGETS = {
 /** The actions without a budget. */
 export type UnbudgetedAction = Exclude<AuditAction, keyof typeof BUDGETS>;
 
-/** The command line and what a gateway does by itself are neither counted nor bounded. */
+/** The command line and what a gateway does by itself are neither counted nor bounded; their events have no `times`. */
 const isRemote = ({ who }: Actor): boolean => who.startsWith('user:') || who.startsWith('operator:');
 
 /** What stores events. A user's or operator's event that repeats another of the same hour is counted in that one. */
@@ -61,7 +61,10 @@ export function createAuditRecorder(rows: Model<AuditEvent>) {
     const sameEvents = { organisation_id, action, at: since, ...(isOfUser && { 'actor.who': actor.who }) };
     // the count includes this event: of two at once, each sees at least its own
     const last = { session, sort: { at: -1, _id: -1 }, skip: most } as const;
-    const oldestWithinBudget = await rows.findOne(sameEvents, { at: 1 }, last).lean();
+    // an index answers this without the rows, which are read only if the command line's events may be what exceeds the budget
+    if (!(await rows.findOne(sameEvents, { at: 1 }, last).lean())) return;
+    const remoteEvents = { ...sameEvents, times: trusted({ $gt: 0 }) };
+    const oldestWithinBudget = await rows.findOne(remoteEvents, { at: 1 }, last).lean();
     if (!oldestWithinBudget) return;
     const retryAfter = Math.max(1, Math.ceil((oldestWithinBudget.at.getTime() + DAY - at.getTime()) / SECOND));
     const detail = `The organisation has had ${most.toLocaleString('en')} ${what} in 24 hours, the most it may; nothing was stored. Retry in ${waitText(retryAfter)}, or ask the operator, whose command line has no such limit.`;

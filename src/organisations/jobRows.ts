@@ -21,12 +21,13 @@ export const jobSchema = Schema.create(
     /** Why it, or its last attempt, failed; null if that did not. */
     error: nullable.text,
     created_at: required.time,
-    /** Null until it is done or has failed for good. */
+    /** When it was done, or failed for good; null until then. */
     ended_at: nullable.time,
-    /** Lease id of the gateway that works on it, and when that lease ends. */
+    /** Lease id of the gateway that works on it. */
     holder: nullable.text,
+    /** When that lease ends; without a holder, before when nobody takes it. */
     until: required.time,
-    /** When the row is deleted; missing until it has ended. */
+    /** When the row is deleted, some time after `ended_at`; missing until then. */
     ends_at: optional.time,
   } as const,
   { ...ROW, collection: 'jobs' },

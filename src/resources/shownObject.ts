@@ -18,14 +18,19 @@ export type ReadShown = (data: OrganisationData, object: Named, context: CallCon
 
 /**
  * Returns a function that reads an object as REST shows it to a key with all scopes. It resolves with null if the object is gone, or its row is
- * one that cannot be shown (stored/invalidRows.ts).
+ * one that cannot be shown (stored/invalidRows.ts), which is noted.
  */
 export function shownObjects(schema: GraphQLSchema): ReadShown {
   const byName = new Map(collections.map((resource) => [objectName(resource.stored.type), resource]));
   return async (data, { type, id }, context) => {
     const resource = byName.get(type);
     const row = resource && (await data.related(resource, { id, hold: rowHolder(context) }, WITHOUT_SEARCH));
-    if (!row || resource.faultIn(WITHOUT_SEARCH)(row)) return null;
+    if (!row) return null;
+    const fault = resource.faultIn(WITHOUT_SEARCH)(row);
+    if (fault) {
+      context.noteInvalid?.({ organisationId: data.organisationId, collection: resource.name, id, fault }, 'omitted');
+      return null;
+    }
     const outer = schema.getType(resource.stored.type) as GraphQLOutputType;
     return inSlices(context, () => represent(outer, row));
   };

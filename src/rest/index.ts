@@ -135,12 +135,14 @@ function withIfNoneMatch({ request }: Exchange, { takesIfMatch }: RestOperation,
   return Object.create(context, { ifNoneMatch: { value: ifNoneMatch } }) as CallContext;
 }
 
-/** Answers with 304, and returns true, if the caller has the version with this tag. */
-function isCurrent({ request, response }: Exchange, tag: string): boolean {
-  if (!matchesTag(request.headers['if-none-match'], tag)) return false;
+/** Whether the caller has the version with this tag. */
+function isCurrent({ request }: Exchange, tag: string): boolean {
+  return matchesTag(request.headers['if-none-match'], tag);
+}
+
+function sendNotModified({ response }: Exchange): void {
   response.statusCode = 304;
   response.end();
-  return true;
 }
 
 /** Answers with the OpenAPI document, made for the first request; gzip makes it a tenth of the size. */
@@ -159,7 +161,10 @@ function openApiAnswer(make: () => object): (exchange: Exchange) => void {
     response.appendHeader('Vary', 'Accept-Encoding');
     // weak, since it is the same for all encodings
     response.setHeader('ETag', `W/${tag}`);
-    if (isCurrent(exchange, tag)) return;
+    if (isCurrent(exchange, tag)) {
+      sendNotModified(exchange);
+      return;
+    }
     const isZipped = acceptsGzip(request);
     if (isZipped) response.setHeader('Content-Encoding', 'gzip');
     send(exchange, 200, JSON_TYPE, isZipped ? (zipped ??= gzipSync(bytes)) : bytes);
@@ -233,21 +238,21 @@ async function answer(
   { publicUrl = '', compresses }: Pick<RestOptions, 'publicUrl' | 'compresses'>,
 ): Promise<void> {
   const { request, response, path, search } = exchange;
-  if (created !== undefined) response.setHeader('Location', `${publicUrl}${created}/${idOf(body)}`);
-  if (status === 202) response.setHeader('Retry-After', POLL_AFTER);
-  if (next !== undefined) setLink(response, `${publicUrl}${path}${withCursor(search, next)}`);
   // an ETag covers the object alone, so an answer with included relations has none; nor has one that does not tell all of it
   const tag = isWhole && hasTag ? objectTag(body) : undefined;
   // its form was checked with the parameters
   if (readsOne) requireVersion({ ifMatch: request.headers['if-match'] }, () => tag);
-  if (tag !== undefined) response.setHeader('ETag', tag);
-  if (tag !== undefined && readsOne) {
-    response.setHeader('Cache-Control', 'private, no-cache');
-    if (isCurrent(exchange, tag)) return;
-  }
+  const isUnchanged = readsOne && tag !== undefined && isCurrent(exchange, tag);
   const bytes = bytesOf(body);
-  if (request.method !== 'HEAD') exchange.bodies.holdAnswer(exchange, bytes.length, isQuery);
-  send(exchange, status, JSON_TYPE, compresses ? await compress(exchange, bytes) : bytes);
+  // before the headers, which its 503 must not have
+  if (!isUnchanged && request.method !== 'HEAD') exchange.bodies.holdAnswer(exchange, bytes.length, isQuery);
+  if (created !== undefined) response.setHeader('Location', `${publicUrl}${created}/${idOf(body)}`);
+  if (status === 202) response.setHeader('Retry-After', POLL_AFTER);
+  if (next !== undefined) setLink(response, `${publicUrl}${path}${withCursor(search, next)}`);
+  if (tag !== undefined) response.setHeader('ETag', tag);
+  if (tag !== undefined && readsOne) response.setHeader('Cache-Control', 'private, no-cache');
+  if (isUnchanged) sendNotModified(exchange);
+  else send(exchange, status, JSON_TYPE, compresses ? await compress(exchange, bytes) : bytes);
 }
 
 function idOf(created: string | Buffer): string {

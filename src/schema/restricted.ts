@@ -24,6 +24,7 @@ export function restrictionOf(types: Types, stored: StoredType): DerivedRestrict
     const column = columnOf(member);
     if (type === PERSON || referringMembers(stored).includes(member)) return { column };
     const owner = ownerOf(stored, types.values());
+    // the check of the schema refuses this, and says what to write (checks/restricted.ts)
     return owner ? { column, owner: owner.collection } : { refused: `${type} has no ${member}` };
   }
   const way = wayToCustomer(types, stored);
@@ -31,7 +32,7 @@ export function restrictionOf(types: Types, stored: StoredType): DerivedRestrict
   return { refused: `A key with customer_ids cannot use this: ${type} refers to ${way}, but to no customer.` };
 }
 
-/** The restricted type that a type refers to, itself or through others; undefined if there is none. */
+/** The type by which a type leads to a restricted one: it refers to it, and it is restricted or leads to one itself; undefined if there is none. */
 function wayToCustomer(types: Types, stored: StoredType, seen = new Set<string>()): string | undefined {
   seen.add(stored.type);
   for (const other of types.values()) {

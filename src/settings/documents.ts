@@ -137,6 +137,9 @@ export const DOCUMENTS = {
     value: resend_event(webhook_id: $webhook_id, delivery: $delivery) { ${ATTEMPT} } }`,
 };
 
+/** What the overview points out, in days: keys that expire within so many, and keys that nobody used for so many. */
+export const [EXPIRES_WITHIN, UNUSED_FOR] = [7, 90];
+
 /**
  * The first calls of each settings page, with their variables if the address has no filters. The gateway sends the answers with the page
  * (opening.ts); the script can make the first calls of a page only by this table. The navigation of every page needs those of `webhooks`.
@@ -144,8 +147,8 @@ export const DOCUMENTS = {
 export const firstCalls = (now: number) => ({
   integrations: {
     newestKeys: {},
-    expiringKeys: { expires_before: new Date(now + 7 * DAY).toISOString() },
-    unusedKeys: { unused_since: new Date(now - 90 * DAY).toISOString() },
+    expiringKeys: { expires_before: new Date(now + EXPIRES_WITHIN * DAY).toISOString() },
+    unusedKeys: { unused_since: new Date(now - UNUSED_FOR * DAY).toISOString() },
     allUsage: { period: 'last_24h' as const },
     usageByKey: { period: 'last_24h' as const },
   },

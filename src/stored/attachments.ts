@@ -31,7 +31,7 @@ export interface AttachmentAnswer {
 const OF_ATTACHMENTS: Projection = { _id: 1, [ATTACHMENTS]: 1 };
 
 /**
- * Reads what an object has attached: every route of attachments begins with it, so that who may not read the object, or write it, finds none.
+ * Reads what an object has attached, so that who may not read the object, or write it, finds none.
  * @throws AppError not_found; stored_object_invalid if another program stored attachments of another form
  */
 export async function readOwner(

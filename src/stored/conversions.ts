@@ -1,6 +1,6 @@
 import { accepts, DAY, scalars } from '../schema/scalars';
 import type { StoredMember } from '../schema/storedTypes';
-import { NUMBER_TYPES } from './invalidRows';
+import { isEmbedded, NUMBER_TYPES } from './invalidRows';
 
 /*
  * Values that another program stored with another type, and of which only one value can have been meant
@@ -14,7 +14,7 @@ export function converted<T extends object>(row: T, members: readonly StoredMemb
   const changes: [string, unknown][] = [];
   for (const member of members) {
     const value = (row as Members)[member.name];
-    const result = value === undefined || value === null ? value : convertedValue(value, member);
+    const result = convertedValue(value, member);
     if (result !== value) changes.push([member.name, result]);
   }
   return changes.length === 0 ? row : { ...row, ...Object.fromEntries(changes) };
@@ -30,18 +30,15 @@ function convertedValue(value: unknown, member: StoredMember): unknown {
 }
 
 function convertedOne(value: unknown, { kind, type, members }: StoredMember): unknown {
-  if (kind === 'object') return isMembers(value) ? converted(value, members) : value;
+  if (value === undefined || value === null) return value;
+  if (kind === 'object') return isEmbedded(value) ? converted(value, members) : value;
   if (kind === 'number') return typeof value === 'number' ? value : (numberOf(value, type) ?? value);
-  if (kind === 'dateTime') return typeof value === 'string' && isTime(value) ? new Date(value) : value;
+  if (kind === 'dateTime') return typeof value === 'string' && isTime(value) ? timeOf(value) : value;
   if (type === 'Date' && value instanceof Date && !Number.isNaN(value.getTime())) {
     const day = value.toISOString().slice(0, 'YYYY-MM-DD'.length);
     return DAY.test(day) ? day : value;
   }
   return value;
-}
-
-function isMembers(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !('_bsontype' in value);
 }
 
 /** Types of BSON whose text is a number. */
@@ -64,4 +61,9 @@ function numberOf(value: unknown, type: string): number | undefined {
 /** Whether a text is a time with its offset from UTC. */
 function isTime(text: string): boolean {
   return !DAY.test(text) && accepts(scalars.DateTime, text);
+}
+
+/** The time that a caller's text would be stored as: finer fractions than milliseconds round up. */
+function timeOf(text: string): Date {
+  return new Date(scalars.DateTime.parseValue(text));
 }

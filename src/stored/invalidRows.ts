@@ -148,7 +148,7 @@ function valueCheck(member: StoredMember, isRead: (path: string) => boolean, pat
   const { kind, type, members } = member;
   if (kind === 'object') {
     const findFault = findIn(members, isRead, `${path}.`);
-    return (value) => (isPlain(value) ? findFault(value) : wrong('type', value, 'an object'));
+    return (value) => (isEmbedded(value) ? findFault(value) : wrong('type', value, 'an object'));
   }
   if (kind === 'number') {
     const { fits, words } = NUMBER_TYPES[type] ?? { fits: NUMBERS.float, words: 'a number' };
@@ -179,7 +179,8 @@ function textCheck({ type, values, pattern }: StoredMember, isOwnId: boolean): (
   return () => undefined;
 }
 
-function isPlain(value: unknown): value is object {
+/** Whether a value is an embedded document. */
+export function isEmbedded(value: unknown): value is object {
   return (
     typeof value === 'object' &&
     value !== null &&

@@ -32,7 +32,7 @@ export function repeatedIds(members: readonly StoredMember[], object: Members, p
 
 /**
  * Parts without an id keep that of a stored one: first of one with the same content, then of the one at the same position, or if they have
- * none, with the same texts that it is found by.
+ * none, with the same texts that it is found by; without such texts, of any that is left, in their order. Callers have put the ids in lower case.
  */
 export function withIds(
   parts: readonly unknown[],
@@ -43,7 +43,7 @@ export function withIds(
   const content = members.filter(({ name }) => name !== 'id' && name !== POSITION).map(({ name }) => name);
   const identity = hasPosition ? [POSITION] : members.flatMap(({ name, isSearchable }) => (isSearchable ? [name] : []));
   const placedParts = parts.map((part, at) =>
-    isObject(part) && hasPosition ? { ...part, position: part[POSITION] ?? at } : part,
+    isObject(part) && hasPosition ? { ...part, [POSITION]: part[POSITION] ?? at } : part,
   );
   const usedIds = new Set(
     placedParts.flatMap((part) => (isObject(part) && typeof part.id === 'string' ? part.id : [])),

@@ -1,5 +1,5 @@
 import { eventually } from '../api/http/eventually';
-import { makeKey, makeOrganisation } from '../support/factories';
+import { callerOf, makeKey, makeOrganisation } from '../support/factories';
 import { metric, served } from '../support/gateway';
 import { head, openWire, type Wire } from './wire';
 
@@ -60,11 +60,24 @@ async function isServed(bearer: string): Promise<boolean> {
 test('one key may use a quarter of the body memory, while other keys, even of its organisation, are served', async () => {
   const organisation = makeOrganisation(gateway);
   const bearer = await newBearer(organisation);
+  const caller = await callerOf(gateway, await organisation);
+  const metadata = Object.fromEntries(Array.from({ length: 50 }, (_, at) => [`k${String(at)}`, '€'.repeat(500)]));
+  const { body } = await caller.post('/products/bulk', { products: [{ sku: 'LARGE', name: 'Large', metadata }] });
+  const read = async () => {
+    const wire = await openWire(gateway.url);
+    wire.send(`${head(`GET /api/v1/products/${String(body.results[0].id)}`, bearer, 'Connection: close')}\r\n`);
+    return (await wire.whole()).split('\r\n\r\n')[0];
+  };
+  expect(await read()).toMatch(/^HTTP\/1\.1 200 [^]*\r\nETag: /);
   expect(await pile(bearer, 8, MIB)).toBe(4);
   expect(await held()).toBeLessThanOrEqual(MOST / 4);
+  // a large answer is refused as well, without the headers that it would have
+  const refused = await read();
+  expect(refused).toMatch(/^HTTP\/1\.1 503 /);
+  expect(refused).not.toMatch(/\r\nETag: /);
   expect(await isServed(await newBearer(organisation))).toBe(true);
   expect(await isServed(await newBearer())).toBe(true);
-  expect(await metric(gateway, 'scopegate_http_requests_shed_total{reason="bodies"}')).toBe(4);
+  expect(await metric(gateway, 'scopegate_http_requests_shed_total{reason="bodies"}')).toBe(5);
 });
 
 test('bytes that are announced but not sent do not count', async () => {

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { cp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { mongo } from 'mongoose';
 import { CONTROL_SCHEMA } from '../../src/organisations/controlSchema';
 import { databaseName } from '../../src/mongo/databaseNames';
-import { type CommandLine, commandLine } from '../cli/commandLine';
+import { type CommandLine, commandLine, newFolder } from '../cli/commandLine';
 import { client, type Json } from '../support/client';
 import { driver, startGateway } from '../support/gateway';
 
@@ -120,7 +121,17 @@ test.each([
 test('an organisation of another cluster is brought over by export and import, and is read as before', async () => {
   const { cli, controlDatabase } = await former();
   await bare.db(databaseName(mill.id)).dropDatabase();
-  expect(await cli.failed(1, 'org', 'resume', mill.id)).toContain('is not here until its export is imported');
+  const notHere = 'is not here until its export is imported';
+  expect(await cli.failed(1, 'org', 'resume', mill.id)).toContain(notHere);
+  // neither a part of an export nor one that is not stored as a whole
+  const part = await newFolder();
+  await cp(join(FIXTURES, 'eu', 'products.ndjson'), join(part, 'products.ndjson'));
+  await cli.json('import', part, '--org', mill.id);
+  expect(await cli.failed(1, 'org', 'resume', mill.id)).toContain(notHere);
+  await cp(join(FIXTURES, 'eu', 'organisation.json'), join(part, 'organisation.json'));
+  await writeFile(join(part, 'webhooks.ndjson'), '{}\n');
+  expect((await cli.run('import', part, '--org', mill.id, '--webhooks')).code).toBe(1);
+  expect(await cli.failed(1, 'org', 'resume', mill.id)).toContain(notHere);
   const { files } = await cli.json<{ files: Record<string, { failed: number }> }>(
     'import',
     join(FIXTURES, 'eu'),

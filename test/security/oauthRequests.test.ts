@@ -95,6 +95,10 @@ describe('a request for consent', () => {
     expect((await ask(gateway, await asked({}, client._id), admin.cookie)).body).toContain(shortened);
     expect(page.body).toMatch(/value="orders:read" checked/);
     expect(page.body).not.toMatch(/value="customers:read" checked/);
+    // what apps ask for wherever they connect is nothing in particular here
+    const usual = await ask(gateway, await asked({ scope: ' offline_access openid' }), admin.cookie);
+    expect(usual.body).toContain('It asks for nothing in particular');
+    expect(usual.body).toMatch(/value="customers:read" checked/);
     expect((await ask(gateway, query, member.cookie)).body).not.toContain('Allow');
     const stranger = await ask(gateway, query);
     expect(stranger.headers.get('location')).toBe('/settings/sign-in');

@@ -1,6 +1,6 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { type Answer, call, callOf, type Key, now } from './api';
-import { firstCalls } from '../../src/settings/documents';
+import { EXPIRES_WITHIN, firstCalls, UNUSED_FOR } from '../../src/settings/documents';
 import { mayMake } from './keyChanges';
 import { rotateKey } from './keyDialogs';
 import { KeyLink, keyText, noteNames, shownName } from './keyNames';
@@ -68,7 +68,12 @@ export function NeedsAttention({ of: { expiring, unused, failing } }: { of: Atte
       <h2 id="attention-title" tabIndex={-1}>
         Needs attention
       </h2>
-      <Group title={`${expiring.length} ${expire} within 7 days`} id="expiring" of={expiring} most={MOST_EXPIRING}>
+      <Group
+        title={`${expiring.length} ${expire} within ${EXPIRES_WITHIN} days`}
+        id="expiring"
+        of={expiring}
+        most={MOST_EXPIRING}
+      >
         {(key) => (
           <li class="heading" key={key.id}>
             <span>
@@ -83,7 +88,7 @@ export function NeedsAttention({ of: { expiring, unused, failing } }: { of: Atte
         )}
       </Group>
       <Group
-        title={`${more}${unused.data.length} ${unused.data.length === 1 ? 'key was' : 'keys were'} not used for 90 days`}
+        title={`${more}${unused.data.length} ${unused.data.length === 1 ? 'key was' : 'keys were'} not used for ${UNUSED_FOR} days`}
         id="unused"
         of={unused.data}
         most={MOST}

@@ -58,9 +58,6 @@ export async function importCommand(path: string, options: ImportOptions): Promi
       missing,
       ...reporter,
     });
-    // lets an organisation that an earlier version kept in another cluster be resumed; an export has no files for what is empty
-    const isWhole = isFolder && !signal.aborted && Object.values(imported).every(({ failed }) => failed === 0);
-    if (isWhole) await store.control.organisations.noteImported(org);
     const variable = modeOf(organisation) === 'test' ? 'KEY_PREFIX_TEST' : 'KEY_PREFIX';
     const prefix = { variable, value: config[variable] } as const;
     const from = { store, prefix, organisationId: org, folder: path, pepperOffset };
@@ -69,7 +66,10 @@ export async function importCommand(path: string, options: ImportOptions): Promi
       ...(keys && !signal.aborted && { keys: await importKeys(from, reporter) }),
       ...(storeWebhooks && !signal.aborted && { webhooks: await storeWebhooks(org, reporter) }),
     };
-    // only what export has written says whose it is
+    // lets an organisation that an earlier version kept in another cluster be resumed; exports of that version do not say whose they are
+    const isWhole = file && !signal.aborted && Object.values(files).every(({ failed }) => failed === 0);
+    if (isWhole) await store.control.organisations.noteImported(org);
+    // of folders with organisation.json, only what a later version exported says whose it is
     return { files, isExport: file?.id !== undefined };
   }, signal);
   const reports = Object.entries(files);

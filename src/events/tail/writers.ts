@@ -3,8 +3,8 @@ import { openWrites, type Writer } from '../../tenant/slots';
 import { type Change, END, type LoggedChange } from './changes';
 
 /*
- * Who made a change: each write of a gateway or of the command line ends its row of open_writes in its own transaction, and so names itself
- * in the log (docs/decisions/origin.md).
+ * Who made a change: each write of a gateway or of the command line ends its row of open_writes as the first change of its transaction, and so
+ * names itself in the log before what it wrote (docs/decisions/origin.md).
  */
 
 /** Whether a change is the row of a write, and not a change of data. */
@@ -12,7 +12,7 @@ export function isOpenWriteChange({ operationType, ns }: Change): boolean {
   return operationType !== END && ns.coll === openWrites.name;
 }
 
-/** Transactions whose writer is remembered: more than can be open between the batches of one. */
+/** Transactions whose writer is remembered: a batch can separate a transaction from its row, and the log has few others in between. */
 const REMEMBERED = 1000;
 
 /**
@@ -31,7 +31,7 @@ export function createTransactionWriters() {
   };
 }
 
-/** By both, since changes of different transactions can have one cluster time; undefined outside of transactions. */
+/** By session and number, since changes of different transactions can have one cluster time; undefined outside of transactions. */
 function transactionOf({ ns, lsid, txnNumber }: Change): string | undefined {
   return lsid && txnNumber !== undefined ? `${ns.db} ${lsid.id.toString('base64')} ${String(txnNumber)}` : undefined;
 }

@@ -163,6 +163,18 @@ test('include=object adds the object as the API shows it, or null if it is gone;
     { after },
   );
   expect(body.data.events.data[0]).toEqual({ type: 'product.created', current: kept });
+  // one that cannot be shown is null as well, which the answer and the log tell
+  await bare
+    .db(databaseName(scene.id))
+    .collection('products')
+    .updateOne({ sku: 'kept' }, { $set: { name: null } }, { bypassDocumentValidation: true });
+  const spoilt = await operator(gateway).get(`/events?${query({ after, include: 'object' })}`);
+  const currents = (spoilt.body.data as Json[]).map(({ current }) => current as unknown);
+  expect([currents[0], spoilt.headers.get('scopegate-omitted')]).toEqual([null, '1']);
+  const logged = gateway.logs.filter(
+    ({ organisation_id, pointer }) => organisation_id === scene.id && pointer === '/name',
+  );
+  expect(logged).toMatchObject([{ collection: 'products', id: kept.id }]);
   const rows = bare.db(ENVIRONMENT.CONTROL_DATABASE).collection<{ _id: string }>('organisations');
   const moving = { to: 'b', mover: 'm', begun_at: new Date(), seen_at: new Date() };
   await rows.updateOne({ _id: scene.id }, { $set: { move: moving } });

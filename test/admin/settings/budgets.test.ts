@@ -40,6 +40,8 @@ async function addEvents(action: AuditAction, count: number, age: number, who = 
     organisation_id: organisation.id,
     key_id: null,
     details: {},
+    // as the recorder stores them
+    ...(!who.startsWith('cli:') && { times: 1 }),
   };
   // a slow database takes longer for all at once than the driver waits before it sends them again
   for (let left = count; left > 0; left -= BATCH)
@@ -63,8 +65,9 @@ test('1,000 changes of a kind in 24 hours; the next stores nothing, and says whe
   expect(await events().countDocuments({ organisation_id: organisation.id, action: 'key.created' })).toBe(1000);
 });
 
-test('what was a day ago does not count, another organisation has its own, and the command line has none', async () => {
+test('what was a day ago does not count, another organisation has its own, and the command line has none and takes none', async () => {
   await addEvents('key.created', 1000, DAY + MINUTE);
+  await addEvents('key.created', 1000, HOUR, 'cli:root');
   expect(await admin.call('create_key', KEY)).toHaveProperty('key');
   await addEvents('key.created', 1000, HOUR);
   expect(await admin.call('create_key', KEY)).toMatchObject({ code: 'rate_limited' });
@@ -131,7 +134,7 @@ test('a user has at most 50 sessions, of which another one ends the oldest, and 
   const busy = await makeLink(gateway, organisation);
   // one more of the same hour and address is counted in the event that is there
   expect((await sendLink(gateway, busy)).status).toBe(303);
-  await events().updateMany({ organisation_id: organisation.id, times: { $gt: 0 } }, { $set: { at: new Date(0) } });
+  await events().updateMany({ organisation_id: organisation.id }, { $set: { at: new Date(0) } });
   await addEvents('user.signed_in', 200, HOUR, 'user:link:Bob');
   const link = await makeLink(gateway, organisation, 'admin', 'Bob');
   const refused = await sendLink(gateway, link);

@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { requests } from '../../../src/resources/requests/requests';
 import { published } from '../../../src/schema/model';
 import { AS_PDF, attaching, named, PDF } from '../../support/attachments';
 import type { Json } from '../../support/client';
@@ -240,6 +241,17 @@ test('an Idempotency-Key stores a file once, and replays its answer; another fil
   const gone = await caller.send('DELETE', at, { headers: key });
   const replayed = await caller.send('DELETE', at, { headers: key });
   expect([gone.status, replayed.status, replayed.body]).toEqual([200, 200, gone.body]);
+  // once the object is gone, a repeat still gets the first answer, and no other request does
+  await data()
+    .collection(requests)
+    .deleteOne({ _id: path.split('/').at(-1)! });
+  const late = await attach(path, PDF, headers);
+  expect([late.status, late.headers.get('idempotent-replayed'), late.body]).toEqual([201, 'true', done[0]!.body]);
+  for (const more of [AS_PDF, { ...AS_PDF, 'idempotency-key': randomUUID() }])
+    expect((await attach(path, PDF, more)).body).toMatchObject({
+      code: 'not_found',
+      detail: 'There is no such request.',
+    });
 });
 
 test('an object has at most 20, also of uploads at once; a bulk call that sends them back changes nothing', async () => {
