@@ -37,6 +37,8 @@ export const STREAM_READS = { organisation: 4, all: 8 };
 export const WORKED_ENDPOINTS = { all: 64, organisation: 8 };
 /** Posts to them (webhooks/postSlots.ts). An endpoint may have all of its organisation's, and 1 after a failure (webhooks/health.ts). */
 export const POSTS = { all: 64, organisation: 8 };
+/** Parked events of an endpoint: with `full` of them no more are read, `page` at once, so `most` can be parked (webhooks/work.ts). */
+export const PARKED = { full: 1000, page: 50, most: 1050 };
 
 /**
  * Customers that a key may be restricted to: MongoDB merges up to 200 index scans to sort what they have (docs/decisions/restricted-keys.md), and

@@ -184,10 +184,11 @@ export function recordReaders(
 
 /** Files come from the operator, so only their depth is limited, for the sake of the parser. */
 const LINE_BOUNDS: JsonBounds = {
-  ...BODY_BOUNDS,
+  depth: BODY_BOUNDS.depth,
   containers: Infinity,
   names: Infinity,
   wideMembers: Infinity,
+  orderMembers: Infinity,
   inexactNumbers: Infinity,
 };
 

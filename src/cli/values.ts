@@ -125,16 +125,30 @@ export function rangesOrAnywhere(text: string): string[] {
 /** A date, meaning midnight UTC, or a time with its time zone. */
 const ISO_TIME = /^(\d{4}-\d{2}-\d{2})(T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d+)?)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d))?$/;
 
+const A_DATE = 'a date (e.g. 2026-11-21)';
+const A_TIME = 'a time with Z or an offset (e.g. 2026-11-21T09:00:00Z)';
+
 /** An ISO 8601 date or time, or an age. */
 export function moment(text: string): Date {
   const age = lengthOf(text);
-  if (age !== undefined) return new Date(Date.now() - age);
+  const time = age === undefined ? timeOf(text) : new Date(Date.now() - age);
+  if (time) return time;
+  throw new InvalidArgumentError(
+    `Expected ${A_DATE}, ${A_TIME} or an age: a number from 1 and m, h, d or y, e.g. 30m, 12h, 7d or 1y.`,
+  );
+}
+
+/** An ISO 8601 date or time, for a command that must mean the same one when it is run again. */
+export function fixedTime(text: string): Date {
+  const time = timeOf(text);
+  if (time) return time;
+  throw new InvalidArgumentError(`Expected ${A_DATE} or ${A_TIME}; an age would mean another time at each run.`);
+}
+
+function timeOf(text: string): Date | undefined {
   const [, day] = ISO_TIME.exec(text) ?? [];
   // new Date() would take 30 February as 2 March
-  if (day !== undefined && isDay(day)) return new Date(text);
-  throw new InvalidArgumentError(
-    'Expected a date (e.g. 2026-11-21), a time with Z or an offset (e.g. 2026-11-21T09:00:00Z) or an age: a number from 1 and m, h, d or y, e.g. 30m, 12h, 7d or 1y.',
-  );
+  return day !== undefined && isDay(day) ? new Date(text) : undefined;
 }
 
 /** Whether a day exists in the calendar. */

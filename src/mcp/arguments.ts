@@ -9,6 +9,7 @@ import {
 import { AppError, type Fault, invalidRequest, validationFailed } from '../errors';
 import { directiveOf, ROWS } from '../schema/sdl';
 import { referenceTo } from '../schema/storedTypes';
+import { isUuidFault } from '../schema/validation';
 import { isObject } from './protocol';
 import type { Tool } from './tools';
 
@@ -65,15 +66,16 @@ export function createExplain(tools: readonly Tool[]): Explain {
         : [];
     }),
   );
-  const namesOf = (argument: string, { operation: { rest } }: Tool): string => {
-    const list = lists.get(argument);
-    if (list) return `the tool ${list.name} finds it`;
+  /** What to add to the fault of an id: the tools that find it, if there are any. */
+  const findersOf = (argument: string, { operation: { rest } }: Tool): string => {
     const [, path] = /^(.+)\/:id\b/.exec(rest?.path ?? '') ?? [];
-    const above = argument === 'id' ? [...lists.values()].find((tool) => tool.rest?.path === path) : undefined;
-    const finders = above ? [above] : [...lists.values()];
-    return finders.length === 1
-      ? `the tool ${String(finders[0]?.name)} finds it`
-      : `one of the tools ${finders.map(({ name }) => name).join(', ')} finds it`;
+    const isAbove = (tool: Tool['operation']): boolean => path !== undefined && tool.rest?.path === path;
+    const list = lists.get(argument) ?? (argument === 'id' ? [...lists.values()].find(isAbove) : undefined);
+    const names = (list ? [list] : [...lists.values()]).map(({ name }) => name);
+    if (names.length === 0) return '';
+    return names.length === 1
+      ? `; the tool ${String(names[0])} finds it`
+      : `; one of the tools ${names.join(', ')} finds it`;
   };
   return (error, tool) => {
     if (!(error instanceof AppError) || !error.extras.errors) return error;
@@ -81,8 +83,7 @@ export function createExplain(tools: readonly Tool[]): Explain {
       const name = fault.parameter ?? fault.pointer?.split('/').at(-1) ?? '';
       const isOwn = fault.parameter !== undefined || /^\/[^/]*$/.test(fault.pointer ?? '');
       if (fault.code === 'unknown' && isOwn) return { ...fault, detail: unknownDetail(tool) };
-      const isId = fault.code === 'format' && fault.detail.endsWith('UUID');
-      return isId ? { ...fault, detail: `${fault.detail}; ${namesOf(name, tool)}` } : fault;
+      return isUuidFault(fault) ? { ...fault, detail: fault.detail + findersOf(name, tool) } : fault;
     });
     const { moreErrors } = error.extras;
     return error.code === 'invalid_request' ? invalidRequest(errors, moreErrors) : validationFailed(errors, moreErrors);

@@ -1,5 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Registry } from 'prom-client';
+import { PARKED, POSTS } from '../limits';
 import { COMMAND_BUCKETS, type PoolUse } from '../mongo/pools';
 import { gauge, histogram, type Reading } from './tally';
 
@@ -193,7 +194,11 @@ export function addGauges(registry: Registry, options: GaugeOptions): void {
       'Whether this gateway sends no webhooks to endpoints of organisations because of its EVENTS=off (events_off), or its WEBHOOK_SECRET: not set (no_secret), or not that of the endpoints (wrong_secret).',
       () => Object.entries(webhooks().resting()).map(([reason, rests]) => [{ reason }, rests ? 1 : 0] as const),
     ],
-    ['scopegate_webhook_posts', 'Webhooks that are being sent; at most 64 a gateway.', () => webhooks().posting()],
+    [
+      'scopegate_webhook_posts',
+      `Webhooks that are being sent; at most ${String(POSTS.all)} a gateway.`,
+      () => webhooks().posting(),
+    ],
     [
       'scopegate_webhook_posts_waiting',
       'Webhooks that wait until fewer are being sent by the gateway or by their organisation.',
@@ -206,7 +211,7 @@ export function addGauges(registry: Registry, options: GaugeOptions): void {
     ],
     [
       'scopegate_operator_webhook_parked',
-      'Events that this webhook refused, and those of the same objects behind them, at most 1,050.',
+      `Events that this webhook refused, and those of the same objects behind them, at most ${PARKED.most.toLocaleString('en')}.`,
       () => webhooks().operatorBehind()?.parked,
     ],
   ];

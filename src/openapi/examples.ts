@@ -84,7 +84,7 @@ function reportExample(endpoint: Endpoint): unknown {
   };
 }
 
-/** The name of an operation's example in examples.json; an operator's operation with the name of one of keys has a prefix. */
+/** The name of the example of an operation's answer; that of an operator with the name of one of keys has a prefix if it answers otherwise. */
 function exampleName({ operation: { name, role } }: Endpoint): string {
   const operatorName = `operator.${name}`;
   return role === OPERATOR && operatorName in responses ? operatorName : name;
@@ -93,7 +93,7 @@ function exampleName({ operation: { name, role } }: Endpoint): string {
 /** The example of a response: an object, or a page that is followed by another. */
 export function responseExample(endpoint: Endpoint): unknown {
   const sample = sampleOf(endpoint);
-  const page = sample && { data: [sample], has_more: true, next_cursor: 'WyJ4IiwiMjAyNiIsIjY4OWRlZmJmIl0' };
+  const page = sample && { data: [sample], has_more: true, next_cursor: parameters.cursor };
   return responses[exampleName(endpoint)] ?? reportExample(endpoint) ?? (answersPage(endpoint.field) ? page : sample);
 }
 

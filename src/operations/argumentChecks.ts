@@ -1,6 +1,6 @@
 import { coerceInputValue, getNamedType, type GraphQLArgument, type GraphQLSchema, isInputObjectType } from 'graphql';
 import { type Check, type Fault, invalidRequest, validationFailed } from '../errors';
-import { isInBody, isInPath } from '../schema/declaredOperations';
+import { isInBody } from '../schema/declaredOperations';
 import { IF_MATCH, IF_MATCH_HEADER } from '../schema/entityTags';
 import {
   argumentsSchema,
@@ -52,8 +52,8 @@ export function argumentChecks(
     const checkAll = part('all');
     const checkParameters = isWrite ? part('parameters') : checkAll;
     const checkBody = part('body');
-    const path = directiveOf(astNode, 'rest')?.path ?? '';
-    const isParameter = ({ parameter = '' }: Fault): boolean => parameter === IF_MATCH || isInPath(path, parameter);
+    const rest = directiveOf(astNode, 'rest');
+    const isParameter = ({ parameter = '' }: Fault): boolean => rest !== undefined && !isInBody(rest, parameter);
     const onRest = (fault: Fault): Fault =>
       fault.parameter === IF_MATCH ? { ...fault, parameter: IF_MATCH_HEADER } : fault;
     return {

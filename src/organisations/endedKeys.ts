@@ -5,16 +5,16 @@ import type { ControlModels } from './models';
 
 /* Keys that have ended, that is expired or been revoked (docs/decisions/bounded-control-data.md); an index deletes them 90 days later. */
 
-/** Revoked keys kept per organisation, and as many expired ones; the longest ended go first. */
+/** Revoked keys kept per organisation, and as many expired ones: those that ended last. */
 export const MAX_ENDED_KEYS = 1000;
 /** Keys deleted after each change, so that none waits long. A change adds or ends one key, so this catches up. */
 const AT_ONCE = 100;
-/** A key that ended within this time, in milliseconds, may be active by the clock of another gateway. */
+/** A key that expired within this time, in milliseconds, may be active by the clock of another gateway. */
 const MAX_CLOCK_DIFFERENCE = HOUR;
 /** Earlier than every date: a range from it on matches dates alone, which null is not. */
 const LONG_AGO = new Date(0);
 
-/** Matches active keys, and those that ended so lately that another gateway may still accept them. */
+/** Matches active keys, and those that expired so lately that another gateway may still accept them. A revoked one no clock accepts. */
 export const perhapsActive = (now: number): Record<string, unknown> =>
   stateCondition('active', new Date(now - MAX_CLOCK_DIFFERENCE));
 
@@ -39,7 +39,7 @@ export async function changeInKeys(
   );
 }
 
-/** Deletes an organisation's longest ended keys beyond {@link MAX_ENDED_KEYS}, with their usage, some at a time. */
+/** Deletes an organisation's ended keys other than the last {@link MAX_ENDED_KEYS}, with their usage, {@link AT_ONCE} at a time. */
 export async function trimEndedKeys(
   { apiKeys, usage }: Pick<ControlModels, 'apiKeys' | 'usage'>,
   organisationId: string,

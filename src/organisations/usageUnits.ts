@@ -19,7 +19,10 @@ export type UsagePeriod = keyof typeof USAGE_PERIODS;
 
 /** For how many days a day's counts are kept, including that day. */
 export const DAYS_KEPT = 32;
-/** The same for all keys of an organisation together: twice the longest period, so that it can be compared with the one before, and a month. */
+/**
+ * The same for all keys of an organisation together: twice the longest period, so that it can be compared with the one before, and a month, whose
+ * rows say that requests were counted before both.
+ */
 const DAYS_OF_ALL_KEPT = 92;
 
 const ORGANISATION_PREFIX = 'org:';

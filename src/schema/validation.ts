@@ -176,7 +176,7 @@ function detailOfValue(error: ErrorObject, code: FaultCode): string {
       if (code === 'range') return 'is beyond the largest number, about 1.8e308';
       return code === 'required' ? 'must not be null' : `must be ${typeName(error.params.type)}`;
     case 'format':
-      return `must be a valid ${FORMATS[String(error.params.format)] ?? String(error.params.format)}${plusHint(error)}`;
+      return formatDetail(String(error.params.format)) + plusHint(error);
     case 'pattern':
       return error.params.pattern === NOT_BLANK
         ? 'must contain more than white space'
@@ -187,6 +187,11 @@ function detailOfValue(error: ErrorObject, code: FaultCode): string {
       return error.message?.replace('NOT have', 'not have') ?? 'is invalid';
   }
 }
+
+const formatDetail = (format: string): string => `must be a valid ${FORMATS[format] ?? format}`;
+
+/** Whether a fault is that of a text that is no UUID. */
+export const isUuidFault = ({ code, detail }: Fault): boolean => code === 'format' && detail === formatDetail('uuid');
 
 /** In a URL, the + of an offset is a space unless it is encoded. */
 function plusHint({ data, params }: ErrorObject): string {

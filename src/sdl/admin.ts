@@ -67,10 +67,10 @@ function forOperator(field: FieldDefinitionNode): FieldDefinitionNode | undefine
 /** @access as it is for operators. */
 function withRole(directive: ConstDirectiveNode): ConstDirectiveNode {
   if (directive.name.value !== 'access') return directive;
-  const args = directive.arguments?.map((argument) => ({
-    ...argument,
-    value: { kind: Kind.ENUM, value: OPERATOR } as const,
-  }));
+  const value = { kind: Kind.ENUM, value: OPERATOR } as const;
+  const args = directive.arguments?.map((argument) =>
+    argument.name.value === 'role' ? { ...argument, value } : argument,
+  );
   return { ...directive, arguments: args ?? [] };
 }
 

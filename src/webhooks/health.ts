@@ -45,8 +45,7 @@ export function createHealth(row: EndpointRow, now: () => number, lenience?: Len
       failing_since ??= new Date(now());
       if (state === 'failing') probes += 1;
       else if (failed.size >= FAILING_AFTER) state = 'failing';
-      if (lenience) disable = undefined;
-      else if (status === 410) disable = 'gone';
+      if (status === 410) disable = 'gone';
       else if (now() - failing_since.getTime() >= DISABLED_AFTER) disable = 'failures';
       if (retryAfter !== undefined) restUntil = Math.max(restUntil ?? 0, now() + retryAfter);
     },
@@ -65,7 +64,7 @@ export function createHealth(row: EndpointRow, now: () => number, lenience?: Len
     /** How long to wait before the next probe. */
     probeWait: (): number => Math.min(lenience?.longestProbe ?? Infinity, probeAfter(probes)),
     /** Why the endpoint is to be disabled; undefined if it is not. */
-    disable: (): DisabledReason | undefined => disable,
+    disable: (): DisabledReason | undefined => (lenience ? undefined : disable),
     /** The end of the pause that the receiver asked for, in milliseconds since 1970. */
     restUntil: (): number | undefined => restUntil,
     progress: (): Progress => ({ state, failed: [...failed], failing_since, probes, last_success_at }),

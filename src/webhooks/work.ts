@@ -3,16 +3,13 @@ import { deliveryId, type DeliveryRow, type OpenRow, positionOfDelivery, withAtt
 import type { FeedEntry, WorkFeed } from './feed';
 import { type Health, waitAfter } from './health';
 import type { Attempt } from './post';
+import { PARKED } from '../limits';
 
 /*
  * One pass over an endpoint: first parked events that are due, then the next events of its feed. An event is parked, with a delivery to retry,
  * if it failed or is behind one of the same object that did. A lane is the events of one object, which are sent in order.
  */
 
-/** Events that are read at once. */
-const PAGE = 50;
-/** With this many parked events, the position no longer moves. */
-const MAX_PARKED = 1000;
 /** How many objects are retried in one pass, and how many events of each. */
 const RETRIED = { objects: 50, events: 50 } as const;
 
@@ -56,7 +53,7 @@ export async function runPass(options: WorkOptions): Promise<Pass | undefined> {
   const { deliveries } = feed;
   const changed = new Map<string, DeliveryRow>();
   // rows not counted in `parked` come from a gateway that was killed before it moved the position: their events are sent again
-  const open = endpoint.parked > 0 ? await deliveries.open(id, MAX_PARKED + PAGE) : [];
+  const open = endpoint.parked > 0 ? await deliveries.open(id, PARKED.most) : [];
   const wasFailing = health.isFailing();
   let isInterrupted = false;
   const mustStop = (): boolean =>
@@ -127,7 +124,7 @@ export async function runPass(options: WorkOptions): Promise<Pass | undefined> {
 
   /** Sends the next events; those of objects with parked events are parked behind them. */
   async function sendNext(): Promise<Pick<Pass, 'position' | 'hasMore'>> {
-    const page = await feed.next(endpoint, wasFailing ? 1 : PAGE);
+    const page = await feed.next(endpoint, wasFailing ? 1 : PARKED.page);
     const parkedObjects = new Set(open.map((row) => orderKeyOf(row.object_id)));
     const openIds = new Set(open.map((row) => row._id));
     const items = page.entries.map((event): Item => ({ event, row: rowOf(event) }));
@@ -153,7 +150,7 @@ export async function runPass(options: WorkOptions): Promise<Pass | undefined> {
   await retry();
   let progress = { position: endpoint.position, hasMore: true };
   const hasProbed = wasFailing && open.length > 0;
-  if (!mustStop() && !hasProbed && open.length < MAX_PARKED) progress = await sendNext();
+  if (!mustStop() && !hasProbed && open.length < PARKED.full) progress = await sendNext();
   // if the lease was lost, another gateway may have taken over, or people dropped parked events; what was delivered stays delivered
   const isParking = [...changed.values()].some(({ state }) => state !== 'delivered');
   if (isParking && !(await options.holdsLease())) return undefined;
@@ -165,7 +162,7 @@ export async function runPass(options: WorkOptions): Promise<Pass | undefined> {
   return {
     position: progress.position,
     parked: stillParked.length,
-    hasMore: progress.hasMore && stillParked.length < MAX_PARKED,
+    hasMore: progress.hasMore && stillParked.length < PARKED.full,
     nextAt,
   };
 }

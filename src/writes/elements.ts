@@ -79,7 +79,10 @@ export async function readElements(
   return elements;
 }
 
-/** Up to so many values every object is checked, so that one with too many items in a list or keys of metadata gets the fault that names them. */
+/**
+ * Up to so many values every object is checked, so that one with too many items in a list or keys of metadata gets the fault that names them: more
+ * than an order with {@link MAX_PARTS} lines of 11 members, which is the largest of the published types, has.
+ */
 const CHECKED_AT_LEAST = 20_000;
 
 /** Whether an object has more than `most` values, at any depth; stops once it has. */

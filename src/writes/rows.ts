@@ -54,6 +54,8 @@ export function openRows(
   const open = new Map<Kind, Map<string, OpenRow>>();
   /** In the order in which they were first changed. */
   const changed = new Set<OpenRow>();
+  /** Kinds of which a changed object no longer has a unique value that it has in the database. */
+  const givingUp = new Set<Kind>();
   let held = 0;
 
   const rowsOf = (kind: Kind): Map<string, OpenRow> => {
@@ -80,7 +82,7 @@ export function openRows(
       for (const row of piece.rows) {
         ids.push(row._id);
         if (rows.has(row._id)) continue;
-        const owner = kind.owner && open.get(kind.owner.to)?.get(String(valueIn(row, kind.owner.member)));
+        const owner = kind.owner && ownerIn(kind.owner, row);
         // in a dry run the parts of a deleted object are still there
         const stored = owner && !owner.row ? undefined : row;
         rows.set(row._id, { kind, stored, row: stored, isOutdated: false });
@@ -99,7 +101,6 @@ export function openRows(
   async function write(): Promise<void> {
     if (!isStoring()) return;
     const groups = new Map<string, { readonly kind: Kind; readonly own: OpenRow[] }>();
-    const turnOf = turnsOf(changed);
     for (const openRow of changed) {
       const name = `${String(turnOf(openRow))} ${openRow.kind.name}`;
       const group = groups.get(name) ?? { kind: openRow.kind, own: [] };
@@ -115,9 +116,27 @@ export function openRows(
       });
       await writeRows(data.collection(kind.resource), changes, { ordered: true, session, pace });
       for (const change of changes) await removeDetached(data, kind.resource.name, change, session);
-      for (const openRow of own) openRow.stored = openRow.row;
+      for (const openRow of own) Object.assign(openRow, { stored: openRow.row, isOutdated: false });
     }
     changed.clear();
+    givingUp.clear();
+  }
+
+  const ownerIn = ({ to, member }: NonNullable<Kind['owner']>, part: Row | undefined): OpenRow | undefined =>
+    open.get(to)?.get(String(valueIn(part, member)));
+
+  /** Whether what has changed must be written before another change of an object, or its deletion. */
+  function mustWriteBefore(openRow: OpenRow, row: Row | undefined): boolean {
+    const { kind, stored, row: before } = openRow;
+    const hasParts = kind.parts.length > 0;
+    // so that what its parts were changed to has its events
+    if (!row && hasParts) return true;
+    // unique values are written in the order in which the elements move them, though new objects with parts are written before others
+    if (changed.has(openRow) && hasOtherUnique(kind, before, row)) return true;
+    if (hasParts && !stored && givingUp.has(kind)) return true;
+    // a new object counts parts as they are added; once one of them changes they are counted in the database, where they must be then
+    const owner = kind.owner && before && ownerIn(kind.owner, before);
+    return owner !== undefined && !owner.stored;
   }
 
   /** The row with what it sums up of its parts, which are of one kind: no type but requests has a summary. */
@@ -152,18 +171,17 @@ export function openRows(
     get: (kind, id) => open.get(kind)?.get(id)?.row,
     async set(kind, id, row) {
       const openRow = rowsOf(kind).get(id) ?? { kind, stored: undefined, row: undefined, isOutdated: false };
-      const changesUnique = kind.unique.some((member) => valueIn(openRow.row, member) !== valueIn(row, member));
-      // unique values are written in the order in which the elements move them, and changes before their object is deleted, so that each has its event
-      if ((changesUnique && changed.has(openRow)) || (!row && kind.parts.length > 0)) await write();
+      if (mustWriteBefore(openRow, row)) await write();
       if (!row) await removeParts(kind, id);
       openRow.row = row;
+      if (openRow.stored && hasOtherUnique(kind, openRow.stored, row)) givingUp.add(kind);
       rowsOf(kind).set(id, openRow);
       changed.add(openRow);
     },
-    noteOwner({ to, member }, part, isNew) {
-      const owner = open.get(to)?.get(String(valueIn(part, member)));
+    noteOwner(reference, part, isNew) {
+      const owner = ownerIn(reference, part);
       if (!owner?.row) return;
-      const { summary } = to.resource;
+      const { summary } = reference.to.resource;
       const row = isNew && summary ? summary.add(owner.row, part) : owner.row;
       owner.row = stampedRow(row, row, now);
       owner.isOutdated ||= !isNew;
@@ -179,18 +197,14 @@ export function openRows(
   };
 }
 
-/**
- * An object is created before its parts, so that its events are in that order, and changed after them, since it sums them up. In a kind in which
- * an object gives up a unique value, which another may take, all are written in the order of their elements instead.
- */
-function turnsOf(changed: Iterable<OpenRow>): (openRow: OpenRow) => number {
-  const givesUpValue = ({ kind, stored, row }: OpenRow): boolean =>
-    stored !== undefined && kind.unique.some((member) => valueIn(stored, member) !== valueIn(row, member));
-  const inOrder = new Set([...changed].flatMap((openRow) => (givesUpValue(openRow) ? [openRow.kind] : [])));
-  return ({ kind, stored, isOutdated }) => {
-    if (kind.owner) return 1;
-    return stored || isOutdated || kind.parts.length === 0 || inOrder.has(kind) ? 2 : 0;
-  };
+/** An object is created before its parts, so that its events are in that order, and changed after them, since it sums them up. */
+function turnOf({ kind, stored }: OpenRow): number {
+  if (kind.owner) return 1;
+  return stored || kind.parts.length === 0 ? 2 : 0;
+}
+
+function hasOtherUnique(kind: Kind, before: Row | undefined, row: Row | undefined): boolean {
+  return kind.unique.some((member) => valueIn(before, member) !== valueIn(row, member));
 }
 
 function valueIn(row: object | undefined, member: string): unknown {

@@ -9,7 +9,7 @@ import { commandLine, finished, type Finished, type ImportAnswer, makeOrganisati
 
 const cli = commandLine();
 
-test('Ctrl-C leaves complete batches, and running the import again completes it', async () => {
+test('Ctrl-C leaves complete batches, also of what is deleted, and running the import again completes it', async () => {
   const { id: org } = await makeOrganisation(cli, 'Interrupted');
   // four batches: the current one, the next, which may have started, and two that must not start
   const total = 2_000;
@@ -20,13 +20,22 @@ test('Ctrl-C leaves complete batches, and running the import again completes it'
   const path = join(await newFolder(), 'products.ndjson');
   await writeFile(path, lines.join('\n'));
 
-  const { code, stdout } = await interruptedAtFirstWrite(['import', '--org', org, path, '--json']);
+  const { code, stdout } = await interruptedAtFirst('insert', ['import', '--org', org, path, '--json']);
   expect(code).toBe(130);
   const { created = 0 } = (JSON.parse(stdout) as ImportAnswer).files.products ?? {};
   expect([500, 1_000]).toContain(created);
 
   const { files } = await cli.json<ImportAnswer>('import', '--org', org, path);
   expect(files.products).toEqual({ read: total, created: total - created, updated: 0, unchanged: created, failed: 0 });
+
+  const gone = 100;
+  await writeFile(path, lines.slice(gone).join('\n'));
+  const deleting = ['import', '--org', org, path, '--delete-missing', '--yes'];
+  const interrupted = await interruptedAtFirst('delete', [...deleting, '--json']);
+  expect(interrupted.code).toBe(130);
+  const { deleted = 0 } = (JSON.parse(interrupted.stdout) as ImportAnswer).files.products ?? {};
+  expect([20, 40]).toContain(deleted);
+  expect((await cli.json<ImportAnswer>(...deleting)).files.products).toMatchObject({ deleted: gone - deleted });
 });
 
 test.each(['SIGKILL', 'SIGINT'] as const)(
@@ -63,11 +72,11 @@ test.each(['SIGKILL', 'SIGINT'] as const)(
 /** Milliseconds. */
 const SIGNAL_DELIVERED = 1000;
 
-/** Runs a command and sends Ctrl-C after the database has inserted products and before the reply, inside the transaction. */
-async function interruptedAtFirstWrite(args: string[]): Promise<Finished> {
+/** Runs a command and sends Ctrl-C after the database has inserted or deleted products and before the reply, inside the transaction. */
+async function interruptedAtFirst(write: 'insert' | 'delete', args: string[]): Promise<Finished> {
   await using proxy = await openDatabaseProxy(process.env.TEST_MONGODB_URI ?? '', {
     onReply: async (reply, command) => {
-      if (command?.insert === 'products' && !child.killed) {
+      if (command?.[write] === 'products' && !child.killed) {
         child.kill('SIGINT');
         // a busy machine delivers the signal after milliseconds in which batches would complete
         await sleep(SIGNAL_DELIVERED);

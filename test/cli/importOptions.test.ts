@@ -113,22 +113,34 @@ describe('import --delete-missing', () => {
     expect(await database.collection('messages').countDocuments({ request_id: { $nin: ids } })).toBe(0);
   });
 
-  test('leaves what was created while the file was read, and what is erased', async () => {
+  test('leaves what was created since the import began, whatever its created_at says, and what is erased', async () => {
     const { id: org } = await makeOrganisation(cli, 'Meanwhile');
-    const lines = await northwindLines('products.ndjson', 2);
+    const [line = '', stored = ''] = await northwindLines('products.ndjson', 2);
     const first = join(await newFolder(), 'products.ndjson');
-    await writeFile(first, lines[1] ?? '');
+    await writeFile(first, stored);
     await cli.json('import', '--org', org, first);
     const rows = bare.db(databaseName(org)).collection('products');
-    const [row] = await rows.find().toArray();
-    await rows.insertOne({ ...row, _id: randomUUID() as never, sku: 'NEW', created_at: new Date(Date.now() + 60_000) });
+    const row = await rows.findOne();
+    const add = (sku: string, members: object = {}) =>
+      rows.insertOne({ ...row, _id: randomUUID() as never, sku, ...members });
     // as an erased customer is, whose row refuses that it is written again
-    await rows.insertOne({ ...row, _id: randomUUID() as never, sku: 'ERASED', erased_at: new Date() });
-    const path = join(await newFolder(), 'products.ndjson');
-    await writeFile(path, lines[0] ?? '');
-    const { files } = await cli.json<ImportAnswer>('import', '--org', org, path, '--delete-missing', '--yes');
-    expect(files.products).toMatchObject({ created: 1, deleted: 1 });
-    expect((await rows.find().toArray()).map(({ sku }) => sku as string).sort()).toEqual(['ERASED', 'NEW', 'NW-001']);
+    await add('ERASED', { erased_at: new Date() });
+    await add('FUTURE', { created_at: new Date('2100-01-01') });
+    const [node = '', ...args] = commandOf(['import', '--org', org, '-', '--type', 'products', '--delete-missing']);
+    const child = spawn(node, [...args, '--yes', '--json'], { env: { ...process.env, ...cli.environment } });
+    const ended = finished(child);
+    // a batch, which is stored before the file ends
+    const batch = Array.from({ length: 500 }, (_, index) =>
+      line.replace(/"id": "[^"]*"/, `"id": "${randomUUID()}"`).replace('NW-001', `NW-${String(index)}`),
+    );
+    child.stdin.write(`${batch.join('\n')}\n`);
+    await eventually(async () => (await rows.countDocuments()) > batch.length || undefined);
+    await add('NEW');
+    child.stdin.end(line.replace('NW-001', 'LAST'));
+    const { files } = JSON.parse((await ended).stdout) as ImportAnswer;
+    expect(files.products).toMatchObject({ created: 501, deleted: 2 });
+    const others = await rows.find({ sku: { $not: /^NW-/ } }).toArray();
+    expect(others.map(({ sku }) => sku as string).sort()).toEqual(['ERASED', 'LAST', 'NEW']);
   });
 });
 

@@ -160,6 +160,7 @@ test('after a restore every consumer gets a gap, and what the log says was revok
     .map((line) => `2026-11-29T00:00:00Z stderr F ${JSON.stringify(line)}`);
   await writeFile(log, [...others, ...shuffled].join('\n'));
   const args = ['restored', '--since', since, '--replay', log];
+  expect(await cli.failed(2, 'restored', '--since', '2h', '--dry-run')).toContain('an age would mean another time');
   const dry = await cli.json<Json>(...args, '--dry-run');
   expect(dry).toMatchObject({ gap: { state: 'before' }, lines: { malformed: 1 } });
   expect(dry.steps).toContainEqual(expect.objectContaining({ kind: 'revoke', due: 1, done: 0 }));

@@ -1,5 +1,6 @@
 import { allScopes } from '../../src/auth/scopes';
 import {
+  fixedTime,
   currency,
   lifetime,
   loadScopes,
@@ -44,7 +45,11 @@ test.each([
 });
 
 test('a date means midnight UTC', () => {
-  expect(moment('2026-11-21')).toEqual(new Date('2026-11-21T00:00:00Z'));
+  for (const read of [moment, fixedTime]) expect(read('2026-11-21')).toEqual(new Date('2026-11-21T00:00:00Z'));
+});
+
+test('what must mean the same time at each run is no age', () => {
+  expect(() => fixedTime('2h')).toThrow('2026-11-21T09:00:00Z); an age would mean another time at each run.');
 });
 
 test.each(['2024-02-29T09:00:00Z', '2024-02-29T09:00Z', '2024-02-29T10:30:00.000+01:30'])(

@@ -48,8 +48,8 @@ interface FileKind<Row> {
   readonly linesToSkip?: number;
   readonly read: (content: Line['content']) => { readonly record: Row } | { readonly faults: readonly Fault[] };
   readonly store: (records: readonly Row[]) => Promise<StoredRecord[]>;
-  /** The ids of all valid records are added to it. */
-  readonly ids?: Set<string>;
+  /** The ids of all valid records are removed from it. */
+  readonly missing?: Set<string> | undefined;
 }
 
 /** Consecutive lines of a file: valid records and failures. */
@@ -114,7 +114,7 @@ export async function importFile<Row extends { readonly id: string }>(
 /** The lines of a file in batches, at least one, in order. An id that was on a line before is a failure. */
 async function* batchesOf<Row extends { readonly id: string }>(
   path: string,
-  { linesToSkip = 0, read, ids }: Pick<FileKind<Row>, 'linesToSkip' | 'read' | 'ids'>,
+  { linesToSkip = 0, read, missing }: Pick<FileKind<Row>, 'linesToSkip' | 'read' | 'missing'>,
   signal?: AbortSignal,
 ): AsyncGenerator<Batch<Row>> {
   const firstLines = new Map<string, number>();
@@ -131,7 +131,7 @@ async function* batchesOf<Row extends { readonly id: string }>(
     if ('faults' in result) batch.failures.push({ line, faults: result.faults });
     else if (first === undefined) {
       firstLines.set(result.record.id, line);
-      ids?.add(result.record.id);
+      missing?.delete(result.record.id);
       batch.records.push({ line, record: result.record });
     } else {
       const detail = `is already on line ${String(first)}`;

@@ -2,21 +2,16 @@ import { statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { OrganisationData } from '../../tenant/organisationData';
 import { recordKinds } from '../../resources';
-import { published } from '../../schema/model';
-import { ERASED_AT } from '../../schema/personal';
-import { hasAttachments } from '../../schema/storedTypes';
-import { stampedWrite } from '../../tenant/openWrites';
 import type { Writer } from '../../tenant/slots';
 import type { ImportRecord, RecordKind, Stamp, StoredRecord } from '../../stored/records';
 import { CommandFailure, usageFailure } from '../ending';
 import { storeWithFiles } from './attachments';
 import { STDIN } from '../ndjson';
 import { fileName, recordReaders } from '../records';
-import { type FileReport, importFile, type ImportReporter, MAX_RECORDS } from './importFile';
+import { type FileReport, importFile, type ImportReporter } from './importFile';
+import { deleteMissing, storedIds } from './missing';
 
 const BY = 'operator' satisfies Writer;
-/** Objects that are deleted with their files in one transaction: each may have 800 chunks. */
-const MAX_WITH_FILES = 20;
 
 interface ImportPathOptions extends ImportReporter {
   readonly data: OrganisationData;
@@ -28,7 +23,10 @@ interface ImportPathOptions extends ImportReporter {
   readonly organisation?: { readonly currency: string };
   /** Whether `updated_at` is the time of the import or that in the file, the default. */
   readonly stamp?: Stamp;
-  /** What to do with stored objects that a file does not have, once it was stored whole and is not empty; by default, nothing. */
+  /**
+   * What to do with stored objects that were there when the import began and that a file does not have, once it was stored whole and is not
+   * empty; by default, nothing.
+   */
   readonly missing?: 'delete' | 'count' | undefined;
 }
 
@@ -38,56 +36,25 @@ interface ImportPathOptions extends ImportReporter {
  * @throws CommandFailure if there is nothing to import at the path.
  */
 export async function importPath(options: ImportPathOptions): Promise<Record<string, FileReport>> {
-  const { path, type, stamp, missing, organisation, data, ...reporter } = options;
+  const { path, type, stamp, missing: whatIfMissing, organisation, data, ...reporter } = options;
   const files = findFiles(path, type);
   const reader = recordReaders(recordKinds, organisation);
   const reports: Record<string, FileReport> = {};
+  const isStopped = (): boolean => reporter.signal?.aborted === true;
+  const kinds = files.map(({ kind }) => kind);
+  const stored = whatIfMissing && (await storedIds(data, kinds, reporter.signal));
   for (const { kind, file } of files) {
-    if (reporter.signal?.aborted) break;
+    if (isStopped()) break;
     const store = (records: readonly ImportRecord[]): Promise<StoredRecord[]> =>
       storeWithFiles(kind, data, records, { folder: folderOf(path), stamp, by: BY });
-    const ids = new Set<string>();
-    const began = new Date(data.now());
-    const report = await importFile(file, { name: kind.file, read: reader(kind), store, ids }, reporter);
+    const missing = stored?.get(kind);
+    const report = await importFile(file, { name: kind.file, read: reader(kind), store, missing }, reporter);
     reports[kind.file] = report;
-    const isWhole = report.failed === 0 && report.read > 0 && !reporter.signal?.aborted;
-    if (missing && isWhole) {
-      const gone = await findMissing(data, kind, { ids, began });
-      if (missing === 'delete') await deleteAll(data, kind, gone);
-      report[missing === 'delete' ? 'deleted' : 'missing'] = gone.length;
-    }
+    if (!missing || report.failed > 0 || report.read === 0 || isStopped()) continue;
+    if (whatIfMissing === 'delete') report.deleted = await deleteMissing(data, kind, missing, { ...reporter, by: BY });
+    else report.missing = missing.size;
   }
   return reports;
-}
-
-/**
- * The ids of the objects that a file does not have, other than those created since the import began, and than erased customers: without their
- * rows, nothing would refuse that they are written again.
- */
-async function findMissing(
-  data: OrganisationData,
-  kind: RecordKind,
-  { ids, began }: { readonly ids: ReadonlySet<string>; readonly began: Date },
-): Promise<string[]> {
-  const [resource] = kind.writes;
-  const missing: string[] = [];
-  if (!resource) return missing;
-  const before = { created_at: { $lt: began }, [ERASED_AT]: null } as object;
-  for await (const { _id } of data.collection(resource).find(before, { projection: { _id: 1 } }))
-    if (!ids.has(_id)) missing.push(_id);
-  return missing;
-}
-
-async function deleteAll(data: OrganisationData, kind: RecordKind, ids: readonly string[]): Promise<void> {
-  const most = hasAttachments(published.stored.get(kind.type)) ? MAX_WITH_FILES : MAX_RECORDS;
-  for (let at = 0; at < ids.length; at += most) {
-    const batch = ids.slice(at, at + most);
-    await stampedWrite(data, (session) => kind.remove(data, batch, session), {
-      writes: kind.writes,
-      rows: 0,
-      by: BY,
-    });
-  }
 }
 
 /** The folder beside whose files attachments are; undefined for standard input. */

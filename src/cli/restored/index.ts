@@ -1,5 +1,5 @@
 import type { ExplainedCommand } from '../help';
-import { moment } from '../values';
+import { fixedTime } from '../values';
 
 export function addRestored(program: ExplainedCommand): void {
   program
@@ -7,7 +7,11 @@ export function addRestored(program: ExplainedCommand): void {
       'restored',
       'say that the database was restored from a backup: every organisation gets feed.gap; with a log, revoke again what was revoked since',
     )
-    .requiredOption('--since <time>', 'the time whose state it has again: when the backup began', moment)
+    .requiredOption(
+      '--since <time>',
+      'the time whose state it has again: when the backup began; a date or time, no age',
+      fixedTime,
+    )
     .option(
       '--replay <file>',
       "log of the gateways, or - for standard input: do again what its audit events since then say was ended, such as keys' revocations",

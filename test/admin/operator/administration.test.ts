@@ -49,6 +49,12 @@ test('signing out ends the sessions of all users, or of one', async () => {
   expect((await caller().remove(`/organisations/${id}/sessions`)).body).toEqual({ sessions: 1 });
   expect(await isIn(ada)).toBe(false);
   expect(await actions(id)).toEqual(['user.signed_out', 'user.signed_out', 'organisation.created']);
+  // a query parameter in REST, although it is a change
+  const wrong = await caller().remove(`/organisations/${id}/sessions?user_id=`);
+  const { body } = await caller().graphql(`mutation { sign_out(id: "${id}", user_id: "") { sessions } }`);
+  const { code, errors } = body.errors[0].extensions;
+  expect({ code, errors }).toEqual({ code: wrong.body.code, errors: wrong.body.errors });
+  expect([code, errors[0].parameter]).toEqual(['invalid_request', 'user_id']);
 });
 
 test('a key is changed from its next request on, its scopes too', async () => {

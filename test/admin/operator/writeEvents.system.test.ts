@@ -30,6 +30,15 @@ test('each change is one event, in order; what changes nothing and versions are 
     put('request', { external_ref: 'both', subject: 'S' }),
     put('message', { external_ref: 'first', request_ref: 'both', author: 'customer', body: 'x' }),
   );
+  const sent = { external_ref: 'twice', request_ref: 'both', author: 'customer', body: 'x' };
+  await outcomes(
+    remove('request', { external_ref: 'both' }),
+    put('request', { external_ref: 'both', subject: 'S' }),
+    put('message', sent),
+    put('message', { ...sent, body: 'y' }),
+  );
+  const renewed = await row('requests', 'both');
+  expect(renewed).toMatchObject({ message_count: 1, search: ['S', 'Y'] });
   await outcomes(remove('quote', { external_ref: 'q' }, 4));
   await outcomes(put('product', { sku: 'last', name: 'N' }));
   const all = await feedReader(client(gateway, key))(({ type }) => type === 'product.created');
@@ -41,7 +50,10 @@ test('each change is one event, in order; what changes nothing and versions are 
     ['quote.deleted', true, [], null],
   ]);
   const opened = all.filter(({ object }) => object.type === 'request' && object.id !== thread);
-  expect(opened.map(({ type }) => type)).toEqual(['request.created', 'request.message_added']);
+  const typesOf = (isNew: boolean) =>
+    opened.filter(({ object }) => (object.id === renewed._id) === isNew).map(({ type }) => type);
+  expect(typesOf(false)).toEqual(['request.created', 'request.message_added', 'request.deleted']);
+  expect(typesOf(true).slice(0, 2)).toEqual(['request.created', 'request.message_added']);
   const others = all.filter(({ object }) => object.id === thread || object.type === 'product').map(({ type }) => type);
   expect(others.sort()).toEqual(['product.created', 'request.created', 'request.message_added', 'request.updated']);
 });

@@ -26,7 +26,7 @@ async function addEnded(keyId: string, count: number, member: 'revoked_at' | 'ex
   return copies.map(({ _id }) => _id);
 }
 
-test('a change of an organisation is written to its active keys and those that ended in the last hour, and to no others', async () => {
+test('a change of an organisation is written to its active keys and those that expired in the last hour, and to no others', async () => {
   const organisation = await makeOrganisation(gateway);
   const { id, key } = await makeKey(gateway, organisation);
   await addEnded(id, 300, 'revoked_at');
@@ -53,7 +53,7 @@ test('the database deletes a key 90 days after it was revoked or expired', async
 });
 
 test.each(['revoked_at', 'expires_at'] as const)(
-  'beyond 1,000 keys with a %s the longest ended ones are deleted with their usage, 100 with each key that is made or ended',
+  'beyond 1,000 keys with a %s those that ended before are deleted with their usage, 100 with each key that is made or ended',
   async (member) => {
     const organisation = await makeOrganisation(gateway);
     const { id } = await makeKey(gateway, organisation);
