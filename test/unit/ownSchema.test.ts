@@ -2,7 +2,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ownErrors } from '../../src/schema/own/check';
-import { blocksOf, ROOT } from '../docs/markdown';
+import { ROOT } from '../docs/markdown';
 
 /* The folder of a user, and one mistake after another in it: each gets a sentence with file and line. */
 
@@ -18,17 +18,6 @@ beforeEach(() => {
 });
 afterEach(() => {
   rmSync(folder, { recursive: true });
-});
-
-test('the folder that init writes has none', () => {
-  expect(ownErrors(folder)).toEqual([]);
-});
-
-test('the guide shows the files that init writes', () => {
-  const shown = blocksOf('docs/guides/schema.md').filter(({ language }) => ['graphql', 'js'].includes(language));
-  expect(shown.map(({ before }) => before)).toEqual(['`quotes.graphql`:', '`rules.mjs`:']);
-  for (const { before, text } of shown)
-    expect(readFileSync(join(TEMPLATE, before.replaceAll(/[`:]/g, '')), 'utf8')).toContain(text);
 });
 
 const ACCESS = '@access(scope: INVOICES_READ)';
@@ -254,25 +243,6 @@ test.each(CHANGED)('%s', (sentence, from, to, at) => {
 test.each(['Minor!', 'Minor @constraint(required: true)'])('a bulk call may require what is never null: %s', (type) => {
   const [name, text] = FILES.find(([, one]) => one.includes('Minor @constraint(not_null: true)'))!;
   writeFileSync(join(folder, name), text.replace('Minor @constraint(not_null: true)', type));
-  expect(ownErrors(folder)).toEqual([]);
-});
-
-test('a folder that is not there, and one without a schema', () => {
-  expect(ownErrors(join(folder, 'none'))).toEqual([expect.stringContaining('is not a folder that can be read')]);
-  expect(ownErrors(join(folder, 'examples'))).toEqual([expect.stringContaining('has no file *.graphql')]);
-});
-
-test.each([
-  ['quotes.gql', 'is not read: the folder has *.graphql, rules.mjs, examples/ and *.md'],
-  ['rules.js', 'is not read'],
-  ['rules.ts', 'is not read'],
-])('a file %s is without effect', (file, sentence) => {
-  writeFileSync(join(folder, file), '');
-  expect(ownErrors(folder)).toEqual([expect.stringContaining(`${join(folder, file)}: ${sentence}`)]);
-});
-
-test('hidden files and documents are no mistake', () => {
-  for (const file of ['.gitignore', '._quotes.graphql', 'NOTES.md']) writeFileSync(join(folder, file), '{');
   expect(ownErrors(folder)).toEqual([]);
 });
 

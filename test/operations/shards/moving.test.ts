@@ -13,7 +13,7 @@ import { operator, TOKENS } from '../../admin/operator/operator';
 import type { Client, Json } from '../../support/client';
 import { callerOf, makeOrganisation } from '../../support/factories';
 import { late, servedBy, startGateway } from '../../support/gateway';
-import { hold } from '../../support/hold';
+import { holdMove, holdWrite } from './holds';
 import { refusal, startMongos, UNAUTHORISED } from '../../support/mongos';
 
 const products = resourceOf('products');
@@ -64,23 +64,9 @@ async function stored() {
   return { organisation, caller, move, shard };
 }
 
-/** Holds the answer to movePrimary. */
-function holdMove() {
-  const { held, letGo } = hold();
-  const asked = new Promise<void>((resolve) => {
-    mongos.replies.movePrimary = async ({ movePrimary, to }) => {
-      resolve();
-      await held;
-      mongos.databases.set(String(movePrimary), String(to));
-      return {};
-    };
-  });
-  return { asked, letGo };
-}
-
 test('a move has MongoDB move the database; meanwhile reads and writes get 503 with Retry-After, and then go on', async () => {
   const { organisation, caller, move, shard } = await stored();
-  const { asked, letGo } = holdMove();
+  const { asked, letGo } = holdMove(mongos);
   const { status, body: job } = await move();
   expect([status, job.kind, job.to]).toEqual([202, 'move', 'shard02']);
   await asked;
@@ -119,28 +105,9 @@ test('a move has MongoDB move the database; meanwhile reads and writes get 503 w
   ]);
 });
 
-/** A write that waits before its commit. */
-async function holdWrite(organisation: Organisation, caller: Client) {
-  const data = gateway.databases.organisationData(organisation);
-  const transaction = data.transaction.bind(data);
-  const { held, letGo: goOn } = hold();
-  let isInside = false;
-  data.transaction = (work, how) =>
-    transaction(async (session) => {
-      const done = await work(session);
-      isInside = true;
-      await held;
-      return done;
-    }, how);
-  const writing = caller.post('/products/bulk', { products: [{ sku: 'B', name: 'B' }] });
-  await eventually(() => isInside);
-  data.transaction = transaction;
-  return { data, writing, goOn };
-}
-
 test('a write under way is stored before MongoDB is asked to move, and one that has not begun is refused', async () => {
   const { organisation, caller, move } = await stored();
-  const { data, writing, goOn } = await holdWrite(organisation, caller);
+  const { data, writing, goOn } = await holdWrite(gateway, organisation, caller);
   mongos.commands.length = 0;
   const { body: job } = await move();
   await eventually(async () => (await gateway.control.moving.moveOf(organisation.id))!.move);
@@ -306,7 +273,7 @@ test('MongoDB is asked only after the longest command of a read that may have be
 
 test('a gateway that lost the lease of a move does not have MongoDB begin it, and leaves the job to the new holder', async () => {
   const { organisation, move, caller } = await stored();
-  const { writing, goOn } = await holdWrite(organisation, caller);
+  const { writing, goOn } = await holdWrite(gateway, organisation, caller);
   mongos.commands.length = 0;
   const { body: job } = await move();
   await eventually(async () => (await gateway.control.moving.moveOf(organisation.id))!.move);

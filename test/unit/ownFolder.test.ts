@@ -1,0 +1,48 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ownErrors } from '../../src/schema/own/check';
+import { blocksOf, ROOT } from '../docs/markdown';
+
+/* The folder of a user: what init writes, and which files it may have. */
+
+const TEMPLATE = join(ROOT, 'examples', 'schema');
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'scopegate-own-'));
+  cpSync(TEMPLATE, folder, { recursive: true });
+});
+afterEach(() => {
+  rmSync(folder, { recursive: true });
+});
+
+test('the folder that init writes has none', () => {
+  expect(ownErrors(folder)).toEqual([]);
+});
+
+test('the guide shows the files that init writes', () => {
+  const shown = blocksOf('docs/guides/schema.md').filter(({ language }) => ['graphql', 'js'].includes(language));
+  expect(shown.map(({ before }) => before)).toEqual(['`quotes.graphql`:', '`rules.mjs`:']);
+  for (const { before, text } of shown)
+    expect(readFileSync(join(TEMPLATE, before.replaceAll(/[`:]/g, '')), 'utf8')).toContain(text);
+});
+
+test('a folder that is not there, and one without a schema', () => {
+  expect(ownErrors(join(folder, 'none'))).toEqual([expect.stringContaining('is not a folder that can be read')]);
+  expect(ownErrors(join(folder, 'examples'))).toEqual([expect.stringContaining('has no file *.graphql')]);
+});
+
+test.each([
+  ['quotes.gql', 'is not read: the folder has *.graphql, rules.mjs, examples/ and *.md'],
+  ['rules.js', 'is not read'],
+  ['rules.ts', 'is not read'],
+])('a file %s is without effect', (file, sentence) => {
+  writeFileSync(join(folder, file), '');
+  expect(ownErrors(folder)).toEqual([expect.stringContaining(`${join(folder, file)}: ${sentence}`)]);
+});
+
+test('hidden files and documents are no mistake', () => {
+  for (const file of ['.gitignore', '._quotes.graphql', 'NOTES.md']) writeFileSync(join(folder, file), '{');
+  expect(ownErrors(folder)).toEqual([]);
+});
