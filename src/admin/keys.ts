@@ -4,6 +4,7 @@ import { requirePlan } from '../auth/authenticate';
 import type { McpAccess } from '../auth/principal';
 import { allScopes, isScope, type Scope } from '../auth/scopes';
 import { type Fault, notFound, validationFailed } from '../errors';
+import { published } from '../schema/model';
 import type { OrganisationDataCache } from '../tenant/organisationDataCache';
 import { HOUR } from '../units';
 import type { ApiKeys, KeyPageQuery, KeyWithSecret } from '../organisations/apiKeys';
@@ -44,8 +45,7 @@ export interface KeyOptions {
 /** Undefined members stay as they are. */
 type UpdateArgs = KeyId & Partial<Omit<NewKeyArgs, 'customer_ids'>>;
 
-/** As in schema/admin.graphql. */
-const DEFAULT_OVERLAP_HOURS = 24;
+const DEFAULT_OVERLAP_HOURS = published.defaultOf('rotate_key', 'overlap_hours');
 
 export function createKeyOperations(
   { organisation, actor, name: createdBy, once }: AdminContext,

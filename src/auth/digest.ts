@@ -10,5 +10,7 @@ export function digestOf(text: string): string {
 
 /** Whether a digest is that of a text, in constant time. */
 export function isDigestOf(text: string, digest: string): boolean {
-  return timingSafeEqual(Buffer.from(digestOf(text)), Buffer.from(digest));
+  const [given, stored] = [Buffer.from(digestOf(text)), Buffer.from(digest)];
+  // timingSafeEqual throws if the lengths differ
+  return given.length === stored.length && timingSafeEqual(given, stored);
 }

@@ -100,6 +100,7 @@ export function addKey(program: ExplainedCommand): void {
       'replace a key with a new one that has the same name, scopes, ranges and customers; the old one keeps working for the overlap',
     )
     .id(KEY_ID, keyId)
+    // as the API's overlap_hours
     .addOption(new Option('--overlap <time>', oldKey).argParser(overlap).default(DAY, '24h'))
     .option(
       '--expires-in <time>',

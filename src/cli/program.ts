@@ -252,6 +252,9 @@ function addDoctor(program: ExplainedCommand): void {
         'it corrects what follows from the rest or can mean one thing only: search words, counters, numbers stored as text or Decimal128, days',
         'stored as dates, times stored as text, members with a @default that rows lack. It names the first 1,000 rows, and ends with 1 if rows',
         'are left.',
+        '',
+        'The names that the folder of SCHEMA_DIR adds are recorded. --fix replaces them with those of this folder, or with none if SCHEMA_DIR is none:',
+        'processes are then no longer warned or refused for lacking the others. Run it with the folder that the gateways have.',
       ],
     )
     .run(async () => (await import('./doctor/command.js')).doctorCommand);

@@ -98,7 +98,8 @@ async function pageOf(
   patience: Patience,
 ): Promise<DeploymentPage> {
   const collected: OrganisationEventRow[] = [];
-  const { openedAt: at } = cursor;
+  // of the position: how late reading is, and where a gap begins, follow from it; reading goes on by the token alone
+  let at = cursor.openedAt;
   const began = performance.now();
   const here = cursor.token;
   let next = position ?? (here && { token: here, ...(at && { at }) });
@@ -108,7 +109,8 @@ async function pageOf(
       const event = eventOf(notice);
       if (event && collected.length === limit && next) return { events: collected, hasMore: true, next };
       if (event) collected.push(event);
-      next = { token: notice._id, at: notice.clusterTime };
+      at = notice.clusterTime;
+      next = { token: notice._id, at };
       // the server has closed the stream; another one goes on from here
       if (notice.operationType === END) return { events: collected, hasMore: true, next };
     }
@@ -117,7 +119,7 @@ async function pageOf(
     const isEnd = batch.length <= limit;
     if (isEnd && collected.length === 0 && took < patience) continue;
     const reached = cursor.reached();
-    // a reply with fewer than asked ends where the log does, which is not before the stream was opened
+    // past changes that match no stage
     if (isEnd && reached) next = { token: reached, ...(at && { at }) };
     if (!next) throw new Error('the server does not say where a stream of changes is');
     return { events: collected, hasMore: !isEnd, next };

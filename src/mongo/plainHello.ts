@@ -9,8 +9,8 @@ import { type Hello, isMongos } from './clock';
 /** How long to wait for each answer, in milliseconds. */
 const ANSWER_TIMEOUT = 1500;
 
-/** The value of an option of a URI, whatever its case. */
-export function optionOf(uri: string, name: string): string | undefined {
+/** The value of an option of a URI, in which options can have any case. */
+export function optionOf(uri: string, name: 'replicaset' | 'tls' | 'ssl'): string | undefined {
   return optionsOf(uri).find(([option]) => option.toLowerCase() === name)?.[1];
 }
 
@@ -21,17 +21,19 @@ export async function plainHello(uri: string, { withTls = true } = {}): Promise<
   const host = /^mongodb:\/\/(?:[^@/]*@)?([^/?,]+)/.exec(uri)?.[1];
   if (host === undefined) return undefined;
   const tls = withTls ? optionsOf(uri).filter(([name]) => /^(tls|ssl)/i.test(name)) : [];
-  const client = new mongoose.mongo.MongoClient(`mongodb://${host}/?${new URLSearchParams(tls).toString()}`, {
-    directConnection: true,
-    serverSelectionTimeoutMS: ANSWER_TIMEOUT,
-    connectTimeoutMS: ANSWER_TIMEOUT,
-  });
+  let client: mongoose.mongo.MongoClient | undefined;
   try {
+    // throws for options that it cannot read
+    client = new mongoose.mongo.MongoClient(`mongodb://${host}/?${new URLSearchParams(tls).toString()}`, {
+      directConnection: true,
+      serverSelectionTimeoutMS: ANSWER_TIMEOUT,
+      connectTimeoutMS: ANSWER_TIMEOUT,
+    });
     return await client.db('admin').command({ hello: 1 });
   } catch {
     return undefined;
   } finally {
-    await client.close();
+    await client?.close();
   }
 }
 

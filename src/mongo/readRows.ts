@@ -23,7 +23,7 @@ interface Size {
   readonly at: number;
 }
 
-/** How many sizes are remembered for an organisation: callers of GraphQL choose the members, so there may be any number. */
+/** How many sizes are remembered, of an organisation or of all control data: callers of GraphQL choose the members, so there may be any number. */
 const MOST_SIZES = 64;
 
 declare const isPart: unique symbol;
@@ -67,11 +67,14 @@ export class RowSizes {
 
   /** Notes an answer with this many rows. */
   note(part: Part, rows: number, bytes: number): void {
-    if (rows === 0) return;
-    const average = Math.ceil(bytes / Math.max(rows, SMALLEST_SAMPLE));
-    const now = performance.now();
     const stored = this.#sizes.get(part);
+    if (stored && rows === 0) return;
+    // without rows it counts as known, too, or reads that find nothing would go on waiting for each other
+    const average = rows === 0 ? UNKNOWN_ROW_BYTES : Math.ceil(bytes / Math.max(rows, SMALLEST_SAMPLE));
+    const now = performance.now();
     if (stored && average < stored.bytes && now - stored.at <= REMEMBERED_FOR) return;
+    // so that the first of the map is the one that was noted longest ago
+    this.#sizes.delete(part);
     this.#sizes.set(part, { bytes: average, at: now });
     const [oldest] = this.#sizes.keys();
     if (oldest !== undefined && this.#sizes.size > MOST_SIZES) this.#sizes.delete(oldest);

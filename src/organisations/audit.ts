@@ -24,7 +24,14 @@ interface CustomerEventQuery {
   readonly orAtBy: string;
 }
 
-export interface AuditPageQuery extends ListArguments {
+interface EndpointEventQuery {
+  readonly organisationId: string;
+  readonly endpoint: string;
+  readonly actions: readonly AuditAction[];
+  readonly since: Date;
+}
+
+export interface AuditPageQuery extends Omit<ListArguments, 'sort'> {
   readonly organisationId: string;
   /** Whether what only operators see is listed, too. */
   readonly isOperator: boolean;
@@ -86,6 +93,16 @@ export function createAuditLog({ auditEvents }: ControlModels) {
         ...events,
         at: trusted({ $gte: after }),
         $or: [{ at: trusted({ $gt: after }) }, { 'actor.name': orAtBy }],
+      });
+      return found !== null;
+    },
+    /** Whether one of some things was done to a webhook endpoint at or after a time. */
+    async hasEndpointEvent({ organisationId, endpoint, actions, since }: EndpointEventQuery) {
+      const found = await auditEvents.exists({
+        organisation_id: organisationId,
+        action: trusted({ $in: [...actions] }),
+        'details.endpoint': endpoint,
+        $or: [{ at: trusted({ $gte: since }) }, { last_at: trusted({ $gte: since }) }],
       });
       return found !== null;
     },

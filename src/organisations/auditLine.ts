@@ -9,7 +9,7 @@ export const AUDIT_MESSAGE = 'audit event';
 export const WITHOUT_LINE = 'objects.written';
 
 /**
- * The details that a line has: ids and states. Names, network addresses of people and URLs are left out. A replay needs the first five
+ * The details that a line has: ids and states. Names, network addresses of people and URLs are left out. A replay needs the first six
  * (cli/restored/plan.ts), people who read the log the others. `everywhere` is whose sessions ended: a user's id, or `everyone`.
  */
 const SHOWN = ['customer_id', 'endpoint', 'user', 'everywhere', 'old_expires_at', 'reason', 'job', 'kind'] as const;

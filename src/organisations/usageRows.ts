@@ -25,13 +25,14 @@ export const usageSchema = Schema.create(
     key_id: required.text,
     unit: { ...required.text, enum: USAGE_UNITS },
     start: required.time,
+    /** When the row is deleted, long after the time that it counts (usageUnits.ts). */
     ends_at: required.time,
     requests: required.number,
     /** Requests that failed with an error other than 429. */
     errors: required.number,
     /** Requests that failed with 429. */
     rate_limited: required.number,
-    /** Requests over MCP; missing in rows that are older than MCP. */
+    /** Requests over MCP, which `requests` has, too; missing in rows that are older than MCP. */
     mcp: optional.number,
     /** Counters by operation and by error code (usageDetails.ts); missing in older rows. */
     operations: { type: Map, of: COUNTERS, allowNull: false },

@@ -5,7 +5,7 @@ import { listOf, nullable, type Optional, optional, PART, required, ROW, type Ro
 
 export const ENDPOINT_STATES = ['enabled', 'failing', 'disabled'] as const;
 export type EndpointState = (typeof ENDPOINT_STATES)[number];
-const DISABLED_REASONS = ['by_hand', 'failures', 'gone'] as const;
+export const DISABLED_REASONS = ['by_hand', 'failures', 'gone'] as const;
 export type DisabledReason = (typeof DISABLED_REASONS)[number];
 
 const disabled = Schema.create({ reason: { ...required.text, enum: DISABLED_REASONS }, at: required.time }, PART);

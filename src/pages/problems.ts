@@ -61,15 +61,30 @@ export function failed(onError: ((error: unknown) => void) | undefined): ErrorRe
       next(error);
       return;
     }
-    sendError(request, response, asAppError(error, onError));
+    // of the file that was to be served, but not those of its length, which a 416 has
+    for (const name of ['Content-Encoding', 'ETag', 'Last-Modified']) response.removeHeader(name);
+    const appError = findAppError(error) ?? requestError(error);
+    if (!appError) onError?.(error);
+    sendError(request, response, appError ?? new AppError('internal', 'Something went wrong on our side.'));
   };
 }
 
-function asAppError(error: unknown, onError: ((error: unknown) => void) | undefined): AppError {
-  const known = findAppError(error);
-  if (known) return known;
-  const status = error instanceof Error && 'status' in error ? error.status : undefined;
-  if (status === 400) return new AppError('invalid_request', 'The URL is malformed.');
-  onError?.(error);
-  return new AppError('internal', 'Something went wrong on our side.');
+/** What Express, its parser of forms and file serving refuse in a request; undefined for other errors. */
+export function requestError(error: unknown): AppError | undefined {
+  switch (error instanceof Error && 'status' in error ? error.status : undefined) {
+    case 400:
+      return new AppError('invalid_request', 'The URL is malformed.');
+    case 412:
+      return new AppError(
+        'precondition_failed',
+        'The file is not the one that `If-Match` or `If-Unmodified-Since` names.',
+      );
+    case 413:
+    case 415:
+      return new AppError('invalid_request', 'The form is malformed.');
+    case 416:
+      return new AppError('range_not_satisfiable', 'The file ends before the `Range`.');
+    default:
+      return undefined;
+  }
 }

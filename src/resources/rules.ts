@@ -12,14 +12,15 @@ function decisionFaults({ status, decided_at: decidedAt, sent_at: sentAt }: Impo
   const isDecided = status === 'accepted' || status === 'declined';
   const isSent = status !== 'draft' && status !== 'withdrawn';
   const faults: Fault[] = [];
-  if (isDecided !== (decidedAt !== null)) {
+  // a row that another program stored may lack a member
+  if (isDecided !== (decidedAt != null)) {
     faults.push({
       pointer: '/decided_at',
       code: 'status',
       detail: 'must be set if and only if status is accepted or declined',
     });
   }
-  if (isSent && sentAt === null) {
+  if (isSent && sentAt == null) {
     faults.push({
       pointer: '/sent_at',
       code: 'status',

@@ -1,12 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import express, { type Express, type Request, type RequestHandler } from 'express';
 import type { RequestTracker } from '../admission/requestTracker';
-import { AppError } from '../errors';
 import { type Exchange, noteUnavailable } from '../http/exchange';
 import { toAppError } from '../mongo/toAppError';
 import type { Execute } from '../operations/execution';
 import { defaultHeaders, settingsPolicy } from '../pages/page';
-import { failed, methodNotAllowed, nothingHere } from '../pages/problems';
+import { failed, methodNotAllowed, nothingHere, requestError } from '../pages/problems';
 import type { Site } from '../pages/site';
 import { createBrowserSessions } from './cookies';
 import { openingAnswers } from './opening';
@@ -56,9 +55,10 @@ export function createSettings(options: SettingsOptions) {
   }
   app.use(nothingHere);
   app.use((error: unknown, request: Request, _response: unknown, next: (error: unknown) => void) => {
-    const appError = errorToShow(error, onError);
+    const appError = requestError(error) ?? toAppError(error);
+    if (appError.code === 'internal') onError(error);
     const exchange = exchanges.get(request);
-    if (exchange && appError instanceof AppError) {
+    if (exchange) {
       exchange.log.code = appError.code;
       if (appError.code === 'unavailable') noteUnavailable(exchange, appError, error);
     }
@@ -104,14 +104,4 @@ function settingsApp(site: Site, frameAncestors: readonly string[]): Express {
     next();
   });
   return app;
-}
-
-/** The error to show for what a route, the form's parser or Express threw; Express' own 400 unchanged. Calls `onError` with an unexpected one. */
-function errorToShow(error: unknown, onError: SettingsOptions['onError']): unknown {
-  const status = error instanceof Error && 'status' in error ? error.status : undefined;
-  if (status === 413 || status === 415) return new AppError('invalid_request', 'The form is malformed.');
-  if (status === 400) return error;
-  const appError = toAppError(error);
-  if (appError.code === 'internal') onError(error);
-  return appError;
 }

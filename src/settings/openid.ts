@@ -66,10 +66,7 @@ export function createOpenId({ config, onError }: OpenIdOptions) {
     (discovered ??= connect(issuer, id, secret).catch((error: unknown) => {
       discovered = undefined;
       onError(error);
-      throw new AppError('unavailable', 'The identity provider is not responding.', {
-        reason: 'sign_in',
-        retryAfter: 5,
-      });
+      throw notResponding();
     }));
 
   return {
@@ -92,7 +89,7 @@ export function createOpenId({ config, onError }: OpenIdOptions) {
     readAttempt: (text: string | undefined) => codec.read(text),
     /**
      * The session for the user who returned. `search` is the query of the callback, with its `?`.
-     * @throws AppError forbidden if the issuer rejected the user, or the user has no organisation or role here; unavailable as above
+     * @throws AppError forbidden if the issuer rejected the user, or the user has no organisation or role here; unavailable if it does not respond, or with 5xx
      */
     async finish(search: string, { state, nonce, verifier }: Attempt): Promise<NewSession> {
       const { library, client } = await discover();
@@ -111,17 +108,29 @@ export function createOpenId({ config, onError }: OpenIdOptions) {
       } catch (error) {
         if (error instanceof AppError) throw error;
         onError(error);
+        if (isNotResponding(error)) throw notResponding();
         throw new AppError('forbidden', 'The identity provider did not sign you in. Start again.');
       }
     },
   };
 }
 
+const notResponding = (): AppError =>
+  new AppError('unavailable', 'The identity provider is not responding.', { reason: 'sign_in', retryAfter: 5 });
+
+/** Whether an error of the library is that a request failed, took too long or was answered with 5xx. */
+function isNotResponding(error: unknown): boolean {
+  // `status` if the answer had an error in its body; otherwise the answer is the cause
+  const { name, code, status, cause } = error as Error & { code?: string; status?: number; cause?: Partial<Response> };
+  const isFetch = name === 'TypeError' && code === undefined;
+  return isFetch || code === 'OAUTH_TIMEOUT' || (status ?? cause?.status ?? 0) >= 500;
+}
+
 async function connect(issuer: string, id: string, secret: string): Promise<Client> {
   // an ES module, and large: loaded on the first sign-in
   const library = await import('openid-client');
   const url = new URL(issuer);
-  // config.ts allows http for loopback only; the library marks this as deprecated to make it stand out
+  // isSecureOrLocal (config/checks.ts) allows http for loopback only; the library marks this as deprecated to make it stand out
   /* oxlint-disable typescript/no-deprecated */
   const allowances: ((client: Library.Configuration) => void)[] =
     url.protocol === 'http:' ? [library.allowInsecureRequests] : [];

@@ -32,7 +32,8 @@ const PAGE_PATHS = [
 ].flatMap((name) => [`/settings/${name}`, `${SANDBOX_PATH}/${name}`]);
 /**
  * The path and query of a page to return to after signing in or switching the mode. Only paths on this host match, even if the cookie was
- * forged, and none so long that the cookie would have over 1 kB.
+ * forged; their
+ * length is bounded, since the cookie is sent with each request until the sign-in is over.
  */
 const RETURN_ADDRESS = new RegExp(
   `^/settings/(?:sandbox/)?(${SETTINGS_PAGES.join('|')})(/[0-9a-f-]{36}(/deliveries/[0-9a-f.-]{1,100})?)?(\\?[\\w.~%!$&'()*+,;=:@/?-]{0,680})?$`,
@@ -116,8 +117,8 @@ export function settingsRoutes(options: RoutesOptions): Routes {
     '/settings': { get: () => ({ to: START_PAGE }) },
     ...Object.fromEntries(PAGE_PATHS.map((address) => [address, { get: showPage }])),
     '/settings/mode': {
-      async post(request, _response, { address, ...exchange }) {
-        const openSession = await sessions.find({ address, ...exchange });
+      async post(request, _response, exchange) {
+        const openSession = await sessions.find(exchange);
         if (!openSession) return { to: SIGN_IN };
         const body = request.body as { csrf?: unknown; mode?: unknown; page?: unknown } | undefined;
         checkOrigin(request, config.PUBLIC_URL);
@@ -125,7 +126,7 @@ export function settingsRoutes(options: RoutesOptions): Routes {
         const { token, session } = openSession;
         await spend(limiter, userBudget(session), 1);
         requireState(session.organisation);
-        const sandbox = body?.mode === 'test' ? await prepareSandbox(session, address) : null;
+        const sandbox = body?.mode === 'test' ? await prepareSandbox(session, exchange.address) : null;
         await control.sessions.enter(token, sandbox);
         return { to: returnAddressOrStart(body?.page) };
       },

@@ -73,7 +73,7 @@ export async function applyElements(
     if (checked.count > 0) return fail(checked);
     const input = checked.element as Readonly<Record<string, unknown>>;
     const merged = withMetadata(spec.merge(existing, input, principal.organisation), input, existing);
-    const tooMany = tooManyPairs(merged, input, spec.collection.mostPairs);
+    const tooMany = tooManyPairs(merged, existing, spec.collection.mostPairs);
     if (tooMany.length > 0) return fail(withOwnFaults(checked, tooMany));
     const { outcome, row, before } = stepOf(existing, merged, now);
     const broken = outcome === 'unchanged' ? [] : brokenRules(spec.collection, row);

@@ -79,7 +79,7 @@ export async function changeObject<T extends Row>(
         throwFaults((await referenceChecks(data, references, [members], session))(members, ''));
         const merged = { ...before, ...merge(before, members, principal.organisation) };
         const changed = withMetadata(merged, input, before);
-        throwFaults(tooManyPairs(changed, input, resource.mostPairs));
+        throwFaults(tooManyPairs(changed, before, resource.mostPairs));
         requireServed(context, resource, changed, WITHOUT_SEARCH);
         if (isSameRow(before, changed)) return before;
         const row = stampedRow(changed, before, now);

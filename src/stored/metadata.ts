@@ -49,9 +49,10 @@ export function withMetadata<T extends object>(row: T, { [METADATA]: change }: M
   return { ...others, [METADATA]: [...pairs].map(([key, value]) => ({ key, value })) } as unknown as T;
 }
 
-/** The fault of a row that a change gave more pairs than an object may have. */
-export function tooManyPairs(row: object, { [METADATA]: pairs }: Members, most: number): Fault[] {
-  if (pairs === undefined || pairsIn(row).length <= most) return [];
+/** The fault of a row that has more pairs than an object may have, and than it had before. */
+export function tooManyPairs(row: object, before: object | undefined, most: number): Fault[] {
+  const count = pairsIn(row).length;
+  if (count <= Math.max(most, pairsIn(before).length)) return [];
   const detail = `would have more than ${String(most)} pairs with those that are stored`;
   return [{ pointer: `/${METADATA}`, code: 'length', detail }];
 }

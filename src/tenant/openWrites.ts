@@ -37,8 +37,7 @@ export interface StampedOptions extends UnitOptions {
 }
 
 /**
- * Runs a write as one transaction; `now` is the timestamp for its objects. The work may run more than once, each time with its own `now`. With
- * `dryRun`, which must store no timestamps, the write is not tracked.
+ * Runs a write as one transaction; `now` is the timestamp for its objects. The work may run more than once, each time with its own `now`.
  * @throws AppError unavailable if it took so long that readers stopped waiting for it; nothing is stored then.
  * @throws AppError unavailable if the organisation is being moved or erased; quota_exceeded if it has reached its quota, unless it makes room
  */

@@ -8,15 +8,13 @@ export interface UnitOptions {
   readonly rows?: number;
   /** The size of the file that it stores, in bytes. */
   readonly upload?: number;
+  /** Whether the work writes nothing: its transaction is committed like any other, but is neither tracked nor refused for the quota. */
   readonly dryRun?: boolean;
   /** Whether it only deletes or shortens, so that an organisation that has reached its quota may do it. */
   readonly makesRoom?: boolean;
 }
 
-/**
- * Runs work as one transaction. The work may run more than once. Its objects get `now` as their timestamp; with `dryRun`
- * it must store no timestamps.
- */
+/** Runs work as one transaction. The work may run more than once. Its objects get `now` as their timestamp. */
 export type UnitOfWork = <T>(
   work: (session: ClientSession, now: Date) => Promise<T>,
   options: UnitOptions,

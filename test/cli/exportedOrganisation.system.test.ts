@@ -1,4 +1,5 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { hkdfSync } from 'node:crypto';
+import { copyFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import { databaseName } from '../../src/mongo/databaseNames';
@@ -11,8 +12,9 @@ import { commandLine, makeKey, newFolder, NORTHWIND } from './commandLine';
 /* An organisation is exported, erased, and brought back with its id, in the sight of a gateway that knew it. */
 
 const environment = { WEBHOOK_SECRET: 'a master secret of webhooks, for tests', WEBHOOK_ALLOWED_RANGES: '127.0.0.0/8' };
+const ANOTHER = 'another master secret of webhooks, for tests';
 const cli = commandLine(environment);
-const others = commandLine({ ...cli.environment, WEBHOOK_SECRET: 'another master secret of webhooks, for tests' });
+const others = commandLine({ ...cli.environment, WEBHOOK_SECRET: ANOTHER });
 const bare = driver();
 const receiver = late(startReceiver);
 const gateway = late(() => startGateway({ ...cli.environment, EVENTS: 'on' }));
@@ -136,6 +138,18 @@ test('import --webhooks names the lines that are invalid, needs the file and the
     JSON.stringify({ ...line, ...ofSome }),
     ...Array.from({ length: 20 }, () => JSON.stringify({ ...line, id: crypto.randomUUID() })),
   ];
+  // whoever imports has another secret than the endpoints that are here
+  const check = Buffer.from(hkdfSync('sha256', ANOTHER, 'scopegate webhooks', 'fingerprint', 16)).toString('base64');
+  await writeFile(join(folder, 'webhooks.ndjson'), JSON.stringify({ ...line, master: check }));
+  await copyFile(join(NORTHWIND, 'products.ndjson'), join(folder, 'products.ndjson'));
+  expect(await load(others)).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringMatching(/does not match the existing webhook endpoints.*; nothing was stored\n$/),
+  });
+  expect(await bare.db(databaseName(org)).collection('products').countDocuments()).toBe(0);
+  await writeFile(join(folder, 'products.ndjson'), '');
+
   await writeFile(join(folder, 'webhooks.ndjson'), lines.join('\n'));
   const unset = commandLine({ CONTROL_DATABASE: cli.controlDatabase });
   expect((await load(unset)).stderr).toContain('WEBHOOK_SECRET is not set');

@@ -47,6 +47,8 @@ const served = (gateway: TestGateway): Promise<unknown> =>
 const linesOf = (gateways: readonly TestGateway[]): Record<string, unknown>[] =>
   gateways.flatMap(({ logs }) => logs.filter(({ msg }) => msg === 'audit event'));
 
+const isOf = (details: unknown, endpoint: string): boolean => (details as { endpoint?: string }).endpoint === endpoint;
+
 /** Reads a feed on from a cursor until it has a gap, and resolves with that. */
 async function gapAfter(caller: Client, cursor: string): Promise<Json> {
   let after = cursor;
@@ -74,13 +76,15 @@ test('after a restore every consumer gets a gap, and what the log says was revok
     ['One', 'Idle', 'Suspended', 'Gone'].map((name) => makeOrganisation(gateway, { name })),
   );
   for (const organisation of [one!, idle!]) await store(gateway, organisation, files);
-  const [reading, revoked, changed, replaced, idling, barred] = await Promise.all(
-    [one!, one!, one!, one!, idle!, suspended!].map((organisation) => makeKey(gateway, organisation)),
+  const [reading, revoked, changed, replaced, idling, barred, twice] = await Promise.all(
+    [one!, one!, one!, one!, idle!, suspended!, one!].map((organisation) => makeKey(gateway, organisation)),
   );
+  const hour = 3_600_000;
+  const replacement = await gateway.control.apiKeys.rotate(twice!.id, { overlap: hour });
   const [caller, idler] = [client(gateway, reading!.key), client(gateway, idling!.key)];
   const receiver = await startReceiver();
   const endpoints: { id: string }[] = [];
-  for (const path of ['kept', 'deleted'])
+  for (const path of ['kept', 'deleted', 'address', 'leaked', 'failed'])
     endpoints.push(await cli.json('webhook', 'create', '--org', one!.id, '--url', `${receiver.url}/${path}`));
   await gateway.control.sessions.start(
     { organisationId: one!.id, user: { id: 'link:Ann', name: 'Ann' }, role: 'admin' },
@@ -106,7 +110,17 @@ test('after a restore every consumer gets a gap, and what the log says was revok
   for (const { id, name } of erased) await cli.json('customer', 'erase', id, '--org', one!.id, '--confirm', name);
   await cli.json('customer', 'readmit', back.id, '--org', one!.id);
   await cli.json('org', 'sign-out', '--org', one!.id, '--user', 'link:Ann');
-  await cli.json('webhook', 'delete', endpoints[1]!.id);
+  await gateway.control.apiKeys.revoke(replacement!.document._id);
+  await gateway.control.apiKeys.update(twice!.id, { scopes: ['products:read'] });
+  await gateway.control.apiKeys.rotate(twice!.id, { overlap: 0 });
+  const { webhooks } = gateway.control;
+  const [kept, deleted, address, leaked, failed] = endpoints.map(({ id }) => id) as [string, ...string[]];
+  const actor = { actor: { who: 'cli:test', from: '-' } };
+  await webhooks.update(address!, { url: `${receiver.url}/new` }, actor);
+  await webhooks.rotate(leaked!, (await webhooks.find(leaked!, {}))!.master!, actor);
+  await webhooks.enable(leaked!, undefined, actor);
+  await webhooks.disable(failed!, 'failures', actor);
+  await cli.json('webhook', 'delete', deleted!);
   const cursors = await Promise.all(
     [caller, idler].map((each) =>
       eventually(async () => {
@@ -163,7 +177,7 @@ test('after a restore every consumer gets a gap, and what the log says was revok
   expect(await cli.failed(2, 'restored', '--since', '2h', '--dry-run')).toContain('an age would mean another time');
   const dry = await cli.json<Json>(...args, '--dry-run');
   expect(dry).toMatchObject({ gap: { state: 'before' }, lines: { malformed: 1 } });
-  expect(dry.steps).toContainEqual(expect.objectContaining({ kind: 'revoke', due: 1, done: 0 }));
+  expect(dry.steps).toContainEqual(expect.objectContaining({ kind: 'revoke', due: 2, done: 0 }));
   expect(dry.objects).toContainEqual({
     kind: 'revoke',
     organisation_id: one!.id,
@@ -183,7 +197,22 @@ test('after a restore every consumer gets a gap, and what the log says was revok
   expect(await Promise.all([customerId, back.id].map(nameOf))).toEqual(['erased', 'erased']);
   const sentAgain = { external_ref: back.external_ref, name: 'Sent again' };
   expect((await caller.post('/customers/bulk', { customers: [sentAgain] })).body.updated).toBe(1);
-  expect((await gateway.control.webhooks.list(one!.id)).map(({ _id }) => _id)).toEqual([endpoints[0]!.id]);
+  const disabled = async () =>
+    (await webhooks.list(one!.id)).map((endpoint) => [endpoint._id, endpoint.disabled?.reason]);
+  expect(await disabled()).toEqual([
+    [kept, undefined],
+    [address, 'by_hand'],
+    [leaked, 'by_hand'],
+    [failed, 'failures'],
+  ]);
+  // replaced before the backup, too, so that its expiry stays
+  expect(await gateway.control.apiKeys.find(twice!.id)).toMatchObject({
+    scopes: ['products:read'],
+    revoked_at: expect.any(Date),
+  });
+  // somebody has looked
+  await webhooks.enable(address!, undefined, actor);
+  await webhooks.rotate(kept, (await webhooks.find(kept, {}))!.master!, actor);
   expect(await gateway.control.sessions.hasFrom({ organisationId: one!.id }, new Date())).toBe(false);
 
   const again = await cli.json<Json>(...args, '--yes');
@@ -197,10 +226,15 @@ test('after a restore every consumer gets a gap, and what the log says was revok
   // a log that goes on has what the replay did, too
   const goneOn = await eventually(() => {
     const all = linesOf(gateways);
-    return all.filter(({ action }) => action === 'customer.readmitted').length > 1 ? all : undefined;
+    const isRead = all.some(({ action, details }) => action === 'webhook.rotated' && isOf(details, kept));
+    return isRead && all.filter(({ action }) => action === 'customer.readmitted').length > 1 ? all : undefined;
   }, SOON);
   await writeFile(log, goneOn.map((line) => JSON.stringify(line)).join('\n'));
   expect((await cli.json<Json>(...args)).steps.filter(({ done }: Json) => done > 0)).toEqual([]);
+  expect((await disabled()).slice(0, 2)).toEqual([
+    [kept, undefined],
+    [address, undefined],
+  ]);
   expect(await nameOf(back.id)).toBe('Sent again');
   await eventually(async () => !(await gateway.control.organisations.find(gone!.id)), SOON);
   const unknownPlan = { action: 'organisation.plan_changed', details: { to: 'gold' } };

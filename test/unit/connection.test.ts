@@ -1,5 +1,6 @@
 import { mongo } from 'mongoose';
 import { explainDriverError } from '../../src/cli/connection';
+import { plainHello } from '../../src/mongo/plainHello';
 
 /* Driver errors that are no state in doctor.md. */
 
@@ -28,4 +29,8 @@ test('an unknown driver error is left as it is', () => {
   expect(explainDriverError(serverError(11000, 'duplicate key'))).toBeUndefined();
   expect(explainDriverError(serverError(8000, 'Unallowed argument in listDatabases command'))).toBeUndefined();
   expect(explainDriverError('nothing')).toBeUndefined();
+});
+
+test('a URI that the driver cannot read says nothing of its server', async () => {
+  expect(await plainHello('mongodb://127.0.0.1/?tls=maybe')).toBeUndefined();
 });

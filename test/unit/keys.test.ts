@@ -1,5 +1,6 @@
 import type * as Crypto from 'node:crypto';
 import { createHmac } from 'node:crypto';
+import { digestOf, isDigestOf } from '../../src/auth/digest';
 import { DEFAULT_KEY_PREFIX, generateKey, hashSecret, parseKey, secretMatches } from '../../src/auth/keys';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -87,4 +88,12 @@ describe('a secret', () => {
       .digest('base64');
     expect(hashSecret(secret, salt.toString('base64'), 'pepper')).toBe(expected);
   });
+});
+
+test('a stored digest of another length is that of no text', () => {
+  expect([isDigestOf('a', digestOf('a')), isDigestOf('a', digestOf('b')), isDigestOf('a', 'short')]).toEqual([
+    true,
+    false,
+    false,
+  ]);
 });

@@ -1,3 +1,4 @@
+import { RULES } from '../../src/resources/rules';
 import { northwind } from '../support/factories';
 
 type Row = Record<string, unknown>;
@@ -31,3 +32,14 @@ test.each(['orders', 'quotes'])(
     }
   },
 );
+
+test.each(['decided_at', 'sent_at'])('a draft whose row lacks %s is as one in which it is null', (member) => {
+  const draft = { ...northwind('quotes')[0]!, status: 'draft', decided_at: null, sent_at: null };
+  const { [member]: _missing, ...lacking } = draft as Row;
+  expect(RULES.Quote!.rules!(lacking as { id: string })).toEqual([]);
+});
+
+test('a sent quote whose row lacks sent_at breaks the rule as one in which it is null', () => {
+  const { sent_at: _missing, ...lacking } = { ...northwind('quotes')[0]!, status: 'sent', decided_at: null } as Row;
+  expect(RULES.Quote!.rules!(lacking as { id: string }).map(({ pointer }) => pointer)).toEqual(['/sent_at']);
+});

@@ -74,6 +74,10 @@ test('the size of whole rows is unknown after their ids were read, and of a part
   sizes.note(whole, 100, 50 * MIB);
   for (let other = 0; other < 63; other += 1) sizes.note(partOf(`rows ${String(other)}`), 100, MIB);
   expect([sizes.rowsPerPiece(ids), sizes.rowsPerPiece(whole)]).toEqual([1024, 4]);
+  // noted again, it is no longer the first to be forgotten
+  sizes.note(whole, 100, 50 * MIB);
+  sizes.note(partOf('one more'), 100, MIB);
+  expect(sizes.rowsPerPiece(whole)).toBe(4);
 });
 
 test('a read notes the size of what it reads, not of whole rows', async () => {
@@ -102,6 +106,21 @@ test('one command reads at a time whose size is unknown, whatever it reads of th
   expect(most).toBe(1);
   await Promise.all(['a', 'b', 'c'].map(read));
   expect(most).toBe(3);
+});
+
+test('reads that find nothing run at the same time once one has', async () => {
+  const sizes = new RowSizes();
+  const reading = { sizes, budget: () => undefined };
+  const asked: string[][] = [];
+  const readNone = async (): Promise<void> => {
+    const find = { member: '_id', keys: ['none'] };
+    for await (const piece of readByKeys(collectionOf(3, asked), find, reading)) expect(piece.rows).toEqual([]);
+  };
+  await readNone();
+  const three = [readNone(), readNone(), readNone()];
+  expect(asked).toHaveLength(4);
+  await Promise.all(three);
+  expect(sizes.rowsPerPiece(partOf('rows'))).toBe(1024);
 });
 
 test('one very large row makes lists of small rows take four commands, not one for each row', () => {

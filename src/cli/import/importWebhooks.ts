@@ -5,6 +5,7 @@ import { type EndpointOutcome, type WebhookRecord, webhookRecord } from '../../o
 import { published } from '../../schema/model';
 import { endpointUrl, RefusedAddress } from '../../webhooks/addresses';
 import { webhookParts } from '../../webhooks';
+import { WrongSecretError } from '../../webhooks/masterSecret';
 import { NO_SECRET } from '../../webhooks/settings';
 import { CommandFailure, notFound } from '../ending';
 import { jsonOf, type Line, ndjsonLines, UNREADABLE } from '../ndjson';
@@ -33,7 +34,7 @@ export type ImportWebhooks = (organisationId: string, reporter: ImportReporter) 
 
 /**
  * Checks that receivers would accept what the endpoints of a folder send. Resolves with the function that stores them.
- * @throws CommandFailure if there is no such file, or the secret of an endpoint is derived from another WEBHOOK_SECRET
+ * @throws CommandFailure if there is no such file, or the secret of an endpoint, there or stored already, is derived from another WEBHOOK_SECRET
  */
 export async function openWebhooks(store: Store, config: Config, folder: string): Promise<ImportWebhooks> {
   const path = requireFile(folder, WEBHOOKS_FILE);
@@ -45,11 +46,15 @@ export async function openWebhooks(store: Store, config: Config, folder: string)
   const { secret } = signing;
   for await (const { number, content } of ndjsonLines(path)) {
     const line = 'text' in content ? webhookRecord.safeParse(jsonOf(content.text)) : undefined;
+    // a former secret that cannot sign is no reason to refuse: doctor names the endpoints that it was promised for
     if (!line?.success || secret.has(line.data.master)) continue;
     throw new CommandFailure(
       `${path}:${String(number)}: the secret of endpoint ${line.data.id} is derived from another WEBHOOK_SECRET, so its receiver would reject what is sent: nothing was stored; on all gateways, set WEBHOOK_SECRET or WEBHOOK_SECRET_PREVIOUS to that of the installation it comes from, or import without --webhooks and create it anew`,
     );
   }
+  await secret.adopt().catch((error: unknown) => {
+    throw error instanceof WrongSecretError ? new CommandFailure(`${error.message}; nothing was stored`) : error;
+  });
 
   function read(content: Line['content']): { readonly record: WebhookRecord } | { readonly faults: readonly Fault[] } {
     if ('fault' in content) return { faults: [UNREADABLE[content.fault]] };
@@ -69,9 +74,9 @@ export async function openWebhooks(store: Store, config: Config, folder: string)
   }
 
   return async (organisationId, reporter) => {
-    await secret.adopt();
     const created: WebhookRecord[] = [];
-    const report = await importFile<WebhookRecord>(
+    // also of the batches before one that fails
+    return importFile<WebhookRecord>(
       path,
       {
         name: 'webhooks',
@@ -88,9 +93,9 @@ export async function openWebhooks(store: Store, config: Config, folder: string)
         },
       },
       reporter,
-    );
-    sayHowToEnable(created);
-    return report;
+    ).finally(() => {
+      sayHowToEnable(created);
+    });
   };
 }
 

@@ -32,6 +32,7 @@ export function addRestored(program: ExplainedCommand): void {
         '--replay reads the lines with the message "audit event", in any order and among others, and applies what they end or narrow: keys',
         'revoked, replaced or changed; organisations suspended, on another plan or erased; customers erased; people signed out; invitations',
         'revoked; webhook endpoints disabled or deleted. Of opposites the last counts. Run it again to continue; what is so already is left.',
+        'A webhook endpoint whose URL, types or secret were changed is disabled: it has its former ones again, and the log does not say the new ones.',
         'What was created since, such as the key that replaced another, cannot be created again.',
       ],
     )

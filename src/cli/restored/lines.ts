@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { MCP_ACCESS } from '../../auth/principal';
 import { AUDIT_MESSAGE } from '../../organisations/auditLine';
+import { DISABLED_REASONS } from '../../organisations/webhookRows';
 import { UUID } from '../../units';
 import { CommandFailure } from '../ending';
 import { jsonOf, ndjsonLines } from '../ndjson';
@@ -30,6 +31,8 @@ const shape = z.object({
     customer_id: id.optional(),
     /** Of changes of webhook endpoints. */
     endpoint: id.optional(),
+    /** Of `webhook.disabled`; undefined for the reasons of other actions. */
+    reason: z.enum(DISABLED_REASONS).optional().catch(undefined),
     /** Of `invitation.revoked`: the id that the invited person has. */
     user: z.string().optional(),
     /** Of `user.signed_out`: whose sessions all ended, the id of a user or `everyone`; without it, the actor ended one. */

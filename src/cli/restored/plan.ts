@@ -1,4 +1,5 @@
 import type { KeyUpdate } from '../../organisations/keyDocuments';
+import type { DisabledReason } from '../../organisations/webhookRows';
 import type { LoggedEvent } from './lines';
 
 /* What a log says was done since a backup, as the steps that do it again: one for each object and kind of change. */
@@ -13,6 +14,7 @@ export const KINDS = {
   change: 'keys changed or replaced',
   sign_out: 'people signed out',
   disable: 'webhook endpoints disabled',
+  disable_changed: 'changed webhook endpoints disabled',
   delete: 'webhook endpoints deleted',
   erase_customer: 'customers erased',
   readmit: 'customers readmitted',
@@ -31,6 +33,8 @@ export interface Step {
   readonly update?: KeyUpdate;
   /** For `plan`. */
   readonly plan?: string;
+  /** For `disable`. */
+  readonly reason?: DisabledReason;
 }
 
 /** Kinds of which the later one ends the earlier one. */
@@ -63,11 +67,11 @@ export function planOf(events: readonly LoggedEvent[]): Step[] {
   return [...steps.values()].toSorted((one, other) => order.indexOf(one.kind) - order.indexOf(other.kind));
 }
 
-type Planned = Pick<Step, 'id' | 'update' | 'plan'> & { readonly kind: Kind | 'enable' };
+type Planned = Pick<Step, 'id' | 'update' | 'plan' | 'reason'> & { readonly kind: Kind | 'enable' };
 
 /** What one event has done; undefined if nothing of it is done again, or it does not say to what. */
 function stepOf({ action, organisation_id, key_id, actor, details }: LoggedEvent): Planned | undefined {
-  const { customer_id, endpoint, user, everywhere, old_expires_at, to } = details;
+  const { customer_id, endpoint, user, everywhere, old_expires_at, reason, to } = details;
   const of = (kind: Planned['kind'], id: string | undefined): Planned | undefined =>
     id === undefined ? undefined : { kind, id };
   switch (action) {
@@ -91,11 +95,16 @@ function stepOf({ action, organisation_id, key_id, actor, details }: LoggedEvent
         ? undefined
         : { kind: 'change', id: key_id, update: to as KeyUpdate };
     case 'user.signed_out':
+      // also of one session, which the line cannot name, since its id is made of its token: so all of that person's end
       return of('sign_out', everywhere === 'everyone' ? '' : (everywhere ?? actor.replace(/^user:/, '')));
     case 'invitation.revoked':
       return of('sign_out', user);
     case 'webhook.disabled':
-      return of('disable', endpoint);
+      return endpoint === undefined ? undefined : { kind: 'disable', id: endpoint, ...(reason && { reason }) };
+    case 'webhook.updated':
+    case 'webhook.rotated':
+      // the line has neither address nor secret, so what was changed cannot be changed again
+      return of('disable_changed', endpoint);
     case 'webhook.enabled':
       return of('enable', endpoint);
     case 'webhook.deleted':
@@ -104,6 +113,8 @@ function stepOf({ action, organisation_id, key_id, actor, details }: LoggedEvent
       return of('erase_customer', customer_id);
     case 'customer.readmitted':
       return of('readmit', customer_id);
+    // left out: what was created or signed in; names and references; where data are stored (moves and jobs); resets of sandboxes; imports, whose
+    // files can be imported again; actions of later versions
     default:
       return undefined;
   }

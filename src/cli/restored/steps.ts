@@ -49,6 +49,12 @@ export function createActions({ store, signal }: Replay): (step: Step) => Action
     return customer ? { data, customer } : undefined;
   }
 
+  /** Whether an endpoint is not disabled; undefined if it is not there. */
+  async function isEnabled(organisationId: string, id: string) {
+    const endpoint = await control.webhooks.find(id, { organisationId });
+    return endpoint && endpoint.state !== 'disabled';
+  }
+
   type Owned = NonNullable<Awaited<ReturnType<typeof customerOf>>>;
 
   /**
@@ -116,7 +122,15 @@ export function createActions({ store, signal }: Replay): (step: Step) => Action
         );
         return control.apiKeys.stateOf(key) === 'active' && differs;
       },
-      run: () => control.apiKeys.update(id, update, by),
+      run: async () => {
+        const { expires_at, ...others } = update;
+        // first, since a key that was replaced before the backup, too, takes no other expiry
+        await control.apiKeys.update(id, others, by);
+        const key = await control.apiKeys.find(id);
+        const isOver = expires_at && expires_at.getTime() <= databases.now();
+        if (key?.rotated_to && isOver) await control.apiKeys.revoke(id, by);
+        else await control.apiKeys.update(id, { expires_at }, by);
+      },
     }),
     sign_out: ({ organisationId, id, at }) => {
       const whose = { organisationId, ...(id !== '' && { userId: id }) };
@@ -125,10 +139,17 @@ export function createActions({ store, signal }: Replay): (step: Step) => Action
         run: () => control.sessions.endAll(whose, actor),
       };
     },
-    disable: ({ organisationId, id }) => ({
+    disable: ({ organisationId, id, reason = 'by_hand' }) => ({
+      isDue: () => isEnabled(organisationId, id),
+      run: () => control.webhooks.disable(id, reason, { ...by, organisationId }),
+    }),
+    // it has its former address, which may be somebody else's by now, or a secret that was replaced because it leaked
+    disable_changed: ({ organisationId, id, at }) => ({
       isDue: async () => {
-        const endpoint = await control.webhooks.find(id, { organisationId });
-        return endpoint && endpoint.state !== 'disabled';
+        const isDue = await isEnabled(organisationId, id);
+        // changed after the restore, or disabled by an earlier call, and enabled by somebody who looked
+        const actions = ['webhook.updated', 'webhook.rotated', 'webhook.disabled'] as const;
+        return isDue && !(await control.audit.hasEndpointEvent({ organisationId, endpoint: id, actions, since: at }));
       },
       run: () => control.webhooks.disable(id, 'by_hand', { ...by, organisationId }),
     }),

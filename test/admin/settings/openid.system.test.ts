@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { freePort } from '../../../faults/processes';
 import { launch } from '../../packages/examples/run';
@@ -7,6 +10,7 @@ import { startGateway, type TestGateway, withGateway } from '../../support/gatew
 import { person, visit } from './people';
 
 const CLIENT = { client_id: 'scopegate', client_secret: 'a secret of the client and its issuer' };
+const JSON_TYPE = { 'content-type': 'application/json' };
 const START = '/settings/sign-in/oidc';
 
 let gateway: TestGateway;
@@ -136,6 +140,41 @@ describe('signing in with an OpenID provider', () => {
 
 test('the sign-in page offers the provider if one is configured', async () => {
   expect(await (await visit(gateway, '/settings/sign-in')).text()).toContain('href="/settings/sign-in/oidc"');
+});
+
+test('a provider that fails while somebody returns from it is a 503, unless it refuses the sign-in', async () => {
+  const answers: ((response: ServerResponse) => unknown)[] = [
+    (response) => response.writeHead(503).end(),
+    (response) => response.writeHead(500, JSON_TYPE).end('{"error":"server_error"}'),
+    (response) => response.destroy(),
+    (response) => response.writeHead(400, JSON_TYPE).end('{"error":"invalid_grant"}'),
+  ];
+  const server = createServer(({ url }, response) => {
+    if (url === '/token') answers.shift()!(response);
+    else {
+      const metadata = {
+        issuer: failing,
+        authorization_endpoint: `${failing}/authorize`,
+        token_endpoint: `${failing}/token`,
+      };
+      response.writeHead(200, JSON_TYPE).end(JSON.stringify(metadata));
+    }
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const failing = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+  await withGateway(environmentOf(failing, gateway.url), async (away) => {
+    const statuses = [];
+    while (answers.length > 0) {
+      const visitor = new Visitor();
+      const started = await visitor.ask(away.url + START);
+      const state = new URL(started.headers.get('location')!).searchParams.get('state')!;
+      statuses.push((await visitor.ask(`${away.url}${START}/callback?code=c&state=${state}`)).status);
+    }
+    expect(statuses).toEqual([503, 503, 503, 403]);
+    expect(away.logs.filter(({ reason }) => reason === 'sign_in')).toHaveLength(3);
+  });
+  server.closeAllConnections();
+  server.close();
 });
 
 test('while the provider is down, signing in with it gets 503, and other pages are served', async () => {

@@ -131,6 +131,20 @@ test.each([
   expect((await asBrowser(path)).status).toBe(404);
 });
 
+test.each([
+  [412, 'precondition_failed', `/assets/${ASSETS[0]!}`, { 'if-match': '"x"' }, undefined],
+  [416, 'range_not_satisfiable', '/assets/licences.txt', { range: 'bytes=99999999-' }, /^bytes \*\/\d+$/],
+] as const)('%s is answered with %s, and nothing of the file', async (status, code, path, sent, range) => {
+  const answer = await site.call(path, { headers: { 'accept-encoding': 'br', ...sent } });
+  expect(answer).toMatchObject({
+    status,
+    headers: { 'content-type': 'application/problem+json', 'cache-control': 'no-cache' },
+  });
+  expect(JSON.parse(answer.text)).toMatchObject({ code });
+  for (const name of ['content-encoding', 'etag', 'last-modified']) expect(answer.headers).not.toHaveProperty(name);
+  if (range) expect(answer.headers['content-range']).toMatch(range);
+});
+
 test('a page of another version, while gateways are updated one by one, gets the asset of this one', async () => {
   const { status, headers, text } = await site.call('/assets/prose-0123ABCD.js');
   expect([status, headers['cache-control']]).toEqual([200, 'no-cache']);

@@ -9,7 +9,7 @@ import type { Client, Json } from '../../support/client';
 import { ask, refusal } from '../../support/faces';
 import { callerOf, makeOrganisation, store } from '../../support/factories';
 import { late, served } from '../../support/gateway';
-import { ALL_FACES, FACES, REST } from '../../support/operations';
+import { ALL_FACES, FACES, GRAPHQL, REST } from '../../support/operations';
 
 /* Metadata as it is stored by other programs, operators, files and erasure. */
 
@@ -38,6 +38,20 @@ describe('rows of other programs', () => {
   test.each([[null], [[]]])('%j is no metadata', async (stored) => {
     const id = await insert(stored);
     for (const face of ALL_FACES) expect((await ask(face, caller, 'product', { id })).metadata).toEqual({});
+  });
+
+  test('of too many pairs some can be removed, and none added', async () => {
+    const stored = Object.entries(many(53)).map(([key, value]) => ({ key, value }));
+    const id = await insert(stored);
+    // not by REST, whose document has no answer with so many
+    const tell = (operation: string, args: Json) => ask(GRAPHQL, caller, operation, args);
+    await tell('update_product', { id, metadata: { k0: null, k1: 'w' } });
+    const { sku } = await tell('product', { id });
+    const { results } = await tell('upsert_products', { products: [{ sku, metadata: { k1: null } }] });
+    expect(results).toMatchObject([{ outcome: 'updated' }]);
+    const refused = await refusal(GRAPHQL, caller, 'update_product', { id, metadata: { k2: 'v', more: 'v' } });
+    expect([refused.status, refused.errors[0].pointer]).toEqual([422, '/metadata']);
+    expect(Object.keys((await tell('product', { id })).metadata as object)).toHaveLength(51);
   });
 
   test.each([
