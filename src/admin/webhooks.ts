@@ -248,7 +248,8 @@ export function createWebhookOperations({ databases, control, policy, resolve, s
         if (from && from.getTime() > now + CLOCK_SKEW)
           throw validationFailed([{ pointer: '/from', code: 'range', detail: 'is in the future' }]);
         const data = openData();
-        const stopped = row.disabled?.at ?? row.failing_since ?? row.created_at;
+        // a failing endpoint stays where it is, until it is disabled for that
+        const stopped = row.failing_since ?? row.disabled?.at ?? row.created_at;
         if (!isKept(data, from ?? (row.state === 'enabled' ? new Date(now) : stopped))) {
           const detail = 'events are kept for 30 days; choose a later time, or now';
           throw validationFailed([{ pointer: '/from', code: 'range', detail }]);
