@@ -314,7 +314,7 @@ function shownDelivery({ _id: id, event_id, type, object_id, state, attempts, ne
   return { id, event_id, type, object_id, state, attempts, next_attempt_at: next_at, log, at };
 }
 
-/** Concurrent posts by hand, of an organisation and in all on a gateway. Each holds a request for up to 17 s. */
+/** Concurrent posts by hand, of an organisation and in all on a gateway. Each holds a request until it ends (ANSWER_WITHIN and BODY_WITHIN in webhooks/post.ts). */
 const MAX_BY_HAND = { organisation: 2, gateway: 16 } as const;
 
 /** Returns a function that runs a post by hand, unless too many are running: then it throws AppError rate_limited. */

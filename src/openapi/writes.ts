@@ -119,7 +119,11 @@ function nullable(schema: JsonSchema): JsonSchema {
   const types = [schema.type].flat();
   if (schema.$ref !== undefined) return { anyOf: [schema, { type: 'null' }] };
   if (types.includes('null')) return schema;
-  return { ...schema, type: [...types, 'null'], ...(Array.isArray(schema.enum) && { enum: [...schema.enum, null] }) };
+  return {
+    ...schema,
+    type: [...types, 'null'],
+    ...(Array.isArray(schema.enum) && { enum: [...(schema.enum as unknown[]), null] }),
+  };
 }
 
 /** Those of `all` that the added schemas refer to, directly or through others. */

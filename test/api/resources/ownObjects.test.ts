@@ -92,12 +92,12 @@ test('so it is where a type has no bulk call, and a PATCH fills in what has a de
 
 test("the operators' document says what is the most in a list, and what may be null", async () => {
   const { body } = await operator(gateway).get('/openapi.json');
-  const { TaskPut: task, OrderPut: order, CustomerPut: customer } = body.components.schemas as Json;
+  const { TaskPut: task, OrderPut: order, CustomerPut: customer } = body.components.schemas;
   expect(task.properties.steps.maxItems).toBe(5);
   expect(order.properties.lines.maxItems).toBe(1000);
   expect(task.properties.state).toMatchObject({ type: ['string', 'null'], enum: ['open', 'done', null] });
-  const { description: _ref, ...ref } = order.properties.customer_ref as Json;
-  const { description: _own, ...own } = customer.properties.external_ref as Json;
+  const { description: _ref, ...ref } = order.properties.customer_ref;
+  const { description: _own, ...own } = customer.properties.external_ref;
   expect(ref).toEqual({ ...own, type: ['string', 'null'] });
 });
 
