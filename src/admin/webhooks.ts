@@ -248,7 +248,8 @@ export function createWebhookOperations({ databases, control, policy, resolve, s
         if (from && from.getTime() > now + CLOCK_SKEW)
           throw validationFailed([{ pointer: '/from', code: 'range', detail: 'is in the future' }]);
         const data = openData();
-        const stopped = row.disabled?.at ?? row.failing_since ?? row.created_at;
+        // a failing endpoint stays where it is, until it is disabled for that
+        const stopped = row.failing_since ?? row.disabled?.at ?? row.created_at;
         if (!isKept(data, from ?? (row.state === 'enabled' ? new Date(now) : stopped))) {
           const detail = 'events are kept for 30 days; choose a later time, or now';
           throw validationFailed([{ pointer: '/from', code: 'range', detail }]);
@@ -313,7 +314,7 @@ function shownDelivery({ _id: id, event_id, type, object_id, state, attempts, ne
   return { id, event_id, type, object_id, state, attempts, next_attempt_at: next_at, log, at };
 }
 
-/** Concurrent posts by hand, of an organisation and in all on a gateway. Each holds a request for up to 17 s. */
+/** Concurrent posts by hand, of an organisation and in all on a gateway. Each holds a request until it ends (ANSWER_WITHIN and BODY_WITHIN in webhooks/post.ts). */
 const MAX_BY_HAND = { organisation: 2, gateway: 16 } as const;
 
 /** Returns a function that runs a post by hand, unless too many are running: then it throws AppError rate_limited. */

@@ -6,8 +6,9 @@ import { LARGE_REQUESTS, LARGE_REQUESTS_WAITING } from '../limits';
 
 /*
  * The queue of large requests: each organisation has a few in progress (each has a turn) and a few waiting, so that one that sends too many
- * is rejected before it slows down others (docs/decisions/bodies-and-fairness.md). An exchange waits for one turn at a time, and without that of
- * its body, which comes first; a query's comes before a page's. So no two wait for each other.
+ * is rejected before it slows down others (docs/decisions/bodies-and-fairness.md). An exchange waits for turns in the order query, page, body
+ * (a bulk call in GraphQL may take that of a query before that of a body), and gives up that of a body before it waits for another. So no two wait
+ * for each other.
  */
 
 /** What a turn is for: work on a large query, body or page. */
@@ -98,7 +99,7 @@ export function createRequestQueue(onRefused: () => void) {
     async take(exchange: QueuedExchange, kind: TurnKind): Promise<void> {
       const name = nameOf(exchange, kind);
       if (name === undefined) return;
-      // the body has been read by now, and keeping its turn while waiting would waste it
+      // the body has been read by now; with its turn kept, the order above would not hold
       if (kind !== 'body') leave(exchange, 'body');
       const queue: Queue = queues.get(name) ?? { name, running: new Set(), waiting: new Set() };
       if (queue.running.has(exchange)) return;

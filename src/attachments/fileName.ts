@@ -28,10 +28,10 @@ export function fileNameOf(header: string | undefined): string {
 export const dispositionOf = (name: string): string => create(name.toWellFormed().replaceAll(/\p{Cc}/gu, '?'));
 
 function nameIn(header: string): string | undefined {
-  const { filename } = parse(header).parameters;
+  const { filename, 'filename*': encoded } = parse(header).parameters;
   // Node reads headers as Latin-1, and many clients send UTF-8
   const bytes = Buffer.from(filename ?? '', 'latin1');
-  const isSentAsIs = !/filename\*/i.test(header) && bytes.toString('latin1') === filename;
+  const isSentAsIs = encoded === undefined && bytes.toString('latin1') === filename;
   return isSentAsIs && isUtf8(bytes) ? bytes.toString('utf8') : filename;
 }
 

@@ -54,7 +54,8 @@ export const VARIABLES = {
     help: 'what MongoDB does with rows of other programs that could not be shown: error refuses them; warn stores them and writes each to its log, with all that it contains; off does not check. For new collections; doctor --fix applies it to the others',
   },
   CONTROL_DATABASE: {
-    schema: matching(/^[a-zA-Z0-9_-]{1,38}$/).default('scopegate'),
+    // a name has at most 63 bytes, and the heartbeats of shards append 22 to this one (mongo/shardHealth.ts)
+    schema: matching(/^[a-zA-Z0-9_-]{1,38}$/, 'must be 1 to 38 letters, digits, _ and -').default('scopegate'),
     help: 'name of the database for organisations and keys',
   },
   KEY_PEPPER: {
@@ -203,6 +204,7 @@ export const VARIABLES = {
     help: 'bytes (documents and indexes) that one organisation may store, beyond which its writes get 422 quota_exceeded; if unset there is no limit',
   },
   DRAIN_DELAY: {
+    // a drain lasts 24 s in all (gateway/ports.ts), so requests have 4 s left
     schema: wholeNumber(0, 20).default(0),
     help: 'seconds between /readyz returning 503 and closing the port, for load balancers to notice',
   },

@@ -100,6 +100,8 @@ export async function createGraphqlApi(options: GraphqlOptions) {
   /** Sends Apollo's answer: as events of a subscription, as a stream of one result, or as JSON. */
   async function respond(call: GraphqlCall, answer: HTTPGraphQLResponse, isCompressed: boolean): Promise<void> {
     const { exchange, streaming, caller } = call;
+    // answered with 503 in the meantime, because it took too long
+    if (exchange.response.headersSent) return;
     // an answer that is already bytes has data, and its errors have the request id
     const whole = (text: string | Buffer): string | Buffer => {
       const edited = typeof text === 'string' ? withRequestId(exchange, text) : text;

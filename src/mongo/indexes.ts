@@ -1,6 +1,6 @@
 import type { mongo } from 'mongoose';
 import type { Collection } from './collection';
-import { isNoSuchCollection } from './faults';
+import { isNoSuchCollection, isNoSuchIndex } from './faults';
 
 /*
  * Creates collections and their indexes. Each is a file on the database server, which can open a limited number, so they are
@@ -117,7 +117,14 @@ export async function createIndexes(
   });
 }
 
-/** Drops retired indexes, one command each. */
+/** Drops retired indexes, one command each. Another process may be doing the same. */
 export async function dropIndexes(database: mongo.Db, { name }: Collection, surplus: readonly string[]): Promise<void> {
-  for (const index of surplus) await database.collection(name).dropIndex(index);
+  for (const index of surplus) {
+    await database
+      .collection(name)
+      .dropIndex(index)
+      .catch((error: unknown) => {
+        if (!isNoSuchIndex(error)) throw error;
+      });
+  }
 }

@@ -34,14 +34,16 @@ export interface ShardHealthOptions {
   readonly answers: (question: (client: mongo.MongoClient) => Promise<unknown>) => Promise<boolean>;
   readonly onChange: (shard: string, isDown: boolean) => void;
   readonly onWrites: (shard: string, failure: unknown) => void;
-  /** Called if the shards cannot be listed, or get no heartbeat; retried later. */
+  /** Called if the shards cannot be listed, or get no heartbeat; tried again with the next list. */
   readonly onError: (error: unknown) => void;
 }
 
 interface WatchedShard {
   readonly availability: Availability;
   /** The database on the shard with which it is checked. */
-  database: string;
+  readonly database: string;
+  /** Whether that is its heartbeat's; otherwise it is watched only until it responds again. */
+  readonly hasHeartbeat: boolean;
   /** Organisations on it, while it is down; empty otherwise, since they may be moved. */
   readonly organisations: Set<string>;
 }
@@ -66,7 +68,7 @@ export function createShardHealth({ control, client, shards, answers, ...reports
         }),
     );
 
-  /** Watches a shard by a database on it; without `write`, which is its heartbeat, only until it responds again. */
+  /** Watches a shard by a database on it; `write` is its heartbeat. */
   function watch(shard: string, database: string, write?: () => Promise<unknown>): WatchedShard {
     const availability = createAvailability({
       answers: () => responds(watchedShard.database),
@@ -74,7 +76,7 @@ export function createShardHealth({ control, client, shards, answers, ...reports
         reports.onChange(shard, isDown);
         if (isDown) void noteOrganisations(shard, watchedShard);
         else watchedShard.organisations.clear();
-        if (!isDown && !write) watched.delete(shard);
+        if (!isDown) forgetUnlessBeating(shard, watchedShard);
       },
       write: write ?? (() => Promise.resolve()),
       onWrites: (failure) => {
@@ -84,9 +86,19 @@ export function createShardHealth({ control, client, shards, answers, ...reports
       checkEvery: Infinity,
       writeEvery: write ? BEAT_EVERY : Infinity,
     });
-    const watchedShard: WatchedShard = { availability, database, organisations: new Set() };
+    const watchedShard: WatchedShard = {
+      availability,
+      database,
+      hasHeartbeat: write !== undefined,
+      organisations: new Set(),
+    };
     watched.set(shard, watchedShard);
     return watchedShard;
+  }
+
+  /** Forgets a shard that responds, unless it has, or got meanwhile, a heartbeat; the next refresh begins that. */
+  function forgetUnlessBeating(shard: string, watchedShard: WatchedShard): void {
+    if (!watchedShard.hasHeartbeat && watched.get(shard) === watchedShard) watched.delete(shard);
   }
 
   /** Notes whose requests are rejected while a shard is down. */
@@ -96,18 +108,18 @@ export function createShardHealth({ control, client, shards, answers, ...reports
     if (availability.isDown()) for (const id of ids) organisations.add(id);
   }
 
-  /** Starts to watch shards that were added, and forgets those that were removed. */
+  /** Starts to watch shards that were added, and forgets those that are draining or were removed. */
   async function refresh(): Promise<void> {
     try {
       const listed = await shards.list();
-      // a heartbeat would keep MongoDB from emptying its shard
-      const names = new Set(listed.filter(({ draining }) => !draining).map(({ name }) => name));
-      for (const name of names) if (!watched.has(name)) await begin(name);
-      for (const [name, { availability, database }] of watched) {
-        if (names.has(name)) continue;
-        availability.stop();
+      const isKept = new Map(listed.map(({ name, draining }) => [name, !draining]));
+      for (const [name, kept] of isKept) if (kept && !watched.has(name)) await begin(name);
+      // also those that were never watched here: other gateways may have begun before they were draining
+      for (const name of new Set([...isKept.keys(), ...watched.keys()])) {
+        if (isKept.get(name) === true) continue;
+        watched.get(name)?.availability.stop();
         watched.delete(name);
-        if (database === heartbeatDatabase(control, name)) await dropHeartbeat(database);
+        await dropHeartbeat(heartbeatDatabase(control, name));
       }
     } catch (error) {
       reports.onError(error);
@@ -115,7 +127,9 @@ export function createShardHealth({ control, client, shards, answers, ...reports
     if (!isStopped) timer = setTimeout(() => void refresh(), LIST_EVERY).unref();
   }
 
+  /** Drops a shard's heartbeat, which would keep MongoDB from emptying the shard. */
   async function dropHeartbeat(database: string): Promise<void> {
+    if ((await shards.shardOf(database)) === undefined) return;
     await client
       .db(database)
       .dropDatabase()
@@ -154,13 +168,12 @@ export function createShardHealth({ control, client, shards, answers, ...reports
     async check(organisationId: string): Promise<string | undefined> {
       const database = databaseName(organisationId);
       const shard = (await shards.shardOf(database).catch(() => undefined)) ?? database;
-      const { availability, organisations } = watched.get(shard) ?? watch(shard, database);
-      if (!(await availability.ask())) {
-        organisations.add(organisationId);
+      const watchedShard = watched.get(shard) ?? watch(shard, database);
+      if (!(await watchedShard.availability.ask())) {
+        watchedShard.organisations.add(organisationId);
         return shard;
       }
-      // of one whose name is not known, only an outage is remembered
-      if (shard === database) watched.delete(shard);
+      forgetUnlessBeating(shard, watchedShard);
       return undefined;
     },
     isDown: (shard: string): boolean => watched.get(shard)?.availability.isDown() ?? false,

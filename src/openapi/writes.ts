@@ -12,6 +12,8 @@ import { collections } from '../resources';
 /** A stored type that operators write. */
 type Kind = Kinds['byName'] extends ReadonlyMap<string, infer T> ? T : never;
 
+type ObjectSchema = JsonSchema & { readonly properties: Readonly<Record<string, JsonSchema>> };
+
 const ELEMENT = 'WriteElement';
 /** An organisation's currency, of which only that it is a default matters here. */
 const ANY_CURRENCY = { currency: 'USD' };
@@ -53,7 +55,7 @@ function shapesOf(
   element: JsonSchema,
 ): Record<string, JsonSchema> {
   const { stored, defaults } = kind.resource;
-  const whole = all[stored.type] as JsonSchema & { readonly properties: Readonly<Record<string, JsonSchema>> };
+  const whole = all[stored.type] as ObjectSchema;
   const addedSchemas: Record<string, JsonSchema> = {};
   const withDefault = new Set(Object.keys(defaults(ANY_CURRENCY)));
   const properties = Object.fromEntries(
@@ -62,16 +64,18 @@ function shapesOf(
       if (kind.lists.some((list) => list.name === name)) {
         addedSchemas[`${type}Write`] ??= partOf(all[type] ?? {});
         const items = { $ref: `${SCHEMA_ROOT}${type}Write` };
-        return [name, { ...property, type: ['array', 'null'], items, maxItems: MAX_PARTS }];
+        const maxItems = Math.min(MAX_PARTS, (property.maxItems as number | undefined) ?? Infinity);
+        return [name, { ...property, type: ['array', 'null'], items, maxItems }];
       }
       const mayBeNull = withDefault.has(name) || kind.own.has(name) || (isRequired && of === 'dateTime') || isList;
       return [name, mayBeNull ? nullable(property) : property];
     }),
   );
-  const refs = kind.references.map(({ member, refMember, to }) => [
-    refMember,
-    { ...REF, description: `The external_ref of the ${to.name}, instead of \`${member}\`.` },
-  ]);
+  const refs = kind.references.flatMap(({ member, refMember, to }) => {
+    const ref = (all[to.resource.stored.type] as ObjectSchema).properties.external_ref;
+    const description = `The external_ref of the ${to.name}, instead of \`${member}\`.`;
+    return ref ? [[refMember, { ...nullable(ref), description }]] : [];
+  });
   const members = { ...properties, ...(Object.fromEntries(refs) as Record<string, JsonSchema>) };
   const required = stored.members.flatMap(({ name, isRequired, isList, kind: of }) => {
     const isFree = name === 'id' || isList || of === 'dateTime' || withDefault.has(name) || kind.own.has(name);
@@ -103,9 +107,6 @@ function shapesOf(
   };
 }
 
-/** As the external_ref of every stored type. */
-const REF: JsonSchema = { type: ['string', 'null'], minLength: 1, maxLength: 64 };
-
 /** A part may leave out its id, its position and whatever can be null. */
 function partOf(schema: JsonSchema): JsonSchema {
   const { properties, required } = schema as { properties: Record<string, JsonSchema>; required: readonly string[] };
@@ -117,7 +118,12 @@ function partOf(schema: JsonSchema): JsonSchema {
 function nullable(schema: JsonSchema): JsonSchema {
   const types = [schema.type].flat();
   if (schema.$ref !== undefined) return { anyOf: [schema, { type: 'null' }] };
-  return types.includes('null') ? schema : { ...schema, type: [...types, 'null'] };
+  if (types.includes('null')) return schema;
+  return {
+    ...schema,
+    type: [...types, 'null'],
+    ...(Array.isArray(schema.enum) && { enum: [...(schema.enum as unknown[]), null] }),
+  };
 }
 
 /** Those of `all` that the added schemas refer to, directly or through others. */

@@ -1,6 +1,5 @@
 import type { mongo } from 'mongoose';
 import type { Collection } from '../mongo/collection';
-import { isNoSuchIndex } from '../mongo/faults';
 import { dropIndexes, existingIndexes } from '../mongo/indexes';
 import { FOR_EARLIER_VERSIONS } from './organisationRows';
 
@@ -65,9 +64,6 @@ export async function dropFormer(
   for (const definition of definitions) {
     const existing = new Set((await existingIndexes(database, definition.name))?.map(({ name }) => name));
     const surplus = definition.retired.filter((name) => existing.has(name));
-    await dropIndexes(database, definition, surplus).catch((error: unknown) => {
-      // another doctor dropped it
-      if (!isNoSuchIndex(error)) throw error;
-    });
+    await dropIndexes(database, definition, surplus);
   }
 }

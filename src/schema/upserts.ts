@@ -26,8 +26,6 @@ export interface BulkUpsert {
   readonly ignored: readonly string[];
   /** Members that an element sets. */
   readonly set: readonly string[];
-  /** Name of the root field that changes one object (PATCH), if there is one. */
-  readonly change: string | undefined;
   /** The scope to read the objects, which a dry run needs too. */
   readonly readScope: Scope | undefined;
   /** Type of the answer, which counts outcomes. */
@@ -55,9 +53,6 @@ export function findUpserts(sdl: Sdl, stored: Types): BulkUpsert[] {
     const members = sdl.inputFieldsOf(element);
     const needed = members.filter((member) => directiveOf(member, 'constraint')?.not_null === true);
     const ignored = members.filter((member) => directiveOf(member, 'ignored'));
-    const change = sdl.roots.find(
-      (root) => directiveOf(root.field, 'rest')?.method === 'PATCH' && namedType(root.field.type) === type.type,
-    );
     const results = sdl.fieldsOf(report).find(({ name }) => name.value === RESULTS);
     return [
       {
@@ -67,7 +62,6 @@ export function findUpserts(sdl: Sdl, stored: Types): BulkUpsert[] {
         element,
         key: type.unique,
         report,
-        change: change?.field.name.value,
         readScope: readScope(sdl, type.collection),
         needed: needed.map(({ name }) => name.value),
         ignored: ignored.map(({ name }) => name.value),

@@ -56,6 +56,9 @@ export function withAddedArguments(
   });
 }
 
+/** The most values of an enum to filter by: as many as in the filters of built-in lists. */
+const MOST_VALUES = '20';
+
 /** The filters of a list by a member of its rows. */
 function filterArguments(
   field: FieldDefinitionNode,
@@ -74,7 +77,10 @@ function filterArguments(
   if (enums.has(type)) {
     const some = `Only ${what} one of these ${name} (on REST, repeat the parameter).`;
     return [
-      argument(field, name, `[${type}!]`, some, [directive('constraint', 'max_items', '20'), directive('filter')]),
+      argument(field, name, `[${type}!]`, some, [
+        directive('constraint', 'max_items', MOST_VALUES),
+        directive('filter'),
+      ]),
     ];
   }
   const most = argumentText(directiveIn(field, 'constraint'), 'max_length');

@@ -192,11 +192,11 @@ export async function storeDocuments<T extends { _id: string }>(
     const complete = withStoredAttachments(imported, before);
     // with the stored time, so that a difference in time alone is no change
     const document = now ? stampedAs(complete, before) : complete;
-    const conflicts = claims.flatMap(({ conflict }) => conflict(document) ?? []);
-    if (conflicts.length === 0) for (const { take } of claims) take(document, before);
+    // one that is erased itself is from an export since then, and has nothing personal
     const erased = ERASED_AT in document && document[ERASED_AT] !== null ? undefined : erasedFault(before, '');
-    if (erased) return { outcome: 'failed', errors: [erased] };
-    if (conflicts.length > 0) return { outcome: 'failed', errors: conflicts };
+    const errors = erased ? [erased] : claims.flatMap(({ conflict }) => conflict(document) ?? []);
+    if (errors.length > 0) return { outcome: 'failed', errors };
+    for (const { take } of claims) take(document, before);
     if (before && isSameRow(before, document)) return { outcome: 'unchanged', errors: [] };
     changes.push({
       row: now ? stampedAs(document, { updated_at: changedAt(timeOf(before) ?? now, now) }) : document,

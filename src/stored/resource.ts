@@ -8,7 +8,8 @@ import { restrictionOf } from '../schema/restricted';
 import type { StoredMember } from '../schema/storedTypes';
 import { type Checked, faultsOf } from './invalidRows';
 import { defaultsOf } from './merge';
-import { createDocumentKind, type RecordKind, type RecordRules } from './records';
+import { repeatedIds } from './parts';
+import { createDocumentKind, type ImportRecord, type RecordKind, type RecordRules } from './records';
 import { searchWords } from './search';
 import { type BsonSchema, storedSchema } from './storedSchema';
 
@@ -35,7 +36,8 @@ export interface Resource<out T extends Row = Row> extends Collection<T>, Checke
   readonly defaults: (organisation: { readonly currency: string }) => Readonly<Record<string, unknown>>;
   readonly summary: Summary | undefined;
   readonly gatewayIds: ResourceSpec['gatewayIds'];
-  readonly elementRules: ResourceSpec['elementRules'];
+  /** Checks that span several of the members given in a write; pointers are relative to the object. */
+  readonly elementRules: (input: Readonly<Record<string, unknown>>) => readonly Fault[];
   /** Rules across the members of a whole record, if there are any. */
   readonly rules: RecordRules['rules'];
   /** The most pairs of metadata that an object has. */
@@ -72,7 +74,10 @@ export interface ResourceSpec extends RecordRules {
   readonly summary?: Summary;
   /** Lists of objects whose ids bulk calls and PATCH never take from callers: one that no stored object has counts as left out. */
   readonly gatewayIds?: readonly string[];
-  /** Checks that span several of the members given in a bulk call or PATCH; pointers are relative to the element. */
+  /**
+   * Checks that span several of the members given in a write, or in a record of an import; pointers are relative to the object. Unlike `rules`
+   * they let other members change while these stay as another program stored them.
+   */
   readonly elementRules?: (input: never) => readonly Fault[];
 }
 
@@ -100,14 +105,19 @@ export function defineResource<T extends Row = Row>(type: string, spec: Resource
     computed: spec.computed ?? [],
     derive: spec.derive ?? (texts.length > 0 ? derivedWords(words) : () => Promise.resolve([])),
   };
-  const records = spec.isPartOfRecord ? undefined : createDocumentKind(resource, spec);
+  const given = (input: object): readonly Fault[] => spec.elementRules?.(input as never) ?? [];
+  const recordRules = {
+    decimals: spec.decimals,
+    rules: (record: ImportRecord) => [...given(record), ...(spec.rules?.(record) ?? [])],
+  };
+  const records = spec.isPartOfRecord ? undefined : createDocumentKind(resource, recordRules);
   return {
     ...resource,
     records,
     defaults: defaultsOf(members),
     summary: spec.summary,
     gatewayIds: spec.gatewayIds,
-    elementRules: spec.elementRules,
+    elementRules: (input) => [...repeatedIds(members, input), ...given(input)],
     rules: spec.rules,
     mostPairs: members.find((member) => member.name === METADATA)?.most ?? 0,
   };

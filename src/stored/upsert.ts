@@ -10,7 +10,6 @@ import { runAdmitted, type OnCommitted } from './unrecorded';
 import { refuseFaults, storeAgain } from './elementCalls';
 import { faultLister, validateElements } from './elementFaults';
 import { mergeOf } from './merge';
-import { repeatedIds } from './parts';
 import type { Reference } from './referenceFaults';
 import type { Resource } from './resource';
 
@@ -39,7 +38,7 @@ const SMALL_CALL = 100;
 /** Resolvers for a bulk call: the call, and the key in its results. */
 export function upsertResolvers(call: BulkUpsert, collection: Resource, references: readonly Reference[]): Resolvers {
   const merge = mergeOf(call, collection.words, collection.gatewayIds);
-  const bulk = { ...call, collection, merge, references, rules: rulesOf(collection) } as Bulk;
+  const bulk = { ...call, collection, merge, references, rules: collection.elementRules } as Bulk;
   const resolve: Resolver = (_, args: Readonly<Record<string, unknown>>, context, { schema }) =>
     bulkUpsert(bulk, args, context, hasObjects(schema));
   return {
@@ -52,20 +51,12 @@ export function upsertResolvers(call: BulkUpsert, collection: Resource, referenc
 export function changeSpec(call: BulkUpsert, collection: Resource): ChangeSpec<object> {
   const merge = mergeOf(call, collection.words, collection.gatewayIds);
   return {
-    rules: rulesOf(collection),
+    rules: collection.elementRules,
     merge: (before, input, organisation) => {
       const key = input[call.key] ?? (before as Readonly<Record<string, unknown>>)[call.key];
       return merge(before, { ...input, [call.key]: key }, organisation);
     },
   };
-}
-
-/** Checks of what is given of an object. */
-function rulesOf({ elementRules, stored }: Resource): (input: object) => readonly Fault[] {
-  return (input) => [
-    ...repeatedIds(stored.members, input as Readonly<Record<string, unknown>>),
-    ...(elementRules?.(input as never) ?? []),
-  ];
 }
 
 /** Elements are as sent, not validated. */

@@ -3,7 +3,6 @@ import type { Fault, FaultLimits } from '../errors';
 import { fromRecord, type ImportRecord } from '../stored/records';
 import { MAX_WORDS } from '../stored/search';
 import { faultsAt, type Faults, LISTED_OF_ELEMENT, roomAfter, withFaults } from '../stored/elementFaults';
-import { repeatedIds } from '../stored/parts';
 import { referenceFault } from '../stored/referenceFaults';
 import type { Row } from '../stored/resource';
 import { changedAt, erasedFault, isSameRow } from '../stored/rows';
@@ -107,10 +106,7 @@ function newRowOf(valid: ValidElement, before: Row | undefined, place: string, a
   const record = recordOf(kind, input, { id, now, before, isPatch: action === 'patch', organisation });
   const checked = withFaults(faultsAt(place, record, kind.check, room), faults);
   if (checked.count > 0) return checked;
-  const brokenRules = [
-    ...repeatedIds(kind.resource.stored.members, input),
-    ...(kind.resource.rules?.(record as ImportRecord) ?? []),
-  ];
+  const brokenRules = [...kind.resource.elementRules(input), ...(kind.resource.rules?.(record as ImportRecord) ?? [])];
   const ruleFaults = [
     ...brokenRules.map((fault) => ({ ...fault, pointer: place + (fault.pointer ?? '') })),
     ...conflicts(kind, id, record, place, applier),

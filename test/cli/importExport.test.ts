@@ -179,6 +179,19 @@ test.each<[string, string, (lines: string[]) => string[], object[]]>([
     ],
   ],
   [
+    'a second primary contact',
+    'customers',
+    ([customer = '']) => {
+      const { contacts, ...others } = JSON.parse(customer) as { contacts: object[] };
+      const twice = contacts.slice(0, 1).flatMap((contact) => [
+        { ...contact, primary: true },
+        { ...contact, id: '99999999-4477-5b15-966e-4830b650ded3', primary: true },
+      ]);
+      return [JSON.stringify({ ...others, contacts: twice }), customer];
+    },
+    [{ line: 1, pointer: '/contacts/1/primary', code: 'duplicate' }],
+  ],
+  [
     'a message of another thread',
     'requests',
     ([thread = '']) => [thread, thread.replace(/"id": "[^"]*"/, '"id": "99999999-4477-5b15-966e-4830b650ded3"')],

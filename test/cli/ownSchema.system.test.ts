@@ -114,7 +114,11 @@ test('diff says what breaks callers and what does not', async () => {
   ]);
 });
 
-test('diff refuses a folder that is wrong in an example only, and says what a file without directives lacks', async () => {
+test('diff refuses a folder that is wrong in an example only, names a file that cannot be parsed, and says what a file without directives lacks', async () => {
+  const unreadable = join(folder, '..', 'unreadable.graphql');
+  await writeFile(unreadable, 'type Query {\n  a: }\n');
+  const failure = await cli.failed('schema', 'diff', folder, '--against', unreadable);
+  expect(failure).toContain(`${unreadable}:2: Syntax Error: Expected Name, found "}".`);
   const wrong = await edit('examples/invoices.json', '{}');
   expect(await cli.failed('schema', 'diff', wrong, '--against', folder)).toContain('/id: is missing');
   const file = join(folder, '..', 'types.graphql');

@@ -3,7 +3,7 @@ import type { Command } from '../../faults/databaseProxy';
 import { indexesOf } from '../../src/mongo/indexes';
 import { CONTROL_INDEXES, CONTROL_SCHEMA } from '../../src/organisations/controlSchema';
 import { controlCollections } from '../../src/organisations/models';
-import { checkOf, commandLine, type Diagnosis } from '../cli/commandLine';
+import { checkOf, commandLine, type Diagnosis, makeOrganisation } from '../cli/commandLine';
 import { driver, startGateway } from '../support/gateway';
 import { recordCommands } from '../support/recordedCommands';
 
@@ -84,7 +84,7 @@ test.each([
 /** Commands that change something. */
 const WRITES = /^(insert|update|delete|findAndModify|create|createIndexes|drop\w*|collMod|bulkWrite)$/;
 
-test('on a database of the version before, a start adds indexes once; doctor changes nothing; doctor --fix alone drops, and raises the number', async () => {
+test('on a database of the version before, a start adds indexes once; doctor changes nothing; doctor --fix alone drops, and raises the number, unless the name seems to be mistyped', async () => {
   const { proxy, sent } = await recordCommands();
   const cli = commandLine({ MONGODB_URI: proxy.uri });
   const control = bare.db(cli.controlDatabase);
@@ -144,6 +144,12 @@ test('on a database of the version before, a start adds indexes once; doctor cha
       expect(await isThere()).toEqual([true, true]);
     }
 
+    // without an organisation beside one that has some it may be a mistyped one
+    await makeOrganisation(commandLine());
+    await changesNothing('--fix');
+    expect(await schema()).toEqual({ _id: 'schema', version: former, indexes: CONTROL_INDEXES });
+
+    await makeOrganisation(cli);
     const { checks } = await cli.json<Diagnosis>('doctor', '--fix');
     expect(checks).toContainEqual({
       name: 'control schema',

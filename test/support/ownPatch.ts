@@ -73,7 +73,7 @@ writeFileSync(
        @rest(method: PATCH, path: "/tasks/:id") @access(scope: TASKS_WRITE)
    }
    "A task." type Task @stored(collection: "tasks") {
-     "Id." id: ID! "Steps." steps: [TaskStep!] "Who else." include: String "When it was created." created_at: DateTime! "When it last changed." updated_at: DateTime!
+     "Id." id: ID! "Steps." steps: [TaskStep!] @constraint(max_items: 5) "State." state: String! @default(value: "open") @constraint(one_of: ["open", "done"]) "Who else." include: String "When it was created." created_at: DateTime! "When it last changed." updated_at: DateTime!
    }
    "Tasks." type TaskPage { "Tasks." data: [Task!]! "More." has_more: Boolean! "Cursor." next_cursor: String }
    "Step." type TaskStep { "Id." id: ID! "Place." position: Int! "Title." title: String! "When." at: DateTime "How long." minutes: Int! @default(value: 5) }
@@ -85,6 +85,7 @@ writeFileSync(
   JSON.stringify({
     id: '0b5c3d1e-52d4-5b0a-9f7e-3a1c5e7d9b11',
     steps: null,
+    state: 'open',
     include: null,
     created_at: TIME,
     updated_at: TIME,

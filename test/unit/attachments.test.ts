@@ -83,6 +83,7 @@ test.each([
   ['attachment; filename="na?ve.txt"; filename*=UTF-8\'\'na%C3%AFve%20%E2%82%AC.txt', 'naïve €.txt'],
   // as curl sends it, and as Node reads it
   [latin('attachment; filename="').toString() + Buffer.from('é.txt').toString('latin1') + '"', 'é.txt'],
+  [`attachment; filename="${Buffer.from('é filename*.txt').toString('latin1')}"`, 'é filename*.txt'],
   ["attachment; filename*=UTF-8''Cafe%CC%81.pdf", 'Café.pdf'],
 ])('the name in %s', (header, name) => {
   expect(fileNameOf(header)).toBe(name);

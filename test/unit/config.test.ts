@@ -73,6 +73,9 @@ describe('the environment', () => {
     };
     const [, ...lines] = faultsOf({ ...invalid, HOST: '127.0.0.1' }).split('\n');
     expect(lines.map((line) => line.trim().split(':')[0]).sort()).toEqual(Object.keys(invalid).sort());
+    expect(faultsOf({ CONTROL_DATABASE: 'a/b' })).toContain(
+      'CONTROL_DATABASE: must be 1 to 38 letters, digits, _ and -',
+    );
     expect(lines).toContain('  INTROSPECTION: must be one of public, key, off');
   });
 

@@ -153,16 +153,19 @@ async function checkOrganisation(
     const missing = differences.flatMap(namesOf('missing'));
     const surplus = differences.flatMap(namesOf('surplus'));
     try {
-      if (fix && missing.length + surplus.length + toSet.length > 0) return await fixAll(data, differences, validation);
-      if (differences.some((difference) => difference.missing.length > 0 && !difference.isGrown))
-        throw new Finding(`missing: ${missing.join(', ')}`, 'run scopegate doctor --fix');
-      if (missing.length > 0) tally.grown += 1;
-      if (surplus.length > 0) tally.surplus += 1;
-      if (toSet.length > outdated.length) tally.unchecked += 1;
-      for (const { definition: collection } of outdated)
-        tally.outdated.set(collection.name, (tally.outdated.get(collection.name) ?? 0) + 1);
-      if (foreign.length > 0) return { detail: `another program's validator: ${foreign.join(', ')}`, fix: FOREIGN_FIX };
-      return '';
+      const done = fix ? await fixAll(data, differences, validation) : '';
+      if (!fix) {
+        if (differences.some((difference) => difference.missing.length > 0 && !difference.isGrown))
+          throw new Finding(`missing: ${missing.join(', ')}`, 'run scopegate doctor --fix');
+        if (missing.length > 0) tally.grown += 1;
+        if (surplus.length > 0) tally.surplus += 1;
+        if (toSet.length > outdated.length) tally.unchecked += 1;
+        for (const { definition: collection } of outdated)
+          tally.outdated.set(collection.name, (tally.outdated.get(collection.name) ?? 0) + 1);
+      }
+      if (foreign.length === 0) return done;
+      const also = `another program's validator: ${foreign.join(', ')}`;
+      return { detail: done === '' ? also : `${done}; ${also}`, fix: FOREIGN_FIX };
     } finally {
       const now = fix ? await differencesOf(data, validation) : differences;
       const shard = tally.shards.get(id) ?? '';

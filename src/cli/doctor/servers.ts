@@ -60,7 +60,9 @@ function checkShards({ control, streams }: Databases, shards: NonNullable<Databa
     try {
       const all = await shards.list();
       const down: string[] = [];
-      for (const { name } of all) {
+      for (const { name, draining } of all) {
+        // a heartbeat would keep MongoDB from emptying it
+        if (draining) continue;
         const database = heartbeatDatabase(control.name, name);
         if ((await shards.shardOf(database)) === undefined) await shards.createOn(database, name);
         const read = client.db(database).collection('heartbeats').findOne({}, { maxTimeMS: SHARD_TIMEOUT });

@@ -2,8 +2,10 @@ import { readFileSync, statSync } from 'node:fs';
 import {
   buildASTSchema,
   buildSchema,
+  type DocumentNode,
   findBreakingChanges,
   findDangerousChanges,
+  GraphQLError,
   type GraphQLSchema,
   isObjectType,
   Kind,
@@ -25,7 +27,7 @@ interface Compared {
 
 /**
  * What differs in a folder from another one, or from a file that `scopegate schema` wrote; `folder` undefined is the schema without additions.
- * @throws CommandFailure if one of them is invalid
+ * @throws CommandFailure if one of them is invalid, or cannot be read
  */
 export function changesOf(against: string, folder: string | undefined): Changes & { readonly hasDirectives: boolean } {
   const before = isFolder(against) ? ofFolder(against) : ofFile(against);
@@ -47,10 +49,20 @@ export function changesOf(against: string, folder: string | undefined): Changes 
 }
 
 function ofFile(path: string): Compared {
-  const document = parse(readFileSync(path, 'utf8'), { noLocation: true });
+  const document = documentOf(path);
   if (document.definitions.some(({ kind }) => kind === Kind.DIRECTIVE_DEFINITION))
     return ofModel(new SchemaModel(document));
   return { types: buildASTSchema(document, { assumeValidSDL: true, assumeValid: true }), model: undefined };
+}
+
+/** @throws CommandFailure that names the file, and the line that cannot be parsed */
+function documentOf(path: string): DocumentNode {
+  try {
+    return parse(readFileSync(path, 'utf8'), { noLocation: true });
+  } catch (error) {
+    const line = error instanceof GraphQLError ? error.locations?.[0]?.line : undefined;
+    throw new CommandFailure(`${path}${line === undefined ? '' : `:${String(line)}`}: ${(error as Error).message}`);
+  }
 }
 
 function ofFolder(path: string | undefined): Compared {

@@ -110,8 +110,6 @@ export function createEventStreams({ logger, commentEvery }: Options) {
   return {
     /** Answers with the results of a subscription until it ends. */
     send(exchange: Exchange, subscription: Subscription, yieldToOthers: YieldToOthers): void {
-      // already answered, because it took too long
-      if (exchange.response.headersSent) return;
       exchange.log.streaming = performance.now();
       run(exchange, subscription, yieldToOthers).catch((error: unknown) => {
         logger.error({ request_id: exchange.requestId, error: describeError(error) }, 'stream failed');

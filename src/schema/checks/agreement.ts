@@ -263,7 +263,7 @@ function inputErrors(sdl: SchemaModel, input: string, type: string): SchemaError
 function memberArgumentErrors(sdl: SchemaModel, write: FieldDefinitionNode): SchemaError[] {
   const stored = sdl.stored.get(namedType(write.type));
   const { method = '', path = '' } = directiveOf(write, 'rest') ?? {};
-  const isMerged = sdl.upserts.some(({ change }) => change === write.name.value);
+  const isMerged = method === 'PATCH' && sdl.upserts.some((call) => call.stored === stored);
   return (write.arguments ?? []).flatMap((argument) => {
     const { value: name } = argument.name;
     const member = name === IF_MATCH ? undefined : stored?.members.find((candidate) => candidate.name === name);

@@ -211,6 +211,27 @@ test('a name that is new adopts the object with the unique member, unless that h
   expect(await rows('products')).toMatchObject([{ external_ref: 'p-1' }]);
 });
 
+test('one contact at most is primary, put or patched; one with two of another program can be changed otherwise', async () => {
+  const { write, outcomes, rows, database } = await start();
+  const [ann, bob] = ['Ann', 'Bob'].map((name) => ({ id: randomUUID(), name, primary: true }));
+  const customer = { ...LEAST.customer, external_ref: 'c-1' };
+  const { results } = await write([
+    put('customer', { ...customer, contacts: [ann, bob] }),
+    put('customer', { ...customer, contacts: [ann] }),
+    patch('customer', { external_ref: 'c-1', contacts: [ann, bob] }),
+  ]);
+  expect(results.map(({ errors }: Json) => errors.map(({ pointer, code }: Json) => [pointer, code]))).toEqual([
+    [['/writes/0/put/contacts/1/primary', 'duplicate']],
+    [],
+    [['/writes/2/patch/contacts/1/primary', 'duplicate']],
+  ]);
+  const [row] = await rows('customers');
+  await database
+    .collection('customers')
+    .updateOne({ _id: row._id }, { $set: { 'contacts.1': { ...row.contacts[0], id: bob!.id } } });
+  expect(await outcomes(patch('customer', { external_ref: 'c-1', name: 'Other' }))).toEqual(['updated']);
+});
+
 test('two parts of an object have different ids, put or patched; the second one has the fault', async () => {
   const { write, rows } = await start();
   const id = '0c8b4d6a-6f1e-4b63-8d1c-3f6c9f3f6c55';

@@ -5,6 +5,7 @@ import { customers } from '../../../src/resources/customers/customers';
 import { eraseCustomer } from '../../../src/resources/eraseCustomer';
 import { messages } from '../../../src/resources/requests/requests';
 import { addMessage, openRequest } from '../../../src/resources/requests/service';
+import { type ImportRecord, storeRecords } from '../../../src/stored/records';
 import { makeStored, northwind } from '../../support/factories';
 import { served } from '../../support/gateway';
 
@@ -82,6 +83,22 @@ test('a message that is added while its thread is erased keeps no name', async (
   const found = await own.collection(messages).find({ body: 'And today?' }).toArray();
   const all = await own.collection(messages).find().toArray();
   expect([found.length, all.flatMap(({ author_name: name }) => (name === null ? [] : [name]))]).toEqual([0, []]);
+});
+
+test('an import of an erased customer fails, and neither frees its external_ref nor takes another', async () => {
+  await eraseCustomer(data, customer.id, lives);
+  const [erased, other] = northwind('customers') as unknown as readonly [ImportRecord, ImportRecord];
+  const records = [
+    { ...erased, external_ref: 'another' },
+    { ...other, external_ref: erased.external_ref },
+    { ...other, external_ref: 'another' },
+  ];
+  const results = await storeRecords(customers.records!, data, records, { by });
+  expect(results.map(({ outcome, errors }) => [outcome, errors.map(({ code }) => code)])).toEqual([
+    ['failed', ['erased']],
+    ['failed', ['conflict']],
+    ['updated', []],
+  ]);
 });
 
 test('a write that does not end is waited for only so long', async () => {

@@ -71,7 +71,7 @@ test('so it is where a type has no bulk call, and a PATCH fills in what has a de
   const _id = randomUUID();
   const at = new Date(0);
   const tasks = rowsOf('tasks');
-  await tasks.insertOne({ _id, created_at: at, updated_at: at });
+  await tasks.insertOne({ _id, state: 'open', created_at: at, updated_at: at });
   const refused = await caller.patch(`/tasks/${_id}`, { steps: [{ title: 'Saw' }, { minutes: 1 }] });
   expect([refused.status, pointed(refused.body)]).toEqual([422, ['required /steps/1/title']]);
   const step = { title: 'Saw', at: '2026-11-29T10:00:00.000Z' };
@@ -88,6 +88,17 @@ test('so it is where a type has no bulk call, and a PATCH fills in what has a de
   const written = await operator(gateway).post(`/organisations/${organisation.id}/writes`, { writes });
   expect(written.body.results.map(({ outcome }: Json) => outcome)).toEqual(['updated', 'unchanged']);
   expect((await caller.get(`/tasks/${_id}`)).body).toMatchObject({ include: 'Bo', steps: body.steps });
+});
+
+test("the operators' document says what is the most in a list, and what may be null", async () => {
+  const { body } = await operator(gateway).get('/openapi.json');
+  const { TaskPut: task, OrderPut: order, CustomerPut: customer } = body.components.schemas;
+  expect(task.properties.steps.maxItems).toBe(5);
+  expect(order.properties.lines.maxItems).toBe(1000);
+  expect(task.properties.state).toMatchObject({ type: ['string', 'null'], enum: ['open', 'done', null] });
+  const { description: _ref, ...ref } = order.properties.customer_ref;
+  const { description: _own, ...own } = customer.properties.external_ref;
+  expect(ref).toEqual({ ...own, type: ['string', 'null'] });
 });
 
 test('what a stored object lacks is required of the next bulk element, not made up', async () => {

@@ -1,8 +1,15 @@
 import { join } from 'node:path';
 import { databaseName } from '../../../src/mongo/databaseNames';
+import { dropIndexes, existingIndexes } from '../../../src/mongo/indexes';
 import { createChecked, validationOptions } from '../../../src/mongo/validators';
 import { resourceOf } from '../../../src/resources';
-import { checkOf, commandLine, makeOrganisation as makeByCommand, NORTHWIND } from '../../cli/commandLine';
+import {
+  checkOf,
+  commandLine,
+  type Diagnosis,
+  makeOrganisation as makeByCommand,
+  NORTHWIND,
+} from '../../cli/commandLine';
 import { makeOrganisation } from '../../support/factories';
 import { driver, late, served, startGateway, type TestGateway } from '../../support/gateway';
 import { goodQuote, MISTAKES } from '../../support/mistakes';
@@ -101,6 +108,15 @@ test('doctor --fix adds validators, and replaces and removes those of ours, by S
   await database.command({ collMod: 'products', validator: { sku: { $exists: true } }, validationAction: 'error' });
   const named = { ok: true, detail: "another program's validator: products", fix: expect.any(String) };
   expect(await checkOf(strict, `indexes of Northwind Traders (${id})`)).toMatchObject(named);
-  await strict.run('doctor', '--fix');
+  await rows.dropIndex('sku_1');
+  const { checks } = JSON.parse((await strict.run('doctor', '--fix', '--json')).stdout) as Diagnosis;
+  const fixed = { ...named, detail: `created products: sku_1; ${named.detail}` };
+  expect(checks).toContainEqual({ name: `indexes of Northwind Traders (${id})`, ...fixed });
   expect((await validationOptions(database)).get('products')?.validator).toEqual({ sku: { $exists: true } });
+});
+
+test('of retired indexes, one that another doctor has dropped meanwhile keeps no other', async () => {
+  const { database } = await quotesOf(gateway);
+  await dropIndexes(database, quotes, ['dropped', 'number_1']);
+  expect((await existingIndexes(database, 'quotes'))?.map(({ name }) => name)).not.toContain('number_1');
 });

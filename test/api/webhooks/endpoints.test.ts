@@ -149,6 +149,20 @@ test('a name with allowed addresses may use http, and an endpoint cannot be chan
   }
 });
 
+test('an endpoint that failed until it was disabled cannot go on where it stopped once events since then are no longer kept', async () => {
+  const { admin, gateway } = await anOffice();
+  const { id } = (await admin('create_webhook', { url })).endpoint;
+  const daysAgo = (days: number) => new Date(Date.now() - days * DAY);
+  const disabled = { state: 'disabled', disabled: { reason: 'failures', at: daysAgo(26) } };
+  const endpoints = gateway.databases.control.collection('webhook_endpoints');
+  await endpoints.updateOne({ _id: id }, { $set: { ...disabled, failing_since: daysAgo(31) } });
+  expect(await admin('enable_webhook', { webhook_id: id })).toMatchObject({
+    errors: [{ pointer: '/from', code: 'range' }],
+  });
+  await endpoints.updateOne({ _id: id }, { $set: { failing_since: daysAgo(29) } });
+  expect(await admin('enable_webhook', { webhook_id: id })).toMatchObject({ state: 'enabled' });
+});
+
 test('an endpoint cannot be enabled from a time in the future, except for clock skew', async () => {
   const { admin } = await anOffice();
   const { id } = (await admin('create_webhook', { url })).endpoint;

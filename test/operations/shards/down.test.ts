@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { databaseName } from '../../../src/mongo/databaseNames';
 import { createShardHealth, heartbeatDatabase } from '../../../src/mongo/shardHealth';
 import { eventually } from '../../api/http/eventually';
@@ -131,27 +132,53 @@ test('each shard has a heartbeat, which moves its logical time on, in a database
   await eventually(() => mongos.asked(name) > before + 1);
 });
 
-test('a draining shard has no heartbeat, which would keep MongoDB from emptying it', async () => {
-  const client = gateway.databases.control.getClient();
+describe('a gateway of its own control database', () => {
   const control = 'scopegate_shards_drained';
-  const health = createShardHealth({
-    control,
-    client,
-    shards: gateway.databases.shards!,
-    answers: () => Promise.resolve(true),
-    onChange: () => undefined,
-    onWrites: () => undefined,
-    onError: () => undefined,
+  const healthOf = () =>
+    createShardHealth({
+      control,
+      client: gateway.databases.control.getClient(),
+      shards: gateway.databases.shards!,
+      answers: () => Promise.resolve(true),
+      onChange: () => undefined,
+      onWrites: () => undefined,
+      onError: () => undefined,
+    });
+  const beats = async (shard: string) => {
+    const database = gateway.databases.control.getClient().db(heartbeatDatabase(control, shard));
+    return (await database.listCollections().toArray()).length;
+  };
+  afterAll(() => {
+    mongos.shards = [{ _id: 'shard01' }, { _id: 'shard02' }];
   });
-  const beats = async (shard: string) =>
-    (await client.db(heartbeatDatabase(control, shard)).listCollections().toArray()).length;
-  await health.start();
-  await eventually(async () => (await beats('shard01')) + (await beats('shard02')) === 2);
-  health.stop();
-  mongos.shards = [{ _id: 'shard01' }, { _id: 'shard02', draining: true }];
-  await health.start();
-  expect(health.states().map(({ shard }) => shard)).toEqual(['shard01']);
-  expect([await beats('shard01'), await beats('shard02')]).toEqual([1, 0]);
-  health.stop();
-  mongos.shards = [{ _id: 'shard01' }, { _id: 'shard02' }];
+
+  test('a shard that was asked before it was found gets a heartbeat all the same', async () => {
+    const health = healthOf();
+    mongos.shards = [{ _id: 'shard01' }];
+    await health.start();
+    mongos.shards = [{ _id: 'shard01' }, { _id: 'shard02' }];
+    const id = randomUUID();
+    mongos.databases.set(databaseName(id), 'shard02');
+    expect(await health.check(id)).toBeUndefined();
+    await health.start();
+    await eventually(async () => (await beats('shard01')) + (await beats('shard02')) === 2);
+    health.stop();
+  });
+
+  test.each(['was there before', 'was started since'])(
+    'a draining shard has no heartbeat, which would keep MongoDB from emptying it, if the gateway %s',
+    async (since) => {
+      const before = healthOf();
+      mongos.shards = [{ _id: 'shard01' }, { _id: 'shard02' }];
+      await before.start();
+      await eventually(async () => (await beats('shard01')) + (await beats('shard02')) === 2);
+      before.stop();
+      mongos.shards = [{ _id: 'shard01' }, { _id: 'shard02', draining: true }];
+      const health = since === 'was there before' ? before : healthOf();
+      await health.start();
+      expect(health.states().map(({ shard }) => shard)).toEqual(['shard01']);
+      expect([await beats('shard01'), await beats('shard02')]).toEqual([1, 0]);
+      health.stop();
+    },
+  );
 });

@@ -117,6 +117,10 @@ test('doctor reports the shards, their files, and a missing privilege, and advis
   for (const { fix = '' } of found.values()) expect(fix).not.toContain('rs.initiate');
   for (const name of ['members', 'transaction limit', 'log window'])
     expect(found.get(`production: ${name}`)?.detail).toContain('not seen from here: look on each shard');
+  mongos.shards = [{ _id: 'shard01' }, { _id: 'shard04', draining: true }];
+  expect((await checks()).get('sharded cluster')).toMatchObject({ detail: '2 shards: shard01, shard04 (draining)' });
+  // whose database would keep MongoDB from emptying it
+  expect([...mongos.databases.values()]).not.toContain('shard04');
   mongos.replies.listShards = () => UNAUTHORISED;
   expect((await checks()).get('sharded cluster')).toMatchObject({
     ok: true,
