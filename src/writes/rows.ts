@@ -27,8 +27,8 @@ interface OpenRow {
   readonly kind: Kind;
   stored: Row | undefined;
   row: Row | undefined;
-  /** Whether what it sums up has to be read again. */
-  isOutdated: boolean;
+  /** Its parts as they were before they changed or were deleted: what it sums up has to be read again. */
+  formerParts: Row[];
 }
 
 export interface OpenRows {
@@ -37,8 +37,8 @@ export interface OpenRows {
   get(kind: Kind, id: string): Row | undefined;
   /** Changes a row, or deletes it with its parts. */
   set(kind: Kind, id: string, row: Row | undefined): Promise<void>;
-  /** Notes that a part of another object was added, or else has changed or is gone. */
-  noteOwner(owner: NonNullable<Kind['owner']>, part: Row, isNew: boolean): void;
+  /** Notes that a part of another object was added, or if it was `before`, that it has changed or is gone. */
+  noteOwner(owner: NonNullable<Kind['owner']>, part: Row, before: Row | undefined): void;
   /** Writes what has changed, and forgets the rows. */
   close(): Promise<void>;
 }
@@ -83,7 +83,7 @@ export function openRows(
         const owner = kind.owner && open.get(kind.owner.to)?.get(String(valueIn(row, kind.owner.member)));
         // in a dry run the parts of a deleted object are still there
         const stored = owner && !owner.row ? undefined : row;
-        rows.set(row._id, { kind, stored, row: stored, isOutdated: false });
+        rows.set(row._id, { kind, stored, row: stored, formerParts: [] });
         names.set(kind, row._id, stored);
       }
     }
@@ -108,7 +108,7 @@ export function openRows(
     }
     // within a turn in any order that is always the same
     for (const [, { kind, own }] of [...groups].sort(([left], [right]) => left.localeCompare(right))) {
-      for (const openRow of own) if (openRow.isOutdated && openRow.row) openRow.row = await renewed(kind, openRow.row);
+      for (const openRow of own) await renew(openRow);
       const changes = own.flatMap(({ row, stored }): RowChange<Row>[] => {
         const isSame = row && stored ? isSameRow(stored, row) : row === stored;
         return isSame ? [] : [{ row, before: stored }];
@@ -120,11 +120,13 @@ export function openRows(
     changed.clear();
   }
 
-  /** The row with what it sums up of its parts, which are of one kind: no type but requests has a summary. */
-  async function renewed({ resource: { summary }, parts }: Kind, row: Row): Promise<Row> {
-    const [part] = parts;
-    if (!summary || !part) return row;
-    return summary.renew(row, data.collection(part.resource), session);
+  /** Reads again what a row sums up of its parts, if some have changed or are gone. */
+  async function renew(openRow: OpenRow): Promise<void> {
+    const { kind, row, formerParts } = openRow;
+    const { summary } = kind.resource;
+    if (!summary || !row || formerParts.length === 0) return;
+    openRow.row = await summary.renew(data, row, formerParts, session);
+    openRow.formerParts = [];
   }
 
   async function removeParts(kind: Kind, id: string): Promise<void> {
@@ -151,7 +153,7 @@ export function openRows(
     },
     get: (kind, id) => open.get(kind)?.get(id)?.row,
     async set(kind, id, row) {
-      const openRow = rowsOf(kind).get(id) ?? { kind, stored: undefined, row: undefined, isOutdated: false };
+      const openRow = rowsOf(kind).get(id) ?? { kind, stored: undefined, row: undefined, formerParts: [] };
       const changesUnique = kind.unique.some((member) => valueIn(openRow.row, member) !== valueIn(row, member));
       // unique values are written in the order in which the elements move them, and changes before their object is deleted, so that each has its event
       if ((changesUnique && changed.has(openRow)) || (!row && kind.parts.length > 0)) await write();
@@ -160,13 +162,13 @@ export function openRows(
       rowsOf(kind).set(id, openRow);
       changed.add(openRow);
     },
-    noteOwner({ to, member }, part, isNew) {
+    noteOwner({ to, member }, part, before) {
       const owner = open.get(to)?.get(String(valueIn(part, member)));
       if (!owner?.row) return;
       const { summary } = to.resource;
-      const row = isNew && summary ? summary.add(owner.row, part) : owner.row;
+      const row = !before && summary ? summary.add(owner.row, part) : owner.row;
       owner.row = stampedRow(row, row, now);
-      owner.isOutdated ||= !isNew;
+      if (before) owner.formerParts.push(before);
       changed.add(owner);
     },
     async close() {
@@ -187,9 +189,9 @@ function turnsOf(changed: Iterable<OpenRow>): (openRow: OpenRow) => number {
   const givesUpValue = ({ kind, stored, row }: OpenRow): boolean =>
     stored !== undefined && kind.unique.some((member) => valueIn(stored, member) !== valueIn(row, member));
   const inOrder = new Set([...changed].flatMap((openRow) => (givesUpValue(openRow) ? [openRow.kind] : [])));
-  return ({ kind, stored, isOutdated }) => {
+  return ({ kind, stored, formerParts }) => {
     if (kind.owner) return 1;
-    return stored || isOutdated || kind.parts.length === 0 || inOrder.has(kind) ? 2 : 0;
+    return stored || formerParts.length > 0 || kind.parts.length === 0 || inOrder.has(kind) ? 2 : 0;
   };
 }
 
