@@ -29,6 +29,9 @@ export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{1
 /** An id as rows have it: in lower case, in which ids are looked up. */
 export const STORED_ID = new RegExp(UUID.source);
 
+/** Control characters, line separators, and characters that change the direction of text, so that it could show as another than it is. */
+export const HIDDEN_CHARACTER = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/u;
+
 /** The wait that a `Retry-After` header asks for, in ms: its seconds, or the time from `now` until its HTTP date. Undefined if it has neither. */
 export function retryAfterOf(header: string | null | undefined, now = Date.now()): number | undefined {
   if (header === null || header === undefined) return undefined;

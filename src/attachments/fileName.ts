@@ -1,14 +1,13 @@
 import { isUtf8 } from 'node:buffer';
 import { create, parse } from 'content-disposition';
 import { type Fault, invalidRequest } from '../errors';
+import { HIDDEN_CHARACTER } from '../units';
 
 /* The name of a file, as Content-Disposition (RFC 6266) has it. */
 
 const HEADER = 'Content-Disposition';
 /** What most file systems take. */
 const MAX_BYTES = 255;
-/** Control characters, line separators, and those that change the direction of text, so that a name could show another ending than it has. */
-const HIDDEN = /[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
 const SEPARATOR = /[/\\]/;
 
 /** The name in a request's Content-Disposition, in NFC. @throws AppError invalid_request if there is none that a file may have */
@@ -18,7 +17,7 @@ export function fileNameOf(header: string | undefined): string {
   if (name === '') refuse('format', 'must name the file: attachment; filename="report.pdf"');
   if (Buffer.byteLength(name) > MAX_BYTES)
     refuse('length', `names a file of more than ${String(MAX_BYTES)} bytes in UTF-8`);
-  if (!name.isWellFormed() || HIDDEN.test(name))
+  if (!name.isWellFormed() || HIDDEN_CHARACTER.test(name))
     refuse('format', 'names a file with control characters or characters that change the direction of text');
   if (SEPARATOR.test(name) || name === '.' || name === '..') refuse('format', 'must name a file without a folder');
   return name;

@@ -1,18 +1,19 @@
 import { styleText } from 'node:util';
+import { HIDDEN_CHARACTER } from '../units';
 
 /* stdout is for a command's result; everything else goes to stderr. */
 
 type Style = Parameters<typeof styleText>[0];
 
 /**
- * Control and bidirectional characters, which a terminal would interpret instead of showing. Names and files come from
- * other people, and must not move the cursor or hide a line in a key list or an error.
+ * Characters that a terminal would interpret instead of showing. Names and files come from other people, and must not move the cursor or hide
+ * a line in a key list or an error.
  */
-const ACTED_ON = /[\p{Cc}\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
+const INTERPRETED = new RegExp(HIDDEN_CHARACTER, 'gu');
 
 /** Escapes such characters, including line breaks, e.g. as \u001b, which keeps the value of JSON the same. */
 export function escapeText(text: string): string {
-  return text.replaceAll(ACTED_ON, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  return text.replaceAll(INTERPRETED, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 /** Like {@link escapeText}, but keeps line breaks. */

@@ -17,6 +17,8 @@ const ALREADY_INITIALIZED = 23;
 const ELECTION_MS = 30_000;
 /** How long a server may take to answer: long, because recovery after a crash replays the journal. */
 const READY_MS = 90_000;
+/** How long one that listens may take to say who it is: it has recovered by then, and is a primary. */
+const IDENTIFY_MS = 15_000;
 
 const ORIGINS = { 'memory-server': 'downloaded by mongodb-memory-server', secantusdb: 'from PyPI' } as const;
 
@@ -134,7 +136,7 @@ async function ready(program: Program, port: number, signal: AbortSignal): Promi
       formReplicaSet(client.db('admin'), setOf(program), host, signal),
     );
   }
-  return identify(uriOf({ ...program, port }), 15_000);
+  return identify(uriOf({ ...program, port }), IDENTIFY_MS);
 }
 
 async function listens(port: number): Promise<boolean> {

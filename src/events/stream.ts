@@ -42,6 +42,7 @@ export function createStream({ after, read, listen, pay }: StreamOptions) {
   let isReading = false;
   let failure: { readonly reason: unknown } | undefined;
   let takenRows = 0;
+  let isOffered = false;
   let idleTimer: NodeJS.Timeout | undefined;
   let wake = (): void => undefined;
   // a function, since TypeScript assumes that a variable does not change during an await
@@ -62,12 +63,20 @@ export function createStream({ after, read, listen, pay }: StreamOptions) {
     bytesUnsent = 0;
   }
 
-  /** Ends the stream if its caller reads nothing for a while. Stops watching once the caller is reading pages. */
+  /** Yields a row. Until the caller asks for the next one, it is the caller who is waited for, and not the database. */
+  function* offer(row: EventRow): Generator<EventRow> {
+    isOffered = true;
+    yield row;
+    isOffered = false;
+    takenRows += 1;
+  }
+
+  /** Ends the stream if its caller reads nothing for a while. Stops watching once the caller has read all pages. */
   function expectReading(): void {
     const before = takenRows;
     clearTimeout(idleTimer);
     idleTimer = setTimeout(() => {
-      if (takenRows === before) end(new AppError('unavailable', UNREAD, { reason: 'unread' }));
+      if (isOffered && takenRows === before) end(new AppError('unavailable', UNREAD, { reason: 'unread' }));
       else expectReading();
     }, MAX_IDLE);
   }
@@ -81,7 +90,7 @@ export function createStream({ after, read, listen, pay }: StreamOptions) {
       const page = await read(position, since);
       for (const row of page.rows) {
         if (isEnded()) break;
-        yield row;
+        yield* offer(row);
       }
       ({ hasMore, next: position } = page);
     }
@@ -110,8 +119,7 @@ export function createStream({ after, read, listen, pay }: StreamOptions) {
         bytesUnsent -= next.bytes;
         if (next.row._id <= readUpTo) continue;
         position = next.row._id;
-        yield next.row;
-        takenRows += 1;
+        yield* offer(next.row);
       }
     } finally {
       end();

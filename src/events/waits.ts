@@ -18,7 +18,10 @@ interface Place {
   readonly giveUp: () => void;
 }
 
-/** Each wait or stream needs a place. In a full gateway, a newcomer gets the oldest place of the organisation with most, unless its own would then have as many. */
+/**
+ * Each request that waits and each stream needs a place. In a full gateway, a newcomer gets the oldest place of the organisation that has most,
+ * if that has more than the newcomer's own then has.
+ */
 export function createPlaces() {
   const shares = createShares(EVENT_WAITS);
   /** The oldest first. */

@@ -37,9 +37,9 @@ export interface Value {
     | 'object'
     | 'objects'
     | 'metadata';
-  /** Whether it must be present and not null. */
+  /** Whether it must be present and not null; a row without it is not written, and left to the resolvers. */
   readonly isRequired: boolean;
-  /** Of metadata and attachments: the JSON of none. */
+  /** Of metadata and attachments: what is written if the row lacks the member, as rows from before there were any. */
   readonly absent?: '{}' | '[]';
   /** The pattern of kind `string`, and of the keys of metadata. */
   readonly pattern?: RegExp | undefined;

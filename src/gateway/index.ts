@@ -87,7 +87,11 @@ export async function createGateway(options: GatewayOptions, host: GatewayHost) 
     onFailure: (id, collection, error) => {
       const where = { organisation_id: id, collection };
       if (isUnavailable(error))
-        logFailure('indexes could not be looked at or made: the database did not respond', error, where);
+        logFailure(
+          'indexes could not be looked at or made: the database did not respond; a build that it has begun may go on',
+          error,
+          where,
+        );
       else logger.warn({ ...where, error: describeError(error) }, 'indexes could not be made; run doctor --fix');
     },
     onWidened: (id, collection) => {

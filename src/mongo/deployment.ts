@@ -14,7 +14,7 @@ import { createProbe } from './probe';
 /** How long a command waits for an available server, and for a free connection to it. */
 const SERVER_SELECTION_TIMEOUT = 3000;
 const WAIT_QUEUE_TIMEOUT = 3000;
-/** How long one command may take; enough for a bulk write or an index build of `doctor --fix`. */
+/** How long one command may take: enough for a bulk write, and for an index build unless the collection is large, which the server may go on with. */
 const SOCKET_TIMEOUT = 30_000;
 /** If a server does not respond to the driver's own checks within this time, all its commands fail. */
 const CONNECT_TIMEOUT = 5000;

@@ -1,6 +1,6 @@
 import type { mongo } from 'mongoose';
 import type { Collection } from './collection';
-import { isNoSuchCollection, isNoSuchIndex } from './faults';
+import { isNoSuchCollection, isNoSuchIndex, isUnavailable } from './faults';
 
 /*
  * Creates collections and their indexes. Each is a file on the database server, which can open a limited number, so they are
@@ -111,7 +111,9 @@ export async function createIndexes(
   const rules = missing.filter(enforcesRule);
   const others = missing.filter((index) => !enforcesRule(index));
   if (rules.length === 0 || others.length === 0) return create(missing);
-  await create(missing).catch(async () => {
+  await create(missing).catch(async (error: unknown) => {
+    // the build may go on after the connection's timeout, and a second command would only wait for it once more
+    if (isUnavailable(error)) throw error;
     const results = await Promise.allSettled([create(rules), create(others)]);
     for (const result of results) if (result.status === 'rejected') throw result.reason;
   });

@@ -69,7 +69,7 @@ export function createEndpointLeases(rows: mongo.Collection<EndpointRow>, now: (
       leases.renew({ _id, holder }, { $set: progress }),
     /**
      * Gives a lease back. An endpoint that was woken since it was read (its `wakes` have changed) is due at once, or when its rest ends.
-     * Resolves with whether it is due now.
+     * Resolves with whether it is due now; false if the lease was lost, and then nothing is stored.
      */
     async release(
       { _id, holder, wakes }: Leased,
@@ -81,8 +81,8 @@ export function createEndpointLeases(rows: mongo.Collection<EndpointRow>, now: (
       const isRestOver = rest === undefined || rest.getTime() <= now();
       if (await leases.release({ _id, holder, wakes }, resting, { until: rest }))
         return due !== undefined && due.getTime() <= now() && isRestOver;
-      await leases.release({ _id, holder }, { $set: { ...progress, due: new Date(now()) } }, { until: rest });
-      return isRestOver;
+      const dueNow = { $set: { ...progress, due: new Date(now()) } };
+      return (await leases.release({ _id, holder }, dueNow, { until: rest })) && isRestOver;
     },
     /** Makes the enabled endpoints of organisations with new events due now; failing ones keep their due time. True if there is any. */
     async wake(organisations: readonly string[]): Promise<boolean> {

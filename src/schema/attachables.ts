@@ -35,7 +35,7 @@ export function findAttachables(sdl: Sdl, types: Types): Attachable[] {
   return [...types.values()].flatMap((stored): Attachable[] => {
     const member = stored.members.find(({ name, type }) => name === ATTACHMENTS && type === ATTACHMENT);
     const path = readPath(sdl, stored.type);
-    // a type without a route or a scope to read it is an error of the schema
+    // a type without a route or a list, whose scope reads it, is an error of the schema
     if (!member || path === undefined) return [];
     const name = objectName(stored.type);
     const all = `${path}/${ATTACHMENTS}`;

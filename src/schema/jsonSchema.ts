@@ -99,8 +99,8 @@ export function elementSchemas(schema: GraphQLSchema): Record<string, JsonSchema
 }
 
 /**
- * JSON Schema of a field's arguments as one object, without the bounds of elements. With `queries`, arguments must not be
- * empty.
+ * JSON Schema of a field's arguments as one object, in which types with a schema of their own are references ({@link SCHEMA_ROOT}), so without
+ * the bounds of elements. With `queries`, arguments must not be empty.
  */
 export function argumentsSchema(args: readonly GraphQLArgument[], { queries = false } = {}): JsonSchema {
   return objectSchema(Object.fromEntries(args.map((argument) => [argument.name, argument])), {

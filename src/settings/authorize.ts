@@ -190,6 +190,7 @@ export function authorizeRoutes(options: AuthorizeOptions, signIn: (url: string,
 type Response = Parameters<RequestHandler>[1];
 type Open = NonNullable<Awaited<ReturnType<BrowserSessions['find']>>>;
 
+/** What the admin ticked: also scopes that the app did not ask for, since the admin decides. */
 function chosenIn({ scope, mode, lifetime }: Form): Choices {
   const scopes = [scope].flat().filter((name): name is Scope => typeof name === 'string' && isScope(name));
   const days = LIFETIMES.find(([value]) => value === lifetime)?.[0] ?? '90';

@@ -1,4 +1,4 @@
-import type { ClientSession, mongo } from 'mongoose';
+import type { ClientSession } from 'mongoose';
 import { type Collection, defineCollection, type Projection, WITHOUT_SEARCH } from '../mongo/collection';
 import type { OrganisationData } from '../tenant/organisationData';
 import type { Fault } from '../errors';
@@ -50,8 +50,13 @@ export interface Summary {
   readonly begin: (row: Row) => Row;
   /** The row when another one belongs to it. */
   readonly add: (row: Row, part: Row) => Row;
-  /** The row after one that belongs to it has changed or is gone. */
-  readonly renew: (row: Row, parts: mongo.Collection<Row>, session: ClientSession) => Promise<Row>;
+  /** The row after some that belong to it, as they were in `formerParts`, have changed or are gone. */
+  readonly renew: (
+    data: OrganisationData,
+    row: Row,
+    formerParts: readonly Row[],
+    session: ClientSession,
+  ) => Promise<Row>;
 }
 
 /** Texts of an object's parts, by its id. */

@@ -17,7 +17,7 @@ import { createChecked, type Validation } from '../mongo/validators';
 /** Whether an organisation's database may be written to, or why not: it is being moved or erased, or is erased. */
 export type WriteState = 'open' | 'moving' | 'closed' | 'gone';
 
-/** What the index maintenance of all organisations shares. */
+/** What the index maintenance of all organisations shares. Members that are not readonly are set after the databases are open (databases.ts). */
 export interface TenantContext {
   /** Whether an organisation's collections may be created; the only place that decides, since a dropped database must not come back. */
   writeStateOf: (organisationId: string) => Promise<WriteState>;
@@ -115,7 +115,7 @@ export function createIndexMaintenance(
   const needsCount = (name: string): boolean =>
     isDue(name, (small.get(name) ?? 0) >= SMALL ? COUNT_EVERY.grown : COUNT_EVERY.small);
 
-  /** Looks at a collection in the background, one at a time across all organisations. */
+  /** Looks at a collection in the background, one at a time across all organisations, except that a build may go on after the driver's timeout. */
   function checkLater(definition: Collection, checks: Semaphore): void {
     const { name } = definition;
     // no second look while this one waits or runs

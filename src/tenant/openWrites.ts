@@ -21,11 +21,11 @@ import {
  * `updated_since` never sees a row newer than a write that is not visible yet (docs/decisions/changes-since.md).
  */
 
-/** A write this old (ms) was abandoned by its gateway, since MongoDB ends a transaction after 60 s. */
+/** A write this old (ms) was abandoned by its gateway: well over the 60 s after which MongoDB ends a transaction, so that a live one is not cut off. */
 const DEAD_AFTER = 100_000;
 /** Options for reading the rows of writes. */
 const UNTIL_NOW = { ...SETTLED_READ, maxTimeMS: READ_TIMEOUT } as const;
-/** More writes than can be in progress, so that all are in the first batch. */
+/** More writes than can be in progress, so that all are in the first batch, whose time is the session's. */
 const MAX_OPEN = 10_000;
 /** How often to check whether writes have ended, in milliseconds. */
 const ENDED_EVERY = 50;

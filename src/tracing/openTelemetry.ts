@@ -49,7 +49,7 @@ interface RequestEnd {
 }
 
 export interface TracingOptions {
-  readonly config: Pick<Config, 'OTEL_EXPORTER_OTLP_ENDPOINT' | 'OTEL_EXPORTER_OTLP_HEADERS'>;
+  readonly config: Pick<Config, 'OTEL_EXPORTER_OTLP_ENDPOINT' | 'OTEL_EXPORTER_OTLP_HEADERS' | 'PUBLIC_URL'>;
   readonly version: string;
   /** What a caller gets for an error. */
   readonly answerOf: (error: unknown) => { readonly status: number; readonly code: string };
@@ -63,8 +63,10 @@ export type Tracing = ReturnType<typeof createTracing>;
 
 export function createTracing(options: TracingOptions & { readonly endpoint: string }) {
   const { endpoint, config, version, answerOf, onError } = options;
+  // that of the caller, whose TLS the proxy in front ends
+  const scheme = config.PUBLIC_URL?.startsWith('https:') === true ? 'https' : 'http';
+  // for all gateways of this process: of the handlers the last wins, of the managers the first
   setGlobalErrorHandler(onError);
-  // for all gateways of this process; the first wins
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
   const url = `${endpoint.replace(/\/$/, '')}/v1/traces`;
   const exporter = new OTLPTraceExporter({ url, headers: { ...config.OTEL_EXPORTER_OTLP_HEADERS } });
@@ -85,7 +87,7 @@ export function createTracing(options: TracingOptions & { readonly endpoint: str
       const attributes = {
         'http.request.method': method,
         'url.path': path,
-        'url.scheme': 'http',
+        'url.scheme': scheme,
         'client.address': address,
         'scopegate.request_id': requestId,
       };

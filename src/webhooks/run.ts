@@ -42,7 +42,7 @@ function isServed({ plans }: Pick<Control, 'plans'>, organisation: Organisation)
 /**
  * Works on an endpoint until there is nothing to do, or another endpoint's turn comes, and gives its lease back. Resolves with whether the
  * endpoint is due again at once.
- * @throws if a database does not respond; the endpoint rests then, too
+ * @throws if a database does not respond; the endpoint rests then, too, or if that cannot be stored, until its lease lapses
  */
 export async function runLease(leased: Leased, options: RunOptions): Promise<boolean> {
   const { databases, control } = options;

@@ -27,8 +27,8 @@ interface OpenRow {
   readonly kind: Kind;
   stored: Row | undefined;
   row: Row | undefined;
-  /** Whether what it sums up has to be read again. */
-  isOutdated: boolean;
+  /** Its parts as they were before they changed or were deleted: what it sums up has to be read again. */
+  formerParts: Row[];
 }
 
 export interface OpenRows {
@@ -37,8 +37,8 @@ export interface OpenRows {
   get(kind: Kind, id: string): Row | undefined;
   /** Changes a row, or deletes it with its parts. */
   set(kind: Kind, id: string, row: Row | undefined): Promise<void>;
-  /** Notes that a part of another object was added, or else has changed or is gone. */
-  noteOwner(owner: NonNullable<Kind['owner']>, part: Row, isNew: boolean): void;
+  /** Notes that a part of another object was added, or if it was `before`, that it has changed or is gone. */
+  noteOwner(owner: NonNullable<Kind['owner']>, part: Row, before: Row | undefined): void;
   /** Writes what has changed, and forgets the rows. */
   close(): Promise<void>;
 }
@@ -85,7 +85,7 @@ export function openRows(
         const owner = kind.owner && ownerIn(kind.owner, row);
         // in a dry run the parts of a deleted object are still there
         const stored = owner && !owner.row ? undefined : row;
-        rows.set(row._id, { kind, stored, row: stored, isOutdated: false });
+        rows.set(row._id, { kind, stored, row: stored, formerParts: [] });
         names.set(kind, row._id, stored);
       }
     }
@@ -109,14 +109,14 @@ export function openRows(
     }
     // within a turn in any order that is always the same
     for (const [, { kind, own }] of [...groups].sort(([left], [right]) => left.localeCompare(right))) {
-      for (const openRow of own) if (openRow.isOutdated && openRow.row) openRow.row = await renewed(kind, openRow.row);
+      for (const openRow of own) await renew(openRow);
       const changes = own.flatMap(({ row, stored }): RowChange<Row>[] => {
         const isSame = row && stored ? isSameRow(stored, row) : row === stored;
         return isSame ? [] : [{ row, before: stored }];
       });
       await writeRows(data.collection(kind.resource), changes, { ordered: true, session, pace });
       for (const change of changes) await removeDetached(data, kind.resource.name, change, session);
-      for (const openRow of own) Object.assign(openRow, { stored: openRow.row, isOutdated: false });
+      for (const openRow of own) openRow.stored = openRow.row;
     }
     changed.clear();
     givingUp.clear();
@@ -139,11 +139,13 @@ export function openRows(
     return owner !== undefined && !owner.stored;
   }
 
-  /** The row with what it sums up of its parts, which are of one kind: no type but requests has a summary. */
-  async function renewed({ resource: { summary }, parts }: Kind, row: Row): Promise<Row> {
-    const [part] = parts;
-    if (!summary || !part) return row;
-    return summary.renew(row, data.collection(part.resource), session);
+  /** Reads again what a row sums up of its parts, if some have changed or are gone. */
+  async function renew(openRow: OpenRow): Promise<void> {
+    const { kind, row, formerParts } = openRow;
+    const { summary } = kind.resource;
+    if (!summary || !row || formerParts.length === 0) return;
+    openRow.row = await summary.renew(data, row, formerParts, session);
+    openRow.formerParts = [];
   }
 
   async function removeParts(kind: Kind, id: string): Promise<void> {
@@ -170,7 +172,7 @@ export function openRows(
     },
     get: (kind, id) => open.get(kind)?.get(id)?.row,
     async set(kind, id, row) {
-      const openRow = rowsOf(kind).get(id) ?? { kind, stored: undefined, row: undefined, isOutdated: false };
+      const openRow = rowsOf(kind).get(id) ?? { kind, stored: undefined, row: undefined, formerParts: [] };
       if (mustWriteBefore(openRow, row)) await write();
       if (!row) await removeParts(kind, id);
       openRow.row = row;
@@ -178,13 +180,13 @@ export function openRows(
       rowsOf(kind).set(id, openRow);
       changed.add(openRow);
     },
-    noteOwner(reference, part, isNew) {
+    noteOwner(reference, part, before) {
       const owner = ownerIn(reference, part);
       if (!owner?.row) return;
       const { summary } = reference.to.resource;
-      const row = isNew && summary ? summary.add(owner.row, part) : owner.row;
+      const row = !before && summary ? summary.add(owner.row, part) : owner.row;
       owner.row = stampedRow(row, row, now);
-      owner.isOutdated ||= !isNew;
+      if (before) owner.formerParts.push(before);
       changed.add(owner);
     },
     async close() {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import mongoose from 'mongoose';
 import { databaseName } from '../../src/mongo/databaseNames';
+import { eventually } from '../api/http/eventually';
 import type { Json } from '../support/client';
 import { northwind } from '../support/factories';
 import { driver } from '../support/gateway';
@@ -33,9 +34,9 @@ interface Answer {
   readonly found: readonly Found[];
 }
 
-async function look(...args: string[]): Promise<Answer & { readonly code: number | null }> {
-  const { code, stdout } = await cli.run('doctor', '--rows', '--json', ...args);
-  return { code, ...(JSON.parse(stdout) as Answer) };
+async function look(...args: string[]): Promise<Answer & { readonly code: number | null; readonly stderr: string }> {
+  const { code, stdout, stderr } = await cli.run('doctor', '--rows', '--json', ...args);
+  return { code, stderr, ...(JSON.parse(stdout) as Answer) };
 }
 
 /** What `--fix` makes of each mistake: the members that it corrects. */
@@ -122,6 +123,27 @@ test('corrects numbers only to what was stored, and leaves what has two meanings
     const { total_minor: now } = stored.find(({ number }) => number === `Q${String(at)}`)!;
     expect([value, String(now)]).toEqual([value, String(made ?? value)]);
   }
+});
+
+test('an organisation whose move begins meanwhile is left out with a warning, and the others are corrected', async () => {
+  const [first, second] = [await makeOrganisation(cli), await makeOrganisation(cli)];
+  const [held, moved] = [first, second].map(({ id }) => bare.db(databaseName(id)));
+  for (const database of [held!, moved!])
+    await database.collection('quotes').insertOne({ ...goodQuote('Q1'), search: [] } as never);
+  // holds the command up at the first, when it has read which are being moved
+  const session = bare.startSession();
+  session.startTransaction();
+  await held!.collection('quotes').updateOne({}, { $set: { __v: 0 } }, { session });
+  const running = look('--fix');
+  await eventually(async () => (await held!.collection('open_writes').countDocuments({ since: { $ne: null } })) > 0);
+  const organisations = bare.db(cli.controlDatabase).collection<{ _id: string }>('organisations');
+  await organisations.updateOne({ _id: second.id }, { $set: { move: { to: 'other' } } });
+  await session.abortTransaction();
+  await session.endSession();
+  const { stderr, found } = await running;
+  expect(found.filter(({ fixed }) => fixed).map((row) => row.organisation_id)).toEqual([first.id]);
+  expect(stderr).toContain(`organisation ${second.id} was left out: `);
+  await organisations.deleteOne({ _id: second.id });
 });
 
 test('fills in the counters and words of threads, of every organisation', async () => {

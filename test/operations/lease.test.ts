@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type LeaseRow, createLeases } from '../../src/mongo/lease';
+import { createEndpointLeases } from '../../src/organisations/webhookLeases';
+import type { EndpointRow } from '../../src/organisations/webhookRows';
 import { driver, late } from '../support/gateway';
 
 /* Leases of rows by several gateways. */
@@ -52,6 +54,27 @@ test('a renewal lasts from now, and a holder that lost its lease stores nothing'
   expect(await one.renew({ _id: 'a', holder }, { $set: { step: 'late' } })).toBeUndefined();
   expect(await one.release({ _id: 'a', holder }, { $set: { step: 'late' } })).toBe(false);
   expect(await rows.findOne({ _id: 'a' })).toEqual(next);
+});
+
+test('an endpoint whose lease was lost is not due again when it is given back', async () => {
+  const endpoints = bare.db(DATABASE).collection<EndpointRow>('endpoints');
+  const due = new Date(time);
+  await endpoints.insertOne({
+    _id: 'e',
+    organisation_id: 'o',
+    holder: null,
+    until: new Date(0),
+    due,
+    wakes: 0,
+  } as never);
+  const leases = createEndpointLeases(endpoints, () => time);
+  const lost = (await leases.take('e'))!;
+  time += 60_000;
+  const next = (await leases.take('e'))!;
+  expect(await leases.release(lost, {}, { due })).toBe(false);
+  // woken meanwhile
+  await endpoints.updateOne({ _id: 'e' }, { $inc: { wakes: 1 } });
+  expect(await leases.release(next, {}, {})).toBe(true);
 });
 
 test('a lease that is given back is free at once, or from the time on that its holder says', async () => {

@@ -66,7 +66,12 @@ test.each([
   ['examples/invoices.json', '[]', 'invoices.json: /id: is missing'],
   [
     'more.graphql',
-    'type Note @stored(collection: "notes") { id: ID! created_at: DateTime! }',
+    `type Note @stored(collection: "notes") { id: ID! created_at: DateTime! }
+     type NotePage { data: [Note!]! has_more: Boolean! next_cursor: String }
+     extend type Query {
+       notes(limit: Int @constraint(min: 1, max: 100, default: 20), cursor: String @constraint(max_length: 2048)): NotePage
+         @access(scope: INVOICES_READ)
+     }`,
     'notes.json: is missing',
   ],
 ])('%s: %j', async (file, text, sentence) => {

@@ -46,6 +46,17 @@ const CASES: readonly Case[] = [
   ],
   ['enum Scope has ADMIN: name what it is for and what it allows, such as ADMIN_READ', 'extend enum Scope { ADMIN }'],
   ['QuoteItem is what the rows in lists of Quote are called in OpenAPI', 'type QuoteItem { position: Int }'],
+  [
+    'Note is @stored but nothing says which scope reads it: add notes: NotePage with @access(scope:) to Query',
+    `type Note @stored(collection: "notes") {
+      id: ID!
+      created_at: DateTime!
+      updated_at: DateTime!
+      attachments: [Attachment!]! @constraint(max_items: 20)
+    }
+    extend enum Scope { NOTES_READ NOTES_WRITE }
+    extend type Query { note(id: ID!): Note @rest(path: "/notes/:id") @access(scope: NOTES_READ) }`,
+  ],
   ['enum FilterBy has AFTER, which src/schema/sdl.ts lacks', 'extend enum FilterBy { AFTER }'],
   ['Query.keys is for users but has @rest', /(keys\([^]*?\): ApiKeyPage)/, '$1 @rest(path: "/keys")'],
   ['RequestContactInput.role is no member of RequestContact', /(input RequestContactInput \{)/, '$1 role: String'],

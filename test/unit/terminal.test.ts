@@ -1,8 +1,8 @@
 import { escapeText, print, printJson, printPairs, printTable, say, sayError } from '../../src/cli/terminal';
 
 /** Characters that a terminal interprets: movement, colours, titles (C0, C1, DEL), and text direction. */
-const HOSTILE = 'a\u001b[2Jb\u009b31mc\rd\u0007e\u007ff\u202eg\u2028h\u0000i';
-const RAW = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e\u2028]/;
+const HOSTILE = 'a\u001b[2Jb\u009b31mc\rd\u0007e\u007ff\u202eg\u2028h\u061ci\u0000j';
+const RAW = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e\u2028\u061c]/;
 
 let written: string;
 beforeEach(() => {
@@ -36,7 +36,7 @@ test.each<[string, (text: string) => void]>([
 ])('%s escapes characters that a terminal would interpret', (_title, write) => {
   write(HOSTILE);
   expect(written).not.toMatch(RAW);
-  expect(written).toContain('a\\u001b[2Jb\\u009b31mc\\u000dd\\u0007e\\u007ff\\u202eg\\u2028h\\u0000i');
+  expect(written).toContain('a\\u001b[2Jb\\u009b31mc\\u000dd\\u0007e\\u007ff\\u202eg\\u2028h\\u061ci\\u0000j');
 });
 
 test('a table cell stays on one line, while an error may have several', () => {

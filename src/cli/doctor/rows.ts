@@ -10,7 +10,7 @@ import { CommandFailure, interruption, messageOf, rethrowInterrupted } from '../
 import type { JsonOption } from '../help';
 import { createProgress } from '../progress';
 import type { Store } from '../store';
-import { counted, note, paint, escapeText, print, printJson, printPainted } from '../terminal';
+import { counted, note, paint, escapeText, print, printJson, printPainted, warn } from '../terminal';
 import { isReadable, requireData, withStore } from '../withStore';
 import { idText } from '../../units';
 
@@ -47,18 +47,25 @@ export async function rowsCommand({ org, fix = false, json }: RowsOptions): Prom
   await withStore(
     async (store) => {
       const progress = createProgress('rows');
-      progress.start('rows', org === undefined ? await store.control.organisations.count() : 1);
-      try {
-        for await (const organisation of organisationsOf(store, org)) {
-          const data = store.databases.organisationData(organisation);
-          for await (const batch of checkedBatches(data, organisation, fix, signal)) {
-            tally.rows += batch.rows;
-            for (const row of batch.found) {
-              tally[row.fixed && !row.fault ? 'fixed' : 'left'] += 1;
-              if (tally.found.length < MOST_NAMED) tally.found.push(row);
-            }
-            progress.update(tally.organisations, tally.rows);
+      const present = new Set(org === undefined ? await store.databases.organisationsWithData() : [org]);
+      progress.start('rows', present.size);
+      const check = async (organisation: Organisation): Promise<void> => {
+        const data = store.databases.organisationData(organisation);
+        for await (const batch of checkedBatches(data, organisation, fix, signal)) {
+          tally.rows += batch.rows;
+          for (const row of batch.found) {
+            tally[row.fixed && !row.fault ? 'fixed' : 'left'] += 1;
+            if (tally.found.length < MOST_NAMED) tally.found.push(row);
           }
+          progress.update(tally.organisations, tally.rows);
+        }
+      };
+      try {
+        for await (const organisation of organisationsOf(store, org, present)) {
+          await check(organisation).catch((error: unknown) => {
+            if (org !== undefined || !isRefused(error)) throw error;
+            warn(`the rest of organisation ${organisation.id} was left out: ${error.message}`);
+          });
           tally.organisations += 1;
           progress.update(tally.organisations, tally.rows);
         }
@@ -85,13 +92,21 @@ export async function rowsCommand({ org, fix = false, json }: RowsOptions): Prom
   throw new CommandFailure(`${counted(left, 'row')} cannot be shown as stored, or found by search; ${next}`);
 }
 
-/** The organisations that have rows; one that is being moved or erased is left out, unless it is named. */
-async function* organisationsOf(store: Store, org: string | undefined): AsyncGenerator<Organisation> {
+/** Whether an organisation cannot be written since its move or erasure has begun. */
+function isRefused(error: unknown): error is AppError {
+  return error instanceof AppError && (error.extras.reason === 'moving' || error.extras.reason === 'erased');
+}
+
+/** The organisations that have rows (`present`); one that is being moved or erased is left out, unless it is named. */
+async function* organisationsOf(
+  store: Store,
+  org: string | undefined,
+  present: ReadonlySet<string>,
+): AsyncGenerator<Organisation> {
   if (org !== undefined) {
     yield await requireData(store, org);
     return;
   }
-  const present = new Set(await store.databases.organisationsWithData());
   for await (const organisation of store.control.organisations.each())
     if (present.has(organisation.id) && isReadable(organisation)) yield organisation;
 }

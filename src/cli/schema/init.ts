@@ -7,11 +7,19 @@ import { printResult } from '../terminal';
 
 const TEMPLATE = join(ROOT, 'examples', 'schema');
 
+/** A text as one word of a POSIX shell. */
+const shellWord = (text: string): string =>
+  /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+
 /** `scopegate schema init`. @throws CommandFailure if the folder has files */
 export async function initCommand(dir: string, { json }: JsonOption): Promise<void> {
   await mkdir(dir, { recursive: true });
   if ((await readdir(dir)).length > 0) throw new CommandFailure(`${dir} is not empty; name another folder`);
   await cp(TEMPLATE, dir, { recursive: true });
   const files = (await readdir(dir, { recursive: true })).filter((file) => file.includes('.')).toSorted();
-  printResult(json, { dir, files }, `Wrote ${files.join(', ')} to ${dir}. Next: SCHEMA_DIR=${dir} npx scopegate demo`);
+  printResult(
+    json,
+    { dir, files },
+    `Wrote ${files.join(', ')} to ${dir}. Next: SCHEMA_DIR=${shellWord(dir)} npx scopegate demo`,
+  );
 }

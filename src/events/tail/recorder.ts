@@ -272,8 +272,9 @@ export function createRecorder({ databases, feeds, onWritten, onStored, onRecord
     },
     /**
      * Stores a gap event for every organisation that has data, since the history between `from` and `mark` was lost, and an
-     * `.updated` event for each object changed since `from`; of {@link EVER} only the gap, and organisations without data get it before
-     * their next event.
+     * `.updated` event for objects changed since `from`: the first of each type (gaps.ts), and not all of them if objects change between a try
+     * that fails and the next, since each then takes another's position. The gap event covers the others. Of {@link EVER} there is only the
+     * gap, and organisations without data get it before their next event.
      */
     async recordGap(from: Date, mark: Pick<Change, 'clusterTime' | 'wallTime'>): Promise<void> {
       if (isEver(from)) await feeds.oweGapToAll(from);

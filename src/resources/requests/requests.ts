@@ -1,3 +1,4 @@
+import type { ClientSession } from 'mongoose';
 import { READ_TIMEOUT } from '../../mongo/native';
 import type { OrganisationData } from '../../tenant/organisationData';
 import { defineResource, type Row, type Summary, type Texts } from '../../stored/resource';
@@ -35,9 +36,6 @@ export function addWords(words: readonly string[] | undefined, text: string): st
   return [...new Set([...(words ?? []), ...searchWords(text)])].slice(0, MAX_WORDS);
 }
 
-/** The search words of a thread are read again, after a message was changed or deleted, from so many of its messages, oldest first. */
-const MESSAGES_REREAD = 100;
-
 const summary: Summary = {
   begin: (row) => {
     const { created_at } = row as RequestThread;
@@ -53,20 +51,13 @@ const summary: Summary = {
       search: addWords(thread.search, body),
     } as RequestThread;
   },
-  renew: async (row, parts, session) => {
-    const thread = row as RequestThread;
-    const ofThread = { request_id: thread._id };
-    const options = { session, maxTimeMS: READ_TIMEOUT };
-    const count = await parts.countDocuments(ofThread, options);
-    const [last] = await parts.find(ofThread, { ...options, sort: { created_at: -1, _id: -1 }, limit: 1 }).toArray();
-    const first = { sort: { created_at: 1, _id: 1 }, limit: MESSAGES_REREAD, batchSize: MESSAGES_REREAD } as const;
-    let search = searchWords(thread.subject);
-    for await (const message of parts.find(ofThread, { ...options, ...first, projection: { body: 1 } })) {
-      search = addWords(search, (message as Message).body);
-      if (search.length === MAX_WORDS) break;
-    }
-    const at = (last as Message | undefined)?.created_at ?? thread.created_at;
-    return { ...thread, message_count: count, last_message_at: at, search } as RequestThread;
+  renew: async (data, row, formerParts, session) => {
+    const formerWords = new Set(formerParts.flatMap((part) => searchWords((part as Message).body)));
+    // the others stay, since they may be of an earlier subject
+    const search = storedWords(row).filter((word) => !formerWords.has(word));
+    const rest = { ...row, search };
+    const [derived] = await deriveThreads(data, [rest], undefined, { session, maxTimeMS: READ_TIMEOUT });
+    return { ...rest, ...derived };
   },
 };
 
@@ -85,6 +76,11 @@ const MOST_MESSAGES = 1000;
 /** Messages per reply of the database, which are decoded in one turn of the event loop: 400 kB at most. */
 const MESSAGES_AT_ONCE = 20;
 
+interface ReadOptions {
+  readonly session?: ClientSession;
+  readonly maxTimeMS?: number;
+}
+
 /**
  * What the rows of threads should have: the counters, and the words of subject and messages beside those that the row has, which may be of an
  * earlier subject. `texts` are the messages to search for words, by thread; without it the newest are read.
@@ -93,32 +89,39 @@ async function deriveThreads(
   data: OrganisationData,
   rows: readonly Row[],
   texts?: Texts,
+  options: ReadOptions = {},
 ): Promise<Readonly<Record<string, unknown>>[]> {
   const ids = rows.map(({ _id }) => _id);
   const counters = { _id: '$request_id', message_count: { $sum: 1 }, last_message_at: { $max: '$created_at' } };
   const stages = [{ $match: { request_id: { $in: ids } } }, { $group: counters }];
   const counted = await data
     .collection(messages)
-    .aggregate<Pick<RequestThread, '_id' | 'message_count' | 'last_message_at'>>(stages)
+    .aggregate<Pick<RequestThread, '_id' | 'message_count' | 'last_message_at'>>(stages, options)
     .toArray();
   const byThread = new Map(counted.map(({ _id, ...counts }) => [_id, counts]));
   const derived: Readonly<Record<string, unknown>>[] = [];
   for (const row of rows) {
-    const { created_at: created, last_message_at: last = created } = row as Partial<RequestThread> & Row;
-    const none = { message_count: 0, last_message_at: last };
-    derived.push({ ...(byThread.get(row._id) ?? none), search: await wordsOf(data, row, texts?.get(row._id)) });
+    const { created_at: created, last_message_at: last } = row as Partial<RequestThread> & Row;
+    const none = { message_count: 0, last_message_at: created instanceof Date ? created : last };
+    const search = await wordsOf(data, row, texts?.get(row._id) ?? newestTexts(data, row, options));
+    derived.push({ ...(byThread.get(row._id) ?? none), search });
   }
   return derived;
+}
+
+/** The search words that a row has; none if another program stored something else there. */
+function storedWords({ search }: Partial<RequestThread>): readonly string[] {
+  return Array.isArray(search) && search.every((word) => typeof word === 'string') ? search : [];
 }
 
 /** The search words of a thread; the same array as the row's if it lacks none. */
 async function wordsOf(
   data: OrganisationData,
-  thread: Partial<Pick<RequestThread, 'subject' | 'search'>> & Row,
-  texts: Iterable<string> | AsyncIterable<string> = newestTexts(data, thread),
+  thread: Partial<RequestThread> & Row,
+  texts: Iterable<string> | AsyncIterable<string>,
 ): Promise<readonly string[]> {
   const { search, subject } = thread;
-  const known = Array.isArray(search) && search.every((word) => typeof word === 'string') ? search : [];
+  const known = storedWords(thread);
   const words = new Set(known);
   if (typeof subject === 'string') for (const word of searchWords(subject)) words.add(word);
   const pace = data.pace();
@@ -132,10 +135,10 @@ async function wordsOf(
 }
 
 /** The texts of a thread's messages, newest first, up to {@link MOST_MESSAGES}. */
-async function* newestTexts(data: OrganisationData, { _id }: Row): AsyncGenerator<string> {
+async function* newestTexts(data: OrganisationData, { _id }: Row, options: ReadOptions): AsyncGenerator<string> {
   const newest = data
     .collection(messages)
-    .find({ request_id: _id }, { projection: { body: 1 }, batchSize: MESSAGES_AT_ONCE })
+    .find({ request_id: _id }, { ...options, projection: { body: 1 }, batchSize: MESSAGES_AT_ONCE })
     .sort({ request_id: -1, created_at: -1, _id: -1 });
   let left = MOST_MESSAGES;
   for await (const { body } of newest) {

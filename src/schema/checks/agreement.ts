@@ -16,7 +16,7 @@ import { omittedFrom } from '../restDocument';
 import { type Constraint, directiveOf, FORMATS, isListType, isRootType, rowName, SUBSCRIPTION } from '../sdl';
 import { namedType } from '../../sdl/nodes';
 import type { SchemaModel } from '../model';
-import { type StoredMember, type StoredType, typeOf, typesIn } from '../storedTypes';
+import { ownerOf, type StoredMember, type StoredType, typeOf, typesIn } from '../storedTypes';
 import { attachmentErrors } from './attachables';
 import { errorsAt, nodeOf, type SchemaError } from './errors';
 
@@ -59,6 +59,11 @@ function storedErrors(sdl: SchemaModel, stored: StoredType): SchemaError[] {
         isSearchable &&
         !isMisnamed &&
         `${type} has members that are @searchable, but no argument of Query.${collection} has @filter(by: WORDS)`,
+      // whose scope is that of its events and attachments, too
+      !list &&
+        !isMisnamed &&
+        !ownerOf(stored, [...sdl.stored.values()]) &&
+        `${type} is @stored but nothing says which scope reads it: add ${collection}: ${type}Page with @access(scope:) to Query`,
     ),
     ...relations.flatMap(({ field, type: other, member, isList }) =>
       errorsAt(

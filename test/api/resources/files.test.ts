@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import mongoose from 'mongoose';
 import type { Organisation } from '../../../src/auth/principal';
 import { events } from '../../../src/events/collection';
 import { eventually } from '../http/eventually';
@@ -13,7 +14,7 @@ import { servedBy, startGateway } from '../../support/gateway';
 import { grow } from '../../support/grown';
 import { HAS_OWN_SCHEMA } from '../../support/ownRows';
 import { connectDatabases } from '../../../src/tenant/databases';
-import { differenceOf, SMALL } from '../../../src/mongo/indexes';
+import { createIndexes, differenceOf, indexesOf as definedIndexes, SMALL } from '../../../src/mongo/indexes';
 import { writeVersions } from '../../../src/stored/writeVersions';
 import { webhookDeliveries } from '../../../src/webhooks/deliveries';
 import { filesIn, filesOf, indexesOf, type Tenant, tenantOf } from './tenant';
@@ -270,4 +271,12 @@ test('rows that break a rule keep other indexes from nothing, and no write from 
   expect(gateway.logs.slice(before)).toContainEqual(
     expect.objectContaining({ collection: 'quotes', msg: 'indexes could not be made; run doctor --fix' }),
   );
+});
+
+test('a build that takes longer than a connection waits is not asked for once more', async () => {
+  const definition = gateway.databases.organisationData({ id: 'x' }).collections.find(({ name }) => name === 'quotes')!;
+  const asked = jest.fn(() => Promise.reject(new mongoose.mongo.MongoNetworkTimeoutError('connection timed out', {})));
+  const database = { collection: () => ({ createIndexes: asked }) };
+  await expect(createIndexes(database as never, definition, definedIndexes(definition))).rejects.toThrow('timed out');
+  expect(asked).toHaveBeenCalledTimes(1);
 });
