@@ -128,7 +128,7 @@ export function requireAcceptsJson(request: Pick<IncomingMessage, 'headers'>): v
 export function acceptsStream(request: IncomingMessage): boolean {
   // nearly all requests do not, and negotiating costs microseconds
   if (!/event-stream/i.test(request.headers.accept ?? '')) return false;
-  return new Negotiator(request).mediaTypes().includes(EVENT_STREAM);
+  return new Negotiator(request).mediaTypes().some((mediaType) => mediaType.toLowerCase() === EVENT_STREAM);
 }
 
 /** What a request accepts besides streams; undefined if nothing. */
