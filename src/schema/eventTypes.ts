@@ -62,7 +62,7 @@ export function findEventTypes(sdl: Sdl, collections: ReadonlyMap<string, Public
   };
   return [
     ...all.flatMap((collection) => {
-      const isRestricted = collection.restriction !== 'none';
+      const isRestricted = collection.restriction !== 'unrestricted';
       return typesOf(collection).map((name) => ({ name, scope: scopeOf(collection.object), isRestricted }));
     }),
     { name: GAP, scope: undefined, isRestricted: false },
