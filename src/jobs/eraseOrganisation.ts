@@ -18,11 +18,7 @@ export interface ErasureHooks {
  * was one. May be repeated after a failure.
  * @throws MovingError while the organisation or its sandbox is being moved; what the hooks throw
  */
-export async function eraseOrganisation(
-  stores: Stores,
-  id: string,
-  how: ErasureHooks = {},
-): Promise<boolean> {
+export async function eraseOrganisation(stores: Stores, id: string, how: ErasureHooks = {}): Promise<boolean> {
   const { control, databases } = stores;
   const data = databases.organisationData({ id });
   const { organisation: before, move } = (await control.moving.moveOf(id)) ?? {};

@@ -18,7 +18,11 @@ export function brokenTexts(value: unknown): Fault[] {
 }
 
 /** The same, with at most `most` faults, from the first `values` values; `isTruncated` if more were not searched. */
-export function findBrokenTexts(value: unknown, most: number, values: number): { faults: Fault[]; isTruncated: boolean } {
+export function findBrokenTexts(
+  value: unknown,
+  most: number,
+  values: number,
+): { faults: Fault[]; isTruncated: boolean } {
   const faults: Fault[] = [];
   let isTruncated = false;
   // pointers are built only for faults: building them for all values took a tenth of an import's time

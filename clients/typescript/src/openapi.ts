@@ -2433,7 +2433,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `unavailable`: The database is not responding, or too many requests are in progress: in total, or for this key or organisation. `detail` says which. Retry after the number of seconds in `Retry-After`. Retry writes with the same `Idempotency-Key`. */
+        /** @description `unavailable`: The database is not responding, or too many requests are in progress: in total, or for this key or organisation. Or the organisation is being moved, the gateway is stopping, or events are not recorded. `detail` says which. Retry after the number of seconds in `Retry-After`. Retry writes with the same `Idempotency-Key`. */
         Unavailable: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
