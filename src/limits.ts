@@ -3,9 +3,12 @@
 /** Bytes of bodies, rows and answers, out of MAX_BODY_MEMORY (admission/bodyMemory.ts). */
 export const bodyMemoryLimits = (most: number) => ({ all: most, caller: most / 4, organisation: most / 2 });
 
-/** Connections; a caller is an address, unless callers may share one (`isShared`), such as that of a proxy (admission/connectionLimit.ts). */
+/**
+ * Connections; a caller is an address, unless callers may share one (`isShared`), such as that of a proxy (admission/connectionLimit.ts). That of the
+ * caller is first: who has reached it makes room among its own.
+ */
 export const connectionLimits = (most: number, isShared: boolean) =>
-  isShared ? { all: most } : { all: most, caller: Math.max(100, Math.ceil(most / 2)) };
+  isShared ? { all: most } : { caller: Math.max(100, Math.ceil(most / 2)), all: most };
 
 /**
  * Requests that wait for the database (admission/requestTracker.ts): at 20 KB each that is 40 MB, and a working database never has so many

@@ -105,12 +105,8 @@ export function createOrganisationOperations(
       const { organisation, isNew } = await once(
         { organisationId: '', operation: 'create_organisation', args: input },
         (noteId) => organisations.createOnce(input, noteId).catch(rethrowForCaller),
-        async (id) => {
-          const existing = await requireExisting(id);
-          attempt?.onReplay();
-          // the first request made it, or there would be nothing to replay: its answer was 201
-          return { organisation: existing, isNew: true };
-        },
+        // the first request made it, or there would be nothing to replay: its answer was 201
+        async (id) => ({ organisation: await requireExisting(id), isNew: true }),
       );
       if (!isNew) noteExisting();
       return show(organisation);

@@ -3,7 +3,7 @@ import { addressBucket, plainAddress } from '../auth/addresses';
 import { connectionLimits } from '../limits';
 import { createShares } from '../async/shares';
 
-/** Above this share of the maximum, each new connection closes the longest-idle one, so that idle connections lock nobody out. */
+/** From this share of the maximum on, each new connection closes the longest-idle one. Chosen, so that a burst finds room before that is gone. */
 const CROWDED = 4 / 5;
 
 export interface ConnectionLimitOptions {
@@ -37,16 +37,18 @@ export function createConnectionLimit({ most, isShared, onEvicted, onDropped }: 
   }
 
   return {
-    /** Admits a connection; closes it and returns false if all, or those of its address, are too many. */
+    /** Admits a connection; closes it and returns false if all, or those of its address, are too many and none of them is idle. */
     enter(socket: Socket): boolean {
       const address = addressBucket(plainAddress(socket.remoteAddress ?? ''));
       const full = shares.exceeded({ caller: address });
-      if (full === 'all' || (full && !evict((other) => addresses.get(other) === address))) {
+      const isCrowded = shares.held('all') >= Math.ceil(most * CROWDED);
+      const isEvictable = (other: Socket): boolean => full !== 'caller' || addresses.get(other) === address;
+      const hasEvicted = (full !== undefined || isCrowded) && evict(isEvictable);
+      if (full !== undefined && !hasEvicted) {
         socket.destroy();
         onDropped();
         return false;
       }
-      if (shares.held('all') >= Math.ceil(most * CROWDED)) evict(() => true);
       addresses.set(socket, address);
       idleSockets.add(socket);
       const leave = shares.hold({ caller: address });

@@ -77,7 +77,7 @@ export interface OperatorPrincipal {
 }
 
 export interface User {
-  /** `oidc:<subject>`, `link:<name>`, or `app:<id>` with a link from one of the operator's applications. */
+  /** `oidc:<subject>`, `link:<name>`, `invited:<name>`, or `app:<id>` with a link from one of the operator's applications. */
   readonly id: string;
   readonly name: string;
   /** If the operator's application gave it. */

@@ -62,9 +62,11 @@ export async function eraseOrganisationCommand(id: string, options: EraseOptions
     const folder = options.export === false ? undefined : (options.export ?? fallback);
     return erase(store, { id, confirm: options.confirm, folder, isOwn: folder === fallback, signal });
   }, signal);
-  const where = `\nIts data are in ${exported ?? ''}. Delete them when nobody needs them any more.`;
-  const shown = `Organisation ${id} is erased.${exported === undefined ? '' : where}`;
-  printResult(options.json, { id, erased: true, export: exported ?? null }, shown);
+  const where =
+    exported === undefined
+      ? 'This run exported nothing.'
+      : `Its data are in ${exported}. Delete them when nobody needs them any more.`;
+  printResult(options.json, { id, erased: true, export: exported ?? null }, `Organisation ${id} is erased.\n${where}`);
 }
 
 interface EraseRequest extends Confirmed {
@@ -77,13 +79,14 @@ interface EraseRequest extends Confirmed {
 }
 
 /**
- * Erases an organisation, or what an earlier attempt left of it. Resolves with the folder of the export; undefined if there is none, as for an
- * organisation whose data was erased before. @throws CommandFailure, after which it can be run again
+ * Erases an organisation, or what an earlier attempt left of it. Resolves with the folder of the export; undefined if this run made none, as
+ * after an attempt that had made one or was not to. @throws CommandFailure, after which it can be run again
  */
 export async function erase(
   store: Store,
   { id, confirm, folder, isOwn, signal }: EraseRequest,
 ): Promise<string | undefined> {
+  let exported: string | undefined;
   const erased = await eraseOrganisation(store, id, {
     async check({ name, state }) {
       requireConfirmed('organisation', confirm, name);
@@ -96,6 +99,7 @@ export async function erase(
       const force = isOwn || (organisation.state === 'erasing' && readOrganisation(folder)?.id === id);
       // without keys, which must never work again
       await exportFolder({ folder, force, organisation, data, signal });
+      exported = folder;
       note(`exported to ${folder}`);
     },
     mayDrop() {
@@ -103,5 +107,5 @@ export async function erase(
     },
   });
   if (!erased) throw notFound('organisation', id);
-  return erased === 'erased' ? folder : undefined;
+  return exported;
 }

@@ -161,7 +161,7 @@ export const ERROR_CODES = {
     status: 503,
     retry: 'after',
     title: 'Unavailable',
-    help: 'The database is not responding, or too many requests are in progress: in total, or for this key or organisation. `detail` says which.',
+    help: 'The database is not responding, or too many requests are in progress: in total, or for this key or organisation. Or the organisation is being moved, the gateway is stopping, or events are not recorded. `detail` says which.',
   },
 } as const satisfies Record<string, { status: number; retry: Retry; title: string; help: string }>;
 
@@ -290,7 +290,7 @@ export function invalidRequest(errors: readonly Fault[], more = 0): AppError {
 
 /**
  * 422 with the faults of the body, and the number of others (`more`) that are not listed; at least that many if counting stopped early. 500 if
- * the caller can mend none of them.
+ * the caller can mend none of them: a `rule` is code of the schema that threw.
  */
 export function validationFailed(errors: readonly Fault[], more = 0, isTruncated = false): AppError {
   const isOurs = errors.length > 0 && errors.every(({ code }) => code === 'rule');

@@ -12,7 +12,7 @@ import { pageShape, shapeOf } from './shapes';
  * undefined if only resolvers can answer.
  */
 
-/** After a row that could not be written, this many reads of its collection go straight to resolvers: other rows are probably similar. */
+/** After a row that could not be written, this many reads of its collection go straight to resolvers: other rows are probably similar. Chosen. */
 const PAUSE = 32;
 
 /** A stored type with members that lists omit. */

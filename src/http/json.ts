@@ -22,7 +22,7 @@ export interface JsonBounds {
 
 /**
  * Far above any valid body: 1,000 customers with 100 contacts each are 103,001 containers, and if the members of every customer,
- * address and contact are in random order, these are at most 14,912 `orderMembers`.
+ * address and contact are in random order, these are at most 14,912 `orderMembers` (docs/decisions/worst-bodies.md).
  */
 export const BODY_BOUNDS: JsonBounds = {
   depth: 64,

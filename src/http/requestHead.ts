@@ -27,7 +27,7 @@ export function headerOf(headers: IncomingHttpHeaders, name: string): string | u
 
 /** Headers with lists from which something is chosen, which takes more than linear time. All other headers are read in linear time. */
 const LISTS = ['accept', 'accept-charset', 'accept-encoding', 'accept-language', 'range'];
-/** Characters of such a list; no client sends as many. */
+/** Characters of such a list; chosen, as browsers send under 200. */
 const MAX_LIST = 1024;
 
 /** Removes such headers if they are too long, since nobody is authenticated yet. The answer is then the one to a request without the header. */
@@ -128,7 +128,7 @@ export function requireAcceptsJson(request: Pick<IncomingMessage, 'headers'>): v
 export function acceptsStream(request: IncomingMessage): boolean {
   // nearly all requests do not, and negotiating costs microseconds
   if (!/event-stream/i.test(request.headers.accept ?? '')) return false;
-  return new Negotiator(request).mediaTypes().includes(EVENT_STREAM);
+  return new Negotiator(request).mediaTypes().some((mediaType) => mediaType.toLowerCase() === EVENT_STREAM);
 }
 
 /** What a request accepts besides streams; undefined if nothing. */

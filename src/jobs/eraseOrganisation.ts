@@ -7,49 +7,45 @@ import type { Stores } from './stores';
 export interface ErasureHooks {
   /** Called before anything is changed; throws to prevent the erasure. */
   readonly check?: (organisation: OrganisationForOperators) => Promise<void>;
-  /** Exports the data; without this function nothing is exported. */
+  /** Exports the data; without this function nothing is exported. Not called if an earlier attempt exported them or need not. */
   readonly exportTo?: (organisation: OrganisationForOperators, data: OrganisationData) => Promise<void>;
   /** Called before data is deleted; throws to prevent that. */
   readonly mayDrop?: () => void;
 }
 
 /**
- * Erases an organisation, or what an earlier attempt left (docs/decisions/organisation-life.md): `leftovers` if only that was there. Undefined
- * if there never was one. May be repeated after a failure.
+ * Erases an organisation, or what an earlier attempt left (docs/decisions/organisation-life.md). False if there never
+ * was one. May be repeated after a failure.
  * @throws MovingError while the organisation or its sandbox is being moved; what the hooks throw
  */
-export async function eraseOrganisation(
-  stores: Stores,
-  id: string,
-  how: ErasureHooks = {},
-): Promise<'erased' | 'leftovers' | undefined> {
+export async function eraseOrganisation(stores: Stores, id: string, how: ErasureHooks = {}): Promise<boolean> {
   const { control, databases } = stores;
   const data = databases.organisationData({ id });
   const { organisation: before, move } = (await control.moving.moveOf(id)) ?? {};
   if (!before) {
-    if (!(await control.erasing.isErased(id))) return undefined;
+    if (!(await control.erasing.isErased(id))) return false;
+    how.mayDrop?.();
     await dropUntilGone(data);
-    return 'leftovers';
+    return true;
   }
   if (move) throw new MovingError(id, move.to);
   await how.check?.(before);
   const erasure = await control.erasing.begin(id);
-  if (!erasure) return undefined;
+  if (!erasure) return false;
   for (const { id: sandbox } of await control.sandboxes.allOf(id)) {
     await eraseOrganisation(stores, sandbox, how.mayDrop && { mayDrop: how.mayDrop });
   }
   // from here on, no write that has begun stores anything
   await data.slots.fence();
-  if (!erasure.exported) {
-    await how.exportTo?.(before, data);
-    how.mayDrop?.();
-    await control.erasing.noteExported(id);
-  }
+  if (!erasure.exported) await how.exportTo?.(before, data);
+  // before it is noted, so that after an interruption the next attempt exports again
+  how.mayDrop?.();
+  await control.erasing.noteExported(id);
   await dropUntilGone(data);
   await control.erasing.finish(erasure.organisation);
   // again, for what was created before the row was deleted
   await dropUntilGone(data);
-  return 'erased';
+  return true;
 }
 
 /** How often to try to drop a database that requests in progress could still create again. */

@@ -7,7 +7,7 @@ import type { mongo } from 'mongoose';
 
 /** A clock that is off by this much is reported as wrong, in milliseconds. */
 export const WRONG_BY = 30_000;
-/** A measurement that took this much longer than the last one is dropped, unless the last one is `OLD`; in milliseconds. */
+/** A measurement that took this much longer than the last one is dropped, unless the last one is `OLD`; in milliseconds, both chosen. */
 const SLOW = 200;
 const OLD = 60_000;
 

@@ -18,7 +18,7 @@ export interface Collection<out T extends { readonly _id: string } = { readonly 
 /** Which rows a key restricted to customers has (docs/decisions/restricted-keys.md). */
 export type Restriction =
   /** All: they are nobody's. */
-  | 'none'
+  | 'unrestricted'
   /** Those of its customers: the column with the customer's id. */
   | { readonly column: string }
   /** The parts of objects that it has: the column with the object's id, and the name of the objects' collection. */
@@ -28,9 +28,13 @@ export type Restriction =
   /** None, and requests get 403 with this detail. */
   | { readonly refused: string };
 
-/** Members that no two rows may share. */
+/** Members of which no two rows may have the same value. */
 export function uniqueMembers({ indexes }: Pick<Collection, 'indexes'>): string[] {
-  return indexes.flatMap(({ on, options }) => (options?.unique ? Object.keys(on) : []));
+  return indexes.flatMap(({ on, options }) => {
+    const members = Object.keys(on);
+    // with several, rows differ in all of them together
+    return options?.unique && members.length === 1 ? members : [];
+  });
 }
 
 /** Members to exclude (0), or to include (1, then with `_id`). */

@@ -76,7 +76,10 @@ export function createPoolWatch() {
       /** How long commands took. */
       commands: { counts: [...counts], seconds } satisfies Durations,
     }),
-    /** When its pool was last cleared, by performance.now(); -Infinity if never. */
+    /**
+     * When one of its pools was last cleared, by performance.now(); -Infinity if never. Of any server, since nobody knows which one a command
+     * was written to.
+     */
     lostAt: (): number => lostAt,
   };
 }

@@ -11,7 +11,7 @@ import type { Api } from './apis';
 /** Statuses that are always sent before the key is known, and so without rate limit headers. */
 const NEVER_KEYED: readonly number[] = [401, 405];
 /** Statuses that may be sent before the key is known. */
-const PERHAPS_KEYED: readonly number[] = [429, 500, 503];
+const PERHAPS_KEYED: readonly number[] = [400, 413, 429, 500, 503];
 
 /** Name in components of the variant of a header that a response may lack. */
 export const optional = (name: string): string => `${name}.perhaps`;
@@ -216,9 +216,17 @@ function headerComponents({
   };
 }
 
-/** Sent by the HTTP parser, for any operation. */
-export const HEAD_TOO_LARGE = {
-  description: 'The request line and headers are larger than 16 KiB.',
-  headers: headerRefs(['X-Request-Id']),
-  content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+/** What any operation may get before it is looked for: of the HTTP parser (http/connections.ts), or for its head (http/requestHead.ts). */
+export const HTTP_REFUSALS = {
+  408: refused('The request took too long to arrive.'),
+  417: refused('`Expect` is other than `100-continue`.'),
+  431: refused('The request line and headers are larger than 16 KiB.'),
 } as const;
+
+function refused(description: string): object {
+  return {
+    description,
+    headers: headerRefs(['X-Request-Id']),
+    content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+  };
+}

@@ -57,6 +57,7 @@ export const OPERATOR_API: Api = {
   path: '/operator/v1',
   security: ['operator_token', 'The secret of a token of `OPERATOR_TOKENS`: `Authorization: Bearer <secret>`.'],
   credential: 'token',
+  // operators have no scopes, and manage suspended organisations too
   codes: CODES.filter((code) => code !== 'insufficient_scope' && code !== 'organisation_suspended'),
   words: {
     unauthenticated: {

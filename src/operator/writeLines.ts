@@ -81,16 +81,17 @@ async function answerLines(
   // one for all pieces, since a single piece may be too short to yield the event loop
   const pace = paceOf(() => nextLoopTurn());
   let lines = 0;
-  // the first was charged with the request
-  let points = 1;
+  // lines that are charged and not yet written; the first hundred was with the request
+  let chargedLines = LINES_PER_POINT;
   const beginAnswer = (): void => {
     if (!response.headersSent) response.writeHead(200, { 'Content-Type': NDJSON, 'Cache-Control': 'no-store' });
   };
   for await (const piece of ndjsonPieces(exchange)) {
     if (piece.length > 0) {
-      const more = Math.max(0, Math.ceil((lines + piece.length) / LINES_PER_POINT) - points);
-      points += more;
-      const refusal = await chargeFor(writing.context, more);
+      const points = Math.max(0, Math.ceil((piece.length - chargedLines) / LINES_PER_POINT));
+      const refusal = await chargeFor(writing.context, points);
+      // after a refusal none is left, so that later lines are refused until a charge succeeds
+      chargedLines = refusal ? 0 : chargedLines + points * LINES_PER_POINT - piece.length;
       const results = await writePiece(piece, { ...writing, pace, refusal });
       if (isClosed(response)) return;
       noteElements(exchange, results.filter(({ outcome }) => outcome === 'failed').length, results.length);
@@ -107,7 +108,7 @@ async function answerLines(
 
 /** Takes points from the token's budget; resolves with the error, if there are not enough, that fails the lines. */
 async function chargeFor(context: CallContext, points: number): Promise<AppError | undefined> {
-  if (points <= 0) return undefined;
+  if (points === 0) return undefined;
   try {
     await context.charge(points);
     return undefined;

@@ -53,8 +53,8 @@ export function createCreations({ creations: rows }: { readonly creations: Model
   return {
     /**
      * For the requests of one actor: a function that creates with `make`, or calls `again` with the id of what an earlier request with the
-     * same key created. `make` must call `noteId`, if given, in its transaction. Without an `attempt` it is only `make`. It throws what they
-     * throw, and AppError invalid_request, idempotency_key_reused, idempotency_in_progress.
+     * same key created, whose answer is then a replay. `make` must call `noteId`, if given, in its transaction. Without an `attempt` it is only
+     * `make`. It throws what they throw, and AppError invalid_request, idempotency_key_reused, idempotency_in_progress.
      */
     onceFor:
       (who: string, attempt: Attempt | undefined) =>
@@ -77,8 +77,14 @@ export function createCreations({ creations: rows }: { readonly creations: Model
           return row;
         }
 
+        async function repeat({ made }: Pick<CreationRow, 'made'>): Promise<T> {
+          const answer = await again(made);
+          attempt?.onReplay();
+          return answer;
+        }
+
         const before = await findEarlier();
-        if (before) return again(before.made);
+        if (before) return repeat(before);
         try {
           return await make(async (session, objectId) => {
             const time = now();
@@ -91,7 +97,7 @@ export function createCreations({ creations: rows }: { readonly creations: Model
           // a concurrent request with the same key was first
           if (!(error instanceof RivalClaim)) throw error;
           const rival = await findEarlier();
-          if (rival) return again(rival.made);
+          if (rival) return repeat(rival);
           throw stillRunning();
         }
       },

@@ -17,7 +17,7 @@ import { makeToken } from './signInTokens';
  */
 
 /** How long an invitation works, in milliseconds. */
-const LIFE = 7 * DAY;
+export const INVITATION_LIFE = 7 * DAY;
 /** Invitations of an organisation that are not used yet. */
 const MAX_PENDING = 100;
 
@@ -63,7 +63,7 @@ export function createInvitations(models: ControlModels, clock: () => number) {
           throw validationFailed([{ pointer: '', code: 'too_many', detail }]);
         }
         const created_at = new Date(clock());
-        const ends_at = new Date(created_at.getTime() + LIFE);
+        const ends_at = new Date(created_at.getTime() + INVITATION_LIFE);
         const user = { id: `${PREFIX}${name}`, name };
         const row: LinkRow = {
           _id: digestOf(token),

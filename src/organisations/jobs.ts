@@ -53,7 +53,10 @@ export function createJobs(models: ControlModels, { now, beginErasure }: JobsOpt
 
   return {
     watched,
-    /** The watched jobs by state, as last counted; a job is `retrying` if an attempt failed and another will follow. */
+    /**
+     * The watched jobs by state, as last counted; a job is `retrying` from its first failed attempt to its end, also while another runs, or the
+     * alert on a quarter of an hour of it would begin anew with each.
+     */
     counts: createLastKnown(NONE, async () => {
       const counts = { ...NONE };
       for (const { state, ended_at, error } of await watched()) {

@@ -47,6 +47,7 @@ export function createKeyWriter(
       // a database that is down must not delay shutdown
       if (isSettling) batch.push(...waiting.splice(0));
     }
+    // also after a failure, so that a later use of the key tries again
     for (const { updateOne } of batch) hashing.delete(updateOne.filter._id);
     if (waiting.length > 0) schedule();
   });

@@ -43,6 +43,7 @@ export const shortPath = (path: string): string =>
 /** Each root field once, and the number of those beyond `most`: `customer ×3`, `quotes, orders +18`. */
 function rootFieldsShown(operation: string, most = Infinity): string {
   const fields = operation === '' ? [] : operation.split(' ');
+  // one that had exactly as many characters is shown like a longer one that was cut
   const isTruncated = operation.length >= LOGGED_OPERATION_LENGTH;
   const counts = new Map<string, number>();
   for (const field of fields) counts.set(field, (counts.get(field) ?? 0) + 1);

@@ -44,7 +44,7 @@ export interface SignInToken {
 }
 
 /** How long a sign-in link works, in milliseconds. */
-const LINK_LIFE = 15 * MINUTE;
+export const LINK_LIFE = 15 * MINUTE;
 /** A session ends after this idle time, and at the latest after this absolute time, in milliseconds. */
 export const SESSION_LIMITS = { idle: HOUR, absolute: 12 * HOUR } as const;
 /** Sessions of a user at once; another one ends the oldest. */

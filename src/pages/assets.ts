@@ -24,10 +24,12 @@ export function assetNames(): Readonly<Record<string, string>> {
 }
 
 /** The path of a built file. */
-export function asset(name: string): string {
+export const asset = (name: string): string => `/assets/${hashedName(name)}`;
+
+function hashedName(name: string): string {
   const hashed = assetNames()[name];
   if (hashed === undefined) throw new Error(`The pages were built without ${name}: run npm run build.`);
-  return `/assets/${hashed}`;
+  return hashed;
 }
 
 let icons: string | undefined;
@@ -35,7 +37,7 @@ let icons: string | undefined;
 /** The SVG whose symbols are the icons of the pages, `icon-NAME` (web/icons.svg). It goes into each document, so that icons need no request. */
 export function iconSprite(): string {
   // HTML knows the namespace of svg by itself
-  icons ??= readFileSync(join(FOLDER, assetNames()['icons.svg'] ?? ''), 'utf8').replaceAll(/\n\s*| xmlns="[^"]*"/g, '');
+  icons ??= readFileSync(join(FOLDER, hashedName('icons.svg')), 'utf8').replaceAll(/\n\s*| xmlns="[^"]*"/g, '');
   return icons;
 }
 

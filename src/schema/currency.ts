@@ -26,7 +26,10 @@ export function isCurrency(code: string): boolean {
   return CODES.has(code);
 }
 
-/** Whether a code is or was in use, since sales from before the euro keep their currency. */
+/**
+ * Whether a code is or was in use, since sales from before the euro keep their currency. Metals and codes for tests (XAU, XTS) pass, too: Intl
+ * does not tell them from withdrawn currencies.
+ */
 export function wasCurrency(code: string): boolean {
   if (isCurrency(code)) return true;
   names ??= new Intl.DisplayNames('en', { type: 'currency', fallback: 'none' });

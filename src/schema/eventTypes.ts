@@ -56,14 +56,14 @@ export function publicCollections(types: Types): ReadonlyMap<string, PublicColle
 /** All types of events, by collection, and {@link GAP}. */
 export function findEventTypes(sdl: Sdl, collections: ReadonlyMap<string, PublicCollection>): readonly EventType[] {
   const all = [...collections.values()];
-  const scopeOf = (object: string): Scope | undefined => {
+  const readScopeOf = (object: string): Scope | undefined => {
     const owner = all.find((collection) => collection.object === object && !collection.part);
     return owner && readScope(sdl, owner.collection);
   };
   return [
     ...all.flatMap((collection) => {
-      const isRestricted = collection.restriction !== 'none';
-      return typesOf(collection).map((name) => ({ name, scope: scopeOf(collection.object), isRestricted }));
+      const isRestricted = collection.restriction !== 'unrestricted';
+      return typesOf(collection).map((name) => ({ name, scope: readScopeOf(collection.object), isRestricted }));
     }),
     { name: GAP, scope: undefined, isRestricted: false },
   ];

@@ -6,7 +6,7 @@ import { ownerOf, referenceTo, type StoredType, typeOf, type Types } from './sto
 
 /** In the form of mongo/collection.ts. */
 export type DerivedRestriction =
-  | 'none'
+  | 'unrestricted'
   | { readonly column: string }
   | { readonly column: string; readonly owner: string }
   | { readonly refused: string };
@@ -28,7 +28,7 @@ export function restrictionOf(types: Types, stored: StoredType): DerivedRestrict
     return owner ? { column, owner: owner.collection } : { refused: `${type} has no ${member}` };
   }
   const way = wayToCustomer(types, stored);
-  if (!way) return 'none';
+  if (!way) return 'unrestricted';
   return { refused: `A key with customer_ids cannot use this: ${type} refers to ${way}, but to no customer.` };
 }
 

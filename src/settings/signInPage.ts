@@ -1,5 +1,7 @@
-import type { Offer, Session } from '../organisations/sessions';
+import { INVITATION_LIFE } from '../organisations/invitations';
+import { LINK_LIFE, type Offer, type Session } from '../organisations/sessions';
 import { html, type Html, layout, type LayoutOptions } from '../pages/html';
+import { DAY, MINUTE } from '../units';
 
 /* The pages of somebody who signs in. They need no script. */
 
@@ -9,7 +11,7 @@ export const DEMO_SIGN_IN = `${SIGN_IN}/demo`;
 
 /** Why a link does not sign in. */
 const FAILURES = {
-  used: 'This link has been used or revoked, or has expired: a sign-in link works once, within 15 minutes, and an invitation once, within 7 days. Ask for a new one.',
+  used: `This link has been used or revoked, or has expired: a sign-in link works once, within ${String(LINK_LIFE / MINUTE)} minutes, and an invitation once, within ${String(INVITATION_LIFE / DAY)} days. Ask for a new one.`,
   incomplete: 'This link is incomplete. Copy it as a whole, up to its last character, or ask for a new one.',
 } as const;
 
@@ -42,7 +44,7 @@ export function renderSignIn({ hasProvider, contactUrl, isDemo, hasEnded, failur
             </form>`
           : undefined
       }
-      ${hasProvider ? html`<p><a class="button primary" href="/settings/sign-in/oidc">Sign in with your organisation</a></p>` : undefined}
+      ${hasProvider ? html`<p><a class="button primary" href="${SIGN_IN}/oidc">Sign in with your organisation</a></p>` : undefined}
       <p>Were you sent a sign-in link${hasProvider ? '' : ' or an invitation'}? Open it in this browser.</p>
       <h2>No access yet?</h2>
       <p>${whomToAsk(hasProvider, contactUrl)}</p>`,

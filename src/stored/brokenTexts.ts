@@ -11,10 +11,20 @@ const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]|\r(?!\n)/
 
 /**
  * Faults of strings that cannot be stored or shown unchanged: lone surrogates, which are valid in JSON but not in databases,
- * and control characters, which break terminals and logs. Returns at most `most` faults, from the first `values` values.
+ * and control characters, which break terminals and logs. Returns at most 1,000 faults.
  */
-export function brokenTexts(value: unknown, most = MAX, values = Infinity): Fault[] {
+export function brokenTexts(value: unknown): Fault[] {
+  return findBrokenTexts(value, MAX, Infinity).faults;
+}
+
+/** The same, with at most `most` faults, from the first `values` values; `isTruncated` if more were not searched. */
+export function findBrokenTexts(
+  value: unknown,
+  most: number,
+  values: number,
+): { faults: Fault[]; isTruncated: boolean } {
   const faults: Fault[] = [];
+  let isTruncated = false;
   // pointers are built only for faults: building them for all values took a tenth of an import's time
   const path: (string | number)[] = [];
   let left = values;
@@ -27,7 +37,10 @@ export function brokenTexts(value: unknown, most = MAX, values = Infinity): Faul
       faults.push({ pointer, code: 'format', detail });
     } else if (typeof value === 'object' && value !== null && path.length < DEEPEST) {
       for (const name of namesOf(value)) {
-        if (faults.length >= most || left <= 0) return;
+        if (faults.length >= most || left <= 0) {
+          isTruncated = true;
+          return;
+        }
         path.push(name);
         visit((value as Members)[name]);
         path.pop();
@@ -35,7 +48,7 @@ export function brokenTexts(value: unknown, most = MAX, values = Infinity): Faul
     }
   };
   visit(value);
-  return faults;
+  return { faults, isTruncated };
 }
 
 type Members = Record<string | number, unknown>;

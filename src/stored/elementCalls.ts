@@ -1,6 +1,6 @@
 import { isDuplicateKey, isWriteConflict } from '../mongo/faults';
-import { AppError, validationFailed } from '../errors';
-import { type Faults, LISTED_OF_CALL } from './elementFaults';
+import { AppError, MAX_FAULTS, validationFailed } from '../errors';
+import type { Faults } from './elementFaults';
 
 /* What calls of many elements have in common, of keys and of operators. */
 
@@ -24,7 +24,7 @@ export async function storeAgain<T>(store: () => Promise<T>): Promise<T> {
 export function refuseFaults(steps: readonly { readonly checked: Faults }[]): void {
   const total = steps.reduce((sum, { checked }) => sum + checked.count, 0);
   if (total === 0) return;
-  const faults = steps.flatMap(({ checked }) => checked.faults).slice(0, LISTED_OF_CALL);
+  const faults = steps.flatMap(({ checked }) => checked.faults).slice(0, MAX_FAULTS);
   const isTruncated = steps.some(({ checked }) => checked.isTruncated);
   throw validationFailed(faults, total - faults.length, isTruncated);
 }

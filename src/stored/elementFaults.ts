@@ -1,13 +1,12 @@
-import { type Check, type Fault, type FaultLimits, type Findings, shorten } from '../errors';
+import { type Check, type Fault, type FaultLimits, type Findings, MAX_FAULTS, shorten } from '../errors';
 import type { Pace } from '../async/yield';
-import { brokenTexts, replaceNegativeZero } from './brokenTexts';
+import { findBrokenTexts, replaceNegativeZero } from './brokenTexts';
 import { normalised } from '../schema/callerKeys';
 
 /* Faults of the elements of a bulk call, and how many of them a response lists. */
 
-/** Maximum faults listed per element and per call, so that a response fits in one document; the rest are counted. */
+/** Maximum faults listed per element, of the {@link MAX_FAULTS} of a call; the rest are counted. */
 export const LISTED_OF_ELEMENT = 10;
-export const LISTED_OF_CALL = 100;
 
 /** Maximum characters of a caller's key or pointer to repeat: enough for any valid key, and to recognise a member's name. */
 const REPEATED_KEY = 64;
@@ -35,7 +34,7 @@ export interface ValidatedElement {
 }
 
 /** Limits for an element while the response has room. */
-const ROOMY: FaultLimits = { kept: LISTED_OF_CALL, counted: LISTED_OF_CALL };
+const ROOMY: FaultLimits = { kept: MAX_FAULTS, counted: MAX_FAULTS };
 /** Limits once the response is full: counting all faults of 1,000 elements took most of the time for the worst body. */
 const FULL: FaultLimits = { kept: 1, counted: 20 };
 
@@ -72,7 +71,7 @@ export async function validateElements(
 
 /** How many faults to find in the next element: those that the response has no room for are only counted. */
 export function roomAfter(listed: number): FaultLimits {
-  return listed < LISTED_OF_CALL ? ROOMY : FULL;
+  return listed < MAX_FAULTS ? ROOMY : FULL;
 }
 
 function validateOne(
@@ -128,13 +127,13 @@ function faultsIn(element: unknown, check: Check, room: FaultLimits): Findings {
   if (findings.isTruncated) return findings;
   const isValid = findings.faults.length + findings.more === 0;
   const most = room.kept + room.counted;
-  const broken = brokenTexts(element, most, isValid ? Infinity : SEARCHED_IF_INVALID);
-  return { ...findings, faults: [...findings.faults, ...broken], isTruncated: broken.length === most };
+  const { faults, isTruncated } = findBrokenTexts(element, most, isValid ? Infinity : SEARCHED_IF_INVALID);
+  return { ...findings, faults: [...findings.faults, ...faults], isTruncated };
 }
 
 /** The faults in an element, with pointers from the root of the call. */
 function withPointers({ faults: all, more, isTruncated }: Findings, at: string): Faults {
-  const faults = all.slice(0, LISTED_OF_CALL).map((fault) => ({
+  const faults = all.slice(0, MAX_FAULTS).map((fault) => ({
     ...fault,
     pointer: at + shortened(fault.pointer ?? '', REPEATED_POINTER),
   }));
@@ -155,14 +154,14 @@ function shortened(text: string, most: number): string {
 
 /** Returns a function that gives the faults to list for an element; call it once for each element of the call, in order. */
 export function faultLister(): (validated: Faults & Pick<ValidatedElement, 'at'>) => readonly Fault[] {
-  let left = LISTED_OF_CALL;
+  let left = MAX_FAULTS;
   return ({ at: pointer, faults, count: all, isTruncated }) => {
     const room = Math.min(left, LISTED_OF_ELEMENT);
     left -= Math.min(room, all);
     const rest = all - room;
     if (rest <= 0) return faults;
     const count = `${isTruncated ? 'at least ' : ''}${String(rest)}${room > 0 ? ' more' : ''} ${rest === 1 ? 'fault' : 'faults'}`;
-    const detail = room > 0 ? count : `${count}, not listed: a call lists at most ${String(LISTED_OF_CALL)}`;
+    const detail = room > 0 ? count : `${count}, not listed: a call lists at most ${String(MAX_FAULTS)}`;
     return [...faults.slice(0, room), { pointer, code: 'more', detail }];
   };
 }

@@ -38,7 +38,7 @@ interface ChunkRow {
 }
 
 /** A key that is restricted to customers reads and writes a file's object first, which says whether it has it. */
-const BY_OBJECT = { restriction: 'none' } as const;
+const BY_OBJECT = { restriction: 'unrestricted' } as const;
 
 export const files: Collection<FileRow> = {
   ...defineCollection<FileRow>('attachments.files', [{ on: { 'metadata.object_id': 1 } }]),

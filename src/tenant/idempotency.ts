@@ -29,7 +29,7 @@ export const idempotencyRecords: Collection<IdempotencyRecord> = {
     { on: { created_at: 1 }, options: { expireAfterSeconds: REPLAY_SECONDS } },
   ]),
   // their ids begin with that of the key
-  restriction: 'none',
+  restriction: 'unrestricted',
 };
 
 export interface IdempotentCall extends Asked {

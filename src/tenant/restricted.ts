@@ -39,7 +39,7 @@ interface Rule {
 /** @throws AppError forbidden if the key may have no rows of it */
 export function restrictedRows(rows: Rows, definition: Collection, customers: Customers): Rows {
   const { restriction } = definition;
-  if (restriction === 'none') return rows;
+  if (restriction === 'unrestricted') return rows;
   const rule = ruleOf(rows, definition, customers);
   // whose a part is takes a read, which a cursor cannot wait for
   const narrowNow = (filter: Filter): Filter => {
@@ -108,7 +108,7 @@ async function checkUpdate(
 function ruleOf(rows: Rows, definition: Collection, customers: Customers): Rule {
   const { customerIds } = customers;
   const { restriction } = definition;
-  if (restriction === undefined || restriction === 'none') throw unknown(definition, 'anything');
+  if (restriction === undefined || restriction === 'unrestricted') throw unknown(definition, 'anything');
   if ('refused' in restriction) throw new AppError('forbidden', restriction.refused);
   if ('condition' in restriction) {
     const own = restriction.condition(customerIds);
@@ -197,7 +197,7 @@ function restrictStage(stage: Stage, from: Collection, customers: Customers): St
   const { $lookup: lookup } = stage as { readonly $lookup: Stage & { readonly pipeline: readonly Stage[] } };
   const definition = customers.definitionOf(lookup.from as string);
   if (!definition) throw unknown(from, name);
-  if (definition.restriction === 'none') return stage;
+  if (definition.restriction === 'unrestricted') return stage;
   const own = ruleOf(customers.collection(definition), definition, customers).lookup(from, lookup);
   const pipeline = lookup.pipeline.map((inner) => restrictStage(inner, definition, customers));
   return { $lookup: { ...lookup, pipeline: [...own, ...pipeline] } };

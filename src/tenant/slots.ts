@@ -25,7 +25,7 @@ export interface OpenWrite {
   readonly by?: Writer;
 }
 
-export const openWrites = { ...defineCollection<OpenWrite>('open_writes', []), restriction: 'none' } as const;
+export const openWrites = { ...defineCollection<OpenWrite>('open_writes', []), restriction: 'unrestricted' } as const;
 
 /** Read options for syncing: from the primary, and only data that cannot be rolled back. */
 export const SETTLED_READ = { readConcern: { level: 'majority' }, readPreference: 'primary' } as const;

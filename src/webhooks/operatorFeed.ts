@@ -33,7 +33,7 @@ interface OperatorEntry extends FeedEntry {
 }
 
 export function createOperatorFeed({ log, rows, byIds, now, onLost }: OperatorFeedOptions): WorkFeed {
-  /** The events of the last page, by event id, which `save` stores in their rows. */
+  /** The events of the last page, by event id, which `save` stores in their rows: a worker saves what it read before it reads the next page. */
   const entryByEvent = new Map<string, OperatorEntry>();
 
   async function ofKnownOrganisations(events: readonly OrganisationEventRow[]): Promise<OperatorEntry[]> {

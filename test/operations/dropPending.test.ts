@@ -29,7 +29,7 @@ test('an erasure waits until another drop of the database has ended', async () =
   const caller = await callerOf(gateway, organisation);
   expect((await caller.post('/requests', { text: 'first' })).status).toBe(201);
   left.dropDatabase = 3;
-  expect(await eraseOrganisation(gateway, organisation.id)).toBe('erased');
+  expect(await eraseOrganisation(gateway, organisation.id)).toBe(true);
   expect(left.dropDatabase).toBe(0);
   expect(await gateway.databases.organisationData(organisation).exists()).toBe(false);
 });

@@ -246,6 +246,17 @@ test('a wrong name changes nothing, and an interrupted erasure keeps the data un
   );
 });
 
+test('an erasure whose data need not be exported any more can be interrupted, and names no export', async () => {
+  const organisation = await makeOrganisation(gateways[0]);
+  await own.control.erasing.begin(organisation.id);
+  await own.control.erasing.noteExported(organisation.id);
+  const folder = await newFolder();
+  await expect(erased(organisation, folder, AbortSignal.abort())).rejects.toMatchObject({ exitCode: EXIT.interrupted });
+  expect(await own.control.organisations.find(organisation.id)).toMatchObject({ state: 'erasing' });
+  expect(await erased(organisation, folder)).toBeUndefined();
+  expect(await readdir(folder)).toEqual([]);
+});
+
 test('an organisation whose export cannot be written stays as it is, and so do its keys', async () => {
   const organisation = await makeNorthwind(gateways[0], 3);
   const { key } = await makeKey(gateways[0], organisation);

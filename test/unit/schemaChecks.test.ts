@@ -165,6 +165,7 @@ const CASES: readonly Case[] = [
   ['Quote is @stored but has no created_at', /(type Quote [^]*?)created_at: DateTime!/, '$1'],
   ['Quote is searched by Query.quotes(q:), but no member of Quote is', /(type Quote @[^}]*?) @searchable/, '$1'],
   ['Order.number is stored but has @graphql_only', /(type Order @[^]*?number: String!)/, '$1 @graphql_only'],
+  ['Hidden has no field in REST: remove @graphql_only', 'type Hidden { a: Int @graphql_only }'],
   ['Order.quote needs a member quote_id of type ID in Order', /(type Order [^]*?)quote_id: ID/, '$1'],
   ['Customer.requests leads to another object', '): RequestPage @graphql_only', '): RequestPage'],
   ['MeKey.name has its own @access', /(type MeKey [^]*?name: String!)/, '$1 @access(scope: QUOTES_READ)'],

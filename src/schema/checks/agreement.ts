@@ -1,4 +1,5 @@
 import {
+  type DefinitionNode,
   type FieldDefinitionNode,
   type GraphQLSchema,
   type InputValueDefinitionNode,
@@ -27,6 +28,7 @@ export function agreementErrors(sdl: SchemaModel, schema: GraphQLSchema): Schema
   return [
     ...[...sdl.stored.values()].flatMap((stored) => storedErrors(sdl, stored)),
     ...sdl.fields.flatMap(({ type, field }) => memberErrors(sdl, type, field, inner)),
+    ...sdl.document.definitions.flatMap((node) => emptyErrors(sdl, node)),
     ...attachmentErrors(sdl),
     ...inputs(sdl).flatMap(([place, input]) => constraintErrors(place, input)),
     ...defaultErrors(sdl, schema),
@@ -120,6 +122,15 @@ function memberErrors(
       namedType(field.type) !== 'String' &&
       `${place} is ${print(field.type)}, but the search finds words of a String only: remove @searchable`,
   );
+}
+
+/** Checks that REST has a field of each object type, since GraphQL has no type without any. */
+function emptyErrors(sdl: SchemaModel, node: DefinitionNode): SchemaError[] {
+  if (node.kind !== Kind.OBJECT_TYPE_DEFINITION) return [];
+  const { value: name } = node.name;
+  if (isRootType(name) || name === SUBSCRIPTION) return [];
+  const isEmpty = sdl.fieldsOf(name).every((field) => omittedFrom(field) === 'EVERYWHERE');
+  return errorsAt(node, isEmpty && `${name} has no field in REST: remove @graphql_only from one`);
 }
 
 /** The name of an argument or input field in messages, with its node. */

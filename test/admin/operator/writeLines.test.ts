@@ -241,20 +241,34 @@ test('elements of one organisation keep their order across pieces', async () => 
   ]);
 }, 60_000);
 
-test('a gateway that stops ends the answer after what it has stored', async () => {
-  const stopping = await startGateway({ ...TOKENS, RATE_LIMIT_PER_MINUTE: '1000000' });
-  const { organisation } = await writing(stopping);
+test('without points all later lines fail, and a gateway that stops ends the answer after what it has stored', async () => {
+  const stopping = await startGateway({ ...TOKENS, RATE_LIMIT_PER_MINUTE: '1' });
+  const { organisation, rows } = await writing(stopping);
   const outgoing = openRequest(`${stopping.url}/operator/v1/writes`, { method: 'POST', headers: HEADERS });
   outgoing.on('error', () => undefined);
-  outgoing.write(`${lineOf(organisation.id, product('1'))}\n`);
+  const lineOfName = (name: string) => `${lineOf(organisation.id, product('1', { name }))}\n`;
+  outgoing.write(lineOfName('1').repeat(60));
   const [response] = (await once(outgoing, 'response')) as [NodeJS.ReadableStream];
   let text = '';
   response.on('data', (chunk: Buffer) => (text += chunk.toString()));
-  await eventually(() => text !== '');
+  const answered = () => text.split('\n').length - 1;
+  await eventually(() => answered() === 60);
+  // the first begins a hundred; the second would be in it, and in what is left of the one before
+  outgoing.write(lineOfName('2').repeat(60));
+  await eventually(() => answered() === 120);
+  outgoing.write(lineOfName('3'));
+  await eventually(() => answered() === 121);
+  const stored = await rows('products');
   const ended = once(response, 'end');
   const stopped = stopping.stop();
   await ended;
   outgoing.destroy();
   await stopped;
-  expect(JSON.parse(text)).toMatchObject({ index: 0, outcome: 'created' });
+  const results = text
+    .trimEnd()
+    .split('\n')
+    .map((line) => shown(JSON.parse(line)));
+  const refused = Array<string>(61).fill('failed rate_limited ');
+  expect(results).toEqual(['created', ...Array<string>(59).fill('unchanged'), ...refused]);
+  expect(stored).toMatchObject([{ name: '1' }]);
 });

@@ -213,8 +213,10 @@ test('a subscription without Accept: text/event-stream is told what to send; oth
     200,
     expect.stringContaining('application/graphql-response+json'),
   ]);
-  const stream = await open({ headers: { accept: all } });
-  expect(stream.headers['content-type']).toContain('text/event-stream');
+  for (const accept of [all, 'Text/Event-Stream']) {
+    const stream = await open({ headers: { accept } });
+    expect(stream.headers['content-type']).toContain('text/event-stream');
+  }
 });
 
 test('a query or mutation whose caller takes only a stream is answered with a stream of one result', async () => {

@@ -1,4 +1,5 @@
 import type { Json } from '../../support/client';
+import { expectDescribed } from '../../support/openapi';
 import { makeKey, makeOrganisation } from '../../support/factories';
 import { served, withGateway } from '../../support/gateway';
 import { head as headOf, openWire } from '../../operations/wire';
@@ -60,11 +61,13 @@ test.each<[string, number, string[]]>([
   ['CONNECT', 400, ['CONNECT a.example:443 HTTP/1.1', 'Host: a.example:443']],
   ['a header without a name', 400, ['GET /api/v1/me HTTP/1.1', 'Host: x', ': y', END]],
   ['headers that are too large', 431, ['GET /api/v1/me HTTP/1.1', 'Host: x', `X: ${'x'.repeat(20_000)}`, END]],
-])('is refused with a problem, and a request id: %s', async (_what, expected, lines) => {
+])('is refused with a problem that the document describes, and a request id: %s', async (_what, expected, lines) => {
   const { status, headers, body } = await send(...lines);
   expect(status).toBe(expected);
   expect(headers.get('content-type')).toBe('application/problem+json');
   expect(body).toMatchObject({ status, code: 'invalid_request', request_id: headers.get('x-request-id') });
+  const [method = '', path = ''] = (lines[0] ?? '').split(' ');
+  expectDescribed(method, path.replace('/api/v1', ''), status, new Headers([...headers]), body);
 });
 
 test('HTTP/1.0 needs no Host', async () => {

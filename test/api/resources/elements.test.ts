@@ -121,6 +121,12 @@ const faulty = (contacts: number): Json => ({
   contacts: Array.from({ length: contacts }, () => ({ name: '', email: 'a' })),
 });
 
+test('of an element with faults that is too large to search as a whole, the count is the least that it has', async () => {
+  const customer = { external_ref: 'large', name: 'N', ...faulty(5), colours: Array<number>(10_001).fill(0) };
+  const { body } = await caller.post('/customers/bulk', { customers: [customer] });
+  expect(body.results[0].errors.at(-1)).toMatchObject({ code: 'more', detail: 'at least 1 more fault' });
+});
+
 describe.each(FACES)('in $name, errors', (face) => {
   const { call, report, element } = upserting(UPSERTS[1]!, face, () => caller);
 

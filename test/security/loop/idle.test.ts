@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Connections, trackConnections } from '../../../src/http/connections';
@@ -33,9 +33,10 @@ describe('of the connections of a server', () => {
   let evicted: number;
   let dropped: number;
   let opened: Socket[];
+  let begun: ServerResponse[];
 
   async function start({ isShared = false, isAnswering = true } = {}): Promise<void> {
-    [evicted, dropped, opened] = [0, 0, []];
+    [evicted, dropped, opened, begun] = [0, 0, [], []];
     server = createServer({ keepAliveTimeout: 60_000 });
     connections = trackConnections(server, {
       most: isShared ? MOST_SHARED : MOST,
@@ -44,6 +45,7 @@ describe('of the connections of a server', () => {
       onDropped: () => (dropped += 1),
     });
     server.on('request', (_request, response) => {
+      begun.push(response);
       connections.requestArrived(response, () => {
         if (isAnswering) response.end('answer');
         else response.flushHeaders();
@@ -92,15 +94,33 @@ describe('of the connections of a server', () => {
     expect(busy.some(({ closed }) => closed)).toBe(false);
   });
 
+  test('of as many as there may be, one that has become idle is closed for a new one', async () => {
+    await start({ isShared: true, isAnswering: false });
+    for (let one = 0; one < MOST_SHARED; one += 1) {
+      const [socket] = await openSome(1);
+      await ask(socket!);
+    }
+    const [refused] = await openSome(1);
+    if (!refused!.closed) await once(refused!, 'close');
+    begun[0]!.end();
+    await once(opened[0]!, 'data');
+    const [next] = await openSome(1);
+    if (!opened[0]!.closed) await once(opened[0]!, 'close');
+    expect([evicted, dropped]).toEqual([1, 1]);
+    expect(await ask(next!)).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
   // only Linux routes all of 127.0.0.0/8 to the loopback interface
   const onLinux = process.platform === 'linux' ? test : test.skip;
 
   onLinux('one address has half, and its own longest idle one is closed for more', async () => {
     await start();
-    const [other] = await openSome(1, '127.0.0.2');
+    // with which all are more than four fifths
+    const others = Math.ceil((MOST * 4) / 5) - MOST / 2;
+    const [other] = await openSome(others, '127.0.0.2');
     const [first] = await openSome(MOST / 2 + 1);
     if (!first!.closed) await once(first!, 'close');
-    await eventually(() => connections.count() === MOST / 2 + 1);
+    await eventually(() => connections.count() === MOST / 2 + others);
     expect([evicted, dropped]).toEqual([1, 0]);
     expect(await ask(other!)).toMatch(/^HTTP\/1\.1 200 /);
   });
