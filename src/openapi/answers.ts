@@ -216,17 +216,9 @@ function headerComponents({
   };
 }
 
-/** What any operation may get before it is looked for: of the HTTP parser (http/connections.ts), or for its head (http/requestHead.ts). */
-export const HTTP_REFUSALS = {
-  408: refused('The request took too long to arrive.'),
-  417: refused('`Expect` is other than `100-continue`.'),
-  431: refused('The request line and headers are larger than 16 KiB.'),
+/** Sent by the HTTP parser, for any operation. */
+export const HEAD_TOO_LARGE = {
+  description: 'The request line and headers are larger than 16 KiB.',
+  headers: headerRefs(['X-Request-Id']),
+  content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
 } as const;
-
-function refused(description: string): object {
-  return {
-    description,
-    headers: headerRefs(['X-Request-Id']),
-    content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
-  };
-}

@@ -4,7 +4,7 @@ import type { RestOperation } from '../schema/declaredOperations';
 import { requirement } from '../schema/requirements';
 import { SCHEMA_ROOT } from '../schema/jsonSchema';
 import { objectName } from '../schema/storedTypes';
-import { errorResponses, headerRefs, HTTP_REFUSALS, responseRefs } from './answers';
+import { errorResponses, HEAD_TOO_LARGE, headerRefs, responseRefs } from './answers';
 import type { Api } from './apis';
 import { sampleRow } from './examples';
 import { NOT_MODIFIED, READ_CONDITIONS, withExampleKey } from './retries';
@@ -83,7 +83,7 @@ function operationsOf({ stored, most, add, read, remove }: Attachable, api: Api)
           required: true,
           content: { 'application/octet-stream': { schema: { ...BYTES, minLength: 1 } } },
         },
-        responses: { 201: answered('The attachment.', ['Location']), ...errorsOf(add), ...HTTP_REFUSALS },
+        responses: { 201: answered('The attachment.', ['Location']), ...errorsOf(add), 431: HEAD_TOO_LARGE },
       },
     ],
     [
@@ -102,7 +102,7 @@ function operationsOf({ stored, most, add, read, remove }: Attachable, api: Api)
           304: NOT_MODIFIED,
           ...errorsOfRead,
           ...responseRefs([412, 416], api),
-          ...HTTP_REFUSALS,
+          431: HEAD_TOO_LARGE,
         },
       },
     ],
@@ -111,7 +111,7 @@ function operationsOf({ stored, most, add, read, remove }: Attachable, api: Api)
       {
         ...common(remove, remove.name, `Delete an attachment of a ${name}.`, 'The answer is the attachment as it was.'),
         parameters: [object, attachment, withExampleKey(api.idempotencyKey, remove.name)],
-        responses: { 200: answered('The attachment as it was.'), ...errorsOf(remove), ...HTTP_REFUSALS },
+        responses: { 200: answered('The attachment as it was.'), ...errorsOf(remove), 431: HEAD_TOO_LARGE },
       },
     ],
   ];

@@ -32,7 +32,7 @@ import { attachmentPaths } from './attachments';
 import { type Endpoint, linksOf, operationIdOf } from './links';
 import { IF_MATCH_EXAMPLE, IF_NONE_MATCH_OF_WRITE, NOT_MODIFIED, READ_CONDITIONS, withExampleKey } from './retries';
 import { aboutKeyApi, type Api, KEY_API, OPERATOR_API } from './apis';
-import { errorResponses, headerRefs, HTTP_REFUSALS, optional, sharedHeaders, sharedResponses } from './answers';
+import { errorResponses, HEAD_TOO_LARGE, headerRefs, optional, sharedHeaders, sharedResponses } from './answers';
 import { parameterExample, refuseMissingExamples, requestExample, responseExample } from './examples';
 import { problemSchemas } from './problemSchemas';
 import type { OpenApiDocument, OpenApiOperation, Parameter } from './types';
@@ -172,7 +172,7 @@ function describe(endpoint: Endpoint, all: readonly Endpoint[], api: Api): OpenA
         // only rows that are kept for a limited time are read with `after`
         expires: field.args.some(({ name }) => name === AFTER),
       }),
-      ...HTTP_REFUSALS,
+      431: HEAD_TOO_LARGE,
     },
   };
 }

@@ -1,7 +1,7 @@
 import { NDJSON, NDJSON_LIMITS } from '../http/ndjson';
 import { SCHEMA_ROOT } from '../schema/jsonSchema';
 import { MEBIBYTE } from '../units';
-import { headerRefs, HTTP_REFUSALS, responseRefs } from './answers';
+import { HEAD_TOO_LARGE, headerRefs, responseRefs } from './answers';
 import type { Api } from './apis';
 import type { OpenApiOperation } from './types';
 
@@ -74,7 +74,7 @@ export function writeLines(api: Api): OpenApiOperation {
         },
       },
       ...responseRefs([400, 401, 405, 413, 415, 429, 500, 503], api),
-      ...HTTP_REFUSALS,
+      431: HEAD_TOO_LARGE,
     },
   };
   // all other bodies are JSON
