@@ -11,9 +11,13 @@ import { eventually } from '../api/http/eventually';
 
 /** The process that answers at any address: this one, which the fake servers run in. */
 let answering = process.pid;
+let identified = 0;
 jest.mock('../../src/embedded/server', () => ({
   ...jest.requireActual<object>('../../src/embedded/server'),
-  identify: () => Promise.resolve(answering),
+  identify: () => {
+    identified += 1;
+    return Promise.resolve(answering);
+  },
 }));
 
 let dataDir: string;
@@ -319,6 +323,39 @@ describe('a server that ends by itself', () => {
     await database.stop();
     expect(ends).toHaveLength(2);
     expect(lines.filter((line) => line.includes('unexpectedly'))).toHaveLength(1);
+  });
+
+  test('is started again once that of another process has ended, whose record a stop leaves as it is', async () => {
+    const other = spawn('sleep', ['60']);
+    try {
+      /** Has a server end while that of another process runs, and waits until it was looked for twice. */
+      const lose = async () => {
+        const { means, ends } = mortal([0]);
+        answering = process.pid;
+        const database = await chooseDatabase(options(), means);
+        const record = JSON.parse(await memory()) as ServerRecord;
+        const taken = JSON.stringify({ ...record, running: { serverPid: other.pid, ownerPid: process.pid } });
+        await writeFile(join(dataDir, 'database.json'), taken);
+        answering = other.pid!;
+        identified = 0;
+        ends[0]!({ code: null, text: 'ended by SIGKILL' });
+        await eventually(() => identified > 1);
+        expect(ends).toHaveLength(1);
+        return { database, ends, taken, record };
+      };
+      const { database: stopped, taken, record } = await lose();
+      await stopped.stop();
+      expect(await memory()).toBe(taken);
+      await writeFile(join(dataDir, 'database.json'), JSON.stringify({ ...record, running: undefined }));
+      const { database, ends } = await lose();
+      other.kill();
+      await said('the server is running again');
+      await database.stop();
+      expect(ends).toHaveLength(2);
+    } finally {
+      other.kill();
+      answering = process.pid;
+    }
   });
 
   test('is given up after so many attempts, and not started at another port', async () => {
