@@ -316,9 +316,9 @@ test('a row counts once, however many are left out, and also if it is refused el
   const rows = Array.from({ length: 101 }, (_none, n) => ({ ...good(String(n)), status: 'mine' }));
   await data.collection(quotes).insertMany(rows as never);
   const caller = await callerOf(gateway, organisation);
-  const list = (sort: string): string => `quotes(limit: 100, sort: ${sort}) { data { status } }`;
-  const oldest = list('CREATED_AT');
-  const all = await caller.graphql(`{ a: ${list('CREATED_AT_DESC')} b: ${oldest} c: ${oldest} }`);
+  const list = (sort: string): string => `quotes(limit: 100, sort: "${sort}") { data { status } }`;
+  const oldest = list('created_at');
+  const all = await caller.graphql(`{ a: ${list('-created_at')} b: ${oldest} c: ${oldest} }`);
   expect(all.body.extensions.omitted).toBe(101);
   const id = String(rows[0]!._id);
   const { body } = await caller.graphql(`query($id: ID!) { quote(id: $id) { status } ${oldest} }`, { id });
