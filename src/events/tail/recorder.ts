@@ -22,7 +22,6 @@ import {
   isDrop,
   isEver,
   type LoggedChange,
-  momentOf,
   toEvent,
   upToDrops,
 } from './changes';
@@ -193,7 +192,7 @@ export function createRecorder(options: RecorderOptions) {
     const owed = feed.writeState === 'open' && first.ordinal === 1 ? feed.owed : undefined;
     const gap = owed && {
       _id: positionOf(feed.epoch, first.time, 0),
-      ...gapEvent(owed, momentOf(first.change)),
+      ...gapEvent(owed, first.change.wallTime),
     };
     let isStored = gap !== undefined;
     try {
@@ -208,7 +207,7 @@ export function createRecorder(options: RecorderOptions) {
       }
     } catch (error) {
       forget(data.database.databaseName);
-      await oweGap(id, momentOf(first.change), error);
+      await oweGap(id, first.change.wallTime, error);
       return true;
     }
     if (owed) await feeds.settleGap(id, owed);
@@ -295,7 +294,7 @@ export function createRecorder(options: RecorderOptions) {
           const collections = [...published.collections.values()].filter(({ collection }) => names.has(collection));
           if (collections.length === 0) return false;
           const time = timeDigits(mark.clusterTime);
-          const to = momentOf(mark);
+          const to = mark.wallTime;
           let ordinal = 0;
           const next = (): string => positionOf(feed.epoch, time, ordinal++);
           try {

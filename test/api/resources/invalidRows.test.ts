@@ -152,6 +152,7 @@ describe.each(ALL)('%s, stored by another program', (title, spoil, pointer, show
     const { row } = scene;
     const change = {
       operationType: 'insert',
+      wallTime: new Date(),
       clusterTime: new mongoose.mongo.Timestamp(0n),
       ns: { db: 'org_', coll: 'quotes' },
     };
