@@ -48,8 +48,13 @@ export function createOwners(remembered: number) {
   }
 
   return {
-    clear: memory.clear,
-    forget: memory.forget,
+    clear: (): void => {
+      memory.clear();
+    },
+    /** Forgets the objects of a database. */
+    forget: (database: string): void => {
+      memory.forget(database);
+    },
     /**
      * Reads whose objects are, of those that neither the changes nor what is remembered tell. Only the last change may be a drop.
      * Resolves with the function that says which customers may know of a change: the one whose object it is, after the one whose it was.
