@@ -85,6 +85,7 @@ export class ExplainedCommand extends Command {
 }
 
 let variables: ReturnType<typeof describeVariables> = [];
+/** The commands that call {@link ExplainedCommand.environment}. */
 const LISTED_BY: readonly string[] = ['demo', 'serve', 'doctor'];
 
 /** Loads what {@link ExplainedCommand.environment} lists, before the commands that have it, to keep the others fast. */

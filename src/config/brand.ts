@@ -38,13 +38,13 @@ export interface Accents {
 const WHITE: Colour = [255, 255, 255];
 const BLACK: Colour = [0, 0, 0];
 /** The ground of cards on dark pages, `--neutral-2`. */
-const DARK: Colour = [0x15, 0x1b, 0x23];
+export const DARK: Colour = [0x15, 0x1b, 0x23];
 /** The ground nearest to text, `--neutral-4`, on light and on dark pages. */
-const RAISED = { light: [0xeb, 0xee, 0xf2], dark: [0x23, 0x2c, 0x38] } as const;
+export const RAISED = { light: [0xeb, 0xee, 0xf2], dark: [0x23, 0x2c, 0x38] } as const;
 /** WCAG 2.2, AA, for text. */
 const CONTRAST = 4.5;
 
-/** The accents of a colour. Light pages have the colour itself, which must be dark enough to be read; dark pages have it as light as it has to be. */
+/** The accents of a colour, mixed in the shares that make those of web/tokens.css, about, of its `--accent-3`. Light pages have the colour itself, which must be dark enough to be read; dark pages have it as light as it has to be. */
 export function readColour(text: string, context: z.RefinementCtx): Accents | undefined {
   const colour = [1, 3, 5].map((at) => parseInt(text.slice(at, at + 2), 16)) as unknown as Colour;
   const lightGround = (of: Colour): Colour => mixed(of, WHITE, 0.91);

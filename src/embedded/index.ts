@@ -147,7 +147,7 @@ async function startOwn(options: EmbeddedOptions, means: Means): Promise<Databas
 
   async function startAgain(): Promise<RunningServer | undefined> {
     const latest = await readRecord(DATA_DIR);
-    // another process may have found it dead, and started it
+    // a short command may have found it dead, and started it for itself
     if (latest && latest.running?.serverPid !== current.pid && (await answers(latest))) return undefined;
     const next = await means.start(program, { ...options, signal: stopping.signal }, record.port);
     try {
@@ -165,13 +165,15 @@ async function startOwn(options: EmbeddedOptions, means: Means): Promise<Databas
   const stop = async (): Promise<void> => {
     stopping.abort();
     const { pid } = current;
-    // a folder that is gone keeps no server running
-    await unless('ENOENT', writeRecord(DATA_DIR, { ...record, running: { serverPid: pid } }));
+    /** Unless the folder is gone, or another process has started a server. */
+    const note = async (running?: ServerRecord['running']): Promise<void> => {
+      const latest = await readRecord(DATA_DIR);
+      if (latest?.running?.serverPid === pid) await unless('ENOENT', writeRecord(DATA_DIR, { ...record, running }));
+    };
+    await note({ serverPid: pid });
     await current.stop();
     await keeping;
-    // unless another process has started it again
-    const { running } = (await readRecord(DATA_DIR)) ?? {};
-    if (running?.serverPid === pid) await writeRecord(DATA_DIR, record);
+    await note();
   };
   return {
     uri: server.uri,

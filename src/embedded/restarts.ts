@@ -11,7 +11,7 @@ const PAUSES = [1, 2, 4, 8, 16, 32, 60, 60, 60, 60].map((seconds) => seconds * S
 const SOUND = 10 * MINUTE;
 
 export interface RestartOptions {
-  /** Starts it again; undefined if another process has done so, which then also stops it. */
+  /** Starts it again; undefined while one runs that another process has started, and will stop. */
   readonly start: () => Promise<RunningServer | undefined>;
   /** Called with one line of plain text for the user. */
   readonly report: (line: string) => void;
@@ -21,7 +21,7 @@ export interface RestartOptions {
   readonly pauses?: readonly number[] | undefined;
 }
 
-/** Keeps a server running until the signal aborts, another process takes it over, or it has failed too often. Never rejects. */
+/** Keeps a server running until the signal aborts or it has failed too often. Never rejects. */
 export async function keepRunning(
   first: RunningServer,
   { start, report, signal, pauses = PAUSES }: RestartOptions,
@@ -48,8 +48,7 @@ export async function keepRunning(
       report(`${ended}; starting it again in ${String(wait / SECOND)} s`);
       try {
         await pause(wait, undefined, { signal, ref: false });
-        server = await start();
-        if (!server) return;
+        while (!(server = await start())) await pause(pauses[0], undefined, { signal, ref: false });
         report('database: the server is running again');
       } catch (error) {
         reason = (error as Error).message;

@@ -61,8 +61,9 @@ interface ExchangeLog {
   unavailable?: Unavailable;
   /** Stored rows that cannot be served, by collection and id; at most {@link MAX_INVALID}. */
   invalid?: Map<string, InvalidRow>;
-  /** How many rows were left out of the answer. */
+  /** How many rows were left out of the answer, and the names of those that were read: as many as a request keeps rows, at most. */
   omitted?: number;
+  omittedRows?: Set<string>;
   /** Of bulk calls and writes: how many elements they had, and how many of these failed. */
   elements?: number;
   elementsFailed?: number;
@@ -97,13 +98,17 @@ const MAX_INVALID = 100;
 /** The header that says how many rows were left out of an answer, since they cannot be served. */
 export const OMITTED = 'Scopegate-Omitted';
 
-/** Notes a row that cannot be served; a row of several relations counts once. */
+/** Notes a row that cannot be served; one of several relations counts once, and those that totals counted in the database each time. */
 function noteInvalid({ log, response }: Exchange, row: InvalidRow, what: 'omitted' | 'refused', rows = 1): void {
   const invalid = (log.invalid ??= new Map<string, InvalidRow>());
   const name = `${row.collection} ${row.id}`;
-  if (rows === 1 && invalid.has(name)) return;
-  if (invalid.size < MAX_INVALID) invalid.set(name, row);
+  if (invalid.size < MAX_INVALID && !invalid.has(name)) invalid.set(name, row);
   if (what === 'refused') return;
+  if (rows === 1) {
+    const omittedRows = (log.omittedRows ??= new Set());
+    if (omittedRows.has(name)) return;
+    omittedRows.add(name);
+  }
   log.omitted = (log.omitted ?? 0) + rows;
   if (!response.headersSent) response.setHeader(OMITTED, log.omitted);
 }

@@ -86,8 +86,8 @@ export function createMcpApi({
       const result = await resultOf(message, asked);
       const added = revision === STATELESS && { resultType: 'complete', _meta: { [SERVER_KEY]: server } };
       const text = Buffer.from(JSON.stringify({ jsonrpc: '2.0', id, result: { ...added, ...result } }));
-      // never refuses a write after the fact: a tool's answer is too small to be counted
-      exchange.bodies.holdAnswer(exchange, text.length);
+      // no write is refused after the fact; a tool's answer has at most 80 kB, since quotes in its texts double
+      exchange.bodies.holdAnswer(exchange, text.length, message.method !== 'tools/call');
       send(exchange, 200, JSON_TYPE, await compress(exchange, text));
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw error;

@@ -45,7 +45,7 @@ export async function differenceOf(database: mongo.Db, definition: Collection, g
   const names = new Set(storedIndexes?.map(({ name }) => name));
   const meanings = new Set(storedIndexes?.map(meaningOf));
   const definedIndexes = indexesOf(definition);
-  // which an index has unless it is given another
+  // that of the collection, which its index of _id has: another index has it unless it is given its own
   const collation = storedIndexes?.find(({ name }) => name === ID_INDEX.name)?.collation;
   const lacking = definedIndexes
     .filter((index) => !meanings.has(meaningOf({ ...index, ...(collation && { collation }) })))

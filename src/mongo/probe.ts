@@ -56,9 +56,10 @@ export function createAsker(uri: string, connections: number) {
       if (error) unreachable.set(address, error);
       else unreachable.delete(address);
     });
-    // one that the deployment no longer has
+    const connected = await client.connect();
+    // one that the deployment no longer has; before, it is why the client could not connect
     client.on('serverClosed', ({ address }) => unreachable.delete(address));
-    return client.connect();
+    return connected;
   }
 
   function connect(): Promise<mongoose.mongo.MongoClient> {
@@ -84,7 +85,7 @@ export function createAsker(uri: string, connections: number) {
       // without this, healthy databases counted as away for seconds while compilers ran on the same machine
       return isAnswered || (wasBusy() && (await answersWithin(question, LATE_TIMEOUT)));
     },
-    /** Why the last question was not answered: a server that cannot be reached or, if all can, the time that has passed. */
+    /** Why the last question was not answered: a server that cannot be reached or, if all can, the time of the first try. */
     failure: (): Error =>
       unreachable.values().next().value ?? new NoAnswerError(`no answer within ${String(ANSWER_TIMEOUT)} ms`),
     close: async (): Promise<void> => {

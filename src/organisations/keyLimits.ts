@@ -24,7 +24,7 @@ export function createKeyLimits({ apiKeys }: Pick<ControlModels, 'apiKeys'>, pla
     /** Why an organisation may have no more keys now, as what is said of it; undefined if it may. */
     async whyFull(organisation: Organisation): Promise<string | undefined> {
       const most = plans.of(organisation).active_keys;
-      return (await countActive(organisation, most)) < most ? undefined : hasMost(most);
+      return (await countActive(organisation, most)) < most ? undefined : mayHave(most);
     },
 
     /**
@@ -34,7 +34,7 @@ export function createKeyLimits({ apiKeys }: Pick<ControlModels, 'apiKeys'>, pla
     async requireRoom(organisation: Organisation, session: ClientSession): Promise<void> {
       const most = plans.of(organisation).active_keys;
       if ((await countActive(organisation, most + 1, session)) <= most) return;
-      const detail = `the organisation ${hasMost(most)}`;
+      const detail = `the organisation ${mayHave(most)}`;
       throw new KeyRefused(
         { pointer: '', code: 'too_many', detail },
         `${detail}, or raise ${plans.settingOfActiveKeys(organisation)}`,
@@ -58,5 +58,6 @@ export function createKeyLimits({ apiKeys }: Pick<ControlModels, 'apiKeys'>, pla
   };
 }
 
-const hasMost = (most: number): string =>
-  `has ${String(most)} active ${most === 1 ? 'key' : 'keys'}, the most it may have; revoke one first`;
+/** At least, since the plan may have been another one, and a rotation exceeds it. */
+const mayHave = (most: number): string =>
+  `has at least ${String(most)} active ${most === 1 ? 'key' : 'keys'}, the most it may have; revoke one first`;

@@ -2,14 +2,14 @@ import { MINUTE } from '../units';
 import type { KeyUsage, UsageEntry } from './keyUsage';
 import { type FinishedRequest, pathsOf } from './usageDetails';
 import { eachCount, USAGE_COUNTS } from './usageRows';
-import { startOf } from './usageUnits';
+import { organisationInUsageId, startOf } from './usageUnits';
 import { createDelayedWriter } from './delayedWriter';
 
 export interface UsageCounterOptions {
   readonly usage: Pick<KeyUsage, 'add'>;
   /** Called when a write fails; the next write includes its counts. */
   readonly onError: (error: unknown) => void;
-  /** Called with the number of requests not counted, because new keys came faster than the database could store counts. */
+  /** Called with the number of requests missing from the usage of keys, because new keys came faster than the database could store counts. */
   readonly onUncounted: (requests: number) => void;
   /** How many counters (one per key and five minutes) to hold; when all are in use, they are written at once. */
   readonly capacity?: number;
@@ -41,7 +41,8 @@ export function createUsageCounter({ usage, onError, onUncounted, capacity = CAP
     const name = [keyId, at.getTime(), ...(units ?? [])].join(':');
     const existing = counts.get(name);
     if (!existing && counts.size >= capacity) {
-      uncounted += counted.requests;
+      // a request counts for a key and its organisation
+      if (organisationInUsageId(keyId) === undefined) uncounted += counted.requests;
       return;
     }
     const entry: Entry = existing ?? { keyId, at, ...eachCount(() => 0), details: new Map(), ...(units && { units }) };

@@ -121,6 +121,8 @@ export function importEndpoints(models: ControlModels, actor: Actor, plans: Plan
             exported_as: state,
           });
           count += 1;
+          // a file may have it twice
+          owners.set(id, organisationId);
           outcomes.push('created');
         }
       }

@@ -97,6 +97,7 @@ export function deleteAttachment(
       await removeFiles(data, { collection: resource.name, objectIds: [before._id], ids: [attachment.id] }, session);
       return { attached_to: before._id, attachment };
     },
+    // the collections of a file that is deleted exist
     { writes: [resource], makesRoom: true },
   );
 }
@@ -117,7 +118,7 @@ interface RestoredAttachment {
   readonly by: Writer;
 }
 
-/** Stores an attachment of an import with its file, under the id that it had. Resolves with false if the object has it already. */
+/** Stores an attachment of an import with its file, under the id that it had. Resolves with false if the object has it already. @throws AppError not_found */
 export function restoreAttachment(
   data: OrganisationData,
   resource: Resource,
@@ -130,9 +131,9 @@ export function restoreAttachment(
       const attachments = attachmentsOf(before);
       if (attachments.some(({ id }) => id === attachment.id)) return false;
       await writeAttachments(data, resource, before, [...attachments, attachment], session, changed ?? now);
-      const owner = { collection: resource.name, object_id: objectId };
+      const owner = { collection: resource.name, object_id: before._id };
       // one that another program left, or an older gateway that dropped the object's entry
-      await removeFiles(data, { collection: resource.name, objectIds: [objectId], ids: [attachment.id] }, session);
+      await removeFiles(data, { collection: resource.name, objectIds: [before._id], ids: [attachment.id] }, session);
       await storeFile(data, { id: attachment.id, bytes, owner }, session, attachment.created_at);
       return true;
     },

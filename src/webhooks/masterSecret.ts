@@ -118,8 +118,8 @@ export function createMasterSecret(
     /** Those that should be, but are not, because it is derived from none of these master secrets. */
     cutShort: (): Promise<Overlap> => overlap(known),
     /**
-     * Call it before an endpoint is created or its secret replaced: without endpoints, it stores the fingerprint of the current master secret,
-     * so that gateways with different ones do not both create some. @throws WrongSecretError if a secret is derived from none of these
+     * Call it before an endpoint is created or its secret replaced: without endpoints, it stores the fingerprint of the current master secret.
+     * Two gateways with different ones may both pass when there is none yet; each new endpoint has its own fingerprint, and `fits` tells. @throws WrongSecretError if a secret is derived from none of these
      */
     async adopt(): Promise<void> {
       const row = await rows.findOneAndUpdate(

@@ -1,6 +1,7 @@
 import { chmod, mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { createDraft, PID_NAMESPACE } from '../../src/cli/export/draft';
 import { commandLine, makeOrganisation, newFolder } from './commandLine';
 
 /* What `export` does to the folder that it writes to. */
@@ -21,13 +22,30 @@ test('removes what exports that were killed have left in the folder, but not wha
     await utimes(join(folder, name), at, at);
     return name;
   };
-  const here = hostname().replaceAll(/[^\w.-]/g, '_');
   // no process has this id
   const gone = 2 ** 30;
-  await Promise.all([draft(gone, here), draft(gone, 'old.example', 120), draft(1, here, 120)]);
-  const running = await Promise.all([draft(process.pid, here), draft(gone, 'elsewhere.example')]);
+  await Promise.all([draft(gone, PID_NAMESPACE), draft(gone, 'old.example', 120), draft(1, PID_NAMESPACE, 120)]);
+  const running = await Promise.all([draft(process.pid, PID_NAMESPACE), draft(gone, hostname())]);
   await cli.json('export', '--org', org, folder);
   expect((await readdir(folder)).filter((name) => name.startsWith('.')).sort()).toEqual(running.sort());
+});
+
+test('a draft is touched by the clock of its file system, which that of its machine may differ from', async () => {
+  const folder = await newFolder();
+  jest.useFakeTimers({ now: 0 });
+  try {
+    const draft = await createDraft(folder);
+    const [name] = await readdir(folder);
+    const modified = async (): Promise<number> => (await stat(join(folder, name!))).mtimeMs;
+    const created = await modified();
+    await utimes(join(folder, name!), 1, 1);
+    jest.advanceTimersByTime(5000);
+    expect(await modified()).toBeGreaterThanOrEqual(created);
+    await draft.remove();
+    expect(await readdir(folder)).toEqual([]);
+  } finally {
+    jest.useRealTimers();
+  }
 });
 
 test('an export is readable by its owner only, also if it overwrites files that everyone could read', async () => {

@@ -158,7 +158,7 @@ test('creating a key beyond MAX_KEYS exits with 1 and says what to do', async ()
   await makeKey(tight, id);
   const said = await tight.failed(1, 'key', 'create', '--org', id, '--name', 'k', '--scopes', 'all', '--json');
   expect(said).toContain(
-    'the organisation has 1 active key, the most it may have; revoke one first, or raise MAX_KEYS',
+    'the organisation has at least 1 active key, the most it may have; revoke one first, or raise MAX_KEYS',
   );
 });
 

@@ -1,11 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import mongoose, { type mongo } from 'mongoose';
 import { pino } from 'pino';
+import { type EventRow, events } from '../../src/events/collection';
 import { type TailRow, tailRows, takeTailLease } from '../../src/events/tail/lease';
 import { createTail, type TailOptions } from '../../src/events/tail/tail';
+import { databaseName } from '../../src/mongo/databaseNames';
 import { corrector } from '../../src/resources/corrector';
 import { eventually } from '../api/http/eventually';
+import { makeOrganisation } from '../support/factories';
 import { driver, late, served } from '../support/gateway';
+import { hold } from '../support/hold';
 
 const SOON = 30_000;
 const RENEWALS = 3;
@@ -17,18 +21,20 @@ const bare = driver();
 const lease: mongo.Collection<TailRow> = late(() => Promise.resolve(tailRows(bare, CONTROL_DATABASE)));
 const row = async (): Promise<TailRow> => (await lease.findOne({ _id: 'tail' }))!;
 
+const tailOptions = (): TailOptions => ({
+  databases: gateway.databases,
+  corrector,
+  feeds: gateway.control.feeds,
+  onWritten: () => undefined,
+  onStored: () => Promise.resolve(),
+  onBegun: () => Promise.resolve(),
+  onRestored: () => undefined,
+  logger: pino({ enabled: false }),
+});
+
 test('while another gateway records events, one looks for its lease much more often than that is renewed', async () => {
-  const { databases, control } = gateway;
-  const options: TailOptions = {
-    databases,
-    corrector,
-    feeds: control.feeds,
-    onWritten: () => undefined,
-    onStored: () => Promise.resolve(),
-    onBegun: () => Promise.resolve(),
-    onRestored: () => undefined,
-    logger: pino({ enabled: false }),
-  };
+  const { databases } = gateway;
+  const options = tailOptions();
   await lease.deleteMany({});
   const until = async () => (await lease.findOne({ _id: 'tail' }))?.until;
   const recording = createTail(options);
@@ -76,3 +82,28 @@ test('a lease can be taken only once it has expired, with a new generation that 
   await lease.updateOne({}, { $set: { at: at(2000), generation: 1 } });
   expect(await next!.renew({})).toBeUndefined();
 });
+
+test('a batch of changes to more objects than are remembered has the status of each', async () => {
+  await lease.deleteMany({});
+  const first = hold();
+  let batches = 0;
+  const onStored = (): Promise<void> => ((batches += 1) === 1 ? first.held : Promise.resolve());
+  const tail = createTail({ ...tailOptions(), onStored, remembered: 1 });
+  tail.start();
+  await eventually(async () => (await lease.findOne({ _id: 'tail' }))?.token, SOON);
+  const db = bare.db(databaseName((await makeOrganisation(gateway)).id));
+  const quotes = db.collection<{ _id: string; status: string; number: string; currency?: string }>('quotes');
+  const rows = ['sent', 'draft', 'sent'].map((status) => ({ _id: randomUUID(), number: randomUUID(), status }));
+  await quotes.insertMany(rows);
+  await eventually(() => batches === 1, SOON);
+  // changes in the meantime form one batch
+  for (const one of rows) await quotes.replaceOne({ _id: one._id }, { ...one, currency: 'EUR' });
+  first.letGo();
+  const replaced = { type: { $in: ['quote.updated', 'quote.status_changed'] } };
+  const stored = () => db.collection<EventRow>(events.name).find(replaced).toArray();
+  await eventually(async () => (await stored()).length === rows.length, SOON);
+  expect((await stored()).map(({ type, object, status }) => [type, object?.id, status])).toEqual(
+    rows.map(({ _id, status }) => ['quote.updated', _id, status]),
+  );
+  await tail.stop();
+}, 120_000);

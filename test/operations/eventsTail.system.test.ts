@@ -190,11 +190,12 @@ test('a stream that the server ends goes on after its end', async () => {
     const at = batch.findIndex(
       ({ documentKey, operationType }) => documentKey?._id === first._id && operationType === 'insert',
     );
-    const { _id, clusterTime } = batch[at] ?? {};
+    const { _id, clusterTime, wallTime } = batch[at] ?? {};
     // a stream that does not begin after the end meets it again
     if (at === -1) return { batch };
     ends += 1;
-    return { batch: [...batch.slice(0, at + 1), { _id, clusterTime, operationType: 'invalidate' }], isEnd: true };
+    const end = { _id, clusterTime, wallTime, operationType: 'invalidate' };
+    return { batch: [...batch.slice(0, at + 1), end], isEnd: true };
   });
   await begin(tailsWith({ databases }));
   await quotes.insertOne(first);

@@ -95,7 +95,7 @@ test('keys and webhook endpoints are as many as the plan includes; those beyond 
   const refused = (detail: string) => ({ code: 'validation_failed', errors: [{ code: 'too_many', detail }] });
   expect(await newKey()).toMatchObject({ key: expect.any(String) });
   expect(await newKey()).toMatchObject(
-    refused('the organisation has 2 active keys, the most it may have; revoke one first'),
+    refused('the organisation has at least 2 active keys, the most it may have; revoke one first'),
   );
   await expect(makeKey(gateway, organisation)).rejects.toThrow('or raise active_keys of small in PLANS_FILE');
   expect(await newEndpoint(1)).toMatchObject({ secret: expect.any(String) });

@@ -31,6 +31,14 @@ describe('a server that answers too late the first time', () => {
   });
 });
 
+test('why a server cannot be reached is known also once connecting to it has failed', async () => {
+  const probe = createProbe('mongodb://127.0.0.1:1/?directConnection=true', () => Promise.resolve());
+  probes.push(probe);
+  // connecting takes longer than the first answer is waited for
+  expect([await probe.responds(), await probe.responds()]).toEqual([false, false]);
+  expect(probe.failure().message).toContain('ECONNREFUSED');
+});
+
 test('a server that accepts connections but rejects the query is not up', async () => {
   expect(await responds((client) => client.db('probe').command({ no_such_command: 1 }))).toBe(false);
 });

@@ -1,7 +1,8 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readConfig } from '../../src/config';
+import { DARK, RAISED } from '../../src/config/brand';
 import { faultsOf } from '../support/configFaults';
 
 /* The variables of a deployment's own brand. */
@@ -45,4 +46,12 @@ test.each([
   ['Bauprojekte – für alle!', 'Bauprojekte – für alle!'],
 ])('the description %j is the sentence %j', (given, sentence) => {
   expect(readConfig({ BRAND_DESCRIPTION: given }).BRAND_DESCRIPTION).toBe(sentence);
+});
+
+test('the grounds that text is read on are those of the pages', () => {
+  const tokens = readFileSync(join(__dirname, '../../web/tokens.css'), 'utf8');
+  const token = (name: string) => new RegExp(`--${name}: light-dark\\((.*), (.*)\\)`).exec(tokens)?.slice(1);
+  const hex = (colour: readonly number[]): string => `#${Buffer.from(colour).toString('hex')}`;
+  expect(token('neutral-2')?.[1]).toBe(hex(DARK));
+  expect(token('neutral-4')).toEqual([hex(RAISED.light), hex(RAISED.dark)]);
 });

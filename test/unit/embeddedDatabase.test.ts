@@ -7,7 +7,6 @@ import { DatabaseUnavailable, chooseDatabase, type EmbeddedOptions, type Means }
 import { CANDIDATES } from '../../src/embedded/candidates';
 import { uriOf } from '../../src/embedded/server';
 import { type Candidate, type Program, type ServerRecord, Unusable } from '../../src/embedded/types';
-import { eventually } from '../api/http/eventually';
 
 /** The process that answers at any address: this one, which the fake servers run in. */
 let answering = process.pid;
@@ -278,62 +277,4 @@ test('an aborted start starts nothing', async () => {
   const chain = chainOf([works('binary')]);
   await expect(chooseDatabase(options({ signal: AbortSignal.abort() }), chain)).rejects.toThrow(/abort/i);
   expect(chain.started).toEqual([]);
-});
-
-describe('a server that ends by itself', () => {
-  type End = Awaited<Awaited<ReturnType<Means['start']>>['exited']>;
-
-  /** A chain whose servers end when they are told to, and which cannot be started while it is broken. */
-  function mortal(pauses: readonly number[]) {
-    const ends: ((end: End) => void)[] = [];
-    const state = { isBroken: false, port: 4711 };
-    const means: Means = {
-      candidates: [works('binary')],
-      pauses,
-      start: (program) => {
-        if (state.isBroken) return Promise.reject(new Unusable('the disk is full'));
-        const exited = new Promise<End>((resolve) => void ends.push(resolve));
-        const { port } = state;
-        const stop = (): Promise<void> => {
-          ends.at(-1)!({ code: null, text: 'stopped' });
-          return Promise.resolve();
-        };
-        return Promise.resolve({ uri: uriOf({ ...program, port }), pid: process.pid, port, exited, stop });
-      },
-    };
-    return { means, ends, state };
-  }
-
-  const said = (words: string): Promise<boolean> => eventually(() => lines.some((line) => line.includes(words)));
-
-  test('is started again, with a line that says why, and then stopped on purpose', async () => {
-    const { means, ends } = mortal([0]);
-    const database = await chooseDatabase(options(), means);
-    ends[0]!({ code: null, text: 'ended by SIGKILL' });
-    await said('the server is running again');
-    expect(lines).toContainEqual(
-      expect.stringMatching(
-        /^database: the server ended unexpectedly \(ended by SIGKILL\); starting it again in 0 s; see .*\.log$/,
-      ),
-    );
-    await database.stop();
-    expect(ends).toHaveLength(2);
-    expect(lines.filter((line) => line.includes('unexpectedly'))).toHaveLength(1);
-  });
-
-  test('is given up after so many attempts, and not started at another port', async () => {
-    const { means, ends, state } = mortal([0, 0]);
-    const database = await chooseDatabase(options(), means);
-    state.isBroken = true;
-    ends[0]!({ code: 14, text: 'exit code 14' });
-    await said('(the disk is full) and was started again in vain (attempts: 2); mend the cause, then restart');
-    await database.stop();
-
-    const other = mortal([0]);
-    const next = await chooseDatabase(options(), other.means);
-    other.state.port = 4712;
-    other.ends[0]!({ code: 14, text: 'exit code 14' });
-    await said('(port 4711 is taken) and was started again in vain (attempts: 1)');
-    await next.stop();
-  });
 });

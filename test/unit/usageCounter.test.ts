@@ -1,5 +1,6 @@
 import type { UsageEntry } from '../../src/organisations/keyUsage';
 import { createUsageCounter } from '../../src/organisations/usageCounter';
+import { organisationUsageId } from '../../src/organisations/usageUnits';
 
 /* Counts of requests in memory, until they are written. */
 
@@ -85,6 +86,7 @@ test('keeps counts that could not be written, adds to them, and reports the erro
 test('holds no more keys and details than its capacity, and reports which requests it did not count', async () => {
   const counter = counting(3);
   for (let key = 0; key < 10; key += 1) counter.count([String(key)], OK);
+  counter.count(['9', organisationUsageId('A')], OK);
   for (let one = 0; one < 100; one += 1) counter.count(['0'], { ...OK, operation: `operation${String(one)}` });
   await counter.stop();
   expect(requests()).toEqual([
@@ -93,7 +95,7 @@ test('holds no more keys and details than its capacity, and reports which reques
     ['2', 1],
   ]);
   expect(written.flat().reduce((sum, { details }) => sum + (details?.size ?? 0), 0)).toBe(18);
-  expect(onUncounted.mock.calls).toEqual([[7]]);
+  expect(onUncounted.mock.calls).toEqual([[8]]);
 });
 
 test('writes at once when full, so a database that keeps up can take any number of keys', async () => {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, rmSync } from 'node:fs';
-import { mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
+import { existsSync, mkdirSync, readFileSync, readlinkSync, rmdirSync, rmSync } from 'node:fs';
+import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { isAlive } from '../../embedded/process';
@@ -19,7 +19,8 @@ export const OWNER_ONLY = { folder: 0o700, file: 0o600 } as const;
 const TOUCH_EVERY = 5 * SECOND;
 const RUNNING_FOR = MINUTE;
 
-const HOST = hostname().replaceAll(/[^\w.-]/g, '_');
+/** Within which an id is of the same process: two containers may have the same name, and different processes. */
+export const PID_NAMESPACE = [hostname(), bootAndNamespace()].join('-').replaceAll(/[^\w.-]/g, '_');
 const NAME = /^\.export\.(\d+)\.(.+)\.[0-9a-f]{16}\.part$/;
 
 export interface Draft {
@@ -37,7 +38,7 @@ export interface Draft {
  */
 export async function createDraft(target: string, signal?: AbortSignal): Promise<Draft> {
   const random = randomBytes(8).toString('hex');
-  const folder = join(target, `.export.${String(process.pid)}.${HOST}.${random}.part`);
+  const folder = join(target, `.export.${String(process.pid)}.${PID_NAMESPACE}.${random}.part`);
   await mkdir(target, { recursive: true, mode: OWNER_ONLY.folder });
   await mkdir(folder, { mode: OWNER_ONLY.folder });
   const removeNow = (): void => {
@@ -47,12 +48,16 @@ export async function createDraft(target: string, signal?: AbortSignal): Promise
   // at once: what is under way may have to wait for the database
   signal?.addEventListener('abort', removeNow);
   await removeAbandoned(target, (await stat(folder)).mtimeMs);
-  const touching = setInterval(() => {
-    const now = new Date();
-    // it may have been removed
-    utimes(folder, now, now).catch(() => undefined);
-  }, TOUCH_EVERY).unref();
   const path = (file: string): string => join(folder, file);
+  const touching = setInterval(() => {
+    // by the clock of the file system, which other exports compare it with; `utimes` takes this machine's
+    try {
+      mkdirSync(path('.touch'));
+      rmdirSync(path('.touch'));
+    } catch {
+      // it was removed
+    }
+  }, TOUCH_EVERY).unref();
   return {
     path,
     async complete(files) {
@@ -78,11 +83,20 @@ export async function createDraft(target: string, signal?: AbortSignal): Promise
 /** Removes the drafts of exports that no longer run. `now` is the time of the target's file system, in milliseconds since 1970. */
 async function removeAbandoned(target: string, now: number): Promise<void> {
   for (const name of await readdir(target)) {
-    const [, pid, host] = NAME.exec(name) ?? [];
+    const [, pid, namespace] = NAME.exec(name) ?? [];
     if (pid === undefined) continue;
     const path = join(target, name);
     const age = now - ((await stat(path).catch(() => undefined))?.mtimeMs ?? now);
-    const isGone = host === HOST && !isAlive(Number(pid));
+    const isGone = namespace === PID_NAMESPACE && !isAlive(Number(pid));
     if (isGone || age > RUNNING_FOR) await rm(path, { recursive: true, force: true });
+  }
+}
+
+/** This boot of the machine and this namespace; empty where the system does not say. */
+function bootAndNamespace(): string {
+  try {
+    return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()}-${readlinkSync('/proc/self/ns/pid')}`;
+  } catch {
+    return '';
   }
 }

@@ -17,7 +17,8 @@ export interface Change {
   readonly _id: Token;
   readonly operationType: string;
   readonly clusterTime: mongo.Timestamp;
-  readonly wallTime?: Date;
+  /** When it was committed. */
+  readonly wallTime: Date;
   readonly ns: { readonly db: string; readonly coll?: string };
   /** The new name of a collection that was renamed. */
   readonly to?: { readonly db: string; readonly coll: string };
@@ -129,11 +130,6 @@ export function stagesFor(control: string): object[] {
   ];
 }
 
-/** When a change was committed; the log of servers before 6.0 has only the second. */
-export function momentOf({ wallTime, clusterTime }: Pick<Change, 'wallTime' | 'clusterTime'>): Date {
-  return wallTime ?? new Date(clusterTime.t * 1000);
-}
-
 /** Parts of changes, each of which ends with a drop, but for the last. */
 export function upToDrops(changes: readonly LoggedChange[]): LoggedChange[][] {
   const parts: LoggedChange[][] = [[]];
@@ -171,7 +167,7 @@ export interface ChangeContext {
 export function toEvent(change: Change, context: ChangeContext): Omit<EventRow, '_id'> | undefined {
   const collection = collectionOf(change);
   if (!collection) return undefined;
-  const at = momentOf(change);
+  const at = change.wallTime;
   if (isDrop(change)) return gapEvent(at, at);
   const { object: type, part, hasStatus } = collection;
   const { operationType } = change;

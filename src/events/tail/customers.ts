@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import type { OrganisationData } from '../../tenant/organisationData';
 import type { PublicCollection } from '../../schema/eventTypes';
 import { published } from '../../schema/model';
@@ -6,15 +5,17 @@ import { customerColumn } from '../../schema/restricted';
 import type { EventRow } from '../collection';
 import { type Change, collectionOf, isDrop, type LoggedChange } from './changes';
 import { lastEvent } from './lastEvent';
-import { forgetRows, rowKey } from './rowKeys';
+import { type BatchMemory, createRowMemory, rowKey } from './rowMemory';
 
 /*
  * Whose object a change is of, which the log says only of rows that are stored or get another customer (docs/decisions/restricted-keys.md).
  * The rest is known from the changes before, from the object's last event, or from its row.
  */
 
-/** Objects whose customer is remembered, so that most changes need no query. */
-const REMEMBERED = 20_000;
+/** Of an object; null if it is nobody's. */
+interface Owner {
+  readonly customer: string | null;
+}
 
 /** A row whose customer a change does not say. */
 interface Unknown {
@@ -29,9 +30,9 @@ interface Unknown {
 /** `owner` is the id of the object that a part belongs to. */
 type OwnerOf = (change: Change) => unknown;
 
-export function createOwners() {
-  /** By row; null for an object of nobody. */
-  const known = new LRUCache<string, { readonly customer: string | null }>({ max: REMEMBERED });
+/** Knows whose objects are, and remembers it of so many. */
+export function createOwners(remembered: number) {
+  const memory = createRowMemory<Owner>(remembered);
 
   /** The row that says whose a change is: for a part, that of its object. */
   function rowOf(change: Change, ownerOf: OwnerOf) {
@@ -47,21 +48,30 @@ export function createOwners() {
   }
 
   return {
-    clear(): void {
-      known.clear();
+    clear: (): void => {
+      memory.clear();
     },
     /** Forgets the objects of a database. */
-    forget(database: string): void {
-      forgetRows(known, database);
+    forget: (database: string): void => {
+      memory.forget(database);
     },
-    /** Reads whose objects are, of those that neither the changes nor what is remembered tell. Only the last change may be a drop. */
-    async read(data: OrganisationData, changes: readonly LoggedChange[], ownerOf: OwnerOf): Promise<void> {
+    /**
+     * Reads whose objects are, of those that neither the changes nor what is remembered tell. Only the last change may be a drop.
+     * Resolves with the function that says which customers may know of a change: the one whose object it is, after the one whose it was.
+     * It is asked in the order of changes.
+     */
+    async read(
+      data: OrganisationData,
+      changes: readonly LoggedChange[],
+      ownerOf: OwnerOf,
+    ): Promise<(change: Change) => Pick<EventRow, 'customers'>> {
+      const known = memory.batch();
       const unknown = new Map<string, Unknown>();
       // rows are already those of the collection that replaces it
       const isReplaced = changes.some(({ change }) => isDrop(change));
       for (const { change } of changes) {
         const row = rowOf(change, ownerOf);
-        if (!row || row.column === '_id' || known.has(row.key)) continue;
+        if (!row || row.column === '_id' || known.get(row.key)) continue;
         const says = !row.isPart && said(change, row.column) !== undefined;
         const isPast = isReplaced || (!row.isPart && (says || change.operationType === 'delete'));
         if (change.operationType === 'insert' && !row.isPart) continue;
@@ -72,20 +82,19 @@ export function createOwners() {
       const present = rows.filter(({ isPast }) => !isPast);
       await readLast(data, past, known);
       await readRows(data, present, known);
-    },
-    /** The customers who may know of a change: the one whose object it is, after the one whose it was. Asked in the order of changes. */
-    of(change: Change, ownerOf: OwnerOf): Pick<EventRow, 'customers'> {
-      const row = rowOf(change, ownerOf);
-      if (!row) return {};
-      if (row.column === '_id') return { customers: [row.id] };
-      const before = known.get(row.key)?.customer ?? null;
-      const now = row.isPart ? undefined : said(change, row.column);
-      if (now !== undefined) known.set(row.key, { customer: now });
-      if (change.operationType === 'delete' && !row.isPart) known.delete(row.key);
-      const after = now === undefined ? before : now;
-      if (before === null) return after === null ? {} : { customers: [after] };
-      // the last one is whose it is now, null included
-      return { customers: before === after ? [before] : [before, after] };
+      return (change) => {
+        const row = rowOf(change, ownerOf);
+        if (!row) return {};
+        if (row.column === '_id') return { customers: [row.id] };
+        const before = known.get(row.key)?.customer ?? null;
+        const now = row.isPart ? undefined : said(change, row.column);
+        if (now !== undefined) known.set(row.key, { customer: now });
+        if (change.operationType === 'delete' && !row.isPart) known.delete(row.key);
+        const after = now === undefined ? before : now;
+        if (before === null) return after === null ? {} : { customers: [after] };
+        // the last one is whose it is now, null included
+        return { customers: before === after ? [before] : [before, after] };
+      };
     },
   };
 }
@@ -97,7 +106,7 @@ function said({ operationType, fullDocument, set, paths = [] }: Change, column: 
   return typeof value === 'string' ? value : null;
 }
 
-type Known = LRUCache<string, { readonly customer: string | null }>;
+type Known = BatchMemory<Owner>;
 
 /** From the last events of objects, which are kept for 30 days. */
 async function readLast(data: OrganisationData, rows: readonly Unknown[], known: Known): Promise<void> {

@@ -38,7 +38,7 @@ export const GATEWAY = 'gateway';
 
 export type Progress = Pick<TailRow, 'token' | 'at'>;
 
-/** How long a lease lasts, in milliseconds. */
+/** How long a lease lasts, in milliseconds: five renewals (tail.ts), so that a slow one loses nothing, and a gateway that dies is soon replaced. */
 const LEASED_FOR = 10_000;
 
 /** How long after the last event was recorded, and the lease ended, recording counts as switched off, in milliseconds. */
@@ -116,7 +116,7 @@ export async function takeTailLease(
   return {
     /** The row as it was taken. */
     row: row as TailRow,
-    /** Keeps the lease, and stores how far the tail has got. Resolves with the row; undefined if another gateway has taken the lease. */
+    /** Keeps the lease, and stores how far the tail has got. Resolves with the row; undefined if another gateway has taken the lease, or the database was restored. */
     async renew(progress: Pick<TailRow, keyof Progress | 'restored'>): Promise<TailRow | undefined> {
       const renewed = await leases.renew(ours(), { $set: progress, $unset: { fault: '' } });
       if (renewed) stored = renewed.at;

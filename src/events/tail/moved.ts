@@ -2,7 +2,7 @@ import { collectionNames } from '../../mongo/indexes';
 import type { OrganisationData } from '../../tenant/organisationData';
 import type { Feed } from '../../organisations/feeds';
 import { HOUR } from '../../units';
-import { type LoggedChange, momentOf } from './changes';
+import type { LoggedChange } from './changes';
 
 /**
  * How long after a move the collections that it left behind may still be dropped, in milliseconds: MongoDB drops them before it answers, so this
@@ -22,7 +22,7 @@ export async function withoutMoved(
 ): Promise<readonly LoggedChange[]> {
   const isOfMove = ({ change }: LoggedChange): boolean =>
     change.operationType === 'drop' &&
-    (writeState === 'moving' || (movedAt !== undefined && momentOf(change).getTime() < movedAt.getTime() + LEFT_FOR));
+    (writeState === 'moving' || (movedAt !== undefined && change.wallTime.getTime() < movedAt.getTime() + LEFT_FOR));
   if (!changes.some(isOfMove)) return changes;
   const there = await collectionNames(database);
   return changes.filter((logged) => !isOfMove(logged) || !there.has(logged.change.ns.coll ?? ''));

@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import type { mongo } from 'mongoose';
 import type { Logger } from 'pino';
 import type { Databases } from '../../tenant/databases';
@@ -23,7 +22,6 @@ import {
   isDrop,
   isEver,
   type LoggedChange,
-  momentOf,
   toEvent,
   upToDrops,
 } from './changes';
@@ -31,7 +29,7 @@ import { changedSince } from './gaps';
 import { withoutMoved } from './moved';
 import { createOwners } from './customers';
 import { lastEvent } from './lastEvent';
-import { forgetRows, rowKey } from './rowKeys';
+import { type BatchMemory, createRowMemory, rowKey } from './rowMemory';
 import { idText } from '../../units';
 
 /* Turns changes into events, and stores them with their organisations. */
@@ -45,19 +43,24 @@ export interface RecorderOptions {
   /** Called with changes whose events are stored. */
   readonly onRecorded: (organisation: string, changes: readonly LoggedChange[]) => void;
   readonly logger: Logger;
+  /** Objects whose status and customer are remembered; an override for tests. */
+  readonly remembered?: number;
 }
+
+type Statuses = BatchMemory<string>;
 
 const WITHOUT_STATUS = { before: undefined, now: null };
 /** Organisations whose events are stored concurrently. */
 const AT_ONCE = 4;
-/** Objects whose status is remembered, so that most updates need no query. */
-const STATUSES = 20_000;
+/** Objects whose status and customer are remembered. */
+const REMEMBERED = 20_000;
 /** Rows in one insert, and organisations that get a gap event in one go. */
 const BATCH = 500;
 
-export function createRecorder({ databases, feeds, onWritten, onStored, onRecorded, logger }: RecorderOptions) {
-  const statuses = new LRUCache<string, string>({ max: STATUSES });
-  const owners = createOwners();
+export function createRecorder(options: RecorderOptions) {
+  const { databases, feeds, onWritten, onStored, onRecorded, logger, remembered = REMEMBERED } = options;
+  const statusMemory = createRowMemory<string>(remembered);
+  const owners = createOwners(remembered);
   const semaphore = createSemaphore(AT_ONCE);
 
   const keyOf = (change: Change): string => rowKey(change.ns.db, change.ns.coll ?? '', change.documentKey?._id);
@@ -89,7 +92,7 @@ export function createRecorder({ databases, feeds, onWritten, onStored, onRecord
   }
 
   /** Reads what the log leaves out of changes: the owner of each part, and the statuses of objects that have one. */
-  async function lookUp(data: OrganisationData, logged: readonly LoggedChange[]) {
+  async function lookUp(data: OrganisationData, logged: readonly LoggedChange[], statuses: Statuses) {
     const changes = logged.flatMap(({ change }) => {
       const of = collectionOf(change);
       return of && (of.hasStatus || of.part) ? [{ change, of, id: change.documentKey?._id }] : [];
@@ -116,7 +119,7 @@ export function createRecorder({ databases, feeds, onWritten, onStored, onRecord
       if (!row.of.hasStatus || row.id === undefined) return [];
       // the remembered status may predate the transaction
       if (entry.of.part) return [row];
-      if (entry.change.operationType !== 'update' || statuses.has(keyIn(entry.change, row))) return [];
+      if (entry.change.operationType !== 'update' || statuses.get(keyIn(entry.change, row)) !== undefined) return [];
       const members = changedMembers(entry.change, entry.of);
       return members.length > 0 && !members.includes('status') ? [row] : [];
     });
@@ -135,10 +138,11 @@ export function createRecorder({ databases, feeds, onWritten, onStored, onRecord
     data: OrganisationData,
     { epoch }: Feed,
     changes: readonly LoggedChange[],
+    statuses: Statuses,
   ): Promise<EventRow[]> {
-    const lookedUp = await lookUp(data, changes);
+    const lookedUp = await lookUp(data, changes, statuses);
     const ownerOf = (change: Change): unknown => lookedUp.get(change)?.owner;
-    await owners.read(data, changes, ownerOf);
+    const customersOf = await owners.read(data, changes, ownerOf);
     // an event of a part has its object's status after the transaction, whichever was written first
     const set = new Map(
       changes.flatMap(({ change, time }) =>
@@ -160,7 +164,7 @@ export function createRecorder({ databases, feeds, onWritten, onStored, onRecord
     }
     return changes.flatMap((logged) => {
       const event = eventOf(logged);
-      const whose = owners.of(logged.change, ownerOf);
+      const whose = customersOf(logged.change);
       if (!event) return [];
       const origin: Writer = logged.by ?? 'other';
       const who = event.type === GAP ? {} : { origin };
@@ -188,21 +192,22 @@ export function createRecorder({ databases, feeds, onWritten, onStored, onRecord
     const owed = feed.writeState === 'open' && first.ordinal === 1 ? feed.owed : undefined;
     const gap = owed && {
       _id: positionOf(feed.epoch, first.time, 0),
-      ...gapEvent(owed, momentOf(first.change)),
+      ...gapEvent(owed, first.change.wallTime),
     };
     let isStored = gap !== undefined;
     try {
       if (gap) await store(data, [gap]);
       for (const part of upToDrops(changes)) {
-        await rememberStatuses(data, part);
-        const rows = await toRows(data, feed, part);
+        const statuses = statusMemory.batch();
+        await rememberStatuses(data, part, statuses);
+        const rows = await toRows(data, feed, part, statuses);
         await store(data, rows);
         isStored ||= rows.length > 0;
         if (part.some(({ change }) => isDrop(change))) forget(data.database.databaseName);
       }
     } catch (error) {
       forget(data.database.databaseName);
-      await oweGap(id, momentOf(first.change), error);
+      await oweGap(id, first.change.wallTime, error);
       return true;
     }
     if (owed) await feeds.settleGap(id, owed);
@@ -212,15 +217,19 @@ export function createRecorder({ databases, feeds, onWritten, onStored, onRecord
 
   /** Forgets the objects of a database after a drop, when others may have their ids, and after changes that are not recorded. */
   function forget(database: string): void {
-    forgetRows(statuses, database);
+    statusMemory.forget(database);
     owners.forget(database);
   }
 
   /** Remembers the statuses of objects before they were replaced, of which the log says nothing. */
-  async function rememberStatuses(data: OrganisationData, changes: readonly LoggedChange[]): Promise<void> {
+  async function rememberStatuses(
+    data: OrganisationData,
+    changes: readonly LoggedChange[],
+    statuses: Statuses,
+  ): Promise<void> {
     const keys = new Map<string, string>();
     for (const { change } of changes) {
-      const isUnknown = change.operationType === 'replace' && !statuses.has(keyOf(change));
+      const isUnknown = change.operationType === 'replace' && statuses.get(keyOf(change)) === undefined;
       if (isUnknown && collectionOf(change)?.hasStatus) keys.set(idText(change.documentKey?._id), keyOf(change));
     }
     await Promise.all(
@@ -255,7 +264,7 @@ export function createRecorder({ databases, feeds, onWritten, onStored, onRecord
   return {
     /** Forgets what it knows of objects, since another gateway may have recorded changes in between. */
     begin(): void {
-      statuses.clear();
+      statusMemory.clear();
       owners.clear();
     },
     /** Stores the events of a batch. @throws if the database does not respond */
@@ -286,7 +295,7 @@ export function createRecorder({ databases, feeds, onWritten, onStored, onRecord
           const collections = [...published.collections.values()].filter(({ collection }) => names.has(collection));
           if (collections.length === 0) return false;
           const time = timeDigits(mark.clusterTime);
-          const to = momentOf(mark);
+          const to = mark.wallTime;
           let ordinal = 0;
           const next = (): string => positionOf(feed.epoch, time, ordinal++);
           try {

@@ -8,7 +8,7 @@ import { createLoop } from '../../async/loop';
 import { SECOND } from '../../units';
 import { timeDigits } from '../position';
 import { createAuditLines } from './audited';
-import { type Change, END, EVER, type LoggedChange, momentOf, stagesFor, TAILS } from './changes';
+import { type Change, END, EVER, type LoggedChange, stagesFor, TAILS } from './changes';
 import { type Corrections, type Corrector, createCorrections } from './corrections';
 import { type Progress, type Restored, type TailLease, type TailRow, tailRows, takeTailLease } from './lease';
 import { type Recorder, createRecorder, type RecorderOptions } from './recorder';
@@ -183,7 +183,7 @@ function createFollower(options: FollowOptions) {
       if (ended) progress = ended;
       unsaved += changes.length;
       if (unsaved >= CHANGES_PER_BEAT) keptLease.renewNow();
-      lag = last ? Math.max(0, now() - momentOf(last).getTime()) : 0;
+      lag = last ? Math.max(0, now() - last.wallTime.getTime()) : 0;
     }
 
     try {

@@ -53,6 +53,7 @@ export async function subscribe(
   if (!(Symbol.asyncIterator in accepted)) return { errors: accepted.errors?.map(withStatus) ?? [] };
   streaming.subscription = {
     source: accepted as Source,
+    // no field of an event can fail, so its errors need no limit
     resultOf: async (payload) => execute({ ...args, contextValue, rootValue: payload }),
   };
   return { data: null };

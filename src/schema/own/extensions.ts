@@ -144,6 +144,7 @@ function objectErrors({ known }: BuiltIn, node: ObjectNode, type: string): Schem
     return errorsAt(node, `${type} is not stored, so nothing would give what you add: extend a type with @stored`);
   return (node.fields ?? []).flatMap((field) => {
     const place = `${type}.${field.name.value}`;
+    // stored objects lack new members; `etag` is worked out from what they have
     const isRequired = field.type.kind === Kind.NON_NULL_TYPE && field.name.value !== 'etag';
     const other = print(field.type).replace(/!$/, '');
     return errorsAt(

@@ -26,6 +26,9 @@ const bare = driver();
 
 const AS_TEXT = { 'content-type': 'text/plain', 'content-disposition': 'attachment; filename="note.txt"' };
 
+/** Objects whose customer a tail remembers: fewer than one batch is of. */
+const FEW = 1;
+
 interface Row {
   readonly _id: string;
   readonly [member: string]: unknown;
@@ -220,7 +223,7 @@ test('events, of a webhook endpoint too, are those of the objects of its custome
   await expectSent(events);
 
   // a gateway that takes over remembers nothing: then the objects' last events say whose they were
-  const owners = createOwners();
+  const owners = createOwners(FEW);
   const database = databaseName(organisation.id);
   const deleted = (id: string): LoggedChange => ({
     change: { operationType: 'delete', ns: { db: database, coll: 'requests' }, documentKey: { _id: id } } as Change,
@@ -229,8 +232,8 @@ test('events, of a webhook endpoint too, are those of the objects of its custome
   });
   const changes = [own, moved, foreign].map(deleted);
   const noPart = (): unknown => undefined;
-  await owners.read(gateway.databases.organisationData(organisation), changes, noPart);
-  expect(changes.map(({ change }) => owners.of(change, noPart).customers)).toEqual([[mine], [theirs], [theirs]]);
+  const customersOf = await owners.read(gateway.databases.organisationData(organisation), changes, noPart);
+  expect(changes.map(({ change }) => customersOf(change).customers)).toEqual([[mine], [theirs], [theirs]]);
 });
 
 test('once an object is another customer’s or nobody’s, its former customer is told nothing more, whoever moved it', async () => {
@@ -262,7 +265,7 @@ test('once an object is another customer’s or nobody’s, its former customer 
   await expectSent(events);
 
   // the same to a gateway that takes over
-  const owners = createOwners();
+  const owners = createOwners(FEW);
   await database.collection<Row>('events').deleteOne({ type: 'request.status_changed', 'object.id': freed });
   const change = (operationType: string, id: string, more: Partial<Change> = {}): LoggedChange => ({
     change: {
@@ -280,6 +283,6 @@ test('once an object is another customer’s or nobody’s, its former customer 
     change('update', freed, { paths: ['customer_id'], set: { customer_id: theirs } }),
   ];
   const noPart = (): unknown => undefined;
-  await owners.read(gateway.databases.organisationData(organisation), changes, noPart);
-  expect(changes.map((logged) => owners.of(logged.change, noPart).customers)).toEqual([[theirs], undefined, [theirs]]);
+  const customersOf = await owners.read(gateway.databases.organisationData(organisation), changes, noPart);
+  expect(changes.map(({ change }) => customersOf(change).customers)).toEqual([[theirs], undefined, [theirs]]);
 });
