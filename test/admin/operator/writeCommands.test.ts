@@ -125,7 +125,7 @@ test.each<[string, () => Promise<{ readonly status: number }>, readonly string[]
     [
       ...[...OPERATOR, 'find messages', 'find requests', 'update messages'],
       // the counters of its thread
-      ...['aggregate messages', 'find messages', 'find messages', 'update requests', ...AUDITED],
+      ...['aggregate messages', 'find messages', 'update requests', ...AUDITED],
     ],
   ],
 ])('%s sends these commands', async (_name, work, commands) => {

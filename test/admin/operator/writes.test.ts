@@ -1,7 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { requests } from '../../../src/resources/requests/requests';
 import { published } from '../../../src/schema/model';
-import { correctionsOf } from '../../../src/stored/corrections';
 import type { Json } from '../../support/client';
 import { callerOf } from '../../support/factories';
 import { served } from '../../support/gateway';
@@ -40,79 +38,6 @@ describe.each(Object.entries(LEAST))('a %s', (type, members) => {
     expect(whole).toMatchObject({ ...members, ...ref, ...(members.lines && { lines: [{ ...LINE, position: 0 }] }) });
     expect(await outcomes(put(type, whole))).toEqual(['unchanged']);
   });
-});
-
-test('a message belongs to its thread, which counts it and is found by its words', async () => {
-  const { outcomes, row, rows, database } = await start();
-  const message = { external_ref: 'm-1', request_ref: 't-1', author: 'organisation', body: 'Gladly, zebra' };
-  const at = '2026-01-02T03:04:05.000Z';
-  expect(
-    await outcomes(
-      put('request', { external_ref: 't-1', subject: 'Hello' }),
-      put('message', { ...message, created_at: at }),
-      put('message', { ...message, external_ref: 'm-2', body: 'giraffe' }),
-    ),
-  ).toEqual(['created', 'created', 'created']);
-  const thread = await row('requests', 't-1');
-  expect(thread).toMatchObject({ message_count: 2, status: 'open' });
-  expect(thread.search).toEqual(expect.arrayContaining(['HELLO', 'ZEBRA', 'GIRAFFE']));
-  expect((await row('messages', 'm-1')).created_at).toEqual(new Date(at));
-  expect(await outcomes(remove('message', { external_ref: 'm-2' }))).toEqual(['deleted']);
-  const after = await row('requests', 't-1');
-  expect([after.message_count, after.last_message_at]).toEqual([1, new Date(at)]);
-  expect(after.search).not.toContain('GIRAFFE');
-  expect(await outcomes(patch('message', { external_ref: 'm-1', body: 'lion' }))).toEqual(['updated']);
-  expect((await row('requests', 't-1')).search.sort()).toEqual(['HELLO', 'LION']);
-  expect(await outcomes(put('message', message), remove('request', { external_ref: 't-1' }))).toEqual([
-    'updated',
-    'deleted',
-  ]);
-  expect([await rows('requests'), await rows('messages')]).toEqual([[], []]);
-  // what a deleted thread leaves free may be taken in the same call
-  const again = { ...message, id: randomUUID() };
-  await outcomes(put('request', { external_ref: 't-1', subject: 'Hello' }), put('message', message));
-  expect(
-    await outcomes(
-      patch('message', { external_ref: 'm-1', body: 'tiger' }),
-      remove('request', { external_ref: 't-1' }),
-      put('request', { external_ref: 't-1', subject: 'Hello' }),
-      put('message', again),
-    ),
-  ).toEqual(['updated', 'deleted', 'created', 'created']);
-  await outcomes(remove('request', { external_ref: 't-1' }));
-  expect(await database.collection('write_versions').countDocuments()).toBe(0);
-});
-
-test('once a message changed, its thread is still found by an earlier subject and by all other messages, as doctor --rows has it', async () => {
-  const { organisation, outcomes, row, database } = await start();
-  const data = gateway.databases.organisationData(organisation);
-  const derived = async (): Promise<string[]> => {
-    const corrections = await correctionsOf(data, requests, [await row('requests', 't-1')], { converts: organisation });
-    return corrections.flatMap(({ members }) => members);
-  };
-  const message = (at: number, body: string) =>
-    put('message', {
-      external_ref: `m-${String(at)}`,
-      request_ref: 't-1',
-      author: 'customer',
-      body,
-      created_at: new Date(Date.UTC(2030, 0, 1, 0, 0, at)).toISOString(),
-    });
-  const thread = { external_ref: 't-1', subject: 'Hello' };
-  await outcomes(put('request', thread), put('request', { ...thread, subject: 'Goodbye' }));
-  const others = Array.from({ length: 100 }, (_none, at) => message(at + 1, 'lion'));
-  await outcomes(message(0, 'zebra lion'), ...others, message(101, 'giraffe'));
-  await outcomes(patch('message', { external_ref: 'm-0', body: 'tiger' }));
-  const { search } = await row('requests', 't-1');
-  expect(search.sort()).toEqual(['GIRAFFE', 'GOODBYE', 'HELLO', 'LION', 'TIGER']);
-  expect(await derived()).toEqual([]);
-
-  await outcomes(...Array.from({ length: 102 }, (_none, at) => remove('message', { external_ref: `m-${String(at)}` })));
-  const { created_at: created, ...empty } = await row('requests', 't-1');
-  expect(empty).toMatchObject({ message_count: 0, last_message_at: created });
-  expect(await derived()).toEqual([]);
-  await database.collection('requests').updateOne({}, { $set: { last_message_at: new Date(0) } });
-  expect(await derived()).toEqual(['last_message_at']);
 });
 
 test('references are named by external_ref or id, must exist, and a part stays with its object', async () => {
