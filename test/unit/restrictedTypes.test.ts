@@ -28,7 +28,7 @@ test.each<[type: string, restriction: unknown]>([
   ['Remark', { refused: 'A key with customer_ids cannot use this: Remark refers to Order, but to no customer.' }],
   ['Visit', { refused: 'A key with customer_ids cannot use this: Visit refers to Order, but to no customer.' }],
   ['Photo', { refused: 'A key with customer_ids cannot use this: Photo refers to Visit, but to no customer.' }],
-  ['Product', 'none'],
+  ['Product', 'unrestricted'],
 ])('of %s: %j', (type, restriction) => {
   expect(restrictionOf(types, types.get(type)!)).toEqual(restriction);
 });
