@@ -260,7 +260,7 @@ async function rotate(
   });
   const { _id: oldId, expires_at: end } = rotated.old;
   showNew(rotated, json, { old: { id: oldId, expires_at: end } });
-  if (!json) say(end ? `The old key expires at ${end.toISOString()}.` : 'The old key no longer works.');
+  if (!json) say(overlap > 0 && end ? `The old key expires at ${end.toISOString()}.` : 'The old key no longer works.');
 }
 
 /** When a key expires that gets a lifetime now, both in milliseconds; undefined if no lifetime was given. */

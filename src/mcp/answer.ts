@@ -59,13 +59,14 @@ export function separateUntrusted(value: unknown, selected: readonly Selected[],
       const selection = bySelection.get(name);
       if (!selection || member === null) return [name, member];
       if (!isUntrusted(selection)) return [name, separateUntrusted(member, selection.selected, untrusted)];
-      untrusted.push(String(member).replace(UNSEEN, ''));
+      const text = typeof member === 'string' ? member : JSON.stringify(member);
+      untrusted.push(text.replace(UNSEEN, ''));
       return [name, `(text ${String(untrusted.length)})`];
     }),
   );
 }
 
-/** Minimum length of texts, in characters, and of lists: shortened to these, every object fits. */
+/** Minimum length of texts, in characters, and of lists: shortened to these, every object of the types here fits. One of a type of the user's own may not; its answer is then longer. */
 const LEAST = { characters: 100, elements: 3 };
 /** Steps of the binary search for the length that fits. */
 const ATTEMPTS = 7;

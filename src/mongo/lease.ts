@@ -22,7 +22,7 @@ interface Change<Row> {
   readonly $unset?: { readonly [Name in keyof Row]?: '' };
 }
 
-/** The members by which the holder knows its lease: with these changed, or one of them less than it was, it is no longer its own. */
+/** The members by which the holder knows its lease: with these changed, or one of them less than it was (in a row restored from a backup), it is no longer its own. */
 type LeaseRef<Row extends LeaseRow> = Pick<Held<Row>, '_id' | 'holder'> & {
   readonly [Name in keyof Row]?: Row[Name] | { readonly $gte: Row[Name] };
 };
@@ -109,7 +109,7 @@ export function keepLease({ renew, every, longest = Infinity, inOrder = false }:
     renewNow: (): void => {
       due.abort();
     },
-    /** Resolves when the last renewal has ended; there is no other. */
+    /** No renewal begins after this. Resolves when the last one has ended; an earlier one may still have no answer, and stores nothing once another has the lease. */
     async stop(): Promise<void> {
       isStopped = true;
       due.abort();

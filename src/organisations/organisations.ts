@@ -191,7 +191,7 @@ export function createOrganisations(models: ControlModels, actor: Actor, place: 
         throw error;
       }
     },
-    /** Records that an organisation has its data here now, wherever an earlier version stored it. */
+    /** Records that an organisation has its data here now, wherever an earlier version stored it: it can be resumed. */
     async noteImported(id: string): Promise<void> {
       const elsewhere = trusted({ $nin: [FOR_EARLIER_VERSIONS.cluster, null] });
       await models.organisations.updateOne({ _id: id, cluster: elsewhere }, { $set: FOR_EARLIER_VERSIONS });

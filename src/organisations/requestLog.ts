@@ -38,6 +38,9 @@ interface CountedRow extends Pick<KeyRequests, 'requests' | 'last_at'> {
 
 export type RequestLog = ReturnType<typeof createRequestLog>;
 
+/** Rows of all organisations that are looked through for one from an unreadable address: the newest. */
+const MOST_LOOKED_AT = 10_000;
+
 /** Requests with keys (docs/decisions/request-log.md). `most` is how many rows of each kind an organisation keeps. */
 export function createRequestLog(models: Pick<ControlModels, 'requests' | 'organisations'>, most = MAX_ROWS) {
   const { requests, organisations } = models;
@@ -114,9 +117,9 @@ export function createRequestLog(models: Pick<ControlModels, 'requests' | 'organ
     /** One request of an organisation. */
     find: (organisationId: string, id: string): Promise<RequestRow | null> =>
       native.findOne({ _id: id, organisation_id: organisationId }),
-    /** When a key was last used from an unreadable address, according to the newest rows since a time. */
+    /** When a key was last used from an unreadable address, according to the newest {@link MOST_LOOKED_AT} rows of all organisations since a time. */
     async lastFromUnknown(since: Date): Promise<Date | undefined> {
-      const newestRows = [{ $match: { at: { $gt: since } } }, { $sort: { at: -1 } }, { $limit: MAX_ROWS }];
+      const newestRows = [{ $match: { at: { $gt: since } } }, { $sort: { at: -1 } }, { $limit: MOST_LOOKED_AT }];
       const firstUnknown = [{ $match: { address: UNKNOWN_ADDRESS } }, { $limit: 1 }];
       const [row] = await native.aggregate<Pick<RequestRow, 'at'>>([...newestRows, ...firstUnknown]).toArray();
       return row?.at;

@@ -4,7 +4,7 @@ import { problemOf } from '../http/problem';
 interface Example {
   readonly detail: string;
   readonly members?: object;
-  /** In GraphQL: the root field, if an operation gives it, and what differs. */
+  /** In GraphQL: the root field, if an operation gives it, and what differs. Without this it comes before any operation, if at all. */
   readonly graphql?: { readonly field?: string; readonly detail?: string; readonly members?: object };
 }
 
@@ -21,6 +21,7 @@ const EXAMPLES: Readonly<Record<ErrorCode, Example>> = {
     members: { required_scope: 'products:write' },
     graphql: { field: 'upsert_products' },
   },
+  // GraphQL's are shown by errorCauses.ts
   forbidden: { detail: 'A key with customer_ids cannot use this: Visit refers to Order, but to no customer.' },
   organisation_suspended: { detail: 'The organisation is suspended.' },
   plan_required: { detail: "The organisation's plan does not include API access." },

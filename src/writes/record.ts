@@ -38,6 +38,7 @@ export function recordOf(
     if (isTime) return input[name] ?? old?.[name] ?? now.toISOString();
     // a required member without a value stays undefined, for the check to find
     const empty = name === METADATA ? {} : isList ? [] : isRequired ? undefined : null;
+    // a null, given or stored, counts as cleared
     const value = members[name] ?? defaultValues[name] ?? empty;
     return name in input ? completed(value, member, kind.lists.includes(member), old?.[name]) : value;
   }
@@ -76,7 +77,10 @@ function mergedMetadata(old: Members | undefined, { [METADATA]: pairs }: Members
   return { [METADATA]: Object.fromEntries([...merged].filter(([key, value]) => value !== null || !KEY.test(key))) };
 }
 
-/** A value with null in the nullable members of its objects that were left out, and with the ids and positions of its parts. */
+/**
+ * A value with null in the nullable members of its objects that were left out, and with the ids and positions of its parts. @default does not
+ * apply inside: what is never null there is required, as the OpenAPI document says (openapi/writes.ts).
+ */
 function completed(value: unknown, member: StoredMember, hasIds: boolean, old: unknown): unknown {
   if (member.kind !== 'object') return value;
   if (!member.isList) return filled(value, member.members);

@@ -157,7 +157,7 @@ describe('organisation.json', () => {
   });
 
   test.each([
-    ['{"name": "A", "plan": "gold", "currency": "EUR"}', 'plan'],
+    ['{"name": "A", "plan": "Gold!", "currency": "EUR"}', 'plan: must be the name of a plan'],
     ['{"name": "A", "plan": "starter", "currency": "XYZ"}', 'currency: must be an ISO 4217 currency code'],
     ['{"name": " ", "plan": "starter", "currency": "EUR"}', 'name: must be one line'],
     ['{"name": "A"', 'nothing was stored'],

@@ -64,8 +64,8 @@ const CHANGES: readonly (readonly [
     'InvoiceUpsert.po',
   ],
   [
-    '@restricted(by: "customer_id")',
-    '',
+    'collection: "invoices", unique: "number") @restricted(by: "customer_id")',
+    'collection: "invoices", unique: "number")',
     'was customer_id, is none',
     'was none, is customer_id',
     'Invoice: @restricted',

@@ -82,6 +82,7 @@ const NEEDS: readonly Need[] = [
       const fix = 'set ADMIN_PORT, and let only Prometheus and your product connect to it';
       if (operators) throw new Finding('is not set, so the operator API is at the port of callers', fix);
       if (METRICS === 'public') throw new Finding('is not set, and METRICS=public shows metrics to all callers', fix);
+      if (METRICS === 'off') return 'is not set, and nothing needs it: METRICS=off, and there are no OPERATOR_TOKENS';
       return { detail: `is not set: /metrics is at the port of callers, for METRICS=${METRICS}`, fix };
     },
   },

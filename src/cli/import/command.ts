@@ -34,7 +34,7 @@ export async function importCommand(path: string, options: ImportOptions): Promi
   const signal = interruption();
   const { jsonFaults: errors, ...faultReporter } = createFaultReporter(json === true);
   const reporter = { ...faultReporter, signal };
-  // what can reject the import as a whole is checked before records are stored; the pepper and the organisation may be stored by then, and again
+  // what can reject the import as a whole is checked before records are stored; only the pepper and the organisation may be stored by then, and storing them again is harmless
   const { files, isExport } = await withStore(async (store, config) => {
     const organisation = await requireData(store, org);
     const data = store.databases.organisationData(organisation);
@@ -66,7 +66,7 @@ export async function importCommand(path: string, options: ImportOptions): Promi
       ...(keys && !signal.aborted && { keys: await importKeys(from, reporter) }),
       ...(storeWebhooks && !signal.aborted && { webhooks: await storeWebhooks(org, reporter) }),
     };
-    // lets an organisation that an earlier version kept in another cluster be resumed; exports of that version do not say whose they are
+    // whose it is and whether files are missing cannot be seen: exports of versions with clusters lack the id, and empty files are left out
     const isWhole = file && !signal.aborted && Object.values(files).every(({ failed }) => failed === 0);
     if (isWhole) await store.control.organisations.noteImported(org);
     // of folders with organisation.json, only what a later version exported says whose it is
