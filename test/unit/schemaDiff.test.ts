@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parse } from 'graphql';
+import { Kind, parse, visit } from 'graphql';
 import { behaviourChanges } from '../../src/cli/schema/behaviour';
 import { SchemaModel } from '../../src/schema/model';
 import { readOurs } from '../../src/sdl/files';
@@ -12,7 +12,12 @@ import { ROOT } from '../docs/markdown';
 const TEMPLATE = join(ROOT, 'examples', 'schema');
 const FILES = readdirSync(TEMPLATE).filter((file) => file.endsWith('.graphql'));
 const SDL = FILES.map((file) => readFileSync(join(TEMPLATE, file), 'utf8')).join('\n');
-const modelOf = (sdl: string): SchemaModel => new SchemaModel(joinDocuments(readOurs(), parse(sdl)));
+const OWN = parse(SDL).definitions.flatMap((node) =>
+  node.kind === Kind.OBJECT_TYPE_DEFINITION ? node.name.value : [],
+);
+/** Without the types of the folder: in a copy that has made them ours, they would be there twice. */
+const OURS = visit(readOurs(), { ObjectTypeDefinition: ({ name }) => (OWN.includes(name.value) ? null : undefined) });
+const modelOf = (sdl: string): SchemaModel => new SchemaModel(joinDocuments(OURS, parse(sdl)));
 const BEFORE = modelOf(SDL);
 
 test('the same schema has no change', () => {
@@ -115,7 +120,7 @@ test.each(CHANGES)('%j to %j', (from, to, there, back, what) => {
     const [line = 'none', ...others] = said[at]!;
     expect(others).toEqual([]);
     if (sentence === undefined) expect(line).toBe('none');
-    else expect(line.startsWith(what)).toBe(true);
+    else expect(line.slice(0, what.length)).toBe(what);
     if (sentence !== undefined) expect(line).toContain(sentence);
   }
 });
