@@ -60,7 +60,7 @@ export function sendStderrTo(to: typeof stderrSink): void {
   stderrSink = to;
 }
 
-/** Writes a line to stderr: progress, which database was chosen, warnings. */
+/** Writes a line to stderr that goes with a command's result, for people. Not in a server: its log does not get it, unlike those of {@link note} and {@link warn}. */
 export function say(line: string): void {
   sayPainted(escapeLines(line));
 }

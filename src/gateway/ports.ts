@@ -184,7 +184,10 @@ function createAdminServer({ head, request: requestTimeout, stalled }: typeof TI
       serve(request, response);
     });
   };
-  return { server: server.on('request', arrived).on('checkExpectation', arrived), connections };
+  return {
+    server: server.on('request', arrived).on('checkContinue', arrived).on('checkExpectation', arrived),
+    connections,
+  };
 }
 
 /** Listens, and returns the URL: http://HOST:PORT. Port 0 picks a free one. @throws the system's error, e.g. EADDRINUSE */

@@ -157,8 +157,9 @@ function streamingOf(request: IncomingMessage): Streaming | undefined {
 }
 
 /**
- * Whether an answer is a stream of one result: for a caller that accepts nothing else, or for a rejected subscription. If the whole request
- * was refused it is not, since its HTTP status says whether to retry; clients of the protocol retry every request that gets an error status.
+ * Whether an answer is a stream of one result: for a caller that accepts nothing else, or for a rejected subscription. One that is
+ * refused with another status than 400 (an invalid query, which no retry helps) is not, since the status says whether to retry; clients of the
+ * protocol retry every request that gets an error status.
  */
 function isStreamed({ isSubscription, takesJson }: Streaming, { status = 200 }: HTTPGraphQLResponse): boolean {
   return (status === 200 || status === 400) && (isSubscription === true || !takesJson);

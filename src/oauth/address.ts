@@ -30,7 +30,7 @@ export function oauthAddress({ OAUTH, PUBLIC_URL }: Pick<Config, 'OAUTH' | 'PUBL
   };
 }
 
-/** The address of metadata about a path below an address, whose own path, if any, comes last. */
+/** The address of metadata about a path below an address: the well-known path, then the address's own path, if any, then the path below it. */
 export function metadataUrl(address: string, wellKnown: string, path = ''): string {
   const { origin, pathname } = new URL(address);
   return `${origin}${wellKnown}${pathname.replace(/\/$/, '')}${path}`;

@@ -15,7 +15,7 @@ export interface Api {
   readonly codes: readonly ErrorCode[];
   /** What they can do about an error, and the detail of its example, where these differ from those of `errors/`. */
   readonly words: Partial<Record<ErrorCode, { readonly help: string; readonly detail?: string }>>;
-  /** The headers of every response. */
+  /** The headers of every successful response. */
   readonly headers: readonly string[];
   readonly idempotencyKey: Parameter;
   /** The operations that may find what they would create: the response is then 200 instead of 201. */

@@ -21,6 +21,7 @@ export async function otherControls({ control }: Located): Promise<string[]> {
   const { databases } = await client.db('admin').command({ listDatabases: 1, nameOnly: true, filter });
   const names = (databases as { readonly name: string }[])
     .map(({ name }) => name)
+    // again, as not every server knows that filter
     .filter((name) => !DATABASE_NAME.test(name) && ![...SYSTEM, control.name].includes(name))
     .sort((left, right) => likeness(right, control.name) - likeness(left, control.name))
     .slice(0, MOST_DATABASES);

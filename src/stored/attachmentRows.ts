@@ -38,7 +38,7 @@ export function withStoredAttachments<T extends object>(row: T, before: object |
   return (kept.length === 0 ? others : { ...others, [ATTACHMENTS]: kept }) as T;
 }
 
-/** Deletes the files of attachments that a row of a collection had and has no longer. */
+/** Deletes the files of attachments that a row of a collection had and has no longer. Both are whole rows; without `row`, it was deleted, and all its files go. */
 export async function removeDetached(
   data: OrganisationData,
   collection: string,

@@ -1,4 +1,5 @@
 import type { mongo } from 'mongoose';
+import { AppError } from '../errors';
 import { MINUTE } from '../units';
 import type { Collection } from '../mongo/collection';
 import { isRefusedRow } from '../mongo/faults';
@@ -23,7 +24,7 @@ interface Outcome {
 
 export type Widening = ReturnType<typeof createWidening>;
 
-/** `whileWritable` runs work that may create a collection: see OrganisationData.whileWritable. */
+/** `whileWritable` runs a change of the database unless the organisation is being moved or erased: see OrganisationData.whileWritable. */
 export function createWidening(
   organisationId: string,
   database: mongo.Db,
@@ -44,6 +45,8 @@ export function createWidening(
       context.onWidened(organisationId, definition.name);
       return { why: 'was widened', allowsMore: true };
     } catch (error) {
+      // a move or an erasure, which says when to retry
+      if (error instanceof AppError) throw error;
       const why = `could not be changed (${error instanceof Error ? error.message : String(error)})`;
       return { why, allowsMore: false };
     }
@@ -57,6 +60,7 @@ export function createWidening(
     if (attempt && now < attempt.at + COUNTS_FOR) return attempt.outcome;
     const outcome = widen(definition);
     attempts.set(name, { at: now, outcome });
+    outcome.catch(() => attempts.delete(name));
     return outcome;
   }
 

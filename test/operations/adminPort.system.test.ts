@@ -51,6 +51,12 @@ describe('with ADMIN_PORT', () => {
     wire.send('noise\r\n\r\n');
     expect(await wire.whole()).toMatch(/^HTTP\/1\.1 400 .*"code":"invalid_request"/s);
   });
+
+  test('a body that is asked about is not sent for until it is wanted', async () => {
+    const wire = await openWire(gateway.adminUrl!);
+    wire.send(`${head('POST /elsewhere', 'Expect: 100-continue', 'Content-Length: 100', 'Connection: close')}\r\n`);
+    expect(await wire.whole()).toMatch(/^HTTP\/1\.1 4\d\d /);
+  });
 });
 
 test('a caller at ADMIN_PORT that stops reading is cut off', async () => {

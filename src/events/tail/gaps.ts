@@ -20,6 +20,7 @@ export async function changedSince(
   { collection, object: type, members, hasStatus, restriction }: PublicCollection,
   from: Date,
 ): Promise<Omit<EventRow, '_id' | 'at'>[]> {
+  // not of parts, such as messages: their ids are not those of the objects that events are about
   if (!members.has('updated_at')) return [];
   const since = { updated_at: { $gte: new Date(from.getTime() - DATED_BEFORE) } };
   const column = customerColumn(restriction);

@@ -157,6 +157,7 @@ function createFollower(options: FollowOptions) {
           continue;
         }
         ordinal += 1;
+        // END ends the stream; a renewal is a write with a time of its own, which at worst a write on another shard has, too
         if (change.operationType === END) ended = { token: change._id, at: change.clusterTime };
         else if (change.ns.db === control && change.ns.coll === TAILS) {
           // the log may still have marks from before the restore

@@ -22,8 +22,11 @@ const TEXTS = [...HOSTILE_TEXTS, LONG_TEXT];
 const gateway = served();
 const caller = late(() => callerOf(gateway, makeStocked(gateway)));
 
+/** Whether it is a read-only member of an element, or in one. */
+const isInIgnored = (position: Position): boolean => isIgnored({ ...position, steps: position.steps.slice(0, 3) });
+
 const WRITTEN = positions.filter(
-  (position) => position.where === 'body' && isFreeText(position) && !isIgnored(position),
+  (position) => position.where === 'body' && isFreeText(position) && !isInIgnored(position),
 );
 const IN_ELEMENTS = WRITTEN.filter(({ operation }) => operation.rest?.path.endsWith('/bulk'));
 const IN_REQUESTS = WRITTEN.filter(({ operation }) => operation.name === 'open_request');

@@ -40,10 +40,10 @@ export function isFreeText(position: Position): boolean {
   return isText(position) && values === undefined && !['uuid', 'date', 'date-time'].includes(format);
 }
 
-/** Whether it is, or is in, a read-only member, which may be sent back with its row (test/api/resources/elements.test.ts). */
-export function isIgnored({ operation, steps: [list, , member] }: Position): boolean {
+/** Whether it is a read-only member, which may be sent back with its row (test/api/resources/elements.test.ts). */
+export function isIgnored({ operation, steps: [list, , member, ...inner] }: Position): boolean {
   const upsert = published.upserts.find(({ operation: name }) => name === operation.name);
-  return upsert?.list === list && upsert!.ignored.includes(String(member));
+  return upsert?.list === list && inner.length === 0 && upsert!.ignored.includes(String(member));
 }
 
 function positionsOf(operation: Operation): Position[] {
