@@ -9,14 +9,16 @@ test('what refuses the change of a validator with a code of its own is the answe
   const database = { listCollections: () => ({ toArray: () => Promise.resolve([]) }) };
   let tries = 0;
   const context = { validation: 'error', onWidened: () => undefined } as const;
-  const { runWidening } = createWidening('id', database as unknown as mongo.Db, context, () => {
+  const widening = createWidening('id', database as unknown as mongo.Db, context, () => {
     tries += 1;
     return Promise.reject(new AppError('unavailable', 'It is being moved.', { reason: 'moving' }));
   });
   const refused = () =>
     Promise.reject(new mongo.MongoServerError({ code: 121, message: 'Document failed validation' }));
   for (const expected of [1, 2]) {
-    await expect(runWidening([resourceOf('products')], refused)).rejects.toMatchObject({ code: 'unavailable' });
+    await expect(widening.runWidening([resourceOf('products')], refused)).rejects.toMatchObject({
+      code: 'unavailable',
+    });
     expect(tries).toBe(expected);
   }
 });
