@@ -53,9 +53,10 @@ async function productSales(
   context: TotalsContext,
   { limit, status, ...span }: ProductSalesArguments,
 ): Promise<Rows<object>> {
-  const { $match: placed } = spanStage('placed_at', span);
-  const sums = await aggregate(context, { ...orders, keys: ['currency'] }, [
-    { $match: { ...placed, ...ofStatus(status, { status: trusted({ $ne: 'cancelled' }) }) } },
+  const only = ofStatus(status, { status: trusted({ $ne: 'cancelled' }) });
+  const sums = await aggregate(context, { ...orders, keys: ['currency'], only }, [
+    spanStage('placed_at', span),
+    { $match: only },
     // read only the members of a line that are used
     {
       $project: {

@@ -152,9 +152,11 @@ interface CountedRows {
   readonly members: readonly StoredMember[];
   /** The names of those that are part of every group. */
   readonly keys: readonly string[];
+  /** A condition that the second stage has beside the period in the first: other rows are not looked at for what cannot be counted. */
+  readonly only?: object;
 }
 
-/** The first finds the rows; no other matches rows, but for parts of them. */
+/** The first finds the rows; no other but that of `only` matches rows, but for parts of them. */
 type Stages = readonly [PipelineStage.Match, ...PipelineStage[]];
 
 /**
@@ -206,12 +208,12 @@ async function run(
 /** The given $match stage without the rows that cannot be served, which are noted; undefined if there are none. */
 async function withoutInvalid(
   context: TotalsContext,
-  { collection, members }: CountedRows,
+  { collection, members, only }: CountedRows,
   { $match }: PipelineStage.Match,
 ): Promise<PipelineStage.Match | undefined> {
   const rows = context.data.collection(collection);
   const invalid = members.flatMap((member) => invalidIn(member));
-  const filter = { ...$match, $or: invalid } as object;
+  const filter = { ...$match, ...only, $or: invalid } as object;
   const [row] = await rows.find(filter, { limit: 1, maxTimeMS: READ_TIMEOUT }).toArray();
   if (!row) return undefined;
   const count = await rows.countDocuments(filter, { maxTimeMS: READ_TIMEOUT });
