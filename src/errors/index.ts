@@ -166,6 +166,8 @@ export const ERROR_CODES = {
 } as const satisfies Record<string, { status: number; retry: Retry; title: string; help: string }>;
 
 export type ErrorCode = keyof typeof ERROR_CODES;
+/** All codes, in the order of the table. */
+export const CODES = Object.keys(ERROR_CODES) as ErrorCode[];
 
 /** One fault of a request: its place (a JSON Pointer into the body, or a parameter name), code and message. */
 export interface Fault {

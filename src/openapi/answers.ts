@@ -1,5 +1,5 @@
 import { ERROR_CODES, type ErrorCode, RETRIES } from '../errors';
-import { exampleOf } from '../pages/errorExamples';
+import { exampleOf, restError } from '../pages/errorExamples';
 import { BODY_HEADERS } from '../http/body';
 import { BUDGET_HEADERS, OMITTED, type SUCCESS_HEADERS } from '../http/exchange';
 import { METHODS, type RestOperation } from '../schema/declaredOperations';
@@ -94,18 +94,15 @@ function response(status: number, api: Api): object {
     content: {
       'application/problem+json': {
         schema: { $ref: '#/components/schemas/Problem' },
-        examples: Object.fromEntries(codes.map((code) => [code, { value: problemOf(code, api) }])),
+        examples: Object.fromEntries(codes.map((code) => [code, { value: problemExample(code, api) }])),
       },
     },
   };
 }
 
-function problemOf(code: ErrorCode, { words }: Api): object {
-  const { status, title } = ERROR_CODES[code];
-  const { detail: usual, members } = exampleOf(code);
-  const detail = words[code]?.detail ?? usual;
-  const always = { type: `/errors/${code}`, title, status, detail, code, request_id: REQUEST_ID };
-  return { ...always, ...members };
+function problemExample(code: ErrorCode, { words }: Api): object {
+  const { detail, members } = exampleOf(code);
+  return restError(code, words[code]?.detail ?? detail, members, REQUEST_ID);
 }
 
 const REQUEST_ID = '7f3c1a52-6f0e-4f3c-9b0a-0d9a6f6f2b11';

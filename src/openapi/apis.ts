@@ -1,5 +1,5 @@
 import { BUDGET_HEADERS, SUCCESS_HEADERS } from '../http/exchange';
-import { ERROR_CODES, type ErrorCode } from '../errors';
+import { CODES, type ErrorCode } from '../errors';
 import { IDEMPOTENCY_KEY, OPERATOR_IDEMPOTENCY_KEY } from './retries';
 import type { Parameter } from './types';
 
@@ -21,8 +21,6 @@ export interface Api {
   /** The operations that may find what they would create: the response is then 200 instead of 201. */
   readonly findExisting?: readonly string[];
 }
-
-const CODES = Object.keys(ERROR_CODES) as ErrorCode[];
 
 /** `purpose` is a sentence. */
 export function aboutKeyApi(purpose: string): string {

@@ -1,4 +1,4 @@
-import { ERROR_CODES, type ErrorCode, RETRIES } from '../errors';
+import { CODES, ERROR_CODES, type ErrorCode, RETRIES } from '../errors';
 import { codeBlock } from './code';
 import { type Cause, CAUSES } from './errorCauses';
 import { exampleOf, graphqlExampleOf, restError } from './errorExamples';
@@ -7,7 +7,6 @@ import { ownPolicy, type Page } from './page';
 import { sideLinks, sideList } from './sideList';
 import { statusPill } from './statusPill';
 
-const CODES = Object.keys(ERROR_CODES) as ErrorCode[];
 const ERRORS = '/errors';
 const COMMON = { policy: ownPolicy, current: ERRORS, bundle: 'guides' } as const;
 

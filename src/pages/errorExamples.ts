@@ -116,8 +116,8 @@ export function graphqlError(code: ErrorCode, message: string, field?: string, m
   return { errors: [{ message, path: [field], extensions }], data: { [field]: null } };
 }
 
-export function restError(code: ErrorCode, detail: string, members: object = {}): object {
-  return { ...problemOf({ code, detail, ...ERROR_CODES[code] }, '…'), ...members };
+export function restError(code: ErrorCode, detail: string, members: object = {}, requestId = '…'): object {
+  return { ...problemOf({ code, detail, ...ERROR_CODES[code] }, requestId), ...members };
 }
 
 const waitOf = (code: ErrorCode): object => (ERROR_CODES[code].retry === 'after' ? { retry_after: RETRY_AFTER } : {});

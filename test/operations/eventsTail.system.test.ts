@@ -255,13 +255,18 @@ test('a tail that stops in the middle of a transaction is resumed at its beginni
   await second.stop();
 }, 120_000);
 
-test('if a tail dies before recording a gap it found, the next one records it', async () => {
-  const { quotes, stored } = await newScene();
+/** A tail records until an object was stored, and then the log no longer goes back to where it stopped. */
+async function loseHistory(quotes: mongo.Collection<Quote>): Promise<void> {
   const before = tailsWith();
   await begin(before);
   await quotes.insertOne(quote());
   await before.stop();
   await lease.updateOne({ _id: 'tail' }, { $set: LOST_POSITION });
+}
+
+test('if a tail dies before recording a gap it found, the next one records it', async () => {
+  const { quotes, stored } = await newScene();
+  await loseHistory(quotes);
   const { feeds } = gateway.control;
   const looking = gate();
   const slow = { ...feeds, of: (ids: readonly string[]) => looking.wait().then(() => feeds.of(ids)) };
@@ -285,11 +290,7 @@ test.each<[string, () => Partial<TailOptions>]>([
   'a tail that cannot %s frees the lease and stores no progress, and the next one records the gap',
   async (_what, failing) => {
     const { quotes, stored } = await newScene();
-    const before = tailsWith();
-    await begin(before);
-    await quotes.insertOne(quote());
-    await before.stop();
-    await lease.updateOne({ _id: 'tail' }, { $set: LOST_POSITION });
+    await loseHistory(quotes);
     const failed = tailsWith(failing());
     failed.start();
     await eventually(async () => (await row()).generation > 1 && (await row()).holder === null, SOON);

@@ -1,21 +1,16 @@
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { print } from 'graphql';
 import { ownErrors } from '../../src/schema/own/check';
 import { readOurs } from '../../src/sdl/files';
 import { joinDocuments, readOwn } from '../../src/sdl/own';
-import { ROOT } from '../docs/markdown';
+import { eachWithTemplate } from '../support/templateFolder';
 
 /* Arguments that follow from members which the folder of a user adds. */
 
 let folder: string;
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'scopegate-own-'));
-  cpSync(join(ROOT, 'examples', 'schema'), folder, { recursive: true });
-});
-afterEach(() => {
-  rmSync(folder, { recursive: true });
+eachWithTemplate((copy) => {
+  folder = copy;
 });
 
 describe('a member that is added', () => {

@@ -1,20 +1,14 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ownErrors } from '../../src/schema/own/check';
-import { blocksOf, ROOT } from '../docs/markdown';
+import { blocksOf } from '../docs/markdown';
+import { eachWithTemplate, TEMPLATE } from '../support/templateFolder';
 
 /* The folder of a user: what init writes, and which files it may have. */
 
-const TEMPLATE = join(ROOT, 'examples', 'schema');
-
 let folder: string;
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'scopegate-own-'));
-  cpSync(TEMPLATE, folder, { recursive: true });
-});
-afterEach(() => {
-  rmSync(folder, { recursive: true });
+eachWithTemplate((copy) => {
+  folder = copy;
 });
 
 test('the folder that init writes has none', () => {

@@ -1,23 +1,17 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ownErrors } from '../../src/schema/own/check';
-import { ROOT } from '../docs/markdown';
+import { eachWithTemplate, TEMPLATE } from '../support/templateFolder';
 
 /* The folder of a user, and one mistake after another in it: each gets a sentence with file and line. */
 
-const TEMPLATE = join(ROOT, 'examples', 'schema');
 const FILES = ['invoices.graphql', 'invoicesBulk.graphql'].map(
   (file) => [file, readFileSync(join(TEMPLATE, file), 'utf8')] as const,
 );
 
 let folder: string;
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'scopegate-own-'));
-  cpSync(TEMPLATE, folder, { recursive: true });
-});
-afterEach(() => {
-  rmSync(folder, { recursive: true });
+eachWithTemplate((copy) => {
+  folder = copy;
 });
 
 const ACCESS = '@access(scope: INVOICES_READ)';

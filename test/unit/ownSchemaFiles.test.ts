@@ -1,17 +1,12 @@
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ROOT } from '../docs/markdown';
+import { eachWithTemplate } from '../support/templateFolder';
 
 /* Mistakes in the files of a user's folder that are not SDL, and types that lack such a file. */
 
 let folder: string;
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'scopegate-own-'));
-  cpSync(join(ROOT, 'examples', 'schema'), folder, { recursive: true });
-});
-afterEach(() => {
-  rmSync(folder, { recursive: true });
+eachWithTemplate((copy) => {
+  folder = copy;
 });
 
 /** What a command refuses to start with. A process loads the rules once, so each call loads Scopegate again. */

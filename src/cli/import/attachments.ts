@@ -105,7 +105,7 @@ async function ownersOf(
   if (ids.length === 0) return new Map();
   const rows = await data
     .collection(files)
-    .find({ _id: { $in: ids } }, { projection: { metadata: 1 }, batchSize: ids.length + 1 })
+    .find({ _id: { $in: ids } }, { projection: { metadata: 1 }, ...atMost(ids.length) })
     .toArray();
   return new Map(rows.map(({ _id, metadata }) => [_id, metadata]));
 }

@@ -1,3 +1,4 @@
+import { atMost } from '../../mongo/native';
 import type { OrganisationData } from '../../tenant/organisationData';
 import { published } from '../../schema/model';
 import { ERASED_AT } from '../../schema/personal';
@@ -73,7 +74,7 @@ export async function deleteMissing(
         async (session) => {
           const rows = await data
             .collection(resource)
-            .find(filter, { projection: { _id: 1 }, session })
+            .find(filter, { projection: { _id: 1 }, session, ...atMost(most) })
             .toArray();
           await kind.remove(
             data,
