@@ -255,6 +255,36 @@ test('a tail that stops in the middle of a transaction is resumed at its beginni
   await second.stop();
 }, 120_000);
 
+test('on a sharded cluster, a tail that stops at its own renewal reads changes of other shards at that time later', async () => {
+  const { quotes, all, told } = await newScene();
+  const [before, after] = [quote(), quote()];
+  let time: mongo.Timestamp | undefined;
+  let last: Change | undefined;
+  // from the first quote to the second, everything has one time
+  const proxied = await throughProxy((batch) => ({
+    batch: batch.map((one) => {
+      if (one.documentKey?._id === before._id) time = one.clusterTime;
+      const changed = { ...one, clusterTime: last ? one.clusterTime : (time ?? one.clusterTime) };
+      if (one.documentKey?._id === after._id) last = one;
+      return changed;
+    }),
+  }));
+  const databases = { ...proxied, shards: {} as NonNullable<TailOptions['databases']['shards']> };
+  const first = tailsWith({ databases });
+  await begin(first);
+  await quotes.insertOne(before);
+  const { _id: recorded } = await told(before._id, 'quote.created');
+  await renewed();
+  await first.stop();
+  expect(timeDigits((await row()).at!) < recorded.slice(4, 20)).toBe(true);
+  await quotes.insertOne(after);
+  const second = tailsWith({ databases });
+  second.start();
+  await told(after._id, 'quote.created');
+  expect((await all()).map(({ object }) => object?.id)).toEqual([before._id, after._id]);
+  await second.stop();
+}, 120_000);
+
 /** A tail records until an object was stored, and then the log no longer goes back to where it stopped. */
 async function loseHistory(quotes: mongo.Collection<Quote>): Promise<void> {
   const before = tailsWith();

@@ -157,13 +157,13 @@ function createFollower(options: FollowOptions) {
           continue;
         }
         ordinal += 1;
-        // END ends the stream; a renewal is a write with a time of its own, which at worst a write on another shard has, too
         if (change.operationType === END) ended = { token: change._id, at: change.clusterTime };
         else if (change.ns.db === control && change.ns.coll === TAILS) {
           // the log may still have marks from before the restore
           if (untold === undefined || change.clusterTime.t * SECOND > untold.at.getTime()) mark ??= change;
           renewalReadAt = performance.now();
-          ended = { token: change._id, at: change.clusterTime };
+          // no other change of a replica set has this time; on a sharded cluster one of another shard may
+          if (!databases.shards) ended = { token: change._id, at: change.clusterTime };
         } else changes.push({ change, time, ordinal });
       }
       // the gap event takes the place of a mark in the log: that is after all that was lost
