@@ -263,7 +263,7 @@ test('on a sharded cluster, a tail that stops at its own renewal reads changes o
   // from the first quote to the second, everything has one time
   const proxied = await throughProxy((batch) => ({
     batch: batch.map((one) => {
-      if (one.documentKey?._id === before._id) time = one.clusterTime;
+      if (one.documentKey?._id === before._id) time ??= one.clusterTime;
       const changed = { ...one, clusterTime: last ? one.clusterTime : (time ?? one.clusterTime) };
       if (one.documentKey?._id === after._id) last = one;
       return changed;
