@@ -35,7 +35,7 @@ export interface Element extends Faults {
 export async function readElements(
   sent: readonly unknown[],
   placeOf: (index: number) => string,
-  { byName, uuids }: Kinds,
+  { byName }: Kinds,
   check: Check,
   pace: Pace,
 ): Promise<Element[]> {
@@ -61,7 +61,7 @@ export async function readElements(
       if (hasMoreValues(members, Math.max(CHECKED_AT_LEAST, kind.mostValues)))
         faults.push({ pointer: place, code: 'size', detail: 'has more values than any valid object' });
       else {
-        normaliseIdentifiers(members, uuids);
+        normaliseIdentifiers(members, kind.resource.stored.members);
         normaliseReferences(kind, members);
         replaceNegativeZero(members);
         faults.push(...memberFaults(kind, action, members, place));

@@ -7,7 +7,7 @@ import { componentSchemas, SCHEMA_ROOT } from '../schema/jsonSchema';
 import { ERASED_AT } from '../schema/personal';
 import { hasParts, objectName, ownerOf, referenceTo, type StoredMember } from '../schema/storedTypes';
 import { checkAtFirstUse, createAjv, requireSchema } from '../schema/validation';
-import { reshape, uuidMembers } from '../stored/recordSchemas';
+import { reshape } from '../stored/recordSchemas';
 import type { Resource } from '../stored/resource';
 
 /* What writes need to know of each stored type, all of it from the SDL. */
@@ -52,10 +52,8 @@ export const MAX_PARTS = 1000;
 const UPDATED_AT = 'updated_at';
 const EXTERNAL_REF = 'external_ref';
 
-/** The kinds by name, and the names of members that are UUIDs. */
 export interface Kinds {
   readonly byName: ReadonlyMap<string, Kind>;
-  readonly uuids: ReadonlySet<string>;
 }
 
 /** The kinds of all resources; `schema` is the public REST schema. */
@@ -100,7 +98,7 @@ export function kindsOf(resources: readonly Resource[], schema: GraphQLSchema): 
     kind.owner = owner && kind.references.find(({ member }) => member === referenceTo(owner.type));
     kind.owner?.to.parts.push(kind);
   }
-  return { byName: new Map([...kinds.values()].map((kind) => [kind.name, kind])), uuids: uuidMembers(restSchemas) };
+  return { byName: new Map([...kinds.values()].map((kind) => [kind.name, kind])) };
 }
 
 /** The most values in an object with these members; `mostParts` bounds its own lists of objects with ids, but none inside those. */
