@@ -11,6 +11,7 @@ import type { Attempt } from '../organisations/creations';
 import type { OrganisationForOperators } from '../organisations/organisationRows';
 import { type Kinds, writeElements, type WriteReport } from '../writes';
 import { beingErased } from '../admin/refusals';
+import { ELEMENTS_PER_POINT } from '../units';
 
 /* Writes of operators to the data of organisations, with their audit events (docs/decisions/operator-writes.md). */
 
@@ -51,9 +52,6 @@ interface WriteRequest {
   /** The organisations that exist, by their names as given. */
   readonly findAll: (names: readonly string[]) => Promise<Map<string, OrganisationForOperators>>;
 }
-
-/** Elements that cost a point (admission/rateLimit.ts); the rest of a division costs one, too. */
-const ELEMENTS_PER_POINT = 100;
 
 export function createWriteOperation(
   { organisationData, control, kinds, admit, checkElement, onUnrecorded }: WriteServices,

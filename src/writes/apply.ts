@@ -29,7 +29,10 @@ export interface Step {
 
 const NO_FAULTS: Faults = { faults: [], count: 0, isTruncated: false };
 
-/** Returns what became of each element, in their order. Nothing is stored by a dry run, or from the first fault on if the call is atomic. */
+/**
+ * Returns what became of each element, in their order. Nothing is stored by a dry run, or from the first fault on if the call is atomic; what was
+ * stored before it is for the caller to undo, by aborting the transaction.
+ */
 export async function applyElements(elements: readonly Element[], applying: ApplyOptions): Promise<Step[]> {
   const { data, session, dryRun, isAtomic } = applying;
   const names = createNames();
