@@ -97,8 +97,8 @@ function normaliseReferences({ references }: Kind, members: Record<string, unkno
   for (const { member, refMember } of references) {
     const ref = members[refMember];
     if (typeof ref === 'string') members[refMember] = normalised(ref);
-    if (ref === null && member in members) delete members[refMember];
-    else if (members[member] === null && refMember in members) delete members[member];
+    if (ref === null && member in members) members[refMember] = undefined;
+    else if (members[member] === null && refMember in members) members[member] = undefined;
   }
 }
 
