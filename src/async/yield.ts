@@ -7,8 +7,8 @@ const BYTES_PER_PIECE = 256 * 1024;
 const OBJECTS_PER_PIECE = 2048;
 /** The part of each turn for work that has not waited, so that an organisation's small requests do not queue behind its large ones. */
 const RESERVED = 1 / 4;
-/** How long work on many elements runs before it gives way, in milliseconds. */
-const SLICE = 10;
+/** How long work that may be long runs before others have their turn, in milliseconds. */
+export const SLICE = 10;
 /** Maximum wait between two pieces of heavy work, in milliseconds, so that others slow it down but never stop it. */
 const LONGEST = 20;
 

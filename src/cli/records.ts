@@ -18,7 +18,6 @@ import {
   type RecordSchemas,
   reshape,
   resolveSchema,
-  uuidMembers,
 } from '../stored/recordSchemas';
 import { CommandFailure } from './ending';
 import { type Line, UNREADABLE } from './ndjson';
@@ -152,9 +151,12 @@ export function recordReaders(
 ): (kind: RecordKind) => ReadRecord {
   const schemas = recordSchemas(publishedSchemas().rest, kinds);
   const ajv = createAjv().addSchema({ components: { schemas } }, 'records');
-  const uuids = uuidMembers(schemas);
   return (kind) => {
     const check = checkWith(requireSchema(ajv, `records${SCHEMA_ROOT}${recordName(kind)}`));
+    const { members = [] } = published.stored.get(kind.type) ?? {};
+    const lists = Object.entries(kind.lists ?? {}).map(([name, { type }]) => {
+      return { name, type, members: published.stored.get(type)?.members ?? [] };
+    });
     return (line) => {
       if ('fault' in line) return { faults: [UNREADABLE[line.fault]] };
       const malformed = parse(line.text);
@@ -167,10 +169,9 @@ export function recordReaders(
       if (typeof value !== 'object' || value === null || Array.isArray(value)) {
         return { faults: [{ pointer: '', code: 'type', detail: 'must be a JSON object' }] };
       }
-      const { members = [] } = published.stored.get(kind.type) ?? {};
       const record = (organisation ? withDefaults(members, value, organisation) : value) as ImportRecord;
       // before the check, which bounds the stored length: a string may be longer in NFC
-      normaliseIdentifiers(record, uuids);
+      normaliseIdentifiers(record, [...members, ...lists]);
       replaceNegativeZero(record);
       const { faults: schemaFaults, more } = check(record);
       const faults = [...schemaFaults, ...brokenTexts(record)];

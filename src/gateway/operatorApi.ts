@@ -4,7 +4,6 @@ import type { Limiters } from '../admission/limiters';
 import { createFailureCounter } from '../admission/rateLimit';
 import type { RequestTracker } from '../admission/requestTracker';
 import type { Config } from '../config';
-import type { FaultLimits } from '../errors';
 import { createDeploymentFeed } from '../events/deploymentFeed';
 import { createEventSource } from '../events/source';
 import type { Waiting } from '../events/waiting';
@@ -19,6 +18,7 @@ import type { Schemas } from '../operations/build';
 import { createRunner } from '../operations/runner';
 import { operatorContextFactory } from '../operator/context';
 import { createWriteLines } from '../operator/writeLines';
+import type { WriteServices } from '../operator/writeOperation';
 import type { Control } from '../organisations/control';
 import { collections } from '../resources';
 import { customerById, customerByRef, readmitCustomer } from '../resources/customers/readmit';
@@ -60,15 +60,18 @@ export async function createOperatorApi(options: OperatorApiOptions, admin: Admi
   const schemas = operatorSchemas();
   const elementCheck = typeChecks(schemas.graphql, { elementBounds: true, closed: false });
   let kinds: Kinds | undefined;
-  const writing = {
+  const writing: WriteServices = {
     organisationData: databases.organisationData,
     control,
-    admit: (organisation: { readonly id: string }) => {
+    admit: (organisation) => {
       tracker.admitOrganisation(organisation);
     },
     // on first use, since deriving them takes as long as a tenth of a start
-    checkElement: (element: unknown, room?: FaultLimits) => elementCheck('WriteElement')(element, room),
+    checkElement: (element, room) => elementCheck('WriteElement')(element, room),
     kinds: () => (kinds ??= kindsOf(collections, options.schemas.rest)),
+    onUnrecorded: (event, error) => {
+      logger.error({ ...event, error: describeError(error) }, 'audit event not recorded');
+    },
   };
   const openContext = operatorContextFactory({
     config,

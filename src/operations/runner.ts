@@ -51,7 +51,7 @@ export interface Run {
 export interface Answer {
   /** JSON, as bytes if it may be long. */
   readonly text: Buffer | string;
-  /** The cursor of the next page, if the answer is a page and has one. */
+  /** The cursor of the next page; null, or left out by what is never a page, if there is none. */
   readonly next?: string | null;
   /** Whether members are left out that the key may not read. */
   readonly isPartial?: boolean;

@@ -1,12 +1,10 @@
+import { SLICE } from '../async/yield';
 import type { CallContext } from './context';
 
 /*
  * Work in resolvers that callers can make long. A query's resolvers all run in one turn of the event loop, so work that has held it for long
  * enough goes on in another.
  */
-
-/** How long the resolvers of a request work before others have their turn, in milliseconds. */
-const SLICE = 10;
 
 interface Slices {
   /** When this turn's work began; undefined before. */

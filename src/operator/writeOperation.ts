@@ -11,6 +11,7 @@ import type { Attempt } from '../organisations/creations';
 import type { OrganisationForOperators } from '../organisations/organisationRows';
 import { type Kinds, writeElements, type WriteReport } from '../writes';
 import { beingErased } from '../admin/refusals';
+import { ELEMENTS_PER_POINT } from '../units';
 
 /* Writes of operators to the data of organisations, with their audit events (docs/decisions/operator-writes.md). */
 
@@ -23,6 +24,15 @@ export interface WriteServices {
   readonly checkElement: (element: unknown, room?: FaultLimits) => Findings;
   /** Checks a request before it reads an organisation's data. @throws AppError unavailable */
   readonly admit: (organisation: Pick<OrganisationForOperators, 'id'>) => void;
+  /** Called with the members of an audit event that could not be recorded, although its objects were written. */
+  readonly onUnrecorded: (event: UnrecordedEvent, error: unknown) => void;
+}
+
+interface UnrecordedEvent {
+  readonly action: 'objects.written';
+  readonly organisation_id: string;
+  readonly actor: string;
+  readonly details: Readonly<Record<string, number>>;
 }
 
 export type WriteContext = Pick<CallContext, 'charge' | 'holdRows' | 'noteElements' | 'takeTurn'>;
@@ -43,11 +53,8 @@ interface WriteRequest {
   readonly findAll: (names: readonly string[]) => Promise<Map<string, OrganisationForOperators>>;
 }
 
-/** Elements that cost a point (admission/rateLimit.ts); the rest of a division costs one, too. */
-const ELEMENTS_PER_POINT = 100;
-
 export function createWriteOperation(
-  { organisationData, control, kinds, admit, checkElement }: WriteServices,
+  { organisationData, control, kinds, admit, checkElement, onUnrecorded }: WriteServices,
   { actor, attempt, requireOpen, findAll }: WriteRequest,
 ) {
   const writer = actor.who as DataWriter;
@@ -68,13 +75,23 @@ export function createWriteOperation(
     };
   }
 
-  /** Records what was written to an organisation, unless that is nothing. */
+  /**
+   * Records what was written to an organisation, unless that is nothing. A failure is logged, and fails nothing: the objects are stored in another
+   * database, and a repeat of the call would change none, and so record none.
+   */
   async function recordWritten(
     { id }: Pick<OrganisationForOperators, 'id'>,
     { created, updated, deleted }: Counts,
   ): Promise<void> {
     const counts = Object.entries({ created, updated, deleted }).filter(([, count]) => count > 0);
-    if (counts.length > 0) await control.as(actor).record('objects.written', id, Object.fromEntries(counts));
+    if (counts.length === 0) return;
+    const action = 'objects.written';
+    const details = Object.fromEntries(counts);
+    try {
+      await control.as(actor).record(action, id, details);
+    } catch (error) {
+      onUnrecorded({ action, organisation_id: id, actor: actor.who, details }, error);
+    }
   }
 
   return {

@@ -39,7 +39,7 @@ export function ownRules(): Exports {
 
 /**
  * The rules of a type: first those built in, then the user's. If that throws, the object has a fault with the code `rule`, whose detail is for
- * operators: it quotes the error. @throws the error of rules.mjs if it cannot be loaded
+ * operators: it quotes the error, which keys are not told (stored/brokenRules.ts). @throws the error of rules.mjs if it cannot be loaded
  */
 export function withOwnRules(type: string, builtIn: RecordRules = {}): RecordRules {
   const rule = ownRules()[type] as OwnRule | undefined;

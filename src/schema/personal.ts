@@ -1,6 +1,6 @@
 import type { FieldDefinitionNode } from 'graphql';
 import { directiveOf, type Sdl } from './sdl';
-import { ownerOf, referenceTo, type StoredMember, type StoredType, typeOf, type Types } from './storedTypes';
+import { ownerOf, referencesTo, type StoredMember, type StoredType, type Types } from './storedTypes';
 
 /* Which stored objects belong to a customer, and which of their members are personal (docs/decisions/organisation-life.md). */
 
@@ -32,12 +32,8 @@ export function typesOfCustomer(types: Types): OfCustomer[] {
   ];
 }
 
-/** The members with the id of a customer: relations to one and, without a relation, `customer_id`. */
-export function referringMembers(stored: StoredType): string[] {
-  const named = stored.relations.filter(({ type, isList }) => type === PERSON && !isList).map(({ member }) => member);
-  const members = new Set([...named, referenceTo(PERSON)]);
-  return [...members].filter((member) => typeOf(stored, member) === 'ID');
-}
+/** The members with the id of a customer. */
+export const referringMembers = (stored: StoredType): string[] => referencesTo(PERSON, stored);
 
 /** The member that says when an object's personal data was erased. */
 export const ERASED_AT = 'erased_at';

@@ -1,6 +1,6 @@
 import { columnOf } from './indexes';
 import { PERSON, referringMembers } from './personal';
-import { ownerOf, referenceTo, type StoredType, typeOf, type Types } from './storedTypes';
+import { ownerOf, referencesTo, referenceTo, type StoredType, type Types } from './storedTypes';
 
 /* Which objects a key restricted to customers has, from @restricted (docs/decisions/restricted-keys.md). */
 
@@ -36,15 +36,10 @@ export function restrictionOf(types: Types, stored: StoredType): DerivedRestrict
 function wayToCustomer(types: Types, stored: StoredType, seen = new Set<string>()): string | undefined {
   seen.add(stored.type);
   for (const other of types.values()) {
-    if (seen.has(other.type) || !refersTo(stored, other)) continue;
+    if (seen.has(other.type) || referencesTo(other.type, stored).length === 0) continue;
     if (other.restrictedBy !== undefined || wayToCustomer(types, other, seen) !== undefined) return other.type;
   }
   return undefined;
-}
-
-function refersTo(stored: StoredType, { type }: StoredType): boolean {
-  const isRelated = stored.relations.some((relation) => !relation.isList && relation.type === type);
-  return isRelated || typeOf(stored, referenceTo(type)) !== undefined;
 }
 
 /** The column with the customer's id; undefined if rows have none. */

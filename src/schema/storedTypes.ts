@@ -194,6 +194,13 @@ export function objectName(type: string): string {
   return referenceTo(type).replace(/_id$/, '');
 }
 
+/** The members with ids of objects of another type: the one named after it, such as `customer_id`, and those that relations follow (`buyer_id`). */
+export function referencesTo(type: string, { relations, members }: StoredType): string[] {
+  const followed = relations.filter((relation) => !relation.isList && relation.type === type);
+  const names = new Set([referenceTo(type), ...followed.map(({ member }) => member)]);
+  return members.filter((member) => member.type === 'ID' && names.has(member.name)).map(({ name }) => name);
+}
+
 /** The type of a member; undefined if there is no such member. */
 export function typeOf(stored: StoredType | undefined, name: string): string | undefined {
   return stored?.members.find((member) => member.name === name)?.type;

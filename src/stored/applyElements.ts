@@ -44,7 +44,10 @@ interface ApplyOptions {
   readonly isAtomic: boolean;
 }
 
-/** Reads, compares and writes in pieces. Returns a step for each element, in their order. */
+/**
+ * Reads, compares and writes in pieces. Returns a step for each element, in their order. If the call is atomic and one has failed, earlier pieces are
+ * written already: the caller must abort the transaction.
+ */
 export async function applyElements(
   { data, principal, holdRows }: DataContext,
   spec: Bulk,

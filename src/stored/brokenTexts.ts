@@ -1,9 +1,9 @@
 import type { Fault } from '../errors';
 import { escapePointer } from '../schema/validation';
 
-/** Maximum depth, to bound the walk of nested input: deeper values are in unknown members, which are rejected anyway. */
-export const DEEPEST = 8;
-/** Maximum faults of a value: more than the largest element has strings. */
+/** Maximum depth, to bound the walk of nested input: as deep as JSON that we read may be (http/json.ts), and deeper than any known member. */
+const DEEPEST = 64;
+/** Maximum faults of a value, enough to refuse it. */
 const MAX = 1000;
 
 /** Unicode's Cc: C0 except tab and line breaks, DEL and C1. A carriage return is valid only in a Windows line break. */

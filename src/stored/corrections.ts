@@ -77,7 +77,7 @@ const NOW = new Date(0);
 
 /** The row with a time of change, if it lacks one. */
 function stamped(row: Row): Row {
-  return (row as { updated_at?: unknown }).updated_at === undefined ? ({ ...row, updated_at: NOW } as Row) : row;
+  return memberOf(row, 'updated_at') === null ? ({ ...row, updated_at: NOW } as Row) : row;
 }
 
 /**

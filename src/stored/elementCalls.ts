@@ -1,6 +1,6 @@
 import { isDuplicateKey, isWriteConflict } from '../mongo/faults';
-import { AppError, MAX_FAULTS, validationFailed } from '../errors';
-import type { Faults } from './elementFaults';
+import { AppError, validationFailed } from '../errors';
+import { type Faults, LISTED_OF_ELEMENT } from './elementFaults';
 
 /* What calls of many elements have in common, of keys and of operators. */
 
@@ -20,11 +20,11 @@ export async function storeAgain<T>(store: () => Promise<T>): Promise<T> {
   }
 }
 
-/** @throws AppError validation_failed with the first faults of all elements, and the number of the others. */
+/** @throws AppError validation_failed, or internal if all faults are failed rules, with the first of each element and the number of the others. */
 export function refuseFaults(steps: readonly { readonly checked: Faults }[]): void {
   const total = steps.reduce((sum, { checked }) => sum + checked.count, 0);
   if (total === 0) return;
-  const faults = steps.flatMap(({ checked }) => checked.faults).slice(0, MAX_FAULTS);
+  const faults = steps.flatMap(({ checked }) => checked.faults.slice(0, LISTED_OF_ELEMENT));
   const isTruncated = steps.some(({ checked }) => checked.isTruncated);
   throw validationFailed(faults, total - faults.length, isTruncated);
 }

@@ -2,6 +2,8 @@ import { isCallerKey, normalised } from '../schema/callerKeys';
 import { type JsonSchema, SCHEMA_ROOT } from '../schema/jsonSchema';
 import { METADATA } from '../schema/metadata';
 import { published } from '../schema/model';
+import type { StoredMember } from '../schema/storedTypes';
+import { isObject } from './elementFaults';
 
 /* JSON Schemas of whole records, as import takes them, and the form in which their identifiers are stored. */
 
@@ -46,25 +48,28 @@ export function resolveSchema(schemas: RecordSchemas, schema: JsonSchema): JsonS
   return (reference === undefined ? first : schemas[reference.slice(SCHEMA_ROOT.length)]) ?? {};
 }
 
+type NamedMember = Pick<StoredMember, 'name' | 'type' | 'members'>;
+
 /**
- * Normalises the identifiers in a record, at any depth, to the form used for lookups: UUIDs in lower case, unique keys in NFC. Files
- * from other systems may have other forms.
+ * Normalises the identifiers in a record with these members, at any depth, to the form used for lookups: ids in lower case, callers' keys in NFC.
+ * Files from other systems may have other forms.
  */
-export function normaliseIdentifiers(value: object, uuids: ReadonlySet<string>): void {
-  const members = value as Record<string, unknown>;
-  for (const [name, member] of Object.entries(members)) {
+export function normaliseIdentifiers(record: object, members: readonly NamedMember[]): void {
+  const values = record as Record<string, unknown>;
+  for (const member of members) {
+    const { name } = member;
     // its keys are a caller's, and name no members
-    if (name === METADATA) continue;
-    if (typeof member === 'object' && member !== null) normaliseIdentifiers(member, uuids);
-    else if (typeof member !== 'string') continue;
-    else if (uuids.has(name)) members[name] = member.toLowerCase();
-    else if (isCallerKey(name)) members[name] = normalised(member);
+    if (name !== METADATA && Object.hasOwn(values, name)) values[name] = normalisedValue(values[name], member);
   }
 }
 
-/** The names of members that are UUIDs. */
-export function uuidMembers(schemas: RecordSchemas): ReadonlySet<string> {
-  const members = Object.values(schemas).flatMap(({ properties }) => Object.entries(properties ?? {}));
-  const isUuid = (declared: JsonSchema): boolean => resolveSchema(schemas, declared).format === 'uuid';
-  return new Set(members.filter(([, declared]) => isUuid(declared as JsonSchema)).map(([name]) => name));
+/** A text in that form; lists and objects are changed in place. */
+function normalisedValue(value: unknown, member: NamedMember): unknown {
+  if (typeof value === 'string') {
+    if (member.type === 'ID') return value.toLowerCase();
+    return isCallerKey(member.name) ? normalised(value) : value;
+  }
+  if (Array.isArray(value)) for (const [at, element] of value.entries()) value[at] = normalisedValue(element, member);
+  else if (isObject(value)) normaliseIdentifiers(value, member.members);
+  return value;
 }

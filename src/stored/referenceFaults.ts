@@ -3,7 +3,7 @@ import { atMost, READ_TIMEOUT } from '../mongo/native';
 import type { OrganisationData } from '../tenant/organisationData';
 import type { Fault } from '../errors';
 import { ERASED_AT } from '../schema/personal';
-import { objectName, referenceTo } from '../schema/storedTypes';
+import { objectName, referencesTo } from '../schema/storedTypes';
 import { isObject } from './elementFaults';
 import type { Resource, Row } from './resource';
 import { erasedFault } from './rows';
@@ -16,16 +16,9 @@ export interface Reference {
   readonly to: Resource;
 }
 
-/** The references of a resource to others: the members named after their types, such as customer_id, and those that its relations follow. */
+/** The references of a resource to others. */
 export function referencesOf({ stored }: Resource, resources: Iterable<Resource>): Reference[] {
-  return [...resources].flatMap((to) => {
-    const { type } = to.stored;
-    const relationMembers = stored.relations
-      .filter((relation) => !relation.isList && relation.type === type)
-      .map(({ member }) => member);
-    const members = new Set([referenceTo(type), ...relationMembers]);
-    return stored.members.flatMap(({ name: member }) => (members.has(member) ? [{ member, to }] : []));
-  });
+  return [...resources].flatMap((to) => referencesTo(to.stored.type, stored).map((member) => ({ member, to })));
 }
 
 /** The fault of a reference to an object, of which `row` was read; undefined if it is there. `name` and `identifier` are for the message. */

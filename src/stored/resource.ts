@@ -110,10 +110,13 @@ export function defineResource<T extends Row = Row>(type: string, spec: Resource
     computed: spec.computed ?? [],
     derive: spec.derive ?? (texts.length > 0 ? derivedWords(words) : () => Promise.resolve([])),
   };
-  const given = (input: object): readonly Fault[] => spec.elementRules?.(input as never) ?? [];
+  const elementRules = (input: Readonly<Record<string, unknown>>): readonly Fault[] => [
+    ...repeatedIds(members, input),
+    ...(spec.elementRules?.(input as never) ?? []),
+  ];
   const recordRules = {
     decimals: spec.decimals,
-    rules: (record: ImportRecord) => [...given(record), ...(spec.rules?.(record) ?? [])],
+    rules: (record: ImportRecord) => [...elementRules(record), ...(spec.rules?.(record) ?? [])],
   };
   const records = spec.isPartOfRecord ? undefined : createDocumentKind(resource, recordRules);
   return {
@@ -122,7 +125,7 @@ export function defineResource<T extends Row = Row>(type: string, spec: Resource
     defaults: defaultsOf(members),
     summary: spec.summary,
     gatewayIds: spec.gatewayIds,
-    elementRules: (input) => [...repeatedIds(members, input), ...given(input)],
+    elementRules,
     rules: spec.rules,
     mostPairs: members.find((member) => member.name === METADATA)?.most ?? 0,
   };

@@ -57,8 +57,8 @@ function truncate(word: string): string {
 }
 
 /**
- * Conditions that every word of a text is a prefix of a search word; none if the text has no words. The longest word is first,
- * since it is likely to match the fewest rows, and some planners use the index for the first condition only.
+ * Conditions that every word of a text is a prefix of a search word; none if the text has no words, so that nothing can match. The longest word is
+ * first, since it is likely to match the fewest rows, and some planners use the index for the first condition only.
  * @throws AppError invalid_request, naming the argument, for more than {@link MAX_SOUGHT} words, each of which is looked up
  */
 export function searchConditions(text: string, argument: string): Record<string, unknown>[] {

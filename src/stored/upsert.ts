@@ -12,6 +12,7 @@ import { faultLister, validateElements } from './elementFaults';
 import { mergeOf } from './merge';
 import type { Reference } from './referenceFaults';
 import type { Resource } from './resource';
+import { ELEMENTS_PER_POINT } from '../units';
 
 /**
  * Bulk upserts (contract, section 3): reads existing objects, compares, and writes only changes, in one transaction, a piece at a time, so
@@ -30,8 +31,6 @@ interface UpsertResult {
 
 type UpsertReport = Record<Outcome, number> & { results: UpsertResult[] };
 
-/** Elements per point, rounded up (contract, section 6). */
-const ELEMENTS_PER_POINT = 100;
 /** A call with more elements than this waits for its turn among the organisation's large requests, however short they are. */
 const SMALL_CALL = 100;
 

@@ -29,7 +29,10 @@ export interface Step {
 
 const NO_FAULTS: Faults = { faults: [], count: 0, isTruncated: false };
 
-/** Returns what became of each element, in their order. Nothing is stored by a dry run, or from the first fault on if the call is atomic. */
+/**
+ * Returns what became of each element, in their order. Nothing is stored by a dry run, or from the first fault on if the call is atomic; what was
+ * stored before it is for the caller to undo, by aborting the transaction.
+ */
 export async function applyElements(elements: readonly Element[], applying: ApplyOptions): Promise<Step[]> {
   const { data, session, dryRun, isAtomic } = applying;
   const names = createNames();
@@ -42,8 +45,9 @@ export async function applyElements(elements: readonly Element[], applying: Appl
   for (let at = 0; at < elements.length;) {
     const next = await rows.open(elements, at);
     const validElements = elements.slice(at, next).flatMap(({ valid }) => valid ?? []);
-    const versioned = validElements.filter(({ version, action }) => version !== undefined || action === 'delete');
-    await versions.read(versioned.map(({ kind, members }) => ({ kind, members, id: names.idOf(kind, members) })));
+    // of all, since an element may give its object a name by which a later one with a version knows it
+    if (validElements.some(({ version, action }) => version !== undefined || action === 'delete'))
+      await versions.read(validElements.map(({ kind, members }) => ({ kind, members, id: names.idOf(kind, members) })));
     at = next;
     for (let index = steps.length; index < at; index += 1) {
       const pause = pace();

@@ -35,7 +35,7 @@ export interface Element extends Faults {
 export async function readElements(
   sent: readonly unknown[],
   placeOf: (index: number) => string,
-  { byName, uuids }: Kinds,
+  { byName }: Kinds,
   check: Check,
   pace: Pace,
 ): Promise<Element[]> {
@@ -61,11 +61,8 @@ export async function readElements(
       if (hasMoreValues(members, Math.max(CHECKED_AT_LEAST, kind.mostValues)))
         faults.push({ pointer: place, code: 'size', detail: 'has more values than any valid object' });
       else {
-        normaliseIdentifiers(members, uuids);
-        for (const { refMember } of kind.references) {
-          const referred = members[refMember];
-          if (typeof referred === 'string') members[refMember] = normalised(referred);
-        }
+        normaliseIdentifiers(members, kind.resource.stored.members);
+        normaliseReferences(kind, members);
         replaceNegativeZero(members);
         faults.push(...memberFaults(kind, action, members, place));
       }
@@ -93,6 +90,16 @@ function hasMoreValues(object: Members, most: number): boolean {
     return Object.values(value).some((member) => (count += 1) > most || exceeds(member));
   };
   return exceeds(object);
+}
+
+/** Normalises the external_refs of references. Of an id and an external_ref, a null is as if left out, since some serialisers write every member. */
+function normaliseReferences({ references }: Kind, members: Record<string, unknown>): void {
+  for (const { member, refMember } of references) {
+    const ref = members[refMember];
+    if (typeof ref === 'string') members[refMember] = normalised(ref);
+    if (ref === null && member in members) members[refMember] = undefined;
+    else if (members[member] === null && refMember in members) members[member] = undefined;
+  }
 }
 
 /** An element without the members of its object, which are checked once it is known what they are set in. */

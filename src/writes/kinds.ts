@@ -5,9 +5,17 @@ import { LONGEST_KEY } from '../schema/callerKeys';
 import { ATTACHMENTS } from '../schema/attachmentNames';
 import { componentSchemas, SCHEMA_ROOT } from '../schema/jsonSchema';
 import { ERASED_AT } from '../schema/personal';
-import { hasParts, objectName, ownerOf, referenceTo, type StoredMember } from '../schema/storedTypes';
+import {
+  EXTERNAL_REF,
+  hasParts,
+  objectName,
+  ownerOf,
+  referencesTo,
+  referenceTo,
+  type StoredMember,
+} from '../schema/storedTypes';
 import { checkAtFirstUse, createAjv, requireSchema } from '../schema/validation';
-import { reshape, uuidMembers } from '../stored/recordSchemas';
+import { reshape } from '../stored/recordSchemas';
 import type { Resource } from '../stored/resource';
 
 /* What writes need to know of each stored type, all of it from the SDL. */
@@ -27,7 +35,7 @@ export interface Kind {
   /** As elements name it: `quote`. */
   readonly name: string;
   readonly resource: Resource;
-  /** The members that name an object; the first that is given decides. */
+  /** The members that name an object, in their order: an id alone decides, an external_ref that no object has leaves it to the next (names.ts). */
   readonly identities: readonly string[];
   /** The members that no two objects may share, besides the id. */
   readonly unique: readonly string[];
@@ -50,12 +58,9 @@ export interface Kind {
 export const MAX_PARTS = 1000;
 
 const UPDATED_AT = 'updated_at';
-const EXTERNAL_REF = 'external_ref';
 
-/** The kinds by name, and the names of members that are UUIDs. */
 export interface Kinds {
   readonly byName: ReadonlyMap<string, Kind>;
-  readonly uuids: ReadonlySet<string>;
 }
 
 /** The kinds of all resources; `schema` is the public REST schema. */
@@ -92,15 +97,14 @@ export function kindsOf(resources: readonly Resource[], schema: GraphQLSchema): 
   );
   for (const kind of kinds.values()) {
     for (const [type, to] of kinds) {
-      const member = referenceTo(type);
-      if (!kind.resource.stored.members.some(({ name }) => name === member)) continue;
-      kind.references.push({ member, refMember: member.replace(/_id$/, '_ref'), to });
+      for (const member of referencesTo(type, kind.resource.stored))
+        kind.references.push({ member, refMember: member.replace(/_id$/, '_ref'), to });
     }
     const owner = ownerOf(kind.resource.stored, types);
     kind.owner = owner && kind.references.find(({ member }) => member === referenceTo(owner.type));
     kind.owner?.to.parts.push(kind);
   }
-  return { byName: new Map([...kinds.values()].map((kind) => [kind.name, kind])), uuids: uuidMembers(restSchemas) };
+  return { byName: new Map([...kinds.values()].map((kind) => [kind.name, kind])) };
 }
 
 /** The most values in an object with these members; `mostParts` bounds its own lists of objects with ids, but none inside those. */

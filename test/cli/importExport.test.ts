@@ -192,6 +192,15 @@ test.each<[string, string, (lines: string[]) => string[], object[]]>([
     [{ line: 1, pointer: '/contacts/1/primary', code: 'duplicate' }],
   ],
   [
+    'two lines with one id',
+    'orders',
+    ([order = '']) => {
+      const { lines, ...others } = JSON.parse(order) as { lines: { id: string }[] };
+      return [JSON.stringify({ ...others, lines: lines.map((line) => ({ ...line, id: lines[0]?.id })) }), order];
+    },
+    [1, 2].map((line) => ({ line: 1, pointer: `/lines/${String(line)}/id`, code: 'duplicate' })),
+  ],
+  [
     'a message of another thread',
     'requests',
     ([thread = '']) => [thread, thread.replace(/"id": "[^"]*"/, '"id": "99999999-4477-5b15-966e-4830b650ded3"')],

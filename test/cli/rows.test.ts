@@ -45,6 +45,7 @@ const CORRECTED: Readonly<Record<string, readonly string[]>> = {
   'a Date for a day': ['valid_until'],
   'created_at as a text': ['created_at'],
   'no updated_at': ['updated_at'],
+  'a null updated_at': ['updated_at'],
   'a Decimal128 quantity': ['lines'],
   'a Decimal128 amount': ['total_minor'],
 };

@@ -54,6 +54,7 @@ export const MISTAKES: readonly [string, (row: Members) => void, string | undefi
   ['created_at as a text', (row) => (row.created_at = new Date().toISOString()), '/created_at'],
   ['created_at in milliseconds', (row) => (row.created_at = Date.now()), '/created_at'],
   ['no updated_at', (row) => delete row.updated_at, '/updated_at'],
+  ['a null updated_at', (row) => (row.updated_at = null), '/updated_at'],
   ['no lines', (row) => delete row.lines, '/lines'],
   ['a line without id', (row) => delete row.lines[0].id, '/lines/0/id'],
   ['a line without discount_pct', (row) => delete row.lines[0].discount_pct, '/lines/0/discount_pct'],

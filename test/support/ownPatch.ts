@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /*
- * Imported before anything of Scopegate: the folder that `scopegate schema init` writes, whose invoices can be given to another customer and paid in part,
+ * Imported before anything of Scopegate: the folder that `scopegate schema init` writes, whose invoices can be given to another customer and paid in part or by another customer,
  * and have lines with marks, and items and an address with what is never null; tasks that only a PATCH changes, whose answer is never null; and
  * rules for threads and products.
  */
@@ -78,6 +78,12 @@ writeFileSync(
    "Tasks." type TaskPage { "Tasks." data: [Task!]! "More." has_more: Boolean! "Cursor." next_cursor: String }
    "Step." type TaskStep { "Id." id: ID! "Place." position: Int! "Title." title: String! "When." at: DateTime "How long." minutes: Int! @default(value: 5) }
    "Step." input TaskStepInput { "Title." title: String @constraint(required: true, max_length: 9) "When." at: DateTime "How long." minutes: Int }`,
+);
+add('invoices.graphql', 'Due date.', '"Id of who pays."\nbilling_customer_id: ID');
+add(
+  'invoices.graphql',
+  'The customer.',
+  '"Who pays."\nbilling_customer: Customer @graphql_only @access(scope: CUSTOMERS_READ)',
 );
 const TIME = '1996-07-04T00:00:00.000Z';
 writeFileSync(

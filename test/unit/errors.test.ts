@@ -1,6 +1,7 @@
 import { GraphQLError } from 'graphql';
 import mongoose from 'mongoose';
 import { AppError, ERROR_CODES, type ErrorCode, findAppError, RETRIES, type Retry } from '../../src/errors';
+import { refuseFaults } from '../../src/stored/elementCalls';
 import { isWriteConflict } from '../../src/mongo/faults';
 import { toAppError } from '../../src/mongo/toAppError';
 import { errorHeaders } from '../../src/http/problem';
@@ -129,4 +130,18 @@ describe('advice on retrying', () => {
       expect(errorHeaders(new AppError(code, 'x', { reason: 'away', retryAfter: 7 }))).toEqual({ 'Retry-After': '7' });
     }
   });
+});
+
+test('an atomic call is a 500 only if every fault is a failed rule, also of those that are not listed', () => {
+  const stepOf = (code: 'rule' | 'length') => {
+    return { checked: { faults: [{ pointer: '', code, detail: 'x' }], count: 1, isTruncated: false } };
+  };
+  const rules = Array<ReturnType<typeof stepOf>>(150).fill(stepOf('rule'));
+  const refusing = (steps: typeof rules) => (): void => {
+    refuseFaults(steps);
+  };
+  expect(refusing(rules)).toThrow(expect.objectContaining({ code: 'internal' }));
+  expect(refusing([...rules, stepOf('length')])).toThrow(
+    expect.objectContaining({ code: 'validation_failed', extras: expect.objectContaining({ moreErrors: 51 }) }),
+  );
 });

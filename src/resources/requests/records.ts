@@ -33,7 +33,7 @@ export const requestRecords: RecordKind = {
   type: 'Request',
   omit: requests.computed,
   lists: { messages: { type: 'Message', omit: ['request_id'] } },
-  rules: (record) => requests.rules?.(record) ?? [],
+  rules: (record) => [...requests.elementRules(record), ...(requests.rules?.(record) ?? [])],
   writes: [requests, messages],
   store: storeThreads,
   async remove(data, ids, session) {

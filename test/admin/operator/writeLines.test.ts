@@ -138,6 +138,32 @@ describe('with a database that fails', () => {
     expect(logged).toMatchObject([{ request_id, code: 'internal', lines: 2, objects, error: { message: 'by test' } }]);
   });
 
+  test('an audit event that cannot be recorded fails no write, and is logged', async () => {
+    const [one, two] = [await start(), await start()];
+    const update = Reflect.get(mongo.Collection.prototype, 'updateOne') as (...args: unknown[]) => Promise<never>;
+    jest.spyOn(mongo.Collection.prototype, 'updateOne').mockImplementation(function (this: mongo.Collection, ...args) {
+      const isAudit = this.collectionName === 'audit_events';
+      return isAudit ? Promise.reject(new mongo.MongoNetworkError('by test')) : update.apply(this, args);
+    });
+    const { status, results } = await send(
+      [lineOf(one.organisation.id, product('1')), lineOf(two.organisation.id, product('1'))].join('\n'),
+    );
+    expect([status, ...results.map(shown)]).toEqual([200, 'created', 'created']);
+    expect(await one.outcomes(product('2'), product('3'))).toEqual(['created', 'created']);
+    const logged = gateway.logs.filter(({ msg }) => msg === 'audit event not recorded');
+    const event = {
+      level: 50,
+      action: 'objects.written',
+      actor: 'operator:billing',
+      error: { message: 'by test' },
+    };
+    expect(logged).toMatchObject([
+      { ...event, organisation_id: one.organisation.id, details: { created: 1 } },
+      { ...event, organisation_id: two.organisation.id, details: { created: 1 } },
+      { ...event, organisation_id: one.organisation.id, details: { created: 2 } },
+    ]);
+  });
+
   test('what is too much for one transaction is stored in several', async () => {
     const { organisation, rows } = await start();
     const calls: number[] = [];

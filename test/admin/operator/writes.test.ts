@@ -73,8 +73,17 @@ test('references are named by external_ref or id, must exist, and a part stays w
     await row('orders', 'o-1'),
   ];
   expect([quote.customer_id, order.quote_id, order.customer_id]).toEqual([customer._id, quote._id, null]);
+  // a null beside the other is as if left out, in either order; a member is cleared if there is nothing but null
+  const customerOf = async (members: Json): Promise<unknown> => {
+    await write([patch('order', { external_ref: 'o-1', ...members })]);
+    return (await row('orders', 'o-1')).customer_id;
+  };
+  expect(await customerOf({ customer_id: customer._id, customer_ref: null })).toBe(customer._id);
+  expect(await customerOf({ customer_id: null, customer_ref: null })).toBeNull();
+  expect(await customerOf({ customer_ref: 'c-7', customer_id: null })).toBe(customer._id);
+  expect(await customerOf({ customer_ref: null })).toBeNull();
   const threads = ['t-1', 't-2'].map((ref) => put('request', { external_ref: ref, subject: 'x' }));
-  const message = { external_ref: 'm-1', request_ref: 't-1', author: 'customer', body: 'x' };
+  const message = { external_ref: 'm-1', request_id: null, request_ref: 't-1', author: 'customer', body: 'x' };
   await write([...threads, put('message', message)]);
   const moved = await write([put('message', { ...message, request_ref: 't-2' })]);
   expect(moved.results[0].errors).toMatchObject([{ code: 'conflict', pointer: '/writes/0/put/request_id' }]);
@@ -111,6 +120,15 @@ test('an older version is stale, of deleted objects too, by whichever name', asy
       put('product', { external_ref: 'p-1', sku: 'S', name: 'N' }, 2),
     ),
   ).toEqual(['unchanged', 'stale']);
+  // by a name that an element of the same call has given it
+  const { _id: newId } = await row('quotes', 'q-1');
+  expect(
+    await outcomes(
+      patch('quote', { id: newId, external_ref: 'q-2' }),
+      put('quote', { ...QUOTE, external_ref: 'q-2', status: 'withdrawn' }, 9),
+      patch('quote', { id: newId, external_ref: 'q-1' }),
+    ),
+  ).toEqual(['updated', 'stale', 'updated']);
   // a deletion without a version keeps the one that the object had
   expect(await outcomes(remove('quote', { external_ref: 'q-1' }), quote('draft', 9))).toEqual(['deleted', 'stale']);
 });

@@ -160,13 +160,15 @@ describe.each(FACES)('in $name, errors', (face) => {
     ]);
   });
 
-  test('of an atomic call are listed up to 100, and the rest counted in its detail', async () => {
-    const { answer, problem } = await call(
-      Array.from({ length: 20 }, () => element(faulty(5))),
-      { atomic: true },
-    );
-    expect(problem!.errors).toHaveLength(100);
-    expect(answer.text).toContain('(and 199 more)');
+  test('of an atomic call are listed up to 100, of an element up to 10, and the rest counted in its detail', async () => {
+    const elements = [element(faulty(10)), ...Array.from({ length: 20 }, () => element(faulty(5)))];
+    const { answer, problem } = await call(elements, { atomic: true });
+    const ofElement = (index: number) =>
+      problem!.errors.filter(({ pointer }: Json) => pointer.startsWith(`/customers/${String(index)}/`)).length;
+    expect([problem!.errors.length, ofElement(0), ofElement(1), ofElement(9), ofElement(10)]).toEqual([
+      ...[100, 10, 10, 10, 0],
+    ]);
+    expect(answer.text).toContain('(and 219 more)');
   });
 });
 

@@ -101,6 +101,27 @@ test("the operators' document says what is the most in a list, and what may be n
   expect(ref).toEqual({ ...own, type: ['string', 'null'] });
 });
 
+test('operators name what any relation follows by external_ref, and no erased customer', async () => {
+  const [billed, erased] = [randomUUID(), randomUUID()];
+  const invoice = (billing_customer_ref: string): Json => ({
+    type: 'invoice',
+    put: { number: `INV-${randomUUID().slice(0, 8)}`, total_minor: 1, billing_customer_ref },
+  });
+  const customers = [billed, erased].map((ref) => ({ type: 'customer', put: { external_ref: ref, name: 'N' } }));
+  const path = `/organisations/${organisation.id}/writes`;
+  const { body } = await operator(gateway).post(path, { writes: [...customers, invoice(billed)] });
+  const [{ id }, , { id: invoiceId }] = body.results;
+  expect(await rowsOf('invoices').findOne({ _id: invoiceId })).toMatchObject({ billing_customer_id: id });
+  await rowsOf('customers').updateOne({ external_ref: erased }, { $set: { erased_at: new Date() } });
+  const refused = await operator(gateway).post(path, { writes: [invoice(erased), invoice('none')] });
+  expect(refused.body.results.map(pointed)).toEqual([
+    ['erased /writes/0/put/billing_customer_ref'],
+    ['not_found /writes/1/put/billing_customer_ref'],
+  ]);
+  const { body: document } = await operator(gateway).get('/openapi.json');
+  expect(document.components.schemas.InvoicePut.properties).toHaveProperty('billing_customer_ref');
+});
+
 test('what a stored object lacks is required of the next bulk element, not made up', async () => {
   const number = `INV-${randomUUID().slice(0, 8)}`;
   await bulk([{ number, total_minor: 1 }]);

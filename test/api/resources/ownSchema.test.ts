@@ -244,7 +244,7 @@ test('files from before a member was added are imported, and invoices with them'
   const reader = await callerOf(gateway, into);
   expect((await reader.get(`/invoices/${String(example.id)}`)).body).toEqual({
     ...example,
-    ...{ lines: null, paid_minor: null, items: null, address: null },
+    ...{ lines: null, paid_minor: null, items: null, address: null, billing_customer_id: null },
   });
   expect((await reader.get(`/quotes/${second!.id}`)).status).toBe(200);
 });
