@@ -37,7 +37,9 @@ test('over MCP, only those count that are on the page, which may be read again w
   }));
   expect((await caller.post('/products/bulk', { products })).body.created).toBe(60);
   const { database } = gateway.databases.organisationData(organisation);
-  await database.collection('products').updateMany({ sku: { $in: ['P-1', 'P-58'] } }, { $set: { lead_time_days: 'soon' } });
+  await database
+    .collection('products')
+    .updateMany({ sku: { $in: ['P-1', 'P-58'] } }, { $set: { lead_time_days: 'soon' } });
   const counts: number[] = [];
   for (let cursor: string | null = null, more = true; more;) {
     const call = { name: 'products', arguments: { limit: 60, sort: 'name', fields: ['description'], cursor } };
