@@ -22,6 +22,9 @@ export const MEBIBYTE = 1024 * 1024;
 /** Maximum size of the JSON that answers a read, in bytes (contract, section 6). */
 export const MAX_ANSWER = 16 * MEBIBYTE;
 
+/** Elements of a bulk call, or lines, that cost a point; each hundred begun costs one (contract, section 6). */
+export const ELEMENTS_PER_POINT = 100;
+
 /** Path prefix of the REST API. */
 export const REST_BASE = '/api/v1';
 

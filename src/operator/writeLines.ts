@@ -9,7 +9,7 @@ import { NDJSON, NDJSON_LIMITS, ndjsonPieces } from '../http/ndjson';
 import { methodNotAllowed } from '../http/requestHead';
 import { toAppError } from '../mongo/toAppError';
 import type { CallContext, OpenContext } from '../operations/context';
-import { MEBIBYTE } from '../units';
+import { ELEMENTS_PER_POINT, MEBIBYTE } from '../units';
 import type { OperatorContext } from './context';
 import { type PieceContext, writePiece, type WrittenCounts } from './writePiece';
 
@@ -17,12 +17,8 @@ import { type PieceContext, writePiece, type WrittenCounts } from './writePiece'
 
 export const WRITE_LINES = 'write_lines';
 
-/** How long lines are read, in milliseconds: the whole body must arrive within 30 s. */
-const READ_FOR = 25_000;
 /** Bytes of results that wait for the reader before no more lines are read. A caller may read only once it has sent everything. */
 const MAX_UNREAD = 4 * MEBIBYTE;
-/** Lines that cost a point; each hundred begun costs one. */
-const LINES_PER_POINT = 100;
 
 interface WriteLinesOptions {
   readonly openContext: OpenContext<OperatorContext>;
@@ -77,21 +73,21 @@ async function answerLines(
   isDraining: () => boolean,
 ) {
   const { response } = exchange;
-  const until = performance.now() + READ_FOR;
+  const until = performance.now() + NDJSON_LIMITS.time;
   // one for all pieces, since a single piece may be too short to yield the event loop
   const pace = paceOf(() => nextLoopTurn());
   let lines = 0;
   // lines that are charged and not yet written; the first hundred was with the request
-  let chargedLines = LINES_PER_POINT;
+  let chargedLines = ELEMENTS_PER_POINT;
   const beginAnswer = (): void => {
     if (!response.headersSent) response.writeHead(200, { 'Content-Type': NDJSON, 'Cache-Control': 'no-store' });
   };
   for await (const piece of ndjsonPieces(exchange)) {
     if (piece.length > 0) {
-      const points = Math.max(0, Math.ceil((piece.length - chargedLines) / LINES_PER_POINT));
+      const points = Math.max(0, Math.ceil((piece.length - chargedLines) / ELEMENTS_PER_POINT));
       const refusal = await chargeFor(writing.context, points);
       // after a refusal none is left, so that later lines are refused until a charge succeeds
-      chargedLines = refusal ? 0 : chargedLines + points * LINES_PER_POINT - piece.length;
+      chargedLines = refusal ? 0 : chargedLines + points * ELEMENTS_PER_POINT - piece.length;
       const results = await writePiece(piece, { ...writing, pace, refusal });
       if (isClosed(response)) return;
       noteElements(exchange, results.filter(({ outcome }) => outcome === 'failed').length, results.length);

@@ -10,6 +10,7 @@ import type { Control } from '../organisations/control';
 import type { Attempt } from '../organisations/creations';
 import type { OrganisationForOperators } from '../organisations/organisationRows';
 import { type Kinds, writeElements, type WriteReport } from '../writes';
+import { ELEMENTS_PER_POINT } from '../units';
 import { beingErased } from '../admin/refusals';
 
 /* Writes of operators to the data of organisations, with their audit events (docs/decisions/operator-writes.md). */
@@ -42,9 +43,6 @@ interface WriteRequest {
   /** The organisations that exist, by their names as given. */
   readonly findAll: (names: readonly string[]) => Promise<Map<string, OrganisationForOperators>>;
 }
-
-/** Elements that cost a point (admission/rateLimit.ts); the rest of a division costs one, too. */
-const ELEMENTS_PER_POINT = 100;
 
 export function createWriteOperation(
   { organisationData, control, kinds, admit, checkElement }: WriteServices,

@@ -2,6 +2,7 @@ import type { DataContext } from '../operations/context';
 import type { ClientSession } from 'mongoose';
 import type { Check, Fault } from '../errors';
 import type { Resolver, Resolvers } from '../operations/run';
+import { ELEMENTS_PER_POINT } from '../units';
 import { hasObjects } from '../schema/metadata';
 import type { BulkUpsert, Outcome } from '../schema/upserts';
 import { applyElements, type Bulk, type Step } from './applyElements';
@@ -30,8 +31,6 @@ interface UpsertResult {
 
 type UpsertReport = Record<Outcome, number> & { results: UpsertResult[] };
 
-/** Elements per point, rounded up (contract, section 6). */
-const ELEMENTS_PER_POINT = 100;
 /** A call with more elements than this waits for its turn among the organisation's large requests, however short they are. */
 const SMALL_CALL = 100;
 
