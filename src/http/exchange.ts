@@ -113,6 +113,13 @@ function noteInvalid({ log, response }: Exchange, row: InvalidRow, what: 'omitte
   if (!response.headersSent) response.setHeader(OMITTED, log.omitted);
 }
 
+/** Begins to count anew, before rows are read again for an answer in place of the one that was read. */
+export function forgetOmitted({ log, response }: Exchange): void {
+  delete log.omitted;
+  delete log.omittedRows;
+  response.removeHeader(OMITTED);
+}
+
 /** Notes the outcome of a bulk call or a write; a GraphQL request may have several. */
 export function noteElements({ log }: Pick<Exchange, 'log'>, failed: number, of: number): void {
   log.elements = (log.elements ?? 0) + of;

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { MEBIBYTE } from '../units';
+import { MEBIBYTE, SECOND } from '../units';
 import { BULK_BODY_LIMIT, estimateParsedSize } from './body';
 import type { Exchange } from './exchange';
 import { GrowingBuffer } from './growingBuffer';
@@ -8,10 +8,10 @@ import { GrowingBuffer } from './growingBuffer';
 
 export const NDJSON = 'application/x-ndjson';
 
-/** The most that one body may have. */
-export const NDJSON_LIMITS = { lines: 10_000, bytes: 16 * MEBIBYTE, line: BULK_BODY_LIMIT } as const;
+/** The most that one body may have, and how long it is read, in milliseconds, since any body must arrive within 30 s. */
+export const NDJSON_LIMITS = { lines: 10_000, bytes: 16 * MEBIBYTE, line: BULK_BODY_LIMIT, time: 25 * SECOND } as const;
 /** A piece ends with this many lines, or this size once parsed, or once nothing more has arrived for a moment (in milliseconds). */
-const PIECE = { lines: 1000, parsedSize: MEBIBYTE, pause: 5 } as const;
+export const PIECE = { lines: 1000, parsedSize: MEBIBYTE, pause: 5 } as const;
 /** After this long without a piece, in milliseconds, there is one of what has come, even if that is nothing: its reader may have a deadline. */
 const IDLE = 500;
 const NEWLINE = 0x0a;

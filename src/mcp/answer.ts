@@ -4,7 +4,7 @@ import { isUntrusted } from './tools';
 
 /* Answers of tools: JSON for a model, bounded in size, with text by outsiders set apart. */
 
-/** Maximum size of an answer's texts, in bytes: about 10,000 tokens; clients refuse answers of 25,000. */
+/** Maximum size of an answer's texts, in bytes: about 10,000 tokens of a model's context. */
 export const MAX_BYTES = 40_000;
 /** Bytes reserved in it for notes about the answer. */
 const NOTES = 1000;
@@ -66,48 +66,51 @@ export function separateUntrusted(value: unknown, selected: readonly Selected[],
   );
 }
 
-/** Minimum length of texts, in characters, and of lists: shortened to these, every object of the types here fits. One of a type of the user's own may not; its answer is then longer. */
+/** Minimum length of texts, in characters, and of lists: shortened to these, every object of the types here fits. One of a type of the user's own may not; its answer is then longer (contract, section 13). */
 const LEAST = { characters: 100, elements: 3 };
+/** The member of a page that has its cursor. */
+export const CURSOR = 'next_cursor';
 /** Steps of the binary search for the length that fits. */
 const ATTEMPTS = 7;
 
 export interface Shortened {
   readonly answer: Json;
-  /** A note for each shortened list. */
+  /** A note for each shortened list, which lists within it follow. */
   readonly lists: readonly string[];
+}
+
+interface Most {
+  readonly characters: number;
+  readonly elements: number;
 }
 
 /**
  * Shortens texts and lists to the largest share, of the length of the longest of each, with which the answer fits.
- * Texts at the top level stay whole. A page that loses rows has `has_more` set.
+ * The cursor of a page stays whole. A page that loses rows has `has_more` set.
  */
 export function shortened(answer: Json, fits: (answer: Json) => boolean): Shortened {
   const longest = longestIn(answer);
   /** The answer with texts and lists of at most this share of the longest. */
-  const shortenedTo = (share: number): Json => {
+  const shortenedTo = (share: number): Shortened => {
     const most = {
       characters: Math.max(LEAST.characters, Math.floor(longest.characters * share)),
       elements: Math.max(LEAST.elements, Math.floor(longest.elements * share)),
     };
+    const lists: string[] = [];
     const members = Object.entries(answer).map(([name, member]) => [
       name,
-      typeof member === 'string' ? member : cut(member, most),
+      name === CURSOR ? member : cut(member, most, name, lists),
     ]);
-    return withMore(answer, Object.fromEntries(members) as Json);
+    return { answer: withMore(answer, Object.fromEntries(members) as Json), lists };
   };
   let best = shortenedTo(0);
   for (let attempt = 0, [least, most] = [0, 1]; attempt < ATTEMPTS; attempt += 1) {
     const share = (least + most) / 2;
     const tried = shortenedTo(share);
-    if (fits(tried)) [best, least] = [tried, share];
+    if (fits(tried.answer)) [best, least] = [tried, share];
     else most = share;
   }
-  const lists = Object.entries(answer).flatMap(([name, list]) => {
-    const kept = best[name];
-    if (!Array.isArray(list) || !Array.isArray(kept) || kept.length === list.length) return [];
-    return `${name} has ${String(kept.length)} of ${String(list.length)} elements`;
-  });
-  return { answer: best, lists };
+  return best;
 }
 
 function withMore(whole: Json, shorter: Json): Json {
@@ -118,7 +121,7 @@ function withMore(whole: Json, shorter: Json): Json {
 }
 
 /** The lengths of the longest text and list in a value. */
-function longestIn(value: unknown): { characters: number; elements: number } {
+function longestIn(value: unknown): Most {
   if (typeof value === 'string') return { characters: value.length, elements: 0 };
   if (typeof value !== 'object' || value === null) return { characters: 0, elements: 0 };
   const longest = { characters: 0, elements: Array.isArray(value) ? value.length : 0 };
@@ -130,13 +133,21 @@ function longestIn(value: unknown): { characters: number; elements: number } {
   return longest;
 }
 
-function cut(value: unknown, most: { readonly characters: number; readonly elements: number }): unknown {
+/** The value with shorter texts and lists; adds a note for each shortened list, with its path in the answer, to `lists`. */
+function cut(value: unknown, most: Most, path: string, lists: string[]): unknown {
   if (typeof value === 'string') {
     return value.length <= most.characters ? value : `${value.slice(0, most.characters).toWellFormed()}…`;
   }
-  if (Array.isArray(value)) return keptElements(value, most.elements).map((element) => cut(element, most));
+  if (Array.isArray(value)) {
+    const kept = keptElements(value, most.elements);
+    if (kept.length < value.length)
+      lists.push(`${path} has ${String(kept.length)} of ${String(value.length)} elements`);
+    return kept.map((element, at) => cut(element, most, `${path}[${String(at)}]`, lists));
+  }
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, cut(member, most)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [name, cut(member, most, `${path}.${name}`, lists)]),
+  );
 }
 
 /** The elements to keep, those with errors in preference; the order of the list stays. */

@@ -1,14 +1,24 @@
 import type { IncomingRequest, DataContext } from '../operations/context';
 import { type Fault, invalidRequest, shorten, validationFailed } from '../errors';
 import { isLargePage } from '../admission/requestQueue';
-import { type Exchange, setSunsetHeaders } from '../http/exchange';
+import { type Exchange, forgetOmitted, setSunsetHeaders } from '../http/exchange';
 import type { Run, Runnable, Runner } from '../operations/runner';
 import { everyField, type Selected } from '../operations/selection';
 import { normaliseKeys } from '../schema/callerKeys';
 import { aggregates } from '../schema/declaredOperations';
 import { ROWS } from '../schema/sdl';
 import { idempotencyKeyFault } from '../errors/idempotencyKey';
-import { blocksOf, type Content, type Json, MAX_DATA, narrowed, separateUntrusted, shortened, sizeOf } from './answer';
+import {
+  blocksOf,
+  type Content,
+  CURSOR,
+  type Json,
+  MAX_DATA,
+  narrowed,
+  separateUntrusted,
+  shortened,
+  sizeOf,
+} from './answer';
 import { CODES, isObject, type Params, ProtocolError } from './protocol';
 import { createExplain, listsIn, unknownArgument } from './arguments';
 import { FIELDS, IDEMPOTENCY_KEY, requireUse, type Tool, toolsOf } from './tools';
@@ -30,6 +40,9 @@ const MAX_READS = 3;
 const MARGIN = 0.9;
 /** The largest page, in bytes, to parse and shorten; a larger one is read again with fewer rows. */
 const MAX_PARSED = 1024 * 1024;
+
+/** How many shortened lists a note names: a bulk report may have hundreds, and notes have little space. */
+const NAMED_LISTS = 8;
 
 export function createCalls(runner: Runner) {
   const tools = toolsOf(runner);
@@ -68,12 +81,14 @@ export function createCalls(runner: Runner) {
       if (sunset) setSunsetHeaders(exchange.response, [sunset]);
       requireUse(tool, context);
       const { [FIELDS]: fields, [IDEMPOTENCY_KEY]: idempotencyKey, ...rest } = { ...given };
-      // some clients send null for arguments that they mean to omit
       if (tool.isWrite) {
         if (isGiven(fields)) throw validationFailed([unknownArgument(FIELDS, tool)]);
         if (isGiven(idempotencyKey)) incoming.idempotencyKey = checkedKey(idempotencyKey);
       } else if (isGiven(idempotencyKey)) throw validationFailed([unknownArgument(IDEMPOTENCY_KEY, tool)]);
-      const callArguments = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== null));
+      // models send null for filters that they mean to omit; in a write it clears a member
+      const callArguments = tool.isWrite
+        ? rest
+        : Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== null));
       const args = normaliseKeys(lists ? (lists(callArguments) as Params) : callArguments);
       try {
         check(args);
@@ -81,7 +96,7 @@ export function createCalls(runner: Runner) {
         throw explain(error, tool);
       }
       if (isLargePage(args)) await exchange.queue.take(exchange, 'page');
-      return answer(tool, runs, { args, members: membersOf(tool, fields) }, context);
+      return answer(tool, runs, { args, members: membersOf(tool, fields) }, { exchange, context });
     },
   };
 }
@@ -131,7 +146,7 @@ async function answer(
   tool: Tool,
   runs: Runs,
   { args, members }: CallOptions,
-  context: DataContext,
+  { exchange, context }: Omit<Caller, 'incoming'>,
 ): Promise<Content[]> {
   const run = members ? runs.all : runs.usual;
   const pageSize = tool.limit === undefined ? undefined : ((args.limit as number | null | undefined) ?? tool.limit);
@@ -144,6 +159,7 @@ async function answer(
     limit = reads >= MAX_READS ? 1 : Math.max(1, Math.floor((limit * most * MARGIN) / size));
     notes[0] = cutTo(limit);
     await context.charge(1);
+    forgetOmitted(exchange);
     return true;
   };
   for (;;) {
@@ -152,7 +168,7 @@ async function answer(
     reads += 1;
     if (await shrink(answered.text.length, MAX_PARSED)) continue;
     const omitted = context.omitted?.() ?? 0;
-    if (omitted > 0) notes[1] = omittedNote(omitted);
+    notes[1] = omitted > 0 ? omittedNote(omitted) : '';
     const text = answered.text.toString();
     if (!members && !tool.isOpen && Buffer.byteLength(text) <= MAX_DATA) return blocksOf(text, [], notes);
     const parsed = JSON.parse(text) as Json | null;
@@ -182,8 +198,10 @@ function cutTo(rows: number): string {
 }
 
 function shortenedNote({ operation, field, isWrite }: Tool, value: Json, lists: readonly string[]): string {
-  const what = ['long texts end in …', ...(lists.length > 0 ? [`${lists.join(', ')} (those with errors first)`] : [])];
-  const next = typeof value.next_cursor === 'string' ? ' Ask again with next_cursor for more rows.' : '';
+  const more = lists.length - NAMED_LISTS;
+  const named = [...lists.slice(0, NAMED_LISTS), ...(more > 0 ? [`and ${String(more)} more lists`] : [])];
+  const what = ['long texts end in …', ...(lists.length > 0 ? [`${named.join(', ')} (those with errors first)`] : [])];
+  const next = typeof value[CURSOR] === 'string' ? ' Ask again with next_cursor for more rows.' : '';
   const how = isWrite
     ? 'It was done in full; with fewer elements in a call, each is reported.'
     : aggregates(field.astNode)

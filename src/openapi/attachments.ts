@@ -1,9 +1,11 @@
 import { CONTENT_TYPES } from '../attachments/contentTypes';
+import { FILE_LIMIT } from '../attachments/upload';
 import type { Attachable } from '../schema/attachables';
 import type { RestOperation } from '../schema/declaredOperations';
 import { requirement } from '../schema/requirements';
-import { SCHEMA_ROOT } from '../schema/jsonSchema';
+import { type JsonSchema, SCHEMA_ROOT } from '../schema/jsonSchema';
 import { objectName } from '../schema/storedTypes';
+import { MEBIBYTE } from '../units';
 import { errorResponses, HEAD_TOO_LARGE, headerRefs, responseRefs } from './answers';
 import type { Api } from './apis';
 import { sampleRow } from './examples';
@@ -22,6 +24,11 @@ const EXAMPLE = {
   created_at: '1996-06-29T00:00:00.000Z',
 };
 const BYTES = { type: 'string', format: 'binary' };
+/**
+ * A file as the generators of clients know one, which the description says more of, beside any other type. By their names,
+ * `application/json` and `text/csv` would be values and texts, which clients would write as JSON (docs/decisions/generated-clients.md).
+ */
+const ofAnyType = (schema: JsonSchema) => ({ 'application/octet-stream': { schema }, '*/*': { schema } });
 
 type Paths = Record<string, Record<string, OpenApiOperation>>;
 
@@ -65,8 +72,9 @@ function operationsOf({ stored, most, add, read, remove }: Attachable, api: Api)
   const bytes = (description: string, more: readonly string[] = []) => ({
     description,
     headers: headerRefs([...api.headers, 'ETag', 'Accept-Ranges', 'Content-Disposition', ...more]),
-    content: { '*/*': { schema: BYTES } },
+    content: ofAnyType(BYTES),
   });
+  // a download is the file, whatever Accept says
   const { 406: _accepts, ...errorsOfRead } = errorsOf(read);
   const operations: [RestOperation, object][] = [
     [
@@ -76,13 +84,10 @@ function operationsOf({ stored, most, add, read, remove }: Attachable, api: Api)
           add,
           add.name,
           `Attach a file to a ${name}.`,
-          `The body is the file, of at most 10 MiB; a ${name} has at most ${String(most)}. \`Content-Type\` says what it is, and its bytes must be of that type: ${CONTENT_TYPES.map((type) => `\`${type}\``).join(', ')}. The last takes any bytes. Costs a point for each MiB begun.`,
+          `The body is the file, of at most ${String(FILE_LIMIT / MEBIBYTE)} MiB; a ${name} has at most ${String(most)}. \`Content-Type\` says what it is, and its bytes must be of that type: ${CONTENT_TYPES.map((type) => `\`${type}\``).join(', ')}. The last takes any bytes. Costs a point for each MiB begun.`,
         ),
         parameters: [object, CONTENT_DISPOSITION, withExampleKey(api.idempotencyKey, add.name)],
-        requestBody: {
-          required: true,
-          content: { 'application/octet-stream': { schema: { ...BYTES, minLength: 1 } } },
-        },
+        requestBody: { required: true, content: ofAnyType({ ...BYTES, minLength: 1 }) },
         responses: { 201: answered('The attachment.', ['Location']), ...errorsOf(add), 431: HEAD_TOO_LARGE },
       },
     ],

@@ -12,7 +12,8 @@ import {
 import { MAX_LIMIT_WITH_LARGE } from '../rest/routes';
 import type { RestOperation } from '../schema/declaredOperations';
 import type { JsonSchema } from '../schema/jsonSchema';
-import { itemName, omittedFrom } from '../schema/restDocument';
+import { itemName } from '../schema/openApiNames';
+import { omittedFrom } from '../schema/restDocument';
 import { directiveOf, isObjectNode, PAGE, Sdl } from '../schema/sdl';
 import type { Parameter } from './types';
 

@@ -21,6 +21,7 @@ import {
   type RestOperation,
 } from '../schema/declaredOperations';
 import { operatorModel, published, type SchemaModel } from '../schema/model';
+import { bodyName, changedName } from '../schema/openApiNames';
 import { requirement } from '../schema/requirements';
 import { deriveRestDocument } from '../schema/restDocument';
 import { scalars } from '../schema/scalars';
@@ -181,12 +182,6 @@ function bodyArguments({ operation: { rest }, field }: Endpoint): GraphQLArgumen
   return field.args.filter(({ name }) => isInBody(rest, name));
 }
 
-/** The name of a body in clients: ProductsBulkBody, or PatchQuotesIdBody if it is not posted. */
-function bodyName({ method, path }: RestOperation['rest']): string {
-  const words = [...(method === 'POST' ? [] : [method.toLowerCase()]), ...path.split(/[^A-Za-z\d]+/)];
-  return `${words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')}Body`;
-}
-
 /** The alternatives of scopes that a key needs. */
 function scopesOf({ scope, anyOf }: Operation): string[][] {
   return anyOf ? anyOf.map((alternative) => [alternative]) : [scope ? [scope] : []];
@@ -210,10 +205,7 @@ function parameter(endpoint: Endpoint, argument: GraphQLArgument, isPath: boolea
 /** The name of the type of an answer. */
 const answerName = ({ type }: Endpoint['field']): string => getNamedType(type).name;
 
-/** The same of the answer to a change, in which a key that may not read has only what it sent. */
-const changedName = (field: Endpoint['field']): string => `Changed${answerName(field)}`;
-
-/** Those types, of all changes, by name. */
+/** The answers to changes, by name. */
 function changedSchemas(
   endpoints: readonly Endpoint[],
   schemas: Readonly<Record<string, JsonSchema>>,
@@ -223,7 +215,7 @@ function changedSchemas(
       const whole = schemas[answerName(field)];
       if (readScope === undefined || !whole) return [];
       const description = `${String(whole.description)} To a key without the scope \`${readScope}\`: \`id\` and the members that were sent.`;
-      return [[changedName(field), { ...whole, description, required: ['id'] }] as const];
+      return [[changedName(answerName(field)), { ...whole, description, required: ['id'] }] as const];
     }),
   );
 }
@@ -236,7 +228,7 @@ function success(endpoint: Endpoint, all: readonly Endpoint[], api: Api): object
   const operations = all.map((other) => other.operation);
   // a key that may write but not read gets only a part of the object
   const mayBePartial = operation.readScope !== undefined;
-  const type = mayBePartial ? changedName(field) : answerName(field);
+  const type = mayBePartial ? changedName(answerName(field)) : answerName(field);
   const headers = [
     ...api.headers,
     ...(answersPage(field) ? ['Link', ...(api.credential === 'key' ? [OMITTED] : [])] : []),

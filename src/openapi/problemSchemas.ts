@@ -1,6 +1,7 @@
 import { ERROR_CODES, MAX_FAULTS } from '../errors';
 import { FAULT_CODES } from '../errors/faultCodes';
 import type { JsonSchema } from '../schema/jsonSchema';
+import type { ERROR_SCHEMAS } from '../schema/openApiNames';
 import type { Api } from './apis';
 
 /** A string with known values that may get new ones; not an enum, since generated clients would throw on new values. */
@@ -24,7 +25,10 @@ function titlesOf(used: ReadonlySet<number>, api: Api): Record<string, string> {
 }
 
 /** Schemas of error responses (RFC 9457). */
-export const problemSchemas = (used: ReadonlySet<number>, api: Api): Readonly<Record<string, JsonSchema>> => ({
+export const problemSchemas = (
+  used: ReadonlySet<number>,
+  api: Api,
+): Readonly<Record<(typeof ERROR_SCHEMAS)[number], JsonSchema>> => ({
   Problem: {
     type: 'object',
     description: 'An error (RFC 9457).',

@@ -1,20 +1,23 @@
-import { NDJSON, NDJSON_LIMITS } from '../http/ndjson';
+import { NDJSON, NDJSON_LIMITS, PIECE } from '../http/ndjson';
 import { SCHEMA_ROOT } from '../schema/jsonSchema';
-import { MEBIBYTE } from '../units';
+import { ELEMENTS_PER_POINT, MEBIBYTE, SECOND } from '../units';
 import { HEAD_TOO_LARGE, headerRefs, responseRefs } from './answers';
 import type { Api } from './apis';
 import type { OpenApiOperation } from './types';
 
 /* The stream of writes to many organisations: lines, which OpenAPI 3.1 can only describe in words. */
 
-const LIMITS = `at most ${NDJSON_LIMITS.lines.toLocaleString('en')} lines and ${String(NDJSON_LIMITS.bytes / MEBIBYTE)} MiB, each line at most ${String(NDJSON_LIMITS.line / MEBIBYTE)} MiB`;
+const count = (of: number): string => of.toLocaleString('en');
+const mebibytes = (of: number): string => `${String(of / MEBIBYTE)} MiB`;
+const { lines, bytes, line, time } = NDJSON_LIMITS;
 
-const DESCRIPTION = `Write objects of many organisations: lines of JSON, ${LIMITS}. Each is an element of \`POST /organisations/{id}/writes\`
-with \`organisation\`: its id, or \`ref:\` and its external_ref. The elements of one organisation keep their order, and are stored in transactions of up to 1,000; a line that
+const DESCRIPTION = `Write objects of many organisations: lines of JSON, at most ${count(lines)} lines and ${mebibytes(bytes)}, each line at most ${mebibytes(line)}. Each is an element of \`POST /organisations/{id}/writes\`
+with \`organisation\`: its id, or \`ref:\` and its external_ref. The elements of one organisation keep their order, and are stored in transactions of up to ${count(PIECE.lines)}; a line that
 cannot be stored fails alone. The answer is a line per line, in the same order, while the body is still being sent: a \`WriteResult\`, whose pointers begin at the line.
 
-Lines have no answer if the gateway stops, the body takes more than 25 s, the connection breaks, or the answer is 500 or 503. They may have been stored: send them again, which is safe, with a \`version\`
-also if others write the same objects meanwhile. There is no \`Idempotency-Key\`. The line that exceeds a limit fails with \`size\` and is the last one answered. Costs a point per 100 lines, rounded up.
+Lines have no answer if the gateway stops, the body takes more than ${String(time / SECOND)} s, the connection breaks, or the answer is 500 or 503. They may have been stored: send them again, which is safe, with a \`version\`
+also if others write the same objects meanwhile. There is no \`Idempotency-Key\`. The line that exceeds the limit of lines or of the body fails with \`size\`
+and is the last one answered. A line that is too long (\`length\`) or too large for a transaction (\`size\`, too) fails alone. Costs a point per ${String(ELEMENTS_PER_POINT)} lines, rounded up.
 
 Requires an operator token.`;
 

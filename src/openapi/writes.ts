@@ -1,6 +1,7 @@
 import { makeExecutableSchema } from '@graphql-tools/schema';
 import { componentSchemas, type JsonSchema, SCHEMA_ROOT } from '../schema/jsonSchema';
 import type { SchemaModel } from '../schema/model';
+import { writeName } from '../schema/openApiNames';
 import { deriveRestDocument } from '../schema/restDocument';
 import { scalars } from '../schema/scalars';
 import { kindsOf, type Kinds } from '../writes';
@@ -46,7 +47,8 @@ export function withWrites(
   return { ...schemas, ...referredSchemas(addedSchemas, all), ...addedSchemas };
 }
 
-const nameOf = ({ resource }: Kind, what: string): string => resource.stored.type + what;
+const nameOf = ({ resource }: Kind, what: Parameters<typeof writeName>[1]): string =>
+  writeName(resource.stored.type, what);
 
 /** The schemas of a type's elements, by name: TypePut, TypePatch, TypeName (for delete), TypeWrite, and those of the parts in its lists. */
 function shapesOf(
@@ -62,8 +64,8 @@ function shapesOf(
     stored.members.map(({ name, isRequired, isList, kind: of, type }): [string, JsonSchema] => {
       const property = whole.properties[name] ?? {};
       if (kind.lists.some((list) => list.name === name)) {
-        addedSchemas[`${type}Write`] ??= partOf(all[type] ?? {});
-        const items = { $ref: `${SCHEMA_ROOT}${type}Write` };
+        addedSchemas[writeName(type, 'Write')] ??= partOf(all[type] ?? {});
+        const items = { $ref: SCHEMA_ROOT + writeName(type, 'Write') };
         const maxItems = Math.min(MAX_PARTS, (property.maxItems as number | undefined) ?? Infinity);
         return [name, { ...property, type: ['array', 'null'], items, maxItems }];
       }

@@ -17,8 +17,6 @@ import { type PieceContext, writePiece, type WrittenCounts } from './writePiece'
 
 export const WRITE_LINES = 'write_lines';
 
-/** How long lines are read, in milliseconds: the whole body must arrive within 30 s. */
-const READ_FOR = 25_000;
 /** Bytes of results that wait for the reader before no more lines are read. A caller may read only once it has sent everything. */
 const MAX_UNREAD = 4 * MEBIBYTE;
 
@@ -75,7 +73,7 @@ async function answerLines(
   isDraining: () => boolean,
 ) {
   const { response } = exchange;
-  const until = performance.now() + READ_FOR;
+  const until = performance.now() + NDJSON_LIMITS.time;
   // one for all pieces, since a single piece may be too short to yield the event loop
   const pace = paceOf(() => nextLoopTurn());
   let lines = 0;

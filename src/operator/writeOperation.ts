@@ -10,6 +10,7 @@ import type { Control } from '../organisations/control';
 import type { Attempt } from '../organisations/creations';
 import type { OrganisationForOperators } from '../organisations/organisationRows';
 import { type Kinds, writeElements, type WriteReport } from '../writes';
+import { ELEMENTS_PER_POINT } from '../units';
 import { beingErased } from '../admin/refusals';
 import { ELEMENTS_PER_POINT } from '../units';
 

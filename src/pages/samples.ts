@@ -10,11 +10,11 @@ export interface SampleRequest {
   readonly file?: { readonly name: string; readonly type: string } | undefined;
   /** Name of the file to save the answer in, if that is no JSON. */
   readonly saveAs?: string | undefined;
-  /** An Idempotency-Key, for languages that do not make one themselves. */
-  readonly fresh?: string | undefined;
+  /** Its Idempotency-Key, if it takes one; languages that can make a UUID themselves make one in its place. */
+  readonly idempotencyKey?: string | undefined;
 }
 
-const FRESH = 'Idempotency-Key';
+export const IDEMPOTENCY_KEY = 'Idempotency-Key';
 
 /** The ways to write a request. */
 export const LANGUAGES: readonly { readonly name: string; readonly write: (request: SampleRequest) => string }[] = [
@@ -23,13 +23,13 @@ export const LANGUAGES: readonly { readonly name: string; readonly write: (reque
   { name: 'Python', write: pythonOf },
 ];
 
-export function curlOf({ method, url, headers = {}, body, file, saveAs, fresh }: SampleRequest): string {
+export function curlOf({ method, url, headers = {}, body, file, saveAs, idempotencyKey }: SampleRequest): string {
   const isUsual = method === (body === undefined && file === undefined ? 'GET' : 'POST');
   return joined(' \\\n  ', [
     `curl ${isUsual ? '' : `-X ${method} `}${quoted(url)}`,
     '-H "Authorization: Bearer $SCOPEGATE_KEY"',
     ...Object.entries(typed(headers, body, file)).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
-    fresh !== undefined && `-H ${quoted(`${FRESH}: ${fresh}`)}`,
+    idempotencyKey !== undefined && `-H ${quoted(`${IDEMPOTENCY_KEY}: ${idempotencyKey}`)}`,
     body !== undefined && `-d ${quoted(body)}`,
     file !== undefined && `--data-binary ${quoted(`@${file.name}`)}`,
     // an error is not what the file should have
@@ -37,7 +37,7 @@ export function curlOf({ method, url, headers = {}, body, file, saveAs, fresh }:
   ]);
 }
 
-function typescriptOf({ method, url, headers = {}, body, file, saveAs, fresh }: SampleRequest): string {
+function typescriptOf({ method, url, headers = {}, body, file, saveAs, idempotencyKey }: SampleRequest): string {
   const entries = Object.entries(typed(headers, body, file));
   const data = parsed(body);
   const text = data === undefined ? JSON.stringify(body) : `JSON.stringify(${indented(JSON.stringify(data, null, 2))})`;
@@ -49,7 +49,8 @@ function typescriptOf({ method, url, headers = {}, body, file, saveAs, fresh }: 
     '  headers: {',
     '    Authorization: `Bearer ${process.env.SCOPEGATE_KEY}`,',
     ...entries.map(([name, value]) => `    ${JSON.stringify(name)}: ${JSON.stringify(value)},`),
-    fresh !== undefined && `    // send the same again if you retry\n    "${FRESH}": crypto.randomUUID(),`,
+    idempotencyKey !== undefined &&
+      `    // send the same again if you retry\n    "${IDEMPOTENCY_KEY}": crypto.randomUUID(),`,
     '  },',
     body !== undefined && `  body: ${text},`,
     file !== undefined && `  body: await openAsBlob(${JSON.stringify(file.name)}),`,
@@ -61,13 +62,13 @@ function typescriptOf({ method, url, headers = {}, body, file, saveAs, fresh }: 
   ]);
 }
 
-function pythonOf({ method, url, headers = {}, body, file, saveAs, fresh }: SampleRequest): string {
+function pythonOf({ method, url, headers = {}, body, file, saveAs, idempotencyKey }: SampleRequest): string {
   const data = parsed(body);
   // requests itself says that json= is JSON
   const entries = Object.entries(data === undefined ? typed(headers, body, file) : headers);
   return joined('\n', [
     'import os',
-    fresh !== undefined && 'import uuid',
+    idempotencyKey !== undefined && 'import uuid',
     '',
     'import requests',
     '',
@@ -76,7 +77,8 @@ function pythonOf({ method, url, headers = {}, body, file, saveAs, fresh }: Samp
     '    headers={',
     `        "Authorization": f"Bearer {os.environ['SCOPEGATE_KEY']}",`,
     ...entries.map(([name, value]) => `        ${JSON.stringify(name)}: ${JSON.stringify(value)},`),
-    fresh !== undefined && `        # send the same again if you retry\n        "${FRESH}": str(uuid.uuid4()),`,
+    idempotencyKey !== undefined &&
+      `        # send the same again if you retry\n        "${IDEMPOTENCY_KEY}": str(uuid.uuid4()),`,
     '    },',
     body !== undefined &&
       `    ${data === undefined ? `data=${JSON.stringify(body)}` : `json=${pythonic(data, '    ')}`},`,

@@ -1,9 +1,10 @@
 import type { OpenApiDocument, Parameter } from '../openapi';
 import { html, type Html, withCode } from '../pages/html';
 import { KEY_FORM } from '../pages/page';
+import { IDEMPOTENCY_KEY } from '../pages/samples';
 import { json, type Operation, resolved, type Schema, textOf } from './document';
 import { methodPill } from './list';
-import { IDEMPOTENCY_KEY, LACKING } from './operation';
+import { LACKING } from './operation';
 
 /** The drawer in which a request is filled in and sent; web/reference/tryIt.ts opens it. Not for operations that send or answer files (isJson). */
 export function requestForm(document: OpenApiDocument, operation: Operation): Html {

@@ -1,15 +1,14 @@
 import { bodySchema, type OpenApiDocument, type RequestBody } from '../openapi';
 import { COPY, ORIGIN, pre } from '../pages/code';
 import { html, type Html, withCode } from '../pages/html';
-import { LANGUAGES, type SampleRequest } from '../pages/samples';
+import { IDEMPOTENCY_KEY, LANGUAGES, type SampleRequest } from '../pages/samples';
 import { statusPill } from '../pages/statusPill';
 import { type Answer, answersOf, codesOf, json, type Operation, resolved, scopesOf, textOf, words } from './document';
 import { fieldList, membersOf, prose } from './fields';
 import { methodPill } from './list';
 
-export const IDEMPOTENCY_KEY = 'Idempotency-Key';
-/** In samples, until web/reference.ts puts a new UUID in its place. */
-export const FRESH = '00000000-0000-4000-8000-000000000000';
+/** The Idempotency-Key of samples, until web/reference/samples.ts puts a new UUID in its place. */
+const SAMPLE_KEY = '00000000-0000-4000-8000-000000000000';
 
 /** The texts of an operation: what it does and needs, what is sent, what is answered. */
 export function operationText(document: OpenApiDocument, operation: Operation): Html {
@@ -206,12 +205,10 @@ function exampleRequest(
     method,
     url: `${new URL(serverOf(document.servers), ORIGIN).href}${filled}${query.size > 0 ? `?${query.toString()}` : ''}`,
     body: example === undefined ? undefined : json(example),
-    ...(isFile && {
-      file: { name: FILE.name, type: FILE.type },
-      headers: Object.fromEntries(headers.map(({ name, example }) => [name, textOf(example ?? '')])),
-    }),
+    headers: Object.fromEntries(headers.map(({ name, example }) => [name, textOf(example ?? '')])),
+    file: isFile ? FILE : undefined,
     saveAs: answersFile({ responses }) ? FILE.name : undefined,
     // that of a sample without a form stays as it is
-    fresh: !isFile && parameters.some(({ name }) => name === IDEMPOTENCY_KEY) ? FRESH : undefined,
+    idempotencyKey: !isFile && parameters.some(({ name }) => name === IDEMPOTENCY_KEY) ? SAMPLE_KEY : undefined,
   };
 }

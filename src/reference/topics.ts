@@ -1,5 +1,6 @@
 import { codeBlock } from '../pages/code';
 import { html, type Html } from '../pages/html';
+import { ELEMENTS_PER_POINT } from '../units';
 
 interface Topic {
   readonly id: string;
@@ -47,9 +48,9 @@ export const TOPICS: readonly Topic[] = [
     id: 'pagination',
     title: 'Pagination',
     text: html`<p>
-        A list has up to <code>limit</code> rows (1 to 100, by default 20), newest first. While <code>has_more</code> is
-        true, ask again with <code>cursor</code> set to <code>next_cursor</code> and the same filters and sort. In the
-        default sort no row is skipped or repeated.
+        A list has up to <code>limit</code> rows (1 to 100, by default 20), newest first unless the operation says
+        otherwise. While <code>has_more</code> is true, ask again with <code>cursor</code> set to
+        <code>next_cursor</code> and the same filters and sort. In the default sort no row is skipped or repeated.
       </p>
       <p>
         To keep a copy, ask with <code>updated_since</code> set to the largest <code>updated_at</code> that you have.
@@ -85,19 +86,19 @@ export const TOPICS: readonly Topic[] = [
     id: 'limits',
     title: 'Limits',
     text: html`<p>
-        Each key has points per minute, and so has its organisation. A request costs one point, a bulk call one per 100
-        elements. <code>RateLimit</code> says how many are left; beyond them the answer is 429 with
-        <code>Retry-After</code>.
+        Each key has points per minute, and so has its organisation. A request costs one point; a bulk call costs one
+        for each ${ELEMENTS_PER_POINT} elements begun, a file one for each MiB begun. <code>RateLimit</code> says how
+        many are left of both; beyond them the answer is 429 with <code>Retry-After</code>.
       </p>
       <p>
-        A body has at most 1 MiB, that of a bulk call 5 MiB and 1,000 elements. If too much is in progress, the answer
-        is 503 with <code>Retry-After</code>.
+        A body has at most 1 MiB, that of a bulk call 5 MiB and 1,000 elements, a file 10 MiB. If too much is in
+        progress, the answer is 503 with <code>Retry-After</code>.
       </p>
       <p><a href="/errors/rate_limited">When the limit is exceeded</a></p>`,
     sample: codeBlock(
       html`Headers of an answer`,
       'Limits sample',
-      `RateLimit-Policy: "default";q=600;w=60\nRateLimit: "default";r=599;t=60\nX-RateLimit-Remaining: 599`,
+      `RateLimit-Policy: "default";q=600;w=60, "organisation";q=6000;w=60\nRateLimit: "default";r=599;t=60, "organisation";r=5980;t=60\nX-RateLimit-Remaining: 599`,
     ),
   },
   {

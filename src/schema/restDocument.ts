@@ -60,9 +60,6 @@ export function includedFields(sdl: Sdl, route: FieldDefinitionNode): FieldDefin
   });
 }
 
-/** The name that the OpenAPI document has for the rows of lists that omit a field of a type. */
-export const itemName = (type: string): string => `${type}Item`;
-
 /** Where REST omits a field: in lists, wherever `include` does not name it, or everywhere; undefined if nowhere. */
 export function omittedFrom(field: FieldDefinitionNode): OmittedFrom | undefined {
   return directiveOf(field, 'graphql_only')?.on;

@@ -2,6 +2,7 @@ import type { DataContext } from '../operations/context';
 import type { ClientSession } from 'mongoose';
 import type { Check, Fault } from '../errors';
 import type { Resolver, Resolvers } from '../operations/run';
+import { ELEMENTS_PER_POINT } from '../units';
 import { hasObjects } from '../schema/metadata';
 import type { BulkUpsert, Outcome } from '../schema/upserts';
 import { applyElements, type Bulk, type Step } from './applyElements';

@@ -148,6 +148,12 @@ test('the document has no other operations', () => {
   expect(described.map(({ operationId }) => operationId).sort()).toEqual(routed.sort());
 });
 
+test('a file may be sent as what it is, and generated clients take the type of any bytes', () => {
+  const paths = document.paths as Record<string, Record<string, { requestBody?: { content: object } }>>;
+  const { requestBody } = paths['/products/{id}/attachments']!.post!;
+  expect(Object.keys(requestBody!.content)).toEqual(['application/octet-stream', '*/*']);
+});
+
 test('operation ids are a verb and an object, and links refer to existing operations', () => {
   const described = Object.values(document.paths).flatMap((methods) => Object.values(methods));
   const ids = described.map(({ operationId }) => operationId);

@@ -46,6 +46,17 @@ const CASES: readonly Case[] = [
   ],
   ['enum Scope has ADMIN: name what it is for and what it allows, such as ADMIN_READ', 'extend enum Scope { ADMIN }'],
   ['QuoteItem is what the rows in lists of Quote are called in OpenAPI', 'type QuoteItem { position: Int }'],
+  ['Fault is what errors are called in OpenAPI: use another name', 'type Fault { position: Int }'],
+  [
+    'ChangedQuote is what the answers to changes of Quote are called',
+    `${change('note: String')} type ChangedQuote { a: Int }`,
+  ],
+  [
+    'PatchQuotesIdBody is what the body of PATCH /quotes/:id is called',
+    `${change('note: String')} enum PatchQuotesIdBody { A }`,
+  ],
+  ["QuoteLineWrite is what operators' writes of QuoteLine are called", 'type QuoteLineWrite { position: Int }'],
+  ["QuoteName is what a part of operators' writes of Quote is called", 'type QuoteName { position: Int }'],
   [
     'Note is @stored but nothing says which scope reads it: add notes: NotePage with @access(scope:) to Query',
     `type Note @stored(collection: "notes") {

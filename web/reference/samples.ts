@@ -13,10 +13,10 @@ const LANGUAGE = 'scopegate:language';
 export function samples(form: HTMLFormElement): () => string {
   const place = document.querySelector('#language');
   const blocks = [...(place?.querySelectorAll('pre code') ?? [])];
-  let fresh = newUuid();
+  let idempotencyKey = newUuid();
   const request = (): SampleRequest => {
     const { lacksIdempotencyKey, ...request } = requestOf(form);
-    return { ...request, fresh: lacksIdempotencyKey ? fresh : undefined };
+    return { ...request, idempotencyKey: lacksIdempotencyKey ? idempotencyKey : undefined };
   };
   const write = (): void => {
     for (const [at, block] of blocks.entries())
@@ -24,7 +24,7 @@ export function samples(form: HTMLFormElement): () => string {
   };
   // an Idempotency-Key for another request is refused, and what is copied again is meant to run again
   const renew = (): void => {
-    fresh = newUuid();
+    idempotencyKey = newUuid();
     write();
   };
   form.addEventListener('input', renew);

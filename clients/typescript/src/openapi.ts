@@ -4966,6 +4966,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/octet-stream": string;
+                "*/*": string;
             };
         };
         responses: {
@@ -5081,6 +5082,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    "application/octet-stream": string;
                     "*/*": string;
                 };
             };
@@ -5102,6 +5104,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    "application/octet-stream": string;
                     "*/*": string;
                 };
             };
@@ -5239,6 +5242,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/octet-stream": string;
+                "*/*": string;
             };
         };
         responses: {
@@ -5354,6 +5358,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    "application/octet-stream": string;
                     "*/*": string;
                 };
             };
@@ -5375,6 +5380,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    "application/octet-stream": string;
                     "*/*": string;
                 };
             };

@@ -1,10 +1,12 @@
-import { itemName, omittedFrom } from '../restDocument';
-import type { Sdl } from '../sdl';
+import { namedType } from '../../sdl/nodes';
+import { bodyName, changedName, ERROR_SCHEMAS, itemName, writeName } from '../openApiNames';
+import { omittedFrom } from '../restDocument';
+import { directiveOf, isObjectNode, type Sdl } from '../sdl';
 import { errorsAt, type SchemaError } from './errors';
 
 /** Finds names that keys or the OpenAPI document could not have. */
 export function nameErrors(sdl: Sdl): SchemaError[] {
-  return [...scopeNameErrors(sdl), ...itemTypeErrors(sdl)];
+  return [...scopeNameErrors(sdl), ...derivedNameErrors(sdl)];
 }
 
 /** Finds scopes whose names have no two parts, and so no form in keys. */
@@ -18,18 +20,38 @@ function scopeNameErrors(sdl: Sdl): SchemaError[] {
   });
 }
 
-/** Finds types whose names the OpenAPI document needs for rows of lists (openapi/include.ts). */
-function itemTypeErrors(sdl: Sdl): SchemaError[] {
-  const itemNames = new Map(
-    sdl.fields.flatMap(({ type, field }) => (omittedFrom(field) === 'LISTS' ? [[itemName(type), type] as const] : [])),
-  );
+/** Finds types with names that the OpenAPI documents derive, whose schemas would take their place. */
+function derivedNameErrors(sdl: Sdl): SchemaError[] {
+  const derived = derivedNames(sdl);
   return sdl.document.definitions.flatMap((node) => {
     const name = 'name' in node ? node.name.value : undefined;
-    const whole = name === undefined ? undefined : itemNames.get(name);
-    return errorsAt(
-      node,
-      whole !== undefined &&
-        `${String(name)} is what the rows in lists of ${whole} are called in OpenAPI: use another name`,
-    );
+    const what = name === undefined ? undefined : derived.get(name);
+    return errorsAt(node, what !== undefined && `${String(name)} is what ${what} called in OpenAPI: use another name`);
   });
+}
+
+/** What the names mean that the documents derive. */
+function derivedNames({ document, fields, roots }: Sdl): ReadonlyMap<string, string> {
+  const routes = roots.flatMap(({ kind, field }) => {
+    const rest = directiveOf(field, 'rest');
+    return rest && kind === 'Mutation' ? [{ rest, type: namedType(field.type) }] : [];
+  });
+  const types = document.definitions.filter(isObjectNode);
+  const nameOf = (node: (typeof types)[number]): string => node.name.value;
+  return new Map([
+    ...ERROR_SCHEMAS.map((name) => [name, 'errors are'] as const),
+    ...fields
+      .filter(({ field }) => omittedFrom(field) === 'LISTS')
+      .map(({ type }) => [itemName(type), `the rows in lists of ${type} are`] as const),
+    ...routes.map(({ type }) => [changedName(type), `the answers to changes of ${type} are`] as const),
+    ...routes.map(({ rest }) => [bodyName(rest), `the body of ${rest.method} ${rest.path} is`] as const),
+    ...types.map((node) => [writeName(nameOf(node), 'Write'), `operators' writes of ${nameOf(node)} are`] as const),
+    ...types
+      .filter((node) => directiveOf(node, 'stored'))
+      .flatMap((node) =>
+        (['Put', 'Patch', 'Name'] as const).map(
+          (what) => [writeName(nameOf(node), what), `a part of operators' writes of ${nameOf(node)} is`] as const,
+        ),
+      ),
+  ]);
 }

@@ -141,6 +141,14 @@ describe('an answer has at most 40 kB', () => {
     expect(customer.contacts.length).toBeGreaterThan(3);
     expect(sizeOf(answer)).toBeGreaterThan(MAX_BYTES * 0.85);
     for (const { id } of customer.contacts) expect(id).toMatch(/^[0-9a-f-]{36}$/);
+    const saysOf = (path: string, { length }: unknown[]): RegExp =>
+      new RegExp(`; ${path} has ${String(length)} of 100 elements \\(`);
+    expect(blocksIn(answer).at(-1)).toMatch(saysOf('contacts', customer.contacts));
+    // of the only row of a page, too: written back, a list that is not whole would delete the rest
+    const page = await use('customers', { external_ref: 'LONG', fields: ['contacts'] });
+    const row = first(page).data[0];
+    expect(row.contacts.length).toBeLessThan(100);
+    expect(blocksIn(page).at(-1)).toMatch(saysOf(String.raw`data\[0\].contacts`, row.contacts));
   });
 });
 
@@ -183,6 +191,9 @@ describe('text written by outsiders', () => {
     expect(sizeOf(answer)).toBeGreaterThan(MAX_BYTES * 0.85);
     // it is one message, so there is no next page
     expect(blocksIn(answer).at(-1)).toMatch(/^The answer was too long: long texts end in …\. Ask for less/);
+    expect(sizeOf(await use('add_request_message', { id: body.id, text: '𝄞'.repeat(20_000) }))).toBeLessThanOrEqual(
+      MAX_BYTES,
+    );
   });
 });
 
@@ -279,14 +290,33 @@ describe('the arguments of a tool', () => {
 });
 
 describe('a write', () => {
-  test('with null for what it leaves out changes nothing else', async () => {
-    const { id, ...before } = first(
-      await use('products', { limit: 1, fields: ['name', 'description', 'unit_price_minor'] }),
-    ).data[0];
-    const changed = first(
-      await use('update_product', { id, lead_time_days: 3, name: null, description: null, unit_price_minor: null }),
-    );
-    expect(changed).toMatchObject({ id, ...before, lead_time_days: 3 });
+  test('with null clears a member, as on REST, and is refused for one that cannot be null', async () => {
+    const { body } = await caller.post('/customers/bulk', {
+      customers: [
+        { external_ref: 'NULL', name: 'Null', email: 'a@example.com', phone: '1', contacts: [{ name: 'Ann' }] },
+      ],
+    });
+    const { id } = body.results[0];
+    const changed = first(await use('update_customer', { id, email: null, contacts: null, phone: '2', fields: null }));
+    expect(changed).toMatchObject({ id, name: 'Null', email: null, phone: '2', contacts: [] });
+    expect((await caller.get(`/customers/${String(id)}`)).body).toMatchObject({
+      email: null,
+      phone: '2',
+      contacts: [],
+    });
+    const refused = MCP.errorOf(await use('update_customer', { id, name: null, phone: null }));
+    const onRest = await caller.patch(`/customers/${String(id)}`, { name: null, phone: null });
+    expect(refused.errors).toEqual(onRest.body.errors);
+    expect(refused.errors[0].pointer).toBe('/name');
+    const opened = {
+      text: 'Null',
+      subject: null,
+      customer_id: null,
+      contact: null,
+      external_ref: null,
+      metadata: null,
+    };
+    expect(first(await use('open_request', opened))).toMatchObject({ status: 'open', customer_id: null });
   });
 
   test('with an idempotency key happens once, and a repeat is marked as replayed', async () => {

@@ -27,6 +27,32 @@ test('each row that is left out counts, in the header, over MCP and in the metri
   expect(await counted()).toBe(before + 4);
 });
 
+test('over MCP, only those count that are on the page, which may be read again with fewer rows', async () => {
+  const organisation = await makeOrganisation(gateway);
+  const caller = await callerOf(gateway, organisation);
+  const products = Array.from({ length: 60 }, (_none, n) => ({
+    sku: `P-${String(n)}`,
+    name: `Product ${String(n).padStart(2, '0')}`,
+    description: 'x'.repeat(4000),
+  }));
+  expect((await caller.post('/products/bulk', { products })).body.created).toBe(60);
+  const { database } = gateway.databases.organisationData(organisation);
+  await database
+    .collection('products')
+    .updateMany({ sku: { $in: ['P-1', 'P-58'] } }, { $set: { lead_time_days: 'soon' } });
+  const counts: number[] = [];
+  for (let cursor: string | null = null, more = true; more;) {
+    const call = { name: 'products', arguments: { limit: 60, sort: 'name', fields: ['description'], cursor } };
+    const answer = await caller.mcp('tools/call', call);
+    const texts = (answer.body.result.content as { text: string }[]).map(({ text }) => text);
+    const said = Number(/(\d+) stored objects? cannot/.exec(texts.at(-1)!)?.[1] ?? 0);
+    expect(omittedOf(answer)).toBe(said);
+    counts.push(said);
+    ({ next_cursor: cursor, has_more: more } = JSON.parse(texts[0]!));
+  }
+  expect([counts[0], counts.at(-1), counts.reduce((sum, count) => sum + count)]).toEqual([1, 1, 2]);
+});
+
 test('a row counts once, however many are left out, and also if it is refused elsewhere in the request', async () => {
   const organisation = await makeOrganisation(gateway);
   const data = gateway.databases.organisationData(organisation);
