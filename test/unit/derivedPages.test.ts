@@ -22,8 +22,8 @@ interface Row {
 }
 
 const collectionOf = (name: string) => ({
-  ...defineCollection<Row>(name, [], ['created_at' as never]),
-  stored: {} as StoredType,
+  ...defineCollection<Row>(name, []),
+  stored: { members: [{ name: 'created_at', kind: 'dateTime' }] } as unknown as StoredType,
 });
 
 describe('a list of a parent', () => {

@@ -64,6 +64,7 @@ const CASES: readonly Case[] = [
   ['Query.order_totals has @totals(at: "placed_on"), but Order has no such', 'at: "placed_at"', 'at: "placed_on"'],
   ['Query.order_totals has @totals(of: "Sale"), which is not', 'of: "Order", at', 'of: "Sale", at'],
   ['Query.customers(sort:) sorts by colour, which its rows do not have', '"name", "-name"', '"colour"'],
+  ['Query.customers(sort:) sorts by id, which no rows', '"name", "-name"', '"id"'],
   ['Query.customers(sort:) sorts by contacts, which is not a single', '"name", "-name"', '"contacts"'],
   ['Product.uom has @default(value: 1), which is not String!', '@default(value: "each")', '@default(value: 1)'],
   ['Product.uom has @default with neither', '@default(value: "each")', '@default'],
