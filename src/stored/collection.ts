@@ -3,7 +3,8 @@ import { type Collection, type Projection, WITHOUT_SEARCH } from '../mongo/colle
 import { settledUntil } from '../tenant/openWrites';
 import type { OrganisationData } from '../tenant/organisationData';
 import { notFound } from '../errors';
-import { findPage, type ListArguments, type ListRequest, type Page, type SortKind } from '../tenant/pagination';
+import { findPage, type ListArguments, type ListRequest, type Page } from '../tenant/pagination';
+import type { SortKind } from '../tenant/sortKinds';
 import { rowHolder } from '../operations/answers';
 import type { DataContext } from '../operations/context';
 import { type PageWriter, writePage, type WrittenPage } from '../fastReads/answerWriter';

@@ -4,7 +4,7 @@ import { including, type Projection } from '../mongo/collection';
 import { type PartFind, type Reading, readPiece, RowSizes } from '../mongo/readRows';
 import { SETTLED_READ } from './slots';
 import { type AppError, invalidRequest } from '../errors';
-import { EARLIEST, LATEST } from '../units';
+import { asId, type Kind, KINDS, rankOf, type SortKind, type SortValue, TEXT, timeIn } from './sortKinds';
 
 /**
  * Keyset pagination (contract, section 3). A cursor has the sort value and id of the last row, and a fingerprint of the
@@ -152,75 +152,11 @@ function toPage<T extends { _id: string }>(rows: T[], list: List, cursorAt: Curs
  */
 function positionOf(
   row: { readonly _id: string },
-  { field, kind, direction }: Pick<List, 'field' | 'kind' | 'direction'>,
+  { field, kind }: Pick<List, 'field' | 'kind'>,
 ): Pick<Position, 'value' | 'id'> {
   const value: unknown = (row as unknown as Readonly<Record<string, unknown>>)[field];
   if (rankOf(value) === kind.rank) return { value: kind.valueOf(value), id: asId(row._id) };
   return rankOf(value) < kind.rank ? { value: kind.first, id: TEXT.first } : { value: kind.last, id: TEXT.last };
-}
-
-/** The id if it is a text; otherwise the first or last text, on whose side it is itself. */
-function asId(id: unknown): string {
-  if (rankOf(id) === RANKS.text) return id as string;
-  return rankOf(id) < RANKS.text ? TEXT.first : TEXT.last;
-}
-
-/** Where the types of values are in MongoDB's order, as far as it matters here. */
-const RANKS = { none: 0, number: 1, text: 2, other: 3, boolean: 4, time: 5, last: 6 };
-
-type SortValue = string | number | boolean | Date;
-
-/** A kind of values to sort by. */
-interface Kind {
-  readonly rank: number;
-  /** Before and after all values of sound rows. */
-  readonly first: SortValue;
-  readonly last: SortValue;
-  readonly valueOf: (stored: unknown) => SortValue;
-  /** The value that a cursor says as String (of times, in ISO 8601); undefined if it is none. */
-  readonly parse: (text: string) => SortValue | undefined;
-}
-
-/** In bytes of UTF-8, as MongoDB compares them, nothing but a text that begins with this noncharacter comes after it. */
-const TEXT = { first: '', last: '\u{10ffff}' };
-
-const KINDS = {
-  string: { rank: RANKS.text, ...TEXT, valueOf: String, parse: String },
-  number: {
-    rank: RANKS.number,
-    first: -Infinity,
-    last: Infinity,
-    // NaN comes before all numbers; a Decimal128 or a Long that the driver does not convert has its number as a text
-    valueOf: (stored) => (Number.isNaN(Number(stored)) ? -Infinity : Number(stored)),
-    parse: (text) => (text === '' || Number.isNaN(Number(text)) ? undefined : Number(text)),
-  },
-  boolean: {
-    rank: RANKS.boolean,
-    first: false,
-    last: true,
-    valueOf: Boolean,
-    parse: (text) => (text === 'true' || text === 'false' ? text === 'true' : undefined),
-  },
-  dateTime: {
-    rank: RANKS.time,
-    first: new Date(EARLIEST),
-    last: new Date(LATEST),
-    valueOf: (stored) => stored as Date,
-    parse: timeIn,
-  },
-} satisfies Record<string, Kind>;
-
-export type SortKind = keyof typeof KINDS;
-
-function rankOf(value: unknown): number {
-  if (value === null || value === undefined) return RANKS.none;
-  if (typeof value === 'number') return RANKS.number;
-  if (typeof value === 'string') return RANKS.text;
-  if (typeof value === 'boolean') return RANKS.boolean;
-  if (value instanceof Date) return RANKS.time;
-  const { _bsontype: type } = value as { readonly _bsontype?: string };
-  if (type === 'Long' || type === 'Decimal128') return RANKS.number;
-  return type === 'Timestamp' || type === 'BSONRegExp' ? RANKS.last : RANKS.other;
 }
 
 /** Makes a first page from rows read elsewhere (up to limit + 1), the same as {@link findPage} would return. */
@@ -298,11 +234,6 @@ function decodeCursor({ args, settledUntil }: ListRequest, { kind, mark }: List)
   const until = untilText === undefined ? undefined : timeIn(untilText);
   if (value === undefined || (until === undefined && untilText !== undefined)) throw badCursor();
   return { value, id, until };
-}
-
-function timeIn(text: string): Date | undefined {
-  const time = new Date(text);
-  return Number.isNaN(time.getTime()) ? undefined : time;
 }
 
 /** The error for a cursor from another list. */

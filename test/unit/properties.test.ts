@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { DEFAULT_KEY_PREFIX, generateKey, hashSecret, parseKey, secretMatches } from '../../src/auth/keys';
 import { AppError } from '../../src/errors';
 import { totalOf } from '../../src/resources/rules';
-import { findPage, firstPage, type ListRequest, type SortKind } from '../../src/tenant/pagination';
+import { findPage, firstPage, type ListRequest } from '../../src/tenant/pagination';
+import type { SortKind } from '../../src/tenant/sortKinds';
 import { searchWords } from '../../src/stored/search';
 import { emptyRows } from '../support/emptyRows';
 
