@@ -125,6 +125,15 @@ const CASES: readonly Case[] = [
   ['enum Role has OWNER, which src/auth/roles.ts lacks: add it there', /(enum Role \{)/, '$1 OWNER'],
   ['Order.delivery_address takes any text about', /(type Order @stored[^]*?delivery_address: Address) @personal/, '$1'],
   ['Order.placed_at is @personal but can be neither', /(type Order @stored[^]*?placed_at: DateTime!)/, '$1 @personal'],
+  ...['pattern: "^[A-Z]+$"', 'one_of: ["mine"]', 'min_length: 7', 'max_length: 5'].map((constraint): Case => [
+    'Order.note_of is @personal but can be neither null nor the text "erased"',
+    `extend type Order { note_of: String! @constraint(${constraint}) @personal }`,
+  ]),
+  [
+    'Quote.external_ref is @personal but can be neither null nor',
+    /(type Quote @stored[^]*?external_ref: String)( @constraint\([^)]*\) @personal)\(erased: false\)/,
+    '$1!$2',
+  ],
   [
     'Quote.number is @personal, but no two objects may have the same, as those that were erased would: add erased: false',
     /(type Quote\b[^]*?number: String!)/,
