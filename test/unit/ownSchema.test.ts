@@ -85,6 +85,8 @@ const ADDED: readonly (readonly [sentence: string, sdl: string])[] = [
     'Note refers to a customer by customer_id, but lacks @restricted, so a key with customer_ids would have',
     stored('notes', 'customer_id: ID'),
   ],
+  ['Quote implements Dated, but there are no interfaces', 'extend type Quote implements Dated { size: Int }'],
+  ['Line implements Dated, but there are no interfaces', 'type Line implements Dated { size: Int }'],
   ['Quote.note takes any text about a customer: add @personal', 'extend type Quote { note: String }'],
   ['Query.products(colour:) takes a string of any length', 'extend type Product { colour: String @filter }'],
   [
