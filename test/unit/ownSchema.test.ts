@@ -101,6 +101,10 @@ const ADDED: readonly (readonly [sentence: string, sdl: string])[] = [
   ],
   ['Product has @index(on: "size"), which is not a member', 'extend type Product @index(on: ["size"])'],
   [
+    'Note.text has @constraint(pattern: "["), which is not a regular expression',
+    stored('notes', 'text: String @constraint(pattern: "[")'),
+  ],
+  [
     'Tree.branches leads back to Tree, but is stored in each Note',
     stored('notes', 'tree: Tree', 'type Tree { branches: [Tree!] }'),
   ],

@@ -17,7 +17,7 @@ import { omittedFrom } from '../restDocument';
 import { type Constraint, directiveOf, FORMATS, isListType, isRootType, rowName, SUBSCRIPTION } from '../sdl';
 import { namedType } from '../../sdl/nodes';
 import type { SchemaModel } from '../model';
-import { ownerOf, type StoredMember, type StoredType, typeOf, typesIn } from '../storedTypes';
+import { notRegularExpression, ownerOf, type StoredMember, type StoredType, typeOf, typesIn } from '../storedTypes';
 import { attachmentErrors } from './attachables';
 import { errorsAt, nodeOf, type SchemaError } from './errors';
 
@@ -155,9 +155,7 @@ function constraintErrors(place: string, node: InputValueDefinitionNode): Schema
   const { pattern, format } = directiveOf(node, 'constraint') ?? {};
   return errorsAt(
     node,
-    pattern !== undefined &&
-      !isRegularExpression(pattern) &&
-      `${place} has @constraint(pattern: "${pattern}"), which is not a regular expression: correct it`,
+    pattern !== undefined && !isRegularExpression(pattern) && `${place} has ${notRegularExpression(pattern)}`,
     format !== undefined &&
       !FORMATS.includes(format) &&
       `${place} has @constraint(format: "${format}"), which nothing checks: use ${FORMATS.join(', ')}`,
