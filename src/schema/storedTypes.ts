@@ -228,7 +228,7 @@ export function typesIn({ type, members }: Pick<StoredMember, 'type' | 'members'
   return [type, ...members.flatMap(typesIn)];
 }
 
-/** Members that every write sets itself. */
+/** Members that every write of a key sets itself; operators' writes and imports may give id and created_at. */
 export const SET_BY_WRITES: readonly string[] = ['id', 'created_at', 'updated_at'];
 
 /** The member with the place of an object in its list; the gateway fills it in where objects of a list have ids. */
@@ -244,6 +244,11 @@ export const hasAttachments = (stored: Pick<StoredType, 'members'> | undefined):
 
 /** The type that a stored type is part of, as Message is of Request; undefined if its rows are objects of their own, which have `updated_at`. */
 export function ownerOf(stored: StoredType, types: Iterable<StoredType>): StoredType | undefined {
-  if (typeOf(stored, 'updated_at') !== undefined) return undefined;
-  return [...types].find(({ type }) => typeOf(stored, referenceTo(type)) !== undefined);
+  return ownersOf(stored, types)[0];
+}
+
+/** The same types; the check of the schema refuses more than one (checks/agreement.ts). */
+export function ownersOf(stored: StoredType, types: Iterable<StoredType>): StoredType[] {
+  if (typeOf(stored, 'updated_at') !== undefined) return [];
+  return [...types].filter(({ type }) => typeOf(stored, referenceTo(type)) !== undefined);
 }

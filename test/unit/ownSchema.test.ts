@@ -79,6 +79,10 @@ const ADDED: readonly (readonly [sentence: string, sdl: string])[] = [
   ['write lower-case words joined by _', stored('system.users', '')],
   ['Note.constructor has a name that the gateway uses itself', stored('notes', 'constructor: String')],
   ['Note.search has a name that the gateway uses itself', stored('notes', 'search: String')],
+  [
+    'Note lacks updated_at, so it would be part of both Customer and Request: add updated_at: DateTime!',
+    stored('notes', 'customer_id: ID request_id: ID!'),
+  ],
   ['Note.noteText is no name of a member: write one like project_code', stored('notes', 'noteText: String')],
   ['my_note is no name of a type: write one like CustomerOrder', 'type my_note { id: ID! }'],
   [
