@@ -54,7 +54,7 @@ function isStored(type: string, { name, arguments: args }: FieldDefinitionNode):
 
 /** The recorded names that the folder of this process lacks. @throws FolderMissingError if there is no folder, and SCHEMA_DIR is not `none` */
 export function lackingNames(recorded: readonly string[]): string[] {
-  if (recorded.length > 0 && ownFolder() === undefined && !isWithoutFolder)
+  if (recorded.length > 0 && ownFolder() === undefined && !isWithoutFolder())
     throw new FolderMissingError(
       `this database is served with a schema of your own, which adds ${listed(recorded, MOST_NAMES)}`,
     );
@@ -70,7 +70,7 @@ export async function recordNames(control: Control): Promise<void> {
 
 /** Warns of what the folder lacks, unless SCHEMA_DIR is `none`. */
 export function warnOfNames(lacking: readonly string[]): void {
-  if (lacking.length > 0 && !isWithoutFolder)
+  if (lacking.length > 0 && !isWithoutFolder())
     warn(
       `the folder of SCHEMA_DIR lacks ${listed(lacking, MOST_NAMES)}, with which this database is served; ${LACKING_FIX}`,
     );

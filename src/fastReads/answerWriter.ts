@@ -37,7 +37,11 @@ export function createPageWriter({ parts, row }: PageShape, copies = 1) {
   return {
     copies,
     /** The sort value and id of a row, for a cursor. @throws UnsupportedValue */
-    positionOf({ bytes, places }: RawRows, index: number, field: string): [Date | string, string] {
+    positionOf(
+      { bytes, places }: RawRows,
+      index: number,
+      field: string,
+    ): [value: Date | string | number | boolean, id: string] {
       const [start, end] = placeOf(places, index);
       return withBytes(writing, bytes, () => [rows.read(start, end, field), String(rows.read(start, end, '_id'))]);
     },
@@ -117,7 +121,7 @@ export async function writePage<T extends { _id: string }>(
   writer: PageWriter,
   { reading, yieldTurn }: { readonly reading: Reading; readonly yieldTurn: () => Promise<void> },
 ): Promise<WrittenPage> {
-  const { list, query, cursorAt } = await openPage(request);
+  const { list, query, cursorAt, isPosition } = await openPage(request);
   if (!query) return { text: writer.write(NO_ROWS, list.limit, null), next: null };
   const upTo: PartFind['upTo'] = (rowsPerPiece) => {
     // its rows would all be in memory, and be written in one go
@@ -131,7 +135,7 @@ export async function writePage<T extends { _id: string }>(
   const hasMore = rows.places.length / 2 > list.limit;
   const position = hasMore ? writer.positionOf(rows, list.limit - 1, list.field) : undefined;
   // findPage knows where a page continues after it
-  if (position && position[0] instanceof Date !== list.isTime) throw new UnsupportedValue('type');
+  if (position && !isPosition(position[0])) throw new UnsupportedValue('type');
   const next = position ? cursorAt(position) : null;
   return { text: writer.write(rows, list.limit, next), next };
 }

@@ -183,15 +183,18 @@ export function createObjectWriter(shape: Shape, out: JsonOutput, writing: Writi
     check(start: number, end: number): void {
       skipObject(writing.bytes, start, end);
     },
-    /** Reads a string or time in the object between two places, by its name in the database. @throws UnsupportedValue if it is neither */
-    read(start: number, end: number, member: string): string | Date {
+    /** Reads a string, time, Boolean or number in the object between two places, by its name in the database. @throws UnsupportedValue if it is another */
+    read(start: number, end: number, member: string): string | Date | boolean | number {
       locate(start, end);
       const slot = slots.get(member) ?? -1;
       const type = types[slot];
       const at = places[slot] ?? 0;
       if (type === BSON.time) return new Date(int64(writing.bytes, at));
       if (type === BSON.text) return writing.bytes.toString('utf8', at + 4, (ends[slot] ?? 0) - 1);
-      throw new UnsupportedValue('type');
+      if (type === BSON.flag) return writing.bytes[at] === 1;
+      const number = numberAt(writing.bytes, at, type ?? 0);
+      if (!Number.isFinite(number)) throw new UnsupportedValue('number');
+      return number;
     },
   };
 }

@@ -1,8 +1,6 @@
 /** A collection: its name, its indexes, and the type of its rows. */
 export interface Collection<out T extends { readonly _id: string } = { readonly _id: string }> {
   readonly name: string;
-  /** Times that pages are sorted by. */
-  readonly times: readonly string[];
   /** Without the index on `_id`, which every collection has. */
   readonly indexes: readonly Index[];
   /** Names of indexes from earlier versions that no query needs any more; `doctor --fix` drops them. */
@@ -60,12 +58,11 @@ export interface Index {
   };
 }
 
-/** Defines a collection, by the type of its rows; `times` are the members with times that pages are sorted by. */
+/** Defines a collection, by the type of its rows. */
 export function defineCollection<T extends { readonly _id: string }>(
   name: string,
   indexes: readonly Index[],
-  times: readonly (keyof T & string)[] = [],
   retired: readonly string[] = [],
 ): Collection<T> {
-  return { name, times, indexes, retired };
+  return { name, indexes, retired };
 }

@@ -75,7 +75,7 @@ export function createAuditLog({ auditEvents }: ControlModels) {
         filters: withoutMissing(members),
         conditions: [condition],
         defaultSort: '-at',
-        times: ['at'],
+        kindOf: () => 'dateTime',
       });
     },
     list({ organisationId, action, since, limit }: AuditQuery): Promise<AuditEvent[]> {

@@ -38,7 +38,7 @@ const RETIRED: Readonly<Record<string, readonly string[]>> = {
 export const controlCollections = Object.values(SCHEMAS).map((schema): Collection => {
   const name = schema.get('collection') ?? '';
   const indexes = schema.indexes().map(([on, options]) => ({ on, options }) as Index);
-  return { name, indexes, times: [], retired: RETIRED[name] ?? [] };
+  return { name, indexes, retired: RETIRED[name] ?? [] };
 });
 
 type Models = { readonly [Name in keyof typeof SCHEMAS]: Model<RowOf<(typeof SCHEMAS)[Name]>> };

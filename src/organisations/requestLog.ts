@@ -80,7 +80,7 @@ export function createRequestLog(models: Pick<ControlModels, 'requests' | 'organ
         filters: { ...filters },
         conditions: [{ organisation_id: organisationId }, ...conditionsOf(filters)],
         defaultSort: '-at',
-        times: ['at'],
+        kindOf: () => 'dateTime',
       });
     },
     /** Counts matching requests by key; the key with the most comes first. @throws AppError like page */

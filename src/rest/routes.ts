@@ -209,6 +209,7 @@ function coerce(text: string, schema: JsonSchema | undefined): unknown {
   // elements of a list may be null, which a query string cannot express
   const [type] = [schema?.type].flat();
   if (type === 'integer' && /^-?\d+$/.test(text)) return Number(text);
+  // about the digits that a double keeps: longer ones would be rounded
   if (type === 'number' && /^-?\d{1,16}(\.\d{1,16})?$/.test(text)) return Number(text);
   if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
   return text;

@@ -36,6 +36,14 @@ const firstColumn = ({ on }: DerivedIndex): string => Object.keys(on)[0] ?? '';
 const isUniqueOn = ({ on, options }: DerivedIndex, member: string): boolean =>
   options?.unique === true && Object.keys(on).join() === member;
 
+/** Whether the first columns of an index have these names and one direction: an index is read forwards and backwards. */
+function isInOrder(
+  columns: readonly (readonly [name: string, direction: 1 | -1])[],
+  names: readonly string[],
+): boolean {
+  return names.every((name, at) => columns[at]?.[0] === name && columns[at][1] === columns[0]?.[1]);
+}
+
 /** The indexes of a type's collection: those that enforce a rule, those of @index, then what else its reads need. */
 export function indexesOf(sdl: Sdl, types: Types, stored: StoredType): DerivedIndex[] {
   const indexes = [...uniqueIndexes(stored), ...declaredIndexes(sdl, stored)];
@@ -126,7 +134,9 @@ function sorted(members: readonly StoredMember[], member: string): Need {
   return {
     index: { on: { [member]: direction, _id: direction } },
     isMetBy: (other) =>
-      isUniqueOn(other, member) || (firstColumn(other) === member && Object.keys(other.on)[1] === '_id'),
+      // a partial index does not have all rows of a list
+      (isUniqueOn(other, member) && !other.options?.partialFilterExpression) ||
+      isInOrder(Object.entries(other.on), [member, '_id']),
   };
 }
 
@@ -137,11 +147,12 @@ function ofParts(owner: StoredType): Need {
 
 /** Rows with one value of a member, newest first. */
 function newestWith(member: string): Need {
-  const index = { on: { [member]: 1, ...NEWEST } } as const;
-  const columns = Object.keys(index.on).join();
   return {
-    index,
-    isMetBy: (other) => isUniqueOn(other, member) || `${Object.keys(other.on).join()},`.startsWith(`${columns},`),
+    index: { on: { [member]: 1, ...NEWEST } },
+    isMetBy: (other) =>
+      // partial or not, it has the rows with a value
+      isUniqueOn(other, member) ||
+      (firstColumn(other) === member && isInOrder(Object.entries(other.on).slice(1), Object.keys(NEWEST))),
   };
 }
 

@@ -1,6 +1,6 @@
 import type { FieldDefinitionNode } from 'graphql';
 import { directiveOf, type Sdl } from './sdl';
-import { ownerOf, referencesTo, type StoredMember, type StoredType, type Types } from './storedTypes';
+import { EXTERNAL_REF, ownerOf, referencesTo, type StoredMember, type StoredType, type Types } from './storedTypes';
 
 /* Which stored objects belong to a customer, and which of their members are personal (docs/decisions/organisation-life.md). */
 
@@ -15,11 +15,11 @@ export interface OfCustomer {
   readonly parts: readonly StoredType[];
 }
 
-/** The stored types with data of a customer: customers themselves, then those that refer to one, in reverse order of the schema. */
+/** The stored types with data of a customer: customers themselves, then those that refer to one. */
 export function typesOfCustomer(types: Types): OfCustomer[] {
   const all = [...types.values()];
   const partsOf = (stored: StoredType): StoredType[] => all.filter((part) => ownerOf(part, all) === stored);
-  const others = all.toReversed().filter(({ type }) => type !== PERSON);
+  const others = all.filter(({ type }) => type !== PERSON);
   const referring = others.map((stored) => ({
     stored,
     customerMembers: referringMembers(stored),
@@ -56,9 +56,22 @@ function erasedAs({ isList, isRequired }: StoredMember): unknown {
   return isList ? [] : ERASED;
 }
 
-/** Whether a member can be erased: replaced by null, an empty list or a string. */
-export function canBeErased({ type, isList, isRequired }: StoredMember): boolean {
-  return isList || !isRequired || type === 'String';
+/** Whether a member can be erased: replaced by null, an empty list or {@link ERASED}, which rows may then have. */
+export function canBeErased(
+  field: FieldDefinitionNode,
+  { name, type, pattern, isList, isRequired }: StoredMember,
+): boolean {
+  if (isList || !isRequired) return true;
+  const { min_length: least = 0, max_length: most = Infinity, one_of: values } = directiveOf(field, 'constraint') ?? {};
+  return (
+    type === 'String' &&
+    // no two rows may have the same
+    name !== EXTERNAL_REF &&
+    pattern?.test(ERASED) !== false &&
+    values?.includes(ERASED) !== false &&
+    least <= ERASED.length &&
+    ERASED.length <= most
+  );
 }
 
 /** Whether a member, or one inside it, takes any text. */

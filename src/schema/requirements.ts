@@ -7,7 +7,7 @@ import { directiveOf } from './sdl';
 
 /* Who may use a field, in words: for the descriptions of both APIs. */
 
-/** A sentence in Markdown. The explorer recognises by its end what keys cannot use (web/explorer/schema.js). */
+/** A sentence in Markdown. The explorer reads from it, anywhere in a description, what keys cannot use and the scopes needed (web/explorer/schema.js). */
 export function requirement({ scope, anyOf, role, readScope }: Access & Pick<Operation, 'readScope'>): string {
   if (role === OPERATOR) return 'Requires an operator token.';
   if (role) return `Requires a signed-in user with the role \`${role}\`; API keys cannot use it.`;

@@ -88,7 +88,17 @@ export const MEMBER_SCALARS: readonly string[] = Object.keys(KINDS);
 
 type StoredDirectives = NonNullable<ReturnType<typeof directiveOf<'stored'>>> & { readonly by?: string };
 
-/** The stored types by name. @throws Error if a type without @stored is stored inside itself */
+/** A type that cannot be stored as its SDL says, and the field at fault. */
+export class UnstorableError extends Error {
+  constructor(
+    readonly field: FieldDefinitionNode,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** The stored types by name. @throws UnstorableError */
 export function findStoredTypes(sdl: Sdl): Types {
   const stored = new Map<string, StoredDirectives>(
     sdl.document.definitions.filter(isObjectNode).flatMap((node) => {
@@ -107,7 +117,7 @@ export function findStoredTypes(sdl: Sdl): Types {
     return [rowName(field) ?? '', namedType(field.type)].find((type) => stored.has(type));
   }
 
-  /** `enclosing` are the types that the type is stored inside of. @throws Error if one of them is stored inside itself */
+  /** `enclosing` are the types that the type is stored inside of. @throws UnstorableError if one of them is stored inside itself */
   function membersOf(type: string, enclosing: readonly string[] = []): StoredMember[] {
     const path = [...enclosing, type];
     return sdl
@@ -117,7 +127,8 @@ export function findStoredTypes(sdl: Sdl): Types {
       )
       .map((field) => {
         const named = namedType(field.type);
-        if (path.includes(named)) throw new Error(endlessMessage(`${type}.${field.name.value}`, named, path));
+        if (path.includes(named))
+          throw new UnstorableError(field, endlessMessage(`${type}.${field.name.value}`, named, path));
         const members = membersOf(named, path);
         const values = sdl.enumValuesOf(named).map(({ name }) => name.value);
         return {
@@ -130,7 +141,7 @@ export function findStoredTypes(sdl: Sdl): Types {
           most: directiveOf(field, 'constraint')?.max_items,
           isSearchable: directiveOf(field, 'searchable') !== undefined,
           values: values.length > 0 ? values : undefined,
-          pattern: patternOf(field),
+          pattern: storedPattern(field, type),
           otherwise: directiveOf(field, 'default'),
           members,
         };
@@ -172,10 +183,23 @@ function endlessMessage(place: string, type: string, [stored = '']: readonly str
   return `${place} leads back to ${type}, but is stored in each ${stored}, without end: remove it, or let it refer to a type with @stored`;
 }
 
-/** The pattern that a text has; undefined if the SDL gives none. */
+/** The pattern that a text has; undefined if the SDL gives none. @throws SyntaxError if it is not a regular expression */
 export function patternOf(field: FieldDefinitionNode | null | undefined): RegExp | undefined {
   const pattern = directiveOf(field, 'constraint')?.pattern;
   return pattern === undefined ? undefined : new RegExp(pattern, 'u');
+}
+
+function storedPattern(field: FieldDefinitionNode, type: string): RegExp | undefined {
+  try {
+    return patternOf(field);
+  } catch {
+    const pattern = directiveOf(field, 'constraint')?.pattern ?? '';
+    throw new UnstorableError(field, `${type}.${field.name.value} has ${notRegularExpression(pattern)}`);
+  }
+}
+
+export function notRegularExpression(pattern: string): string {
+  return `@constraint(pattern: "${pattern}"), which is not a regular expression: correct it`;
 }
 
 /** The amounts that totals sum: Minor members that both the result rows and the stored type have. */
@@ -211,7 +235,7 @@ export function typesIn({ type, members }: Pick<StoredMember, 'type' | 'members'
   return [type, ...members.flatMap(typesIn)];
 }
 
-/** Members that every write sets itself. */
+/** Members that every write of a key sets itself; operators' writes and imports may give id and created_at. */
 export const SET_BY_WRITES: readonly string[] = ['id', 'created_at', 'updated_at'];
 
 /** The member with the place of an object in its list; the gateway fills it in where objects of a list have ids. */
@@ -227,6 +251,11 @@ export const hasAttachments = (stored: Pick<StoredType, 'members'> | undefined):
 
 /** The type that a stored type is part of, as Message is of Request; undefined if its rows are objects of their own, which have `updated_at`. */
 export function ownerOf(stored: StoredType, types: Iterable<StoredType>): StoredType | undefined {
-  if (typeOf(stored, 'updated_at') !== undefined) return undefined;
-  return [...types].find(({ type }) => typeOf(stored, referenceTo(type)) !== undefined);
+  return ownersOf(stored, types)[0];
+}
+
+/** The same types; the check of the schema refuses more than one (checks/agreement.ts). */
+export function ownersOf(stored: StoredType, types: Iterable<StoredType>): StoredType[] {
+  if (typeOf(stored, 'updated_at') !== undefined) return [];
+  return [...types].filter(({ type }) => typeOf(stored, referenceTo(type)) !== undefined);
 }

@@ -1,7 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DefinitionNode, DocumentNode } from 'graphql';
-import { GraphQLError } from 'graphql/error/GraphQLError';
 import { Kind } from 'graphql/language/kinds';
 import { parse, type ParseOptions } from 'graphql/language/parser';
 import { Source } from 'graphql/language/source';
@@ -11,6 +10,7 @@ import { ADMIN_FILE, usersPart } from './admin';
 import { ownFolder, ownPath } from './folder';
 import { nameOf } from './nodes';
 import { joinDocuments, readOwn } from './own';
+import { readFault } from './readFault';
 
 /* Reads the files of the schema: the *.graphql of schema/, and those of the user's folder, if there is one (folder.ts). */
 
@@ -50,8 +50,7 @@ export function parseFile(file: string, options: ParseOptions): DocumentNode {
   try {
     return parse(new Source(text, `schema/${file}`), options);
   } catch (error) {
-    const line = error instanceof GraphQLError ? error.locations?.[0]?.line : undefined;
-    throw new Error(`schema/${file}:${String(line)}: ${(error as Error).message}`, { cause: error });
+    throw new Error(readFault(`schema/${file}`, error), { cause: error });
   }
 }
 

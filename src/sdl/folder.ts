@@ -10,8 +10,10 @@ const { SCHEMA_DIR: given = '' } = process.env;
 const NONE = 'none';
 let folder = ['', NONE].includes(given) ? undefined : given;
 
-/** Whether SCHEMA_DIR is `none`. */
-export const isWithoutFolder = given === NONE;
+/** Whether the process goes without a folder because SCHEMA_DIR is `none`. */
+export function isWithoutFolder(): boolean {
+  return given === NONE && folder === undefined;
+}
 
 /** The folder as it was named; undefined if there is none. */
 export function ownFolder(): string | undefined {

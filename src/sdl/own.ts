@@ -7,12 +7,12 @@ import type {
   InputObjectTypeDefinitionNode,
   ObjectTypeDefinitionNode,
 } from 'graphql';
-import { GraphQLError } from 'graphql/error/GraphQLError';
 import { Kind } from 'graphql/language/kinds';
 import { parse, type ParseOptions } from 'graphql/language/parser';
 import { Source } from 'graphql/language/source';
 import { withAddedArguments } from './addedArguments';
 import { nameOf, ROOTS } from './nodes';
+import { readFault } from './readFault';
 
 /* The user's schema (docs/decisions/own-schema.md): its files, and the document that they make with ours. */
 
@@ -47,13 +47,12 @@ export function readOwn(folder: string, options: ParseOptions): OwnDocument {
   let left = MOST_BYTES;
   for (const file of files.toSorted()) {
     const path = join(folder, file);
-    left -= statSync(path).size;
-    if (left < 0) return { definitions, errors: [...errors, `${path}: the files have more than 16 MiB together`] };
     try {
+      left -= statSync(path).size;
+      if (left < 0) return { definitions, errors: [...errors, `${path}: the files have more than 16 MiB together`] };
       definitions.push(...parse(new Source(readFileSync(path, 'utf8'), path), options).definitions);
     } catch (error) {
-      const line = error instanceof GraphQLError ? error.locations?.[0]?.line : undefined;
-      errors.push(`${path}${line === undefined ? '' : `:${String(line)}`}: ${(error as Error).message}`);
+      errors.push(readFault(path, error));
     }
   }
   return { definitions, errors };

@@ -4,6 +4,7 @@ import { settledUntil } from '../tenant/openWrites';
 import type { OrganisationData } from '../tenant/organisationData';
 import { notFound } from '../errors';
 import { findPage, type ListArguments, type ListRequest, type Page } from '../tenant/pagination';
+import type { SortKind } from '../tenant/sortKinds';
 import { rowHolder } from '../operations/answers';
 import type { DataContext } from '../operations/context';
 import { type PageWriter, writePage, type WrittenPage } from '../fastReads/answerWriter';
@@ -12,6 +13,7 @@ import { type Filter, ID, SPANS } from '../schema/filters';
 import { MAY_BE_EMPTY } from '../schema/jsonSchema';
 import { filteredPair } from '../schema/metadata';
 import { published } from '../schema/model';
+import type { StoredType } from '../schema/storedTypes';
 import type { Resource, Row } from './resource';
 import { emailConditions, searchConditions } from './search';
 
@@ -84,9 +86,15 @@ export function listRequest<T extends Row>(
     operation: collection.name,
     args,
     unique: collection.stored.unique,
-    times: collection.times,
+    kindOf: (member) => sortKindOf(collection.stored, member),
     filters: activeFilters(args, filters),
   };
+}
+
+function sortKindOf({ members }: StoredType, name: string): SortKind {
+  const kind = members.find((member) => member.name === name)?.kind;
+  // no list is sorted by objects (schema/checks/lists.ts)
+  return kind === undefined || kind === 'object' ? 'string' : kind;
 }
 
 /** An object by id. @throws AppError not_found for the `name`, the same for another organisation's objects as for nonexistent ones */

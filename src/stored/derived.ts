@@ -112,9 +112,7 @@ function parentListOf(other: Resource, parent: { readonly collection: Resource; 
     const args = rawArgs as ParentListArguments;
     const projection = projectionOfList(other, info, parent.field);
     const read = (rowId: string) => listedRow({ resource: other, id: rowId, context, info }, projection);
-    const page = await listOfParent(context, other, parent, id, args, { projection, read });
-    // the rows of a first page were checked when they were read
-    const isChecked = typeof args.cursor !== 'string';
+    const { page, isChecked } = await listOfParent(context, other, parent, id, args, { projection, read });
     return unlessRefused(context, isChecked ? page : servedPage(context, other, page, projection));
   };
 }

@@ -31,6 +31,12 @@ interface Reading {
   readonly read: (id: string) => Promise<Row | null>;
 }
 
+interface ParentPage {
+  readonly page: Page<Row>;
+  /** Whether its rows can all be served, as those of a first page, which were checked when they were read. */
+  readonly isChecked: boolean;
+}
+
 /** Where a row is in its list. */
 interface Position extends Row {
   readonly created_at: Date;
@@ -50,12 +56,12 @@ export async function listOfParent(
   parentId: string,
   args: ParentListArguments,
   { projection, read }: Reading,
-): Promise<Page<Row>> {
+): Promise<ParentPage> {
   const filter = parentFilter(published.filtersOf(collection.name), parent.field);
   const ofParent = { ...args, [filter.argument]: parentId };
   const { data } = reader;
   if (args.cursor !== null && args.cursor !== undefined)
-    return listPage(reader, collection, ofParent, projection, [filter]);
+    return { page: await listPage(reader, collection, ofParent, projection, [filter]), isChecked: false };
   const positions = await loaderFor(data, collection, parent, args.limit ?? DEFAULT_LIMIT).load(parentId);
   const page = firstPage([...positions], listRequest(data, collection, ofParent, [filter]));
   const rows = await Promise.all(page.data.map(({ _id }) => read(_id)));
@@ -63,7 +69,7 @@ export async function listOfParent(
   // a row may have been deleted, or moved to another parent, since it was found
   const isOfParent = (row: Row | null): row is Row =>
     row !== null && (row as Row & Readonly<Record<string, unknown>>)[parent.field] === parentId;
-  return { ...page, data: rows.filter(isOfParent) };
+  return { page: { ...page, data: rows.filter(isOfParent) }, isChecked: true };
 }
 
 function loaderFor(data: OrganisationData, collection: Collection, parent: Parent, limit: number): Loader {

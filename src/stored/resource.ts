@@ -97,10 +97,9 @@ export function defineResource<T extends Row = Row>(type: string, spec: Resource
     return searchWords(...values);
   };
   const { collection: name, omittedInLists, members } = stored;
-  const times = members.filter(({ kind }) => kind === 'dateTime').map((member) => member.name as keyof T & string);
   const omitted = Object.fromEntries(omittedInLists.map((member) => [member, 0 as const]));
   const resource = {
-    ...defineCollection<T>(name, published.indexesOf(stored), times, stored.retiredIndexes),
+    ...defineCollection<T>(name, published.indexesOf(stored), stored.retiredIndexes),
     restriction: restrictionOf(published.stored, stored),
     stored,
     projection: omittedInLists.length === 0 ? WITHOUT_SEARCH : { ...WITHOUT_SEARCH, ...omitted },

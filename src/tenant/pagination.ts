@@ -4,11 +4,12 @@ import { including, type Projection } from '../mongo/collection';
 import { type PartFind, type Reading, readPiece, RowSizes } from '../mongo/readRows';
 import { SETTLED_READ } from './slots';
 import { type AppError, invalidRequest } from '../errors';
-import { EARLIEST, LATEST } from '../units';
+import { asId, type Kind, KINDS, rankOf, type SortKind, type SortValue, TEXT, timeIn } from './sortKinds';
 
 /**
  * Keyset pagination (contract, section 3). A cursor has the sort value and id of the last row, and a fingerprint of the
- * organisation, operation, sort and filters, so that it is only valid for its own list, and tampering is detected.
+ * organisation, operation, sort and filters, so that it is only valid for its own list. It is no signature: a forged cursor reads
+ * nothing that the list does not have.
  */
 export interface Page<T> {
   readonly data: T[];
@@ -29,11 +30,11 @@ export interface ListRequest {
   readonly args: ListArguments;
   /** The active filters, as given by the caller. */
   readonly filters: Readonly<Record<string, unknown>>;
-  /** The same filters as MongoDB conditions, combined with AND. Undefined if no row can match, which skips the query. */
+  /** The same filters as MongoDB conditions, combined with AND; one on updated_at has no other member. Undefined if no row can match, which skips the query. */
   readonly conditions: readonly Record<string, unknown>[] | undefined;
   readonly defaultSort?: string;
-  /** Which members to sort by are times; only `created_at` by default. */
-  readonly times?: readonly string[];
+  /** What the values of a member to sort by are; by default `created_at` is a time, and others are texts. */
+  readonly kindOf?: (member: string) => SortKind;
   /** A member with a unique index, so that a sort by it needs no id to break ties. */
   readonly unique?: string | undefined;
   /** For lists with `updated_since`: reads the time up to which all changes are visible (openWrites.ts), once for the first page. */
@@ -45,7 +46,6 @@ export interface ListRequest {
 /** Rows of a page without `limit`, as every list of the SDL has it. */
 export const DEFAULT_LIMIT = 20;
 const DEFAULT_SORT = '-created_at';
-const DEFAULT_TIMES: readonly string[] = ['created_at'];
 
 /** How control data is read, whose rows are small. */
 const CONTROL: Reading = { sizes: new RowSizes(), budget: () => undefined };
@@ -99,6 +99,8 @@ export async function openPage(request: ListRequest) {
       reading: until && SETTLED_READ,
     },
     cursorAt: cursorsOf(list, until),
+    /** Whether a row's sort value is of the kind that its list is sorted by: only then is its position this value. */
+    isPosition: (value: unknown) => rankOf(value) === list.kind.rank,
   };
 }
 
@@ -123,10 +125,14 @@ function allOf(conditions: readonly Record<string, unknown>[]): Record<string, u
 }
 
 /** Makes the cursor that continues after a row; `position` is the row's sort value and id. */
-type CursorAt = (position: readonly unknown[]) => string;
+type CursorAt = (position: readonly [value: unknown, id: string]) => string;
 
 function cursorsOf({ mark }: List, until?: Date): CursorAt {
-  return (position) => encodeCursor(until ? [...position, until] : position, mark);
+  return ([value, id]) => {
+    // numbers and Booleans as texts, of which a cursor consists
+    const text = value instanceof Date ? value : String(value);
+    return encodeCursor(until ? [text, id, until] : [text, id], mark);
+  };
 }
 
 /** Makes a page from `rows`, which has limit + 1 rows if there are more. */
@@ -146,35 +152,11 @@ function toPage<T extends { _id: string }>(rows: T[], list: List, cursorAt: Curs
  */
 function positionOf(
   row: { readonly _id: string },
-  { field, isTime }: Pick<List, 'field' | 'isTime'>,
+  { field, kind }: Pick<List, 'field' | 'kind'>,
 ): Pick<Position, 'value' | 'id'> {
-  const value = (row as unknown as Readonly<Record<string, unknown>>)[field];
-  return {
-    value: isTime ? asSortValue(TIMES, RANKS.time, value) : asSortValue(TEXTS, RANKS.text, value),
-    id: asSortValue(TEXTS, RANKS.text, row._id),
-  };
-}
-
-/** The value if its type has this rank; otherwise the first or last value of the right type, on whose side it is itself. */
-function asSortValue<T>([first, last]: readonly [T, T], rank: number, value: unknown): T {
-  const ownRank = rankOf(value);
-  if (ownRank === rank) return value as T;
-  return ownRank < rank ? first : last;
-}
-
-/** Where the types of values are in MongoDB's order, as far as it matters here: null and numbers, texts, others, times, and what comes last. */
-const RANKS = { number: 0, text: 1, other: 2, time: 3, last: 4 };
-/** Before and after all values that are stored. */
-const TEXTS: readonly [string, string] = ['', '\uffff'];
-const TIMES: readonly [Date, Date] = [new Date(EARLIEST), new Date(LATEST)];
-
-function rankOf(value: unknown): number {
-  if (value === null || value === undefined || typeof value === 'number') return RANKS.number;
-  if (typeof value === 'string') return RANKS.text;
-  if (value instanceof Date) return RANKS.time;
-  const { _bsontype: type } = value as { readonly _bsontype?: string };
-  if (type === 'Long' || type === 'Decimal128') return RANKS.number;
-  return type === 'Timestamp' || type === 'BSONRegExp' ? RANKS.last : RANKS.other;
+  const value: unknown = (row as unknown as Readonly<Record<string, unknown>>)[field];
+  if (rankOf(value) === kind.rank) return { value: kind.valueOf(value), id: asId(row._id) };
+  return rankOf(value) < kind.rank ? { value: kind.first, id: TEXT.first } : { value: kind.last, id: TEXT.last };
 }
 
 /** Makes a first page from rows read elsewhere (up to limit + 1), the same as {@link findPage} would return. */
@@ -191,9 +173,11 @@ function listOf(request: Omit<ListRequest, 'conditions'>) {
   const [field, direction] = sort.startsWith('-') ? ([sort.slice(1), -1] as const) : ([sort, 1] as const);
   const filters = Object.entries(request.filters).sort(([a], [b]) => (a < b ? -1 : 1));
   const mark = cursorMark([organisationId, operation, field, direction, filters]);
-  const isTime = (request.times ?? DEFAULT_TIMES).includes(field);
-  return { field, direction, isTime, isUnique: field === request.unique, limit: args.limit ?? DEFAULT_LIMIT, mark };
+  const kind: Kind = KINDS[(request.kindOf ?? usualKind)(field)];
+  return { field, direction, kind, isUnique: field === request.unique, limit: args.limit ?? DEFAULT_LIMIT, mark };
 }
+
+const usualKind = (member: string): SortKind => (member === 'created_at' ? 'dateTime' : 'string');
 
 /** The fingerprint of what a cursor is bound to. */
 export function cursorMark(parts: readonly unknown[]): string {
@@ -220,7 +204,7 @@ export function encodeCursor(position: readonly unknown[], mark: string): string
 }
 
 interface Position {
-  readonly value: Date | string;
+  readonly value: SortValue;
   readonly id: string;
   readonly until: Date | undefined;
 }
@@ -240,26 +224,16 @@ function after(
   ];
 }
 
-function decodeCursor(
-  { args, settledUntil, times = DEFAULT_TIMES }: ListRequest,
-  { field, mark }: List,
-): Position | undefined {
+function decodeCursor({ args, settledUntil }: ListRequest, { kind, mark }: List): Position | undefined {
   const { cursor } = args;
   if (cursor === null || cursor === undefined) return undefined;
   const position = positionIn(cursor, mark);
   if (position?.length !== (settledUntil ? 3 : 2)) throw badCursor();
-  const [value = '', id = '', until] = position;
-  return {
-    value: times.includes(field) ? dateOf(value) : value,
-    id,
-    until: until === undefined ? undefined : dateOf(until),
-  };
-}
-
-function dateOf(text: string): Date {
-  const date = new Date(text);
-  if (Number.isNaN(date.getTime())) throw badCursor();
-  return date;
+  const [text = '', id = '', untilText] = position;
+  const value = kind.parse(text);
+  const until = untilText === undefined ? undefined : timeIn(untilText);
+  if (value === undefined || (until === undefined && untilText !== undefined)) throw badCursor();
+  return { value, id, until };
 }
 
 /** The error for a cursor from another list. */

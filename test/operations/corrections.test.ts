@@ -102,7 +102,7 @@ test('a row that lacks nothing is not written, and a correction is not corrected
   await finds('/quotes', 'epsilon');
   const data = gateway.databases.organisationData({ id: scene.id });
   expect(await corrector.correct(data, 'quotes', [row._id, other._id])).toBe(0);
-  const before = await data.collection({ name: 'open_writes', times: [], indexes: [], retired: [] }).find().toArray();
+  const before = await data.collection({ name: 'open_writes', indexes: [], retired: [] }).find().toArray();
   expect(await corrector.correct(data, 'quotes', [row._id])).toBe(0);
   expect(await data.database.collection('open_writes').find().toArray()).toEqual(before);
 });

@@ -63,7 +63,7 @@ writeFileSync(
   `extend enum Scope { "List and read tasks." TASKS_READ "Change tasks." TASKS_WRITE }
    extend type Query {
      "List tasks."
-     tasks("Page size." limit: Int @constraint(min: 1, max: 100, default: 20), "Cursor." cursor: String @constraint(max_length: 2048)): TaskPage
+     tasks("Order." sort: String @constraint(one_of: ["created_at", "weight", "-weight", "urgent", "-urgent"]), "Page size." limit: Int @constraint(min: 1, max: 100, default: 20), "Cursor." cursor: String @constraint(max_length: 2048)): TaskPage
        @rest(path: "/tasks") @access(scope: TASKS_READ)
      "Get a task." task("Id." id: ID!): Task @rest(path: "/tasks/:id") @access(scope: TASKS_READ)
    }
@@ -73,7 +73,7 @@ writeFileSync(
        @rest(method: PATCH, path: "/tasks/:id") @access(scope: TASKS_WRITE)
    }
    "A task." type Task @stored(collection: "tasks") {
-     "Id." id: ID! "Steps." steps: [TaskStep!] @constraint(max_items: 5) "State." state: String! @default(value: "open") @constraint(one_of: ["open", "done"]) "Who else." include: String "When it was created." created_at: DateTime! "When it last changed." updated_at: DateTime!
+     "Id." id: ID! "Steps." steps: [TaskStep!] @constraint(max_items: 5) "State." state: String! @default(value: "open") @constraint(one_of: ["open", "done"]) "Who else." include: String "Kilograms." weight: Float! "Whether it cannot wait." urgent: Boolean! "When it was created." created_at: DateTime! "When it last changed." updated_at: DateTime!
    }
    "Tasks." type TaskPage { "Tasks." data: [Task!]! "More." has_more: Boolean! "Cursor." next_cursor: String }
    "Step." type TaskStep { "Id." id: ID! "Place." position: Int! "Title." title: String! "When." at: DateTime "How long." minutes: Int! @default(value: 5) }
@@ -93,6 +93,8 @@ writeFileSync(
     steps: null,
     state: 'open',
     include: null,
+    weight: 2.5,
+    urgent: false,
     created_at: TIME,
     updated_at: TIME,
   }),

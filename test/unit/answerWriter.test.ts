@@ -22,9 +22,9 @@ test.each<[string, string, (bytes: Buffer) => unknown]>([
   ['a page', '{"data":[{"name":"Ada"}]}', (bytes) => page.write(pageOf(bytes), 1, null).toString()],
   ['a position', 'Ada,1', (bytes) => page.positionOf(pageOf(bytes), 0, 'name').join()],
 ])('a writer of %s keeps nothing of a reply, not even of one that it cannot write', async (_, written, write) => {
-  const used = [{ name: 'Ada' }, { name: 5 }].map((row) => {
+  const used = [{ name: 'Ada' }, { name: {} }].map((row) => {
     const bytes = reply({ _id: '1', ...row });
-    if (row.name === 5) expect(() => write(bytes)).toThrow();
+    if (typeof row.name === 'object') expect(() => write(bytes)).toThrow();
     else expect(write(bytes)).toBe(written);
     return new WeakRef(bytes);
   });

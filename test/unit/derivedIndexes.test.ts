@@ -119,6 +119,32 @@ test.each<[need: string, boxes: Boxes, indexes: readonly string[]]>([
     ['size -created_at -_id', 'size kind'],
   ],
   [
+    'one of @index in another order than the filter',
+    { list: 'size: Int @filter', directives: '@index(on: ["size", "-created_at", "id"])' },
+    ['size -created_at -_id', 'size -created_at _id'],
+  ],
+  [
+    'one that is read backwards for a filter and a sort',
+    {
+      list: 'size: Int @filter, sort: String @constraint(one_of: ["size"])',
+      directives: '@index(on: ["-size", "created_at", "id"]) @index(on: ["-size", "-id"])',
+    },
+    ['-size created_at _id', '-size -_id'],
+  ],
+  [
+    'one of @index in another order than the sort',
+    { list: 'sort: String @constraint(one_of: ["size", "-size"])', directives: '@index(on: ["size", "-id"])' },
+    ['size -_id', 'size _id'],
+  ],
+  [
+    'a sort by the external_ref, whose unique index is partial',
+    {
+      list: 'sort: String @constraint(one_of: ["external_ref"]), external_ref: String @filter',
+      others: 'extend type Box { external_ref: String! }',
+    },
+    ['external_ref', 'external_ref _id'],
+  ],
+  [
     "a parent's list",
     { others: 'type Shelf @stored(collection: "shelves") { id: ID! boxes: BoxPage }' },
     ['shelf_id -created_at -_id'],

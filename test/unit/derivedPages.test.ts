@@ -22,8 +22,8 @@ interface Row {
 }
 
 const collectionOf = (name: string) => ({
-  ...defineCollection<Row>(name, [], ['created_at' as never]),
-  stored: {} as StoredType,
+  ...defineCollection<Row>(name, []),
+  stored: { members: [{ name: 'created_at', kind: 'dateTime' }] } as unknown as StoredType,
 });
 
 describe('a list of a parent', () => {
@@ -67,7 +67,7 @@ describe('the first page of a list of a parent', () => {
     Object.assign(now.c!, { customer_id: ORGANISATION });
     const parent = { collection: collectionOf('customers'), field: 'customer_id' };
     const reading = { projection: {}, read: (id: string) => Promise.resolve(now[id] ?? null) };
-    const page = await listOfParent({ data }, collectionOf('quotes'), parent, PARENT, { limit: 3 }, reading);
+    const { page } = await listOfParent({ data }, collectionOf('quotes'), parent, PARENT, { limit: 3 }, reading);
     expect(page).toMatchObject({ data: [{ _id: 'b' }], has_more: true });
     expect(Buffer.from(page.next_cursor!, 'base64url').toString()).toContain('"c"');
   });

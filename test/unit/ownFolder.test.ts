@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ownErrors } from '../../src/schema/own/check';
 import { blocksOf } from '../docs/markdown';
@@ -25,6 +25,25 @@ test('the guide shows the files that init writes', () => {
 test('a folder that is not there, and one without a schema', () => {
   expect(ownErrors(join(folder, 'none'))).toEqual([expect.stringContaining('is not a folder that can be read')]);
   expect(ownErrors(join(folder, 'examples'))).toEqual([expect.stringContaining('has no file *.graphql')]);
+});
+
+test('each file that cannot be read, such as a link that leads nowhere', () => {
+  const [link, broken] = ['a.graphql', 'b.graphql'].map((file) => join(folder, file));
+  symlinkSync(join(folder, 'gone.graphql'), link!);
+  writeFileSync(broken!, '\ntype {');
+  expect(ownErrors(folder)).toEqual([
+    expect.stringMatching(`^${link!}: ENOENT`),
+    expect.stringMatching(`^${broken!}:2: Syntax Error`),
+  ]);
+});
+
+test('SCHEMA_DIR=none is no folder, until a command names one', async () => {
+  jest.resetModules();
+  process.env.SCHEMA_DIR = 'none';
+  const { isWithoutFolder, useFolder } = await import('../../src/sdl/folder.js');
+  expect(isWithoutFolder()).toBe(true);
+  useFolder(folder);
+  expect(isWithoutFolder()).toBe(false);
 });
 
 test.each([

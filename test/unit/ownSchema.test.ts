@@ -79,12 +79,18 @@ const ADDED: readonly (readonly [sentence: string, sdl: string])[] = [
   ['write lower-case words joined by _', stored('system.users', '')],
   ['Note.constructor has a name that the gateway uses itself', stored('notes', 'constructor: String')],
   ['Note.search has a name that the gateway uses itself', stored('notes', 'search: String')],
+  [
+    'Note lacks updated_at, so it would be part of both Customer and Request: add updated_at: DateTime!',
+    stored('notes', 'customer_id: ID request_id: ID!'),
+  ],
   ['Note.noteText is no name of a member: write one like project_code', stored('notes', 'noteText: String')],
   ['my_note is no name of a type: write one like CustomerOrder', 'type my_note { id: ID! }'],
   [
     'Note refers to a customer by customer_id, but lacks @restricted, so a key with customer_ids would have',
     stored('notes', 'customer_id: ID'),
   ],
+  ['Quote implements Dated, but there are no interfaces', 'extend type Quote implements Dated { size: Int }'],
+  ['Line implements Dated, but there are no interfaces', 'type Line implements Dated { size: Int }'],
   ['Quote.note takes any text about a customer: add @personal', 'extend type Quote { note: String }'],
   ['Query.products(colour:) takes a string of any length', 'extend type Product { colour: String @filter }'],
   [
@@ -98,6 +104,10 @@ const ADDED: readonly (readonly [sentence: string, sdl: string])[] = [
     'extend type Product { size: Int } extend input ProductUpsert { size: String @constraint(max_length: 9) }',
   ],
   ['Product has @index(on: "size"), which is not a member', 'extend type Product @index(on: ["size"])'],
+  [
+    'Note.text has @constraint(pattern: "["), which is not a regular expression',
+    stored('notes', 'text: String @constraint(pattern: "[")'),
+  ],
   [
     'Tree.branches leads back to Tree, but is stored in each Note',
     stored('notes', 'tree: Tree', 'type Tree { branches: [Tree!] }'),

@@ -3,6 +3,7 @@ import { DEFAULT_KEY_PREFIX, generateKey, hashSecret, parseKey, secretMatches } 
 import { AppError } from '../../src/errors';
 import { totalOf } from '../../src/resources/rules';
 import { findPage, firstPage, type ListRequest } from '../../src/tenant/pagination';
+import type { SortKind } from '../../src/tenant/sortKinds';
 import { searchWords } from '../../src/stored/search';
 import { emptyRows } from '../support/emptyRows';
 
@@ -40,7 +41,17 @@ function mutated(original: fc.Arbitrary<string>): fc.Arbitrary<{ original: strin
 
 describe('a cursor', () => {
   // also a time and a text whose names are like those of the other
-  const SORTS = ['created_at', '-updated_at', 'made_on', 'name', '-name', 'located_at'] as const;
+  const SORTS = [
+    'created_at',
+    '-updated_at',
+    'made_on',
+    'name',
+    '-name',
+    'located_at',
+    'size',
+    '-size',
+    'active',
+  ] as const;
   const time = fc.date({ noInvalidDate: true, min: new Date(0), max: new Date('9999-12-31') });
   const row = fc.record({
     _id: fc.uuid(),
@@ -49,6 +60,8 @@ describe('a cursor', () => {
     created_at: time,
     updated_at: time,
     made_on: time,
+    size: fc.double({ noNaN: true }),
+    active: fc.boolean(),
   });
   const list = fc.record({
     organisationId: fc.uuid(),
@@ -60,8 +73,14 @@ describe('a cursor', () => {
   type List = typeof list extends fc.Arbitrary<infer T> ? T : never;
 
   function request({ sort, ...rest }: List, cursor?: string): ListRequest {
-    const times = ['created_at', 'updated_at', 'made_on'];
-    return { ...rest, args: { sort, limit: 1, ...(cursor === undefined ? {} : { cursor }) }, conditions: [], times };
+    const kinds: Readonly<Record<string, SortKind>> = {
+      name: 'string',
+      located_at: 'string',
+      size: 'number',
+      active: 'boolean',
+    };
+    const args = { sort, limit: 1, ...(cursor === undefined ? {} : { cursor }) };
+    return { ...rest, args, conditions: [], kindOf: (member) => kinds[member] ?? 'dateTime' };
   }
 
   function cursorOf(rows: Row, of: List): string {

@@ -75,6 +75,7 @@ const CASES: readonly Case[] = [
   ['Query.order_totals has @totals(at: "placed_on"), but Order has no such', 'at: "placed_at"', 'at: "placed_on"'],
   ['Query.order_totals has @totals(of: "Sale"), which is not', 'of: "Order", at', 'of: "Sale", at'],
   ['Query.customers(sort:) sorts by colour, which its rows do not have', '"name", "-name"', '"colour"'],
+  ['Query.customers(sort:) sorts by id, which no rows', '"name", "-name"', '"id"'],
   ['Query.customers(sort:) sorts by contacts, which is not a single', '"name", "-name"', '"contacts"'],
   ['Product.uom has @default(value: 1), which is not String!', '@default(value: "each")', '@default(value: 1)'],
   ['Product.uom has @default with neither', '@default(value: "each")', '@default'],
@@ -135,6 +136,15 @@ const CASES: readonly Case[] = [
   ['enum Role has OWNER, which src/auth/roles.ts lacks: add it there', /(enum Role \{)/, '$1 OWNER'],
   ['Order.delivery_address takes any text about', /(type Order @stored[^]*?delivery_address: Address) @personal/, '$1'],
   ['Order.placed_at is @personal but can be neither', /(type Order @stored[^]*?placed_at: DateTime!)/, '$1 @personal'],
+  ...['pattern: "^[A-Z]+$"', 'one_of: ["mine"]', 'min_length: 7', 'max_length: 5'].map((constraint): Case => [
+    'Order.note_of is @personal but can be neither null nor the text "erased"',
+    `extend type Order { note_of: String! @constraint(${constraint}) @personal }`,
+  ]),
+  [
+    'Quote.external_ref is @personal but can be neither null nor',
+    /(type Quote @stored[^]*?external_ref: String)( @constraint\([^)]*\) @personal)\(erased: false\)/,
+    '$1!$2',
+  ],
   [
     'Quote.number is @personal, but no two objects may have the same, as those that were erased would: add erased: false',
     /(type Quote\b[^]*?number: String!)/,

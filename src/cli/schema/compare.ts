@@ -5,7 +5,6 @@ import {
   type DocumentNode,
   findBreakingChanges,
   findDangerousChanges,
-  GraphQLError,
   type GraphQLSchema,
   isObjectType,
   Kind,
@@ -16,6 +15,7 @@ import { SchemaModel } from '../../schema/model';
 import { ownErrors } from '../../schema/own/check';
 import { readOurs } from '../../sdl/files';
 import { joinDocuments, readOwn } from '../../sdl/own';
+import { readFault } from '../../sdl/readFault';
 import { CommandFailure, refuseSchema } from '../ending';
 import { behaviourChanges, type Changes } from './behaviour';
 
@@ -60,8 +60,7 @@ function documentOf(path: string): DocumentNode {
   try {
     return parse(readFileSync(path, 'utf8'), { noLocation: true });
   } catch (error) {
-    const line = error instanceof GraphQLError ? error.locations?.[0]?.line : undefined;
-    throw new CommandFailure(`${path}${line === undefined ? '' : `:${String(line)}`}: ${(error as Error).message}`);
+    throw new CommandFailure(readFault(path, error));
   }
 }
 

@@ -17,7 +17,7 @@ import { omittedFrom } from '../restDocument';
 import { type Constraint, directiveOf, FORMATS, isListType, isRootType, rowName, SUBSCRIPTION } from '../sdl';
 import { namedType } from '../../sdl/nodes';
 import type { SchemaModel } from '../model';
-import { ownerOf, type StoredMember, type StoredType, typeOf, typesIn } from '../storedTypes';
+import { notRegularExpression, ownersOf, type StoredMember, type StoredType, typeOf, typesIn } from '../storedTypes';
 import { attachmentErrors } from './attachables';
 import { errorsAt, nodeOf, type SchemaError } from './errors';
 
@@ -48,6 +48,7 @@ function storedErrors(sdl: SchemaModel, stored: StoredType): SchemaError[] {
   const isMisnamed = !list && sdl.roots.some(({ field }) => rowName(field) === type);
   const search = list?.arguments?.find((argument) => filterOf(argument)?.by === 'WORDS');
   const isSearchable = searchableIn(members).length > 0;
+  const [owner, other] = ownersOf(stored, sdl.stored.values());
   return [
     ...errorsAt(
       nodeOf(sdl, type),
@@ -64,8 +65,10 @@ function storedErrors(sdl: SchemaModel, stored: StoredType): SchemaError[] {
       // whose scope is that of its events and attachments, too
       !list &&
         !isMisnamed &&
-        !ownerOf(stored, [...sdl.stored.values()]) &&
+        !owner &&
         `${type} is @stored but nothing says which scope reads it: add ${collection}: ${type}Page with @access(scope:) to Query`,
+      other &&
+        `${type} lacks updated_at, so it would be part of both ${String(owner?.type)} and ${other.type}: add updated_at: DateTime!, or refer to one of them`,
     ),
     ...relations.flatMap(({ field, type: other, member, isList }) =>
       errorsAt(
@@ -155,9 +158,7 @@ function constraintErrors(place: string, node: InputValueDefinitionNode): Schema
   const { pattern, format } = directiveOf(node, 'constraint') ?? {};
   return errorsAt(
     node,
-    pattern !== undefined &&
-      !isRegularExpression(pattern) &&
-      `${place} has @constraint(pattern: "${pattern}"), which is not a regular expression: correct it`,
+    pattern !== undefined && !isRegularExpression(pattern) && `${place} has ${notRegularExpression(pattern)}`,
     format !== undefined &&
       !FORMATS.includes(format) &&
       `${place} has @constraint(format: "${format}"), which nothing checks: use ${FORMATS.join(', ')}`,

@@ -11,7 +11,7 @@ import {
 } from 'graphql';
 import { validateSDL } from 'graphql/validation/validate';
 import { NEEDED_ROLES } from '../../auth/roles';
-import { canBeErased, takesFreeText, typesOfCustomer } from '../personal';
+import { canBeErased, ERASED, takesFreeText, typesOfCustomer } from '../personal';
 import { sufficientScopes } from '../declaredOperations';
 import type { SchemaModel } from '../model';
 import { scalars } from '../scalars';
@@ -319,8 +319,8 @@ function erasureErrors(sdl: Sdl, { type, unique, members }: StoredType, misplace
         takesFreeText(sdl, field, member) &&
         `${place} takes any text about a customer: add @personal, so that erasing the customer erases it, or @personal(erased: false) to keep it`,
       personal?.erased === true &&
-        !canBeErased(member) &&
-        `${place} is @personal but can be neither null nor a string, so it cannot be erased: make it nullable`,
+        !canBeErased(field, member) &&
+        `${place} is @personal but can be neither null nor the text "${ERASED}", which replaces what is erased: make it nullable`,
     );
   });
 }

@@ -1,10 +1,10 @@
 import { type FieldDefinitionNode, type InputValueDefinitionNode, Kind } from 'graphql';
-import { type Filter, filterOf, isSpan, SPANS, TIME_TYPES } from '../filters';
+import { type Filter, filterOf, ID, isSpan, SPANS, TIME_TYPES } from '../filters';
 import { sortsOf } from '../indexes';
 import { PAIR } from '../metadata';
 import { directiveOf, isListType, pageOf, rowName, type Sdl } from '../sdl';
 import { namedType } from '../../sdl/nodes';
-import { type StoredType, typeOf } from '../storedTypes';
+import { COMPUTED_FIELDS, type StoredType, typeOf } from '../storedTypes';
 import { type Checked, errorsAt, type SchemaError } from './errors';
 
 /* Finds arguments of lists that would have no effect or a wrong one, limits without bounds, and totals that cannot be computed. */
@@ -133,6 +133,8 @@ function sortErrors(
   return sortsOf(field).flatMap((member) => {
     const type = members.get(member)?.type;
     if (type === undefined) return [`sorts by ${member}, which its rows do not have`];
+    if (member === ID || COMPUTED_FIELDS.has(member))
+      return [`sorts by ${member}, which no rows are ordered by: remove it`];
     if (isListType(type) || isObject(namedType(type))) return [`sorts by ${member}, which is not a single value`];
     const isNullable = type.kind !== Kind.NON_NULL_TYPE;
     return isNullable ? [`sorts by ${member}, so its pages would leave out rows without it: remove it`] : [];

@@ -13,6 +13,7 @@ import { collectionErrors, documentErrors, modelErrors } from '../checks';
 import { derivedFields } from '../derivedFields';
 import { SchemaModel } from '../model';
 import { rowName } from '../sdl';
+import { UnstorableError } from '../storedTypes';
 import { extensionErrors } from './extensions';
 import { shapeErrors } from './shapes';
 
@@ -70,13 +71,8 @@ function errorsOfModel(ours: SchemaModel, all: SchemaModel, ownDefinitions: read
     const places = new Set(ownErrors.map(({ node }) => node));
     return [...ownErrors, ...shapeErrors(all, ownDefinitions).filter(({ node }) => !places.has(node))];
   } catch (error) {
-    // such as a type that is stored in itself without end, which the model itself refuses
-    return [
-      {
-        node: ownDefinitions.find((node) => 'name' in node && (error as Error).message.startsWith(`${nameOf(node)}.`)),
-        text: (error as Error).message,
-      },
-    ];
+    if (!(error instanceof UnstorableError)) throw error;
+    return [{ node: error.field, text: error.message }];
   }
 }
 

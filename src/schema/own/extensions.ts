@@ -185,6 +185,10 @@ function nameErrors(node: Definition): SchemaError[] {
         `${type} is no name of a type: write one like CustomerOrder`,
     ),
     ...storedErrors(node),
+    // an extension would lose them when it is merged into its type (sdl/own.ts)
+    ...('interfaces' in node ? (node.interfaces ?? []) : []).flatMap((shape) =>
+      errorsAt(shape, `${type} implements ${shape.name.value}, but there are no interfaces: remove it`),
+    ),
     ...fields.flatMap((field) => {
       const { value: name } = field.name;
       const place = `${type}.${name}`;

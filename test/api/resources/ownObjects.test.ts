@@ -71,7 +71,7 @@ test('so it is where a type has no bulk call, and a PATCH fills in what has a de
   const _id = randomUUID();
   const at = new Date(0);
   const tasks = rowsOf('tasks');
-  await tasks.insertOne({ _id, state: 'open', created_at: at, updated_at: at });
+  await tasks.insertOne({ _id, state: 'open', weight: 1, urgent: true, created_at: at, updated_at: at });
   const refused = await caller.patch(`/tasks/${_id}`, { steps: [{ title: 'Saw' }, { minutes: 1 }] });
   expect([refused.status, pointed(refused.body)]).toEqual([422, ['required /steps/1/title']]);
   const step = { title: 'Saw', at: '2026-11-29T10:00:00.000Z' };

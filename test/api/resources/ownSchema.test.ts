@@ -110,6 +110,45 @@ test('invoices are created with defaults, found, summed, changed in one version,
   expect(extensions).toEqual({ omitted: 1 });
 });
 
+test.each(['weight', '-weight', 'urgent', '-urgent'])(
+  'pages sorted by %s have each task once, in its order, whatever types another program stored',
+  async (sort) => {
+    const own = await makeOrganisation(gateway);
+    const rows = gateway.databases.organisationData(own).database.collection('tasks');
+    const at = new Date();
+    const [member, direction] = sort.startsWith('-') ? [sort.slice(1), -1] : [sort, 1];
+    const odd = [null, 'text', at, mongo.Decimal128.fromString('5'), new mongo.ObjectId()];
+    const values = [
+      ...[0.1, 5, 5, -3, 5, 1e20, 5e-324, 2 ** 40].map((weight, index) => ({ weight, urgent: index % 2 === 0 })),
+      ...[...odd, NaN, Infinity].map((weight) => ({ weight, urgent: true })),
+      ...odd.map((urgent) => ({ weight: 7, urgent })),
+    ];
+    const tasks = values.map((one) => ({ _id: randomUUID(), state: 'open', ...one, created_at: at, updated_at: at }));
+    await rows.insertMany(tasks as never);
+    const sound = await rows
+      .find({ weight: { $type: 'number', $nin: [NaN, Infinity] }, urgent: { $type: 'bool' } } as never)
+      .sort({ [member!]: direction, _id: direction } as never)
+      .toArray();
+    const ids = sound.filter(({ weight }) => typeof weight === 'number').map(({ _id }) => String(_id));
+    const reader = await callerOf(gateway, own);
+    const query =
+      'query ($s: String, $c: String) { tasks(sort: $s, limit: 1, cursor: $c) { data { id weight urgent } next_cursor } }';
+    for (const read of [
+      async (cursor?: string) => (await reader.get('/tasks', { sort, limit: 1, ...(cursor && { cursor }) })).body,
+      async (c?: string) => (await reader.graphql(query, { s: sort, c })).body.data.tasks,
+    ]) {
+      const found: string[] = [];
+      for (let page = await read(), pages = 0; pages < 30; page = await read(page.next_cursor as string), pages += 1) {
+        found.push(...page.data.map(({ id }: Json) => String(id)));
+        if (page.next_cursor === null) break;
+      }
+      expect(found).toEqual(ids);
+    }
+    const forged = await reader.get('/tasks', { sort, cursor: 'WyJhIiwiIiwiIl0' });
+    expect(forged.status).toBe(400);
+  },
+);
+
 test('a rule for threads holds when one is opened, changed, or written by an operator', async () => {
   const fault = { pointer: '/subject', code: 'invalid', detail: 'must be another' };
   const opened = await caller.post('/requests', { text: 'Hello', subject: 'Ruled' });
