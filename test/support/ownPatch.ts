@@ -97,6 +97,10 @@ writeFileSync(
     .map((kind) => `extend ${kind} { "Title." title: String @constraint(max_length: 9) }`)
     .join('\n'),
 );
+writeFileSync(
+  join(folder, 'requests.graphql'),
+  'extend type Request { "How urgent it is." priority: String! @default(value: "normal") @personal(erased: false) }',
+);
 appendFileSync(
   join(folder, 'rules.mjs'),
   `export const Request = ({ subject }, { fault }) => { if (subject === 'Ruled') fault('/subject', 'must be another'); };

@@ -36,21 +36,39 @@ export function addWords(words: readonly string[] | undefined, text: string): st
   return [...new Set([...(words ?? []), ...searchWords(text)])].slice(0, MAX_WORDS);
 }
 
+/** The thread with another message. */
+export function withMessage(thread: RequestThread, { body, created_at: at }: Message): RequestThread {
+  const search = addWords(thread.search, body);
+  const { message_count: count, last_message_at: last } = thread as Partial<RequestThread>;
+  // another program left the counters out, which the tail adds
+  if (count == null || last == null) return { ...thread, search };
+  return {
+    ...thread,
+    message_count: count + 1,
+    last_message_at: count === 0 || at > last ? at : last,
+    search,
+  };
+}
+
+/** The thread with the counters that another program left out, which the tail may not have added yet. */
+export async function withCounters(
+  data: OrganisationData,
+  thread: RequestThread,
+  session: ClientSession,
+): Promise<RequestThread> {
+  const { message_count: count, last_message_at: last } = thread as Partial<RequestThread>;
+  if (count != null && last != null) return thread;
+  const noTexts = new Map([[thread._id, []]]);
+  const [derived] = await deriveThreads(data, [thread], noTexts, { session, maxTimeMS: READ_TIMEOUT });
+  return { ...thread, ...derived };
+}
+
 const summary: Summary = {
   begin: (row) => {
     const { created_at } = row as RequestThread;
     return { ...row, message_count: 0, last_message_at: created_at } as RequestThread;
   },
-  add: (row, part) => {
-    const [thread, { body, created_at: at }] = [row as RequestThread, part as Message];
-    const isFirst = thread.message_count === 0;
-    return {
-      ...thread,
-      message_count: thread.message_count + 1,
-      last_message_at: isFirst || at > thread.last_message_at ? at : thread.last_message_at,
-      search: addWords(thread.search, body),
-    } as RequestThread;
-  },
+  add: (row, part) => withMessage(row as RequestThread, part as Message),
   renew: async (data, row, formerParts, session) => {
     const formerWords = new Set(formerParts.flatMap((part) => searchWords((part as Message).body)));
     // the others stay, since they may be of an earlier subject

@@ -115,6 +115,7 @@ test('a rule for threads holds when one is opened, changed, or written by an ope
   const opened = await caller.post('/requests', { text: 'Hello', subject: 'Ruled' });
   expect([opened.status, opened.body.errors]).toEqual([422, [fault]]);
   const { body: thread } = await caller.post('/requests', { text: 'Hello', subject: 'Free' });
+  expect(thread.priority).toBe('normal');
   const changed = await caller.patch(`/requests/${String(thread.id)}`, { subject: 'Ruled' });
   expect([changed.status, changed.body.errors]).toEqual([422, [fault]]);
   const writes = ['Ruled', 'Free'].map((subject) => ({ type: 'request', put: { external_ref: subject, subject } }));
