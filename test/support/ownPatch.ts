@@ -104,6 +104,7 @@ writeFileSync(
 appendFileSync(
   join(folder, 'rules.mjs'),
   `export const Request = ({ subject }, { fault }) => { if (subject === 'Ruled') fault('/subject', 'must be another'); };
+   export const Customer = ({ name }, { fault }) => { if (name === 'Alfreds Futterkiste') fault('/name', 'is not served'); };
    export const Product = ({ category }, { fault }) => { if (category === 'Beverages') fault('/category', 'is not sold'); };`,
 );
 process.env.SCHEMA_DIR = folder;

@@ -66,6 +66,12 @@ interface NewRequest {
   readonly metadata?: unknown;
 }
 
+interface Writing {
+  readonly write: UnitOfWork;
+  /** Its currency is a default of members that a folder adds. */
+  readonly organisation: { readonly currency: string };
+}
+
 /**
  * Creates a thread with its first message, in one transaction.
  * @throws AppError validation_failed if the text is blank or the organisation has no such customer; conflict if another thread has the
@@ -74,7 +80,7 @@ interface NewRequest {
 export async function openRequest(
   data: OrganisationData,
   input: NewRequest,
-  { write, organisation }: { readonly write: UnitOfWork; readonly organisation: { readonly currency: string } },
+  { write, organisation }: Writing,
 ): Promise<RequestThread> {
   throwFaults([...brokenTexts(input), ...metadataFaults({ ...input })]);
   const customerId = input.customer_id?.toLowerCase() ?? null;
@@ -94,7 +100,7 @@ export async function openRequest(
         throwFaults((await referenceChecks(data, REFERENCES, [input], session))(input, ''));
         const authorName = contact?.name ?? (customerId && (await customerName(data, customerId, session)));
         const opened: RequestThread = {
-          // the status, and members that a folder adds
+          // of the status, and of members that a folder adds
           ...(requests.defaults(organisation) as Pick<RequestThread, 'status'>),
           _id,
           subject,
@@ -110,6 +116,7 @@ export async function openRequest(
         const thread = withMetadata(opened, { ...input }, undefined);
         throwFaults(brokenRules(requests, thread));
         const message: Message = {
+          ...messages.defaults(organisation),
           _id: randomUUID(),
           request_id: thread._id,
           author: 'customer',
@@ -139,7 +146,7 @@ interface NewMessage {
 export async function addMessage(
   data: OrganisationData,
   input: NewMessage,
-  { write, mayRead }: { readonly write: UnitOfWork; readonly mayRead: boolean },
+  { write, organisation, mayRead }: Writing & { readonly mayRead: boolean },
 ): Promise<Message> {
   throwFaults(brokenTexts(input));
   requireText(input);
@@ -149,6 +156,7 @@ export async function addMessage(
     const before = await withCounters(data, stored, session);
     const at = changedAt(before.last_message_at, now);
     const message: Message = {
+      ...messages.defaults(organisation),
       _id: randomUUID(),
       request_id: before._id,
       author,
@@ -254,6 +262,8 @@ const READ_THREADS = readScope(published, 'requests');
 const mayReadThreads = ({ principal }: DataContext): boolean =>
   READ_THREADS !== undefined && principal.scopes.has(READ_THREADS);
 
+const writing = ({ write, principal: { organisation } }: DataContext): Writing => ({ write, organisation });
+
 const updateResolver: Resolver = (_, args, context, info) => updateRequest(args as ChangeArguments, context, info);
 
 export const requestResolvers = {
@@ -263,9 +273,9 @@ export const requestResolvers = {
   },
   Mutation: {
     open_request: (_: unknown, args: NewRequest, context: DataContext) =>
-      openRequest(context.data, args, { write: context.write, organisation: context.principal.organisation }),
+      openRequest(context.data, args, writing(context)),
     add_request_message: (_: unknown, args: NewMessage, context: DataContext) =>
-      addMessage(context.data, args, { write: context.write, mayRead: mayReadThreads(context) }),
+      addMessage(context.data, args, { ...writing(context), mayRead: mayReadThreads(context) }),
     update_request: updateResolver,
   },
 };

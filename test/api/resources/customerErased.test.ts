@@ -92,7 +92,9 @@ test('a message that is added while its thread is erased keeps no name', async (
   const organisation = await makeStored(gateway, { customers: northwind('customers'), requests: [thread] });
   const own = gateway.databases.organisationData(organisation);
   const input = { id: thread.id, text: 'And today?' };
-  await writeWhileErased(own, thread.customer_id, (write) => addMessage(own, input, { write, mayRead: true }));
+  await writeWhileErased(own, thread.customer_id, (write) =>
+    addMessage(own, input, { write, organisation, mayRead: true }),
+  );
   const found = await own.collection(messages).find({ body: 'And today?' }).toArray();
   const all = await own.collection(messages).find().toArray();
   expect([found.length, all.flatMap(({ author_name: name }) => (name === null ? [] : [name]))]).toEqual([0, []]);
