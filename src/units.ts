@@ -22,6 +22,12 @@ export const MEBIBYTE = 1024 * 1024;
 /** Maximum size of the JSON that answers a read, in bytes (contract, section 6). */
 export const MAX_ANSWER = 16 * MEBIBYTE;
 
+/**
+ * Bytes of a line that import takes and export writes, to bound their memory: twice those of a MongoDB document, since JSON escapes, and a thread has
+ * its messages. The ids of as many messages as fit make a command of MongoDB.
+ */
+export const LONGEST_LINE = 32 * MEBIBYTE;
+
 /** Path prefix of the REST API. */
 export const REST_BASE = '/api/v1';
 

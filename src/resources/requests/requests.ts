@@ -1,6 +1,7 @@
 import type { ClientSession } from 'mongoose';
-import { READ_TIMEOUT } from '../../mongo/native';
+import { atMost, READ_TIMEOUT } from '../../mongo/native';
 import type { OrganisationData } from '../../tenant/organisationData';
+import { ERASED } from '../../schema/personal';
 import { defineResource, type Row, type Summary, type Texts } from '../../stored/resource';
 import { withOwnRules } from '../ownRules';
 import { MAX_WORDS, searchWords } from '../../stored/search';
@@ -163,5 +164,44 @@ async function* newestTexts(data: OrganisationData, { _id }: Row, options: ReadO
     if (typeof body === 'string') yield body;
     left -= 1;
     if (left === 0) return;
+  }
+}
+
+/** Threads to be stored, with the search words that the stored ones have of earlier subjects: those that are in no message. */
+export async function withEarlierWords(
+  data: OrganisationData,
+  threads: readonly RequestThread[],
+  session: ClientSession,
+): Promise<RequestThread[]> {
+  const options = { projection: { search: 1 }, session, ...atMost(threads.length) };
+  const rows = await data
+    .collection(requests)
+    .find({ _id: { $in: threads.map(({ _id }) => _id) } }, options)
+    .toArray();
+  const stored = new Map(rows.map((row) => [row._id, storedWords(row)]));
+  const complete: RequestThread[] = [];
+  for (const thread of threads) {
+    const known = stored.get(thread._id) ?? [];
+    const own = new Set(thread.search);
+    // an erased thread, of an export since then, has none
+    const others = new Set(thread.subject === ERASED ? [] : known.filter((word) => !own.has(word)));
+    if (others.size > 0) await removeWordsOfMessages(data, thread._id, others, session);
+    const kept = known.filter((word) => own.has(word) || others.has(word));
+    complete.push({ ...thread, search: [...new Set([...kept, ...own])].slice(0, MAX_WORDS) });
+  }
+  return complete;
+}
+
+/** Removes the words that a thread's stored messages have. */
+async function removeWordsOfMessages(
+  data: OrganisationData,
+  threadId: string,
+  words: Set<string>,
+  session: ClientSession,
+): Promise<void> {
+  const bodies = data.collection(messages).find({ request_id: threadId }, { projection: { body: 1 }, session });
+  for await (const { body } of bodies) {
+    for (const word of searchWords(body)) words.delete(word);
+    if (words.size === 0) return;
   }
 }
