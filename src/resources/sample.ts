@@ -6,7 +6,6 @@ import type { Writer } from '../tenant/slots';
 import { ROOT } from '../package';
 import { exampleFile } from '../sdl/files';
 import { ownFolder } from '../sdl/folder';
-import { withDefaults } from '../stored/merge';
 import { type ImportRecord, type RecordKind, storeRecords } from '../stored/records';
 import { referencesOf } from '../stored/referenceFaults';
 import { collections, recordKinds, resourceOf } from './index';
@@ -71,22 +70,14 @@ interface SampleFile {
   readonly records: readonly ImportRecord[];
 }
 
-/**
- * The records of the sample, with the defaults of what the user's folder adds, and without those of Northwind that its rules refuse, nor what refers
- * to these.
- */
+/** The records of the sample, without those of Northwind that rules of the user's folder refuse, nor what refers to these. */
 async function sampleFiles(): Promise<SampleFile[]> {
-  const [line = ''] = await linesOf('organisation.json');
-  const organisation = JSON.parse(line) as { readonly currency: string };
   const refused = new Set<unknown>();
   const files: SampleFile[] = [];
   for (const kind of recordKinds) {
-    const resource = resourceOf(kind.file);
-    const references = referencesOf(resource, collections);
+    const references = referencesOf(resourceOf(kind.file), collections);
     const isRuled = ownFolder() !== undefined && existsSync(join(SAMPLE, `${kind.file}.ndjson`));
-    const records = (await linesOf(`${kind.file}.ndjson`)).map((text) =>
-      withDefaults(resource.stored.members, JSON.parse(text) as ImportRecord, organisation),
-    );
+    const records = (await linesOf(`${kind.file}.ndjson`)).map((text) => JSON.parse(text) as ImportRecord);
     const isRefused = (record: ImportRecord): boolean =>
       references.some(({ member }) => refused.has(record[member])) || kind.rules(record).length > 0;
     for (const record of records) if (isRuled && isRefused(record)) refused.add(record.id);

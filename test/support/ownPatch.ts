@@ -99,7 +99,7 @@ writeFileSync(
 );
 writeFileSync(
   join(folder, 'requests.graphql'),
-  'extend type Request { "How urgent it is." priority: String! @default(value: "normal") @personal(erased: false) }',
+  'extend type Request { "How urgent it is." priority: String @default(value: "normal") @personal(erased: false) }',
 );
 appendFileSync(
   join(folder, 'rules.mjs'),
