@@ -25,6 +25,12 @@ export const MAX_ANSWER = 16 * MEBIBYTE;
 /** Elements of a bulk call, or lines, that cost a point; each hundred begun costs one (contract, section 6). */
 export const ELEMENTS_PER_POINT = 100;
 
+/**
+ * Bytes of a line that import takes and export writes, to bound their memory: twice those of a MongoDB document, since JSON escapes, and a thread has
+ * its messages. The ids of as many messages as fit make a command of MongoDB.
+ */
+export const LONGEST_LINE = 32 * MEBIBYTE;
+
 /** Path prefix of the REST API. */
 export const REST_BASE = '/api/v1';
 

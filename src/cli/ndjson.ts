@@ -2,9 +2,10 @@ import { isUtf8 } from 'node:buffer';
 import { createReadStream } from 'node:fs';
 import { addAbortSignal } from 'node:stream';
 import type { Fault } from '../errors';
+import { LONGEST_LINE, MEBIBYTE } from '../units';
 
 /*
- * Files with a JSON value a line, of any length, in constant memory. Bodies have a reader of their own (http/ndjson.ts): it ends at limits and
+ * Files of any length with a JSON value a line, in constant memory. Bodies have a reader of their own (http/ndjson.ts): it ends at limits and
  * hands on what came before a pause, whereas faults in files have the number of their line, and batches are told by their bytes.
  */
 
@@ -21,8 +22,6 @@ export interface Line {
   readonly content: { readonly text: string } | { readonly fault: 'encoding' | 'length' };
 }
 
-/** MongoDB's document limit, so no valid record is longer. Bounds memory. */
-const LONGEST_LINE = 16 * 1024 * 1024;
 const NEWLINE = 0x0a;
 const BYTE_ORDER_MARK = '\ufeff';
 
@@ -75,7 +74,7 @@ function decode(bytes: Buffer, isFirst: boolean): Line['content'] {
 /** The faults of lines that cannot be read. */
 export const UNREADABLE = {
   encoding: { pointer: '', code: 'encoding', detail: 'is not valid UTF-8' },
-  length: { pointer: '', code: 'length', detail: 'is longer than 16 MiB' },
+  length: { pointer: '', code: 'length', detail: `is longer than ${String(LONGEST_LINE / MEBIBYTE)} MiB` },
 } as const satisfies Record<string, Fault>;
 
 /** Parses JSON; undefined if it is malformed. */

@@ -57,7 +57,7 @@ async function prepareSchema(_program: Command, command: Command): Promise<void>
   const checksItself = command.parent?.name() === 'schema' && command.name() !== 'print';
   if (ownFolder() === undefined || checksItself) return;
   // only for the demo, which stores the examples: a rule may compare with the time, and must not keep a gateway from starting later
-  (await import('./schema/own.js')).refuseFolder({ runsRules: command.name() === 'demo' });
+  await (await import('./schema/own.js')).refuseFolder({ runsRules: command.name() === 'demo' });
 }
 
 function addDemo(program: ExplainedCommand): void {

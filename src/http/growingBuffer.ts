@@ -14,9 +14,10 @@ export class GrowingBuffer {
     this.#hold = hold;
   }
 
-  /** Adds a chunk, which must fit into `most` with what is there. */
+  /** Adds a chunk. @throws RangeError if it does not fit into `most` with what is there: callers refuse it before */
   append(chunk: Buffer): void {
     const size = this.#size + chunk.length;
+    if (size > this.#most) throw new RangeError(`${String(size)} bytes do not fit into ${String(this.#most)}`);
     if (size > this.#buffer.length) {
       const larger = Math.min(this.#most, Math.max(size, 2 * this.#buffer.length, MIN_SIZE));
       this.#hold(larger);
@@ -33,6 +34,7 @@ export class GrowingBuffer {
     this.#size = 0;
   }
 
+  /** A view, which the next {@link append} or {@link clear} makes invalid. */
   get bytes(): Buffer {
     return this.#buffer.subarray(0, this.#size);
   }

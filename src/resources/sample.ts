@@ -7,11 +7,12 @@ import { ROOT } from '../package';
 import { exampleFile } from '../sdl/files';
 import { ownFolder } from '../sdl/folder';
 import { type ImportRecord, type RecordKind, storeRecords } from '../stored/records';
-import { recordKinds } from './index';
+import { referencesOf } from '../stored/referenceFaults';
+import { collections, recordKinds, resourceOf } from './index';
 
 /*
  * The sample in examples/northwind, and the examples of the user's types. Lines are stored without validation, since tests validate those of
- * Northwind the way an import does, but for rules of the user's folder: Northwind's records that these refuse are left out.
+ * Northwind the way an import does, but for rules of the user's folder: Northwind's records that these refuse are left out, with what refers to them.
  */
 
 export const SAMPLE = join(ROOT, 'examples', 'northwind');
@@ -38,19 +39,16 @@ export async function storeSample(
   by: Writer,
   { signal, onProgress }: Loading = {},
 ): Promise<Loaded> {
-  const files = await Promise.all(
-    recordKinds.map(async (kind) => ({ kind, lines: await linesOf(`${kind.file}.ndjson`) })),
-  );
-  const all = files.reduce((sum, { lines }) => sum + lines.length, 0);
+  const files = await sampleFiles();
+  const all = files.reduce((sum, { records }) => sum + records.length, 0);
   let handled = 0;
   let stored = 0;
   let refused = 0;
-  for (const { kind, lines } of files) {
-    for (let from = 0; from < lines.length; from += AT_ONCE) {
+  for (const { kind, records } of files) {
+    for (let from = 0; from < records.length; from += AT_ONCE) {
       signal?.throwIfAborted();
-      const some = lines.slice(from, from + AT_ONCE);
-      const records = recordsIn(some, kind);
-      for (const { outcome } of await storeRecords(kind, data, records, { by })) {
+      const some = records.slice(from, from + AT_ONCE);
+      for (const { outcome } of await storeRecords(kind, data, some, { by })) {
         if (outcome === 'failed') refused += 1;
         else stored += 1;
       }
@@ -63,18 +61,29 @@ export async function storeSample(
 
 /** Whether an organisation has at least as many records of each kind as the sample. */
 export async function hasSample(data: OrganisationData): Promise<boolean> {
-  for (const kind of recordKinds) {
-    const records = recordsIn(await linesOf(`${kind.file}.ndjson`), kind);
-    if ((await kind.count(data)) < records.length) return false;
-  }
+  for (const { kind, records } of await sampleFiles()) if ((await kind.count(data)) < records.length) return false;
   return true;
 }
 
-/** The records of lines, without those of Northwind that rules of the user's folder refuse. */
-function recordsIn(lines: readonly string[], { file, rules }: RecordKind): ImportRecord[] {
-  const records = lines.map((line) => JSON.parse(line) as ImportRecord);
-  const isRuled = ownFolder() !== undefined && existsSync(join(SAMPLE, `${file}.ndjson`));
-  return isRuled ? records.filter((record) => rules(record).length === 0) : records;
+interface SampleFile {
+  readonly kind: RecordKind;
+  readonly records: readonly ImportRecord[];
+}
+
+/** The records of the sample, without those of Northwind that rules of the user's folder refuse, nor what refers to these. */
+async function sampleFiles(): Promise<SampleFile[]> {
+  const refused = new Set<unknown>();
+  const files: SampleFile[] = [];
+  for (const kind of recordKinds) {
+    const references = referencesOf(resourceOf(kind.file), collections);
+    const isRuled = ownFolder() !== undefined && existsSync(join(SAMPLE, `${kind.file}.ndjson`));
+    const records = (await linesOf(`${kind.file}.ndjson`)).map((text) => JSON.parse(text) as ImportRecord);
+    const isRefused = (record: ImportRecord): boolean =>
+      references.some(({ member }) => refused.has(record[member])) || kind.rules(record).length > 0;
+    for (const record of records) if (isRuled && isRefused(record)) refused.add(record.id);
+    files.push({ kind, records: records.filter(({ id }) => !refused.has(id)) });
+  }
+  return files;
 }
 
 /** The lines of a file of the sample; for a type of the user's, its example as the only line; none if there is neither. */

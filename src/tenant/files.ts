@@ -49,7 +49,7 @@ export const fileChunks: Collection<ChunkRow> = {
   ...BY_OBJECT,
 };
 
-/** The chunk size of GridFS, in bytes. */
+/** The chunk size of GridFS, in bytes. It may never change: stored files are read by it, whatever their chunkSize says. */
 const CHUNK = 255 * 1024;
 /** Chunks that are read together: a mebibyte. */
 const READ_TOGETHER = 4;

@@ -2,8 +2,12 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { databaseName } from '../../src/mongo/databaseNames';
 import { recordKinds } from '../../src/resources';
+import type { ImportRecord } from '../../src/stored/records';
+import { MEBIBYTE } from '../../src/units';
+import type { Json } from '../support/client';
 import { northwind } from '../support/factories';
 import { driver } from '../support/gateway';
+import { threadRecord } from '../support/threads';
 import {
   commandLine,
   type Finished,
@@ -23,6 +27,8 @@ const RECORDS: Readonly<Record<string, number>> = {
   orders: 830,
   requests: 42,
 };
+
+const TIME = '1998-01-01T00:00:00.000Z';
 
 const cli = commandLine();
 const unchecked = commandLine({ STORED_VALIDATION: 'off' });
@@ -243,7 +249,7 @@ test('export writes nothing and names every object that import would refuse, sin
   const stderr = await unchecked.failed(1, 'export', '--org', org, folder);
   expect(await readdir(folder)).toEqual([]);
   expect(stderr).toContain(
-    'nothing was written: these orders have members that another program stored in a form that import refuses',
+    'nothing was written: import would refuse these orders, as they are stored; correct them in the database',
   );
   expect(stderr).toContain(`${first!.id}: /lines/0/qty is stored as NaN, which is not a finite number`);
   expect(stderr).toContain(`${second!.id}: /total_minor is stored as 1e+300, which is not an integer`);
@@ -284,6 +290,74 @@ test('importing a thread again removes messages that are not in its record', asy
   const folder = await newFolder();
   await cli.run('export', '--org', org, folder);
   expect(JSON.parse(await readFile(join(folder, 'requests.ndjson'), 'utf8'))).toEqual(shorter);
+});
+
+test('a thread may have more messages than fit into a document, and one that is too long to be imported is not exported', async () => {
+  const [first, second] = await Promise.all([makeOrganisation(cli, 'Long'), makeOrganisation(cli, 'Restored')]);
+  const more = (count: number): Json[] =>
+    (threadRecord(Array<string>(count).fill('x'.repeat(20_000))).messages as Json[]).toReversed();
+  const thread = threadRecord([], { created_at: TIME, updated_at: TIME, messages: more(900) });
+  const exported = async (org: string): Promise<string> => {
+    const folder = await newFolder();
+    await cli.json('export', '--org', org, folder);
+    return readFile(join(folder, 'requests.ndjson'), 'utf8');
+  };
+  await importText(first.id, JSON.stringify(thread), 'requests.ndjson');
+  const line = await exported(first.id);
+  expect(line.length).toBeGreaterThan(16 * MEBIBYTE);
+  expect((await importText(second.id, line, 'requests.ndjson')).answer.files.requests).toMatchObject({ created: 1 });
+  expect(await exported(second.id)).toBe(line);
+
+  const rows = bare.db(databaseName(first.id)).collection<{ _id: string }>('messages');
+  const folder = await newFolder();
+  const refusal = (): Promise<string> => cli.failed(1, 'export', '--org', first.id, folder);
+  // in JSON twice as long
+  await rows.updateMany({}, { $set: { body: `x${'\n'.repeat(19_999)}` } });
+  expect(await refusal()).toContain(`  ${thread.id}: is longer than 32 MiB`);
+  await rows.insertMany(
+    more(800).map(({ id, ...message }) => ({
+      ...message,
+      _id: String(id),
+      request_id: thread.id,
+      created_at: new Date(),
+    })),
+  );
+  expect(await refusal()).toContain(`  ${thread.id}: /messages are longer than 32 MiB together`);
+  expect(await readdir(folder)).toEqual([]);
+});
+
+test('a retitled thread is unchanged by its own export, and loses the words of messages that are gone', async () => {
+  const { id: org } = await makeOrganisation(cli, 'Retitled');
+  const thread = threadRecord(['giraffe', 'lion'], { subject: 'zebra' });
+  await importText(org, JSON.stringify(thread), 'requests.ndjson');
+  const rows = bare.db(databaseName(org)).collection('requests');
+  const retitled: ImportRecord = { ...thread, subject: 'tiger' };
+  const imported = async (record: object, outcome: string, words: string[]): Promise<void> => {
+    const { answer } = await importText(org, JSON.stringify(record), 'requests.ndjson');
+    expect(answer.files.requests).toMatchObject({ [outcome]: 1 });
+    expect([...((await rows.findOne())!.search as string[])].sort()).toEqual(words);
+  };
+  await imported(retitled, 'updated', ['GIRAFFE', 'LION', 'TIGER', 'ZEBRA']);
+  await imported(retitled, 'unchanged', ['GIRAFFE', 'LION', 'TIGER', 'ZEBRA']);
+  const [last] = retitled.messages as object[];
+  await imported({ ...retitled, messages: [last] }, 'updated', ['LION', 'TIGER', 'ZEBRA']);
+  await imported({ ...retitled, subject: 'erased', messages: [last] }, 'updated', ['ERASED', 'LION']);
+});
+
+test("a message's external_ref is free once a message before has given it up, or its own thread is refused", async () => {
+  const { id: org } = await makeOrganisation(cli, 'References');
+  const withRefs = (thread: ImportRecord, ...refs: (string | null)[]): object => ({
+    ...thread,
+    messages: (thread.messages as object[]).map((message, at) => ({ ...message, external_ref: refs[at] })),
+  });
+  const [one, two, three] = [['a', 'b'], ['c', 'd'], ['e']].map((bodies) => threadRecord(bodies));
+  const text = (...records: object[]): string => records.map((record) => JSON.stringify(record)).join('\n');
+  await importText(org, text(withRefs(one!, '1', null), withRefs(three!, '3')), 'requests.ndjson');
+  // the second is refused for the reference of another, and so takes no 4
+  const lines = text(withRefs(one!, null, '1'), withRefs(two!, '4', '3'), withRefs(three!, '4'));
+  const { answer } = await importText(org, lines, 'requests.ndjson');
+  expect(answer.files.requests).toMatchObject({ updated: 2, failed: 1 });
+  expect(answer.errors).toMatchObject([{ line: 2, pointer: '/messages/1/external_ref', code: 'conflict' }]);
 });
 
 test('ids in capitals are the same ids, at any depth', async () => {

@@ -105,9 +105,14 @@ writeFileSync(
     .map((kind) => `extend ${kind} { "Title." title: String @constraint(max_length: 9) }`)
     .join('\n'),
 );
+writeFileSync(
+  join(folder, 'requests.graphql'),
+  'extend type Request { "How urgent it is." priority: String @default(value: "normal") @personal(erased: false) }',
+);
 appendFileSync(
   join(folder, 'rules.mjs'),
   `export const Request = ({ subject }, { fault }) => { if (subject === 'Ruled') fault('/subject', 'must be another'); };
+   export const Customer = ({ name }, { fault }) => { if (name === 'Alfreds Futterkiste') fault('/name', 'is not served'); };
    export const Product = ({ category }, { fault }) => { if (category === 'Beverages') fault('/category', 'is not sold'); };`,
 );
 process.env.SCHEMA_DIR = folder;

@@ -2,6 +2,7 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Line, ndjsonLines } from '../../src/cli/ndjson';
+import { LONGEST_LINE } from '../../src/units';
 
 async function linesOf(bytes: string | Buffer): Promise<Line[]> {
   const path = join(await mkdtemp(join(tmpdir(), 'scopegate-lines-')), 'file');
@@ -27,7 +28,7 @@ test('a line may be longer than the read buffer, and a character may cross its b
 });
 
 test('an overlong line is an error, and later lines are still read', async () => {
-  const lines = await linesOf(`${'x'.repeat(16 * 1024 * 1024 + 1)}\nnext\n`);
+  const lines = await linesOf(`${'x'.repeat(LONGEST_LINE + 1)}\nnext\n`);
   expect(lines.map(({ number, content }) => [number, content])).toEqual([
     [1, { fault: 'length' }],
     [2, { text: 'next' }],

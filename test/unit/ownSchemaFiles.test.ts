@@ -1,5 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Json } from '../support/client';
+import { northwind } from '../support/factories';
 import { eachWithTemplate } from '../support/templateFolder';
 
 /* Mistakes in the files of a user's folder that are not SDL, and types that lack such a file. */
@@ -15,7 +17,7 @@ async function errorsOf(runsRules = true): Promise<string[]> {
   const { useFolder } = await import('../../src/sdl/folder.js');
   useFolder(folder);
   try {
-    return (await import('../../src/cli/schema/own.js')).parsedFolderErrors(folder, { runsRules });
+    return await (await import('../../src/cli/schema/own.js')).parsedFolderErrors(folder, { runsRules });
   } catch (error) {
     // what keeps the SDL from being read is thrown by the modules that read it
     return [(error as Error).message];
@@ -40,6 +42,16 @@ const TIME = '1996-07-04T00:00:00.000Z';
 const CONTACTS = [{ id: ID, primary: true }];
 const CUSTOMER = { id: ID, external_ref: 'C', name: 'N', contacts: CONTACTS, created_at: TIME, updated_at: TIME };
 
+const NORTHWIND = Object.fromEntries(
+  ['customers', 'requests'].map((file) => [file, { ...(northwind(file)[0] as Json), metadata: { colour: 'red' } }]),
+) as Record<'customers' | 'requests', Json>;
+
+test('an example is a record as export writes it: metadata is an object, and a thread has its messages and no counters', async () => {
+  for (const [file, record] of Object.entries(NORTHWIND))
+    writeFileSync(join(folder, 'examples', `${file}.json`), JSON.stringify(record));
+  expect(await errorsOf()).toEqual([]);
+});
+
 test.each([
   ['rules.mjs', '\nexport const Invoice = (', 'rules.mjs:2: cannot be loaded: SyntaxError'],
   ['rules.mjs', 'await 1; export const Invoice = () => {};', 'rules.mjs: cannot be loaded'],
@@ -50,15 +62,20 @@ test.each([
   ['rules.mjs', 'export class Invoice {}', 'rules.mjs:1: exports Invoice, which is a class'],
   ['rules.mjs', 'export const Invoice = async () => {};', 'rules.mjs:1: exports Invoice, which is asynchronous'],
   ['examples/invoice.json', '{}', 'examples/invoice.json: is not read: write one of customers.json, '],
-  ['examples/quotes.json', '{}', 'examples/quotes.json: /id: is missing'],
+  ['examples/quotes.json', '{}', 'examples/quotes.json: /id: is required'],
   ['examples/invoices.json', '{', 'invoices.json: is not JSON'],
-  ['examples/customers.json', JSON.stringify(CUSTOMER), 'examples/customers.json: /contacts/0/name: is missing'],
+  ['examples/customers.json', JSON.stringify(CUSTOMER), 'examples/customers.json: /contacts/0/name: is required'],
   [
     'rules.mjs',
     'export const Invoice = (invoice, { fault }) => fault("/due_on", "must be set");',
     'examples/invoices.json: /due_on: must be set',
   ],
-  ['examples/invoices.json', '[]', 'invoices.json: /id: is missing'],
+  ['examples/invoices.json', '[]', 'invoices.json: must be a JSON object'],
+  [
+    'examples/customers.json',
+    JSON.stringify({ ...NORTHWIND.customers, name: 'N'.repeat(201), mine: 1 }),
+    'examples/customers.json: /name: ',
+  ],
   [
     'more.graphql',
     `type Note @stored(collection: "notes") { id: ID! created_at: DateTime! }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdir, open } from 'node:fs/promises';
+import { mkdir, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { collections } from '../../resources';
@@ -50,7 +50,7 @@ export function withFiles(kind: RecordKind, target: FileTarget): RecordKind {
   return { ...kind, read };
 }
 
-/** Writes the file of an attachment. Resolves with false if it is gone, or other bytes than were uploaded. */
+/** Writes the file of an attachment. Resolves with false, and leaves none, if it is gone, or other bytes than were uploaded. */
 async function writeFile(
   data: OrganisationData,
   { id, size, sha256 }: Attachment,
@@ -65,13 +65,17 @@ async function writeFile(
       yield piece;
     }
   };
-  // one that is written again, since its object was read twice
-  const file = await open(join(target.folder, id), 'w', OWNER_ONLY.file);
+  const path = join(target.folder, id);
+  // it may be there: an object whose place in the order of the export changes meanwhile can be read twice
+  const file = await open(path, 'w', OWNER_ONLY.file);
+  let isWhole = true;
   try {
     await pipeline(pieces, file.createWriteStream(), { signal: target.signal });
   } catch (error) {
     if (!(error instanceof MissingChunks)) throw error;
-    return false;
+    isWhole = false;
   }
-  return hash.digest('hex') === sha256;
+  if (isWhole && hash.digest('hex') === sha256) return true;
+  await rm(path);
+  return false;
 }

@@ -1,13 +1,16 @@
 import { open } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import type { ApiKey } from '../../auth/keys';
+import type { Fault } from '../../errors';
 import { toKeyRecord } from '../../organisations/keyRecords';
 import type { Fingerprint } from '../../organisations/pepper';
 import { toWebhookRecord } from '../../organisations/webhookRecords';
 import type { EndpointRow } from '../../organisations/webhookRows';
 import type { RecordKind } from '../../stored/records';
 import type { OrganisationData } from '../../tenant/organisationData';
+import { LONGEST_LINE } from '../../units';
 import { CommandFailure } from '../ending';
+import { UNREADABLE } from '../ndjson';
 import { createProgress } from '../progress';
 import type { Write } from '../records';
 import { OWNER_ONLY } from './draft';
@@ -40,13 +43,13 @@ export async function* recordLines(kind: RecordKind, data: OrganisationData, wri
   let broken = 0;
   try {
     for await (const record of kind.read(data)) {
-      const fault = kind.faultIn(record);
-      if (fault) {
+      const line = kind.faultIn(record) ?? shortEnough(write(record));
+      if (typeof line !== 'string') {
         broken += 1;
-        if (broken <= MAX_NAMED) named.push(`  ${record.id}: ${String(fault.pointer)} ${fault.detail}`);
+        if (broken <= MAX_NAMED) named.push(`  ${record.id}: ${`${line.pointer ?? ''} ${line.detail}`.trim()}`);
         continue;
       }
-      yield write(record);
+      yield line;
       written += 1;
       progress.update(written, written);
     }
@@ -55,9 +58,13 @@ export async function* recordLines(kind: RecordKind, data: OrganisationData, wri
   }
   if (broken === 0) return;
   if (broken > MAX_NAMED) named.push(`  and ${String(broken - MAX_NAMED)} more`);
-  const reason = `these ${kind.file} have members that another program stored in a form that import refuses; correct them in the database`;
+  const reason = `import would refuse these ${kind.file}, as they are stored; correct them in the database`;
   throw new CommandFailure([`nothing was written: ${reason}`, ...named].join('\n'));
 }
+
+/** A line, or its fault if import would not read it. */
+const shortEnough = (line: string): string | Fault =>
+  Buffer.byteLength(line) > LONGEST_LINE ? UNREADABLE.length : line;
 
 /** The lines of keys.ndjson: the fingerprint of the pepper, then the keys. */
 export async function* keyLines({ pepper, each }: Keys): AsyncGenerator<string> {

@@ -13,7 +13,7 @@ import { type ImportReporter, MAX_RECORDS } from './importFile';
 
 /** Objects whose ids are kept in memory until the files are read: some 100 bytes each. */
 const MAX_OBJECTS = 5_000_000;
-/** Objects deleted with their files in one transaction, which deletes up to 820 chunks of each. */
+/** Objects deleted with their files in one transaction, which deletes up to 820 chunks of each: 20 files of 10 MiB, in chunks of 255 KiB. */
 const MAX_WITH_FILES = 20;
 
 // without the row of an erased customer, nothing would refuse that it is written again

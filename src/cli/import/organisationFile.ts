@@ -28,6 +28,7 @@ const organisationFile = z.strictObject({
   currency: z.string().refine(isCurrency, 'must be an ISO 4217 currency code'),
   external_ref: z
     .string()
+    .max(200)
     .refine((ref) => !nameFault(ref), 'must be one line of visible characters')
     .nullish(),
   created_at: z.iso

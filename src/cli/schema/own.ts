@@ -1,18 +1,16 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type DefinitionNode, isTypeDefinitionNode } from 'graphql';
-import { withOwnRules } from '../../resources/ownRules';
-import { RULES } from '../../resources/rules';
 import { ownErrors } from '../../schema/own/check';
+import { componentSchemas } from '../../schema/jsonSchema';
 import { SchemaModel } from '../../schema/model';
 import { directiveOf, isObjectNode } from '../../schema/sdl';
 import { type StoredType, ownerOf } from '../../schema/storedTypes';
 import { readOurs } from '../../sdl/files';
 import { ownFolder } from '../../sdl/folder';
 import { joinDocuments, readOwn } from '../../sdl/own';
-import { faultInRecord } from '../../stored/invalidRows';
-import { fromRecord, type ImportRecord } from '../../stored/records';
 import { refuseSchema } from '../ending';
+import type { ReadRecord } from '../records';
 import { ruleErrors } from './rules';
 
 /* The folder of the user's schema, before a command uses it. */
@@ -21,27 +19,34 @@ import { ruleErrors } from './rules';
  * Everything that is wrong with the folder in use, whose *.graphql can be parsed, a line each. `runsRules` is whether its rules are run over its
  * examples.
  */
-export function parsedFolderErrors(folder: string, { runsRules }: { readonly runsRules: boolean }): string[] {
+export async function parsedFolderErrors(
+  folder: string,
+  { runsRules }: { readonly runsRules: boolean },
+): Promise<string[]> {
   const own = readOwn(folder, { noLocation: true });
   const model = new SchemaModel(joinDocuments(readOurs({ noLocation: true }), own));
   const errors = [...ownErrors(folder), ...ruleErrors(storedIn(model), join(folder, 'rules.mjs'))];
   // examples are read by a schema that is valid
   if (errors.length > 0) return errors;
-  const wrong = examplesErrors(folder, model, own.definitions);
-  return wrong.length > 0 || !runsRules ? wrong : brokenByExamples(folder, model);
+  return examplesErrors(folder, model, own.definitions, await exampleReader(runsRules));
 }
 
 const storedIn = ({ document }: SchemaModel): string[] =>
   document.definitions.flatMap((node) => (isObjectNode(node) && directiveOf(node, 'stored') ? [node.name.value] : []));
 
 /** @throws CommandFailure with every error, if a folder is used that is wrong */
-export function refuseFolder(how: Parameters<typeof parsedFolderErrors>[1]): void {
+export async function refuseFolder(how: Parameters<typeof parsedFolderErrors>[1]): Promise<void> {
   const folder = ownFolder();
-  if (folder !== undefined) refuseSchema(parsedFolderErrors(folder, how));
+  if (folder !== undefined) refuseSchema(await parsedFolderErrors(folder, how));
 }
 
 /** Checks examples/TYPE.json, which the demo stores and the API reference shows: required of the user's types, optional of built-in ones. */
-function examplesErrors(folder: string, { stored }: SchemaModel, ownDefinitions: readonly DefinitionNode[]): string[] {
+function examplesErrors(
+  folder: string,
+  { stored }: SchemaModel,
+  ownDefinitions: readonly DefinitionNode[],
+  read: ReadExample,
+): string[] {
   const examples = join(folder, 'examples');
   const files = existsSync(examples) ? readdirSync(examples).filter((file) => !file.startsWith('.')) : [];
   const isOwn = (type: string): boolean =>
@@ -54,37 +59,37 @@ function examplesErrors(folder: string, { stored }: SchemaModel, ownDefinitions:
       .map((file) => `${join(examples, file)}: is not read: write one of ${exampleFiles.join(', ')}`),
     ...shown
       .filter((storedType) => isOwn(storedType.type) || files.includes(fileOf(storedType)))
-      .flatMap((storedType) => exampleErrors(join(examples, fileOf(storedType)), storedType)),
+      .flatMap((storedType) => exampleErrors(join(examples, fileOf(storedType)), storedType, read)),
   ];
 }
 
-function exampleErrors(path: string, stored: StoredType): string[] {
-  if (!existsSync(path)) return [`${path}: is missing: write an object of ${stored.type}, as export does`];
-  let example: unknown;
-  try {
-    example = JSON.parse(readFileSync(path, 'utf8'));
-  } catch (error) {
-    return [`${path}: is not JSON: ${(error as Error).message}`];
-  }
-  if (typeof example !== 'object' || example === null) return [`${path}: is not an object`];
-  const { _id: id, ...members } = fromRecord(example as Readonly<Record<string, unknown>>, stored);
-  const fault = faultInRecord(stored)({ id, ...members });
-  const unknown = Object.keys(example).filter((name) => !stored.members.some((member) => member.name === name));
-  return [
-    ...(fault ? [`${path}: ${fault.pointer ?? ''}: ${fault.detail}`] : []),
-    ...unknown.map((name) => `${path}: /${name}: is not a member of ${stored.type}`),
-  ];
+function exampleErrors(path: string, { type }: StoredType, read: ReadExample): string[] {
+  if (!existsSync(path)) return [`${path}: is missing: write an object of ${type}, as export does`];
+  const result = read(type, readFileSync(path, 'utf8'));
+  if ('record' in result) return [];
+  return result.faults.map(({ pointer = '', detail }) => `${path}: ${pointer === '' ? '' : `${pointer}: `}${detail}`);
 }
 
-/** The rules that valid examples break, and those that fail on them. */
-function brokenByExamples(folder: string, { stored }: SchemaModel): string[] {
-  return [...stored.values()].flatMap((storedType) => {
-    const path = join(folder, 'examples', fileOf(storedType));
-    const { rules } = withOwnRules(storedType.type, RULES[storedType.type]);
-    if (!rules || !existsSync(path)) return [];
-    const faults = rules(JSON.parse(readFileSync(path, 'utf8')) as ImportRecord);
-    return faults.map(({ pointer = '', detail }) => `${path}: ${pointer === '' ? '' : `${pointer}: `}${detail}`);
-  });
+type ReadExample = (type: string, text: string) => ReturnType<ReadRecord>;
+
+/** Reads examples as import does, but for the rules unless `runsRules`. */
+async function exampleReader(runsRules: boolean): Promise<ReadExample> {
+  // imported only now, since what the SDL's types are made into throws if the SDL is wrong
+  const [{ recordKinds }, { recordReaders }, { publishedSchemas }] = await Promise.all([
+    import('../../resources/index.js'),
+    import('../records.js'),
+    import('../../gateway/schemas.js'),
+  ]);
+  const inRest = componentSchemas(publishedSchemas().rest, { elementBounds: true, closed: true });
+  const kinds = recordKinds
+    .filter(({ type }) => type in inRest)
+    .map((kind) => (runsRules ? kind : { ...kind, rules: () => [] }));
+  const reader = recordReaders(kinds);
+  return (type, text) => {
+    const kind = kinds.find((candidate) => candidate.type === type);
+    // a type that REST does not have is not imported
+    return kind ? reader(kind)({ text }) : { faults: [] };
+  };
 }
 
 const fileOf = ({ collection }: StoredType): string => `${collection}.json`;

@@ -12,7 +12,8 @@ import {
   type StoredRecord,
 } from '../../stored/records';
 import { searchWords } from '../../stored/search';
-import { type Message, messages, requests, type RequestThread } from './requests';
+import { LONGEST_LINE, MEBIBYTE } from '../../units';
+import { type Message, messages, requests, type RequestThread, withEarlierWords } from './requests';
 
 type MessageRecord = Readonly<Record<string, unknown>> & {
   readonly id: string;
@@ -21,8 +22,11 @@ type MessageRecord = Readonly<Record<string, unknown>> & {
   readonly created_at: string;
 };
 
-/** Number of threads whose messages are read together. */
-const READ_TOGETHER = 200;
+/** Threads whose messages are read together, and about how many messages: 80 MB at most. One thread may have more. */
+const READ_TOGETHER = { threads: 200, messages: 1000 };
+/** Bytes of a message as JSON beside its body, at least. */
+const MESSAGE_BYTES = 140;
+const TOO_LONG = `are longer than ${String(LONGEST_LINE / MEBIBYTE)} MiB together`;
 
 /**
  * Request threads in files of import and export: a line is a thread with its messages, without the members that are computed from these. A
@@ -44,11 +48,15 @@ export const requestRecords: RecordKind = {
   count: (data) => data.collection(requests).countDocuments(),
   async *read(data) {
     let threads: ImportRecord[] = [];
+    let count = 0;
     for await (const thread of readRecords(data, requests, { created_at: 1, _id: 1 })) {
       threads.push(thread);
-      if (threads.length < READ_TOGETHER) continue;
+      // one without its counters may have any number
+      count += Number(thread.message_count ?? Infinity);
+      if (threads.length < READ_TOGETHER.threads && count < READ_TOGETHER.messages) continue;
       yield* withMessages(data, threads);
       threads = [];
+      count = 0;
     }
     yield* withMessages(data, threads);
   },
@@ -64,7 +72,10 @@ const faultInMessage = faultInRecord({
 function threadFault(record: object): Fault | undefined {
   const own = faultInThread(record);
   if (own) return own;
-  for (const [index, message] of messagesOf(record as ImportRecord).entries()) {
+  const { messages: sent } = record as { readonly messages?: readonly MessageRecord[] };
+  // withMessages has left them out
+  if (!sent) return { pointer: '/messages', code: 'length', detail: TOO_LONG };
+  for (const [index, message] of sent.entries()) {
     const fault = faultInMessage(message);
     if (fault) return { ...fault, pointer: `/messages/${String(index)}${String(fault.pointer)}` };
   }
@@ -87,7 +98,8 @@ async function storeThreads(
 ): Promise<StoredRecord[]> {
   const faults = await messageFaults(data, records, session);
   const accepted = records.filter((record) => !faults.has(record.id));
-  const written = await storeDocuments(data, requests, accepted.map(toThread), { session, now });
+  const threads = await withEarlierWords(data, accepted.map(toThread), session);
+  const written = await storeDocuments(data, requests, threads, { session, now });
   const outcomes = new Map(accepted.map((record, index) => [record.id, written[index]]));
   const kept = accepted.filter(({ id }) => outcomes.get(id)?.outcome !== 'failed');
   const all = kept.flatMap((record) => messagesOf(record).map((message) => toMessage(message, record.id)));
@@ -119,17 +131,20 @@ async function messageFaults(
   records: readonly ImportRecord[],
   session: ClientSession,
 ): Promise<Map<string, Fault[]>> {
-  const ids = records.flatMap((record) => messagesOf(record).map((message) => message.id));
-  const options = { projection: { request_id: 1 }, session };
-  const rows = await data
+  const all = records.flatMap(messagesOf);
+  const options = { projection: { request_id: 1, external_ref: 1 }, session };
+  const stored = await data
     .collection(messages)
-    .find({ _id: { $in: ids } }, options)
+    .find({ _id: { $in: all.map(({ id }) => id) } }, options)
     .toArray();
-  const owners = new Map(rows.map((message) => [message._id, message.request_id]));
-  const refs = await refOwners(data, records, session);
+  const storedRefs = new Map(stored.map(({ _id, external_ref: ref }) => [_id, ref]));
+  const owners = new Map(stored.map((message) => [message._id, message.request_id]));
+  const refOwners = await ownersOfRefs(data, all, session);
   const faults = new Map<string, Fault[]>();
   for (const record of records) {
     const ids = new Set<string>();
+    // what it takes and frees counts for the records that follow only if it has no faults
+    const ownRefs = new Map<string, string | undefined>();
     const recordFaults = messagesOf(record).flatMap(({ id, external_ref: ref }, index): Fault[] => {
       const pointer = `/messages/${String(index)}/id`;
       const owner = owners.get(id) ?? record.id;
@@ -138,27 +153,32 @@ async function messageFaults(
       if (ids.has(id))
         return [{ pointer, code: 'duplicate', detail: 'is the same as that of an earlier message of this thread' }];
       ids.add(id);
-      const other = refs.get(String(ref)) ?? id;
-      if (other !== id) {
-        const detail = `belongs to another message (id ${other})`;
-        return [{ pointer: `/messages/${String(index)}/external_ref`, code: 'conflict', detail }];
-      }
-      if (typeof ref === 'string') refs.set(ref, id);
-      return [];
+      const ownerOfRef = (value: string) => (ownRefs.has(value) ? ownRefs.get(value) : refOwners.get(value));
+      const former = storedRefs.get(id);
+      if (former != null && ownerOfRef(former) === id) ownRefs.set(former, undefined);
+      if (ref == null) return [];
+      const other = ownerOfRef(ref) ?? id;
+      ownRefs.set(ref, id);
+      if (other === id) return [];
+      const detail = `belongs to another message (id ${other})`;
+      return [{ pointer: `/messages/${String(index)}/external_ref`, code: 'conflict', detail }];
     });
     if (recordFaults.length > 0) faults.set(record.id, recordFaults);
-    else for (const id of ids) owners.set(id, record.id);
+    else {
+      for (const id of ids) owners.set(id, record.id);
+      for (const [ref, id] of ownRefs) refOwners.set(ref, id);
+    }
   }
   return faults;
 }
 
-/** The ids of stored messages, by their external_ref, of those that the records' messages have. */
-async function refOwners(
+/** The ids of stored messages, by their external_ref, of those that messages of records have. */
+async function ownersOfRefs(
   data: OrganisationData,
-  records: readonly ImportRecord[],
+  all: readonly MessageRecord[],
   session: ClientSession,
-): Promise<Map<string, string>> {
-  const externalRefs = records.flatMap((record) => messagesOf(record).flatMap(({ external_ref: ref }) => ref ?? []));
+): Promise<Map<string, string | undefined>> {
+  const externalRefs = all.flatMap(({ external_ref: ref }) => ref ?? []);
   if (externalRefs.length === 0) return new Map();
   const cursor = data
     .collection(messages)
@@ -172,10 +192,18 @@ async function* withMessages(data: OrganisationData, threads: readonly ImportRec
     .collection(messages)
     .find({ request_id: { $in: threads.map((thread) => thread.id) } })
     .sort({ request_id: 1, created_at: 1, _id: 1 });
-  const byThread = new Map(threads.map((thread) => [thread.id, [] as object[]]));
-  for await (const { _id: id, request_id: threadId, ...message } of rows)
-    byThread.get(threadId)?.push({ id, ...message });
-  for (const thread of threads) yield { ...thread, messages: byThread.get(thread.id) };
+  const byThread = new Map(threads.map(({ id }) => [id, { bytes: 0, messages: [] as object[] }]));
+  for await (const { _id: id, request_id: threadId, ...message } of rows) {
+    const own = byThread.get(threadId);
+    if (!own) continue;
+    own.bytes += MESSAGE_BYTES + Buffer.byteLength(String(message.body));
+    if (own.bytes <= LONGEST_LINE) own.messages.push({ id, ...message });
+    else own.messages = [];
+  }
+  for (const thread of threads) {
+    const { bytes = 0, messages: own } = byThread.get(thread.id) ?? {};
+    yield bytes <= LONGEST_LINE ? { ...thread, messages: own } : thread;
+  }
 }
 
 function toThread(record: ImportRecord): RequestThread {

@@ -1,6 +1,7 @@
 import type { ClientSession } from 'mongoose';
-import { READ_TIMEOUT } from '../../mongo/native';
+import { atMost, READ_TIMEOUT } from '../../mongo/native';
 import type { OrganisationData } from '../../tenant/organisationData';
+import { ERASED } from '../../schema/personal';
 import { defineResource, type Row, type Summary, type Texts } from '../../stored/resource';
 import { withOwnRules } from '../ownRules';
 import { MAX_WORDS, searchWords } from '../../stored/search';
@@ -36,21 +37,39 @@ export function addWords(words: readonly string[] | undefined, text: string): st
   return [...new Set([...(words ?? []), ...searchWords(text)])].slice(0, MAX_WORDS);
 }
 
+/** The thread with another message. */
+export function withMessage(thread: RequestThread, { body, created_at: at }: Message): RequestThread {
+  const search = addWords(thread.search, body);
+  const { message_count: count, last_message_at: last } = thread as Partial<RequestThread>;
+  // another program left the counters out, which the tail adds
+  if (count == null || last == null) return { ...thread, search };
+  return {
+    ...thread,
+    message_count: count + 1,
+    last_message_at: count === 0 || at > last ? at : last,
+    search,
+  };
+}
+
+/** The thread with the counters that another program left out, which the tail may not have added yet. */
+export async function withCounters(
+  data: OrganisationData,
+  thread: RequestThread,
+  session: ClientSession,
+): Promise<RequestThread> {
+  const { message_count: count, last_message_at: last } = thread as Partial<RequestThread>;
+  if (count != null && last != null) return thread;
+  const noTexts = new Map([[thread._id, []]]);
+  const [derived] = await deriveThreads(data, [thread], noTexts, { session, maxTimeMS: READ_TIMEOUT });
+  return { ...thread, ...derived };
+}
+
 const summary: Summary = {
   begin: (row) => {
     const { created_at } = row as RequestThread;
     return { ...row, message_count: 0, last_message_at: created_at } as RequestThread;
   },
-  add: (row, part) => {
-    const [thread, { body, created_at: at }] = [row as RequestThread, part as Message];
-    const isFirst = thread.message_count === 0;
-    return {
-      ...thread,
-      message_count: thread.message_count + 1,
-      last_message_at: isFirst || at > thread.last_message_at ? at : thread.last_message_at,
-      search: addWords(thread.search, body),
-    } as RequestThread;
-  },
+  add: (row, part) => withMessage(row as RequestThread, part as Message),
   renew: async (data, row, formerParts, session) => {
     const formerWords = new Set(formerParts.flatMap((part) => searchWords((part as Message).body)));
     // the others stay, since they may be of an earlier subject
@@ -145,5 +164,44 @@ async function* newestTexts(data: OrganisationData, { _id }: Row, options: ReadO
     if (typeof body === 'string') yield body;
     left -= 1;
     if (left === 0) return;
+  }
+}
+
+/** Threads to be stored, with the search words that the stored ones have of earlier subjects: those that are in no message. */
+export async function withEarlierWords(
+  data: OrganisationData,
+  threads: readonly RequestThread[],
+  session: ClientSession,
+): Promise<RequestThread[]> {
+  const options = { projection: { search: 1 }, session, ...atMost(threads.length) };
+  const rows = await data
+    .collection(requests)
+    .find({ _id: { $in: threads.map(({ _id }) => _id) } }, options)
+    .toArray();
+  const stored = new Map(rows.map((row) => [row._id, storedWords(row)]));
+  const complete: RequestThread[] = [];
+  for (const thread of threads) {
+    const known = stored.get(thread._id) ?? [];
+    const own = new Set(thread.search);
+    // an erased thread, of an export since then, has none
+    const others = new Set(thread.subject === ERASED ? [] : known.filter((word) => !own.has(word)));
+    if (others.size > 0) await removeWordsOfMessages(data, thread._id, others, session);
+    const kept = known.filter((word) => own.has(word) || others.has(word));
+    complete.push({ ...thread, search: [...new Set([...kept, ...own])].slice(0, MAX_WORDS) });
+  }
+  return complete;
+}
+
+/** Removes the words that a thread's stored messages have. */
+async function removeWordsOfMessages(
+  data: OrganisationData,
+  threadId: string,
+  words: Set<string>,
+  session: ClientSession,
+): Promise<void> {
+  const bodies = data.collection(messages).find({ request_id: threadId }, { projection: { body: 1 }, session });
+  for await (const { body } of bodies) {
+    for (const word of searchWords(body)) words.delete(word);
+    if (words.size === 0) return;
   }
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { GraphQLResolveInfo } from 'graphql';
 import type { ClientSession } from 'mongoose';
-import { type Projection, WITHOUT_SEARCH } from '../../mongo/collection';
+import { WITHOUT_SEARCH } from '../../mongo/collection';
 import { READ_TIMEOUT } from '../../mongo/native';
 import type { OrganisationData } from '../../tenant/organisationData';
 import type { UnitOfWork } from '../../tenant/unitOfWork';
@@ -13,7 +13,6 @@ import type { Resolver } from '../../operations/run';
 import { normalised } from '../../schema/callerKeys';
 import { published } from '../../schema/model';
 import { readScope } from '../../schema/readScopes';
-import { ERASED_AT } from '../../schema/personal';
 import { directiveOf } from '../../schema/sdl';
 import { brokenRules } from '../../stored/brokenRules';
 import { brokenTexts } from '../../stored/brokenTexts';
@@ -21,15 +20,15 @@ import { type ChangeArguments, changeObject, throwFaults, writeUnique } from '..
 import { readOne, type RowReader } from '../../stored/collection';
 import { isServed } from '../../stored/invalidRows';
 import { metadataFaults, withMetadata } from '../../stored/metadata';
-import { changedAt, erasedFault, writeRows } from '../../stored/rows';
+import { referenceChecks, referencesOf } from '../../stored/referenceFaults';
+import { changedAt, writeRows } from '../../stored/rows';
 import { searchWords } from '../../stored/search';
-import { type Customer, customers } from '../customers/customers';
-import { addWords, type Message, messages, requests, type RequestThread } from './requests';
+import { customers } from '../customers/customers';
+import { addWords, type Message, messages, requests, type RequestThread, withCounters, withMessage } from './requests';
 
 /** The collections that a new thread or message is written to. */
 const BOTH = { writes: [requests, messages] };
-/** What tells whether a customer exists and was erased. */
-const ERASURE_STATE: Projection = { _id: 1, [ERASED_AT]: 1 };
+const REFERENCES = referencesOf(requests, [customers]);
 /** Maximum length of a subject, in characters. */
 const SUBJECT_LENGTH = maxLengthOf('subject');
 /** The stored members of a request's contact, the person who sent it. */
@@ -67,6 +66,12 @@ interface NewRequest {
   readonly metadata?: unknown;
 }
 
+interface Writing {
+  readonly write: UnitOfWork;
+  /** Its currency is a default of members that a folder adds. */
+  readonly organisation: { readonly currency: string };
+}
+
 /**
  * Creates a thread with its first message, in one transaction.
  * @throws AppError validation_failed if the text is blank or the organisation has no such customer; conflict if another thread has the
@@ -75,14 +80,13 @@ interface NewRequest {
 export async function openRequest(
   data: OrganisationData,
   input: NewRequest,
-  write: UnitOfWork,
+  { write, organisation }: Writing,
 ): Promise<RequestThread> {
   throwFaults([...brokenTexts(input), ...metadataFaults({ ...input })]);
-  const customerId = input.customer_id ? input.customer_id.toLowerCase() : null;
+  const customerId = input.customer_id?.toLowerCase() ?? null;
   const externalRef = input.external_ref == null ? null : normalised(input.external_ref);
   const subject = subjectOf(input);
   requireText(input);
-  const customer = await customerOf(data, customerId);
   const { contact } = input;
   const search = searchWords(subject, input.text);
   const _id = randomUUID();
@@ -92,11 +96,14 @@ export async function openRequest(
     () => ({ _id, external_ref: externalRef }),
     () =>
       write(async (session, now) => {
-        const authorName = contact?.name ?? (customer && (await customerName(data, customer._id, session)));
+        // in the transaction, which an erasure of the customer waits for
+        throwFaults((await referenceChecks(data, REFERENCES, [input], session))(input, ''));
+        const authorName = contact?.name ?? (customerId && (await customerName(data, customerId, session)));
         const opened: RequestThread = {
+          // of the status, and of members that a folder adds
+          ...(requests.defaults(organisation) as Pick<RequestThread, 'status'>),
           _id,
           subject,
-          status: 'open',
           customer_id: customerId,
           external_ref: externalRef,
           contact: contact ? withAllMembers(contact) : null,
@@ -109,6 +116,7 @@ export async function openRequest(
         const thread = withMetadata(opened, { ...input }, undefined);
         throwFaults(brokenRules(requests, thread));
         const message: Message = {
+          ...messages.defaults(organisation),
           _id: randomUUID(),
           request_id: thread._id,
           author: 'customer',
@@ -138,15 +146,17 @@ interface NewMessage {
 export async function addMessage(
   data: OrganisationData,
   input: NewMessage,
-  { write, mayRead }: { readonly write: UnitOfWork; readonly mayRead: boolean },
+  { write, organisation, mayRead }: Writing & { readonly mayRead: boolean },
 ): Promise<Message> {
   throwFaults(brokenTexts(input));
   requireText(input);
   const author = input.author ?? 'customer';
   return write(async (session, now) => {
-    const before = await threadOf(data, input.id, session);
+    const stored = await threadOf(data, input.id, session);
+    const before = await withCounters(data, stored, session);
     const at = changedAt(before.last_message_at, now);
     const message: Message = {
+      ...messages.defaults(organisation),
       _id: randomUUID(),
       request_id: before._id,
       author,
@@ -155,15 +165,12 @@ export async function addMessage(
       created_at: at,
     };
     const row: RequestThread = {
-      ...before,
+      ...withMessage(before, message),
       status: statusAfter(author, before.status),
-      message_count: before.message_count + 1,
-      last_message_at: at,
       updated_at: changedAt(before.updated_at, at),
-      search: addWords(before.search, input.text),
     };
     await data.collection(messages).insertOne(message, { session });
-    await writeRows(data.collection(requests), [{ row, before }], { ordered: true, session });
+    await writeRows(data.collection(requests), [{ row, before: stored }], { ordered: true, session });
     // without the scope to read threads, only a name that the caller sent is answered, not that of the thread's sender
     return mayRead ? message : { ...message, author_name: input.author_name ?? null };
   }, BOTH);
@@ -193,19 +200,15 @@ async function senderOf(
   return customer === null ? null : customerName(data, customer, session);
 }
 
-/**
- * Changes a thread.
- * @throws AppError as {@link changeObject} does, and validation_failed if the organisation has no such customer
- */
+/** Changes a thread. @throws AppError as {@link changeObject} does */
 async function updateRequest(
   args: ChangeArguments,
   context: DataContext,
   info: Pick<GraphQLResolveInfo, 'schema'>,
 ): Promise<object> {
-  const { data } = context;
   const customerId = (args.customer_id as string | null | undefined)?.toLowerCase();
-  await customerOf(data, customerId ?? null);
   return changeObject(requests, args, context, info, {
+    references: REFERENCES,
     merge: (before, { subject, ...input }) => ({
       ...input,
       ...(customerId !== undefined && { customer_id: customerId }),
@@ -222,18 +225,6 @@ function retitled({ search }: RequestThread, subject: string): Pick<RequestThrea
 function requireText({ text }: { readonly text: string }): void {
   if (text.trim() === '')
     throw validationFailed([{ pointer: '/text', code: 'length', detail: 'must contain more than white space' }]);
-}
-
-/** The customer with an id; null if that is null. @throws AppError validation_failed if there is no such customer, or it was erased */
-async function customerOf(data: OrganisationData, id: string | null): Promise<Pick<Customer, '_id'> | null> {
-  if (id === null) return null;
-  const customer = await data.related(customers, { id, hold: undefined }, ERASURE_STATE);
-  const erased = erasedFault(customer, '/customer_id');
-  if (erased) throw validationFailed([erased]);
-  if (customer) return customer;
-  throw validationFailed([
-    { pointer: '/customer_id', code: 'not_found', detail: 'is not the id of a customer of the organisation' },
-  ]);
 }
 
 /**
@@ -271,6 +262,8 @@ const READ_THREADS = readScope(published, 'requests');
 const mayReadThreads = ({ principal }: DataContext): boolean =>
   READ_THREADS !== undefined && principal.scopes.has(READ_THREADS);
 
+const writing = ({ write, principal: { organisation } }: DataContext): Writing => ({ write, organisation });
+
 const updateResolver: Resolver = (_, args, context, info) => updateRequest(args as ChangeArguments, context, info);
 
 export const requestResolvers = {
@@ -280,9 +273,9 @@ export const requestResolvers = {
   },
   Mutation: {
     open_request: (_: unknown, args: NewRequest, context: DataContext) =>
-      openRequest(context.data, args, context.write),
+      openRequest(context.data, args, writing(context)),
     add_request_message: (_: unknown, args: NewMessage, context: DataContext) =>
-      addMessage(context.data, args, { write: context.write, mayRead: mayReadThreads(context) }),
+      addMessage(context.data, args, { ...writing(context), mayRead: mayReadThreads(context) }),
     update_request: updateResolver,
   },
 };

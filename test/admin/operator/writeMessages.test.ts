@@ -81,4 +81,8 @@ test('once a message changed, its thread is still found by an earlier subject an
   expect(await derived()).toEqual([]);
   await database.collection('requests').updateOne({}, { $set: { last_message_at: new Date(0) } });
   expect(await derived()).toEqual(['last_message_at']);
+  // of another program, which leaves the counters to the gateway that records events
+  await database.collection('requests').updateOne({}, { $unset: { message_count: '', last_message_at: '' } });
+  expect(await outcomes(message(0, 'zebra'))).toEqual(['created']);
+  expect(await derived()).toEqual(['message_count', 'last_message_at']);
 });

@@ -1,10 +1,14 @@
+import type { Organisation } from '../../../src/auth/principal';
+import { publishedSchemas } from '../../../src/gateway/schemas';
 import { stampedWrite } from '../../../src/tenant/openWrites';
 import type { OrganisationData } from '../../../src/tenant/organisationData';
+import type { DataContext } from '../../../src/operations/context';
+import type { Resolver } from '../../../src/operations/run';
 import type { UnitOfWork } from '../../../src/tenant/unitOfWork';
 import { customers } from '../../../src/resources/customers/customers';
 import { eraseCustomer } from '../../../src/resources/eraseCustomer';
-import { messages } from '../../../src/resources/requests/requests';
-import { addMessage, openRequest } from '../../../src/resources/requests/service';
+import { messages, requests } from '../../../src/resources/requests/requests';
+import { addMessage, openRequest, requestResolvers } from '../../../src/resources/requests/service';
 import { type ImportRecord, storeRecords } from '../../../src/stored/records';
 import { makeStored, northwind } from '../../support/factories';
 import { served } from '../../support/gateway';
@@ -15,10 +19,11 @@ const [customer] = northwind('customers') as unknown as readonly [{ readonly id:
 /** More often than it asks without waiting. */
 const ASKED_OFTEN = 20;
 
+let organisation: Organisation;
 let data: OrganisationData;
 const gateway = served();
 beforeEach(async () => {
-  const organisation = await makeStored(gateway, { customers: northwind('customers') });
+  organisation = await makeStored(gateway, { customers: northwind('customers') });
   data = gateway.databases.organisationData(organisation);
 });
 
@@ -28,15 +33,23 @@ const lives = { by, signal: new AbortController().signal } as const;
 const names = async (): Promise<unknown[]> =>
   (await data.collection(messages).find().sort({ created_at: 1 }).toArray()).map(({ author_name }) => author_name);
 
-test('a thread whose customer was erased before its write began has no copy', async () => {
-  await openRequest(data, input, (work, how) => stampedWrite(data, work, { ...how, by }));
+test('a thread whose customer was erased before its write began is neither opened nor assigned', async () => {
+  const write: UnitOfWork = (work, how) => stampedWrite(data, work, { ...how, by });
+  const { _id: id } = await openRequest(data, input, { write, organisation });
   expect(await names()).toEqual([customer.name]);
-  const write: UnitOfWork = async (work, how) => {
+  const tooLate: UnitOfWork = async (work, how) => {
     await eraseCustomer(data, customer.id, lives);
-    return stampedWrite(data, work, { ...how, by });
+    return write(work, how);
   };
-  await openRequest(data, input, write);
-  expect(await names()).toEqual([null, 'erased']);
+  const refusal = { code: 'validation_failed', extras: { errors: [{ pointer: '/customer_id', code: 'erased' }] } };
+  await expect(openRequest(data, input, { write: tooLate, organisation })).rejects.toMatchObject(refusal);
+  expect(await names()).toEqual([null]);
+  // the thread of another customer, whose erasure left it
+  await data.collection(requests).updateOne({ _id: id }, { $set: { customer_id: null } });
+  const context = { data, write, principal: { organisation } } as unknown as DataContext;
+  const info = { schema: publishedSchemas().rest } as unknown as Parameters<Resolver>[3];
+  const assigned = requestResolvers.Mutation.update_request(undefined, { id, customer_id: customer.id }, context, info);
+  await expect(assigned).rejects.toMatchObject(refusal);
 });
 
 /** Writes, and erases a customer before the commit, until the erasure waits for the write or is over. */
@@ -70,7 +83,7 @@ test('a thread that copied the name before it was erased is waited for', async (
   const look = async (): Promise<void> => {
     expect((await data.collection(customers).findOne({ _id: customer.id }))?.name).toBe('erased');
   };
-  await writeWhileErased(data, customer.id, (write) => openRequest(data, input, write), look);
+  await writeWhileErased(data, customer.id, (write) => openRequest(data, input, { write, organisation }), look);
   expect(await names()).toEqual([null]);
 });
 
@@ -79,7 +92,9 @@ test('a message that is added while its thread is erased keeps no name', async (
   const organisation = await makeStored(gateway, { customers: northwind('customers'), requests: [thread] });
   const own = gateway.databases.organisationData(organisation);
   const input = { id: thread.id, text: 'And today?' };
-  await writeWhileErased(own, thread.customer_id, (write) => addMessage(own, input, { write, mayRead: true }));
+  await writeWhileErased(own, thread.customer_id, (write) =>
+    addMessage(own, input, { write, organisation, mayRead: true }),
+  );
   const found = await own.collection(messages).find({ body: 'And today?' }).toArray();
   const all = await own.collection(messages).find().toArray();
   expect([found.length, all.flatMap(({ author_name: name }) => (name === null ? [] : [name]))]).toEqual([0, []]);

@@ -154,6 +154,7 @@ test('a rule for threads holds when one is opened, changed, or written by an ope
   const opened = await caller.post('/requests', { text: 'Hello', subject: 'Ruled' });
   expect([opened.status, opened.body.errors]).toEqual([422, [fault]]);
   const { body: thread } = await caller.post('/requests', { text: 'Hello', subject: 'Free' });
+  expect(thread.priority).toBe('normal');
   const changed = await caller.patch(`/requests/${String(thread.id)}`, { subject: 'Ruled' });
   expect([changed.status, changed.body.errors]).toEqual([422, [fault]]);
   const writes = ['Ruled', 'Free'].map((subject) => ({ type: 'request', put: { external_ref: subject, subject } }));
@@ -183,10 +184,13 @@ test("the sample is Northwind without what the folder's rules refuse, and an exa
   const data = gateway.databases.organisationData(await makeOrganisation(gateway));
   const products = northwind('products').filter(({ category }) => category !== 'Beverages');
   await storeSample(data, 'operator');
+  const [left] = northwind('customers').filter(({ name }) => name === 'Alfreds Futterkiste');
+  const kept = (name: string): number =>
+    northwind(name).filter((record) => record.customer_id !== left!.id && record.id !== left!.id).length;
   const count = (name: string) => data.database.collection(name).countDocuments();
-  expect([await count('products'), await count('orders'), await count('invoices'), await count('tasks')]).toEqual([
-    ...[products.length, northwind('orders').length, 1, 1],
-  ]);
+  expect([await count('products'), await count('invoices'), await count('tasks')]).toEqual([products.length, 1, 1]);
+  for (const name of ['customers', 'quotes', 'orders', 'requests'])
+    expect([name, await count(name)]).toEqual([name, kept(name)]);
   expect(await hasSample(data)).toBe(true);
 });
 

@@ -196,6 +196,14 @@ describe.each(FACES)('a request thread in $name', (face) => {
     expect((await ask(face, caller, 'requests', { q: 'zeppelin' })).data).toContainEqual(await read(thread.id));
   });
 
+  test('a message is added to a thread whose counters another program left out', async () => {
+    const { id } = await open();
+    const counters = { message_count: '', last_message_at: '' };
+    await collection(organisation, 'requests').updateOne({ _id: id }, { $unset: counters });
+    const message = await add(id);
+    expect(await read(id)).toMatchObject({ message_count: 2, last_message_at: message.created_at });
+  });
+
   test.each([
     ['open', 'customer', 'open'],
     ['answered', 'customer', 'open'],
