@@ -16,7 +16,7 @@ export interface Limiters {
   readonly failures: RateLimiter;
   /** Public introspection of each address. */
   readonly introspection: RateLimiter;
-  /** Asks whether the shared store responds; memory is always ok. Never rejects. */
+  /** Asks whether the shared store counts; memory is always ok. Never rejects. */
   health(): Promise<'ok' | 'degraded'>;
   close(): void;
 }
@@ -31,13 +31,13 @@ export interface LimitersOptions {
   readonly onChange: (state: 'ok' | 'degraded', reason?: string) => void;
 }
 
-/** Maximum time a request waits for Redis before it falls back to memory, in milliseconds. */
+/** Maximum time a request waits for Redis before it falls back to memory, in milliseconds: a multiple of an answer in a local network, and no wait that a caller notices. */
 const REDIS_TIMEOUT = 40;
-/** The same for the ping that follows a request without an answer; no request waits for it. */
+/** The same for the ping that follows a request without an answer: no request waits for it, and a busy machine gets the time to read the answer. */
 const RETRY_TIMEOUT = 5 * REDIS_TIMEOUT;
 /** Timeout of a Redis command, in milliseconds; its request has fallen back to memory long before. */
 const COMMAND_TIMEOUT = 1000;
-/** How long Redis is skipped after a failure, so that not every request waits for it, in milliseconds. */
+/** How long Redis is skipped after a failure, in milliseconds: requests that wait {@link REDIS_TIMEOUT} stay below a tenth, and it is used again at once as it recovers. */
 const PAUSE_AFTER_FAILURE = 500;
 /** The longest wait before it is connected to again, in milliseconds. */
 const LONGEST_RECONNECT_PAUSE = 1000;
@@ -85,7 +85,7 @@ function createSharedLimiters(options: LimitersOptions, redis: Redis): Limiters 
   const { instances, onChange } = options;
   /** What onChange was last told. */
   let isReportedDown = false;
-  /** Until when no request asks Redis; a ping that is answered ends that at once. */
+  /** Until when no request asks Redis; an answer to `health` ends that at once. */
   let skipUntil = 0;
   let isClosed = false;
   let pinging: Promise<void> | undefined;
@@ -110,10 +110,10 @@ function createSharedLimiters(options: LimitersOptions, redis: Redis): Limiters 
     onChange('ok');
   }
 
-  /** Pings before a missing answer counts as a failure, since this machine may have been busy. */
+  /** Pings before a missing answer counts as a failure, since this machine may have been busy. An answer to a ping does not end a failure: counts may still be refused. */
   function pingAgain(): Promise<void> {
     pinging ??= within(RETRY_TIMEOUT, redis.ping())
-      .then(noteAnswer, noteFailure)
+      .then(() => undefined, noteFailure)
       .finally(() => (pinging = undefined));
     return pinging;
   }
@@ -147,11 +147,14 @@ function createSharedLimiters(options: LimitersOptions, redis: Redis): Limiters 
     };
   }
 
+  const probe = redisStore(redis, 'health', 1);
+
   return {
     ...budgets(options, store),
     health: async () => {
       try {
-        await within(REDIS_TIMEOUT, redis.ping());
+        // by the script of all counts: a replica, a full memory and missing rights refuse it, but not a ping
+        await within(REDIS_TIMEOUT, probe.consume('gateway', 0));
         skipUntil = 0;
         noteAnswer();
       } catch (error) {
@@ -180,13 +183,22 @@ async function connect(url: string): Promise<Redis> {
 }
 
 function redisStore(redis: Redis, name: string, points: number): RateStore {
-  return new RateLimiterRedis({
+  const limiter = new RateLimiterRedis({
     storeClient: redis,
     keyPrefix: `scopegate:${name}`,
     points,
     duration: WINDOW_SECONDS,
-    // a key over its limit stays over it until the window ends, so Redis is not asked again
+    // a key over its limit stays over it until the window ends or points are given back, so Redis is not asked again
     inMemoryBlockOnConsumed: points + 1,
     rejectIfRedisNotReady: true,
   });
+  return {
+    async consume(id, taken) {
+      if (taken >= 0) return limiter.consume(id, taken);
+      // `consume` would not tell Redis about a key over its limit
+      const result = await limiter.reward(id, -taken);
+      limiter.deleteInMemoryBlockedAll();
+      return result;
+    },
+  };
 }

@@ -4,7 +4,7 @@ import ipaddr from 'ipaddr.js';
 /** Stands for a caller's address that cannot be read; it is in no range. */
 export const UNKNOWN_ADDRESS = 'unknown';
 
-/** The bucket that failed authentications are counted in: an IPv4 address, or an IPv6 /64, the usual size of one customer's network. */
+/** The bucket that failed authentications are counted in: an IPv4 address, or an IPv6 /64, the usual size of one customer's network; of an address as {@link plainAddress} writes it. */
 export function addressBucket(address: string): string {
   const parsed = parse(address);
   if (!(parsed instanceof ipaddr.IPv6)) return address;

@@ -20,6 +20,9 @@ export function allScopes(): readonly Scope[] {
   }));
 }
 
+/** Whether a scope only reads. */
+export const isReadScope = (scope: Scope): boolean => scope.endsWith(':read');
+
 export function isScope(value: string): value is Scope {
   return (allScopes() as readonly string[]).includes(value);
 }

@@ -54,7 +54,7 @@ interface CallersOptions {
 }
 
 /**
- * `openContext` opens the contexts of requests with a key; `recognise` identifies the callers of unknown routes, and `knownKey` those of whose key
+ * `openContext` opens the contexts of requests with a key; `recognise` identifies the callers of unknown routes, and `knownKey` those whose key
  * cannot be read, both for the log.
  */
 export function createKeyCallers(options: CallersOptions) {
@@ -96,6 +96,7 @@ export function createKeyCallers(options: CallersOptions) {
       (hasObjects ? (restCheck ??= typeChecks(schemas.rest, elements)) : elementCheck)(type)(value, room),
     eventSource: createEventSource(databases, waiting),
     onOverLimit: () => {
+      // the metric's word for an active key, of either mode
       metrics.keyFound('live');
     },
   });

@@ -12,12 +12,15 @@ export function checkAddress({ MONGODB_URI }: Pick<Config, 'MONGODB_URI'>): void
   if (fault !== undefined) throw new ConfigError([[sourceOf('MONGODB_URI'), fault]]);
 }
 
-/** What is wrong with a connection string; undefined if the driver can parse it. */
+const NOT_PRIMARY =
+  'option readPreference must be primary or left out: only the primary knows at once that a key was revoked';
+
+/** What is wrong with a connection string; undefined if it can be used. */
 export function addressFault(uri: string): string | undefined {
   try {
     // only parses the text, without connecting
-    new mongoose.mongo.MongoClient(uri);
-    return undefined;
+    const { readPreference } = new mongoose.mongo.MongoClient(uri).options;
+    return readPreference.mode === 'primary' ? undefined : NOT_PRIMARY;
   } catch (error) {
     // an @ after the ? is most often that before the host, and what looks like options then a part of the password
     return /\?.*@/.test(uri) ? MALFORMED : explain(error instanceof Error ? error.message : '');

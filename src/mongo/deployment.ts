@@ -21,7 +21,7 @@ const CONNECT_TIMEOUT = 5000;
 const HEARTBEAT_EVERY = 5000;
 /**
  * Connections for change streams, each of which keeps one busy, and for reading their rows: those of the tail, which records events, of requests
- * that wait, and of operators' reads (deploymentFeed.ts).
+ * that wait, of operators' reads (deploymentFeed.ts) and of the operator's webhook. Each of the four may have a stream and read rows at once.
  */
 export const STREAM_POOL_SIZE = 8;
 
@@ -51,6 +51,7 @@ export interface DeploymentOptions {
  * @throws the driver's error if it does not respond within 3 s; OldServerError; StandaloneError
  */
 export async function openDeployment({ uri, onOldServer, watchClient, signal }: DeploymentOptions) {
+  signal?.throwIfAborted();
   const connection = mongoose.createConnection();
   const clock = createClock();
   const probe = createProbe(uri, (client) => clock.measure(client));

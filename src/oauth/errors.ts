@@ -7,7 +7,7 @@ export interface OAuthFault {
   readonly error_description: string;
 }
 
-/** The name of an error that is no app's fault, or has none of its own in OAuth. */
+/** The name of an error that is no app's fault, or has none of its own in OAuth. Of those of the server, RFC 6749 has names only for the page of consent (section 4.1.2.1); no other would tell an app to try again. */
 function nameOf({ code, status }: Pick<AppError, 'code' | 'status'>): string {
   if (code === 'rate_limited' || code === 'unavailable') return 'temporarily_unavailable';
   return status >= 500 ? 'server_error' : 'invalid_request';

@@ -92,6 +92,8 @@ export function createOAuthApi({ config, control, addressOf, limiter, admit }: O
   function refuse(exchange: Exchange, status: number, body: object): void {
     // the log has the gateway's codes, not OAuth's
     exchange.log.code = status === 401 ? 'unauthenticated' : 'invalid_request';
+    // the library tells an unknown client from a wrong secret as little as its caller
+    if (status === 401) exchange.log.refusal = { reason: 'unknown' };
     reply(exchange, status, body);
   }
 

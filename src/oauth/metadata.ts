@@ -32,7 +32,7 @@ export function resourceMetadata(address: string, path: string, name: string) {
   return {
     resource: address + path,
     authorization_servers: [address],
-    scopes_supported: published.usedScopes.filter((scope) => scope.endsWith(':read')),
+    scopes_supported: published.readScopes,
     bearer_methods_supported: ['header'],
     resource_name: name,
     resource_documentation: `${address}/guides/assistants`,

@@ -12,7 +12,7 @@ export const REGISTRATION_LIMIT = 8 * 1024;
 
 export const GRANT_TYPES = ['authorization_code', 'refresh_token'] as const;
 
-/** Bounds of what is stored for whoever asks, beyond what apps need; the name, in characters, has one line of the consent page. */
+/** Bounds of what is stored for whoever asks, beyond what apps need; the name, in characters, of which the consent page shows the first 40. */
 const MAX_REDIRECTS = 10;
 const LONGEST_NAME = 100;
 const listOfText = z.array(z.string());
@@ -65,10 +65,15 @@ export function readRegistration(body: unknown, brand: string): NewClient | OAut
   if (response_types && !response_types.includes('code'))
     return fault('invalid_client_metadata', 'response_types: must include code');
   const chosenName = client_name?.trim() ?? '';
-  const name = chosenName === '' ? hostOf(redirect_uris[0] ?? '') : chosenName;
-  const why = chosenName === '' ? nameFault(name) : clientNameFault(name, brand);
+  const why = chosenName === '' ? undefined : clientNameFault(chosenName, brand);
   if (why !== undefined) return fault('invalid_client_metadata', `client_name: ${why}`);
+  const name = chosenName === '' ? nameOfHost(hostOf(redirect_uris[0] ?? ''), brand) : chosenName;
   return { name, redirect_uris: [...new Set(redirect_uris)], authentication: token_endpoint_auth_method };
+}
+
+/** The name of an app that gives none. The page shows the host beside it, so one that cannot be a name need not be refused. */
+function nameOfHost(host: string, brand: string): string {
+  return host.length > LONGEST_NAME || clientNameFault(host, brand) !== undefined ? 'Unnamed app' : host;
 }
 
 /** What an app is told of its registration. */

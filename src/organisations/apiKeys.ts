@@ -46,7 +46,7 @@ export interface KeyPageQuery extends ListArguments {
   readonly search?: string | null;
   /** Only keys that were replaced by the key with this id. */
   readonly replaced_by?: string | null;
-  /** Only keys that expire before this time (ISO 8601) and were not replaced: those that will end without a successor. */
+  /** Only keys that expire, or expired, before this time (ISO 8601) and were not replaced, and active ones whose successors have ended. */
   readonly expires_before?: string | null;
   /** Only keys that were created before this time (ISO 8601) and not used since. */
   readonly unused_since?: string | null;
@@ -119,6 +119,29 @@ export function createApiKeys(
     return document;
   }
 
+  /** Matches keys that expire before a time without a successor: never replaced, or all that followed have ended, as one revoked as lost has. */
+  async function endingIn(organisationId: string, before: Date): Promise<Record<string, unknown>[]> {
+    const at = new Date(now());
+    const expires_at = trusted({ $lt: before });
+    // as many as requireRoomToReplace allows
+    const replaced = { ...activeIn(organisationId, at), rotated_to: trusted({ $ne: null }), expires_at };
+    const rows = await models.apiKeys.find(replaced, { rotated_to: 1 }).lean();
+    const abandoned: string[] = [];
+    for (let next = rows.map(({ _id, rotated_to }) => ({ _id, rotated_to })); next.length > 0;) {
+      const ids = trusted({ $in: next.map(({ rotated_to }) => rotated_to) });
+      const found = await models.apiKeys.find({ _id: ids }, { rotated_to: 1, revoked_at: 1, expires_at: 1 }).lean();
+      const byId = new Map(found.map((key) => [key._id, key]));
+      const ended = next.flatMap(({ _id, rotated_to }) => {
+        const successor = byId.get(rotated_to ?? '');
+        if (successor && keyState(successor, at) === 'active') return [];
+        return [{ _id, rotated_to: successor?.rotated_to ?? null }];
+      });
+      abandoned.push(...ended.filter(({ rotated_to }) => rotated_to === null).map(({ _id }) => _id));
+      next = ended.filter(({ rotated_to }) => rotated_to !== null);
+    }
+    return [{ expires_at }, { $or: [{ rotated_to: null }, { _id: trusted({ $in: abandoned }) }] }];
+  }
+
   /** Deletes ended keys beyond what is kept. Never rejects: making or ending a key must not fail for that. */
   const trimEnded = (organisationId: string): Promise<void> =>
     trimEndedKeys(models, organisationId, now()).catch(onError);
@@ -146,7 +169,7 @@ export function createApiKeys(
     /** The same keys without those of apps, read one batch at a time. */
     eachOfPrograms: (organisationId: string): AsyncIterable<ApiKey> =>
       oldestFirst(organisationId).find({ app: null }).cursor({ batchSize: KEYS_AT_ONCE }),
-    page({
+    async page({
       organisationId,
       state,
       search,
@@ -155,12 +178,13 @@ export function createApiKeys(
       unused_since,
       ...args
     }: KeyPageQuery): Promise<Page<ApiKey>> {
+      const ending = expires_before ? await endingIn(organisationId, new Date(expires_before)) : [];
       const conditions = [
         { 'organisation.id': organisationId },
         ...(state ? [stateCondition(state, new Date(now()))] : []),
         ...(search ? [keySearchCondition(search)] : []),
         ...(replaced_by ? [{ rotated_to: replaced_by.toLowerCase() }] : []),
-        ...(expires_before ? [{ rotated_to: null, expires_at: trusted({ $lt: new Date(expires_before) }) }] : []),
+        ...ending,
         ...(unused_since ? unusedConditions(new Date(unused_since)) : []),
       ];
       const all = Object.entries({ state, search, replaced_by, expires_before, unused_since });

@@ -1,22 +1,32 @@
 import { inBackground } from '../async/background';
 
 /**
- * Schedules writes of what is gathered in memory, so that no request waits for them. Only one runs at a time, so that a slow database
- * is not given more work. `write` must not reject.
+ * Schedules writes of what is gathered in memory, so that no request waits for them. Only one runs at a time, and at most one waits for it, so
+ * that a slow database is not given more work, nor all of it at once when it recovers. `write` must not reject.
  */
 export function createDelayedWriter(after: number, write: () => Promise<void>) {
-  let writing: Promise<void> = Promise.resolve();
+  let writing: Promise<void> | undefined;
+  let next: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
 
-  /** Writes now, or after the write in progress. */
-  function flush(): Promise<void> {
+  function begin(): Promise<void> {
     clearTimeout(timer);
     timer = undefined;
-    return (writing = inBackground(() => writing.then(write)));
+    next = undefined;
+    // after the caller has added all that it adds now
+    const begun = inBackground(() => Promise.resolve().then(write));
+    writing = begun.finally(() => (writing = undefined));
+    return writing;
+  }
+
+  /** Writes now, or after the write in progress, together with others that wait for it. */
+  function flush(): Promise<void> {
+    if (!writing) return begin();
+    return (next ??= writing.then(begin));
   }
 
   return {
-    /** Writes within `after` milliseconds. */
+    /** Writes within `after` milliseconds, or when the write that is then in progress has ended. */
     schedule: (): void => {
       timer ??= setTimeout(() => void flush(), after).unref();
     },

@@ -23,9 +23,8 @@ export function createFeeds({ organisations }: Pick<ControlModels, 'organisation
   return {
     /** The feeds of those of the organisations that exist, read from the primary. */
     async of(ids: readonly string[]): Promise<Map<string, Feed>> {
-      const options = { projection: MEMBERS, readPreference: 'primary' } as const;
       const storedRows = await nativeCollection(organisations)
-        .find({ _id: { $in: [...ids] } }, options)
+        .find({ _id: { $in: [...ids] } }, { projection: MEMBERS })
         .toArray();
       return new Map(
         storedRows.map(({ _id, feed: { epoch = 0, owed } = {}, moved_at: movedAt, ...row }): [string, Feed] => [

@@ -109,8 +109,7 @@ export function createJobs(models: ControlModels, { now, beginErasure }: JobsOpt
         return job;
       });
     },
-    find: async (id: string): Promise<JobRow | undefined> =>
-      (await rows.findOne({ _id: id }, { readPreference: 'primary' })) ?? undefined,
+    find: async (id: string): Promise<JobRow | undefined> => (await rows.findOne({ _id: id })) ?? undefined,
     /** Leases the oldest free job, of a kind that this version can do: a later one may have others. */
     take: (): Promise<HeldJob | undefined> =>
       leases.take(

@@ -16,11 +16,13 @@ import { FOR_EARLIER_VERSIONS, holdOrganisation } from './organisationRows';
 const text = z.string().min(1).max(500);
 const base64 = z.base64().min(1).max(200);
 const uuid = z.string().regex(UUID, 'must be a UUID');
+// as the id in a key's text is read
+const keyId = uuid.toLowerCase();
 const ranges = z.array(text.refine(isRange, 'must be a CIDR range, e.g. 203.0.113.0/24'));
 const time = z.iso.datetime().transform((value) => new Date(value));
 
 export const keyRecord = z.strictObject({
-  id: uuid,
+  id: keyId,
   name: text,
   prefix: text,
   last_four: z.string().length(4),
@@ -36,9 +38,10 @@ export const keyRecord = z.strictObject({
   last_used_from: text.nullable(),
   allowed_ranges: ranges,
   restricted: z
+    // as they are: the hash covers them
     .strictObject({ customer_ids: z.array(uuid).min(1).max(KEY_CUSTOMERS), allowed_ranges: ranges })
     .optional(),
-  rotated_to: uuid.nullable(),
+  rotated_to: keyId.nullable(),
   mcp: z.enum(MCP_ACCESS).optional(),
 });
 
@@ -56,7 +59,7 @@ export type KeyOutcome = 'created' | 'unchanged' | 'foreign';
 /**
  * Returns a function that stores exported keys in one transaction, and resolves with what became of each; undefined if there is no such
  * organisation. Existing keys stay as they are. A key that the audit log names but that is gone has ended here, and is not stored: one revoked
- * since the export must not work again.
+ * since the export must not work again. `active_keys` of the plan does not count: a restored organisation gets all that it had.
  */
 export function importKeys(models: ControlModels, actor: Actor) {
   return (organisationId: string, records: readonly KeyRecord[]): Promise<KeyOutcome[] | undefined> =>

@@ -40,8 +40,7 @@ export function createMoves(models: ControlModels, actor: Actor, now: () => numb
   const IN_PROGRESS = { 'move.to': trusted({ $gt: '' }) };
 
   async function moveOf(id: string, session?: ClientSession): Promise<OrganisationMove | undefined> {
-    const query = organisations.findById(id);
-    const row = await (session ? query.session(session) : query.read('primary')).lean();
+    const row = await organisations.findById(id, null, { session: session ?? null }).lean();
     return row ? { organisation: forOperators(row), ...(row.move && { move: row.move }) } : undefined;
   }
 

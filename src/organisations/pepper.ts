@@ -8,8 +8,9 @@ import type { ControlModels } from './models';
 
 /*
  * Remembers which pepper the keys are hashed with (KEY_PEPPER, a secret that is not in the database): with any other, every key would be
- * rejected and nothing would say why. The pepper can be replaced while keys are in use: each key is rehashed when it is next used. A pepper's
- * number is how many there were before it.
+ * rejected and nothing would say why. The pepper can be replaced while keys are in use: each key is rehashed when it is next used. Each
+ * replacement has a number, from 0 for the first pepper, and each key that of its hash. A pepper to which gateways went back has several: its
+ * number must be the highest again, since a key is never rehashed with a lower one.
  */
 
 /** Identifies a pepper without revealing it. */
@@ -19,6 +20,22 @@ export interface Fingerprint {
   readonly hash: string;
   /** The pepper's number, which each key stores; missing for the first. */
   readonly number?: number | undefined;
+}
+
+interface PepperRow extends Fingerprint {
+  readonly _id: 'pepper';
+  /** Those that were replaced; a version before 1.0.0 adds none. One to which gateways went back has the same salt and hash as before. */
+  readonly former?: readonly Fingerprint[];
+}
+
+/** Replacements that are remembered: gateways that start in turn with old and new settings each make one. */
+const MAX_FORMER = 100;
+
+/** What an export says of the peppers of keys. */
+export interface ExportedPepper {
+  readonly fingerprint: Fingerprint;
+  /** The number of a key's pepper, of several the highest, so that an import finds it by its distance from that of the fingerprint. */
+  readonly numberOf: (key: ApiKey) => number;
 }
 
 export const OTHER_PEPPER =
@@ -52,7 +69,7 @@ export function createPepperGuard(
   { KEY_PEPPER, KEY_PEPPER_PREVIOUS }: Peppers,
   now: () => number,
 ) {
-  const rows = control.getClient().db(control.name).collection<Fingerprint & { readonly _id: 'pepper' }>('deployment');
+  const rows = control.getClient().db(control.name).collection<PepperRow>('deployment');
   let number: number | undefined;
 
   const active = () => stateCondition('active', new Date(now()));
@@ -62,23 +79,48 @@ export function createPepperGuard(
     return { salt, hash: (await hashOf(KEY_PEPPER, salt)).toString('base64') };
   }
 
-  /** Matches active keys that are hashed with the pepper before the one with this number (`left`), or with one before that (`lost`). */
-  function filterOf(state: 'left' | 'lost', current: number) {
-    // a key without a number has the first pepper
-    const previous = current === 1 ? null : current - 1;
-    return { ...active(), pepper: state === 'left' ? previous : trusted({ $nin: [current, previous] }) };
+  /** The numbers of the pepper of a row, and those of the one before it and of the other pepper of the environment. */
+  async function numbersIn(row: PepperRow) {
+    const numbers = { current: [numberOf(row)], previous: [numberOf(row) - 1] };
+    const former = row.former ?? [];
+    const hashBefore = former.find((one) => numberOf(one) === numberOf(row) - 1)?.hash;
+    const match = await knownAs(row);
+    for (const one of former) {
+      const known = await knownAs(one);
+      if (one.hash === row.hash || (known !== 'none' && known === match)) numbers.current.push(numberOf(one));
+      else if (one.hash === hashBefore || known !== 'none') numbers.previous.push(numberOf(one));
+    }
+    return numbers;
   }
 
+  /** Matches active keys that are hashed with the previous pepper (`left`), or with neither of the two (`lost`). */
+  function filterOf(state: 'left' | 'lost', { current, previous }: Awaited<ReturnType<typeof numbersIn>>) {
+    // a key without a number has the first pepper
+    const stored = (numbers: readonly number[]) => numbers.map((number) => (number === 0 ? null : number));
+    const condition = state === 'left' ? { $in: stored(previous) } : { $nin: stored([...current, ...previous]) };
+    return { ...active(), pepper: trusted(condition) };
+  }
+
+  // scrypt takes 16 MiB and tens of milliseconds, and former fingerprints repeat
+  const matchByHash = new Map<string, PepperState['known']>();
+
   async function knownAs(fingerprint: Fingerprint): Promise<PepperState['known']> {
+    const match = matchByHash.get(fingerprint.hash) ?? (await compare(fingerprint));
+    matchByHash.set(fingerprint.hash, match);
+    return match;
+  }
+
+  async function compare(fingerprint: Fingerprint): Promise<PepperState['known']> {
     if (await matches(KEY_PEPPER, fingerprint)) return 'current';
     return KEY_PEPPER_PREVIOUS !== undefined && (await matches(KEY_PEPPER_PREVIOUS, fingerprint)) ? 'previous' : 'none';
   }
 
   /** Stores a first fingerprint, the candidate or that of KEY_PEPPER. Resolves with the stored one, which another gateway may have inserted. */
-  async function storeFirst(candidate?: Fingerprint): Promise<Fingerprint> {
+  async function storeFirst(candidate?: Fingerprint): Promise<PepperRow> {
     const first = candidate ?? (await makeFingerprint());
     const upsert = { upsert: true, returnDocument: 'after' } as const;
-    return (await rows.findOneAndUpdate({ _id: 'pepper' }, { $setOnInsert: first }, upsert)) ?? first;
+    const row = await rows.findOneAndUpdate({ _id: 'pepper' }, { $setOnInsert: first }, upsert);
+    return row ?? { _id: 'pepper', ...first };
   }
 
   /**
@@ -88,15 +130,25 @@ export function createPepperGuard(
    */
   async function adopt(candidate?: Fingerprint): Promise<void> {
     for (;;) {
-      const fingerprint = (await rows.findOne({ _id: 'pepper' })) ?? (await storeFirst(candidate));
-      number = fingerprint.number ?? 0;
-      const match = await knownAs(fingerprint);
+      const row = (await rows.findOne({ _id: 'pepper' })) ?? (await storeFirst(candidate));
+      number = numberOf(row);
+      const match = await knownAs(row);
       if (match === 'current') return;
       if (match === 'none' && (await apiKeys.exists(active())) !== null) throw new WrongPepperError();
+      const { salt, hash } = (await formerOf(row)) ?? (await makeFingerprint());
+      const replaced = { salt: row.salt, hash: row.hash, number };
       // another gateway may be doing the same, so the outcome is read again
-      const next = { ...(await makeFingerprint()), number: number + 1 };
-      await rows.updateOne({ _id: 'pepper', hash: fingerprint.hash }, { $set: next });
+      await rows.updateOne(
+        { _id: 'pepper', hash: row.hash, number: row.number ?? { $exists: false } },
+        { $set: { salt, hash, number: number + 1 }, $push: { former: { $each: [replaced], $slice: -MAX_FORMER } } },
+      );
     }
+  }
+
+  /** The fingerprint that KEY_PEPPER had before it was replaced. */
+  async function formerOf({ former = [] }: PepperRow): Promise<Fingerprint | undefined> {
+    for (const one of former) if ((await knownAs(one)) === 'current') return one;
+    return undefined;
   }
 
   return {
@@ -104,30 +156,38 @@ export function createPepperGuard(
     number: (): number | undefined => (number === 0 ? undefined : number),
     /** What the database says about the peppers of the environment. */
     async state(): Promise<PepperState> {
-      const fingerprint = await rows.findOne({ _id: 'pepper' });
-      if (fingerprint === null) return { known: 'current', left: 0, lost: 0 };
-      const match = await knownAs(fingerprint);
-      const current = fingerprint.number ?? 0;
-      if (match !== 'current' || current === 0) return { known: match, left: 0, lost: 0 };
+      const row = await rows.findOne({ _id: 'pepper' });
+      if (row === null) return { known: 'current', left: 0, lost: 0 };
+      const match = await knownAs(row);
+      if (match !== 'current' || numberOf(row) === 0) return { known: match, left: 0, lost: 0 };
+      const numbers = await numbersIn(row);
       const [left, lost] = await Promise.all([
-        apiKeys.countDocuments(filterOf('left', current)),
-        apiKeys.countDocuments(filterOf('lost', current)),
+        apiKeys.countDocuments(filterOf('left', numbers)),
+        apiKeys.countDocuments(filterOf('lost', numbers)),
       ]);
       return { known: match, left, lost };
     },
     /** The keys that `state` counts, at most 20, those first that were never used, or not for the longest time. */
     async longestUnused(state: 'left' | 'lost'): Promise<ApiKey[]> {
-      const fingerprint = await rows.findOne({ _id: 'pepper' });
+      const row = await rows.findOne({ _id: 'pepper' });
+      if (row === null) return [];
       return apiKeys
-        .find(filterOf(state, fingerprint?.number ?? 0))
+        .find(filterOf(state, await numbersIn(row)))
         .sort({ last_used_at: 1, _id: 1 })
         .limit(20)
         .lean();
     },
-    /** The fingerprint of the pepper that the keys are hashed with. */
-    async fingerprint(): Promise<Fingerprint> {
-      const storedRow = await rows.findOne({ _id: 'pepper' }, { projection: { _id: 0 } });
-      return storedRow ?? makeFingerprint();
+    /** The pepper that the keys are hashed with, for an export. */
+    async exported(): Promise<ExportedPepper> {
+      const row = await rows.findOne({ _id: 'pepper' });
+      if (row === null) return { fingerprint: await makeFingerprint(), numberOf: ({ pepper = 0 }) => pepper };
+      const { current, previous } = await numbersIn(row);
+      const isIn = (numbers: readonly number[], key: ApiKey) => numbers.includes(key.pepper ?? 0);
+      return {
+        fingerprint: row,
+        numberOf: (key) =>
+          isIn(current, key) ? numberOf(row) : isIn(previous, key) ? numberOf(row) - 1 : (key.pepper ?? 0),
+      };
     },
     adopt,
     /**
@@ -144,6 +204,8 @@ export function createPepperGuard(
     },
   };
 }
+
+const numberOf = ({ number = 0 }: Fingerprint): number => number;
 
 async function matches(pepper: string, { salt, hash }: Fingerprint): Promise<boolean> {
   return timingSafeEqual(await hashOf(pepper, salt), Buffer.from(hash, 'base64'));

@@ -1,4 +1,4 @@
-import { type Scope, scopeOf } from '../auth/scopes';
+import { isReadScope, type Scope, scopeOf } from '../auth/scopes';
 import { loadDocument } from '../sdl/files';
 import { type Attachable, findAttachables } from './attachables';
 import { findOperations, type Operation, sufficientScopes } from './declaredOperations';
@@ -70,6 +70,11 @@ export class SchemaModel extends Sdl {
   /** The scopes that allow something, in the order of the enum. */
   get usedScopes(): readonly Scope[] {
     return this.#once('usedScopes', () => usedScopesOf(this));
+  }
+
+  /** Those of them that only read. */
+  get readScopes(): readonly Scope[] {
+    return this.#once('readScopes', () => this.usedScopes.filter(isReadScope));
   }
 
   /** What each scope allows, by the scope. */

@@ -3,7 +3,7 @@ import { type RateLimiter, spend } from '../admission/rateLimit';
 import { addressBucket } from '../auth/addresses';
 import { requirePlan, requireState } from '../auth/authenticate';
 import type { Mode, Organisation } from '../auth/principal';
-import { isScope, type Scope } from '../auth/scopes';
+import { isReadScope, isScope, type Scope } from '../auth/scopes';
 import type { Config } from '../config';
 import { AppError, notFound } from '../errors';
 import type { Exchange } from '../http/exchange';
@@ -15,6 +15,7 @@ import { KeyRefused } from '../organisations/keyDocuments';
 import { type Session, userActor } from '../organisations/sessions';
 import type { Html } from '../pages/html';
 import { formPolicy } from '../pages/page';
+import { published } from '../schema/model';
 import { DAY } from '../units';
 import { type BrowserSessions, checkCsrf, checkOrigin, csrfToken } from './cookies';
 import { type Choices, type Closed, LIFETIMES, renderConsent, renderWrongRequest } from './consentPage';
@@ -97,7 +98,7 @@ export function authorizeRoutes(options: AuthorizeOptions, signIn: (url: string,
     const closed = await closedOf(organisation);
     const modes: readonly Mode[] = session.organisation.id === session.home ? ['live', 'test'] : ['test', 'live'];
     const mode = modes.find((candidate) => closed[candidate] === undefined) ?? 'live';
-    const proposed: Choices = { scopes: authorization.scopes, mode, lifetime: '90' };
+    const proposed = authorization.scopes.length > 0 ? authorization.scopes : published.readScopes;
     formPolicy(sourceOf(authorization.redirectUri))(response.req, response, () => undefined);
     return renderConsent({
       authorization,
@@ -106,7 +107,8 @@ export function authorizeRoutes(options: AuthorizeOptions, signIn: (url: string,
       closed,
       csrf: csrfToken(open),
       query: search,
-      choices: chosen ?? proposed,
+      proposed,
+      choices: chosen ?? { scopes: proposed, mode, lifetime: '90' },
       failure,
     });
   }
@@ -129,7 +131,7 @@ export function authorizeRoutes(options: AuthorizeOptions, signIn: (url: string,
         challenge,
         organisationId,
         scopes: chosen.scopes,
-        mcp: chosen.scopes.every((scope) => scope.endsWith(':read')) ? 'read' : 'write',
+        mcp: chosen.scopes.every(isReadScope) ? 'read' : 'write',
         created_by: session.user.name,
         lifetime: Number(chosen.lifetime) * DAY,
       },

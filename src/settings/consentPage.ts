@@ -41,12 +41,14 @@ interface ConsentOptions {
   /** The query of the request, with its `?`. */
   readonly query: string;
   readonly choices: Choices;
+  /** The scopes to show first: those that the app asks for or, without any, those that read. */
+  readonly proposed: readonly Scope[];
   /** Why the app was not connected, as a sentence. */
   readonly failure: string | undefined;
 }
 
 export function renderConsent({ authorization, session, organisation, failure, ...options }: ConsentOptions): Html {
-  const { csrf, query, choices, closed } = options;
+  const { csrf, query, choices, proposed, closed } = options;
   const { client, redirectUri } = authorization;
   const name = shortened(client.name);
   const isAdmin = session.role === 'admin';
@@ -63,8 +65,8 @@ export function renderConsent({ authorization, session, organisation, failure, .
         <input type="hidden" name="csrf" value="${csrf}" />
         ${
           isAdmin
-            ? html`${isPossible ? undefined : NOT_NOW} ${scopesOf(authorization.scopes, choices.scopes)}
-                ${dataOf(choices.mode, closed)}
+            ? html`${isPossible ? undefined : NOT_NOW}
+                ${scopesOf(proposed, choices.scopes, authorization.scopes.length > 0)} ${dataOf(choices.mode, closed)}
                 <label class="lifetime"
                   >Connected for
                   <select class="input" name="lifetime">
@@ -130,11 +132,9 @@ function whereTo(redirectUri: string): Html {
   you have just started it.`;
 }
 
-/** The scopes to choose from: first those that the app asks for. Without any, those that read are proposed. */
-function scopesOf(requested: readonly Scope[], chosen: readonly Scope[]): Html {
-  const proposed = requested.length > 0 ? requested : published.usedScopes.filter((scope) => scope.endsWith(':read'));
+/** The scopes to choose from, first the proposed ones. */
+function scopesOf(proposed: readonly Scope[], checked: readonly Scope[], isRequested: boolean): Html {
   const others = published.usedScopes.filter((scope) => !proposed.includes(scope));
-  const checked = requested.length > 0 || chosen.length > 0 ? chosen : proposed;
   const boxes = (scopes: readonly Scope[]): readonly Html[] =>
     scopes.map(
       (scope) =>
@@ -144,7 +144,7 @@ function scopesOf(requested: readonly Scope[], chosen: readonly Scope[]): Html {
         </label>`,
     );
   return html`<fieldset class="box">
-    <legend>${requested.length > 0 ? 'It asks for' : 'It asks for nothing in particular'}</legend>
+    <legend>${isRequested ? 'It asks for' : 'It asks for nothing in particular'}</legend>
     ${boxes(proposed)}
     ${
       others.length === 0

@@ -33,6 +33,7 @@ export function signInRoutes(options: SignInRoutesOptions, begin: Begin): Routes
   const attemptLink = createAttemptLimit(failures, 'link', 'Too many invalid sign-in links from this address');
   const tooMany = 'Too many failed sign-ins with the identity provider from this address';
   const attemptReturn = createAttemptLimit(failures, 'openid', tooMany);
+  // without FRAME_ANCESTORS: an identity provider does not show itself in a frame (docs/decisions/brand.md)
   const attemptCookie = createCookie('scopegate_sign_in', { PUBLIC_URL: config.PUBLIC_URL });
   const provider = createOpenId(options);
   const requireProvider = (): OpenId => {

@@ -1,4 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { type ApiKey, parseKey } from '../../src/auth/keys';
 import type { Organisation } from '../../src/auth/principal';
 import { WrongPepperError } from '../../src/organisations/pepper';
@@ -141,6 +144,32 @@ test('once every key has been used, doctor says that KEY_PEPPER_PREVIOUS can be 
   await statusOf(after, keys.unused);
   await after.control.apiKeys.settle();
   expect(await pepperCheck(BOTH)).toMatchObject({ ok: true, detail: expect.stringContaining('unset it') as unknown });
+});
+
+test('keys of before a replacement still work after a rollback and a second attempt, in doctor and in an export', async () => {
+  const first = commandLine({ KEY_PEPPER: 'old' });
+  const { id: org } = await createOrganisation(first);
+  await createKey(first, org);
+  const withPeppers = (peppers: Record<string, string>) => commandLine({ ...first.environment, ...peppers });
+  for (const peppers of [BOTH, SWAPPED, BOTH]) await createKey(withPeppers(peppers), org);
+  const still = (count: string): object => ({
+    ok: true,
+    detail: expect.stringContaining(`${count} hashed with KEY_PEPPER_PREVIOUS until`) as unknown,
+  });
+  expect(await checkOf(withPeppers(BOTH), 'pepper')).toMatchObject(still('2 active keys are'));
+  expect(await checkOf(withPeppers(NEW), 'pepper')).toMatchObject({
+    detail: '2 active keys are hashed with the former pepper and do not work',
+  });
+  const folder = join(await mkdtemp(join(tmpdir(), 'scopegate-')), 'export');
+  await withPeppers(BOTH).json('export', '--org', org, folder, '--keys');
+  // an installation that replaced the pepper only once
+  const elsewhere = commandLine({ ...OLD, CONTROL_DATABASE: `${CONTROL_DATABASE}_2` });
+  const { id: there } = await createOrganisation(elsewhere);
+  await createKey(elsewhere, there);
+  const replaced = commandLine({ ...elsewhere.environment, ...BOTH });
+  const imported = await replaced.json<{ files: object }>('import', '--org', there, folder, '--keys');
+  expect(imported.files).toMatchObject({ keys: { created: 4, failed: 0 } });
+  expect(await checkOf(replaced, 'pepper')).toMatchObject(still('3 active keys are'));
 });
 
 test('a pepper that does not match the keys is rejected by key create, key rotate and serve until no key is active', async () => {

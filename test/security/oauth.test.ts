@@ -1,5 +1,6 @@
 import { parseRefreshToken, writeRefreshToken } from '../../src/auth/appTokens';
 import { DEFAULT_APP_KEY_PREFIX, newSecret } from '../../src/auth/keys';
+import { eventually } from '../api/http/eventually';
 import { startGateway } from '../support/gateway';
 import {
   allowed,
@@ -103,6 +104,10 @@ describe('an app', () => {
     const wrong = await post(gateway, 'token', form, basic('wrong'));
     expect(wrong).toMatchObject({ status: 401, body: { error: 'invalid_client' } });
     expect(wrong.headers.get('www-authenticate')).toContain('Basic');
+    const line = await eventually(() =>
+      gateway.logs.find(({ path, status }) => path === '/oauth/token' && status === 401),
+    );
+    expect(line).toMatchObject({ code: 'unauthenticated', reason: 'unknown' });
     const { status, body } = await post(gateway, 'token', form, basic(app.client_secret));
     expect({ status, hasToken: 'access_token' in body }).toEqual({ status: 200, hasToken: true });
     const stranger = await post(gateway, 'revoke', { token: body.access_token }, basic('wrong'));

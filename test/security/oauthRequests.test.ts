@@ -99,6 +99,9 @@ describe('a request for consent', () => {
     const usual = await ask(gateway, await asked({ scope: ' offline_access openid' }), admin.cookie);
     expect(usual.body).toContain('It asks for nothing in particular');
     expect(usual.body).toMatch(/value="customers:read" checked/);
+    const none = await decide(gateway, await asked({ scope: '' }), admin, { scopes: [] });
+    expect(none.body).toContain('Choose at least one thing');
+    expect(none.body).not.toMatch(/name="scope"[^>]* checked/);
     expect((await ask(gateway, query, member.cookie)).body).not.toContain('Allow');
     const stranger = await ask(gateway, query);
     expect(stranger.headers.get('location')).toBe('/settings/sign-in');

@@ -1,5 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { Redis } from 'ioredis';
+import { type Limiters, openLimiters } from '../../src/admission/limiters';
 import { eventually } from '../api/http/eventually';
 import { client, type Client } from '../support/client';
 import { callerOf, makeKey, makeOrganisation } from '../support/factories';
@@ -137,6 +139,45 @@ describeWith(REDIS, INSTALL_REDIS)('with two gateways', () => {
     } finally {
       await gateway.stop();
       close();
+    }
+  });
+
+  test('points that are given back to a key over its limit count, on every gateway', async () => {
+    const open = () => openLimiters({ limit: 2, redisUrl: redis.url, instances: 2, onChange: () => undefined });
+    const [one, other] = [await open(), await open()];
+    try {
+      const take = async ({ failures }: Limiters, points = 1) => (await failures.consume('refunded', points)).allowed;
+      await eventually(async () => (await one.health()) === 'ok' && (await other.health()) === 'ok');
+      expect([await take(one), await take(one), await take(one)]).toEqual([true, true, false]);
+      await take(one, -2);
+      expect([await take(one), await take(one)]).toEqual([true, false]);
+      await take(one, -2);
+      expect([await take(other), await take(other)]).toEqual([true, false]);
+    } finally {
+      one.close();
+      other.close();
+    }
+  });
+
+  test('a Redis that answers but refuses writes is degraded until it counts again', async () => {
+    const onChange = jest.fn();
+    const limiters = await openLimiters({ limit: LIMIT, redisUrl: redis.url, instances: 2, onChange });
+    const admin = new Redis(redis.url);
+    try {
+      await eventually(async () => (await limiters.health()) === 'ok');
+      onChange.mockClear();
+      await admin.config('SET', 'min-replicas-to-write', '1');
+      expect((await limiters.keys.consume('id')).allowed).toBe(true);
+      expect([await limiters.health(), await limiters.health()]).toEqual(['degraded', 'degraded']);
+      expect((await limiters.keys.consume('id')).allowed).toBe(true);
+      expect(onChange.mock.calls).toEqual([['degraded', expect.stringContaining('NOREPLICAS')]]);
+      await admin.config('SET', 'min-replicas-to-write', '0');
+      expect(await limiters.health()).toBe('ok');
+      expect(onChange).toHaveBeenLastCalledWith('ok');
+    } finally {
+      await admin.config('SET', 'min-replicas-to-write', '0');
+      admin.disconnect();
+      limiters.close();
     }
   });
 

@@ -6,6 +6,7 @@ describe('the URI of a database', () => {
     'mongodb://127.0.0.1',
     'mongodb://user:p%40ss@db1:27017,db2,[::1]:27018/?replicaSet=rs0',
     'mongodb+srv://user:pass@host/?retryWrites=true',
+    'mongodb://host/?readPreference=primary',
   ])('%s is accepted', (uri) => {
     expect(addressFault(uri)).toBeUndefined();
   });
@@ -32,6 +33,7 @@ describe('the URI of a database', () => {
     ['mongodb://host/?nonsense=secret', /nonsense/],
     ['mongodb://host/?nonsense=secret&other=secret', /^options nonsense, other are not supported$/],
     ['mongodb://user:secret@host/?authMechanism=secret', /options/],
+    ['mongodb://host/?readPreference=secondaryPreferred', /^option readPreference must be primary/],
   ])('%s is rejected with one sentence that contains no secrets', (uri, words) => {
     const fault = addressFault(uri) ?? '';
     expect(fault).toMatch(words);

@@ -29,13 +29,22 @@ describe('a registration', () => {
 
   test('is read without what is not known, and named by its host if it has no name', () => {
     expect(
-      readRegistration({ redirect_uris: [CALLBACK, CALLBACK], client_uri: 'javascript:x', logo_uri: 1 }, 'App'),
+      readRegistration({ redirect_uris: [CALLBACK, CALLBACK], client_uri: 'javascript:x', logo_uri: 1 }, 'Scopegate'),
     ).toEqual({
       name: 'app.example',
       redirect_uris: [CALLBACK],
       authentication: 'client_secret_basic',
     });
   });
+
+  test.each(['scopegate.example', `${'x.'.repeat(60)}example`])(
+    'has no name from the host %s, as from none',
+    (host) => {
+      expect(readRegistration({ redirect_uris: [`https://${host}/`] }, 'Scopegate')).toMatchObject({
+        name: 'Unnamed app',
+      });
+    },
+  );
 });
 
 test.each([

@@ -63,7 +63,7 @@ interface Export {
 }
 
 const keysOf = async ({ control }: Store, org: string): Promise<Keys> => ({
-  pepper: await control.pepper.fingerprint(),
+  pepper: await control.pepper.exported(),
   each: () => control.apiKeys.eachOfPrograms(org),
 });
 

@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import type { ApiKey } from '../../auth/keys';
 import type { Fault } from '../../errors';
 import { toKeyRecord } from '../../organisations/keyRecords';
-import type { Fingerprint } from '../../organisations/pepper';
+import type { ExportedPepper } from '../../organisations/pepper';
 import { toWebhookRecord } from '../../organisations/webhookRecords';
 import type { EndpointRow } from '../../organisations/webhookRows';
 import type { RecordKind } from '../../stored/records';
@@ -20,9 +20,9 @@ import { OWNER_ONLY } from './draft';
 /** Maximum number of records to name in the error if they cannot be written. */
 const MAX_NAMED = 100;
 
-/** The keys of an organisation, and the fingerprint of the pepper that they are hashed with. */
+/** The keys of an organisation, and the pepper that they are hashed with. */
 export interface Keys {
-  readonly pepper: Fingerprint;
+  readonly pepper: ExportedPepper;
   readonly each: () => AsyncIterable<ApiKey>;
 }
 
@@ -68,9 +68,12 @@ const shortEnough = (line: string): string | Fault =>
 
 /** The lines of keys.ndjson: the fingerprint of the pepper, then the keys. */
 export async function* keyLines({ pepper, each }: Keys): AsyncGenerator<string> {
-  const { salt, hash, number } = pepper;
+  const { salt, hash, number } = pepper.fingerprint;
   yield JSON.stringify({ pepper: { salt, hash, number } });
-  for await (const key of each()) yield JSON.stringify(toKeyRecord(key));
+  for await (const key of each()) {
+    const number = pepper.numberOf(key);
+    yield JSON.stringify(toKeyRecord(number === 0 ? key : { ...key, pepper: number }));
+  }
 }
 
 /** The lines of webhooks.ndjson. */

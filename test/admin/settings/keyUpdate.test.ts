@@ -289,6 +289,14 @@ test('keys that expire before a given time can be listed, without replaced ones'
     (await there.call('keys', args)).data.map(({ name }: { name: string }) => name);
   expect(await found({ state: 'active', expires_before: inHours(10) })).toEqual(['soon']);
   expect(await found({ expires_before: inHours(100) })).toEqual(['later', 'soon', 'gone']);
+  // its second successor works after the first has ended, until that is revoked too
+  const lost = await ends('lost', 500);
+  const rotate = async (key_id: string): Promise<string> =>
+    (await there.call('rotate_key', { key_id, overlap_hours: key_id === lost ? 2 : 0 })).api_key.id;
+  const second = await rotate(await rotate(lost));
+  expect(await found({ state: 'active', expires_before: inHours(10) })).toEqual(['soon']);
+  await there.call('revoke_key', { key_id: second });
+  expect(await found({ state: 'active', expires_before: inHours(10) })).toEqual(['lost', 'soon']);
   const first = await there.call('keys', { expires_before: inHours(100), limit: 1 });
   expect(await there.call('keys', { limit: 1, cursor: first.next_cursor })).toMatchObject({
     code: 'invalid_request',

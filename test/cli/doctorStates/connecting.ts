@@ -108,6 +108,7 @@ export const CONNECTING: States = {
       return server.on('tlsClientError', () => undefined);
     }),
   'an option that does not exist': (scene) => at(scene, `${USER}db1/?retryWritez=true`),
+  'reads from a secondary': (scene) => at(scene, `${USER}db1/?readPreference=secondaryPreferred`),
   'an option with a wrong value': (scene) => at(scene, `${USER}db1/?directConnection=1`),
   'a password that is not percent-encoded': (scene) => at(scene, 'mongodb://ann:hunter2/@hunter2@db1/'),
   'a standalone server': (scene) =>
