@@ -16,6 +16,17 @@ export const LATEST = Date.parse('9999-12-31T23:59:59.999Z');
  */
 export const EVENTS_KEPT_FOR = 30 * DAY;
 
+/** Wait before each attempt to send a webhook, in milliseconds, as Standard Webhooks recommends: 10 attempts in 75 hours. */
+export const ATTEMPT_WAITS = [
+  0,
+  5 * SECOND,
+  5 * MINUTE,
+  30 * MINUTE,
+  ...[2, 5, 10, 14, 20, 24].map((hours) => hours * HOUR),
+];
+/** How long it is sent again, in whole hours. */
+export const RETRIED_HOURS = Math.floor(ATTEMPT_WAITS.reduce((sum, wait) => sum + wait, 0) / HOUR);
+
 /** In bytes. */
 export const MEBIBYTE = 1024 * 1024;
 

@@ -104,6 +104,7 @@ export function createRequestTracker<Exchange extends TrackedExchange>(options: 
   async function check(exchange: Exchange, request: RequestInProgress): Promise<void> {
     const failure = (await findOutage(exchange)) ?? (isLost(request) ? databaseDown() : undefined);
     if (failure) request.reject(failure);
+    // with its waits for a body and for events, each of which ends by itself before that
     else if (performance.now() - request.started > maxDuration)
       request.reject(new AppError('unavailable', 'The request took too long.', { reason: 'slow' }));
     else request.checkAt = performance.now() + CHECK_EVERY;
@@ -119,6 +120,7 @@ export function createRequestTracker<Exchange extends TrackedExchange>(options: 
       if (exchange.isReceiving || exchange.idleWaits > 0) request.queryingSince = now;
       if (now - request.started > FORGOTTEN_AFTER * maxDuration) end(exchange);
       if (now < request.checkAt) continue;
+      // until this check ends; a rejected request is not checked again
       request.checkAt = Infinity;
       void check(exchange, request);
     }

@@ -64,7 +64,10 @@ export async function reset(id: string, { json }: JsonOption): Promise<void> {
 
 type Statuses = readonly string[];
 
-/** The kinds that can be advanced. For each of their times: the statuses that set it to now if it is missing, and those that clear it. */
+/**
+ * The kinds that can be advanced. For each of their times: the statuses that set it to now if it is missing, and those that clear it. Others,
+ * such as withdrawn, can be reached with and without the time, and leave it.
+ */
 const ADVANCEABLE: Readonly<
   Record<string, { resource: Resource; times: Readonly<Record<string, { set: Statuses; unset: Statuses }>> }>
 > = {

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { items } from './lists';
+import { decoded, items } from './lists';
 
 /* Checks of the text of a variable, as zod's schemas and as predicates. */
 
@@ -23,11 +23,11 @@ export function wholeNumber(least: number, most: number): z.ZodType<number, stri
     .transform(Number);
 }
 
-/** Whether ioredis parses the URI as intended: an unencoded / or # in a password would end the host early. */
+/** Whether ioredis parses the URI as intended: an unencoded / or # in a password would end the host early, and it throws at an unencoded %. */
 export function isRedisAddress(text: string): boolean {
   if (!URL.canParse(text)) return false;
-  const { hostname, pathname, search, hash } = new URL(text);
-  return hostname !== '' && !`${pathname}${search}${hash}`.includes('@');
+  const { username, password, hostname, pathname, search, hash } = new URL(text);
+  return hostname !== '' && decoded(username + password) !== undefined && !`${pathname}${search}${hash}`.includes('@');
 }
 
 /** A value that a browser can send as Origin; a host with * would never match. */
@@ -68,7 +68,9 @@ export function isContactUrl(text: string): boolean {
   return URL.canParse(text) && /^(https:|mailto:[^@\s]+@[^@\s]+$)/i.test(text) && !/\s/.test(text);
 }
 
-/** An http or https URL of a collector, to which the exporter appends /v1/traces. */
+/** An http or https URL of a collector that can be followed by /v1/traces, which the exporter appends. */
 export function isCollectorUrl(text: string): boolean {
-  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && !text.endsWith('/v1/traces');
+  if (!URL.canParse(text) || /[?#]/.test(text)) return false;
+  const { protocol, pathname } = new URL(text);
+  return /^https?:$/.test(protocol) && !/\/v1\/traces\/*$/.test(pathname);
 }

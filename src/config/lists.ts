@@ -58,7 +58,7 @@ export function readWebhookSecrets(text: string, context: z.RefinementCtx): read
 }
 
 /** The text without percent-encoding; undefined if that is malformed. */
-function decoded(text: string): string | undefined {
+export function decoded(text: string): string | undefined {
   try {
     return decodeURIComponent(text);
   } catch {

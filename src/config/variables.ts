@@ -132,7 +132,10 @@ export const VARIABLES = {
   PUBLIC_URL: {
     schema: z
       .string()
-      .refine(isPublicUrl, 'must be https://host[:port], or that with a path, without a slash at the end')
+      .refine(
+        isPublicUrl,
+        'must be https://host[:port] (http:// for development), or that with a path, without a slash at the end',
+      )
       .optional(),
     help: 'public URL of this gateway, https://host[:port], with the path that a proxy in front removes, if any; for sign-in links, links to pages, the OpenAPI document, OpenID Connect and secure cookies',
   },
@@ -264,7 +267,10 @@ export const VARIABLES = {
     help: 'secret that they are signed with: whsec_ and 24 to 64 bytes in base64; a second one, after a space, while one replaces the other',
   },
   OTEL_EXPORTER_OTLP_ENDPOINT: {
-    schema: z.string().refine(isCollectorUrl, 'must be an http or https URL, without /v1/traces').optional(),
+    schema: z
+      .string()
+      .refine(isCollectorUrl, 'must be an http or https URL, without /v1/traces and without ? and #')
+      .optional(),
     help: 'URL of an OpenTelemetry collector (OTLP over HTTP) to send traces to; without it nothing is traced',
   },
   OTEL_EXPORTER_OTLP_HEADERS: {

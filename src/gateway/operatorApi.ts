@@ -89,10 +89,12 @@ export async function createOperatorApi(options: OperatorApiOptions, admin: Admi
       customerByRef,
       readmitCustomer,
       fillSandbox: storeSample,
+      // nothing interrupts it, not even a caller who leaves: half of it would stay until the same call is made again
       eraseCustomer: (data, id, by) => eraseCustomer(data, id, { by, signal: new AbortController().signal }),
       emptySandbox: (data, by) => emptySandbox(data, { by }),
     },
     writing,
+    // each token has the points of a key (contract, section 15)
     limiter: metrics.counted('operator', limiters.keys),
     countFailure: createFailureCounter(metrics.counted('address', limiters.failures)),
     admit: () => {

@@ -100,6 +100,7 @@ export function createRecording({ control, logger, metrics, knownKey, logs }: Re
     const isKey = principal?.kind === 'key';
     const owner = isKey ? { key: principal.key.id, organisation: principal.organisation.id } : refusal?.owner;
     if (!owner) return;
+    // who leaves first does so for reasons of their own, so that is no error, here and in the request log
     const failed = code !== undefined || (status >= 400 && status !== CALLER_LEFT);
     // only of these, so that nobody hides more than they tell; first, since Node makes the object of headers when it is asked for
     const isOfPage = PAGE_OPERATIONS.includes(operation) && exchange.request.headers[PURPOSE] === OF_PAGE;
@@ -196,12 +197,9 @@ export function createRecording({ control, logger, metrics, knownKey, logs }: Re
       const { response, log } = exchange;
       const started = performance.now();
       response.once('close', () => {
-        const { streaming } = log;
         const ended = performance.now();
-        // callers usually end streams by leaving
-        const isAnswered = response.writableFinished || streaming !== undefined;
-        const status = isAnswered ? response.statusCode : CALLER_LEFT;
-        const opened = (streaming ?? ended) - started;
+        const status = statusOf(exchange);
+        const opened = (log.streaming ?? ended) - started;
         recordUsage(exchange, face, { ms: ended - started, opened }, status);
         metrics.requestFinished({ face, operation: log.operation, status, seconds: opened / 1000 });
         writeLogLine(exchange, face, ended - started, status);
@@ -219,6 +217,11 @@ export function createRecording({ control, logger, metrics, knownKey, logs }: Re
       }
     },
   };
+}
+
+/** The status that the caller got; of a stream that of its head, since callers usually end streams by leaving. */
+function statusOf({ response, log }: Pick<Exchange, 'response' | 'log'>): number {
+  return response.writableFinished || log.streaming !== undefined ? response.statusCode : CALLER_LEFT;
 }
 
 function levelOf(face: Face, unavailable: Unavailable | undefined): 'debug' | 'info' | 'warn' {
@@ -282,7 +285,7 @@ export function beginSpan(
   exchange.trace = span.step;
   response.once('close', () => {
     const { operation, principal, elements, elementsFailed } = log;
-    const status = response.writableFinished ? response.statusCode : CALLER_LEFT;
+    const status = statusOf(exchange);
     const keyId = principal?.kind === 'key' ? principal.key.id : undefined;
     span.end({ status, operation, keyId, organisationId: principal?.organisation?.id, elements, elementsFailed });
   });

@@ -158,12 +158,15 @@ function refusalOf({ errors = [] }: ExecutionResult, { isWrite }: GraphqlCall, r
   return { data: null, errors: [new GraphQLError(appError.detail, { originalError: appError }), ...others] };
 }
 
-/** The error to answer with if nothing ran: once its elements were counted, a bulk call cost more points than were left. */
+/**
+ * The error to answer with if nothing ran: once its elements were counted, a bulk call cost more points than were left. What ran has an
+ * object: fields of Mutation are nullable objects, null on errors alone, and `__typename` is a text.
+ */
 function spentEntirely({ data, errors = [] }: ExecutionResult): AppError | undefined {
   const [first] = errors;
   const appError = first && findAppError(first);
-  if (appError?.code !== 'rate_limited' || Object.values(data ?? {}).some((value) => value !== null)) return undefined;
-  return appError;
+  const ran = (value: unknown): boolean => typeof value === 'object' && value !== null;
+  return appError?.code === 'rate_limited' && !Object.values(data ?? {}).some(ran) ? appError : undefined;
 }
 
 /** The checks that need the operation: Idempotency-Key, caller, cost and turn. */

@@ -62,14 +62,14 @@ export function createMetrics(options: MetricsOptions) {
   );
   const durations = new Histogram({
     name: 'scopegate_http_request_duration_seconds',
-    help: "Time from a request's headers to the end of its response.",
+    help: "Time from a request's headers to the end of its response, or of a stream to its beginning.",
     labelNames: ['operation', 'face'] as const,
     buckets: BUCKETS,
     registers,
   });
   const decisions = count(
     'scopegate_limiter_decisions_total',
-    'Decisions of the rate limiters: for keys, for the keys of an organisation together, for users, and per address for failed authentications (address) and public introspection. Refused ones are answered with 429.',
+    'Decisions of the rate limiters: for keys, for the keys of an organisation together, for users, for operators’ tokens, and per address for failed authentications and sign-ins (address) and public introspection. Refused ones are answered with 429.',
     ['limiter', 'decision'],
     LIMITERS.flatMap((limiter) => [`${limiter} allowed`, `${limiter} refused`]),
   );

@@ -11,7 +11,7 @@ export interface Endpoint {
 /**
  * The operationId, and so the method name in generated clients: a verb and an object. Reads get a verb, since their name
  * alone (`products`, `request`) is unclear in a client and may conflict with a method that all clients have; writes already
- * have one.
+ * have one. A page is what has `data`.
  */
 export function operationIdOf({ operation: { name, rest }, field }: Endpoint): string {
   if (rest.method !== 'GET') return name;
@@ -24,7 +24,7 @@ interface Link {
   readonly description: string;
 }
 
-/** Pointers to the id in a response: of a page's first row, of a bulk call's first result, or of an object. */
+/** Pointers to the id in a response, of which the first that fits counts: of a page's first row, of a bulk call's first result, or of an object. */
 const ID_POINTERS: readonly (readonly [member: string, pointer: string])[] = [
   ['data', '/data/0/id'],
   ['results', '/results/0/id'],

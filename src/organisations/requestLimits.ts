@@ -8,6 +8,6 @@ export const KEPT = 7 * DAY;
 export const MAX_ROWS = 10_000;
 /** How often rows are written, in milliseconds. */
 export const WRITE_EVERY = 2 * SECOND;
-/** Rows that a key gets in a minute from a process, before only each {@link ONE_IN}th request gets one. */
+/** Rows that a key gets in a minute from a process, before only each {@link ONE_IN}th request gets one. All keys of an organisation share five times as many (requestRecorder.ts). */
 export const ROWS_A_MINUTE = { failed: 100, successful: 10 } as const;
 export const ONE_IN = 100;

@@ -3,7 +3,7 @@ import { UNKNOWN_ADDRESS } from '../auth/addresses';
 import { areDuplicateKeys } from '../mongo/faults';
 import { atMost, nativeCollection } from '../mongo/native';
 import { findPage, type ListArguments, type Page } from '../tenant/pagination';
-import { ERROR_CODES, invalidRequest } from '../errors';
+import { CODES, ERROR_CODES, invalidRequest } from '../errors';
 import { between, withoutMissing } from './filters';
 import type { ControlModels } from './models';
 import { presentOrganisations } from './organisationRows';
@@ -17,10 +17,10 @@ import { requestSearchCondition } from './requestSearch';
 export interface RequestQuery extends RequestFilters {
   readonly organisationId: string;
 }
-export interface RequestPageQuery extends ListArguments, RequestQuery {}
+export interface RequestPageQuery extends Omit<ListArguments, 'sort'>, RequestQuery {}
 
 /** Keys in an answer of countByKey. */
-const MAX_KEYS = 100;
+const COUNTED_KEYS = 100;
 /** Organisations among whose rows a request id is looked up in one command. */
 const ORGANISATIONS_AT_ONCE = 1000;
 const NEWEST_FIRST = { at: -1, _id: -1 } as const;
@@ -99,7 +99,7 @@ export function createRequestLog(models: Pick<ControlModels, 'requests' | 'organ
           missing_scopes: scopes.filter((scope) => scope !== null).sort(),
         }))
         .sort((left, right) => right.requests - left.requests)
-        .slice(0, MAX_KEYS);
+        .slice(0, COUNTED_KEYS);
     },
     /** Counts matching requests of the last seven days by time. @throws AppError like page */
     async histogram(query: RequestQuery): Promise<RequestHistogram> {
@@ -168,16 +168,18 @@ function conditionsOf(filters: RequestFilters): Record<string, unknown>[] {
   ];
 }
 
-/** Matches a status or class of statuses, and errors that GraphQL answers with 200, by the status of their code. */
+/** Matches a status or class of statuses; an error that GraphQL or MCP answers with 200 counts with the status of its code instead. */
 function statusCondition(status: string): Record<string, unknown> {
   const [from, before] = statusesOf(status) ?? [];
   if (from === undefined || before === undefined) {
     const detail = 'must be a status, e.g. 404, or a class of them, e.g. 4xx';
     throw invalidRequest([{ parameter: 'status', code: 'format', detail }]);
   }
+  const inRange = trusted({ $gte: from, $lt: before });
+  // no code has a status below 400
+  if (from <= 200 && before > 200) return { status: inRange, code: trusted({ $nin: CODES }) };
   const codes = Object.entries(ERROR_CODES).flatMap(([code, { status: codeStatus }]) =>
     codeStatus >= from && codeStatus < before ? [code] : [],
   );
-  const answered = { status: 200, code: trusted({ $in: codes }) };
-  return { $or: [{ status: trusted({ $gte: from, $lt: before }) }, answered] };
+  return { $or: [{ status: inRange }, { status: 200, code: trusted({ $in: codes }) }] };
 }

@@ -43,7 +43,7 @@ export interface UsageTotals extends Required<UsageCounts> {
 /** The detail counters of a row of usage; missing in older rows. */
 type DetailCounters = Pick<UsageRow, 'operations' | 'codes'>;
 
-/** Upper bounds of the latency buckets, in milliseconds; the last bucket has none. */
+/** Upper bounds of the latency buckets, in milliseconds; the last bucket has none. Rows name a bucket by its position here, so other bounds need other names. */
 export const LATENCY_BOUNDS = [5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000] as const;
 
 /** The counters that a request adds one to. */

@@ -1,3 +1,4 @@
+import { RETRIED_HOURS } from '../units';
 import { codeBlock, COPY, ORIGIN, pre } from './code';
 import { html, type Html } from './html';
 import { ownPolicy, type Page, type Visit } from './page';
@@ -85,9 +86,7 @@ print(api.get("${path}"${isList ? ', limit=1' : ''}))`,
 export const landing = (purpose?: string, call?: FirstCall): Page => ({
   path: '/',
   policy: ownPolicy,
-  description:
-    purpose ??
-    "An organisation's quotes, products, orders, customers and request threads over REST, GraphQL and MCP, with scoped keys.",
+  description: purpose ?? PURPOSE,
   bundle: 'prose',
   body: (visit) =>
     html`<div class="hero">
@@ -116,7 +115,7 @@ export const landing = (purpose?: string, call?: FirstCall): Page => ({
           )}
           ${row(html`MCP`, 'POST /mcp', html`The same operations as tools for AI assistants. Each key is set to off, read or write for it.`)}
           ${row(html`Events`, 'GET /api/v1/events', html`What was created, changed and deleted, in order. <code>wait</code> waits for the next event; the subscription <code>events</code> streams them.`)}
-          ${row(html`<a href="/guides/webhooks">Webhooks</a>`, 'POST to your server', html`The same events sent to you: signed, in order for each object, retried for 75 hours.`)}
+          ${row(html`<a href="/guides/webhooks">Webhooks</a>`, 'POST to your server', html`The same events sent to you: signed, in order for each object, retried for ${RETRIED_HOURS} hours.`)}
         </dl>
       </section>
       <section aria-labelledby="rules">

@@ -132,6 +132,7 @@ export function createRestApi(options: RestOptions): (exchange: Exchange) => Pro
 function withIfNoneMatch({ request }: Exchange, { takesIfMatch }: RestOperation, context: CallContext): CallContext {
   const { 'if-none-match': ifNoneMatch } = request.headers;
   if (ifNoneMatch === undefined || !takesIfMatch) return context;
+  // a copy would keep what its accessors, such as isExisting, say now
   return Object.create(context, { ifNoneMatch: { value: ifNoneMatch } }) as CallContext;
 }
 

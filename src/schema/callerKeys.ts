@@ -13,7 +13,7 @@ export function isCallerKey(member: string): boolean {
  * left as it is for the check that follows to refuse, since the time to normalise combining marks grows with the square of their number.
  */
 export const LONGEST_KEY = 64 * 6;
-export const MAX_KEYS = 20;
+export const KEYS_IN_LIST = 20;
 
 /** Normalises a string for storing and comparing, unless it is too long to be valid. */
 export function normalised(text: string): string {
@@ -29,5 +29,5 @@ export function normaliseKeys(args: Readonly<Record<string, unknown>>): Readonly
 
 function normaliseValue(value: unknown): unknown {
   if (typeof value === 'string') return normalised(value);
-  return Array.isArray(value) && value.length <= MAX_KEYS ? value.map(normaliseValue) : value;
+  return Array.isArray(value) && value.length <= KEYS_IN_LIST ? value.map(normaliseValue) : value;
 }

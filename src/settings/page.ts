@@ -5,6 +5,7 @@ import type { Session } from '../organisations/sessions';
 import { ERROR_CODES } from '../errors';
 import { html, type Html, icon, jsonBlock, layout, SITE_NAME } from '../pages/html';
 import { published } from '../schema/model';
+import { type PageName, SETTINGS_PAGES } from './documents';
 
 /** What the addresses of a sandbox's pages begin with. */
 export const SANDBOX_PATH = '/settings/sandbox';
@@ -19,7 +20,7 @@ export interface WebhookInfo {
 
 /** What the page needs to know about the gateway. */
 export interface PageInfo {
-  /** Whether there is a sandbox to switch to, or the user may make one. */
+  /** Whether the user can switch between live data and the sandbox, or may make one: not if their own organisation is a sandbox. */
   readonly canSwitch: boolean;
   /** Whether keys and webhooks work. */
   readonly hasPlan: boolean;
@@ -42,7 +43,7 @@ export function renderSettings(
   csrf: string,
   { hasPlan, limits, webhooks, canInvite, storesRequests, whyNoInsights, canSwitch, opening }: PageInfo,
 ): Html {
-  const { organisation, home, user, role, returnTo } = session;
+  const { organisation, user, role, returnTo } = session;
   const mode = modeOf(organisation);
   const root = mode === 'test' ? SANDBOX_PATH : '/settings';
   const mayChange = role === 'admin';
@@ -61,7 +62,7 @@ export function renderSettings(
         <aside class="side" id="side" popover aria-label="Settings">
           ${returnTo === undefined ? undefined : returnLink(returnTo)}
           <p class="organisation"><strong>${organisation.name}</strong> ${planName(organisation.plan)} plan</p>
-          ${canSwitch && !(mode === 'test' && organisation.id === home) ? modeSwitch(mode, csrf) : undefined}
+          ${canSwitch ? modeSwitch(mode, csrf) : undefined}
           <nav aria-label="Settings">
             ${PAGES.filter(([path]) => path !== 'insights' || whyNoInsights === undefined).map(
               ([path, symbol, name]) =>
@@ -88,8 +89,7 @@ export function renderSettings(
               This page needs JavaScript. You can also manage keys with <code>scopegate key</code>.
             </p></noscript
           >
-          ${mayChange ? undefined : MEMBER_NOTICE}
-          ${['integrations', 'insights', 'keys', 'key', 'webhooks', 'endpoint', 'requests', 'members', 'audit'].map(pageSection)}
+          ${mayChange ? undefined : MEMBER_NOTICE} ${[...SETTINGS_PAGES, 'key', 'endpoint'].map(pageSection)}
         </div>
       </div>
       <div id="dialogs"></div>
@@ -128,7 +128,7 @@ export const PAGES = [
   ['requests', 'scroll-text', 'Requests'],
   ['members', 'users', 'Members'],
   ['audit', 'history', 'Audit log'],
-] as const;
+] as const satisfies readonly (readonly [path: PageName, icon: string, name: string])[];
 
 /** In a frame of the product it replaces the product's page, not what is in the frame. */
 const returnLink = (url: string): Html =>

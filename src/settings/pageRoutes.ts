@@ -87,7 +87,9 @@ export function settingsRoutes(options: RoutesOptions): Routes {
     exchange.log.principal = { kind: 'user', organisation, user, role };
     requireState(organisation);
     const isLive = modeOf(organisation) === 'live';
-    const canSwitch = !isLive || role === 'admin' || (await control.sandboxes.of(organisation.id)) !== undefined;
+    const canSwitch = isLive
+      ? role === 'admin' || (await control.sandboxes.of(organisation.id)) !== undefined
+      : organisation.id !== session.home;
     const isOfSandbox = originalUrl.startsWith(`${SANDBOX_PATH}/`);
     if (isLive && isOfSandbox && !canSwitch) throw notFound('page');
     // without either, it is a bookmark or the way in, which shows the side that the session is on

@@ -2,7 +2,7 @@ import type { Progress } from '../organisations/webhookLeases';
 import type { DisabledReason, EndpointRow } from '../organisations/webhookRows';
 import type { Attempt } from './post';
 import { POSTS } from '../limits';
-import { HOUR, MINUTE } from '../units';
+import { ATTEMPT_WAITS, HOUR } from '../units';
 
 /*
  * The health of an endpoint, judged by the attempts during one lease. After failures of several objects in a row it is failing: only its oldest
@@ -71,8 +71,6 @@ export function createHealth(row: EndpointRow, now: () => number, lenience?: Len
   };
 }
 
-/** Wait before each attempt, in milliseconds, as Standard Webhooks recommends: 10 attempts in 75 hours. */
-const ATTEMPT_WAITS = [0, 5000, 5 * MINUTE, 30 * MINUTE, ...[2, 5, 10, 14, 20, 24].map((hours) => hours * HOUR)];
 /** Maximum share of a wait that is added at random, so that events that failed together are not retried together. */
 const JITTER = 0.1;
 /** An endpoint with nothing but failures is disabled after this long, in milliseconds. */

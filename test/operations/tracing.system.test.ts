@@ -156,6 +156,26 @@ test('its log line has the trace id', async () => {
   expect(JSON.parse(line)).toMatchObject({ trace_id: traceId });
 });
 
+test('the span of a stream that its caller left has the status of its answer, as its log line has', async () => {
+  const left = new AbortController();
+  const { found } = await tracedCall((headers) =>
+    fetch(`${traced.url}/graphql`, {
+      method: 'POST',
+      headers: {
+        ...headers,
+        authorization: `Bearer ${key.key}`,
+        accept: 'text/event-stream',
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify({ query: 'subscription { events { event { id } cursor } }' }),
+      signal: left.signal,
+    }),
+  );
+  left.abort();
+  const span = await eventually(() => ofKind(found(), SERVER)[0]);
+  expect(span.attributes['http.response.status_code']).toBe(200);
+});
+
 test('a request without a trace starts one', async () => {
   const { headers } = await caller.get('/products');
   expect(headers.get('traceparent')).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { isObjectType } from 'graphql';
+import { publishedSchemas } from '../../src/gateway/schemas';
 import { type Answer, type Client, client } from '../support/client';
 import { callerOf, makeKey } from '../support/factories';
 import { late, served, type TestGateway } from '../support/gateway';
@@ -147,6 +149,20 @@ describe.each(ALL_FACES)('a bulk call in $name', (face) => {
     expect(again.status).toBe(200);
     expect(remaining(again)).toBe(before - 1);
   });
+});
+
+test('a bulk call beside __typename is 429 too, and not beside a write that ran, since 429 means that nothing was stored', async () => {
+  const query = (more: string) =>
+    `mutation ($all: [ProductUpsert!]!) { ${more} upsert_products(products: $all, dry_run: true) { failed } }`;
+  const all = Array.from({ length: 401 }, (_none, at) => ({ sku: `P${String(at)}`, name: 'A' }));
+  const statusOf = async (more: string) => (await (await freshCaller(tight)).graphql(query(more), { all })).status;
+  expect(await statusOf('type: __typename')).toBe(429);
+  expect(await statusOf('first: upsert_products(products: [{sku: "A", name: "A"}]) { failed }')).toBe(200);
+});
+
+test('fields of Mutation are objects that may be null, by which such a request is told from one that ran', () => {
+  const fields = Object.values(publishedSchemas().graphql.getMutationType()!.getFields());
+  expect(fields.filter(({ type }) => !isObjectType(type)).map(({ name }) => name)).toEqual([]);
 });
 
 describe('failed authentication', () => {

@@ -28,8 +28,8 @@ export interface FakeMongos extends AsyncDisposable {
   readonly hidden: Set<string>;
   /** How many commands a database, or a collection of it, has got. */
   asked(database: string, collection?: string): number;
-  /** What it answers to a command, by its name, instead of what it would. */
-  replies: Record<string, (command: Command) => Reply | Promise<Reply>>;
+  /** What it answers to a command, by its name, instead of what it would; undefined for that. */
+  replies: Record<string, (command: Command) => Reply | undefined | Promise<Reply>>;
   close(): Promise<void>;
 }
 
@@ -71,10 +71,10 @@ export async function startMongos(
     if (MONGOS_ONLY.includes(name)) self.commands.push(command);
     count(db);
     count(`${db}.${String(command[name])}`);
-    const special = self.replies[name];
+    const special = await self.replies[name]?.(command);
     if (name === 'hello' || name === 'ismaster' || name === 'isMaster')
-      return replyWith(reply, { ...asMongos(), ...(await special?.(command)) });
-    if (special) return replyWith(reply, { ...OK, ...(await special(command)) });
+      return replyWith(reply, { ...asMongos(), ...special });
+    if (special) return replyWith(reply, { ...OK, ...special });
     if (MONGOS_ONLY.includes(name)) return replyWith(reply, { ...OK, ...ofCluster(name, command) });
     if (db === 'config') return replyWith(reply, { ...OK, cursor: cursorOf(command) });
     if (/^(admin|local)$/.test(db)) return reply;

@@ -138,23 +138,23 @@ describe('REDIS_URL', () => {
     },
   );
 
-  test.each(['redis://', 'redis://h:99999', 'redis://:sec/ret@h', 'redis://:sec#ret@h:6379', 'redis://u:1/sec@h'])(
-    'rejects %s with a sentence that does not repeat it',
-    (REDIS_URL) => {
-      const message = faultsOf({ REDIS_URL });
-      expect(message).toMatch(/^ {2}REDIS_URL: must be redis:.*percent-encoded/m);
-      expect(message).not.toMatch(/sec|ret@/);
-    },
-  );
+  test.each([
+    ...['redis://', 'redis://h:99999', 'redis://:sec/ret@h', 'redis://:sec#ret@h:6379', 'redis://u:1/sec@h'],
+    ...['redis://:50%sec@h', 'redis://sec%:ret@h', 'redis://:sec%ff@h'],
+  ])('rejects %s with a sentence that does not repeat it', (REDIS_URL) => {
+    const message = faultsOf({ REDIS_URL });
+    expect(message).toMatch(/^ {2}REDIS_URL: must be redis:.*percent-encoded/m);
+    expect(message).not.toMatch(/sec|ret@/);
+  });
 });
 
-test.each(['collector:4318', 'http://collector:4318/v1/traces', 'grpc://collector'])(
-  'OTEL_EXPORTER_OTLP_ENDPOINT rejects %s',
-  (OTEL_EXPORTER_OTLP_ENDPOINT) => {
-    const message = 'OTEL_EXPORTER_OTLP_ENDPOINT: must be an http or https URL, without /v1/traces';
-    expect(faultsOf({ OTEL_EXPORTER_OTLP_ENDPOINT })).toContain(message);
-  },
-);
+test.each([
+  ...['collector:4318', 'http://collector:4318/v1/traces', 'http://collector:4318/v1/traces/', 'grpc://collector'],
+  ...['https://collector/otlp?tenant=a', 'https://collector/#a'],
+])('OTEL_EXPORTER_OTLP_ENDPOINT rejects %s', (OTEL_EXPORTER_OTLP_ENDPOINT) => {
+  const message = 'OTEL_EXPORTER_OTLP_ENDPOINT: must be an http or https URL, without /v1/traces';
+  expect(faultsOf({ OTEL_EXPORTER_OTLP_ENDPOINT })).toContain(message);
+});
 
 test('CORS_ORIGINS accepts origins, of apps too, and *, with white space and extra commas', () => {
   const text = ' https://app.example , http://localhost:3000,,*, ';

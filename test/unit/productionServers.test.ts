@@ -94,6 +94,13 @@ test('what only shards know is said to be there, and not left out', async () => 
     expect(check).toMatchObject({ ok: true, detail: expect.stringContaining('look on each shard') as unknown });
 });
 
+test('log window: a database to which nothing more connects is a failed check, and not the end of all', async () => {
+  const { store, ...rest } = context({});
+  const streams = () => Promise.reject(new Error('connection refused'));
+  const check = await checkLogWindow({ ...rest, store: { ...store, databases: { ...store.databases, streams } } });
+  expect(check).toMatchObject({ ok: false, detail: 'connection refused' });
+});
+
 test('a transaction limit that is not seen has a line, and one that is has none beside its own', async () => {
   const check = await checkUnseenLimit(context({}));
   expect(PAGE).toContain(`\`ok ${check!.name}: ${check!.detail}\``);
@@ -106,7 +113,7 @@ test('open files: each host takes connections', async () => {
   expect(await neededBy({})).toBe(1 + 128 + 128);
   expect(await neededBy({ hello: { hosts: ['a', 'b', 'c'] } })).toBe(1 + 3 * 128 + 128);
   expect(await neededBy({ isSharded: true, hosts: 4, most: 50 })).toBe(1 + 4 * 78 + 128);
-  expect(await neededBy({ most: Infinity })).toBe(1 + 128 + 128);
+  expect(await neededBy({ most: Infinity })).toBe(1 + 2028 + 128);
   const { ok, detail, fix } = await checkOpenFiles(context({ isSharded: true, hosts: 1_000_000 }));
   expect([ok, detail]).toEqual([false, expect.stringContaining('1000000 hosts of MONGODB_URI can take 128 each')]);
   expect(fix).toContain('srvMaxHosts in MONGODB_URI');

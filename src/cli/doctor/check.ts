@@ -39,6 +39,8 @@ export interface DoctorContext {
   readonly config: Config;
   /** Whether to create what is missing. */
   readonly fix: boolean;
+  /** Other control databases, one of which was probably meant; empty if this one has organisations. */
+  readonly controlsMeant: readonly string[];
   readonly signal: AbortSignal;
 }
 

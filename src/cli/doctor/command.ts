@@ -1,6 +1,7 @@
 import { type Config, readConfig } from '../../config';
 import { checkAddress } from '../../mongo/address';
 import { CommandFailure, interrupted, interruption, isAbort, usageFailure } from '../ending';
+import { controlsMeant } from '../../organisations/otherControls';
 import type { JsonOption } from '../help';
 import { openStore, type Store } from '../store';
 import { note, paint, escapeText, escapeLines, print, printJson, printPainted } from '../terminal';
@@ -106,9 +107,9 @@ async function* examineAll(fix: boolean, production: boolean, signal: AbortSigna
     yield opened;
     return;
   }
-  const context = { store, config, fix, signal };
   try {
     yield* checkDatabase(store);
+    const context = { store, config, fix, controlsMeant: await controlsMeant(store.databases), signal };
     for (const runCheck of production ? [...STORE_CHECKS, ...PRODUCTION_CHECKS] : STORE_CHECKS) {
       const check = await runCheck(context);
       if (check) yield check;

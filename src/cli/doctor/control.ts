@@ -3,22 +3,21 @@ import { createIndexes, differenceOf } from '../../mongo/indexes';
 import { databaseOf } from '../../mongo/native';
 import { CONTROL_SCHEMA, raiseSchema, readSchema } from '../../organisations/controlSchema';
 import { controlCollections } from '../../organisations/models';
-import { controlsMeant } from '../../organisations/otherControls';
 import { listed } from '../terminal';
 import { type Check, type CheckResult, type DoctorContext, examine } from './check';
 
 /* Checks of the control database: its indexes, and which versions may start on it. */
 
 /** Whether the control database has its indexes; `fix` creates those that are missing, but not in one that is mistyped. */
-export function checkControl({ store: { databases }, fix }: DoctorContext): Promise<Check> {
+export function checkControl({ store: { databases }, fix, controlsMeant }: DoctorContext): Promise<Check> {
   const { control } = databases;
   return examine('control database', 'run scopegate doctor --fix', async () => {
     const schema = await readSchema(control);
-    const meant = await controlsMeant(databases);
-    const missing = schema ? await missingIndexes(control, fix && meant.length === 0) : [];
+    const missing = schema ? await missingIndexes(control, fix && controlsMeant.length === 0) : [];
     const lacks = `lacks ${missing.join(', ')}`;
     const lacksForNow = `${lacks}, which the first gateway or command of this version creates`;
-    if (meant.length > 0) return mistyped(control.name, meant, missing.length > 0 ? `; it ${lacksForNow}` : '');
+    if (controlsMeant.length > 0)
+      return mistyped(control.name, controlsMeant, missing.length > 0 ? `; it ${lacksForNow}` : '');
     if (!schema) return `${control.name} is new: the first gateway or command creates its collections`;
     if (missing.length === 0) return `${control.name} has every index`;
     if (fix) return `created ${missing.join(', ')}`;
@@ -48,11 +47,11 @@ function mistyped(name: string, meant: readonly string[], more: string): CheckRe
 }
 
 /** Which versions may start on the control database: `fix` ends that for those that are older than this one, unless it is mistyped. */
-export function checkSchema({ store: { databases }, ...context }: DoctorContext): Promise<Check> {
+export function checkSchema({ store: { databases }, controlsMeant, ...context }: DoctorContext): Promise<Check> {
   const { control } = databases;
   const own = String(CONTROL_SCHEMA);
   return examine('control schema', 'correct what the error names, then run scopegate doctor --fix again', async () => {
-    const fix = context.fix && (await controlsMeant(databases)).length === 0;
+    const fix = context.fix && controlsMeant.length === 0;
     const version = fix ? await raiseSchema(control, controlCollections) : (await readSchema(control))?.version;
     if (version === undefined || version === CONTROL_SCHEMA) return own;
     const former = String(version);

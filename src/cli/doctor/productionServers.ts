@@ -1,9 +1,10 @@
 import { oldestInLog } from '../../mongo/changeCursor';
-import { HOUR } from '../../units';
+import { WAITING_REQUESTS } from '../../limits';
+import { HOUR, SECOND } from '../../units';
 import { BESIDE_POOL, WATCHING } from '../../tenant/databases';
 import { isOnAtlas, uriVariable } from '../connection';
 import { counted } from '../terminal';
-import { type Check, type CheckResult, type DoctorContext, examine, Finding } from './check';
+import { type Check, type CheckResult, type DoctorContext, examine, Finding, RUN_AGAIN } from './check';
 import { PAGE } from './production';
 import { seconds } from './servers';
 
@@ -13,8 +14,6 @@ import { seconds } from './servers';
 const OTHER_FILES = 128;
 /** The log of the database should go back this far, in milliseconds: a night without gateways then loses no events. */
 const LOG_WINDOW = 24 * HOUR;
-/** The driver's maxPoolSize. */
-const DRIVERS_POOL = 100;
 /** With fewer members that hold data, one lost machine loses writes or stops them. */
 const MEMBERS = 3;
 const ON_EACH_SHARD = 'not seen from here: look on each shard';
@@ -71,8 +70,8 @@ export function checkOpenFiles({ store: { databases }, config }: DoctorContext):
 /** How many hosts of the database a gateway may connect to, and how many connections to each. */
 async function connectionsOf(databases: Databases): Promise<{ readonly hosts: number; readonly toEach: number }> {
   const { most } = databases.pool();
-  // maxPoolSize=0 has no limit, and is counted as the driver's own
-  const pool = Number.isFinite(most) ? most : DRIVERS_POOL;
+  // without a limit (maxPoolSize=0), about as many as requests may wait for the database
+  const pool = Number.isFinite(most) ? most : WAITING_REQUESTS.all;
   return {
     hosts: Math.max(databases.hosts(), await membersOf(databases)),
     toEach: pool + BESIDE_POOL + WATCHING,
@@ -80,17 +79,18 @@ async function connectionsOf(databases: Databases): Promise<{ readonly hosts: nu
 }
 
 /** Whether the log of the database goes back far enough to do without gateways for a day; undefined if this user may not read it, which is reported elsewhere. */
-export async function checkLogWindow({ store: { databases }, config }: DoctorContext): Promise<Check | undefined> {
-  const name = 'production: log window';
-  if (databases.shards) return { name, ok: true, detail: `${ON_EACH_SHARD} (rs.printReplicationInfo())` };
-  const oldest = await oldestInLog(await databases.streams()).catch(() => undefined);
-  if (!oldest) return undefined;
-  const length = databases.now() - oldest.t * 1000;
-  const detail = `the log goes back ${seconds(length)}`;
-  if (length >= LOG_WINDOW) return { name, ok: true, detail };
-  const setting = isOnAtlas(config)
-    ? 'the minimum oplog window (Additional Settings)'
-    : 'storage.oplogMinRetentionHours';
-  const fix = `unless the servers are younger than that, set ${setting} to 24 or more: changes that leave the log before a gateway has read them are missing from every feed`;
-  return { name, ok: true, detail: `${detail}, less than a day`, fix };
+export function checkLogWindow({ store: { databases }, config }: DoctorContext): Promise<Check | undefined> {
+  return examine('production: log window', RUN_AGAIN, async (): Promise<CheckResult | undefined> => {
+    if (databases.shards) return { detail: `${ON_EACH_SHARD} (rs.printReplicationInfo())` };
+    const oldest = await oldestInLog(await databases.streams());
+    if (!oldest) return undefined;
+    const length = databases.now() - oldest.t * SECOND;
+    const detail = `the log goes back ${seconds(length)}`;
+    if (length >= LOG_WINDOW) return { detail };
+    const setting = isOnAtlas(config)
+      ? 'the minimum oplog window (Additional Settings)'
+      : 'storage.oplogMinRetentionHours';
+    const fix = `unless the servers are younger than that, set ${setting} to 24 or more: changes that leave the log before a gateway has read them are missing from every feed`;
+    return { detail: `${detail}, less than a day`, fix };
+  });
 }

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { WRONG_BY } from '../../mongo/clock';
 import { OLDEST_MONGODB } from '../../mongo/deployment';
-import { isUnauthorised } from '../../mongo/faults';
+import { isUnauthorised, isUnavailable } from '../../mongo/faults';
 import { heartbeatDatabase } from '../../mongo/shardHealth';
 import { PRIVILEGES } from '../../mongo/shards';
 import type { Store } from '../store';
@@ -64,11 +64,18 @@ function checkShards({ control, streams }: Databases, shards: NonNullable<Databa
         // a heartbeat would keep MongoDB from emptying it
         if (draining) continue;
         const database = heartbeatDatabase(control.name, name);
-        if ((await shards.shardOf(database)) === undefined) await shards.createOn(database, name);
-        const read = client.db(database).collection('heartbeats').findOne({}, { maxTimeMS: SHARD_TIMEOUT });
-        await read.catch(() => down.push(name));
+        try {
+          if ((await shards.shardOf(database)) === undefined) await shards.createOn(database, name);
+          await client.db(database).collection('heartbeats').findOne({}, { maxTimeMS: SHARD_TIMEOUT });
+        } catch (error) {
+          if (!isUnavailable(error)) throw error;
+          down.push(name);
+        }
       }
-      if (down.length > 0) throw new Error(`${down.join(', ')} of ${counted(all.length, 'shard')} does not respond`);
+      if (down.length > 0)
+        throw new Error(
+          `${down.join(', ')} of ${counted(all.length, 'shard')} ${down.length === 1 ? 'does' : 'do'} not respond`,
+        );
       const names = all.map(({ name, draining }) => `${name}${draining ? ' (draining)' : ''}`);
       return { detail: `${counted(all.length, 'shard')}: ${names.join(', ')}` };
     } catch (error) {

@@ -119,6 +119,8 @@ describe('the request log', () => {
     [{ operation: 'quotes', face: 'mcp' }, ['200 null']],
     // GraphQL answers it with 200
     [{ status: '400' }, ['200 invalid_request']],
+    [{ status: '2xx' }, ['200 null', '200 null', '200 null', '200 null']],
+    [{ status: '200', face: 'graphql' }, ['200 null']],
     [{ since: '2020-01-01T00:00:00Z', status: '404' }, ['404 not_found']],
     [{ since: '9020-01-01T00:00:00Z' }, []],
     [{ until: '9020-01-01T00:00:00Z', status: '404' }, ['404 not_found']],

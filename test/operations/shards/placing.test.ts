@@ -1,12 +1,13 @@
 import type { mongo } from 'mongoose';
 import { databaseName } from '../../../src/mongo/databaseNames';
+import { heartbeatDatabase } from '../../../src/mongo/shardHealth';
 import { storedBytes } from '../../../src/tenant/quota';
 import { commandLine } from '../../cli/commandLine';
 import { operator, TOKENS } from '../../admin/operator/operator';
 import type { Json } from '../../support/client';
 import { isSharded } from '../../support/differences';
 import { served, late, servedBy, startGateway } from '../../support/gateway';
-import { startMongos, UNAUTHORISED } from '../../support/mongos';
+import { refusal, startMongos, UNAUTHORISED } from '../../support/mongos';
 
 /* On which shard a new organisation is placed, and how shards are shown, by a stand-in for mongos. */
 
@@ -121,7 +122,23 @@ test('doctor reports the shards, their files, and a missing privilege, and advis
   expect((await checks()).get('sharded cluster')).toMatchObject({ detail: '2 shards: shard01, shard04 (draining)' });
   // whose database would keep MongoDB from emptying it
   expect([...mongos.databases.values()]).not.toContain('shard04');
-  mongos.replies.listShards = () => UNAUTHORISED;
+  // the heartbeat of one cannot be read, and those of two cannot be made
+  const NO_PRIMARY = refusal(133, 'FailedToSatisfyReadPreference', 'Could not find host');
+  const heartbeat = heartbeatDatabase(cli.controlDatabase, 'shard03');
+  mongos.shards = ['shard03', 'shard05', 'shard06'].map((_id) => ({ _id }));
+  mongos.databases.set(heartbeat, 'shard03');
+  mongos.replies.enableSharding = () => NO_PRIMARY;
+  mongos.replies.find = ({ $db }) => ($db === heartbeat ? NO_PRIMARY : undefined);
+  expect((await checks()).get('sharded cluster')).toMatchObject({
+    ok: false,
+    detail: 'shard03, shard05, shard06 of 3 shards do not respond',
+  });
+  mongos.replies = { find: ({ $db }) => ($db === heartbeat ? UNAUTHORISED : undefined) };
+  expect((await checks()).get('sharded cluster')).toMatchObject({
+    ok: true,
+    detail: expect.stringContaining('MongoDB places organisations'),
+  });
+  mongos.replies = { listShards: () => UNAUTHORISED };
   expect((await checks()).get('sharded cluster')).toMatchObject({
     ok: true,
     fix: expect.stringContaining('clusterManager (on Atlas: Atlas admin)'),

@@ -1,4 +1,5 @@
 import type { JSX } from 'preact';
+import { RETRIED_HOURS } from '../../../src/units';
 import { inWords } from '../numbers';
 import { Ago } from '../parts';
 import { type Attempt, type Endpoint, errorText } from './words';
@@ -51,6 +52,6 @@ function textOf(endpoint: Endpoint, hasAccepted: boolean): string | undefined {
   if (state === 'failing') return hasAccepted ? ACCEPTED : FAILING;
   if (waiting === 0) return undefined;
   return waiting === 1
-    ? 'One event failed and is retried automatically, for up to 75 hours. Later events of the same object wait behind it, so that they stay in order.'
-    : `${inWords(waiting, 'event')} failed, or wait behind one that failed. They are retried automatically, for up to 75 hours, and events of the same object stay in order.`;
+    ? `One event failed and is retried automatically, for up to ${RETRIED_HOURS} hours. Later events of the same object wait behind it, so that they stay in order.`
+    : `${inWords(waiting, 'event')} failed, or wait behind one that failed. They are retried automatically, for up to ${RETRIED_HOURS} hours, and events of the same object stay in order.`;
 }
