@@ -253,7 +253,9 @@ function createFollower(options: FollowOptions) {
     start: loop.start,
     /** Resolves when nothing more is read or stored; another gateway can go on at once. */
     async stop(): Promise<void> {
-      await Promise.all([loop.stop(), corrections.stop()]);
+      await loop.stop();
+      // notes what the last round has stored
+      await corrections.stop();
     },
     state(): TailState {
       const heldFor = renewalReadAt === undefined ? 0 : performance.now() - renewalReadAt;
