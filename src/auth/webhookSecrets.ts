@@ -2,7 +2,7 @@
 
 const PREFIX = 'whsec_';
 /** Their sizes that the specification allows, in bytes. */
-export const SECRET_BYTES = { least: 24, most: 64 } as const;
+const SECRET_BYTES = { least: 24, most: 64 } as const;
 
 export const secretText = (secret: Buffer): string => PREFIX + secret.toString('base64');
 

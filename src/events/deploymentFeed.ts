@@ -1,5 +1,5 @@
 import mongoose from 'mongoose';
-import { openChanges, type LogPosition, resumeChanges, type Token } from '../mongo/changeCursor';
+import { isLostHistory, openChanges, type LogPosition, resumeChanges, type Token } from '../mongo/changeCursor';
 import type { Databases } from '../tenant/databases';
 import { createSemaphore } from '../async/semaphore';
 import { databaseName, organisationOf } from '../mongo/databaseNames';
@@ -76,6 +76,8 @@ export function createDeploymentFeed({ streams, control }: Pick<Databases, 'stre
     if (!cursor) throw expired();
     try {
       return await pageOf(cursor, position, limit, patience);
+    } catch (error) {
+      throw position && isLostHistory(error) ? expired() : error;
     } finally {
       await cursor.close();
     }

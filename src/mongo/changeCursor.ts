@@ -85,7 +85,7 @@ export interface LogPosition {
   readonly at?: mongo.Timestamp;
 }
 
-/** Resumes a stream; undefined if the log no longer goes back that far. */
+/** Resumes a stream; undefined if the log no longer goes back that far. That may be known only at {@link ChangeCursor}.next: see {@link isLostHistory}. */
 export async function resumeChanges<T>(
   client: mongo.MongoClient,
   stages: readonly object[],
@@ -93,18 +93,31 @@ export async function resumeChanges<T>(
   reading: Omit<Reading, 'startAfter'> = {},
 ): Promise<ChangeCursor<T> | undefined> {
   return openChanges<T>(client, stages, { ...reading, startAfter: token }).catch((error: unknown) => {
-    if (!isLostHistory(error)) throw error;
+    if (!isLostHistory(error) && !isForeignToken(error)) throw error;
     return undefined;
   });
 }
 
-/** ChangeStreamHistoryLost, ChangeStreamFatalError, InvalidResumeToken, and what servers answer to a token that another one made. */
-const LOST: ReadonlySet<unknown> = new Set([286, 280, 260, 9, 40647, 50811]);
+const withCodeOf =
+  (codes: ReadonlySet<unknown>) =>
+  (error: unknown): boolean =>
+    error instanceof mongoose.mongo.MongoServerError && codes.has(error.code);
 
-/** Whether an error means that a token is no longer in the server's log. */
-export function isLostHistory(error: unknown): boolean {
-  return error instanceof mongoose.mongo.MongoServerError && LOST.has(error.code);
-}
+/**
+ * Whether changes are no longer in the log: ChangeStreamHistoryLost, ChangeStreamFatalError. The server looks for a token when the stream is first
+ * read, and for the start of a long transaction when it meets its end, so `next` may throw it as well.
+ */
+export const isLostHistory = withCodeOf(new Set([286, 280]));
+
+/** Whether a server cannot read a token, since another one made it. */
+const isForeignToken = withCodeOf(
+  new Set([
+    260, // InvalidResumeToken
+    9, // FailedToParse, which here means: not hexadecimal
+    40647, // without a text in `_data`
+    50811, // its bytes are no KeyString, of which a token is made
+  ]),
+);
 
 /** The codes for `$changeStream` on a server outside a replica set, and CommandNotSupported on servers that have no log at all. */
 const NO_LOG: ReadonlySet<unknown> = new Set([40573, 115]);
@@ -117,7 +130,10 @@ export function whyLogUnreadable(error: unknown): string | undefined {
   return hasNone ? 'the server is not in a replica set' : undefined;
 }
 
-/** The database's time according to its log: no write so far is later. Undefined if the server has no log. */
+/**
+ * The database's time according to its log; undefined if the server has no log. No write that this client knows of is later: mongos answers with
+ * the latest time that it has seen, and the driver tells it of those that other mongos have answered with.
+ */
 export async function clusterTimeOf(client: mongo.MongoClient): Promise<mongo.Timestamp | undefined> {
   return ((await client.db('admin').command({ hello: 1 })) as { operationTime?: mongo.Timestamp }).operationTime;
 }

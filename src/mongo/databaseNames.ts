@@ -1,4 +1,4 @@
-/** Name of an organisation's database: `org_` and the id without dashes. */
+/** Name of an organisation's database: `org_` and the id, a UUID in lower case, without dashes. */
 export function databaseName(organisationId: string): string {
   return `org_${organisationId.replaceAll('-', '')}`;
 }

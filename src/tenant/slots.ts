@@ -35,7 +35,7 @@ export const OPEN = { since: { $ne: null } } as const;
 
 /** Free rows that a gateway keeps for an organisation; a burst of writes may create more. */
 const MAX_FREE = 20;
-/** A free row that has been idle for this long (ms) belonged to a gateway that is gone. */
+/** A free row that has been idle for this long (ms) belonged to a gateway that is gone, or has not written since, which makes another. */
 const IDLE_FOR = DAY;
 /** Time limit for freeing a row, in milliseconds, because a live write may hold a lock on it. */
 export const SWEEP_TIMEOUT = 5000;

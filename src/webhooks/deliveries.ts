@@ -1,4 +1,4 @@
-import { trusted } from 'mongoose';
+import { type mongo, trusted } from 'mongoose';
 import { defineCollection } from '../mongo/collection';
 import type { OrganisationData } from '../tenant/organisationData';
 import { atMost } from '../mongo/native';
@@ -10,7 +10,8 @@ import { shownAttempt, type WebhookAttempt } from './post';
 
 /*
  * Deliveries, sent and pending: a row per event and endpoint, in the organisation's own database, kept as long as events. Of the open ones,
- * `waiting` is one to send at `next_at`, and `held` one behind such an event of the same object, which is sent after it.
+ * `waiting` is one to send at `next_at`, and `held` one behind such an event of the same object, which is sent after it. `failed` was given up
+ * after its attempts, and `skipped` was open when somebody had the endpoint go on elsewhere: neither is sent again by itself.
  */
 
 /** As many as there are by themselves (contract, section 12); those by hand push out the first. */
@@ -38,8 +39,16 @@ export interface DeliveryRow {
   readonly attempts: number;
   /** When it is sent next, if it is `waiting`; null in every other state. */
   readonly next_at: Date | null;
+  /** Attempts by itself and by hand, of which only the last has its answer. */
   readonly log: readonly WebhookAttempt[];
+  /** When the row was made, from which MongoDB counts how long it is kept. */
   readonly at: Date;
+}
+
+/** A row to store, with `log` as it was read. */
+export interface ChangedDelivery extends DeliveryRow {
+  /** An attempt to add to the log. */
+  readonly attempt?: WebhookAttempt;
 }
 
 export type OpenRow = Pick<DeliveryRow, '_id' | 'state' | 'object_id' | 'next_at'>;
@@ -52,11 +61,18 @@ export const webhookDeliveries = defineCollection<DeliveryRow>('webhook_deliveri
 export const deliveryId = (endpoint: string, position: string): string => `${endpoint}.${position}`;
 export const positionOfDelivery = (id: string): string => id.slice(id.indexOf('.') + 1);
 
-/** Adds an attempt to a log, which keeps only the last answer. */
-export function withAttempt(log: readonly WebhookAttempt[], last: WebhookAttempt): WebhookAttempt[] {
-  const before = log.slice(1 - MAX_ATTEMPTS_IN_LOG).map((attempt) => ({ ...attempt, answer: null }));
-  return [...before, shownAttempt(last)];
+/** The stored log and an attempt. MongoDB adds it, since a gateway that retries and a person who resends may have read the same log. */
+function logWith(attempt: WebhookAttempt): object {
+  const before = { $map: { input: { $ifNull: ['$log', []] }, in: { $mergeObjects: ['$$this', { answer: null }] } } };
+  const log = { $concatArrays: [before, [{ $literal: shownAttempt(attempt) }]] };
+  return { $slice: [log, -MAX_ATTEMPTS_IN_LOG] };
 }
+
+/** The stages of an update that sets members, and adds an attempt to the log. */
+export const deliveryUpdate = ({ attempt, log, ...members }: Omit<ChangedDelivery, '_id'>): mongo.Document[] => {
+  const literals = Object.entries(members).map(([name, value]) => [name, { $literal: value }]);
+  return [{ $set: { ...Object.fromEntries(literals), log: attempt ? logWith(attempt) : { $ifNull: ['$log', log] } } }];
+};
 
 const OPEN: readonly DeliveryState[] = ['waiting', 'held'];
 export const OPEN_MEMBERS = { state: 1, object_id: 1, next_at: 1 } as const;
@@ -75,11 +91,11 @@ export function createDeliveries(data: OrganisationData) {
      * Stores rows of an organisation that was open a moment ago. @throws AppError unavailable if it was moved or erased meanwhile: then
      * nothing that was stored may be relied on
      */
-    async save(changed: readonly DeliveryRow[]): Promise<void> {
+    async save(changed: readonly ChangedDelivery[]): Promise<void> {
       if (changed.length === 0) return;
       await data.prepare([webhookDeliveries]);
       const writes = changed.map(({ _id, ...row }) => ({
-        replaceOne: { filter: { _id }, replacement: row, upsert: true },
+        updateOne: { filter: { _id }, update: deliveryUpdate(row), upsert: true },
       }));
       await data.whileStillWritable(() => rows.bulkWrite(writes, { ordered: false }));
       data.wrote([webhookDeliveries], changed.length);
@@ -93,8 +109,8 @@ export function createDeliveries(data: OrganisationData) {
       await rows.updateMany(openOf(endpoint), { $set: { state: 'skipped', next_at: null } });
     },
     /** Adds an attempt made by hand to the log; the state stays. */
-    noteAttempt: async ({ _id, log }: DeliveryRow, attempt: WebhookAttempt): Promise<void> => {
-      await rows.updateOne({ _id }, { $set: { log: withAttempt(log, attempt) } });
+    noteAttempt: async ({ _id }: DeliveryRow, attempt: WebhookAttempt): Promise<void> => {
+      await rows.updateOne({ _id }, [{ $set: { log: logWith(attempt) } }]);
     },
     /** A page of deliveries, newest event first. */
     page: ({ endpoint, state, ...args }: DeliveryQuery): Promise<Page<DeliveryRow>> =>

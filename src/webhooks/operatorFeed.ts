@@ -6,7 +6,7 @@ import { shownEvent } from '../events/page';
 import { eventId, timeDigits } from '../events/position';
 import type { OrganisationForOperators } from '../organisations/organisationRows';
 import { GAP } from '../schema/eventTypes';
-import { type DeliveryRow, OPEN_MEMBERS, type OpenRow } from './deliveries';
+import { type DeliveryRow, deliveryUpdate, OPEN_MEMBERS, type OpenRow } from './deliveries';
 import type { FeedEntry, WorkFeed } from './feed';
 
 /* The events that the operator's webhook is sent: those of all organisations, from the log of the database (docs/decisions/operator-webhook.md). */
@@ -110,7 +110,8 @@ export function createOperatorFeed({ log, rows, byIds, now, onLost }: OperatorFe
             organisation_id: entry.organisationId,
             is_test: entry.isTest ?? false,
           };
-          return { updateOne: { filter: { _id }, update: { $set: { ...row, ...what } }, upsert: entry !== undefined } };
+          const update = deliveryUpdate({ ...row, ...what });
+          return { updateOne: { filter: { _id }, update, upsert: entry !== undefined } };
         });
         await rows.bulkWrite(writes, { ordered: false });
       },

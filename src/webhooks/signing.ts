@@ -1,16 +1,16 @@
 import { createHmac, hkdfSync } from 'node:crypto';
-import { SECRET_BYTES } from '../auth/webhookSecrets';
 
 /*
  * Standard Webhooks, version 1 (https://github.com/standard-webhooks/standard-webhooks): HMAC-SHA256 of id, time and body, joined by
  * dots, in base64. Receivers can verify it with any of its libraries.
  */
 
+/** Bytes of a derived secret. Never change it: receivers keep the secrets that they were given. */
+const DERIVED_BYTES = 24;
+
 /** The secret of an endpoint, derived from the master secret so that it is stored nowhere. Each rotation raises `version`. */
 export function endpointSecret(master: string, endpoint: string, version: number): Buffer {
-  return Buffer.from(
-    hkdfSync('sha256', master, 'scopegate webhooks', `${endpoint}:${String(version)}`, SECRET_BYTES.least),
-  );
+  return Buffer.from(hkdfSync('sha256', master, 'scopegate webhooks', `${endpoint}:${String(version)}`, DERIVED_BYTES));
 }
 
 export interface Message {

@@ -1,5 +1,5 @@
 import type { EndpointRow } from '../organisations/webhookRows';
-import { deliveryId, type DeliveryRow, type OpenRow, positionOfDelivery, withAttempt } from './deliveries';
+import { type ChangedDelivery, deliveryId, type DeliveryRow, type OpenRow, positionOfDelivery } from './deliveries';
 import type { FeedEntry, WorkFeed } from './feed';
 import { type Health, waitAfter } from './health';
 import type { Attempt } from './post';
@@ -51,7 +51,7 @@ export async function runPass(options: WorkOptions): Promise<Pass | undefined> {
   const { feed, endpoint, health, now } = options;
   const { _id: id } = endpoint;
   const { deliveries } = feed;
-  const changed = new Map<string, DeliveryRow>();
+  const changed = new Map<string, ChangedDelivery>();
   // rows not counted in `parked` come from a gateway that was killed before it moved the position: their events are sent again
   const open = endpoint.parked > 0 ? await deliveries.open(id, PARKED.most) : [];
   const wasFailing = health.isFailing();
@@ -71,7 +71,7 @@ export async function runPass(options: WorkOptions): Promise<Pass | undefined> {
       return false;
     }
     const attempts = row.attempts + 1;
-    const tried = { ...row, attempts, log: withAttempt(row.log, outcome) };
+    const tried = { ...row, attempts, attempt: outcome };
     if (outcome.ok) {
       health.noteSuccess();
       changed.set(row._id, { ...tried, state: 'delivered', next_at: null });

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { mongo } from 'mongoose';
 import { pino } from 'pino';
 import { databaseName } from '../../src/mongo/databaseNames';
+import { AppError } from '../../src/errors';
 import { createCorrections, mayLack } from '../../src/events/tail/corrections';
 import type { LoggedChange } from '../../src/events/tail/changes';
 import { resourceOf } from '../../src/resources';
@@ -198,7 +199,39 @@ describe('the queue', () => {
     expect(calls.reduce((sum, [, count]) => sum + count, 0)).toBe(5001);
     expect(lines.toSorted()).toEqual([
       expect.stringContaining('could not be corrected; run doctor --rows --fix'),
-      expect.stringContaining('were not looked at for lack of room; run doctor --rows --fix'),
+      expect.stringContaining('were not looked at in time; run doctor --rows --fix'),
     ]);
+  });
+
+  test('finishes what waits when it stops, tries again after a slow read, and says what it had no time for', async () => {
+    const lines: string[] = [];
+    let corrected = 0;
+    let next = (count: number): Promise<number> => Promise.resolve((corrected += count));
+    const createOne = () =>
+      createCorrections({
+        corrector: { watched: corrector.watched, correct: (_data, _collection, ids) => next(ids.length) },
+        databases: { organisationData: () => ({}) } as never,
+        logger: pino({}, { write: (line: string) => void lines.push(line) }),
+      });
+    const rows = Array.from({ length: 250 }, () => change('insert'));
+    const count = next;
+    next = () => {
+      next = count;
+      return Promise.reject(new AppError('unavailable', 'The database took too long.', { reason: 'slow' }));
+    };
+    const one = createOne();
+    one.note('a', rows);
+    await one.stop();
+    expect([corrected, lines]).toEqual([250, []]);
+    const { held, letGo } = hold();
+    next = () => held.then(() => 0);
+    const other = createOne();
+    other.note('a', rows);
+    const stopped = other.stop();
+    jest.spyOn(performance, 'now').mockReturnValue(performance.now() + 60_000);
+    letGo();
+    await stopped;
+    jest.restoreAllMocks();
+    expect(lines).toEqual([expect.stringMatching(/"rows":150,.*not looked at in time; run doctor --rows --fix/)]);
   });
 });

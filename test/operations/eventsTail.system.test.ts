@@ -142,7 +142,9 @@ interface Batches {
 }
 
 /** The databases behind a proxy that changes replies with changes. */
-async function throughProxy(alter: (batch: readonly Change[]) => { batch: readonly object[]; isEnd?: boolean }) {
+async function throughProxy(
+  alter: (batch: readonly Change[]) => { batch: readonly object[]; isEnd?: boolean; isLost?: boolean },
+) {
   const closed = new Set<string>();
   const proxy = await openDatabaseProxy(process.env.TEST_MONGODB_URI!, {
     onReply: (reply, command) => {
@@ -159,7 +161,8 @@ async function throughProxy(alter: (batch: readonly Change[]) => { batch: readon
       const { firstBatch, nextBatch, ...cursor } = (documentOf(reply)?.cursor ?? {}) as Batches;
       const found = [...(firstBatch ?? []), ...(nextBatch ?? [])];
       if (!found.some((one) => 'clusterTime' in one)) return reply;
-      const { batch, isEnd } = alter(found);
+      const { batch, isEnd, isLost } = alter(found);
+      if (isLost) return replyWith(reply, { ok: 0, code: 286, errmsg: 'resume of change stream was not possible' });
       if (isEnd) closed.add(String(cursor.id));
       return replyWith(reply, { cursor: { ...cursor, [firstBatch ? 'firstBatch' : 'nextBatch']: batch } });
     },
@@ -224,6 +227,33 @@ test('a read of all organisations’ events whose stream the server ends goes on
   await told(written._id, 'quote.created');
   const { events: found } = await read(page.next);
   expect(found.map(({ row: { object } }) => object?.id)).toEqual([written._id]);
+}, 60_000);
+
+test('history that a server misses only while it reads is a gap, or 410 for reads of all organisations’ events', async () => {
+  const { quotes, stored, told } = await newScene();
+  const [lost, last] = [quote(), quote()];
+  let isLosing = true;
+  const databases = await throughProxy((batch) => {
+    const isLost = isLosing && batch.some(({ documentKey }) => documentKey?._id === lost._id);
+    if (isLost) isLosing = false;
+    return { batch, isLost };
+  });
+  await begin(tailsWith({ databases }));
+  const feed = createDeploymentFeed(databases);
+  const read = (from?: LogPosition) => feed.read(from, { types: undefined, organisationId: undefined }, 10, 2000);
+  const { next } = await read();
+  await quotes.insertOne(lost);
+  const { gap } = await eventually(() => stored.findOne({ type: 'feed.gap' }), SOON);
+  expect(gap!.to.getTime()).toBeGreaterThanOrEqual(gap!.from.getTime());
+  expect(gap!.from.getTime()).toBeGreaterThan(Date.now() - HOUR);
+  await quotes.insertOne(last);
+  const { _id: event } = await told(last._id, 'quote.created');
+  expect(await stored.countDocuments({ 'object.id': lost._id })).toBe(0);
+  const losing = createDeploymentFeed(await throughProxy((batch) => ({ batch, isLost: true })));
+  await expect(losing.read(next, { types: undefined, organisationId: undefined }, 10, 2000)).rejects.toMatchObject({
+    code: 'cursor_expired',
+  });
+  expect((await read(next)).events.at(-1)?.row._id).toBe(event);
 }, 60_000);
 
 test('a tail that stops in the middle of a transaction is resumed at its beginning, and each change is one event', async () => {

@@ -38,7 +38,7 @@ export function addEvents(program: ExplainedCommand): void {
       'listen',
       'send events to a receiver on this machine as signed webhooks, until Ctrl-C; reads the API, so it needs no tunnel',
     )
-    .requiredOption('--forward <url>', 'where to post them, e.g. http://localhost:3000/webhooks', httpUrl)
+    .requiredOption('--forward <url>', 'where to post them, e.g. http://localhost:3000/webhooks', receiverUrl)
     .addOption(key.env('SCOPEGATE_KEY'))
     .addOption(url.argParser(baseUrl))
     .option('--types <list>', 'only these types, comma-separated (default: all that the key may read)', eventTypes)
@@ -61,15 +61,19 @@ export function addEvents(program: ExplainedCommand): void {
   events.listSubcommandsOnError();
 }
 
-/** Parses the URL of a gateway, to which paths are appended. */
-const baseUrl = (text: string): string => httpUrl(text).replace(/\/$/, '');
+const receiverUrl = (text: string): string => httpUrl(text, 'http://localhost:3000/webhooks');
 
-function httpUrl(text: string): string {
+/** Parses the URL of a gateway, to which paths are appended. */
+function baseUrl(text: string): string {
+  const url = httpUrl(text, 'http://127.0.0.1:4000');
+  if (url.includes('?')) throw new InvalidArgumentError('Expected a URL without a query.');
+  return url.replace(/\/$/, '');
+}
+
+function httpUrl(text: string, example: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !/^https?:$/.test(url.protocol))
-    throw new InvalidArgumentError(
-      'Expected a URL that begins with http:// or https://, e.g. http://localhost:3000/webhooks.',
-    );
+    throw new InvalidArgumentError(`Expected a URL that begins with http:// or https://, e.g. ${example}.`);
   if (url.username !== '' || url.password !== '')
     throw new InvalidArgumentError('Expected a URL without user name and password.');
   url.hash = '';

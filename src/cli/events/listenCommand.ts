@@ -34,6 +34,8 @@ const TRIES = 4;
 const LONGEST_DOWN = 3 * SECOND;
 /** The longest delay that a receiver can ask for, in milliseconds. */
 const LONGEST_RETRY_AFTER = MINUTE;
+/** How long the read that finds the last cursor may take, in milliseconds. */
+const LAST_READ_WITHIN = 3 * SECOND;
 /** Characters of a receiver's answer that are shown. */
 const MAX_SHOWN = 200;
 
@@ -50,25 +52,45 @@ export async function listenCommand(options: ListenOptions): Promise<void> {
     const receiver = createReceiver(forward, secret, signal);
     let sent = 0;
     let leftOut = 0;
+    /** Events of the page after the cursor that are sent or left out. */
+    let ofPage = 0;
     try {
       for (;;) {
         const started = performance.now();
         const page = await read(cursor, WAIT);
-        for (const event of page.data)
+        for (const event of page.data) {
           if (await deliver(event, receiver, json)) sent += 1;
           else leftOut += 1;
+          ofPage += 1;
+        }
         cursor = page.next_cursor;
+        ofPage = 0;
         const isIdle = page.data.length === 0 && !page.has_more;
         if (isIdle && performance.now() - started < MIN_WAIT) await sleep(MIN_WAIT, undefined, { signal });
       }
     } finally {
       receiver.close();
+      if (ofPage > 0) cursor = await cursorAfter(read, cursor, ofPage);
       note(`sent ${String(sent)}, left out ${String(leftOut)}; to go on from here: --after ${cursor ?? 'beginning'}`);
     }
   });
 }
 
-type Read = (after: string | undefined, wait: number) => Promise<Page>;
+interface PageOptions {
+  readonly limit?: number;
+  readonly signal?: AbortSignal;
+}
+
+type Read = (after: string | undefined, wait: number, options?: PageOptions) => Promise<Page>;
+
+/** The cursor after some events of a page. Events have none of their own, but a shorter page ends after these; the page's own if that cannot be read. */
+function cursorAfter(read: Read, after: string | undefined, events: number): Promise<string | undefined> {
+  const options = { limit: events, signal: AbortSignal.timeout(LAST_READ_WITHIN) };
+  return read(after, 0, options).then(
+    (page) => page.next_cursor,
+    () => after,
+  );
+}
 
 /** The cursor to begin after; undefined for the beginning. @throws CommandFailure if the gateway rejects `after` */
 async function firstCursor(read: Read, after: string): Promise<string | undefined> {
@@ -86,7 +108,7 @@ interface Feed extends Pick<ListenOptions, 'url'> {
 }
 
 /** Reads pages of the feed like any caller. Retries until it gets one, and reports each problem once. */
-function feedOf({ url, key, types, signal }: Feed): Read {
+function feedOf({ url, key, types, signal: interruption }: Feed): Read {
   const reportProblem = createProblemReporter();
   let hasAnswered = false;
   function onRetry(error: ScopegateError): void {
@@ -100,8 +122,8 @@ function feedOf({ url, key, types, signal }: Feed): Read {
   const gateway = new Scopegate({ url, key, retries: Infinity, onRetry });
   // the gateway validates them
   const wanted = types && { types: [...types] as NonNullable<Query<'/events'>['types']> };
-  return async (after, wait) => {
-    const query = { limit: 100, wait, ...(after !== undefined && { after }), ...wanted };
+  return async (after, wait, { limit = 100, signal = interruption } = {}) => {
+    const query = { limit, wait, ...(after !== undefined && { after }), ...wanted };
     const page = await gateway.get('/events', { query, signal }).catch((error: unknown) => {
       throw error instanceof ScopegateError ? failureOf(error, url) : error;
     });

@@ -34,6 +34,8 @@ const MOST_WAITING_OF_ONE = MOST_WAITING / 2;
 const AT_ONCE = 100;
 /** How long to wait while the database does not respond, in milliseconds. */
 const RETRY_AFTER = 1000;
+/** How long a stop goes on with what waits, in milliseconds: a part of the time that a drain has, and the next tail does not come back to it. */
+const FINISH_WITHIN = 5000;
 
 /** Whether a change may have left its row without what follows from it: it is by another program, as far as the log says. */
 export function mayLack(
@@ -47,13 +49,21 @@ export function mayLack(
   return (change.paths ?? []).some((path) => members.has(path.split('.', 1)[0] ?? ''));
 }
 
+/** Whether the database may take the correction later. */
+function isTemporary(error: unknown): boolean {
+  if (!(error instanceof AppError)) return isUnavailable(error);
+  const { reason = '' } = error.extras;
+  return error.code === 'unavailable' && !['moving', 'erased'].includes(reason);
+}
+
 export function createCorrections({ corrector, databases, logger }: CorrectionOptions) {
   /** Ids by organisation and collection. */
   const waiting = new Map<string, Map<string, Set<string>>>();
   let count = 0;
   let dropped = 0;
   let toldAt = -Infinity;
-  let isStopped = false;
+  /** When no further rows are taken, by performance.now(). */
+  let latest = Infinity;
   let running: Promise<void> | undefined;
 
   function add(organisation: string, collection: string, id: string): void {
@@ -85,14 +95,16 @@ export function createCorrections({ corrector, databases, logger }: CorrectionOp
   }
 
   async function run(): Promise<void> {
-    for (let next = take(); next && !isStopped; next = take()) {
+    while (performance.now() < latest) {
+      const next = take();
+      if (!next) return;
       const { organisation, collection, ids } = next;
       try {
         await corrector.correct(databases.organisationData({ id: organisation }), collection, ids);
       } catch (error) {
-        // an organisation that is being moved or erased, or is full, is left
-        if (error instanceof AppError && error.code !== 'internal') continue;
-        if (!isUnavailable(error)) {
+        if (!isTemporary(error)) {
+          // an organisation that is being moved or erased, or is full, is left
+          if (error instanceof AppError && error.code !== 'internal') continue;
           const failure = { organisation_id: organisation, collection, error: describeError(error) };
           logger.warn(failure, 'rows of another program could not be corrected; run doctor --rows --fix');
           continue;
@@ -103,12 +115,18 @@ export function createCorrections({ corrector, databases, logger }: CorrectionOp
     }
   }
 
+  function start(): void {
+    if (count === 0 || performance.now() >= latest) return;
+    running ??= run().finally(() => {
+      running = undefined;
+      // what was noted since it ended
+      start();
+    });
+  }
+
   function reportDropped(): void {
-    if (dropped === 0 || performance.now() - toldAt < MINUTE) return;
-    logger.warn(
-      { rows: dropped },
-      'rows of other programs were not looked at for lack of room; run doctor --rows --fix',
-    );
+    if (dropped === 0) return;
+    logger.warn({ rows: dropped }, 'rows of other programs were not looked at in time; run doctor --rows --fix');
     dropped = 0;
     toldAt = performance.now();
   }
@@ -120,16 +138,17 @@ export function createCorrections({ corrector, databases, logger }: CorrectionOp
         const id = logged.change.documentKey?._id;
         if (isId(id) && mayLack(logged, corrector)) add(organisation, logged.change.ns.coll ?? '', id);
       }
-      reportDropped();
-      if (count > 0 && !isStopped)
-        running ??= run().finally(() => {
-          running = undefined;
-        });
+      if (performance.now() - toldAt >= MINUTE) reportDropped();
+      start();
     },
-    /** Resolves when nothing more is written. */
+    /** Finishes what waits, as far as there is time, and says what is left. Resolves when nothing more is written. */
     async stop(): Promise<void> {
-      isStopped = true;
-      await running;
+      latest = Math.min(latest, performance.now() + FINISH_WITHIN);
+      while (running) await running;
+      dropped += count;
+      count = 0;
+      waiting.clear();
+      reportDropped();
     },
   };
 }

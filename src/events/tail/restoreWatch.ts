@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { MINUTE, SECOND } from '../../units';
 import { timeDigits } from '../position';
+import { EVER } from './changes';
 import { GATEWAY, type TailLease, type TailRow } from './lease';
 
 /*
@@ -38,10 +39,10 @@ export function createRestoreWatch({ now, onRestored, logger }: Options) {
     if (!seen || !isBehind || isNoticed(row, seen)) seen = row;
   };
 
-  /** The row that was seen, if one whose lease was just taken cannot follow from it. */
-  function contradicting(taken: Seen): Seen | undefined {
-    if (!seen || isNoticed(taken, seen)) return undefined;
-    return taken.generation <= seen.generation || digitsOf(taken) < digitsOf(seen) ? seen : undefined;
+  /** Whether a row whose lease was just taken cannot follow from the one that was seen. */
+  function contradicts(taken: Seen): boolean {
+    if (!seen || isNoticed(taken, seen)) return false;
+    return taken.generation <= seen.generation || digitsOf(taken) < digitsOf(seen);
   }
 
   /** Says which command to run, since a gateway that has seen no row cannot tell a restore from a long pause. */
@@ -58,13 +59,13 @@ export function createRestoreWatch({ now, onRestored, logger }: Options) {
     /** Notes a restore in the row of a lease that was just taken, if that is behind what was seen. Resolves with the row. */
     async check(lease: TailLease): Promise<TailRow> {
       const { row } = lease;
-      const before = contradicting(row);
-      if (!before) {
+      if (!contradicts(row)) {
         if (!seen) noteFirst(row);
         note(row);
         return row;
       }
-      const since = new Date(timeOf(row) ?? timeOf(before) ?? now());
+      // a row without a time is of before anything was recorded
+      const since = new Date(timeOf(row) ?? EVER);
       const noted = await lease.renew({ restored: { since, at: new Date(now()), by: GATEWAY, told: false } });
       if (!noted) return row;
       seen = noted;

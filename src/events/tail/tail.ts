@@ -1,6 +1,13 @@
 import type { mongo } from 'mongoose';
 import type { Logger } from 'pino';
-import { clusterTimeOf, oldestInLog, openChanges, resumeChanges, whyLogUnreadable } from '../../mongo/changeCursor';
+import {
+  clusterTimeOf,
+  isLostHistory,
+  oldestInLog,
+  openChanges,
+  resumeChanges,
+  whyLogUnreadable,
+} from '../../mongo/changeCursor';
 import type { Databases } from '../../tenant/databases';
 import { keepLease } from '../../mongo/lease';
 import { createFailureLog } from '../../log';
@@ -89,10 +96,10 @@ function createFollower(options: FollowOptions) {
     });
     if (!opened) return;
     toldNoLog = false;
-    const { cursor, lostFrom } = opened;
+    let { cursor } = opened;
     let progress: Progress = opened.progress;
     /** Since when changes may be missing, until every organisation has the gap event that says so. */
-    let pendingGap = lostFrom;
+    let pendingGap = opened.lostFrom;
     /** Changes whose events are stored since the last renewal. */
     let unsaved = 0;
     let measured = -Infinity;
@@ -132,6 +139,19 @@ function createFollower(options: FollowOptions) {
         log = oldest && now() - oldest.t * 1000;
       }
       return renewed !== undefined;
+    }
+
+    async function next(): Promise<Change[]> {
+      try {
+        return await cursor.next();
+      } catch (error) {
+        if (!isLostHistory(error)) throw error;
+        await cursor.close();
+        const anew = await openAnew(client, progress);
+        pendingGap ??= anew.lostFrom;
+        ({ cursor, progress } = anew);
+        return [];
+      }
     }
 
     async function take(batch: readonly Change[]): Promise<void> {
@@ -194,7 +214,7 @@ function createFollower(options: FollowOptions) {
       renewalReadAt ??= performance.now();
       keptLease.renewNow();
       while (!keptLease.isLost() && !loop.isEnding()) {
-        const batch = await cursor.next();
+        const batch = await next();
         if (keptLease.isLost()) break;
         if (batch.length > 0) await take(batch);
         else lag = 0;
@@ -207,10 +227,15 @@ function createFollower(options: FollowOptions) {
   }
 
   /** Opens the log where reading stopped last, if it goes that far back. `lostFrom`: since when history was lost, if it does not. */
-  async function open(client: mongo.MongoClient, { token, at }: Progress) {
+  async function open(client: mongo.MongoClient, progress: Progress) {
+    const { token, at } = progress;
     const stopped = token && { token, ...(at && { at }) };
     const resumed = stopped && (await resumeChanges<Change>(client, stages, stopped));
-    if (resumed) return { cursor: resumed, progress: stopped, lostFrom: undefined };
+    return resumed ? { cursor: resumed, progress: stopped, lostFrom: undefined } : openAnew(client, progress);
+  }
+
+  /** Opens the log at its end. */
+  async function openAnew(client: mongo.MongoClient, { token, at }: Progress) {
     const operationTime = await clusterTimeOf(client);
     const cursor = await openChanges<Change>(client, stages);
     const lostFrom = token && new Date(at ? at.t * 1000 : now());
@@ -228,7 +253,9 @@ function createFollower(options: FollowOptions) {
     start: loop.start,
     /** Resolves when nothing more is read or stored; another gateway can go on at once. */
     async stop(): Promise<void> {
-      await Promise.all([loop.stop(), corrections.stop()]);
+      await loop.stop();
+      // notes what the last round has stored
+      await corrections.stop();
     },
     state(): TailState {
       const heldFor = renewalReadAt === undefined ? 0 : performance.now() - renewalReadAt;

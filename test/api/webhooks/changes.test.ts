@@ -108,6 +108,30 @@ test('a test event and an event resent by hand return their outcome, and affect 
   expect(await one.admin('send_test_event', { webhook_id: id })).toMatchObject({ ok: true, status: 204, error: null });
 });
 
+test('the log has each attempt, though two by hand and a retry end together', async () => {
+  const one = await scene();
+  one.receiver.answer = () => 500;
+  await one.write(1);
+  await eventually(async () => (await one.rows('waiting')).length === 1);
+  const [{ _id: delivery } = { _id: '' }] = await one.rows('waiting');
+  await untilReleased(one);
+  const held = one.receiver.hold();
+  await one.hurry();
+  const again = { webhook_id: one.id, delivery };
+  const two = [one.admin('resend_event', again), one.admin('resend_event', again)];
+  await eventually(() => held.count() === 3);
+  held.release(418);
+  await Promise.all(two);
+  await eventually(async () => (await one.rows('waiting')).some(({ attempts }) => attempts === 2));
+  const log = (await one.rows('waiting'))[0]!.log.map(({ status, answer }) => [status, answer]);
+  expect(log).toEqual([
+    [500, null],
+    [418, null],
+    [418, null],
+    [418, null],
+  ]);
+});
+
 test('an organisation can send at most two events by hand at a time', async () => {
   const one = await scene();
   const { id } = one;
