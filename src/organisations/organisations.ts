@@ -26,7 +26,8 @@ export interface NewOrganisation {
   readonly id?: string | undefined;
   readonly name: string;
   readonly plan: string;
-  readonly currency: string;
+  /** ISO 4217; by default {@link DEFAULT_CURRENCY}. */
+  readonly currency?: string | undefined;
   /** The shard for its database; by default the one with the fewest organisations. */
   readonly shard?: string | undefined;
   readonly demo?: boolean;
@@ -52,6 +53,8 @@ export interface OrganisationQuery {
 
 /** Creates the database of a new organisation on a shard, if there are shards. @throws ShardRefused */
 export type Place = (id: string, shard: string | undefined) => Promise<void>;
+
+const DEFAULT_CURRENCY = 'USD';
 
 /** Organisations per database reply when all are listed. */
 const BATCH = 1000;
@@ -84,7 +87,7 @@ export function createOrganisations(models: ControlModels, actor: Actor, place: 
   }
 
   async function insert(input: NewOrganisation, noteId?: NoteId): Promise<OrganisationForOperators> {
-    const { id, name, plan, currency, shard, demo, external_ref } = input;
+    const { id, name, plan, currency = DEFAULT_CURRENCY, shard, demo, external_ref } = input;
     const members = { name, plan, currency, ...(external_ref !== undefined && { external_ref }) };
     const _id = id ?? randomUUID();
     const time = now();
