@@ -81,8 +81,9 @@ export function createErasures(models: ControlModels, actor: Actor, now: () => n
       return (await organisations.updateOne(unnoted, { $set: { exported: true } })).modifiedCount === 1;
     },
     /**
-     * Deletes what the control database has of an organisation whose access has ended, but for one audit event and the row of the job, if one
-     * erases it. The organisation's row goes once the rest is gone, so that until then another attempt finds it.
+     * Deletes what the control database has of an organisation whose access has ended, but for one audit event, the row of the job, if one
+     * erases it, and that of the Idempotency-Key that created it, which names its id until it ends. The organisation's row goes once the rest is
+     * gone, so that until then another attempt finds it.
      */
     async finish({ id, sandbox_of }: Organisation): Promise<void> {
       for (;;) {
