@@ -261,12 +261,11 @@ test('an erasure whose data need not be exported any more can be interrupted, an
 test('an export during which an operator has the organisation erased without one does not count as complete', async () => {
   const organisation = await makeNorthwind(gateways[0], 3);
   const { control, databases } = gateways[0];
-  const note = own.control.erasing.noteExported;
   const exported = jest.spyOn(own.control.erasing, 'noteExported').mockImplementation(async (id) => {
     exported.mockRestore();
     // what a job does
     await eraseOrganisation({ control, databases }, id);
-    return note(id);
+    return own.control.erasing.noteExported(id);
   });
   await expect(erased(organisation, await newFolder())).rejects.toThrow('the export may lack objects');
   expect(await isListed(organisation)).toBe(false);

@@ -134,7 +134,7 @@ test('an organisation without an external_ref can be given one, which then never
     organisations.create({ ...members, external_ref: ref }),
   ])
     await expect(refused).rejects.toThrow('another organisation has this external_ref');
-  const sameId = organisations.create({ ...members, id: other.id as string, external_ref: newRef() });
+  const sameId = organisations.create({ ...members, id: other.id, external_ref: newRef() });
   await expect(sameId).rejects.toMatchObject({ code: 11000 });
   expect((await client(gateway, key).get('/me')).body.organisation).not.toHaveProperty('external_ref');
   expect((await auditOf(id))[0]).toMatchObject({ action: 'organisation.ref_set', details: { external_ref: ref } });
