@@ -6,7 +6,10 @@ import { type Session, userActor } from '../organisations/sessions';
 /** Who calls an operation of an organisation. */
 export interface AdminCaller {
   readonly organisation: Organisation;
-  /** Id of the organisation that has the users: this one, or the owner if this is a sandbox. */
+  /**
+   * Id of the organisation whose people it is about: of a user the one they signed in to, also while they are in its sandbox; of an operator the one
+   * that is named, since a sandbox may have people of its own.
+   */
   readonly home: string;
   readonly actor: Actor;
   /** Whether an operator of the gateway calls, and not one of the organisation's people. */

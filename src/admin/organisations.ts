@@ -98,12 +98,13 @@ export function createOrganisationOperations(
       const input = {
         name,
         plan: plan ?? plans.first,
-        currency: currency ?? 'USD',
+        currency: currency ?? undefined,
         external_ref: external_ref ?? undefined,
         shard: shard ?? undefined,
       };
       const { organisation, isNew } = await once(
-        { organisationId: '', operation: 'create_organisation', args: input },
+        // as sent, since a repeat may come after the default plan has changed
+        { organisationId: '', operation: 'create_organisation', args },
         (noteId) => organisations.createOnce(input, noteId).catch(rethrowForCaller),
         // the first request made it, or there would be nothing to replay: its answer was 201
         async (id) => ({ organisation: await requireExisting(id), isNew: true }),

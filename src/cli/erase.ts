@@ -93,15 +93,16 @@ export async function erase(
       // checks that the export can be written before anything is changed
       if (folder !== undefined && state !== 'erasing') await checkFolder({ folder, force: isOwn });
     },
-    async exportTo(organisation, data) {
-      if (folder === undefined) return;
-      // another folder may have what an attempt exported that was killed before that was noted
-      const force = isOwn || (organisation.state === 'erasing' && readOrganisation(folder)?.id === id);
-      // without keys, which must never work again
-      await exportFolder({ folder, force, organisation, data, signal });
-      exported = folder;
-      note(`exported to ${folder}`);
-    },
+    ...(folder !== undefined && {
+      async exportTo(organisation, data) {
+        // another folder may have what an attempt exported that was killed before that was noted
+        const force = isOwn || (organisation.state === 'erasing' && readOrganisation(folder)?.id === id);
+        // without keys, which must never work again
+        await exportFolder({ folder, force, organisation, data, signal });
+        exported = folder;
+        note(`exported to ${folder}`);
+      },
+    }),
     mayDrop() {
       if (signal.aborted) throw interrupted('run the same command again');
     },

@@ -294,12 +294,12 @@ async function notActive({ control }: Store, id: string, done: string): Promise<
   const key = await control.apiKeys.find(id);
   if (!key) throw notFound('key', id);
   const { organisation, revoked_at: revoked, expires_at: expired } = key;
+  const owner = await control.organisations.find(organisation.id);
+  if (owner?.state === 'erasing')
+    throw new CommandFailure(`key ${id} belongs to ${owner.id}, which is being erased, so it cannot be ${done}`);
   const ended = revoked ? `was revoked at ${revoked.toISOString()}` : `expired at ${expired?.toISOString() ?? ''}`;
-  // an active key is refused only while its organisation is being erased
-  const why =
-    control.apiKeys.stateOf(key) === 'active' ? `belongs to ${organisation.id}, which is being erased` : ended;
   throw new CommandFailure(
-    `key ${id} ${why}, so it cannot be ${done}; for a new one: scopegate key create --org ${organisation.id}`,
+    `key ${id} ${ended}, so it cannot be ${done}; for a new one: scopegate key create --org ${organisation.id}`,
   );
 }
 

@@ -16,31 +16,37 @@ export interface ErasureHooks {
 /**
  * Erases an organisation, or what an earlier attempt left (docs/decisions/organisation-life.md). False if there never
  * was one. May be repeated after a failure.
- * @throws MovingError while the organisation or its sandbox is being moved; what the hooks throw
+ * @throws MovingError while the organisation or its sandbox is being moved; JobRefused if it was erased during the export, or its database keeps
+ * being created; what the hooks throw
  */
 export async function eraseOrganisation(stores: Stores, id: string, how: ErasureHooks = {}): Promise<boolean> {
   const { control, databases } = stores;
   const data = databases.organisationData({ id });
   const { organisation: before, move } = (await control.moving.moveOf(id)) ?? {};
-  if (!before) {
+  if (move) throw new MovingError(id, move.to);
+  if (before) await how.check?.(before);
+  const erasure = before && (await control.erasing.begin(id));
+  if (!erasure) {
     if (!(await control.erasing.isErased(id))) return false;
     how.mayDrop?.();
     await dropUntilGone(data);
     return true;
   }
-  if (move) throw new MovingError(id, move.to);
-  await how.check?.(before);
-  const erasure = await control.erasing.begin(id);
-  if (!erasure) return false;
   for (const { id: sandbox } of await control.sandboxes.allOf(id)) {
     await eraseOrganisation(stores, sandbox, how.mayDrop && { mayDrop: how.mayDrop });
   }
   // from here on, no write that has begun stores anything
   await data.slots.fence();
-  if (!erasure.exported) await how.exportTo?.(before, data);
+  const isExporting = !erasure.exported && how.exportTo !== undefined;
+  if (isExporting) await how.exportTo(before, data);
   // before it is noted, so that after an interruption the next attempt exports again
   how.mayDrop?.();
-  await control.erasing.noteExported(id);
+  const isFirst = await control.erasing.noteExported(id);
+  // an operator's job exports nothing and waits for no export; it drops the database once it has noted that
+  if (isExporting && !isFirst)
+    throw new JobRefused(
+      `another process went on to erase organisation ${id} without an export while this one was exporting: the export may lack objects, and the organisation is being erased or is gone`,
+    );
   await dropUntilGone(data);
   await control.erasing.finish(erasure.organisation);
   // again, for what was created before the row was deleted

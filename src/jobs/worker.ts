@@ -5,7 +5,6 @@ import { createFailureLog, describeError } from '../log';
 import { createLoop } from '../async/loop';
 import type { Actor } from '../organisations/auditEvents';
 import { JOB_BEAT_EVERY, type HeldJob, JobRefused } from '../organisations/jobs';
-import type { OrganisationMove } from '../organisations/moving';
 import { eraseOrganisation } from './eraseOrganisation';
 import { moveOrganisation } from './moveOrganisation';
 import type { Stores } from './stores';
@@ -22,6 +21,9 @@ const MAX_AT_ONCE = 2;
 /** The actor of moves that a gateway resumes on its own. */
 const ITSELF: Actor = { who: 'system:moves', from: hostname() };
 
+/** How an attempt ended; one that is unfinished is followed by another. */
+type Outcome = { readonly state: 'done' } | { readonly state: 'failed' | 'unfinished'; readonly error: unknown };
+
 /** How far a job has come. */
 interface JobProgress {
   /** As the job shows it; null before the first. */
@@ -33,7 +35,7 @@ export interface WorkerOptions extends Stores {
 }
 
 export function createJobWorker({ logger, ...stores }: WorkerOptions) {
-  const { jobs, moving } = stores.control;
+  const { jobs, moving, erasing } = stores.control;
   const running = new Set<Promise<void>>();
   const logFailure = createFailureLog(logger);
 
@@ -60,7 +62,8 @@ export function createJobWorker({ logger, ...stores }: WorkerOptions) {
     if (job) return job;
     const abandonedMoves = await moving.abandoned();
     for (const { id: organisationId, to } of abandonedMoves)
-      await jobs.findOrCreate({ kind: 'move', organisationId, to }, ITSELF);
+      // refused while another job of the organisation is open, which then ends the move
+      await jobs.findOrCreate({ kind: 'move', organisationId, to }, ITSELF).catch(ifRefused);
     return abandonedMoves.length > 0 ? jobs.take() : undefined;
   }
 
@@ -77,20 +80,48 @@ export function createJobWorker({ logger, ...stores }: WorkerOptions) {
     const lease = keepLease({ renew: () => jobs.keep(job, progress), every: JOB_BEAT_EVERY });
     const ids = { job: job._id, kind: job.kind, organisation_id: job.organisation_id };
     try {
-      await perform(job, progress, AbortSignal.any([lease.lost, loop.ending]));
-      await jobs.end(job, null);
-      logger.info(ids, 'job done');
-    } catch (error) {
-      const current = await moving.moveOf(job.organisation_id).catch(() => undefined);
-      const { message } = error as Error;
-      logger.warn({ ...ids, error: describeError(error) }, 'job failed');
-      // a gateway that stops leaves the job to another
-      if (loop.isEnding()) await jobs.release(job, null, 0);
-      else if (isFinal(job, error, current)) await jobs.end(job, message);
-      else await jobs.release(job, message, AGAIN_AFTER);
+      const outcome = await attempt(job, progress, AbortSignal.any([lease.lost, loop.ending]));
+      if (outcome.state === 'done') {
+        await jobs.end(job, null);
+        logger.info(ids, 'job done');
+      } else if (loop.isEnding()) {
+        await jobs.release(job, null, 0);
+        logger.info(ids, 'job left to another gateway');
+      } else {
+        const { state, error } = outcome;
+        logger.warn({ ...ids, error: describeError(error) }, 'job failed');
+        const { message } = error as Error;
+        if (state === 'failed') await jobs.end(job, message);
+        else await jobs.release(job, message, AGAIN_AFTER);
+      }
     } finally {
       await lease.stop();
     }
+  }
+
+  async function attempt(job: HeldJob, progress: JobProgress, signal: AbortSignal): Promise<Outcome> {
+    try {
+      await perform(job, progress, signal);
+      return { state: 'done' };
+    } catch (error) {
+      const isRefused = error instanceof JobRefused;
+      // the database may be away, and then nobody knows
+      const state = isRefused ? await stateAfterRefusal(job).catch(() => 'unfinished' as const) : 'unfinished';
+      return state === 'done' ? { state } : { state, error };
+    }
+  }
+
+  /** A job whose attempt is refused may be done: by another process, or by a former holder that could not record it. */
+  async function stateAfterRefusal({ kind, organisation_id: id, to }: HeldJob): Promise<Outcome['state']> {
+    const { organisation, move } = (await moving.moveOf(id)) ?? {};
+    if (kind === 'erasure') {
+      const isBegun = organisation ? organisation.state === 'erasing' : await erasing.isErased(id);
+      // it cannot be undone, so it is tried until it succeeds
+      return isBegun ? 'unfinished' : 'failed';
+    }
+    if (move) return 'unfinished';
+    const isThere = organisation && (await stores.databases.shardsOf([id])).get(id) === to;
+    return isThere ? 'done' : 'failed';
   }
 
   async function perform(
@@ -110,6 +141,8 @@ export function createJobWorker({ logger, ...stores }: WorkerOptions) {
     // somebody else ended it
     if (!move && actor.who === ITSELF.who) throw new JobRefused('the move has ended');
     const onStep = (step: string) => (progress.step = step);
+    // the organisation cannot be moved until a move elsewhere that was left by its process has ended
+    if (move && move.to !== to) await moveOrganisation(as, { id, to: move.to, signal, onStep });
     await moveOrganisation(as, { id, to: to ?? '', signal, onStep });
   }
 
@@ -125,9 +158,6 @@ export function createJobWorker({ logger, ...stores }: WorkerOptions) {
   };
 }
 
-/** Whether a job has failed for good: it cannot be done, or has been undone. An erasure that has begun goes on. */
-function isFinal({ kind }: HeldJob, error: unknown, current: OrganisationMove | undefined): boolean {
-  return (
-    error instanceof JobRefused && (kind === 'erasure' ? current?.organisation.state !== 'erasing' : !current?.move)
-  );
+function ifRefused(error: unknown): undefined {
+  if (!(error instanceof JobRefused)) throw error;
 }

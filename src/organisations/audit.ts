@@ -38,14 +38,14 @@ export interface AuditPageQuery extends Omit<ListArguments, 'sort'> {
   /** An action or the name of a group of them. */
   readonly action?: string | null;
   readonly key_id?: string | null;
-  /** As stored in `actor.who`, or the part before its colon, of all but users. */
+  /** As stored in `actor.who`, or one of {@link KINDS}. */
   readonly actor?: string | null;
   /** ISO 8601; the end is not included. */
   readonly since?: string | null;
   readonly until?: string | null;
 }
 
-/** The kinds of actors that can be asked for as a whole: there are few of each, unlike users. */
+/** The kinds of actors that can be asked for as a whole: there are few of each, unlike users, and apps, which may register anew each time. */
 const KINDS: readonly string[] = ['cli', 'operator', 'system'];
 
 export function createAuditLog({ auditEvents }: ControlModels) {

@@ -56,7 +56,10 @@ export type AuditAction = ShownAction | (typeof OPERATORS_ACTIONS)[number];
 export const AUDIT_ACTIONS: readonly AuditAction[] = [...Object.values(AUDIT_GROUPS).flat(), ...OPERATORS_ACTIONS];
 
 export interface Actor {
-  /** `cli:<user>`, `operator:<token>`, `user:<id>`, or `system:webhooks` and `system:moves` for what a gateway does by itself. */
+  /**
+   * `cli:<user>`, `operator:<token>`, `user:<id>`, `app:<client_id>` of what a connected app ends, or `system:webhooks` and `system:moves` for what
+   * a gateway does by itself.
+   */
   readonly who: string;
   readonly name?: string;
   /** Host or network address. */

@@ -50,8 +50,18 @@ export type UnbudgetedAction = Exclude<AuditAction, keyof typeof BUDGETS>;
 /** The command line and what a gateway does by itself are neither counted nor bounded; their events have no `times`. */
 const isRemote = ({ who }: Actor): boolean => who.startsWith('user:') || who.startsWith('operator:');
 
-/** What stores events. A user's or operator's event that repeats another of the same hour is counted in that one. */
-export function createAuditRecorder(rows: Model<AuditEvent>) {
+/** What stores events, by `now`, the database's time. A user's or operator's event that repeats another of the same hour is counted in that one. */
+export function createAuditRecorder(rows: Model<AuditEvent>, now: () => number) {
+  const rowOf = (...[actor, action, organisation_id, details, keyId]: Parameters<RecordEvent>): AuditEvent => ({
+    _id: randomUUID(),
+    at: new Date(now()),
+    actor,
+    action,
+    organisation_id,
+    key_id: keyId ?? null,
+    details,
+  });
+
   /** @throws AppError rate_limited if an event that has just been stored exceeds the budget of its action */
   async function requireBudget({ action, actor, at, organisation_id }: AuditEvent, session: ClientSession) {
     const budget = (BUDGETS as Partial<Record<AuditAction, Budget>>)[action];
@@ -105,10 +115,6 @@ export function createAuditRecorder(rows: Model<AuditEvent>) {
       await storeEvent(rowOf(actor, action, id, details));
     },
   };
-}
-
-function rowOf(...[actor, action, organisation_id, details, keyId]: Parameters<RecordEvent>): AuditEvent {
-  return { _id: randomUUID(), at: new Date(), actor, action, organisation_id, key_id: keyId ?? null, details };
 }
 
 /** The same id for the same text: a UUID of version 8 (RFC 9562). */

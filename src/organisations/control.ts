@@ -79,7 +79,7 @@ export async function openControl({ databases, config, asIs = false, ...options 
     members: createMembers(models, now),
     /** The stores that change organisations, for another actor. */
     as: storesFor,
-    sandboxes: createSandboxes(models, place),
+    sandboxes: createSandboxes(models, place, now),
     jobs: createJobs(models, {
       now,
       beginErasure: (actor, ...begun) => createErasures(models, actor, now).beginIn(...begun),

@@ -45,13 +45,17 @@ export function createErasures(models: ControlModels, actor: Actor, now: () => n
     await record(actor, 'organisation.erasing', id, { keys_revoked: keys });
   }
 
-  /** Undefined if there is no such organisation, or it is being moved. @throws MovingError while its sandbox is being moved */
+  /** Undefined if there is no such organisation. @throws MovingError while it or its sandbox is being moved */
   async function begin(id: string, session: ClientSession, record: RecordEvent): Promise<Erasure | undefined> {
     const begun = { $set: { state: 'erasing' } };
     const options = { session, returnDocument: 'before' } as const;
     // only the process that moves an organisation may change it
     const organisation = await organisations.findOneAndUpdate({ _id: id, 'move.to': null }, begun, options).lean();
-    if (!organisation) return undefined;
+    if (!organisation) {
+      const moved = await organisations.findById(id, { move: 1 }, { session }).lean();
+      if (moved?.move) throw new MovingError(id, moved.move.to);
+      return undefined;
+    }
     // its sandbox as well; from here on none can be created
     const sandbox = await organisations.findOneAndUpdate({ sandbox_of: id }, begun, options).lean();
     if (sandbox?.move) throw new MovingError(sandbox._id, sandbox.move.to);
@@ -66,16 +70,21 @@ export function createErasures(models: ControlModels, actor: Actor, now: () => n
   return {
     /**
      * Ends all access to an organisation and its sandbox: once this resolves, keys get 401, and no session or key can be created. May be
-     * repeated. Undefined if there is no such organisation, or it is being moved. @throws MovingError while its sandbox is being moved
+     * repeated. Undefined if there is no such organisation. @throws MovingError while it or its sandbox is being moved
      */
     begin: (id: string): Promise<Erasure | undefined> => models.change(begin.bind(undefined, id)),
     /** The same, within a transaction of the caller. */
     beginIn: begin,
-    /** Notes that the export is complete, so that the database may be dropped. */
-    async noteExported(id: string): Promise<void> {
-      await organisations.updateOne({ _id: id, state: 'erasing' }, { $set: { exported: true } });
+    /** Notes that the export is complete or not wanted, so that the database may be dropped. False if another process did before. */
+    async noteExported(id: string): Promise<boolean> {
+      const unnoted = { _id: id, state: 'erasing', exported: null } as const;
+      return (await organisations.updateOne(unnoted, { $set: { exported: true } })).modifiedCount === 1;
     },
-    /** Deletes everything from the control database except one audit event; the organisation's row goes last. */
+    /**
+     * Deletes what the control database has of an organisation whose access has ended, but for one audit event, the row of the job, if one
+     * erases it, and that of the Idempotency-Key that created it, which names its id until it ends. The organisation's row goes once the rest is
+     * gone, so that until then another attempt finds it.
+     */
     async finish({ id, sandbox_of }: Organisation): Promise<void> {
       for (;;) {
         const keys = await apiKeys.find({ 'organisation.id': id }, { _id: 1 }).setOptions(atMost(KEYS_AT_ONCE)).lean();

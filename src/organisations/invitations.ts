@@ -37,7 +37,7 @@ export interface NewInvitation {
 export function createInvitations(models: ControlModels, clock: () => number) {
   const { links } = models;
 
-  /** Matches invitations by the index on users, so that other links of the organisation are not read. */
+  /** Matches invitations by the index on users, so that other links of the organisation are not read: none of these is for such a user. */
   const pending = (organisationId: string) => ({
     organisation_id: organisationId,
     'user.id': trusted({ $gt: PREFIX, $lt: AFTER }),
@@ -47,8 +47,8 @@ export function createInvitations(models: ControlModels, clock: () => number) {
 
   return {
     /**
-     * Invites a person, and resolves with the token of the link, which is not stored. Undefined if the organisation does not exist.
-     * @throws AppError validation_failed beyond {@link MAX_PENDING}
+     * Invites a person, and resolves with the token of the link, which is not stored. Undefined if the organisation does not exist or
+     * is being erased. @throws AppError validation_failed beyond {@link MAX_PENDING}
      */
     create({ organisationId, name, role, created_by }: NewInvitation, actor: Actor, noteId?: NoteId) {
       const id = randomUUID();
@@ -99,6 +99,7 @@ export function createInvitations(models: ControlModels, clock: () => number) {
 
 /** An invitation as an answer has it. */
 function shownInvitation({ user, role, created_at, ends_at, invitation }: LinkRow) {
+  // optional, since other links lack it
   const { id = '', created_by = '' } = invitation ?? {};
   return { id, name: user.name, role, created_by, created_at, expires_at: ends_at };
 }

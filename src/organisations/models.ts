@@ -45,9 +45,13 @@ type Models = { readonly [Name in keyof typeof SCHEMAS]: Model<RowOf<(typeof SCH
 
 export type ControlModels = ReturnType<typeof createControlModels>;
 
-export function createControlModels({ control, changeControl }: Pick<Databases, 'control' | 'changeControl'>) {
+export function createControlModels({
+  control,
+  changeControl,
+  now,
+}: Pick<Databases, 'control' | 'changeControl' | 'now'>) {
   const models = modelsOn(control);
-  const audit = createAuditRecorder(models.auditEvents);
+  const audit = createAuditRecorder(models.auditEvents, now);
   return {
     ...models,
     /** Stores an audit event without a transaction. */

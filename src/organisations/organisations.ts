@@ -26,7 +26,8 @@ export interface NewOrganisation {
   readonly id?: string | undefined;
   readonly name: string;
   readonly plan: string;
-  readonly currency: string;
+  /** ISO 4217; by default {@link DEFAULT_CURRENCY}. */
+  readonly currency?: string | undefined;
   /** The shard for its database; by default the one with the fewest organisations. */
   readonly shard?: string | undefined;
   readonly demo?: boolean;
@@ -53,23 +54,31 @@ export interface OrganisationQuery {
 /** Creates the database of a new organisation on a shard, if there are shards. @throws ShardRefused */
 export type Place = (id: string, shard: string | undefined) => Promise<void>;
 
+const DEFAULT_CURRENCY = 'USD';
+
 /** Organisations per database reply when all are listed. */
 const BATCH = 1000;
 
 /** What a sandbox shares with its organisation. */
 type SharedWithSandbox = Pick<Organisation, 'plan' | 'state'>;
 
+/** `now` is the database's time. */
 export function createOrganisations(models: ControlModels, actor: Actor, place: Place, now: () => number) {
   const rows = nativeCollection(models.organisations);
 
-  async function findBy(filter: Pick<OrganisationDocument, '_id'> | { readonly external_ref: string }) {
-    const row = await rows.findOne(filter, { readPreference: 'primary' });
+  async function findByRef(external_ref: string): Promise<OrganisationForOperators | undefined> {
+    const row = await rows.findOne({ external_ref }, { readPreference: 'primary' });
     return row ? forOperators(row) : undefined;
+  }
+
+  /** @throws RefTakenError */
+  async function requireFreeRef(external_ref: string | undefined): Promise<void> {
+    if (external_ref !== undefined && (await findByRef(external_ref))) throw refTaken();
   }
 
   /** The organisation with an external_ref, if any. @throws StillErasingError */
   async function findOpenByRef(external_ref: string | undefined): Promise<OrganisationForOperators | undefined> {
-    const organisation = external_ref === undefined ? undefined : await findBy({ external_ref });
+    const organisation = external_ref === undefined ? undefined : await findByRef(external_ref);
     if (organisation?.state === 'erasing')
       throw new StillErasingError(
         `organisation ${organisation.id} has this external_ref and is being erased; retry when it is gone`,
@@ -78,17 +87,18 @@ export function createOrganisations(models: ControlModels, actor: Actor, place: 
   }
 
   async function insert(input: NewOrganisation, noteId?: NoteId): Promise<OrganisationForOperators> {
-    const { id, name, plan, currency, shard, demo, external_ref } = input;
+    const { id, name, plan, currency = DEFAULT_CURRENCY, shard, demo, external_ref } = input;
     const members = { name, plan, currency, ...(external_ref !== undefined && { external_ref }) };
     const _id = id ?? randomUUID();
+    const time = now();
     const document: OrganisationDocument = {
       _id,
       ...members,
       ...FOR_EARLIER_VERSIONS,
       state: 'active',
-      created_at: new Date(),
+      created_at: new Date(time),
       ...(demo && { demo }),
-      ...(id !== undefined && reusedMembers(now())),
+      ...(id !== undefined && reusedMembers(time)),
     };
     await place(_id, shard);
     await models.change(async (session, record) => {
@@ -110,7 +120,7 @@ export function createOrganisations(models: ControlModels, actor: Actor, place: 
     >,
     eventsOf: (before: OrganisationForOperators) => readonly (readonly [AuditAction, Record<string, unknown>])[],
   ): Promise<OrganisationForOperators | undefined> {
-    return models.change(async (session, record) => {
+    const change = models.change(async (session, record) => {
       const row = await models.organisations
         .findOneAndUpdate({ _id: id, state: CHANGEABLE }, { $set: set }, { session, returnDocument: 'before' })
         .lean();
@@ -132,6 +142,9 @@ export function createOrganisations(models: ControlModels, actor: Actor, place: 
       if (isShared) await changeSandbox(id, { plan, state }, session);
       for (const [action, details] of eventsOf(before)) await record(actor, action, id, details);
       return changed;
+    });
+    return change.catch((error: unknown) => {
+      throw isDuplicateKey(error) ? refTaken() : error;
     });
   }
 
@@ -159,17 +172,19 @@ export function createOrganisations(models: ControlModels, actor: Actor, place: 
         ...(state === before.state ? [] : [[action, {}] as const]),
         ...(external_ref === before.external_ref ? [] : [['organisation.ref_set', { external_ref }] as const]),
       ];
-    }).catch((error: unknown) => {
-      throw isDuplicateKey(error) ? new RefTakenError('another organisation has this external_ref') : error;
     });
 
   return {
     /** Creates an organisation. Its first write creates its database, or the first collection there. @throws ShardRefused; RefTakenError */
-    create: (input: NewOrganisation): Promise<OrganisationForOperators> =>
-      insert(input).catch((error: unknown) => {
-        const isTaken = input.external_ref !== undefined && isDuplicateKey(error);
-        throw isTaken ? new RefTakenError('another organisation has this external_ref') : error;
-      }),
+    async create(input: NewOrganisation): Promise<OrganisationForOperators> {
+      // before its database is placed on a shard, which stays if the rest is refused
+      await requireFreeRef(input.external_ref);
+      return insert(input).catch(async (error: unknown) => {
+        // another call made it meanwhile; else it is the id that exists
+        if (isDuplicateKey(error)) await requireFreeRef(input.external_ref);
+        throw error;
+      });
+    },
     /** Call it before {@link create} with an id. Resolves with whether an organisation with this id was erased here. @throws IdTakenError */
     requireUnused: (id: string) => requireUnused(models, id, now()),
     /**
@@ -211,7 +226,7 @@ export function createOrganisations(models: ControlModels, actor: Actor, place: 
     async byIds(ids: readonly string[]): Promise<ReadonlyMap<string, OrganisationForOperators>> {
       return new Map((await this.findAll(ids, [])).map((organisation) => [organisation.id, organisation]));
     },
-    findByRef: (external_ref: string): Promise<OrganisationForOperators | undefined> => findBy({ external_ref }),
+    findByRef,
     /** Records that keys of an organisation read changes with `updated_since`. */
     async noteFollowed(id: string): Promise<void> {
       await models.organisations.updateOne({ _id: id, followed_at: null }, { $set: { followed_at: new Date(now()) } });
@@ -298,6 +313,8 @@ export function createOrganisations(models: ControlModels, actor: Actor, place: 
       }),
   };
 }
+
+const refTaken = (): RefTakenError => new RefTakenError('another organisation has this external_ref');
 
 /** What an export says of an organisation: `suspended` only, since an active one needs nothing. */
 type Restored = Pick<Organisation, 'name' | 'plan' | 'currency'> &

@@ -41,7 +41,8 @@ export class SandboxRefused extends Error {
   override readonly name = 'SandboxRefused';
 }
 
-export function createSandboxes(models: ControlModels, place: Place) {
+/** `now` is the database's time. */
+export function createSandboxes(models: ControlModels, place: Place, now: () => number) {
   const { organisations } = models;
 
   /** Requires that an organisation can get a sandbox. @throws SandboxRefused */
@@ -83,7 +84,7 @@ export function createSandboxes(models: ControlModels, place: Place) {
           ...members,
           state,
           ...FOR_EARLIER_VERSIONS,
-          created_at: new Date(),
+          created_at: new Date(now()),
           ...(seeded && { unseeded: randomUUID() }),
         };
         await organisations.create([document], { session });

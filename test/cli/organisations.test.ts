@@ -132,11 +132,15 @@ test('an organisation that is being erased cannot be resumed, and the same comma
   const own = commandLine({ DATA_DIR });
   const { id, name } = await makeOrganisation(own);
   for (const confirm of [['--confirm', 'Other'], []]) await own.failed(2, 'org', 'erase', id, ...confirm);
+  const life = ['--name', 'K', '--scopes', 'all'];
+  const key = await own.json<{ id: string }>('key', 'create', '--org', id, ...life);
   const rows = bare.db(own.controlDatabase).collection<{ _id: string }>('organisations');
   await rows.updateOne({ _id: id }, { $set: { state: 'erasing' } });
   expect(await own.failed(1, 'org', 'resume', id)).toContain(
     'is being erased; to finish that, run scopegate org erase',
   );
+  // without advice to create a key, which is refused as well
+  expect(await own.failed(1, 'key', 'rotate', key.id)).toMatch(/which is being erased, so it cannot be rotated$/m);
   expect(await own.json('org', 'show', id)).toMatchObject({ state: 'erasing' });
   const folder = join(DATA_DIR, 'erased', id);
   const erase = () => own.json('org', 'erase', id, '--confirm', name);

@@ -63,6 +63,11 @@ describe.each(['25', '-25'])('a gateway whose clock is %s h off', (hours) => {
     const { id } = JSON.parse(made.stdout) as { id: string };
     const { expires_at: end } = (await right.control.apiKeys.find(id))!;
     expect(Math.abs(end!.getTime() - Date.now() - 12 * HOUR)).toBeLessThan(60_000);
+    const which = hours === '25' ? ['--name', 'A'] : ['--sandbox-of', organisation.id];
+    const created = JSON.parse((await cli.spawned('org', 'create', ...which, '--json')).stdout) as Organisation;
+    const { created_at: begun } = (await right.control.organisations.find(created.id))!;
+    const [event] = await right.control.audit.list({ organisationId: created.id, limit: 1 });
+    for (const at of [begun, event!.at]) expect(Math.abs(at.getTime() - Date.now())).toBeLessThan(60_000);
     const { code, stdout } = await cli.spawned('doctor', '--json');
     expect(code).toBe(1);
     const way = hours === '25' ? 'behind' : 'ahead of';

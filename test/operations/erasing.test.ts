@@ -7,6 +7,7 @@ import { openStore, type Store } from '../../src/cli/store';
 import { sendStderrTo } from '../../src/cli/terminal';
 import { erase } from '../../src/cli/erase';
 import { readConfig } from '../../src/config';
+import { eraseOrganisation } from '../../src/jobs/eraseOrganisation';
 import { stampedWrite } from '../../src/tenant/openWrites';
 import { databaseName } from '../../src/mongo/databaseNames';
 import { recordKinds, resourceOf } from '../../src/resources';
@@ -255,6 +256,39 @@ test('an erasure whose data need not be exported any more can be interrupted, an
   expect(await own.control.organisations.find(organisation.id)).toMatchObject({ state: 'erasing' });
   expect(await erased(organisation, folder)).toBeUndefined();
   expect(await readdir(folder)).toEqual([]);
+});
+
+test('an export during which an operator has the organisation erased without one does not count as complete', async () => {
+  const organisation = await makeNorthwind(gateways[0], 3);
+  const { control, databases } = gateways[0];
+  const exported = jest.spyOn(own.control.erasing, 'noteExported').mockImplementation(async (id) => {
+    exported.mockRestore();
+    // what a job does
+    await eraseOrganisation({ control, databases }, id);
+    return own.control.erasing.noteExported(id);
+  });
+  await expect(erased(organisation, await newFolder())).rejects.toThrow('the export may lack objects');
+  expect(await isListed(organisation)).toBe(false);
+});
+
+test('an erasure that meets a move which began after it had looked says so, and one that was ended elsewhere succeeds', async () => {
+  const organisation = await makeOrganisation(gateways[0]);
+  const { id } = organisation;
+  const { moving, erasing } = own.control;
+  const move = { id, mover: randomUUID() };
+  const begin = erasing.begin;
+  const begun = jest.spyOn(erasing, 'begin').mockImplementationOnce(async () => {
+    await moving.begin(move, 'shard02');
+    return begin(id);
+  });
+  await expect(erased(organisation)).rejects.toThrow(`organisation ${id} is being moved to shard shard02`);
+  await moving.undo(move, { to: 'shard02' });
+  begun.mockImplementationOnce(async () => {
+    await eraseOrganisation(gateways[0], id);
+    return begin(id);
+  });
+  expect(await erased(organisation)).toBeUndefined();
+  begun.mockRestore();
 });
 
 test('an organisation whose export cannot be written stays as it is, and so do its keys', async () => {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Organisation } from '../../src/auth/principal';
 import { signIn } from '../admin/settings/people';
 import { operator, TOKENS } from '../admin/operator/operator';
@@ -54,6 +55,11 @@ test('operators see the plans and what each includes, and create organisations o
     { name: 'large', ...large, webhook_endpoints: 0, default: false },
   ]);
   expect((await operator(gateway).post('/organisations', { name: 'New' })).body.plan).toBe('small');
+  // a repeat of what a gateway with another default created is that still
+  const attempt = { 'idempotency-key': randomUUID() };
+  const before = await operator(behind).post('/organisations', { name: 'New' }, attempt);
+  const repeated = await operator(gateway).post('/organisations', { name: 'New' }, attempt);
+  expect([repeated.status, repeated.body.id]).toEqual([201, before.body.id]);
   const unknown = {
     status: 422,
     body: { errors: [{ pointer: '/plan', code: 'not_allowed', detail: 'must be one of none, small, large' }] },

@@ -47,7 +47,7 @@ async function record(action: AuditAction, events: readonly Stored[], who = WHO)
       return { lean: () => Promise.resolve(counted[skip] ?? null) };
     },
   };
-  const recorder = createAuditRecorder(rows as unknown as Model<AuditEvent>);
+  const recorder = createAuditRecorder(rows as unknown as Model<AuditEvent>, Date.now);
   const recorded = recorder.inTransaction({} as ClientSession, { who, from: 'here' }, action, 'an id', {});
   return { counts, error: await recorded.then(() => undefined).catch((error: unknown) => error) };
 }

@@ -76,15 +76,16 @@ test("a key's changes are one, with the end that its replacement set", () => {
   ).toEqual([{ kind: 'change', id: 'k', update: { scopes: ['quotes:read'], expires_at: soon } }]);
 });
 
-test('whoever signed out is signed out, everyone if it was everyone, and a revoked invitation is revoked', () => {
+test('whoever signed out is signed out, everyone if it was everyone, and an invitation that was revoked or used ends', () => {
   expect(
     happened(
       { action: 'user.signed_out' },
       { action: 'user.signed_out', actor: 'cli:root', details: { everywhere: 'link:Ann' } },
       { action: 'user.signed_out', actor: 'cli:root', details: { everywhere: 'everyone' } },
       { action: 'invitation.revoked', details: { user: 'invited:Bo' } },
-    ).map(({ id }) => id),
-  ).toEqual(['oidc:7', 'link:Ann', '', 'invited:Bo']);
+      { action: 'invitation.accepted', actor: 'user:invited:Cy' },
+    ).map(({ kind, id }) => [kind, id]),
+  ).toEqual(['oidc:7', 'link:Ann', '', 'invited:Bo', 'invited:Cy'].map((id) => ['sign_out', id]));
 });
 
 test('what ends access comes first, and what was only created or does not say what it was of is left out', () => {

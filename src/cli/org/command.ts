@@ -39,7 +39,7 @@ interface CreateOptions extends JsonOption {
 export async function create({ json, sandboxOf, seed, ...input }: CreateOptions): Promise<void> {
   if (seed !== undefined && sandboxOf === undefined)
     throw usageFailure('--seed needs --sandbox-of; see also scopegate import');
-  const { name = '', currency = 'USD', shard, externalRef: external_ref, id } = input;
+  const { name = '', currency, shard, externalRef: external_ref, id } = input;
   if (name === '' && sandboxOf === undefined) throw usageFailure('--name is required, unless --sandbox-of is given');
   const plans = createPlans(readConfig());
   const { plan = plans.first } = input;

@@ -99,6 +99,9 @@ function stepOf({ action, organisation_id, key_id, actor, details }: LoggedEvent
       return of('sign_out', everywhere === 'everyone' ? '' : (everywhere ?? actor.replace(/^user:/, '')));
     case 'invitation.revoked':
       return of('sign_out', user);
+    case 'invitation.accepted':
+      // its link works once, and whoever has it would sign in with it again
+      return of('sign_out', actor.replace(/^user:/, ''));
     case 'webhook.disabled':
       return endpoint === undefined ? undefined : { kind: 'disable', id: endpoint, ...(reason && { reason }) };
     case 'webhook.updated':

@@ -72,6 +72,20 @@ test('what a gateway did before it died without recording that is done, and not 
   await left.database.collection('products').insertOne({});
   const rows = gateway.databases.control.getClient().db('scopegate_test_jobs').collection<Json>('jobs');
   const unended = { $set: { state: 'running', ended_at: null, until: new Date(0) }, $unset: { ends_at: 1 } };
+  // nor does it end as failed: while that database keeps being created, or while nobody can read whether there was an organisation
+  const created = jest.spyOn(left, 'exists').mockResolvedValue(true);
+  const away = jest.spyOn(gateway.control.moving, 'moveOf').mockRejectedValueOnce(new Error('away'));
+  const attempted = async (): Promise<void> => {
+    await rows.updateOne({ _id: erasure.id }, unended);
+    const again = { _id: erasure.id, error: { $ne: null }, holder: null };
+    expect(await eventually(() => rows.findOne(again))).toMatchObject({ state: 'waiting', ended_at: null });
+    await rows.updateOne({ _id: erasure.id }, { $set: { error: null } });
+  };
+  await attempted();
+  expect(away).toHaveBeenCalledTimes(1);
+  await attempted();
+  created.mockRestore();
+  away.mockRestore();
   await rows.updateOne({ _id: erasure.id }, unended);
   expect(await ended(erasure.id)).toMatchObject({ state: 'done', error: null });
   expect(await left.exists()).toBe(false);

@@ -126,6 +126,16 @@ test('an organisation without an external_ref can be given one, which then never
     expect([status, body.errors[0].pointer, body.errors[0].code]).toEqual([409, '/external_ref', 'conflict']);
     expect((await caller().get(`/organisations/${at}`)).body.name).toBe('Acme');
   }
+  // as an import of an export does it, and the command line
+  const { organisations } = gateway.control;
+  const members = { name: 'Not stored', plan: 'integrations', currency: 'USD' };
+  for (const refused of [
+    organisations.restore(other.id, { ...members, external_ref: ref }),
+    organisations.create({ ...members, external_ref: ref }),
+  ])
+    await expect(refused).rejects.toThrow('another organisation has this external_ref');
+  const sameId = organisations.create({ ...members, id: other.id, external_ref: newRef() });
+  await expect(sameId).rejects.toMatchObject({ code: 11000 });
   expect((await client(gateway, key).get('/me')).body.organisation).not.toHaveProperty('external_ref');
   expect((await auditOf(id))[0]).toMatchObject({ action: 'organisation.ref_set', details: { external_ref: ref } });
 });

@@ -56,7 +56,7 @@ test('an operator chooses the shard, which must exist and not be draining', asyn
   expect(await cli.failed(2, 'org', 'create', '--name', 'A', '--shard', 'mars')).toContain('there is no shard mars');
 });
 
-test('a sandbox is on the shard that its command names, and one that is refused leaves no database', async () => {
+test('a sandbox is on the shard that its command names, and one or an organisation that is refused leaves no database', async () => {
   const cli = commandLine({ MONGODB_URI: mongos.uri });
   const { id } = await cli.json<Json>('org', 'create', '--name', 'A');
   const sandbox = await cli.json<Json>('org', 'create', '--sandbox-of', id, '--shard', 'shard02');
@@ -66,6 +66,10 @@ test('a sandbox is on the shard that its command names, and one that is refused 
   mongos.commands.length = 0;
   expect(await cli.failed(1, 'org', 'create', '--sandbox-of', id)).toContain('has a sandbox already');
   expect(await cli.failed(1, 'org', 'create', '--sandbox-of', sandbox.id)).toContain('is a sandbox itself');
+  const named = ['org', 'create', '--name', 'A', '--external-ref', 'taken'];
+  await cli.json(...named);
+  mongos.commands.length = 0;
+  expect(await cli.failed(1, ...named)).toContain('another organisation has this external_ref');
   expect(mongos.commands.filter((command) => 'enableSharding' in command)).toEqual([]);
 });
 
