@@ -12,7 +12,6 @@ import type { OrganisationForOperators } from '../organisations/organisationRows
 import { type Kinds, writeElements, type WriteReport } from '../writes';
 import { ELEMENTS_PER_POINT } from '../units';
 import { beingErased } from '../admin/refusals';
-import { ELEMENTS_PER_POINT } from '../units';
 
 /* Writes of operators to the data of organisations, with their audit events (docs/decisions/operator-writes.md). */
 

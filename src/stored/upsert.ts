@@ -13,7 +13,6 @@ import { faultLister, validateElements } from './elementFaults';
 import { mergeOf } from './merge';
 import type { Reference } from './referenceFaults';
 import type { Resource } from './resource';
-import { ELEMENTS_PER_POINT } from '../units';
 
 /**
  * Bulk upserts (contract, section 3): reads existing objects, compares, and writes only changes, in one transaction, a piece at a time, so
