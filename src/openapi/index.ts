@@ -12,14 +12,7 @@ import {
 } from '../schema/jsonSchema';
 import { OMITTED } from '../http/exchange';
 import { IF_MATCH, IF_MATCH_HEADER, IF_MATCH_PATTERN } from '../schema/entityTags';
-import {
-  isInBody,
-  isInPath,
-  METHODS,
-  type Operation,
-  perElement,
-  type RestOperation,
-} from '../schema/declaredOperations';
+import { isInBody, isInPath, METHODS, type Operation, perElement } from '../schema/declaredOperations';
 import { operatorModel, published, type SchemaModel } from '../schema/model';
 import { bodyName, changedName } from '../schema/openApiNames';
 import { requirement } from '../schema/requirements';

@@ -70,7 +70,7 @@ function logWith(attempt: WebhookAttempt): object {
 
 /** The stages of an update that sets members, and adds an attempt to the log. */
 export const deliveryUpdate = ({ attempt, log, ...members }: Omit<ChangedDelivery, '_id'>): mongo.Document[] => {
-  const literals = Object.entries(members).map(([name, value]) => [name, { $literal: value }]);
+  const literals = Object.entries(members).map(([name, value]) => [name, { $literal: value }] as const);
   return [{ $set: { ...Object.fromEntries(literals), log: attempt ? logWith(attempt) : { $ifNull: ['$log', log] } } }];
 };
 

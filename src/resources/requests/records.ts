@@ -196,7 +196,9 @@ async function* withMessages(data: OrganisationData, threads: readonly ImportRec
   for await (const { _id: id, request_id: threadId, ...message } of rows) {
     const own = byThread.get(threadId);
     if (!own) continue;
-    own.bytes += MESSAGE_BYTES + Buffer.byteLength(String(message.body));
+    // another program may have stored another type
+    const body: unknown = message.body;
+    own.bytes += MESSAGE_BYTES + Buffer.byteLength(String(body));
     if (own.bytes <= LONGEST_LINE) own.messages.push({ id, ...message });
     else own.messages = [];
   }
