@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readFile } from 'node:fs/promises';
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from '../api/http/eventually';
@@ -174,6 +174,19 @@ export async function serve(cli: CommandLine, args: readonly string[] = [], more
 export interface ImportAnswer {
   readonly files: Readonly<Record<string, Readonly<Record<string, number>>>>;
   readonly errors: readonly { file: string; line: number; pointer: string; code: string; detail: string }[];
+}
+
+/** Imports a file with this text. */
+export async function importText(
+  cli: CommandLine,
+  org: string,
+  text: string | Buffer,
+  file = 'products.ndjson',
+): Promise<Finished & { answer: ImportAnswer }> {
+  const path = join(await newFolder(), file);
+  await writeFile(path, text);
+  const result = await cli.run('import', '--org', org, path, '--json');
+  return { ...result, answer: JSON.parse(result.stdout) as ImportAnswer };
 }
 
 /** The first lines of one of Northwind's files. */

@@ -26,7 +26,7 @@ export function mcpFaceOf(schemas: Schemas): Face {
     errorOf: (answer) => {
       const { status, body } = answer;
       if (status >= 400) return body;
-      return body.result.isError ? JSON.parse(blocksIn(answer)[0]!) : undefined;
+      return body.result.isError ? valueIn(answer) : undefined;
     },
   };
 }
@@ -35,6 +35,9 @@ export function mcpFaceOf(schemas: Schemas): Face {
 export function blocksIn({ body }: Answer): string[] {
   return body.result.content.map(({ text }: Json) => text);
 }
+
+/** What a tool answers, without outsiders' text. */
+export const valueIn = (answer: Answer): Json => JSON.parse(blocksIn(answer)[0]!);
 
 /** A value with outsiders' text back in place. */
 function wordsIn(value: Json, words: Json): Json {

@@ -4,9 +4,9 @@ import type { Answer, Json } from '../../support/client';
 import { callerOf, makeOrganisation, northwind, store } from '../../support/factories';
 import { late, served } from '../../support/gateway';
 import { MCP } from '../../support/operations';
-import { blocksIn } from '../../support/mcpFace';
+import { blocksIn, valueIn } from '../../support/mcpFace';
 
-/* Answers of tools: bounded in size, with outsiders' text kept apart, and errors that a model can act on. */
+/* Answers of tools: bounded in size, and with outsiders' text kept apart. What calls take is in calls.test.ts. */
 
 const gateway = served();
 const organisation = late(() => makeOrganisation(gateway));
@@ -22,20 +22,19 @@ beforeAll(async () => {
 
 const use = (name: string, args: object = {}): Promise<Answer> => caller.mcp('tools/call', { name, arguments: args });
 const sizeOf = (answer: Answer): number => blocksIn(answer).reduce((sum, text) => sum + Buffer.byteLength(text), 0);
-const first = (answer: Answer): Json => JSON.parse(blocksIn(answer)[0]!);
 
 describe('a list', () => {
   test('has ten rows with the most telling members by default, and others on request', async () => {
-    const page = first(await use('orders'));
+    const page = valueIn(await use('orders'));
     expect(page.data).toHaveLength(10);
     expect(Object.keys(page.data[0] as object)).toEqual([
       ...['id', 'number', 'status', 'currency', 'total_minor', 'customer_id', 'placed_at'],
     ]);
     expect(page).toMatchObject({ has_more: true, next_cursor: expect.any(String) });
-    const chosen = first(await use('orders', { fields: ['vat_minor', 'number'], limit: 2 }));
+    const chosen = valueIn(await use('orders', { fields: ['vat_minor', 'number'], limit: 2 }));
     expect(chosen.data).toHaveLength(2);
     expect(Object.keys(chosen.data[0] as object)).toEqual(['id', 'number', 'vat_minor']);
-    const whole = first(await use('order', { id: page.data[0].id }));
+    const whole = valueIn(await use('order', { id: page.data[0].id }));
     expect(whole).toEqual((await caller.get(`/orders/${String(page.data[0].id)}`)).body);
   });
 
@@ -73,7 +72,7 @@ describe('an answer has at most 40 kB', () => {
     for (let cursor: string | undefined; ; pages += 1) {
       const answer = await use('products', { limit: 60, fields: ['sku', 'description'], sort: 'name', cursor });
       expect(sizeOf(answer)).toBeLessThanOrEqual(MAX_BYTES);
-      const page = first(answer);
+      const page = valueIn(answer);
       for (const { sku, description } of page.data) {
         expect(description).toBe(long);
         seen.push(sku);
@@ -103,7 +102,7 @@ describe('an answer has at most 40 kB', () => {
     const before = await reader.get('/me');
     const answer = await reader.mcp('tools/call', { name: 'products', arguments: args });
     const [had, has] = [before, answer].map(({ headers }) => Number(headers.get('x-ratelimit-remaining')));
-    expect(first(answer).data.map(({ name }: Json) => name)).toEqual(['Few 00']);
+    expect(valueIn(answer).data.map(({ name }: Json) => name)).toEqual(['Few 00']);
     expect(had! - has!).toBeGreaterThan(1);
     expect(had! - has!).toBeLessThanOrEqual(4);
   });
@@ -113,7 +112,7 @@ describe('an answer has at most 40 kB', () => {
     const products = [...good.slice(0, 450), { sku: 'BAD', name: 7 }, ...good.slice(450), 'no product'];
     const answer = await use('upsert_products', { products });
     expect(sizeOf(answer)).toBeLessThanOrEqual(MAX_BYTES);
-    const report = first(answer);
+    const report = valueIn(answer);
     expect(report).toMatchObject({ created: 900, failed: 2 });
     const failed = report.results.filter(({ outcome }: Json) => outcome === 'failed');
     expect(failed.map(({ index }: Json) => index)).toEqual([450, 901]);
@@ -136,7 +135,7 @@ describe('an answer has at most 40 kB', () => {
     const answer = await use('customer', { id: made.id });
     expect((await caller.get(`/customers/${String(made.id)}`)).text.length).toBeGreaterThan(MAX_BYTES);
     expect(sizeOf(answer)).toBeLessThanOrEqual(MAX_BYTES);
-    const customer = first(answer);
+    const customer = valueIn(answer);
     expect(customer).toMatchObject({ id: made.id, external_ref: 'LONG' });
     expect(customer.contacts.length).toBeGreaterThan(3);
     expect(sizeOf(answer)).toBeGreaterThan(MAX_BYTES * 0.85);
@@ -146,7 +145,7 @@ describe('an answer has at most 40 kB', () => {
     expect(blocksIn(answer).at(-1)).toMatch(saysOf('contacts', customer.contacts));
     // of the only row of a page, too: written back, a list that is not whole would delete the rest
     const page = await use('customers', { external_ref: 'LONG', fields: ['contacts'] });
-    const row = first(page).data[0];
+    const row = valueIn(page).data[0];
     expect(row.contacts.length).toBeLessThan(100);
     expect(blocksIn(page).at(-1)).toMatch(saysOf(String.raw`data\[0\].contacts`, row.contacts));
   });
@@ -207,145 +206,11 @@ test('totals that are too long say so, and that there are more', async () => {
   }));
   await store(gateway, organisation, { orders });
   const answer = await use('order_totals', { group_by: ['MONTH'] });
-  const { data, has_more } = first(answer);
+  const { data, has_more } = valueIn(answer);
   expect(data.length).toBeGreaterThan(100);
   expect(has_more).toBe(true);
   expect(sizeOf(answer)).toBeGreaterThan(MAX_BYTES * 0.85);
   expect(sizeOf(answer)).toBeLessThanOrEqual(MAX_BYTES);
   const said = new RegExp(`data has ${String(data.length)} of \\d{3} elements.*fewer groups, or a shorter time`);
   expect(blocksIn(answer).at(-1)).toMatch(said);
-});
-
-describe('the arguments of a tool', () => {
-  test.each<[string, string, object, string, RegExp]>([
-    [
-      'orders',
-      'an unknown argument',
-      { query: 'x' },
-      'query',
-      /is not an argument of this tool, which has .*customer_id.*fields/,
-    ],
-    [
-      'upsert_products',
-      'fields',
-      { products: [], fields: ['name'] },
-      '/fields',
-      /not an argument .*products.*idempotency_key/,
-    ],
-    ['orders', 'a field that there is not', { fields: 'colour' }, '/fields/0', /must be one of id, number/],
-    [
-      'orders',
-      'a name for an id',
-      { customer_id: 'Alfreds' },
-      'customer_id',
-      /a valid UUID; the tool customers finds it$/,
-    ],
-    ['order', 'a number for an id', { id: '10248' }, 'id', /a valid UUID; the tool orders finds it$/],
-    ['request_messages', 'a subject for an id', { id: 'Leeds' }, 'id', /a valid UUID; the tool requests finds it$/],
-    [
-      'open_request',
-      'a name for an id',
-      { text: 'x', customer_id: 'Alfreds' },
-      '/customer_id',
-      /a valid UUID; the tool customers finds it$/,
-    ],
-    [
-      'events',
-      'a number for an id',
-      { object_id: '1' },
-      'object_id',
-      /a valid UUID; one of the tools customers, orders/,
-    ],
-    [
-      'open_request',
-      'a key with a space',
-      { text: 'x', idempotency_key: 'order 1' },
-      'idempotency_key',
-      /1 to 255 visible ASCII/,
-    ],
-    ['open_request', 'a long key', { text: 'x', idempotency_key: 'x'.repeat(256) }, 'idempotency_key', /1 to 255/],
-    ['open_request', 'a key that is a number', { text: 'x', idempotency_key: 1 }, '/idempotency_key', /must be a text/],
-  ])('%s with %s gets an error that says how to fix it', async (tool, _title, args, place, detail) => {
-    const { errors } = MCP.errorOf(await use(tool, args));
-    expect(errors[0].pointer ?? errors[0].parameter).toBe(place);
-    expect(errors[0].detail).toMatch(detail);
-  });
-
-  test('may be a single value where a list is wanted', async () => {
-    const one = { sku: 'SINGLE-1', name: 'Single' };
-    expect(first(await use('upsert_products', { products: one })).created).toBe(1);
-    const contacts = { name: 'Ann' };
-    const customers = { external_ref: 'SINGLE-1', name: 'Single', contacts };
-    expect(first(await use('upsert_customers', { customers })).created).toBe(1);
-    const { data } = first(await use('products', { sku: one.sku, fields: 'sku' }));
-    expect(data).toEqual([{ id: expect.any(String), sku: one.sku }]);
-    expect((await use('orders', { status: 'placed' })).body.result.isError).toBe(false);
-  });
-
-  test('may be null, which counts as omitted, even for those that tools add', async () => {
-    const page = first(await use('orders', { fields: null, cursor: null, limit: 1 }));
-    expect(page.data).toHaveLength(1);
-    expect(first(await use('open_request', { text: 'Null', idempotency_key: null, fields: null })).id).toBeDefined();
-  });
-});
-
-describe('a write', () => {
-  test('with null clears a member, as on REST, and is refused for one that cannot be null', async () => {
-    const { body } = await caller.post('/customers/bulk', {
-      customers: [
-        { external_ref: 'NULL', name: 'Null', email: 'a@example.com', phone: '1', contacts: [{ name: 'Ann' }] },
-      ],
-    });
-    const { id } = body.results[0];
-    const changed = first(await use('update_customer', { id, email: null, contacts: null, phone: '2', fields: null }));
-    expect(changed).toMatchObject({ id, name: 'Null', email: null, phone: '2', contacts: [] });
-    expect((await caller.get(`/customers/${String(id)}`)).body).toMatchObject({
-      email: null,
-      phone: '2',
-      contacts: [],
-    });
-    const refused = MCP.errorOf(await use('update_customer', { id, name: null, phone: null }));
-    const onRest = await caller.patch(`/customers/${String(id)}`, { name: null, phone: null });
-    expect(refused.errors).toEqual(onRest.body.errors);
-    expect(refused.errors[0].pointer).toBe('/name');
-    const opened = {
-      text: 'Null',
-      subject: null,
-      customer_id: null,
-      contact: null,
-      external_ref: null,
-      metadata: null,
-    };
-    expect(first(await use('open_request', opened))).toMatchObject({ status: 'open', customer_id: null });
-  });
-
-  test('with an idempotency key happens once, and a repeat is marked as replayed', async () => {
-    const args = { text: 'Only once, please', idempotency_key: randomUUID() };
-    const [one, other] = [await use('open_request', args), await use('open_request', args)];
-    expect(first(other).id).toBe(first(one).id);
-    expect([one, other].map(({ headers }) => headers.get('idempotent-replayed'))).toEqual([null, 'true']);
-    const isSaid = (answer: Answer): boolean =>
-      blocksIn(answer).some((text) => text.includes('nothing was done again'));
-    expect([one, other].map(isSaid)).toEqual([false, true]);
-    const changed = await use('open_request', { ...args, text: 'Another' });
-    expect(MCP.errorOf(changed).code).toBe('idempotency_key_reused');
-    const { body } = await caller.post('/requests', { text: args.text }, { 'idempotency-key': args.idempotency_key });
-    expect(body.id).toBe(first(one).id);
-  });
-
-  test('without one happens on every call, whatever header is sent', async () => {
-    const headers = { 'idempotency-key': randomUUID() };
-    const call = { name: 'open_request', arguments: { text: 'Twice' } };
-    const ids = [await caller.mcp('tools/call', call, headers), await caller.mcp('tools/call', call, headers)].map(
-      (answer) => first(answer).id as string,
-    );
-    expect(new Set(ids).size).toBe(2);
-  });
-});
-
-test('an unknown tool is a protocol error', async () => {
-  for (const name of ['nothing', 'keys', 'create_key', 'constructor', 7, undefined]) {
-    const { status, body } = await caller.mcp('tools/call', { name, arguments: {} });
-    expect({ status, code: body.error?.code }).toEqual({ status: 200, code: -32602 });
-  }
 });

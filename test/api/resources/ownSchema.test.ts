@@ -7,7 +7,6 @@ import { mongo } from 'mongoose';
 import { indexesOf } from '../../../src/mongo/indexes';
 import { recordKinds, resourceOf } from '../../../src/resources';
 import { hasSample, storeSample } from '../../../src/resources/sample';
-import { eraseCustomer } from '../../../src/resources/eraseCustomer';
 import type { ImportRecord } from '../../../src/stored/records';
 import { operator, TOKENS } from '../../admin/operator/operator';
 import type { Client, Json } from '../../support/client';
@@ -15,7 +14,8 @@ import { callerOf, makeOrganisation, makeStored, northwind } from '../../support
 import { late, served, withGateway } from '../../support/gateway';
 import { faultsOfImport } from '../../support/importFaults';
 
-/* The folder that `scopegate schema init` writes: invoices, and a status and a project code of quotes. */
+/* The folder that `scopegate schema init` writes: invoices, and a status and a project code of quotes. Its references to
+ * customers are in ownReferences.test.ts. */
 
 const [first, second] = northwind('quotes');
 const PROJECT: Json = {
@@ -116,7 +116,8 @@ test.each(['weight', '-weight', 'urgent', '-urgent'])(
     const own = await makeOrganisation(gateway);
     const rows = gateway.databases.organisationData(own).database.collection('tasks');
     const at = new Date();
-    const [member, direction] = sort.startsWith('-') ? [sort.slice(1), -1] : [sort, 1];
+    const direction = sort.startsWith('-') ? -1 : 1;
+    const member = sort.replace('-', '');
     const odd = [null, 'text', at, mongo.Decimal128.fromString('5'), new mongo.ObjectId()];
     const values = [
       ...[0.1, 5, 5, -3, 5, 1e20, 5e-324, 2 ** 40].map((weight, index) => ({ weight, urgent: index % 2 === 0 })),
@@ -127,7 +128,7 @@ test.each(['weight', '-weight', 'urgent', '-urgent'])(
     await rows.insertMany(tasks as never);
     const sound = await rows
       .find({ weight: { $type: 'number', $nin: [NaN, Infinity] }, urgent: { $type: 'bool' } } as never)
-      .sort({ [member!]: direction, _id: direction } as never)
+      .sort({ [member]: direction, _id: direction })
       .toArray();
     const ids = sound.filter(({ weight }) => typeof weight === 'number').map(({ _id }) => String(_id));
     const reader = await callerOf(gateway, own);
@@ -216,66 +217,6 @@ test('a scope of the folder guards its operations, and an organisation sees its 
   const { body } = await bulk([{ number: 'MINE', total_minor: 1 }]);
   expect((await stranger.get(`/invoices/${String(body.results[0].id)}`)).status).toBe(404);
   expect((await stranger.get('/invoices')).body.data).toEqual([]);
-});
-
-test("a customer's invoices are listed with it", async () => {
-  const customer = { external_ref: 'C-1', name: 'One' };
-  const { body } = await caller.post('/customers/bulk', { customers: [customer] });
-  await bulk([{ number: 'OF-1', total_minor: 1, customer_id: body.results[0].id.toUpperCase() }]);
-  const query = '{ customers(external_ref: "C-1") { data { invoices { data { number customer { name } } } } } }';
-  const { body: found } = await caller.graphql(query);
-  expect(found.data.customers.data).toEqual([{ invoices: { data: [{ number: 'OF-1', customer: { name: 'One' } }] } }]);
-});
-
-test('an invoice refers to a customer that is there, in bulk calls and changes, as in writes of the operator', async () => {
-  const { body: made } = await caller.post('/customers/bulk', { customers: [{ external_ref: 'C-2', name: 'Two' }] });
-  const { id } = made.results[0];
-  const invoice = (number: string, customer_id: unknown): Json => ({ number, total_minor: 1, customer_id });
-  const data = gateway.databases.organisationData(organisation);
-  const find = jest.spyOn(data.collection(resourceOf('customers')), 'find');
-  const nobody = randomUUID();
-  const { body } = await bulk([invoice('R-1', id), invoice('R-2', nobody), invoice('R-3', 'x'), invoice('R-4', null)]);
-  expect(find).toHaveBeenCalledTimes(1);
-  find.mockRestore();
-  const detail = 'is not the id of a customer of the organisation';
-  const wrong = { pointer: '/invoices/1/customer_id', code: 'not_found', detail };
-  expect(body.results.map(({ errors }: Json) => errors)).toMatchObject([[], [wrong], [{ code: 'format' }], []]);
-  const { body: dry } = await caller.post('/invoices/bulk', { invoices: [invoice('R-1', nobody)], dry_run: true });
-  expect(dry).toMatchObject({ failed: 1 });
-
-  const change = (customer_id: unknown) => caller.patch(`/invoices/${String(body.results[0].id)}`, { customer_id });
-  const refused = { status: 422, body: { errors: [{ ...wrong, pointer: '/customer_id' }] } };
-  expect(await change(nobody)).toMatchObject(refused);
-  expect(await change(null)).toMatchObject({ status: 200, body: { customer_id: null } });
-  expect(await change(id)).toMatchObject({ status: 200, body: { customer_id: id } });
-
-  await data.collection(resourceOf('customers')).updateOne({ _id: id }, { $set: { erased_at: new Date() } as never });
-  const erased = await bulk([invoice('R-5', id)]);
-  expect(erased.body.results[0].errors).toMatchObject([{ pointer: '/invoices/0/customer_id', code: 'erased' }]);
-});
-
-test('erasing a customer removes texts in members that the schema does not have', async () => {
-  const { body: made } = await caller.post('/customers/bulk', { customers: [{ external_ref: 'C-3', name: 'Three' }] });
-  const { id } = made.results[0];
-  await bulk([{ number: 'E-1', total_minor: 1, customer_id: id, lines: [{ marks: [{}] }] }]);
-  const data = gateway.databases.organisationData(organisation);
-  const texts = { remark: 'Lives at 5 Main St', notes: [{ text: 'Mrs Smith' }], pattern: /Smith/ };
-  const left = { ...texts, scan: new mongo.Binary(Buffer.from('Mrs Smith')), code: new mongo.Code('"Mrs Smith"') };
-  const ids = { uuid: new mongo.BSON.UUID(), object_id: new mongo.ObjectId() };
-  const kept = { __v: 3, seen_at: new Date(), paid: true, ...ids, sum: mongo.Decimal128.fromString('1.5') };
-  const [of, named] = [data.collection(resourceOf('invoices')), { number: 'E-1' } as never];
-  const inside = { 'lines.0.remark': 'Mrs Smith', 'lines.0.marks.0.remark': 'Mrs Smith', 'lines.0.marks.0.__v': 3 };
-  const { lines: before } = (await of.findOne(named)) as unknown as { lines: [{ marks: [object] }] };
-  await of.updateOne(named, { $set: { ...left, ...kept, ...inside } as never });
-  const signal = new AbortController().signal;
-  const erased = await eraseCustomer(data, id, { by: 'operator', signal });
-  expect(erased).toMatchObject({ customers: 1, invoices: 1 });
-  const row = await of.findOne(named);
-  expect(row).toMatchObject({ ...kept, total_minor: 1, customer_id: id, search: ['E', '1'] });
-  for (const name of Object.keys(left)) expect(row).not.toHaveProperty(name);
-  const [line] = before;
-  expect(row).toHaveProperty('lines', [{ ...line, marks: [{ ...line.marks[0], __v: 3 }] }]);
-  expect(await eraseCustomer(data, id, { by: 'operator', signal })).toMatchObject({ customers: 0 });
 });
 
 test('files from before a member was added are imported, and invoices with them', async () => {

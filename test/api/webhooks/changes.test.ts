@@ -1,6 +1,5 @@
 import { Webhook } from 'standardwebhooks';
 import type { EndpointRow } from '../../../src/organisations/webhookRows';
-import { databaseName } from '../../../src/mongo/databaseNames';
 import { DAY, HOUR, MINUTE } from '../../../src/units';
 import { eventually } from '../http/eventually';
 import { raw } from '../http/raw';
@@ -16,18 +15,12 @@ import {
   verifiedBy,
 } from '../../support/fixtures/webhooks';
 
-/* A delivery from end to end, and changes by users meanwhile. Failing receivers are in delivery.system.test.ts. */
+/* A delivery from end to end, and changes by users meanwhile. Failing receivers are in delivery.system.test.ts,
+ * and moves and erasures of the organisation in movesAndErasures.test.ts. */
 
 jest.mock('../../../src/async/loop', () => jest.requireActual<object>('../../support/quickLoops'));
 
-const { world, scene } = useWorld();
-
-/** Waits until the gateway has looked for work since: an event of another organisation has been delivered. */
-async function untilLooked(): Promise<void> {
-  const other = await scene();
-  await other.write(1);
-  await untilDelivered(other, 1);
-}
+const { world, scene, untilLooked } = useWorld();
 
 test('changes in the database arrive at an endpoint, once and in order, signed with its secret, as in the feed', async () => {
   const one = await scene({ types: ['quote.created', 'quote.updated'] });
@@ -232,69 +225,6 @@ test('enabling from more than 30 days ago is rejected', async () => {
   expect(await one.admin('enable_webhook', { webhook_id: id, from })).toMatchObject({ code: 'validation_failed' });
   await one.set({ state: 'disabled', disabled: { reason: 'failures', at: new Date(Date.now() - 31 * DAY) } });
   expect(await one.admin('enable_webhook', { webhook_id: id })).toMatchObject({ code: 'validation_failed' });
-});
-
-test('while an organisation is being moved, nothing is posted whose outcome could not be stored', async () => {
-  const one = await scene();
-  await one.write(1);
-  await untilDelivered(one, 1);
-  await untilReleased(one);
-  // its events are stored first, since only its endpoint is under test here
-  await one.set({ until: new Date(Date.now() + 60_000) });
-  await one.write(1);
-  await eventually(async () => (await one.endpoint()).lag_seconds > 0);
-  await one.moving(true);
-  for (let turn = 0; turn < 3; turn += 1) {
-    await one.hurry();
-    await eventually(async () => (await one.row()).until.getTime() > Date.now() + 2000);
-    await untilReleased(one);
-  }
-  expect(one.receiver.arrived).toHaveLength(1);
-  await one.moving(false);
-  await one.hurry();
-  await untilDelivered(one, 2);
-  expect(idsOf(one)).toHaveLength(2);
-});
-
-test('an event whose delivery fails during a move is sent again after the move', async () => {
-  const one = await scene();
-  // the collection already exists, so creating it cannot be refused
-  await one.write(1);
-  await untilDelivered(one, 1);
-  const held = one.receiver.hold();
-  await one.write(1);
-  await eventually(() => held.count() === 1);
-  const { position } = await one.row();
-  await one.moving(true);
-  held.release(500);
-  await untilReleased(one);
-  expect((await one.row()).position).toBe(position);
-  await one.moving(false);
-  one.receiver.answer = () => 204;
-  await one.hurry();
-  await untilDelivered(one, 2);
-  expect(new Set(idsOf(one)).size).toBe(2);
-});
-
-test('an organisation erased during a delivery is not recreated', async () => {
-  const one = await scene();
-  // the collection already exists, so creating it cannot be refused
-  await one.write(1);
-  await untilDelivered(one, 1);
-  const held = one.receiver.hold();
-  await one.write(1);
-  await eventually(() => held.count() === 1);
-  const { id } = one.organisation;
-  const { erasing } = world.gateway.control;
-  const { organisation } = (await erasing.begin(id))!;
-  await erasing.noteExported(id);
-  await world.gateway.databases.organisationData(organisation).drop();
-  await erasing.finish(organisation);
-  expect(await world.endpoints.countDocuments({ organisation_id: id })).toBe(0);
-  held.release();
-  await untilLooked();
-  const { databases } = await world.bare.db('admin').admin().listDatabases({ nameOnly: true });
-  expect(databases.map(({ name }) => name)).not.toContain(databaseName(id));
 });
 
 test('deliveries are listed in pages, newest event first, and by state', async () => {
