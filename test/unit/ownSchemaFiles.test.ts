@@ -82,7 +82,7 @@ test.each([
      type NotePage { data: [Note!]! has_more: Boolean! next_cursor: String }
      extend type Query {
        notes(limit: Int @constraint(min: 1, max: 100, default: 20), cursor: String @constraint(max_length: 2048)): NotePage
-         @access(scope: INVOICES_READ)
+         @rest(path: "/notes") @access(scope: INVOICES_READ)
      }`,
     'notes.json: is missing',
   ],

@@ -58,6 +58,12 @@ const CASES: readonly Case[] = [
   ["QuoteLineWrite is what operators' writes of QuoteLine are called", 'type QuoteLineWrite { position: Int }'],
   ["QuoteName is what a part of operators' writes of Quote is called", 'type QuoteName { position: Int }'],
   [
+    'Note is exported and imported as REST has it, but no route answers with it: add @rest(path: "/notes") to Query.notes',
+    `type Note @stored(collection: "notes") { id: ID! created_at: DateTime! updated_at: DateTime! }
+     type NotePage { data: [Note!]! has_more: Boolean! next_cursor: String }
+     extend type Query { notes(cursor: String): NotePage @access(scope: QUOTES_READ) }`,
+  ],
+  [
     'Note is @stored but nothing says which scope reads it: add notes: NotePage with @access(scope:) to Query',
     `type Note @stored(collection: "notes") {
       id: ID!

@@ -35,6 +35,7 @@ import { indexErrors } from './indexes';
 import { lengthErrors } from './lengths';
 import { listErrors } from './lists';
 import { nameErrors } from './names';
+import { restTypeErrors } from './restTypes';
 import { writeErrors } from './writes';
 
 /*
@@ -94,6 +95,7 @@ export function modelErrors(checked: Checked): SchemaError[] {
     ...listErrors(checked),
     ...writeErrors(checked),
     ...agreementErrors(sdl, schema),
+    ...restTypeErrors(sdl),
   ];
 }
 
