@@ -120,7 +120,7 @@ test('diff refuses a folder that is wrong in an example only, names a file that 
   const failure = await cli.failed('schema', 'diff', folder, '--against', unreadable);
   expect(failure).toContain(`${unreadable}:2: Syntax Error: Expected Name, found "}".`);
   const wrong = await edit('examples/invoices.json', '{}');
-  expect(await cli.failed('schema', 'diff', wrong, '--against', folder)).toContain('/id: is missing');
+  expect(await cli.failed('schema', 'diff', wrong, '--against', folder)).toContain('/id: is required');
   const file = join(folder, '..', 'types.graphql');
   const { stdout: types } = await alone(commandLine({ ...NOWHERE, SCHEMA_DIR: folder })).run('schema');
   await writeFile(file, types);
