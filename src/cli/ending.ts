@@ -122,10 +122,10 @@ function onShellEnd(stop: () => void): void {
   }, CHECK_SHELL_EVERY).unref();
 }
 
-/** How long a process may still close what it has opened, in milliseconds. */
+/** How long a process that has closed what it opened may still take to end by itself, in milliseconds. */
 const CLOSING = 200;
 
-/** Ends the process although the driver, which closes no socket on which it has just begun to connect, would keep it for 5 s. */
+/** Ends the process, which has closed what it opened, although the driver, which closes no socket on which it has just begun to connect, would keep it for 5 s. */
 export function exitSoon(): void {
   setTimeout(() => process.exit(), CLOSING).unref();
 }

@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, type ExecFileException } from 'node:child_process';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -144,6 +144,7 @@ async function identifyProgram(kind: Program['kind'], command: string, signal?: 
   const mongod = /^db version v(\S+)/m.exec(text)?.[1];
   const storage = kind === 'binary' ? 'mongod' : kind;
   if (mongod !== undefined) return { kind, program: 'mongod', version: mongod, command, storage };
+  // the Rust server, whatever its name: the Python one (secantusd-py) has no --version
   const version = /^secantusd\S* (\S+)/m.exec(text)?.[1];
   if (version === undefined)
     throw new Unusable(`is neither mongod nor secantusd-rs (--version says "${text.split('\n', 1).join('')}")`);
@@ -160,7 +161,7 @@ interface RunOptions {
   readonly lines?: number;
 }
 
-/** The output of a command, such as `--version`, without white space around it. @throws Unusable with the end of its error; AbortError */
+/** The output of a command, such as `--version`, without white space around it. @throws Unusable with the end of its error, or that it took too long; AbortError */
 export async function runCommand(
   command: string,
   args: readonly string[],
@@ -172,6 +173,7 @@ export async function runCommand(
   } catch (error) {
     signal?.throwIfAborted();
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw new Unusable('is not there');
+    if ((error as ExecFileException).killed) throw new Unusable(`did not answer within ${String(timeout / 1000)} s`);
     // the message ends with what the command wrote to stderr
     throw new Unusable((error as Error).message.trim().split('\n').slice(-lines).join('\n'));
   }

@@ -40,31 +40,38 @@ export interface LockOptions {
  * the storage's own lock refuses the second server.
  */
 export async function withLock<T>(file: string, work: () => Promise<T>, { signal, onWait }: LockOptions): Promise<T> {
-  let isWaiting = false;
+  let hasTold = false;
   const create = (): Promise<true> => writeFile(file, String(process.pid), { flag: 'wx' }).then(() => true);
+  // another may have it, if this process was suspended for longer than a heartbeat may be missing
+  const isOwn = async (): Promise<boolean> => (await unless('ENOENT', readFile(file, 'utf8'))) === String(process.pid);
   while (!(await unless('EEXIST', create()))) {
     signal?.throwIfAborted();
     const holder = Number(await unless('ENOENT', readFile(file, 'utf8')));
     const stats = await unless('ENOENT', stat(file));
     if (!stats) continue;
     // empty while its holder writes it
-    const isDead = holder > 0 && !isAlive(holder);
-    if (isDead || Date.now() - stats.mtimeMs > STALE_MS) {
+    const isKnown = holder > 0;
+    if ((isKnown && !isAlive(holder)) || Date.now() - stats.mtimeMs > STALE_MS) {
       await rm(file, { force: true });
       continue;
     }
-    if (!isWaiting) onWait?.(holder);
-    isWaiting = true;
+    if (isKnown && !hasTold) {
+      onWait?.(holder);
+      hasTold = true;
+    }
     await pause(50, undefined, { signal });
   }
-  const heartbeat = setInterval(() => {
+  const renew = async (): Promise<void> => {
     const now = new Date();
-    utimes(file, now, now).catch(() => undefined);
+    if (await isOwn()) await utimes(file, now, now);
+  };
+  const heartbeat = setInterval(() => {
+    renew().catch(() => undefined);
   }, HEARTBEAT_MS);
   try {
     return await work();
   } finally {
     clearInterval(heartbeat);
-    await rm(file, { force: true });
+    if (await isOwn()) await rm(file, { force: true });
   }
 }

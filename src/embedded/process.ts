@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 
 /**
@@ -9,10 +10,8 @@ import { setTimeout as pause } from 'node:timers/promises';
  */
 export const WATCHDOG_SOURCE = `
 const { spawn } = require('node:child_process');
-const { openSync } = require('node:fs');
-const { command, args, logFile, graceMs } = JSON.parse(process.argv[1]);
-const log = openSync(logFile, 'a');
-const child = spawn(command, args, { stdio: ['ignore', log, log], windowsHide: true });
+const { command, args, graceMs } = JSON.parse(process.argv[1]);
+const child = spawn(command, args, { stdio: ['ignore', 'inherit', 'inherit'], windowsHide: true });
 let stopping = false;
 const stop = () => {
   if (stopping) return;
@@ -26,6 +25,9 @@ child.on('exit', (code, signal) => end(code, signal ? 'ended by ' + signal : 'ex
 if (child.pid !== undefined) process.send({ pid: child.pid }, () => {});
 for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP', 'message', 'disconnect']) process.on(name, stop);
 `;
+
+/** How long the kernel may take to end a process after SIGKILL. */
+const KILLED_MS = 5_000;
 
 interface Exit {
   readonly code: number | null;
@@ -44,14 +46,17 @@ interface GuardedCommand {
 
 /**
  * Starts a command behind a watchdog in its own session: Ctrl-C in the terminal does not reach it, so the gateway can drain
- * first, and it stops when this process's end of the channel closes, however this process exits. @throws Error if it cannot be run
+ * first, and it stops when this process's end of the channel closes, however this process exits. @throws Error if it cannot be run, or its
+ * log cannot be opened
  */
-export async function spawnGuarded(command: GuardedCommand) {
-  const watchdog = spawn(process.execPath, ['-e', WATCHDOG_SOURCE, JSON.stringify({ graceMs: 15_000, ...command })], {
+export async function spawnGuarded({ command, args, logFile, graceMs = 15_000 }: GuardedCommand) {
+  const log = openSync(logFile, 'a');
+  const watchdog = spawn(process.execPath, ['-e', WATCHDOG_SOURCE, JSON.stringify({ command, args, graceMs })], {
     detached: true,
-    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    stdio: ['ignore', log, log, 'ipc'],
     windowsHide: true,
   });
+  closeSync(log);
   let pid: number | undefined;
   let hasExited = false;
   const exited = new Promise<Exit>((resolve) => {
@@ -66,14 +71,17 @@ export async function spawnGuarded(command: GuardedCommand) {
       resolve({ code: null, text: error.message });
     });
     watchdog.once('disconnect', () => {
+      if (hasExited) return;
       // a watchdog that was killed has said nothing; its child must not be left behind
-      if (pid !== undefined && !hasExited) signalQuietly(pid, 'SIGTERM');
-      resolve({ code: null, text: 'its watchdog was killed' });
+      const ending = pid === undefined ? Promise.resolve() : endProcess(pid, graceMs);
+      void ending.then(() => {
+        resolve({ code: null, text: 'its watchdog was killed' });
+      });
     });
   });
   // if the child ended at once, its watchdog has sent both messages by now
   await Promise.race([exited, once(watchdog, 'message')]);
-  if (pid === undefined) throw new Error(`${command.command} cannot be run: ${(await exited).text}`);
+  if (pid === undefined) throw new Error(`${command} cannot be run: ${(await exited).text}`);
 
   return {
     pid,
@@ -110,6 +118,14 @@ export function signalQuietly(pid: number, signal: NodeJS.Signals): void {
   } catch {
     // already gone
   }
+}
+
+/** Sends SIGTERM, then SIGKILL after the grace period. Resolves when the process is gone, or cannot be ended. */
+async function endProcess(pid: number, graceMs: number): Promise<void> {
+  signalQuietly(pid, 'SIGTERM');
+  if (await waitUntilGone(pid, graceMs)) return;
+  signalQuietly(pid, 'SIGKILL');
+  await waitUntilGone(pid, KILLED_MS);
 }
 
 /** Waits until the process is gone; false if it still runs after `timeoutMs`. */

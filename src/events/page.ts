@@ -73,11 +73,15 @@ export async function startOf(data: OrganisationData, after: string | null | und
 }
 
 /** The position of the last event, whoever gets it; BEGINNING if there is none. */
-export async function lastPosition(data: OrganisationData): Promise<string> {
+export function lastPosition(data: OrganisationData): Promise<string> {
+  return data.reads(() => findLast(data, {}));
+}
+
+async function findLast(data: OrganisationData, within: { readonly session?: mongo.ClientSession }): Promise<string> {
   const rows = data.whole.collection(events);
-  const options = { ...SETTLED_READ, sort: { _id: -1 }, projection: { _id: 1 }, maxTimeMS: READ_TIMEOUT } as const;
-  const last = await data.reads(() => rows.findOne({}, options));
-  return (last as Pick<EventRow, '_id'> | null)?._id ?? BEGINNING;
+  const options = { ...SETTLED_READ, ...within, projection: { _id: 1 }, maxTimeMS: READ_TIMEOUT } as const;
+  const last = await rows.findOne({}, { ...options, sort: { _id: -1 } });
+  return last?._id ?? BEGINNING;
 }
 
 /** The position before the first event since a time; that of the last event if there is none. */
@@ -97,6 +101,8 @@ interface PageStart {
   readonly since?: mongo.Timestamp | undefined;
   /** How far events are known to be stored; the read sees them all. */
   readonly recorded?: Recorded;
+  /** Whether the page after the last wanted event begins after the last event of all. */
+  readonly skipsUnwanted?: boolean;
 }
 
 /**
@@ -120,15 +126,18 @@ function settledReads<T>(
 export async function readEvents(
   data: OrganisationData,
   { types, objectId }: WantedEvents,
-  { after, limit, since, recorded }: PageStart,
+  { after, limit, since, recorded, skipsUnwanted = false }: PageStart,
 ): Promise<EventPage> {
   const rows = data.collection(events);
   return settledReads(data, [since, recorded?.time], async (session) => {
     const options = { ...SETTLED_READ, session, sort: { _id: 1 }, maxTimeMS: READ_TIMEOUT } as const;
     let bound: string | undefined;
+    let lastOfAll = BEGINNING;
     if ((types || data.customerIds) && objectId === undefined) {
       const beyond = { ...options, projection: { _id: 1 }, skip: MAX_SCANNED - 1 } as const;
       bound = (await data.whole.collection(events).findOne({ _id: { $gt: after } }, beyond))?._id;
+      // before the page, which then sees all events up to this one
+      if (skipsUnwanted && bound === undefined) lastOfAll = await findLast(data, { session });
     }
     const filter = {
       _id: { $gt: after, ...(bound !== undefined && { $lte: bound }) },
@@ -141,8 +150,8 @@ export async function readEvents(
     if (rowsWithNext.length > limit) return { rows: page, hasMore: true, next: last };
     if (bound !== undefined) return { rows: page, hasMore: true, next: bound };
     // moves the cursor on, so that it does not expire while there are no wanted events
-    const end = recorded?.until && endOf(timeDigits(recorded.until), last);
-    return { rows: page, hasMore: false, next: end !== undefined && end > last ? end : last };
+    const end = recorded?.until ? endOf(timeDigits(recorded.until), last) : lastOfAll;
+    return { rows: page, hasMore: false, next: end > last ? end : last };
   });
 }
 

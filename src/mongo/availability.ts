@@ -23,7 +23,7 @@ export interface AvailabilityOptions {
   readonly answers: () => Promise<boolean>;
   /** Called when it goes away, and when it is back. */
   readonly onChange: (isDown: boolean) => void;
-  /** Writes to it. @throws why that is not possible */
+  /** Writes to it. Must settle, as the driver's socket timeout sees to, or no other write is tried. @throws why that is not possible */
   readonly write: () => Promise<unknown>;
   /** Called with the error when writes fail, and with undefined when they succeed again. */
   readonly onWrites: (failure: unknown) => void;
@@ -77,7 +77,7 @@ export function createAvailability(options: AvailabilityOptions) {
           isReadOnly = true;
           onWrites(error);
         }
-        // one at a time, since a write that hangs keeps its connection
+        // from the second failure on one at a time, since a write that hangs keeps its connection
         if (failed > 1 && error instanceof NoAnswerError) await writing.catch(() => undefined);
       }
     }

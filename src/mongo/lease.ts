@@ -73,7 +73,7 @@ interface KeepOptions {
   readonly every: number;
   /** How long to keep it, in milliseconds; then it counts as lost. */
   readonly longest?: number;
-  /** Whether a renewal waits for the one before. By default it does not, since a command without an answer would let the lease lapse. */
+  /** Whether a renewal waits for the one before. By default it does not, since a command without an answer would let the lease lapse. Not with `longest`, which such a wait holds up. */
   readonly inOrder?: boolean;
 }
 
@@ -103,6 +103,7 @@ export function keepLease({ renew, every, longest = Infinity, inOrder = false }:
   }
 
   return {
+    /** Aborts once a renewal says so: the lease may have lapsed before, so what must not be done twice has to ask the database again. */
     lost: lost.signal,
     isLost: (): boolean => lost.signal.aborted,
     /** Renews it without waiting for the next time. */

@@ -3,7 +3,7 @@ import type { Yield } from '../async/yield';
 import type { TenantContext } from './indexMaintenance';
 import { type OpenDeployment, OrganisationData } from './organisationData';
 
-/** Maximum organisations whose collections and semaphores stay in memory. */
+/** Maximum organisations whose collections and semaphores stay in memory. One in use may be evicted, and has twice its limits until that use ends. */
 const WARM_ORGANISATIONS = 1000;
 
 /** Without `plan` the data keep the one that is known. */

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { ClientSession, mongo } from 'mongoose';
 import type { Collection, Restriction } from '../mongo/collection';
 import { atMost, READ_TIMEOUT } from '../mongo/native';
@@ -24,16 +25,23 @@ export interface Customers {
   readonly collection: (definition: Collection) => Rows;
 }
 
+/** The rows that a stage gets. */
+interface Source {
+  readonly definition: Collection;
+  /** Whether each has the `_id` that it has in the collection. */
+  readonly hasIds: boolean;
+}
+
 /** How a collection is restricted. */
 interface Rule {
   /** A filter that matches, of the rows that the given one does, those that the key has. At once, unless rows belong to other objects. */
   readonly narrow: (filter: Filter, session: ClientSession | undefined) => Filter | Promise<Filter>;
-  /** The column that says whose a row is. */
+  /** The column that says whose a row is; undefined if keys write no rows. */
   readonly column: string | undefined;
   /** Checks that column of a row to store. @throws AppError validation_failed if the key would not have the row */
   readonly check: (row: Filter, session: ClientSession | undefined) => void | Promise<void>;
   /** The conditions in a $lookup that reads it. @throws Error if there are none that suffice */
-  readonly lookup: (from: Collection, stage: Stage) => readonly Stage[];
+  readonly lookup: (from: Source, stage: Stage) => readonly Stage[];
 }
 
 /** @throws AppError forbidden if the key may have no rows of it */
@@ -50,7 +58,7 @@ export function restrictedRows(rows: Rows, definition: Collection, customers: Cu
     const [[kind, what] = ['', {}]] = Object.entries(write as Readonly<Record<string, Filter>>);
     if (kind === 'insertOne') await rule.check(what.document as Filter, session);
     else if (kind === 'updateOne') await checkUpdate(what.update as Readonly<Record<string, Filter>>, rule, session);
-    else if (kind !== 'deleteOne') throw unknown(definition, kind);
+    else if (kind !== 'deleteOne' || rule.column === undefined) throw unknown(definition, kind);
     if (kind === 'insertOne') return write;
     return { [kind]: { ...what, filter: await rule.narrow(what.filter as Filter, session) } };
   };
@@ -77,10 +85,7 @@ export function restrictedRows(rows: Rows, definition: Collection, customers: Cu
     aggregate([first = {}, ...others]: readonly Stage[], options?: mongo.AggregateOptions) {
       const stages = '$match' in first ? others : [first, ...others];
       const own = narrowNow(('$match' in first ? first.$match : {}) as Filter);
-      return rows.aggregate(
-        [{ $match: own }, ...stages.map((stage) => restrictStage(stage, definition, customers))],
-        options,
-      );
+      return rows.aggregate([{ $match: own }, ...restrictStages(stages, definition, customers)], options);
     },
     async insertOne(row: Row, options?: mongo.InsertOneOptions) {
       await rule.check({ ...row }, options?.session);
@@ -179,7 +184,8 @@ function ruleOfPart(
     },
     lookup(from, { localField, foreignField }) {
       // the rows whose parts they are have been restricted
-      if (from.name === owner && localField === '_id' && foreignField === column) return [];
+      const isOfOwner = from.definition.name === owner && from.hasIds;
+      if (isOfOwner && localField === '_id' && foreignField === column) return [];
       throw unknown(definition, '$lookup');
     },
   };
@@ -190,17 +196,28 @@ const within = (session: ClientSession | undefined) => (session ? { session } : 
 /** Stages that read no other collection. */
 const PLAIN = ['$match', '$project', '$group', '$sort', '$limit', '$unwind', '$addFields', '$replaceRoot'];
 
-function restrictStage(stage: Stage, from: Collection, customers: Customers): Stage {
+/** Whether rows have the same `_id` after a stage, which may change it in many ways. */
+const keepsIds = (stage: Stage): boolean =>
+  '$match' in stage || '$sort' in stage || '$limit' in stage || isDeepStrictEqual(stage, { $project: { _id: 1 } });
+
+function restrictStages(stages: readonly Stage[], definition: Collection, customers: Customers): Stage[] {
+  return stages.map((stage, index) =>
+    restrictStage(stage, { definition, hasIds: stages.slice(0, index).every(keepsIds) }, customers),
+  );
+}
+
+function restrictStage(stage: Stage, from: Source, customers: Customers): Stage {
   const [name = ''] = Object.keys(stage);
   if (PLAIN.includes(name)) return stage;
-  if (name !== '$lookup') throw unknown(from, name);
+  if (name !== '$lookup') throw unknown(from.definition, name);
   const { $lookup: lookup } = stage as { readonly $lookup: Stage & { readonly pipeline: readonly Stage[] } };
   const definition = customers.definitionOf(lookup.from as string);
-  if (!definition) throw unknown(from, name);
-  if (definition.restriction === 'unrestricted') return stage;
-  const own = ruleOf(customers.collection(definition), definition, customers).lookup(from, lookup);
-  const pipeline = lookup.pipeline.map((inner) => restrictStage(inner, definition, customers));
-  return { $lookup: { ...lookup, pipeline: [...own, ...pipeline] } };
+  if (!definition) throw unknown(from.definition, name);
+  const own =
+    definition.restriction === 'unrestricted'
+      ? []
+      : ruleOf(customers.collection(definition), definition, customers).lookup(from, lookup);
+  return { $lookup: { ...lookup, pipeline: [...own, ...restrictStages(lookup.pipeline, definition, customers)] } };
 }
 
 /** The filter with a column that has one of some ids; of those that it asks for, if it names some. */

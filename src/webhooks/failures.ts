@@ -31,7 +31,8 @@ const TLS_FAULTS: readonly (readonly [RegExp, string])[] = [
   [/cert has expired/, 'the certificate has expired'],
   [/cert not yet valid/, 'the certificate is not valid yet'],
   [/altname invalid|hostname mismatch/, 'the certificate is for another host name'],
-  [/certificate required|no certificate/, 'the server asks for a client certificate, which is never sent'],
+  // alerts of the receiver, Go's "bad certificate" among them
+  [/alert (\w+ )?cert/, 'the server asks for a client certificate, which is never sent'],
   [/unrecognized name/, 'the server does not know this host name'],
   [/wrong version number|packet length|http request/, 'what answers at this port does not speak TLS'],
   [/protocol version|unsupported protocol/, 'the server speaks no version of TLS from 1.2 on'],

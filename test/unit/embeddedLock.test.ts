@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { withLock } from '../../src/embedded/files';
@@ -41,6 +41,20 @@ describe('the start lock', () => {
     const old = new Date(Date.now() - 60_000);
     await utimes(lock(), old, old);
     expect(await withLock(lock(), () => Promise.resolve('in'), {})).toBe('in');
+  });
+
+  test('of a process that does not say who it is yet is awaited, and nobody is named', async () => {
+    await writeFile(lock(), '');
+    const onWait = jest.fn();
+    const waiting = withLock(lock(), () => Promise.resolve(), { signal: AbortSignal.timeout(100), onWait });
+    await expect(waiting).rejects.toThrow(/timeout|abort/i);
+    expect(onWait).not.toHaveBeenCalled();
+  });
+
+  test('is left to the process that has it by the end', async () => {
+    const other = String(process.ppid);
+    await withLock(lock(), () => writeFile(lock(), other), {});
+    expect(await readFile(lock(), 'utf8')).toBe(other);
   });
 
   test('is released after a failed start', async () => {

@@ -24,7 +24,8 @@ const node = (source: string): { command: string; args: string[]; logFile: strin
 
 describe('a guarded process', () => {
   test('exits when its parent is killed with SIGKILL', async () => {
-    const order = JSON.stringify({ ...node(FOREVER), graceMs: 1_000 });
+    const { command, args } = node(FOREVER);
+    const order = JSON.stringify({ command, args, graceMs: 1_000 });
     const parent = spawn(process.execPath, [
       '-e',
       `require('node:child_process').spawn(process.execPath, ['-e', ${JSON.stringify(WATCHDOG_SOURCE)}, ${JSON.stringify(order)}],
@@ -49,6 +50,27 @@ describe('a guarded process', () => {
     expect((await child.exited).text).toBe('ended by SIGKILL');
   });
 
+  test('is gone once it was stopped, even if its watchdog was killed and it ignores SIGTERM', async () => {
+    const child = await spawnGuarded({
+      ...node(`process.on('SIGTERM', () => {}); console.log(process.ppid); ${FOREVER}`),
+      graceMs: 200,
+    });
+    let watchdog = 0;
+    while (watchdog === 0) {
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      watchdog = Number(await readFile(join(folder, 'log'), 'utf8'));
+    }
+    process.kill(watchdog, 'SIGKILL');
+    await child.stop();
+    expect(isAlive(child.pid)).toBe(false);
+    expect((await child.exited).text).toBe('its watchdog was killed');
+  });
+
+  test('whose log cannot be opened is an error with the file', async () => {
+    const logFile = join(folder, 'none', 'log');
+    await expect(spawnGuarded({ ...node(FOREVER), logFile })).rejects.toThrow(logFile);
+  });
+
   test('that cannot be run is an error with its name', async () => {
     await expect(
       spawnGuarded({ command: '/nonexistent/mongod', args: [], logFile: join(folder, 'log') }),
@@ -62,10 +84,11 @@ describe('a guarded process', () => {
   });
 });
 
-test('a command that is asked ends when the signal aborts', async () => {
+test('a command that is asked ends when the signal aborts, or after its time', async () => {
   const { command, args } = node(FOREVER);
   const asked = runCommand(command, args, { signal: AbortSignal.timeout(200), timeout: 0 });
   await expect(asked).rejects.toThrow(/timeout|abort/i);
+  await expect(runCommand(command, args, { timeout: 200 })).rejects.toThrow('did not answer within 0.2 s');
 });
 
 test('a server that fails to start is reported with the end of its log; the folder of its files is for their owner alone', async () => {

@@ -105,7 +105,8 @@ export async function serveUntilStopped(
   } catch (error) {
     // stopped while starting, which is not an error
     if (!signal.aborted || !isAbort(error)) throw error;
-    exitSoon();
+    // after the others, since an embedded database takes up to 2 s to close
+    closers.unshift(exitSoon);
   } finally {
     try {
       await closeAll(closers);

@@ -5,7 +5,9 @@ import mongoose from 'mongoose';
 import type { Scope } from '../../../src/auth/scopes';
 import { EVENTS_KEPT_FOR } from '../../../src/units';
 import { eventId, positionOf, timeDigits } from '../../../src/events/position';
+import { BEGINNING } from '../../../src/events/page';
 import { tailRows } from '../../../src/events/tail/lease';
+import { createFeed } from '../../../src/webhooks/feed';
 import { eventually } from '../http/eventually';
 import { type Client, client, type Json } from '../../support/client';
 import { eventRow, eventScene, type EventScene, SECOND } from '../../support/fixtures/events';
@@ -178,6 +180,23 @@ test('a page is read of a server that has everything that was stored when the ro
   const reads = sent.filter(({ command }) => command.find === 'events').map(({ command }): Json => command.readConcern);
   expect(reads).toEqual([{ level: 'majority', afterClusterTime: expect.any(mongoose.mongo.Timestamp) as object }]);
   expect(reads[0].afterClusterTime.greaterThanOrEqual(before)).toBe(true);
+});
+
+test('a page of some types for a webhook endpoint has everything up to the last event, to which the endpoint skips', async () => {
+  await using own = await startWatchedGateway();
+  const { rows, organisation } = await eventScene(own, bare);
+  const unwanted = eventRow(1);
+  await rows.insertOne(unwanted);
+  const feed = createFeed(own.databases.organisationData(organisation), {});
+  let page: unknown;
+  const sent = await commandsOf(own, organisation, async () => {
+    page = await feed.next({ position: BEGINNING, types: ['quote.deleted'] }, 10);
+  });
+  expect(page).toEqual({ entries: [], hasMore: false, next: unwanted._id });
+  const reads = sent.filter(({ command }) => command.find === 'events').map(({ command }): Json => command);
+  expect(reads.at(-2)).toMatchObject({ sort: new Map([['_id', -1]]) });
+  expect(reads.at(-1)).toMatchObject({ sort: new Map([['_id', 1]]), lsid: reads.at(-2)!.lsid });
+  expect(reads.at(-1)!.readConcern.afterClusterTime).toBeDefined();
 });
 
 test('a page scans a bounded number of events, however few of them the caller may see', async () => {

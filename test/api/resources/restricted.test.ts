@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Organisation } from '../../../src/auth/principal';
+import { events as eventLog } from '../../../src/events/collection';
 import type { Change, LoggedChange } from '../../../src/events/tail/changes';
 import { createOwners } from '../../../src/events/tail/customers';
 import { databaseName } from '../../../src/mongo/databaseNames';
@@ -161,10 +162,23 @@ test('what a collection cannot restrict, the data of a restricted key do not hav
   for (const stage of [
     { $unionWith: 'quotes' },
     { $lookup: { from: 'webhook_deliveries', as: 'all', pipeline: [] } },
+    { $lookup: { from: 'products', as: 'all', pipeline: [{ $unionWith: 'quotes' }] } },
     { $out: 'x' },
   ])
     expect(() => rows.aggregate([stage])).toThrow('no way to');
+  // parts of what has been restricted, unless the ids may be others by then
+  const parts = { from: 'messages', localField: '_id', foreignField: 'request_id', as: 'parts', pipeline: [] };
+  const requests = data.collection(resourceOf('requests'));
+  requests.aggregate([{ $sort: { _id: 1 } }, { $project: { _id: 1 } }, { $lookup: parts }]);
+  for (const stage of [
+    { $group: { _id: '$title' } },
+    { $project: { _id: '$title' } },
+    { $replaceRoot: { newRoot: { _id: mine } } },
+  ])
+    expect(() => requests.aggregate([stage, { $lookup: parts }])).toThrow('no way to messages: $lookup');
   await expect(rows.bulkWrite([{ deleteMany: { filter: {} } }])).rejects.toThrow('no way to orders: deleteMany');
+  for (const write of [{ insertOne: { document: {} } }, { deleteOne: { filter: {} } }])
+    await expect(data.collection(eventLog).bulkWrite([write as never])).rejects.toThrow('no way to events');
   const update = { updateOne: { filter: {}, update: { $rename: { number: 'customer_id' } } } };
   await expect(rows.bulkWrite([update as never])).rejects.toThrow('$set and $unset alone');
   await expect(data.collection(messages).findOne({ body: 'x' } as never)).rejects.toThrow('parts of no object');

@@ -32,6 +32,7 @@ test.each<[string, () => Server, string]>([
   ],
   ['refuses the ciphers', () => alerting(40), 'the server accepts none of the ciphers that are offered'],
   ['does not know the name', () => alerting(112), 'the server does not know this host name'],
+  ['wants a certificate', () => alerting(42), 'the server asks for a client certificate, which is never sent'],
   ['has a fault of its own', () => alerting(80), 'the server ended the handshake'],
 ])('the failure of a receiver that %s is a sentence', async (_title, make, sentence) => {
   const server = make().listen(0, '127.0.0.1');
@@ -49,6 +50,7 @@ test.each([
   ['CERT_NOT_YET_VALID', 'the certificate is not valid yet'],
   ['ERR_TLS_CERT_ALTNAME_INVALID', 'the certificate is for another host name'],
   ['ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED', 'the server asks for a client certificate, which is never sent'],
+  ['ERR_SSL_SSLV3_ALERT_CERTIFICATE_UNKNOWN', 'the server asks for a client certificate, which is never sent'],
   ['SELF_SIGNED_CERT_IN_CHAIN', 'the certificate is from an authority that is not publicly trusted'],
   [
     'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
