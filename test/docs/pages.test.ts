@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { parse, validate } from 'graphql';
+import { isScalarType, isSpecifiedScalarType, parse, validate } from 'graphql';
 import { mcpConfiguration } from '../../src/pages/samples';
 import { GENERATED, generated } from '../../tools/environment';
 import { graphqlSchema } from '../support/operations';
@@ -55,6 +55,18 @@ test.each(BLOCKS.map((block) => ({ ...block, where: `${block.page}:${String(bloc
 test('the guide for assistants has the configuration that the settings page writes for a new key', () => {
   const text = mcpConfiguration('https://api.example.com', '${SCOPEGATE_KEY}');
   expect(BLOCKS).toContainEqual(expect.objectContaining({ page: 'docs/guides/assistants.md', text }));
+});
+
+test('the guide for integrators maps every scalar of the schema to a type, without which strictScalars refuses to generate any', () => {
+  // Value is of directives alone, which the served text lacks
+  const own = Object.values(graphqlSchema.getTypeMap()).filter(
+    (type) => isScalarType(type) && !isSpecifiedScalarType(type) && type.name !== 'Value',
+  );
+  const config = BLOCKS.find(
+    ({ page, text }) => page === 'docs/guides/integrators.md' && text.includes('strictScalars'),
+  );
+  const [, mapped = ''] = /scalars: \{([^}]*)\}/.exec(config?.text ?? '') ?? [];
+  expect([...mapped.matchAll(/(\w+):/g)].map(([, name]) => name).sort()).toEqual(own.map(({ name }) => name).sort());
 });
 
 test.each(GENERATED)('%s: the generated part %s is up to date (npm run docs)', (...part) => {
