@@ -217,7 +217,9 @@ async function withoutInvalid(
   const count = await rows.countDocuments(filter, { maxTimeMS: READ_TIMEOUT });
   const { name } = collection;
   const fault = collection.faultIn(WITHOUT_SEARCH)(row);
-  if (fault) context.noteInvalid?.({ collection: name, id: row._id, fault }, 'omitted', count);
+  // what was found may have been cured or deleted before it was counted
+  const others = Math.max(0, count - 1);
+  if (fault) context.noteInvalid?.({ collection: name, id: row._id, fault }, 'omitted', others);
   return { $match: { ...$match, $nor: invalid } };
 }
 
