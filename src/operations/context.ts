@@ -78,8 +78,8 @@ export interface DataContext extends FiguresContext {
   readonly principal: KeyPrincipal;
   /** That of the organisation. */
   readonly plan: Plan;
-  /** The organisation's events; undefined if none are recorded. */
-  readonly events?: EventSource | undefined;
+  /** The organisation's events, and waiting for more; also while none are recorded, when those that are stored are served. */
+  readonly events: EventSource;
   /** The cursor from which to resume an interrupted stream, from the header Last-Event-ID. */
   readonly lastEventId?: string | undefined;
   /** Runs a write as one transaction. */
