@@ -31,7 +31,7 @@ export async function createGateway(options: GatewayOptions, host: GatewayHost) 
   ];
   const traffic = createTraffic(options, host, operations);
   const { availability, shardHealth, tracker, metrics, bodies, queue, waiting, tail, webhooks } = traffic;
-  // connects now, since connecting takes more round trips than a check: too many once a database is slow
+  // neither start rejects; it connects now, since connecting takes more round trips than a check: too many once a database is slow
   await availability.start();
   await shardHealth?.start();
   const limiters = await openGatewayLimiters(options, metrics);
