@@ -31,7 +31,7 @@ export async function createGateway(options: GatewayOptions, host: GatewayHost) 
   ];
   const traffic = createTraffic(options, host, operations);
   const { availability, shardHealth, tracker, metrics, bodies, queue, waiting, tail, webhooks } = traffic;
-  // neither start rejects; it connects now, since connecting takes more round trips than a check: too many once a database is slow
+  // connects now, since connecting takes more round trips than a check: too many once a database is slow
   await availability.start();
   await shardHealth?.start();
   const limiters = await openGatewayLimiters(options, metrics);
@@ -65,7 +65,7 @@ export async function createGateway(options: GatewayOptions, host: GatewayHost) 
     jobs,
     commentEvery: streams.commentEvery,
   }).catch((error: unknown) => {
-    // after a failed start nobody else stops them
+    // after a failed start nobody else stops them; no step before this one rejects
     availability.stop();
     shardHealth?.stop();
     limiters.close();
