@@ -101,3 +101,6 @@ export function idText(id: unknown): string {
 }
 /** Memory of a decoded row as a multiple of its bytes: as much for long texts, two to three times as much for many short ones. */
 export const DECODED = 2;
+
+/** Maximum groups of a @totals field: enough for two years by month, six statuses and six customers, and still fast to draw. */
+export const TOTALS_ROWS = 1000;

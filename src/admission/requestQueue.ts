@@ -93,7 +93,8 @@ export function createRequestQueue(onRefused: () => void) {
   return {
     /**
      * Waits until an exchange may start large work; returns immediately if it has its turn already or has no principal.
-     * A turn for a query or page gives up the turn for the body.
+     * A turn for a query or page gives up the turn for the body. An exchange asks for one turn at a time, since its
+     * steps, and the fields of a mutation, run one after another.
      * @throws AppError unavailable if too many of the organisation are waiting, or the caller has disconnected
      */
     async take(exchange: QueuedExchange, kind: TurnKind): Promise<void> {

@@ -1,7 +1,10 @@
 import type { DataContext } from '../operations/context';
 import type { AttachmentAnswer } from '../stored/attachments';
 
-/** Runs a write, or replays the first answer to its Idempotency-Key, which the transaction of the write stores. */
+/**
+ * Runs a write, or replays the first answer to its Idempotency-Key, which the transaction of the write stores. `args` is all that the write depends
+ * on, a file by its digest. @throws AppError idempotency_key_reused if the key came with others before
+ */
 export async function writeOnce(
   context: DataContext,
   operation: string,

@@ -65,7 +65,7 @@ export async function createGateway(options: GatewayOptions, host: GatewayHost) 
     jobs,
     commentEvery: streams.commentEvery,
   }).catch((error: unknown) => {
-    // after a failed start nobody else stops them
+    // after a failed start nobody else stops them; no step before this one rejects
     availability.stop();
     shardHealth?.stop();
     limiters.close();

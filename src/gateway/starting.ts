@@ -35,7 +35,9 @@ export function createStartingAnswers(config: Config, detail: () => string): Sta
   const answerAt = (isAdmin: boolean) => {
     const page = createMetricsPage(metrics, metricsAccess(config, isAdmin));
     const operators = { hasOperators: hasOperators && isAdmin === (config.ADMIN_PORT !== undefined) };
+    /** Never rejects: what health and the page answer is in memory. */
     return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+      // at PORT, too, since nothing here goes by the address that a proxy names
       const exchange = openExchange(request, response, { trustedProxies: 0, ...idle });
       if ((await health(exchange)) || (await page(exchange))) return;
       refused += 1;

@@ -21,6 +21,7 @@ import { constraintOf } from '../schema/jsonSchema';
 import type { TurnKind } from '../admission/requestQueue';
 import { aggregates } from '../schema/declaredOperations';
 import { directiveOf } from '../schema/sdl';
+import { TOTALS_ROWS } from '../units';
 import { countRootFields, fragmentsOf, QUERY_LIMITS, rootFieldsOf } from './queryLimits';
 
 /*
@@ -30,12 +31,15 @@ import { countRootFields, fragmentsOf, QUERY_LIMITS, rootFieldsOf } from './quer
 
 /** Rows, and values worked out for rows, per point, in addition to the point per root field. */
 const ROWS_A_POINT = 1000;
-/** Levels of nested lists that make a query large; a total counts as this many. */
+/** Levels of nested lists that make a query large; an aggregate counts as this many. */
 const LARGE = 2;
 /** Lists that a query may have side by side without taking a turn. */
 const MAX_LISTS = 2;
 /** Number of lists named in an error, those with the most rows first. */
 const MAX_NAMED = 3;
+
+/** The rows of totals that take no `limit`. */
+const ALL_GROUPS: Bounds = { min: 1, max: TOTALS_ROWS, fallback: TOTALS_ROWS };
 
 type Variables = Readonly<Record<string, unknown>>;
 
@@ -45,7 +49,7 @@ export interface Cost {
   /** Their number, counting each spread of a fragment. */
   readonly rootFields: number;
   /**
-   * The turn that the operation has to wait for: `query` for totals and nested lists; `page` for rows with their own lists, such as
+   * The turn that the operation has to wait for: `query` for aggregates and nested lists; `page` for rows with their own lists, such as
    * lines, and for several lists. Undefined for all other operations.
    */
   readonly turn: TurnKind | undefined;
@@ -62,13 +66,16 @@ interface Bounds {
   readonly fallback: number;
 }
 
-/** A part of a selection that contains lists, totals or derived values: a field, or a fragment with its parts (one shared array for all spreads). */
+/** A part of a selection that contains lists, aggregates or derived values: a field, or a fragment with its parts (one shared array for all spreads). */
 interface Part {
   /** Response key of the field; undefined for a fragment. */
   readonly key?: string;
   /** Rows per parent row; undefined if it is not a list. */
   readonly limit?: (variables: Variables) => number;
-  readonly isTotal?: boolean;
+  /** Whether it is computed from every row that matches: @totals and @aggregates. */
+  readonly isAggregate?: boolean;
+  /** Whether its own rows are groups of @totals, which cost nothing; what each of them has below it counts. */
+  readonly isTotals?: boolean;
   /** Whether it is a list of objects without its own limit: a page's rows, or the lines of a row. */
   readonly isUnbounded?: boolean;
   /** Whether it is a value that is worked out for each row, such as an entity tag. */
@@ -84,7 +91,7 @@ interface Part {
 export function createCostOf(schema: GraphQLSchema): CostOf {
   const lists = listsOf(schema);
   const queries = Object.values(schema.getQueryType()?.getFields() ?? {});
-  const totals = new Set(queries.filter(({ astNode }) => aggregates(astNode)));
+  const aggregateFields = new Set(queries.filter(({ astNode }) => aggregates(astNode)));
 
   /** Processes each fragment once, so this is linear in the document. */
   function partsOf(document: DocumentNode, operation: OperationDefinitionNode): readonly Part[] {
@@ -118,10 +125,12 @@ export function createCostOf(schema: GraphQLSchema): CostOf {
         if (!selection.selectionSet) return memberOf(field) === undefined ? [{ key, isDerived: true, inner: [] }] : [];
         const bounds = lists.get(field);
         const inner = partsOfSet(selection.selectionSet, getNamedType(field.type));
-        const isTotal = totals.has(field);
+        const isAggregate = aggregateFields.has(field);
+        const isTotals = hasTotals(field);
         const isUnbounded = !bounds && isListType(getNullableType(field.type));
-        if (!bounds && !isTotal && !isUnbounded && inner.length === 0) return [];
-        return [{ key, inner, isTotal, isUnbounded, ...(bounds && { limit: limitOf(selection, operation, bounds) }) }];
+        if (!bounds && !isAggregate && !isUnbounded && inner.length === 0) return [];
+        const limit = bounds && { limit: limitOf(selection, operation, bounds) };
+        return [{ key, inner, isAggregate, isTotals, isUnbounded, ...limit }];
       });
     }
 
@@ -156,15 +165,16 @@ function listsOf(schema: GraphQLSchema): ReadonlyMap<GraphQLField<unknown, unkno
   for (const type of Object.values(schema.getTypeMap())) {
     if (!isObjectType(type) && !isInterfaceType(type)) continue;
     for (const field of Object.values(type.getFields())) {
-      // the rows of totals are groups, whose `limit` does not change the cost
-      const argument = directiveOf(field.astNode, 'totals')
-        ? undefined
-        : field.args.find(({ name }) => name === 'limit');
+      const argument = field.args.find(({ name }) => name === 'limit');
       if (argument) lists.set(field, boundsOf(argument, `${type.name}.${field.name}`));
+      else if (hasTotals(field)) lists.set(field, ALL_GROUPS);
     }
   }
   return lists;
 }
+
+const hasTotals = ({ astNode }: GraphQLField<unknown, unknown>): boolean =>
+  directiveOf(astNode, 'totals') !== undefined;
 
 function boundsOf(argument: GraphQLArgument, place: string): Bounds {
   const { min, max, default: fallback } = constraintOf(argument);
@@ -207,13 +217,18 @@ function countDerived(parts: readonly Part[], variables: Variables): number {
 
 /** Rows of parts per parent row. */
 function countRows(parts: readonly Part[], variables: Variables): number {
-  const rowsOf = ({ limit }: Part, below: number): number => (limit ? limit(variables) * (1 + below) : below);
+  const rowsOf = ({ limit, isTotals }: Part, below: number): number =>
+    limit ? limit(variables) * ((isTotals ? 0 : 1) + below) : below;
   return fold(parts, rowsOf, (rows, more) => rows + more);
 }
 
 /** See {@link Cost.turn}. In the answer to a write, which is never refused for want of memory, lists without their own limit count too. */
 function turnOf(parts: readonly Part[], isWrite: boolean): TurnKind | undefined {
-  const levels = fold(parts, ({ limit, isTotal }, below) => below + (isTotal ? LARGE : limit ? 1 : 0), Math.max);
+  const levels = fold(
+    parts,
+    ({ limit, isAggregate }, below) => below + (isAggregate ? LARGE : limit ? 1 : 0),
+    Math.max,
+  );
   if (levels >= LARGE) return 'query';
   // two levels are a page's rows, and a list in each row
   const unboundedLevels =
@@ -261,10 +276,10 @@ function tooManyRows(rows: number, parts: readonly Part[], variables: Variables)
 function rowsByPath(parts: readonly Part[], variables: Variables): Map<string, number> {
   const rows = new Map<string, number>();
   const walk = (some: readonly Part[], path: string, above: number): void => {
-    for (const { key, limit, inner } of some) {
+    for (const { key, limit, isTotals, inner } of some) {
       const place = key === undefined ? path : path === '' ? key : `${path}.${key}`;
       const count = limit ? above * limit(variables) : above;
-      if (limit) rows.set(place, (rows.get(place) ?? 0) + count);
+      if (limit && !isTotals) rows.set(place, (rows.get(place) ?? 0) + count);
       walk(inner, place, count);
     }
   };

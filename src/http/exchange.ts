@@ -98,18 +98,20 @@ const MAX_INVALID = 100;
 /** The header that says how many rows were left out of an answer, since they cannot be served. */
 export const OMITTED = 'Scopegate-Omitted';
 
-/** Notes a row that cannot be served; one of several relations counts once, and those that totals counted in the database each time. */
-function noteInvalid({ log, response }: Exchange, row: InvalidRow, what: 'omitted' | 'refused', rows = 1): void {
+/**
+ * Notes a row that cannot be served, which counts once however often it is met. `others` are rows that totals counted in the database beside it:
+ * nothing names them, so they count each time.
+ */
+function noteInvalid({ log, response }: Exchange, row: InvalidRow, what: 'omitted' | 'refused', others = 0): void {
   const invalid = (log.invalid ??= new Map<string, InvalidRow>());
   const name = `${row.collection} ${row.id}`;
   if (invalid.size < MAX_INVALID && !invalid.has(name)) invalid.set(name, row);
   if (what === 'refused') return;
-  if (rows === 1) {
-    const omittedRows = (log.omittedRows ??= new Set());
-    if (omittedRows.has(name)) return;
-    omittedRows.add(name);
-  }
-  log.omitted = (log.omitted ?? 0) + rows;
+  const omittedRows = (log.omittedRows ??= new Set());
+  const omitted = (omittedRows.has(name) ? 0 : 1) + others;
+  if (omitted === 0) return;
+  omittedRows.add(name);
+  log.omitted = (log.omitted ?? 0) + omitted;
   if (!response.headersSent) response.setHeader(OMITTED, log.omitted);
 }
 
@@ -213,8 +215,8 @@ export function createIncomingRequest(exchange: Exchange): IncomingRequest {
       exchange.bodies.holdRows(exchange, bytes);
     },
     isGone: () => isGone(exchange.response),
-    noteInvalid: (row, what, rows) => {
-      noteInvalid(exchange, row, what, rows);
+    noteInvalid: (row, what, others) => {
+      noteInvalid(exchange, row, what, others);
     },
     noteElements: (failed, of) => {
       noteElements(exchange, failed, of);

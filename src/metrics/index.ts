@@ -6,7 +6,10 @@ import { UNAVAILABLE_REASONS, type UnavailableReason } from '../errors';
 import { addGauges, type GaugeOptions } from './gauges';
 import { gauge, tally } from './tally';
 
-/** Which part of the gateway handled a request; `operation` has the paths for running it, such as /readyz and /metrics. */
+/**
+ * Which part of the gateway handled a request, as metrics and the log name it; `operation` has the paths for running it: /livez, /readyz, /metrics, and
+ * all but the operator API at ADMIN_PORT.
+ */
 export type Face = 'rest' | 'graphql' | 'mcp' | 'oauth' | 'pages' | 'settings' | 'operation' | 'operator';
 
 /** Where limits are counted: in this process, in the shared store, or in this process because the shared store is down. */

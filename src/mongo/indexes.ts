@@ -53,18 +53,22 @@ export async function differenceOf(database: mongo.Db, definition: Collection, g
     .map((index) => (names.has(index.name) ? { ...index, name: `${index.name}_scopegate` } : index));
   const later = lacking.filter((index) => !enforcesRule(index));
   // indexes for reads are created together, so a collection with some of them was large or is from an earlier version
-  const hasNone = later.length > 0 && later.length === definedIndexes.filter((index) => !enforcesRule(index)).length;
-  const rows = grows && hasNone && storedIndexes !== undefined ? await rowsOf(database, definition) : 0;
-  const isSmall = grows && hasNone && rows < SMALL;
+  const lacksAllReadIndexes =
+    later.length > 0 && later.length === definedIndexes.filter((index) => !enforcesRule(index)).length;
+  const rows = grows && lacksAllReadIndexes && storedIndexes !== undefined ? await rowsOf(database, definition) : 0;
+  const isSmall = grows && lacksAllReadIndexes && rows < SMALL;
   return {
     exists: storedIndexes !== undefined,
-    /** Whether none of its indexes only speeds up reads: it was small or created by another program, so missing ones may be added. */
-    isPlain: names.size < 2 || hasNone,
+    /**
+     * Whether it has no index but that of _id, or lacks all that only speed up reads: it was small or created by another program, so missing ones
+     * may be added. What a later version adds to any other, also to one that is defined without such indexes, is left to doctor.
+     */
+    isPlain: names.size < 2 || lacksAllReadIndexes,
     isSmall,
     /** Its approximate number of rows, if it is small. */
     rows,
     /** Whether it lacks only the indexes of a grown collection, which it gets when it is next used. */
-    isGrown: grows && hasNone && !isSmall && later.length === lacking.length,
+    isGrown: grows && lacksAllReadIndexes && !isSmall && later.length === lacking.length,
     /** Indexes that it should have at its size. */
     missing: isSmall ? lacking.filter(enforcesRule) : lacking,
     surplus: definition.retired.filter((name) => names.has(name)),

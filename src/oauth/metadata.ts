@@ -3,7 +3,7 @@ import { published } from '../schema/model';
 import { AUTHORIZE_PATH, metadataUrl, OAUTH_PATH, RESOURCE_METADATA, RESOURCES } from './address';
 import { GRANT_TYPES } from './registration';
 
-/** Metadata of the authorization server (RFC 8414). */
+/** Metadata of the authorization server (RFC 8414). `address` is its issuer, without a slash at its end. */
 export function serverMetadata(address: string) {
   return {
     issuer: address,
@@ -39,7 +39,10 @@ export function resourceMetadata(address: string, path: string, name: string) {
   };
 }
 
-/** The challenge of a 401 that leads an app to the authorization server (RFC 9728, section 5.1). */
+/**
+ * The challenge of a 401 that leads an app to the authorization server (RFC 9728, section 5.1). For MCP it names that API's
+ * metadata, whose `resource` must be the one URL that the client called (section 3.3); REST has many URLs, so there it names the gateway's.
+ */
 export function challengeOf(address: string, isMcp: boolean): string {
   return `Bearer resource_metadata="${metadataUrl(address, RESOURCE_METADATA, isMcp ? '/mcp' : '')}"`;
 }

@@ -4,6 +4,7 @@ import type { SchemaModel } from '../schema/model';
 import { writeName } from '../schema/openApiNames';
 import { deriveRestDocument } from '../schema/restDocument';
 import { scalars } from '../schema/scalars';
+import type { StoredMember } from '../schema/storedTypes';
 import { kindsOf, type Kinds } from '../writes';
 import { MAX_PARTS } from '../writes/kinds';
 import { collections } from '../resources';
@@ -60,8 +61,15 @@ function shapesOf(
   const whole = all[stored.type] as ObjectSchema;
   const addedSchemas: Record<string, JsonSchema> = {};
   const withDefault = new Set(Object.keys(defaults(ANY_CURRENCY)));
+  /**
+   * Whether the member may be null, or left out of a put, since the gateway then has a value for it (writes/record.ts). Its own members are among the
+   * shapes because an object may be sent as it was read; what they have is ignored.
+   */
+  const hasFallback = ({ name, isRequired, isList, kind: of }: StoredMember): boolean =>
+    withDefault.has(name) || kind.own.has(name) || isList || (isRequired && of === 'dateTime');
   const properties = Object.fromEntries(
-    stored.members.map(({ name, isRequired, isList, kind: of, type }): [string, JsonSchema] => {
+    stored.members.map((member): [string, JsonSchema] => {
+      const { name, type } = member;
       const property = whole.properties[name] ?? {};
       if (kind.lists.some((list) => list.name === name)) {
         addedSchemas[writeName(type, 'Write')] ??= partOf(all[type] ?? {});
@@ -69,8 +77,7 @@ function shapesOf(
         const maxItems = Math.min(MAX_PARTS, (property.maxItems as number | undefined) ?? Infinity);
         return [name, { ...property, type: ['array', 'null'], items, maxItems }];
       }
-      const mayBeNull = withDefault.has(name) || kind.own.has(name) || (isRequired && of === 'dateTime') || isList;
-      return [name, mayBeNull ? nullable(property) : property];
+      return [name, hasFallback(member) ? nullable(property) : property];
     }),
   );
   const refs = kind.references.flatMap(({ member, refMember, to }) => {
@@ -79,9 +86,10 @@ function shapesOf(
     return ref ? [[refMember, { ...nullable(ref), description }]] : [];
   });
   const members = { ...properties, ...(Object.fromEntries(refs) as Record<string, JsonSchema>) };
-  const required = stored.members.flatMap(({ name, isRequired, isList, kind: of }) => {
-    const isFree = name === 'id' || isList || of === 'dateTime' || withDefault.has(name) || kind.own.has(name);
-    return !isRequired || isFree || kind.references.some(({ member }) => member === name) ? [] : [name];
+  const required = stored.members.flatMap((member) => {
+    const { name, isRequired } = member;
+    const isReference = kind.references.some((reference) => reference.member === name);
+    return !isRequired || name === 'id' || hasFallback(member) || isReference ? [] : [name];
   });
   const common = { type: 'object', additionalProperties: false } as const;
   const { version } = (element as { properties: Record<string, JsonSchema> }).properties;

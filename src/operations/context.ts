@@ -28,8 +28,8 @@ export interface ExchangeHooks {
   readonly countAnswer?: ((bytes: number) => void) | undefined;
   /** Counts bytes of rows that were read and are kept in memory. @throws AppError unavailable or invalid_request if they are too many */
   readonly holdRows?: ((bytes: number) => void) | undefined;
-  /** Notes a row that cannot be served: for the log, and if it (or as many as `rows`) was left out of the answer also for the caller. */
-  readonly noteInvalid?: ((row: InvalidRow, what: 'omitted' | 'refused', rows?: number) => void) | undefined;
+  /** Notes a row that cannot be served: for the log, and if it (and `others` beside it) was left out of the answer also for the caller. */
+  readonly noteInvalid?: ((row: InvalidRow, what: 'omitted' | 'refused', others?: number) => void) | undefined;
   /** Notes for the log how many elements of a bulk call or a write failed, and how many it had. */
   readonly noteElements?: ((failed: number, of: number) => void) | undefined;
   /** How many rows were left out of the answer so far. */
@@ -78,8 +78,8 @@ export interface DataContext extends FiguresContext {
   readonly principal: KeyPrincipal;
   /** That of the organisation. */
   readonly plan: Plan;
-  /** The organisation's events; undefined if none are recorded. */
-  readonly events?: EventSource | undefined;
+  /** The organisation's events, and waiting for more; also while none are recorded, when those that are stored are served. */
+  readonly events: EventSource;
   /** The cursor from which to resume an interrupted stream, from the header Last-Event-ID. */
   readonly lastEventId?: string | undefined;
   /** Runs a write as one transaction. */

@@ -27,7 +27,7 @@ interface ContextOptions {
   readonly admit?: (organisation: Organisation) => void;
   /** Whether requests may begin before their keys are read. */
   readonly isCalm?: () => boolean;
-  readonly eventSource?: (caller: WaitingCaller) => EventSource;
+  readonly eventSource: (caller: WaitingCaller) => EventSource;
   /** Called if a key over its limit is rejected without a lookup. */
   readonly onOverLimit?: () => void;
 }
@@ -168,7 +168,7 @@ export function createOpenContext(options: ContextOptions): OpenContext<DataCont
         // created on demand, since few requests are about events
         get events() {
           const { key, organisation } = principal;
-          return eventSource?.({
+          return eventSource({
             organisationId: organisation.id,
             customerIds,
             holder: { caller: key.id, organisation: organisation.sandbox_of ?? organisation.id },

@@ -9,6 +9,7 @@ export const connectedApp = Schema.create(
   {
     client_id: required.text,
     host: required.text,
+    /** The expiry of the key once the code is redeemed; until then the key expires with the code. */
     ends_at: required.time,
     code: {
       type: Schema.create(
@@ -59,10 +60,11 @@ export const clientSchema = Schema.create(
     registered_from: optional.text,
     /** Until when it is kept because an admin was asked about it; missing if none was. */
     kept_until: optional.time,
+    /** When it is deleted: a day after it was registered, or later if it is kept for an admin or was allowed. */
     ends_at: required.time,
   } as const,
   { ...ROW, collection: 'oauth_clients' },
 );
 clientSchema.index({ ends_at: 1 }, { expireAfterSeconds: 0 });
-// those that nobody allowed, read oldest first (appClients.ts)
+// those that nobody allowed; read backwards, oldest first (appClients.ts)
 clientSchema.index({ allowed_at: 1, created_at: -1 });

@@ -11,7 +11,10 @@ import type { Actor } from './auditEvents';
 import type { ControlModels } from './models';
 import { FOR_EARLIER_VERSIONS, holdOrganisation } from './organisationRows';
 
-/* Keys in exports: everything but the organisation. Secrets are not stored, so a file cannot contain any. */
+/*
+ * Keys in exports: everything but the organisation. Secrets are not stored, so a file cannot contain any. Keys of apps are in none (eachOfPrograms):
+ * their registration and tokens are those of this gateway (docs/decisions/oauth.md).
+ */
 
 const text = z.string().min(1).max(500);
 const base64 = z.base64().min(1).max(200);
@@ -59,7 +62,7 @@ export type KeyOutcome = 'created' | 'unchanged' | 'foreign';
 /**
  * Returns a function that stores exported keys in one transaction, and resolves with what became of each; undefined if there is no such
  * organisation. Existing keys stay as they are. A key that the audit log names but that is gone has ended here, and is not stored: one revoked
- * since the export must not work again. `active_keys` of the plan does not count: a restored organisation gets all that it had.
+ * since the export must not work again; audit events are kept as long as the organisation. `active_keys` of the plan does not count: a restored organisation gets all that it had.
  */
 export function importKeys(models: ControlModels, actor: Actor) {
   return (organisationId: string, records: readonly KeyRecord[]): Promise<KeyOutcome[] | undefined> =>

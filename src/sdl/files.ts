@@ -12,13 +12,13 @@ import { nameOf } from './nodes';
 import { joinDocuments, readOwn } from './own';
 import { readFault } from './readFault';
 
-/* Reads the files of the schema: the *.graphql of schema/, and those of the user's folder, if there is one (folder.ts). */
+/* Reads the files of the schema: the *.graphql of schema/, and those of the own folder, if there is one (folder.ts). */
 
 const SCHEMA_FOLDER = join(ROOT, 'schema');
 
 let loaded: DocumentNode | undefined;
 
-/** schema/*.graphql without what only operators do, with the user's folder if there is one; read once. */
+/** schema/*.graphql without what only operators do, with the own folder if there is one; read once. */
 export function loadDocument(): DocumentNode {
   return (loaded ??= readDocument({ noLocation: true }));
 }
@@ -26,16 +26,15 @@ export function loadDocument(): DocumentNode {
 /** Reads the same files, by default with the location of each node. @throws Error that names the file and line of a syntax error */
 export function readDocument(options: ParseOptions = {}): DocumentNode {
   const ours = readOurs(options);
-  const folder = ownFolder();
-  if (folder === undefined) return ours;
-  const own = readOwn(folder, options);
-  if (own.errors.length > 0) throw new Error(['invalid schema:', ...own.errors].join('\n'));
-  return joinDocuments(ours, own);
+  const definitions = ownDefinitions(options);
+  return definitions.length === 0 ? ours : joinDocuments(ours, { definitions });
 }
 
-/** Reads schema/*.graphql without the user's folder and what only operators do (schema/operatorDocument.ts). */
+/** Reads schema/*.graphql without the own folder and what only operators do (schema/operatorDocument.ts). */
 export function readOurs(options: ParseOptions = {}): DocumentNode {
-  const files = readdirSync(SCHEMA_FOLDER).filter((file) => file.endsWith('.graphql'));
+  const files = readdirSync(SCHEMA_FOLDER)
+    .filter((file) => file.endsWith('.graphql'))
+    .toSorted();
   return concatAST(
     files.map((file) => {
       const document = parseFile(file, options);
@@ -54,19 +53,22 @@ export function parseFile(file: string, options: ParseOptions): DocumentNode {
   }
 }
 
-/** The file with an example of a collection's objects: the user's, or ours. */
+/** The file with an example of a collection's objects: that of the own folder, or ours. */
 export function exampleFile(collection: string): string {
   const ownFile = ownPath('examples', `${collection}.json`);
   return ownFile !== undefined && existsSync(ownFile) ? ownFile : join(SCHEMA_FOLDER, 'examples', `${collection}.json`);
 }
 
-/** What the user's folder has, if there is one. */
-export function ownDefinitions(): readonly DefinitionNode[] {
+/** Reads what the own folder has; nothing without one. @throws Error that names what cannot be read, by file and line */
+export function ownDefinitions(options: ParseOptions = { noLocation: true }): readonly DefinitionNode[] {
   const folder = ownFolder();
-  return folder === undefined ? [] : readOwn(folder, { noLocation: true }).definitions;
+  if (folder === undefined) return [];
+  const { definitions, errors } = readOwn(folder, options);
+  if (errors.length > 0) throw new Error(['invalid schema:', ...errors].join('\n'));
+  return definitions;
 }
 
-/** The nullable members that the user's folder adds, as `OrderLine.weight`: what was stored and exported before lacks them. */
+/** The nullable members that the own folder adds, as `OrderLine.weight`: what was stored and exported before lacks them. */
 export function addedMembers(): ReadonlySet<string> {
   return new Set(
     ownDefinitions().flatMap((node) => {

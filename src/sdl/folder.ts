@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 
 /*
- * The folder of the user's schema (docs/guides/schema.md). It is not read from the configuration, since the schema is read first: the options of
+ * The own folder: that of the schema of whoever runs the gateway (docs/guides/schema.md). It is not read from the configuration, since the schema is read first: the options of
  * commands list scopes.
  */
 
@@ -25,7 +25,7 @@ export function useFolder(path: string): void {
   folder = path;
 }
 
-/** A file of the user's folder; undefined if there is no folder. */
+/** A file of the own folder; undefined if there is no folder. */
 export function ownPath(...parts: readonly string[]): string | undefined {
   return folder === undefined ? undefined : resolve(folder, ...parts);
 }

@@ -14,7 +14,7 @@ import { withAddedArguments } from './addedArguments';
 import { nameOf, ROOTS } from './nodes';
 import { readFault } from './readFault';
 
-/* The user's schema (docs/decisions/own-schema.md): its files, and the document that they make with ours. */
+/* The schema of the own folder (docs/decisions/own-schema.md): its files, and the document that they make with ours. */
 
 /** Maximum bytes of all files together: a hundred times those of the built-in files. */
 const MOST_BYTES = 16 * 1024 * 1024;
@@ -66,7 +66,7 @@ const EXTENDED: Readonly<Record<string, Kind>> = {
   [Kind.ENUM_TYPE_EXTENSION]: Kind.ENUM_TYPE_DEFINITION,
 };
 
-/** The built-in document with the user's: extensions are merged into their types, and lists have the filters of their rows' members (@filter). */
+/** The built-in document with the definitions of the own folder: extensions are merged into their types, and lists have the filters of their rows' members (@filter). */
 export function joinDocuments(
   ours: DocumentNode,
   { definitions: own }: Pick<OwnDocument, 'definitions'>,

@@ -33,7 +33,10 @@ export function metadataFaults({ [METADATA]: pairs }: Members): Fault[] {
   });
 }
 
-/** The row with the metadata that a change makes of the stored one: without the member if no pair is left. */
+/**
+ * The row with the metadata that a change makes of those of `before`, which `row` still has: without the member if no pair is left. Without `before`,
+ * `row` has none.
+ */
 export function withMetadata<T extends object>(row: T, { [METADATA]: change }: Members, before: object | undefined): T {
   if (change === undefined) return row;
   const stored = pairsIn(before);

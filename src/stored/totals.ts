@@ -5,7 +5,7 @@ import { READ_TIMEOUT } from '../mongo/native';
 import { invalidRequest } from '../errors';
 import type { FiguresContext } from '../operations/context';
 import type { StoredMember } from '../schema/storedTypes';
-import { EARLIEST, LATEST } from '../units';
+import { EARLIEST, LATEST, TOTALS_ROWS } from '../units';
 import { faultsOf, NUMBER_TYPES } from './invalidRows';
 import type { Resource } from './resource';
 
@@ -46,8 +46,6 @@ export interface Rows<T> {
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** Maximum rows of a result: enough for two years by month, six statuses and six customers, and still fast to draw. */
-const MAX_ROWS = 1000;
 const DAY_LENGTH = 'YYYY-MM-DD'.length;
 
 /** Counts and sums by group, which always includes the currency. @throws AppError invalid_request */
@@ -77,7 +75,7 @@ export async function totals(context: TotalsContext, spec: TotalsSpec, args: Tot
       { $group: { _id: keys, count: { $sum: 1 }, ...sums } },
       { $sort: { ...sortOf(args.sort), ...byKeys } },
     ],
-    args.limit ?? MAX_ROWS,
+    args.limit ?? TOTALS_ROWS,
   );
 }
 
@@ -167,7 +165,7 @@ export async function aggregate(
   context: TotalsContext,
   counted: CountedRows,
   stages: Stages,
-  most = MAX_ROWS,
+  most = TOTALS_ROWS,
 ): Promise<Rows<Row>> {
   return context.data.aggregations(async () => {
     const result = await run(context, counted, stages, most);
@@ -190,7 +188,7 @@ async function run(
   const faultInGroup = faultsOf({ members: ofGroup })(WITHOUT_SEARCH);
   const cursor = data.collection(collection).aggregate<{ _id: Row }>([...stages, { $limit: most + 1 }], {
     maxTimeMS: READ_TIMEOUT,
-    batchSize: MAX_ROWS + 2,
+    batchSize: TOTALS_ROWS + 2,
   });
   const rows: Row[] = [];
   for await (const { _id: group, ...sums } of cursor) {
@@ -219,7 +217,9 @@ async function withoutInvalid(
   const count = await rows.countDocuments(filter, { maxTimeMS: READ_TIMEOUT });
   const { name } = collection;
   const fault = collection.faultIn(WITHOUT_SEARCH)(row);
-  if (fault) context.noteInvalid?.({ collection: name, id: row._id, fault }, 'omitted', count);
+  // what was found may have been cured or deleted before it was counted
+  const others = Math.max(0, count - 1);
+  if (fault) context.noteInvalid?.({ collection: name, id: row._id, fault }, 'omitted', others);
   return { $match: { ...$match, $nor: invalid } };
 }
 

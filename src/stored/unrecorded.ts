@@ -47,8 +47,7 @@ export async function runAdmitted<T>(
   const hasRoom = (): boolean => ownWaiting() < MAX_WAITING - queue.count;
   if (!hasRoom()) {
     // made when it is asked for
-    const { events } = context;
-    const recorded = events ? await events.recordedAt() : 'off';
+    const recorded = await context.events.recordedAt();
     if (recorded) forgetRecorded(queue, recorded);
   }
   if (!hasRoom() && ownWaiting() > 0) {

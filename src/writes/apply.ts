@@ -184,7 +184,6 @@ async function store({ kind }: ValidElement, before: Row | undefined, newRow: Ro
   const row = hasTime ? ({ ...newRow, updated_at: last ? changedAt(last, now) : now } as Row) : newRow;
   await rows.set(kind, row._id, row);
   names.set(kind, row._id, row);
-  if (kind.owner) rows.noteOwner(kind.owner, row, before);
 }
 
 async function remove(
@@ -199,6 +198,5 @@ async function remove(
   if (!before) return 'unchanged';
   await rows.set(kind, before._id, undefined);
   names.set(kind, before._id, undefined);
-  if (kind.owner) rows.noteOwner(kind.owner, before, before);
   return 'deleted';
 }

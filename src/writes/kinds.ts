@@ -44,7 +44,7 @@ export interface Kind {
   readonly owner: Reference | undefined;
   /** The kinds whose objects are part of one of these. */
   readonly parts: Kind[];
-  /** The members that only the gateway sets. */
+  /** The members that only the gateway sets; what is sent of them is ignored. */
   readonly own: ReadonlySet<string>;
   /** The lists of objects with ids, such as lines. */
   readonly lists: readonly StoredMember[];

@@ -35,10 +35,8 @@ export interface OpenRows {
   /** Looks up what the next elements name, so that `names` has it. Returns the index of the first element that is left for the next piece. */
   open(elements: readonly Element[], start: number): Promise<number>;
   get(kind: Kind, id: string): Row | undefined;
-  /** Changes a row, or deletes it with its parts. */
+  /** Changes a row, or deletes it with its parts. The object that it is part of, if any, is to sum it up anew. */
   set(kind: Kind, id: string, row: Row | undefined): Promise<void>;
-  /** Notes that a part of another object was added, or if it was `before`, that it has changed or is gone. */
-  noteOwner(owner: NonNullable<Kind['owner']>, part: Row, before: Row | undefined): void;
   /** Writes what has changed, and forgets the rows. */
   close(): Promise<void>;
 }
@@ -107,7 +105,7 @@ export function openRows(
       group.own.push(openRow);
       groups.set(name, group);
     }
-    // within a turn in any order that is always the same
+    // by turn; nothing depends on the order of the kinds within one
     for (const [, { kind, own }] of [...groups].sort(([left], [right]) => left.localeCompare(right))) {
       for (const openRow of own) await renew(openRow);
       const changes = own.flatMap(({ row, stored }): RowChange<Row>[] => {
@@ -160,6 +158,17 @@ export function openRows(
     }
   }
 
+  /** Notes that a part of another object was added, or if it was `before`, that it has changed or is gone. */
+  function noteOwner(reference: NonNullable<Kind['owner']>, part: Row, before: Row | undefined): void {
+    const owner = ownerIn(reference, part);
+    if (!owner?.row) return;
+    const { summary } = reference.to.resource;
+    const row = !before && summary ? summary.add(owner.row, part) : owner.row;
+    owner.row = stampedRow(row, row, now);
+    if (before) owner.formerParts.push(before);
+    changed.add(owner);
+  }
+
   return {
     async open(elements, start) {
       const { end, rows, referred } = nextWanted(elements, start, (name) => reading.sizes.rowsPerPiece(partOf(name)));
@@ -173,21 +182,15 @@ export function openRows(
     get: (kind, id) => open.get(kind)?.get(id)?.row,
     async set(kind, id, row) {
       const openRow = rowsOf(kind).get(id) ?? { kind, stored: undefined, row: undefined, formerParts: [] };
+      const before = openRow.row;
       if (mustWriteBefore(openRow, row)) await write();
       if (!row) await removeParts(kind, id);
       openRow.row = row;
       if (openRow.stored && hasOtherUnique(kind, openRow.stored, row)) givingUp.add(kind);
       rowsOf(kind).set(id, openRow);
       changed.add(openRow);
-    },
-    noteOwner(reference, part, before) {
-      const owner = ownerIn(reference, part);
-      if (!owner?.row) return;
-      const { summary } = reference.to.resource;
-      const row = !before && summary ? summary.add(owner.row, part) : owner.row;
-      owner.row = stampedRow(row, row, now);
-      if (before) owner.formerParts.push(before);
-      changed.add(owner);
+      const part = row ?? before;
+      if (kind.owner && part) noteOwner(kind.owner, part, before);
     },
     async close() {
       await write();

@@ -36,6 +36,7 @@ export const opening = (
   createOpenContext({
     organisationData: (() => ({})) as never,
     plans,
+    eventSource: () => ({}) as never,
     checkElement: () => ({ faults: [], more: 0, isTruncated: false }),
     ...own,
   });

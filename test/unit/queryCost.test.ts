@@ -14,15 +14,15 @@ const SCHEMA = buildSchema(`
 `);
 const costOf = createCostOf(SCHEMA);
 
-function points(text: string, variables: Record<string, unknown> = {}): number {
+function points(text: string, variables: Record<string, unknown> = {}, of = costOf): number {
   const document = parse(text);
-  return costOf(document, getOperationAST(document)!).points(variables);
+  return of(document, getOperationAST(document)!).points(variables);
 }
 
 /** The error message of a query, the only place where its rows are visible. */
-function refusal(text: string, variables?: Record<string, unknown>): string {
+function refusal(text: string, variables?: Record<string, unknown>, of = costOf): string {
   try {
-    return `${String(points(text, variables))} points`;
+    return `${String(points(text, variables, of))} points`;
   } catch (error) {
     return (error as Error).message;
   }
@@ -172,6 +172,19 @@ test('values that are worked out are not refused for their number', () => {
   const page = 'requests(limit: 100) { data { etag } }';
   const document = parse(`{ customers(limit: 100) { data { etag ${page} } } }`);
   expect(createCostOf(publishedSchemas().graphql)(document, getOperationAST(document)!).points({})).toBe(1 + 20);
+});
+
+test.each<[string, string, string]>([
+  ['20 points', 'twenty times all groups', `{ ${aliases(20, 'order_totals { data { count customer { name } } }')} }`],
+  ['2 points', 'a list in each group', `{ order_totals(limit: 10) { ${NESTED} } }`],
+  ['2 points', 'a value worked out in each group', '{ order_totals { data { customer { etag } } } }'],
+  [
+    'The query can return 21,000 rows; the limit is 20,000. The rows of nested lists multiply: order_totals.data.customer.orders (21,000).',
+    'a list in each of all groups',
+    '{ order_totals { data { customer { orders(limit: 21) { data { id } } } } } }',
+  ],
+])('%s for %s of totals, whose own rows cost nothing', (expected, _title, text) => {
+  expect(refusal(text, {}, createCostOf(publishedSchemas().graphql))).toContain(expected);
 });
 
 describe('the turn of a query', () => {

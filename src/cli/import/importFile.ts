@@ -47,6 +47,7 @@ interface FileKind<Row> {
   /** How many lines come before the first record. */
   readonly linesToSkip?: number;
   readonly read: (content: Line['content']) => { readonly record: Row } | { readonly faults: readonly Fault[] };
+  /** Resolves with what became of each record, in their order. */
   readonly store: (records: readonly Row[]) => Promise<StoredRecord[]>;
   /** The ids of all valid records are removed from it. */
   readonly missing?: Set<string> | undefined;

@@ -290,6 +290,10 @@ test('a related row that cannot be served is null, and left out of lists of its 
     data: { quotes: { data: Array(3).fill({ customer: null }) } },
     extensions: { omitted: 1 },
   });
+  // a row that is named counts once, and those that are only counted each time
+  await data.collection(quotes).updateMany({ number: { $in: ['G1', 'B1'] } }, { $set: { total_minor: 'none' } });
+  const asked = '{ a: quote_totals { has_more } b: quote_totals { has_more } }';
+  expect((await caller.graphql(asked)).body).toMatchObject({ extensions: { omitted: 3 } });
 });
 
 test('a PATCH that cures the row is done, another one is 500 and changes nothing', async () => {

@@ -51,7 +51,7 @@ test('before the event of another organisation, only a few calls of a flood are 
   const [flood, caller] = [await callerOf(gateway, flooding), await callerOf(gateway, other)];
   const third = databases.organisationData(await makeOrganisation(gateway));
   const elsewhere = hold();
-  const running = runAdmitted({ data: third, events: undefined }, ELSEWHERE, () => elsewhere.held);
+  const running = runAdmitted({ data: third, events: {} as never }, ELSEWHERE, () => elsewhere.held);
 
   let stored = 0;
   const call = async (prefix: string): Promise<number> => {
