@@ -45,7 +45,7 @@ function namesIn(node: DefinitionNode): string[] {
   }
 }
 
-/** Whether a field of the type is stored: not a relation, and not an operation. */
+/** Whether a field of the type is stored: not a relation, nor an operation, nor computed from arguments. */
 function isStored(type: string, { name, arguments: args }: FieldDefinitionNode): boolean {
   const isRelation =
     published.stored.get(type)?.relations.some(({ field }) => field.name.value === name.value) ?? false;

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { sourceOf } from '../config';
 import { CANDIDATES } from './candidates';
 import { unless, withLock, writeAtomically } from './files';
-import { isAlive, signalQuietly, waitUntilGone } from './process';
+import { GRACE_MS, isAlive, signalQuietly, waitUntilGone } from './process';
 import { keepRunning, type RestartOptions } from './restarts';
 import { identify, OWNER_ONLY, type RunningServer, startServer, titleOf, uriOf } from './server';
 import {
@@ -30,8 +30,8 @@ const MEANS: Means = { candidates: CANDIDATES, start: startServer };
 
 /** A server that is stopping closes its storage first, which took 0.1 to 2 s when measured. */
 const CLOSING_MS = 5_000;
-/** How long to wait for a server that was told to stop: longer than its watchdog's grace period (process.ts). */
-const STOP_MS = 20_000;
+/** How long to wait for a server that was told to stop: longer than its watchdog does before it kills it. */
+const STOP_MS = GRACE_MS + 5_000;
 /** How long a running server may take to answer. */
 const ANSWER_MS = 5_000;
 

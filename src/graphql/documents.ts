@@ -5,9 +5,9 @@ import { type DocumentNode, Lexer, Source, TokenKind } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { QUERY_LIMITS } from './queryLimits';
 
-/* A cache of documents, and the cost of parsing and validating a new one. */
+/* A cache of documents, and the cost of parsing and validating a new one; which texts are cached, and what tokens cost, is in the contract, section 6. */
 
-/** Short ones would otherwise fill the cache with more entries than are worth their overhead (contract, section 6). */
+/** Short ones would otherwise fill the cache with more entries than are worth their overhead. */
 const MAX_DOCUMENTS = 1000;
 /** Characters of all cached texts together; a parsed document with its tokens takes a few hundred bytes per character. */
 const MAX_CHARACTERS = 128 * 1024;

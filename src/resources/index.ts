@@ -18,7 +18,7 @@ import { RULES } from './rules';
 const OWN: ReadonlyMap<string, Resource> = new Map(
   [customers, requests, messages].map((resource) => [resource.stored.type, resource]),
 );
-/** The first types to import; others follow, each after those that it refers to. */
+/** The first types to import, since others name them, lines by their sku; the rest follow, each after those that it refers to. */
 const FIRST = ['Product', 'Customer'];
 
 /** The collections of every organisation's database, in import order. */

@@ -77,7 +77,7 @@ async function productSales(
       },
     },
     { $addFields: { net_minor: { $subtract: ['$gross_minor', '$discount_minor'] } } },
-    // a sum of a row that cannot be served, which is NaN, ranks first: it fails the query instead of being cut off; one that is too large may be
+    // NaN, the sum of a row that cannot be served, ranks first: not cut off, it makes the query run again without such rows (stored/totals.ts)
     { $addFields: { rank: ifWithin('$net_minor', Number.MAX_VALUE, '$net_minor', Infinity) } },
     // not $setWindowFields, since MongoDB's $documentNumber sorts by only one member (docs/decisions/mongodb-versions.md)
     {

@@ -44,7 +44,7 @@ export function hasObjects(schema: GraphQLSchema): boolean {
 
 /**
  * Stored pairs as an object, empty if there are none. Keys such as `__proto__` become members of its own, too. What is an object already stays
- * as it is, and so does a list with anything but pairs, which another program stored and a check refuses.
+ * as it is, and so does a list with anything but pairs, which another program stored and a check refuses, as it does a key that repeats.
  */
 export function metadataObject(stored: unknown): object {
   if (!Array.isArray(stored)) return (stored as object | null | undefined) ?? {};

@@ -104,7 +104,7 @@ export function findStoredTypes(sdl: Sdl): Types {
     sdl.document.definitions.filter(isObjectNode).flatMap((node) => {
       const directive = directiveOf(node, 'stored');
       if (!directive) return [];
-      // an extension may say whose our types are once they refer to a customer
+      // an own folder may say so of our types in an extension, once they refer to a customer
       const { value: name } = node.name;
       const nodes = sdl.document.definitions.filter(isObjectNode).filter((other) => other.name.value === name);
       const [restricted] = nodes.flatMap((other) => directiveOf(other, 'restricted') ?? []);
@@ -117,7 +117,7 @@ export function findStoredTypes(sdl: Sdl): Types {
     return [rowName(field) ?? '', namedType(field.type)].find((type) => stored.has(type));
   }
 
-  /** `enclosing` are the types that the type is stored inside of. @throws UnstorableError if one of them is stored inside itself */
+  /** `enclosing` are the types that the type is stored inside of: relations of theirs need code (checks/index.ts). @throws UnstorableError if one of them is stored inside itself */
   function membersOf(type: string, enclosing: readonly string[] = []): StoredMember[] {
     const path = [...enclosing, type];
     return sdl

@@ -172,7 +172,7 @@ const MEMBER_NOTICE = html`<p class="info">
 </p>`;
 
 /** What is at the address of a page of the other side, live data or the sandbox: nothing is switched by a link alone. */
-export function renderOtherSide({ user, organisation }: Session, csrf: string, page: string): Html {
+export function renderOtherSide({ user, organisation }: Session, csrf: string, address: string): Html {
   const [here, there, to] =
     modeOf(organisation) === 'live' ? ['live data', 'the sandbox', 'test'] : ['the sandbox', 'live data', 'live'];
   return layout({
@@ -185,7 +185,7 @@ export function renderOtherSide({ user, organisation }: Session, csrf: string, p
         <h1>This page is in ${there}</h1>
         <p class="lead">${user.name}, you are in ${here} (${organisation.name}).</p>
         <form method="post" action="/settings/mode">
-          <input type="hidden" name="csrf" value="${csrf}" /> <input type="hidden" name="page" value="${page}" />
+          <input type="hidden" name="csrf" value="${csrf}" /> <input type="hidden" name="page" value="${address}" />
           <button class="button primary" type="submit" name="mode" value="${to}">Switch to ${there}</button>
           <a class="button" href="/settings/integrations">Stay in ${here}</a>
         </form>
@@ -194,6 +194,7 @@ export function renderOtherSide({ user, organisation }: Session, csrf: string, p
   });
 }
 
+/** web/settings/mode.js fills in the address of the page. */
 function modeSwitch(mode: Mode, csrf: string): Html {
   const button = (to: Mode, text: string, busy: string): Html =>
     html`<button type="submit" name="mode" value="${to}" aria-pressed="${String(to === mode)}" data-busy="${busy}">

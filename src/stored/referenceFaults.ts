@@ -43,6 +43,7 @@ export async function referenceChecks(
 ): Promise<(input: unknown, at: string) => Fault[]> {
   const idOf = (input: unknown, { member }: Reference): string | undefined => {
     const id = isObject(input) ? input[member] : undefined;
+    // as ids are stored (merge.ts)
     return typeof id === 'string' ? id.toLowerCase() : undefined;
   };
   const idsByResource = new Map<Resource, Set<string>>();

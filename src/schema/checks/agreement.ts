@@ -289,7 +289,7 @@ function memberArgumentErrors(sdl: SchemaModel, write: FieldDefinitionNode): Sch
     const place = `Mutation.${write.name.value}`;
     const { required = false, not_null: notNull = false } = directiveOf(argument, 'constraint') ?? {};
     const takesNull = argument.type.kind !== Kind.NON_NULL_TYPE && !required && !notNull;
-    // the merge of a bulk call gives what is cleared its default, or makes it an empty list
+    // the merge of a bulk call, which changes the type's objects in a PATCH, too, gives what is cleared its default, or makes it an empty list
     const isCleared = isMerged && (member.isList || member.otherwise !== undefined);
     return [
       // any other write has a resolver of its own, as open_request, which makes a blank subject the first line of the text
@@ -300,6 +300,7 @@ function memberArgumentErrors(sdl: SchemaModel, write: FieldDefinitionNode): Sch
           takesNull &&
           !isCleared &&
           field.type.kind === Kind.NON_NULL_TYPE &&
+          // null removes all pairs
           name !== METADATA &&
           `${place} takes null for ${name}, but ${stored.type}.${name} is never null: add @constraint(not_null: true)`,
       ),
