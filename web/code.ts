@@ -11,6 +11,7 @@ for (const button of document.querySelectorAll<HTMLElement>('[data-copy]')) {
     const blocks = [...(button.closest('.code, .command')?.querySelectorAll('pre') ?? [])];
     // the one of the language that is chosen
     const shown = blocks.find((block) => block.checkVisibility());
+    // "copied" also where the browser refused: the visitor copies what is then selected
     if (shown) void copy(button, shown.textContent, () => shown).then(() => button.dispatchEvent(new Event('copied')));
   });
 }

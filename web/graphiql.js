@@ -13,13 +13,16 @@ import { offerOnly } from './explorer/complete.js';
 import { examplesPlugin } from './explorer/examples';
 import { createFetcher, INTROSPECTION } from './explorer/send.js';
 import { createStorage, openingTabs } from './explorer/tabs.js';
-import { onKey } from './key.js';
+import { knownKey, onKey } from './key.js';
 
 const settings = JSON.parse(document.getElementById('settings').textContent);
 const headers = JSON.stringify({ Authorization: settings.authorization }, null, 2);
 const answers = new EventTarget();
 const opening = openingTabs(settings.tabs, headers);
 const narrow = matchMedia('(max-width: 45rem)');
+// GraphiQL's first request for the schema waits for this too (explorer/send.js)
+let isKeyKnown = false;
+void knownKey().then(() => (isKeyKnown = true));
 
 /** Loads the schema again when the key changes, and reopens the tab that was open. Shows nothing. */
 function Follower() {
@@ -27,12 +30,12 @@ function Follower() {
   const { changeTab, queryEditor, variableEditor, headerEditor, responseEditor } = useEditorContext({ nonNull: true });
   useEffect(() => {
     if (settings.introspection === 'off') return undefined;
-    let isFirst = true;
-    return onKey(() => {
-      // GraphiQL asks for the first by itself
-      if (!isFirst) introspect();
-      isFirst = false;
+    let isChange = false;
+    const stop = onKey(() => {
+      if (isChange && isKeyKnown) introspect();
     });
+    isChange = true;
+    return stop;
   }, [introspect]);
   useEffect(() => offerOnly(queryEditor), [queryEditor]);
   // GraphiQL opens the first tab, and others only once there are editors to fill

@@ -2,9 +2,10 @@ import './reference.css';
 import './code';
 import './search';
 import { searchable } from './reference/list';
-import { samples } from './reference/samples';
+import { rememberLanguage, samples } from './reference/samples';
 import { tryIt } from './reference/tryIt';
 
 searchable();
+rememberLanguage();
 const form = document.querySelector<HTMLFormElement>('#request');
 if (form) tryIt(form, samples(form));

@@ -42,7 +42,9 @@ ${json(example)}</textarea>
       }
       <div class="send">
         <button class="button primary" type="submit">Send request</button>
-        <button class="button" type="submit" id="agree" hidden>Send the example</button>
+        <button class="button" type="submit" id="agree" hidden>
+          ${method === 'DELETE' ? 'Delete' : 'Send the example'}
+        </button>
         <button class="button" type="button" id="curl">Copy as curl</button>
         ${LACKING} <output></output>
       </div>
@@ -57,7 +59,10 @@ const MOST_LINES = 16;
 function field(document: OpenApiDocument, parameter: Parameter): Html {
   const { name, in: place, required, description } = parameter;
   const id = `${place}-${name}`;
-  const hint = name === IDEMPOTENCY_KEY ? 'If it is empty, each request gets a new UUID.' : firstSentence(description);
+  const hint =
+    name === IDEMPOTENCY_KEY
+      ? 'If it is empty, each request gets a new UUID, and keeps it until it succeeds.'
+      : firstSentence(description);
   const label = html`<code>${name}</code> ${required ? html`<span class="required">required</span>` : undefined}`;
   const { items } = resolved<Schema>(document, parameter.schema);
   const options = items && resolved<Schema>(document, items).enum;

@@ -9,7 +9,9 @@ export function offerOnly(editor) {
   if (!original || ours.has(original)) return;
   hints.graphql = (...given) => {
     const found = original(...given);
-    return found && { ...found, list: found.list.filter(({ description }) => isOffered(description)) };
+    // the same object: GraphiQL's panel of descriptions listens to it
+    if (found) found.list = found.list.filter(({ description }) => isOffered(description));
+    return found;
   };
   ours.add(hints.graphql);
 }

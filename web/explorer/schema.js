@@ -2,7 +2,7 @@
 
 /* src/schema/requirements.ts adds these to field descriptions: only signed-in users can use the field, or a key needs one of these scopes. */
 const FOR_PEOPLE = /API keys cannot use it\./;
-const SCOPES = /Requires (?:the scope|one of the scopes) ((?:`[a-z]+:[a-z]+`(?:, )?)+)\./;
+const SCOPES = /Requires (?:the scope|one of the scopes) ((?:`[^`]+`(?:, )?)+)\./;
 const LACKS = 'Your key lacks ';
 
 /**

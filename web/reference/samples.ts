@@ -29,7 +29,6 @@ export function samples(form: HTMLFormElement): () => string {
   };
   form.addEventListener('input', renew);
   place?.querySelector('[data-copy]')?.addEventListener('copied', renew);
-  remember();
   write();
   return () => {
     const text = LANGUAGES[0]?.write(request()) ?? '';
@@ -49,7 +48,7 @@ export function highlighted(text: string): readonly (string | Node)[] {
 }
 
 /** The language that was chosen last, for all operations. */
-function remember(): void {
+export function rememberLanguage(): void {
   for (const input of document.querySelectorAll<HTMLInputElement>('[name=language]')) {
     input.addEventListener('change', () => store('localStorage', LANGUAGE, input.id));
     if (stored('localStorage', LANGUAGE) === input.id) input.checked = true;

@@ -2,13 +2,14 @@ import { copy } from '../copy';
 import { element } from '../element';
 import type * as Key from '../key.js';
 import { newUuid } from '../uuid';
-import { controlsOf, requestOf, valuesOf } from './request';
+import { faultOf, requestOf } from './request';
 import { highlighted } from './samples';
 
 /* The drawer with an operation's form: sends the request with the visitor's key and shows the answer. */
 
 const UNREACHABLE = 'The gateway cannot be reached. Check your connection, then send this again.';
 const EXAMPLE = 'The body is still the example, and sending it changes the data of your organisation.';
+const deletion = (url: string): string => `This deletes ${new URL(url).pathname} from the data of your organisation.`;
 
 let loading: Promise<typeof Key> | undefined;
 
@@ -28,30 +29,54 @@ export function tryIt(form: HTMLFormElement, curl: () => string): void {
   const output = form.querySelector('output');
   const answer = document.getElementById('answer');
   const body = form.querySelector<HTMLTextAreaElement>('#body');
+  const submit = form.querySelector<HTMLElement>('[type=submit]');
   const agree = form.querySelector<HTMLElement>('#agree');
-  if (!dialog || !open || !output || !answer || !agree) return;
-  let isBusy = false;
+  if (!dialog || !open || !output || !answer || !submit || !agree) return;
+  let isSending = false;
+  let attempt = 0;
+  // a write that was made although its answer was lost is not made again
+  let idempotencyKey = newUuid();
+
+  /** Says what happens, or asks what `agree` answers. */
+  const say = (words: string, isQuestion = false): void => {
+    output.replaceChildren(words);
+    // a hidden button loses the focus
+    if (!isQuestion && document.activeElement === agree) submit.focus();
+    agree.hidden = !isQuestion;
+  };
+  const show = (...nodes: readonly Node[]): void => {
+    answer.replaceChildren(...nodes);
+    answer.hidden = false;
+    answer.scrollIntoView();
+  };
+  /** Nothing is sent later that the visitor asked for before; what is being sent goes on. */
+  const cancel = (): void => {
+    attempt += 1;
+    if (!isSending) say('');
+  };
   const send = async (isAgreed: boolean): Promise<void> => {
-    const lacking = controlsOf(form).find((control) => control.required && valuesOf(control).length === 0);
-    output.replaceChildren(lacking ? `Enter ${lacking.name} first.` : '');
-    lacking?.focus();
-    const { knownKey, askForKey } = await keys();
-    if (lacking || isBusy) return;
+    if (isSending) return;
+    attempt += 1;
+    const mine = attempt;
+    const fault = faultOf(form);
+    say(fault?.words ?? '');
+    fault?.control.focus();
+    if (fault) return;
     const { method, url, headers, body: text, lacksIdempotencyKey } = requestOf(form);
-    const isAsked = method !== 'GET' && (body === null || isExample(body)) && !isAgreed;
-    agree.hidden = !isAsked;
-    if (isAsked) {
-      output.replaceChildren(EXAMPLE);
+    const isStillExample = method !== 'GET' && body !== null && isExample(body);
+    if (!isAgreed && (method === 'DELETE' || isStillExample)) {
+      say(method === 'DELETE' ? deletion(url) : EXAMPLE, true);
       return;
     }
-    let { key } = await knownKey();
-    if (key === undefined) {
-      output.replaceChildren('Waiting for your API key above.');
+    const { knownKey, askForKey } = await keys();
+    if ((await knownKey()).key === undefined && mine === attempt) {
+      say('Waiting for your API key above.');
       if (!(await askForKey())) return;
-      ({ key } = await knownKey());
     }
-    isBusy = true;
-    output.replaceChildren('Sending…');
+    const { key } = await knownKey();
+    if (mine !== attempt) return;
+    isSending = true;
+    say('Sending…');
     answer.setAttribute('aria-busy', 'true');
     const start = performance.now();
     try {
@@ -62,28 +87,33 @@ export function tryIt(form: HTMLFormElement, curl: () => string): void {
           ...headers,
           Authorization: `Bearer ${String(key)}`,
           ...(text !== undefined && { 'Content-Type': 'application/json' }),
-          ...(lacksIdempotencyKey && { 'Idempotency-Key': newUuid() }),
+          ...(lacksIdempotencyKey && { 'Idempotency-Key': idempotencyKey }),
         },
         body: text ?? null,
       });
       const content = await response.text();
       const ms = Math.round(performance.now() - start);
-      output.replaceChildren('');
-      answer.replaceChildren(...answered(response, content, ms));
+      // after a failure, 409 idempotency_in_progress included, the same request may be sent again
+      if (response.ok) idempotencyKey = newUuid();
+      say(`HTTP ${String(response.status)} in ${String(ms)} ms`);
+      show(...answered(response, content, ms));
     } catch {
-      output.replaceChildren('');
-      answer.replaceChildren(element('p', { class: 'bad' }, UNREACHABLE));
+      say('No answer');
+      show(element('p', { class: 'bad' }, UNREACHABLE));
     }
-    isBusy = false;
+    isSending = false;
     answer.removeAttribute('aria-busy');
-    answer.hidden = false;
-    answer.scrollIntoView();
   };
 
   open.disabled = false;
   open.addEventListener('click', () => {
     dialog.showModal();
     void keys();
+  });
+  dialog.addEventListener('close', cancel);
+  form.addEventListener('input', () => {
+    idempotencyKey = newUuid();
+    cancel();
   });
   dialog.querySelector('#close')?.addEventListener('click', () => {
     dialog.close();
@@ -99,7 +129,12 @@ export function tryIt(form: HTMLFormElement, curl: () => string): void {
   const button = form.querySelector<HTMLButtonElement>('#curl');
   button?.addEventListener('click', () => {
     const text = curl();
-    void copy(button, text, () => document.querySelector('#language pre') ?? form);
+    // the page's sample cannot be selected behind the drawer
+    void copy(button, text, () => {
+      const block = codeBlock('Request as curl', text);
+      show(block);
+      return block;
+    });
   });
 }
 
@@ -125,7 +160,6 @@ function markScopes({ scopes }: { readonly scopes?: readonly string[] }): void {
 function answered(response: Response, text: string, ms: number): readonly Node[] {
   const { status, headers } = response;
   const lines = [...headers].map(([name, value]) => `${name}: ${value}`);
-  const code = element('code', {}, ...highlighted(indented(text) || 'No body'));
   return [
     element(
       'p',
@@ -139,8 +173,13 @@ function answered(response: Response, text: string, ms: number): readonly Node[]
       element('summary', {}, `${lines.length} headers`),
       element('pre', { tabindex: '0', 'aria-label': 'Answer headers' }, lines.join('\n')),
     ),
-    element('div', { class: 'code' }, element('pre', { tabindex: '0', 'aria-label': 'Answer body' }, code)),
+    codeBlock('Answer body', indented(text) || 'No body'),
   ];
+}
+
+function codeBlock(label: string, text: string): HTMLElement {
+  const code = element('code', {}, ...highlighted(text));
+  return element('div', { class: 'code' }, element('pre', { tabindex: '0', 'aria-label': label }, code));
 }
 
 function sizeOf(text: string): string {

@@ -16,9 +16,11 @@ inBrowser('GraphiQL', () => {
     const page = await scene.visit('/graphiql');
     /** What was sent with a key, and by whom. */
     const sent = new Set<string>();
+    let schemas = 0;
     page.on('request', (request) => {
       const { authorization, 'scopegate-purpose': purpose = 'visitor' } = request.headers();
       const isSchema = (request.postData() ?? '').includes('ExplorerIntrospection');
+      schemas += isSchema ? 1 : 0;
       if (authorization !== undefined) sent.add(`${isSchema ? 'schema' : new URL(request.url()).pathname} ${purpose}`);
     });
     await ready(page);
@@ -48,6 +50,7 @@ inBrowser('GraphiQL', () => {
     await keeps(`localStorage['graphiql:tabState'].includes('# …')`);
     await keeps(`(localStorage['graphiql:queries'] ?? '').includes('Own')`);
     expect(await page.evaluate('JSON.stringify({ ...localStorage })')).not.toContain(scene.key);
+    schemas = 0;
     await page.reload();
     await ready(page);
     await page.locator('.graphiql-tab-active', { hasText: 'Own' }).waitFor();
@@ -60,6 +63,7 @@ inBrowser('GraphiQL', () => {
     expect(await written(query(page))).toBe(OWN);
     await run(page);
     await says(response(page), '"name"');
+    expect(schemas).toBe(1);
     expect([...sent].sort()).toEqual(['/api/v1/me page', '/graphql visitor', 'schema page']);
   }, 90_000);
 

@@ -28,7 +28,13 @@ inBrowser('GraphiQL with a key', () => {
 
   test('offers only what the key may call; docs and examples name the missing scope', async () => {
     const { key } = await makeKey(scene.gateway, scene.organisation, { scopes: ['quotes:read', 'customers:read'] });
-    const page = await scene.visit('/graphiql');
+    const page = await scene.visit('/errors');
+    // a scope of a schema of one's own
+    await page.route('**/graphql', async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, body: (await response.text()).replaceAll('requests:read', 'price_lists2:read') });
+    });
+    await page.goto(`${scene.gateway.url}/graphiql`);
     await ready(page);
     await enterKey(page, key);
     await page.getByLabel('Show Examples').click();
@@ -37,6 +43,7 @@ inBrowser('GraphiQL with a key', () => {
     expect(await example('QuotesWithLines').innerText()).not.toContain('lacks');
     const docs = await openDocs(page, 'Query');
     await docs.getByText('Your key lacks orders:read.').first().waitFor();
+    await docs.getByText('Your key lacks price_lists2:read.').first().waitFor();
     expect(await docs.getByText('Your key lacks quotes:read.').count()).toBe(0);
     // one of several scopes is enough
     expect(await docs.getByText(/Your key lacks [^.]* or /).count()).toBe(0);
@@ -51,6 +58,9 @@ inBrowser('GraphiQL with a key', () => {
         });
       await page.keyboard.press('Control+Space');
       await page.locator('.CodeMirror-hint').first().waitFor();
+      // the panel comes with the next that is selected
+      await page.keyboard.press('ArrowDown');
+      await page.locator('.CodeMirror-hint-information-description').waitFor();
       const offered = await page.locator('.CodeMirror-hint').allInnerTexts();
       await page.keyboard.press('Escape');
       return offered.map((text) => text.split(/\s/)[0]!);

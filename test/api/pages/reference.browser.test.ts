@@ -5,6 +5,7 @@ import {
   expectAccessible,
   hasFocus,
   inBrowser,
+  lost,
   press,
   says,
   THEMES,
@@ -80,15 +81,26 @@ inBrowser('the reference', () => {
     await page.keyboard.press('ArrowRight');
     await page.goto(`${scene.gateway.url}${DOCS}/products/upsert`);
     expect(await page.locator(SAMPLE).innerText()).toContain('requests.post(');
+    await page.goto(`${scene.gateway.url}${DOCS}/products/add-attachment`);
+    expect(await page.locator(SAMPLE).innerText()).toContain('requests.post(');
+    await page.goto(`${scene.gateway.url}${DOCS}/products/upsert`);
     await page.getByRole('radio', { name: '422' }).focus();
     await page.keyboard.press('Space');
     await says(page.getByRole('complementary', { name: 'Samples' }), 'validation_failed');
   });
 
-  test('a write asks before it sends the example; a key that is refused, lacks the scope, or a gateway that is away is said', async () => {
+  test('a write asks before it sends the example, and is made once; a key that is refused, lacks the scope, or a gateway that is away is said', async () => {
     const page = await scene.visit({ path: `${DOCS}/products/upsert`, tolerates: BROKEN });
-    let sent = 0;
-    page.on('request', (request) => (sent += request.method() === 'POST' ? 1 : 0));
+    const sent: (string | undefined)[] = [];
+    page.on('request', (request) => {
+      if (request.method() === 'POST') sent.push(request.headers()['idempotency-key']);
+    });
+    await press(page, 'Try it');
+    // what waited for a key is not sent by one that is entered later
+    await press(page, 'Send request');
+    await press(page, 'Send the example');
+    await says(page, 'Waiting for your API key above.');
+    await press(page, 'Close');
     await press(page, 'Try it');
     const field = keyForm(page).getByLabel('API key');
     await field.fill('svc_live_wrong');
@@ -97,19 +109,69 @@ inBrowser('the reference', () => {
     await enterKey(page, scene.key);
     await button(page, 'Send request').dblclick();
     await says(page, 'The body is still the example');
-    expect(sent).toBe(0);
+    expect(sent).toEqual([]);
     await press(page, 'Send the example');
     await says(answer(page), 'HTTP 200');
-    expect(sent).toBe(1);
+    await says(page.getByRole('dialog').getByRole('status'), /^HTTP 200 in \d+ ms$/);
+    await hasFocus(button(page, 'Send request'));
+    expect(sent).toHaveLength(1);
     await page.route('**/api/v1/products/bulk', unsent);
     await page.getByLabel('Body', { exact: true }).fill('{"products": []}');
     await press(page, 'Send request');
     await says(answer(page), 'The gateway cannot be reached. Check your connection, then send this again.');
-    expect(sent).toBe(2);
+    expect(sent).toHaveLength(2);
     await page.unroute('**/api/v1/products/bulk');
     await press(page, 'Send request');
     await says(answer(page), 'HTTP 422');
     expect(await page.getByText('Not in your key’s scopes').first().isVisible()).toBe(false);
+
+    const header = page.getByLabel('Idempotency-Key', { exact: true });
+    await header.fill('clé');
+    await press(page, 'Send request');
+    await says(page, 'Idempotency-Key cannot be sent: headers must be plain ASCII text.');
+    await header.fill('');
+    await page.getByLabel('Body', { exact: true }).fill('{"products": [{"sku": "ONCE", "name": "Once"}]}');
+    await page.route('**/api/v1/products/bulk', lost);
+    await page.evaluate(`for (const press of [1, 2]) document.querySelector('#request [type=submit]').click()`);
+    await says(answer(page), 'The gateway cannot be reached.');
+    await page.unroute('**/api/v1/products/bulk');
+    await press(page, 'Send request');
+    await says(answer(page), 'HTTP 200');
+    await answer(page)
+      .getByText(/^\d+ headers/)
+      .click();
+    await says(answer(page), /idempotent-replayed: true/);
+    await press(page, 'Send request');
+    await answer(page)
+      .getByText(/idempotent-replayed/)
+      .waitFor({ state: 'detached' });
+    await says(answer(page), 'HTTP 200');
+    const [first, again, next, ...more] = sent.slice(3);
+    expect([again, more]).toEqual([first, []]);
+    expect(next).not.toBe(first);
+
+    await page.goto(`${scene.gateway.url}${DOCS}/products/delete-attachment`);
+    await press(page, 'Try it');
+    await press(page, 'Send request');
+    await says(page, /^This deletes \/api\/v1\/products\/[^/]+\/attachments\/\S+ from the data of your organisation/);
+    await press(page, 'Delete');
+    await says(answer(page), 'HTTP 404');
+  });
+
+  test('where the browser refuses to copy, the text is shown and selected', async () => {
+    const page = await scene.visit(`${DOCS}/products/upsert`);
+    const selected = (): Promise<string> => page.evaluate('getSelection().toString()');
+    // as on http
+    await page.evaluate(`Object.defineProperty(navigator, 'clipboard', { value: undefined })`);
+    await page.locator('#language [data-copy]').click();
+    await button(page, 'Press Ctrl+C').waitFor();
+    expect(await selected()).toMatch(/^curl /);
+    await press(page, 'Try it');
+    await press(page, 'Copy as curl');
+    await button(page.getByRole('dialog'), 'Press Ctrl+C').waitFor();
+    await page.keyboard.press('Control+C');
+    expect(await selected()).toMatch(/^curl /);
+    expect(await answer(page).getByLabel('Request as curl').innerText()).toBe(await selected());
   });
 
   test('is accessible and fits, light and dark, at 1440 and 390 pixels, also with the form open', async () => {
