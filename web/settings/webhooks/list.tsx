@@ -16,14 +16,15 @@ import { type Endpoint, EndpointState, OldestUndelivered, StateNote, Types, Url 
 export const lost = new Set<string>();
 
 interface WebhooksPage extends PageOf {
-  /** Reads the endpoints, here and for the overview. */
+  /** Reads the endpoints for the overview. @throws Failure */
   readonly read: () => Promise<readonly Endpoint[]>;
 }
 
 /** `changed` is called after each endpoint that is added. */
 export function webhooksPage(changed: () => void): WebhooksPage {
   const place = placeOf('webhooks');
-  const list = new List<Answer<'endpoints'>>(() => callOf('webhooks')('endpoints'), draw);
+  const readPage = (): Promise<Answer<'endpoints'>> => callOf('webhooks')('endpoints');
+  const list = new List(readPage, draw);
   const { mayChange, hasPlan, canMakeWebhooks, mostEndpoints } = settings;
 
   let statistics: ReadonlyMap<string, Statistics> = new Map();
@@ -35,13 +36,17 @@ export function webhooksPage(changed: () => void): WebhooksPage {
     draw();
   }
 
+  /** Unlike `list.load`, it tells its caller what failed; and the badge beside the link is drawn from what was read. @throws Failure */
+  async function read(): Promise<readonly Endpoint[]> {
+    const page = await readPage();
+    list.show([page]);
+    return page.data;
+  }
+
   function add(): void {
     addEndpoint({
       endpoints: list.rows,
-      async read() {
-        await list.load();
-        return list.failure ? undefined : list.rows;
-      },
+      read,
       changed,
       showLost({ id }) {
         lost.add(id);
@@ -95,10 +100,6 @@ export function webhooksPage(changed: () => void): WebhooksPage {
   }
 
   draw();
-  const read = async (): Promise<readonly Endpoint[]> => {
-    await list.load();
-    return list.rows;
-  };
   const refresh = async (): Promise<boolean> => (await Promise.all([list.load(), readStatistics()]))[0];
   return { open: refresh, refresh, read };
 }
