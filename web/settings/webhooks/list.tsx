@@ -1,4 +1,5 @@
 import { type JSX, render } from 'preact';
+import { RETRIED_HOURS } from '../../../src/units';
 import { type Answer, call, callOf, settings } from '../api';
 import { customersInWords } from '../keyNames';
 import { List } from '../list';
@@ -83,7 +84,7 @@ export function webhooksPage(changed: () => void): WebhooksPage {
           class="webhooks"
           name="webhooks-title"
           columns={['URL', 'Events', 'State', 'Success, 24 hours', 'Oldest undelivered', 'Last accepted']}
-          none="Webhooks tell your own server what happens here: the events that you choose are posted to a URL of yours, signed so that your server can check them, and sent again for three days if that fails."
+          none={`Webhooks tell your own server what happens here: the events that you choose are posted to a URL of yours, signed so that your server can check them, and sent again for ${RETRIED_HOURS} hours if that fails.`}
         >
           {list.rows.map((endpoint) => (
             <Row key={endpoint.id} of={endpoint} statistics={statistics.get(endpoint.id)} />
