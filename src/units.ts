@@ -26,6 +26,10 @@ export const ATTEMPT_WAITS = [
 ];
 /** How long it is sent again, in whole hours. */
 export const RETRIED_HOURS = Math.floor(ATTEMPT_WAITS.reduce((sum, wait) => sum + wait, 0) / HOUR);
+/** A webhook endpoint is failing after failures of this many objects in a row. */
+export const ENDPOINT_FAILING_AFTER = 10;
+/** A webhook endpoint with nothing but failures is disabled after this long, in milliseconds. */
+export const ENDPOINT_DISABLED_AFTER = 5 * DAY;
 
 /** In bytes. */
 export const MEBIBYTE = 1024 * 1024;

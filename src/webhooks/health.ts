@@ -2,7 +2,7 @@ import type { Progress } from '../organisations/webhookLeases';
 import type { DisabledReason, EndpointRow } from '../organisations/webhookRows';
 import type { Attempt } from './post';
 import { POSTS } from '../limits';
-import { ATTEMPT_WAITS, HOUR } from '../units';
+import { ATTEMPT_WAITS, ENDPOINT_DISABLED_AFTER, ENDPOINT_FAILING_AFTER } from '../units';
 
 /*
  * The health of an endpoint, judged by the attempts during one lease. After failures of several objects in a row it is failing: only its oldest
@@ -41,12 +41,12 @@ export function createHealth(row: EndpointRow, now: () => number, lenience?: Len
     },
     noteFailure(object: string, { status, retryAfter }: Attempt): void {
       width = 1;
-      if (failed.size < FAILING_AFTER) failed.add(object);
+      if (failed.size < ENDPOINT_FAILING_AFTER) failed.add(object);
       failing_since ??= new Date(now());
       if (state === 'failing') probes += 1;
-      else if (failed.size >= FAILING_AFTER) state = 'failing';
+      else if (failed.size >= ENDPOINT_FAILING_AFTER) state = 'failing';
       if (status === 410) disable = 'gone';
-      else if (now() - failing_since.getTime() >= DISABLED_AFTER) disable = 'failures';
+      else if (now() - failing_since.getTime() >= ENDPOINT_DISABLED_AFTER) disable = 'failures';
       if (retryAfter !== undefined) restUntil = Math.max(restUntil ?? 0, now() + retryAfter);
     },
     /** Forgets failures, once there is no event left to probe with. */
@@ -73,10 +73,6 @@ export function createHealth(row: EndpointRow, now: () => number, lenience?: Len
 
 /** Maximum share of a wait that is added at random, so that events that failed together are not retried together. */
 const JITTER = 0.1;
-/** An endpoint with nothing but failures is disabled after this long, in milliseconds. */
-const DISABLED_AFTER = 120 * HOUR;
-/** An endpoint is failing after failures of this many objects in a row. */
-const FAILING_AFTER = 10;
 
 /** How long to wait after this many attempts, in milliseconds; undefined after the last. */
 export function waitAfter(attempts: number): number | undefined {

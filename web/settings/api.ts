@@ -175,9 +175,12 @@ async function send(body: string): Promise<ApiAnswer> {
       signal: AbortSignal.timeout(WITHIN),
       body,
     });
-    const answer = (await response.json()) as ApiAnswer;
     const date = Date.parse(response.headers.get('date') ?? '');
     if (!Number.isNaN(date)) ahead = date - Date.now();
+    const answer = (await response.json()) as ApiAnswer | null;
+    // a proxy may answer with JSON of its own
+    if (!answer || !(answer.data || errorOf(answer)?.code))
+      throw new Error(`no answer of the gateway: HTTP ${response.status}`);
     return answer;
   } catch (error) {
     const isLate = error instanceof Error && error.name === 'TimeoutError';
@@ -205,10 +208,9 @@ function signedOut(): Failure {
 
 /** Reloads the page's CSRF token; resolves with whether it has changed. @throws Failure */
 export async function renewed(): Promise<boolean> {
-  const page = await fetch(at('/settings/integrations'), { signal: AbortSignal.timeout(WITHIN) }).then(
-    (response) => response.text(),
-    () => '',
-  );
+  const page = await fetch(at('/settings/integrations'), { signal: AbortSignal.timeout(WITHIN) })
+    .then((response) => response.text())
+    .catch(() => '');
   const newSettings = readSettings(new DOMParser().parseFromString(page, 'text/html'));
   if (!newSettings || newSettings.csrf === settings.csrf) return false;
   if (newSettings.organisation !== settings.organisation || newSettings.user !== settings.user) {

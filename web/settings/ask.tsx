@@ -18,13 +18,13 @@ export interface Question {
   readonly isDangerous?: boolean;
   readonly Body: () => JSX.Element;
   /**
-   * Makes the change with what was entered. Never runs twice at once, and goes on if the dialog is closed meanwhile. If it fails, the
+   * Makes the change with what was entered. Goes on if the dialog is closed meanwhile, and does not run again before it has ended. If it fails, the
    * dialog stays open and shows why: at the fields, if the first part of each fault's pointer names one.
    */
   readonly work: (entered: FormData) => Promise<Next>;
-  /** Text of the notice if the dialog is closed while the work runs. */
+  /** Text of the notice if the dialog is closed while the work runs. It names what is changed: while the work runs, none with the same text begins. */
   readonly doing: (entered: FormData) => string;
-  /** Whether the browser asks before the page is left meanwhile. */
+  /** Whether the browser asks before the page is left meanwhile: for work that ends with a secret. */
   readonly asks?: boolean;
   /** What remains uncertain if the gateway may have made the change although the work failed. */
   readonly doubt?: string;
@@ -36,6 +36,8 @@ export interface Question {
 
 /** After how long a dialog says that it is still waiting, in milliseconds. */
 const SLOW = 4000;
+/** What is being done now, in the words of its notices. */
+const running = new Set<string>();
 
 class Asking {
   isRunning = false;
@@ -76,10 +78,17 @@ class Asking {
   async press(form: HTMLFormElement): Promise<void> {
     if (this.isRunning || !this.isReady || this.cannotRetry || !form.reportValidity()) return;
     const entered = new FormData(form);
-    this.#doing = this.question.doing(entered);
+    const doing = this.question.doing(entered);
+    if (running.has(doing)) {
+      this.failure = new Failure('This is being done already. Wait for its outcome.', { code: 'conflict' });
+      redraw();
+      return;
+    }
+    this.#doing = doing;
     this.failure = undefined;
     this.faults.clear();
     this.isRunning = true;
+    running.add(doing);
     redraw();
     const timer = setTimeout(() => {
       this.status = 'The gateway is slow; still waiting.';
@@ -87,6 +96,7 @@ class Asking {
     }, SLOW);
     const [next, failure] = await settled(this.question.work(entered));
     clearTimeout(timer);
+    running.delete(doing);
     this.isRunning = false;
     this.status = '';
     if (failure) {

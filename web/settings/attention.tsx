@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { type Answer, call, callOf, type Key, now } from './api';
+import { type Answer, callOf, find, type Key, now } from './api';
 import { EXPIRES_WITHIN, firstCalls, UNUSED_FOR } from '../../src/settings/documents';
 import { mayMake } from './keyChanges';
 import { rotateKey } from './keyDialogs';
@@ -35,15 +35,15 @@ export async function readAttention(endpoints: () => Promise<readonly Endpoint[]
 
 /** Active keys that nothing has replaced yet; those that expire soonest come first. All are read, since the gateway lists the newest keys first. */
 async function readExpiring(): Promise<readonly Key[]> {
-  // all pages of a list need the same time
+  // all pages of a list need the same time, and that of a first page that came with the document is not known here
   const { expires_before } = firstCalls(now()).integrations.expiringKeys;
-  const expiring: Key[] = [];
-  let cursor: string | null = null;
-  do {
-    const page: Answer<'expiringKeys'> = await first('expiringKeys', { expires_before, cursor });
+  let page = await first('expiringKeys');
+  if (page.next_cursor !== null) page = await first('expiringKeys', { expires_before });
+  const expiring = [...page.data];
+  while (page.next_cursor !== null && expiring.length < 1000) {
+    page = await first('expiringKeys', { expires_before, cursor: page.next_cursor });
     expiring.push(...page.data);
-    cursor = page.next_cursor;
-  } while (cursor !== null && expiring.length < 1000);
+  }
   return expiring.sort((left, right) => Date.parse(left.expires_at ?? '') - Date.parse(right.expires_at ?? ''));
 }
 
@@ -53,9 +53,11 @@ async function readFailing(endpoints: readonly Endpoint[]): Promise<readonly Fai
     ({ state, disabled_reason: why }) => state === 'failing' || (state === 'disabled' && why !== 'by_hand'),
   );
   const withAttempts: Failing[] = [];
-  for (const endpoint of failing.slice(0, MOST)) {
-    const waiting = await call('deliveries', { webhook_id: endpoint.id, state: 'waiting' });
-    withAttempts.push({ endpoint, last: waiting.data[0]?.log.at(-1) });
+  for (const [place, endpoint] of failing.entries()) {
+    // of those that are counted only, and not listed, nothing more is read
+    const waiting = place < MOST ? await find('deliveries', { webhook_id: endpoint.id, state: 'waiting' }) : undefined;
+    // null: it was deleted since the list was read
+    if (waiting !== null) withAttempts.push({ endpoint, last: waiting?.data[0]?.log.at(-1) });
   }
   return withAttempts;
 }

@@ -47,8 +47,13 @@ export function open(dialog: Shown): void {
   redraw();
 }
 
-/** Closes the open dialog and removes it from the page. */
+/** Closes the open dialog, unless only its own button may. */
 export function close(): void {
+  if (shown?.isKept !== true) remove();
+}
+
+/** Closes the open dialog, of whatever kind, and removes it from the page. */
+function remove(): void {
   if (!shown) return;
   const { closed } = shown;
   shown = undefined;
@@ -86,7 +91,7 @@ function Modal({ of: dialog }: { of: Shown }): JSX.Element {
       onCancel={stay}
       onKeyDown={stay}
       onClose={() => {
-        if (isOpen(dialog)) close();
+        if (isOpen(dialog)) remove();
       }}
       ref={place}
     >
@@ -102,7 +107,7 @@ export function Sheet(props: { title: ComponentChildren; button: string; childre
       <h2 id="dialog-title">{props.title}</h2>
       {props.children}
       <p class="foot buttons">
-        <button class="button" type="button" onClick={close}>
+        <button class="button" type="button" onClick={remove}>
           {props.button}
         </button>
       </p>

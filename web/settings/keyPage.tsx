@@ -27,7 +27,7 @@ export function keyPage(): PageOf {
   const place = placeOf('key');
   let period: Period = 'last_24h';
   // answers about any key other than the one shown are dropped
-  const reading = new Reading<KeyChain>(read, draw);
+  const reading = new Reading<KeyChain>(read, draw, load);
   const refused = new Reading<Answer<'missingScopes'>>(() => call('missingScopes', { key_id: shownId() }), draw);
   const usage = new Reading<Answer<'usage'>>(() => call('usage', { key_id: shownId(), period }), draw);
   const requests = new Requests(draw, true);
@@ -37,7 +37,7 @@ export function keyPage(): PageOf {
     await reading.load();
     const { value } = reading;
     if (!value || reading.failure) return;
-    await Promise.all([refused.load(), usage.load(), requests.open({ keyId: value.key.id }), events.load()]);
+    await Promise.all([refused.load(), usage.load(), requests.open(), events.load()]);
   }
 
   function close(): void {

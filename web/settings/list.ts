@@ -16,29 +16,36 @@ export class Reading<T> {
   failure: Failure | undefined;
   isBusy = false;
   /** What to do after a failure. */
-  again: () => unknown = () => this.load();
+  again: () => unknown = () => this.reload();
   /** The number of the newest run, the only one that counts. */
   #run = 0;
 
   constructor(
     readonly read: () => Promise<T>,
     readonly draw: () => void,
+    /** Reads it again after a failure, with what else can only be read then. */
+    readonly reload: () => unknown = () => this.load(),
   ) {}
 
   /** Forgets what was read. */
   clear(): void {
+    this.show(undefined);
+  }
+
+  /** Shows what was read in another way. */
+  show(value: T | undefined): void {
     this.#run += 1;
     noteFound(this);
-    this.value = undefined;
+    this.value = value;
     this.failure = undefined;
     this.isBusy = false;
     this.draw();
   }
 
   /** Resolves with whether it was read. */
-  load = (): Promise<boolean> => this.run(this.read);
+  load = (): Promise<boolean> => this.run(this.read, this.reload);
 
-  protected async run(work: () => Promise<T>): Promise<boolean> {
+  protected async run(work: () => Promise<T>, again: () => unknown = () => this.run(work)): Promise<boolean> {
     this.#run += 1;
     const ownRun = this.#run;
     this.isBusy = true;
@@ -46,12 +53,12 @@ export class Reading<T> {
     const [value, failure] = await settled(work());
     if (ownRun !== this.#run) return false;
     const isLost = failure?.isUnsure === true;
-    this.again = () => this.run(work);
+    this.again = again;
     this.failure = isLost ? undefined : failure;
     this.value = failure ? this.value : value;
     this.isBusy = false;
     this.draw();
-    if (isLost) noteLost(this, this.again, reason(failure));
+    if (isLost) noteLost(this, again, reason(failure));
     else if (noteFound(this) && !failure) void readLost();
     return !failure;
   }

@@ -41,7 +41,7 @@ export function invite(member?: Member): void {
         <p class="hint">You get a link to send to them. It signs in once, within 7 days.</p>
       </>
     ),
-    doing: () => 'Creating the link…',
+    doing: (entered) => `Creating the link for ${member?.name ?? field.textOf(entered, 'name')}…`,
     doubt:
       'We couldn’t confirm that the link was created. If it is among the invitations, revoke it, since it cannot be shown again.',
     async work(entered) {

@@ -212,7 +212,9 @@ export class KeepsFocus extends Component<{ class?: string; isHidden?: boolean; 
     if (!before || before.element.isConnected) return;
     const row = before.rows?.children[before.at] ?? before.rows?.lastElementChild;
     const near = row?.querySelector<HTMLElement>('td:last-child button');
-    moveFocus(near ?? this.place.current?.closest('section')?.querySelector<HTMLElement>('[tabindex="-1"]'));
+    moveFocus(
+      near ?? this.place.current?.closest('section:not([hidden])')?.querySelector<HTMLElement>('[tabindex="-1"]'),
+    );
   }
 
   override render(): JSX.Element {

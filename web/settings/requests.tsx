@@ -19,7 +19,7 @@ import {
   isFiltered,
   parametersOf,
 } from './requestFilters';
-import { choose, isShown, notFound, type PageOf, placeOf, readdress } from './route';
+import { choose, isShown, notFound, type PageOf, placeOf, readdress, shownId } from './route';
 import { Cell, Head, Table } from './table';
 import { length } from './time';
 
@@ -37,7 +37,7 @@ export function requestsPage(): PageOf {
     render(requests.view(), place);
   }
   draw();
-  return { open: (row) => requests.open({ row }), refresh: requests.refresh };
+  return { open: (row) => requests.open(row), refresh: requests.refresh };
 }
 
 export class Requests {
@@ -46,7 +46,6 @@ export class Requests {
   /** Requests by key, if filtered by an error code. */
   readonly #counts: Reading<Answer<'requestCounts'>>;
   readonly #newestKeys: Reading<Answer<'newestKeys'>>;
-  #keyId: string | undefined;
   #filters = filtersInAddress();
   /** The filters of what was read, as arguments: a cursor is only valid with the same start of the period. */
   #read = argumentsOf(this.#filters);
@@ -54,6 +53,7 @@ export class Requests {
 
   constructor(
     readonly draw: () => void,
+    /** Whether it is that of the shown key. */
     readonly isOfKey: boolean,
   ) {
     this.list = new List((cursor) => this.#readPage(cursor), draw);
@@ -66,9 +66,8 @@ export class Requests {
   }
 
   /** Shows the requests that the address asks for, and one of them beside the list if it names one. */
-  async open({ keyId, row = '' }: { readonly keyId?: string; readonly row?: string }): Promise<void> {
+  async open(row = ''): Promise<void> {
     clearTimeout(this.#typing);
-    this.#keyId = keyId;
     if (row !== '') readdress(LIST + location.search);
     this.#filters = filtersInAddress();
     choose(parametersOf(this.#filters));
@@ -98,7 +97,7 @@ export class Requests {
   }
 
   #arguments(): ReturnType<typeof argumentsOf> {
-    return { ...argumentsOf(this.#filters), ...(this.#keyId !== undefined && { key_id: this.#keyId }) };
+    return { ...argumentsOf(this.#filters), ...(this.isOfKey && { key_id: shownId() }) };
   }
 
   async #load(): Promise<void> {

@@ -23,7 +23,7 @@ import { webhooksPage } from './webhooks/list';
 /* Settings: connects the pages. */
 
 const webhooksChanged = (): void => {
-  refresh('webhooks', 'audit');
+  refresh('integrations', 'webhooks', 'audit');
   // the list of pages shows how many endpoints fail
   if (!isShown('webhooks')) void webhooks.refresh();
 };

@@ -52,6 +52,7 @@ inBrowser('the members on the settings page', () => {
     await press(on.dialog(page), 'Revoke invitation');
     await says(page, 'Revoked the invitation of Grace Hopper.');
     await on.heading(page, 'Invitations').waitFor({ state: 'hidden' });
+    await hasFocus(on.heading(page, 'Members'));
     await on.goTo(page, 'Audit log');
     for (const sentence of [
       /^Revoked the invitation of Grace Hopper as admin$/,

@@ -3,7 +3,7 @@ import { organisationUsageId } from '../../../src/organisations/usageUnits';
 import { DAY, HOUR } from '../../../src/units';
 import { webhookDeliveries } from '../../../src/webhooks/deliveries';
 import { ENVIRONMENT } from '../../api/webhooks/office';
-import { button, enter, expectAccessible, expectInView, hasFocus, inBrowser, says } from '../../support/browser';
+import { button, enter, expectAccessible, expectInView, hasFocus, inBrowser, press, says } from '../../support/browser';
 import { makeKey, makeOrganisation } from '../../support/factories';
 import * as on from '../../support/settingsPage';
 import { someDeliveries, withEndpoints } from './rows';
@@ -117,13 +117,14 @@ inBrowser('the overview and members of the settings page', () => {
   });
 
   test('keys that nobody uses and webhook endpoints that fail need attention, with the last error', async () => {
-    const { of, ids } = await withEndpoints(gateway, 'https://example.com/hooks');
+    const others = Array.from({ length: 5 }, (_, at) => `https://example.com/${String(at)}`);
+    const { of, ids } = await withEndpoints(gateway, 'https://example.com/hooks', ...others);
     await age((await makeKey(gateway, of, { name: 'forgotten' })).id, 91);
     await age((await makeKey(gateway, of, { name: 'younger' })).id, 89);
     await someDeliveries(gateway, of, ids[0]!, 2, ['waiting']);
     await gateway.databases.control
       .collection('webhook_endpoints')
-      .updateOne({ _id: ids[0] as never }, { $set: { state: 'failing', failing_since: inDays(-1) } });
+      .updateMany({ _id: { $in: ids as never[] } }, { $set: { state: 'failing', failing_since: inDays(-1) } });
     const deliveries = gateway.databases.organisationData(of).collection(webhookDeliveries);
     const failed = { at: inDays(-0.5), ok: false, status: 503, error: 'HTTP 503', answer: null, ms: 12 };
     await deliveries.updateMany({ state: 'waiting' }, { $set: { log: [failed] } });
@@ -131,10 +132,17 @@ inBrowser('the overview and members of the settings page', () => {
     const attention = section(page, 'Needs attention');
     const list = (name: string) => attention.getByRole('list', { name });
     await says(list('1 key was not used for 90 days'), /^forgotten .* last used never$/);
-    await says(list('1 webhook endpoint fails'), /HTTP 503, 12 hours ago$/);
+    const failing = list('6 webhook endpoints fail').getByRole('listitem');
+    await says(failing.first(), /HTTP 503, 12 hours ago$/);
+    expect(await failing.count()).toBe(5);
     await expectAccessible(page);
-    await list('1 webhook endpoint fails').getByRole('link').click();
+    await failing.first().getByRole('link').click();
     await heading(page, 'https://example.com/hooks').waitFor();
+    await on.act(page, 'Disable…');
+    await press(dialog(page), 'Disable endpoint');
+    await says(page, 'Somebody disabled this endpoint');
+    await page.goBack();
+    await says(attention, '5 webhook endpoints fail');
   });
 
   test('only keys that expire within a week are listed at the top, until they are rotated there', async () => {

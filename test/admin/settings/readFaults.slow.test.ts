@@ -30,7 +30,12 @@ inBrowser('if the settings page cannot read something,', () => {
       path: '/settings/integrations?period=last_24h',
       then: 'No requests in the last 24 hours.',
     },
-    { what: 'a key', body: /key\(key_id/, path: '/settings/keys/KEY', then: 'Audit log of this key' },
+    {
+      what: 'a key',
+      body: /key\(key_id/,
+      path: '/settings/keys/KEY',
+      then: 'No requests with this key in the last 24',
+    },
     {
       what: 'all of a key but itself',
       body: /usage\(|request_log|audit_events/,

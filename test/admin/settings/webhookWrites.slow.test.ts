@@ -23,7 +23,14 @@ inBrowser('a change of an endpoint on the settings page', () => {
     const { of, admin } = await withEndpoints(gateway, OTHER);
     const page = await visit(of);
     const next = await on.holdCalls(page, /create_webhook/);
+    let reading = unsent;
+    await on.calls(page, / webhooks \{/, (route) => reading(route));
     await fillEndpoint(page);
+    await add(page);
+    // a proxy's answer, which says nothing about what the gateway did
+    await (await next()).fulfill({ status: 504, json: { message: 'timeout' } });
+    await says(dialog(page), 'The list could not be read either');
+    reading = passed;
     await add(page);
     await unsent(await next());
     await says(dialog(page), 'It is not in the list, which was read again just now.');
@@ -89,7 +96,13 @@ inBrowser('a change of an endpoint on the settings page', () => {
     for (let time = 0; time < 3; time += 1) await url(page).press('Enter');
     await says(dialog(page), 'The gateway is slow');
     expect(await button(dialog(page), 'Add endpoint').isDisabled()).toBe(true);
-    // closed in the meantime: the secret is shown all the same
+    // closed in the meantime: the secret is shown all the same, and another dialog does not add it again
+    await page.keyboard.press('Escape');
+    await dialog(page).waitFor({ state: 'hidden' });
+    expect(await on.asksBeforeLeaving(page)).toBe(true);
+    await fillEndpoint(page);
+    await add(page);
+    await says(dialog(page), 'This is being done already.');
     await page.keyboard.press('Escape');
     await dialog(page).waitFor({ state: 'hidden' });
     await passed(await next());
@@ -116,6 +129,45 @@ inBrowser('a change of an endpoint on the settings page', () => {
     expect(sent).toEqual(['create_webhook', 'send_test_event', 'resend_event']);
   });
 
+  test('leaves what somebody else has changed, and once it is late, the page and the secret that are shown', async () => {
+    const { of, ids, admin } = await withEndpoints(gateway, URL);
+    const page = await visit(of);
+    await follow(page, URL);
+    await on.act(page, 'Edit…');
+    await press(dialog(page), 'Save');
+    await says(page, 'Nothing was changed.');
+    await on.act(page, 'Edit…');
+    await admin('update_webhook', { webhook_id: ids[0], types: ['order.created'] });
+    await url(page).fill(`${URL}/changed`);
+    await press(dialog(page), 'Save');
+    await heading(page, `${URL}/changed`).waitFor();
+    await says(fact(page, 'Events'), 'order.created');
+
+    const next = await on.holdCalls(page, /delete_webhook|disable_webhook/);
+    const away = async (action: string, confirmed: string): Promise<void> => {
+      await on.act(page, action);
+      await press(dialog(page), confirmed);
+      await page.keyboard.press('Escape');
+      await dialog(page).waitFor({ state: 'hidden' });
+      await on.leave(page);
+    };
+    await away('Disable…', 'Disable endpoint');
+    await passed(await next());
+    await says(rows(page, 'Webhooks'), 'disabled');
+    expect(await page.getByText('This endpoint does not exist').count()).toBe(0);
+    await follow(page, `${URL}/changed`);
+    await away('Delete…', 'Delete endpoint');
+    await press(page, 'Add endpoint');
+    await url(page).fill(OTHER);
+    await add(page);
+    const secret = await on.shown(page, 'The signing secret');
+    await passed(await next());
+    await counted(page.getByText('Deleted the endpoint'), 1);
+    expect(await on.shown(page, 'The signing secret')).toBe(secret);
+    await saved(page);
+    await counted(rows(page, 'Webhooks'), 1);
+  });
+
   test('that somebody else has deleted says so, whatever the action', async () => {
     const actions = [
       ['Refresh'],
@@ -135,6 +187,7 @@ inBrowser('a change of an endpoint on the settings page', () => {
       await (action.startsWith('Resend') ? on.openFirst(page, 'Deliveries') : says(page, 'No event was sent yet'));
       await admin('delete_webhook', { webhook_id: ids[at] });
       await (action.endsWith('…') ? on.act(page, action) : press(page, action));
+      if (does === 'Save') await dialog(page).getByLabel('URL').fill(`${url}/changed`);
       if (does !== undefined) await press(dialog(page), does);
       await says(page, `The endpoint ${url} was deleted meanwhile`);
       await counted(rows(page, 'Webhooks'), actions.length - 1 - at);

@@ -35,6 +35,7 @@ export function rotateSecret(
   askAbout(endpoint, {
     title: 'Rotate the secret?',
     button: 'Rotate secret',
+    asks: true,
     Body: () => (
       <>
         <p>

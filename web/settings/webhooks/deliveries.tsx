@@ -1,6 +1,6 @@
 import './webhooks.css';
 import type { JSX } from 'preact';
-import { type Answer, call, Failure, failureOf, find, settings } from '../api';
+import { type Answer, call, Failure, failureOf, find } from '../api';
 import { BesideLink, openBeside } from '../beside';
 import { redraw } from '../dialog';
 import { List, type Reading } from '../list';
@@ -9,7 +9,7 @@ import { Ago, Button, Filter, Heading, type Options, Problem, State } from '../p
 import { Cell, Head, Table } from '../table';
 import { length } from '../time';
 import { Details, STATES } from './delivery';
-import { MOST_AT_ONCE, Resending } from './resending';
+import { MOST_AT_ONCE, maySend, Resending } from './resending';
 import { type Attempt, type Delivery, type Endpoint, errorText, NextAttempt, Outcome } from './words';
 
 /* Deliveries to an endpoint, those of the newest events first. */
@@ -41,7 +41,8 @@ export class Deliveries {
 
   constructor(readonly options: DeliveriesOptions) {
     this.list = new List((cursor) => this.#read(cursor), options.draw);
-    this.#resending = new Resending({ draw: options.draw, sent: ({ id }, attempt) => this.#note(id, attempt) });
+    const { draw, missing } = options;
+    this.#resending = new Resending({ draw, missing, sent: ({ id }, attempt) => this.#note(id, attempt) });
   }
 
   /** Reads and shows the newest deliveries to an endpoint, and resolves with whether they were read; pass undefined when its page is left. */
@@ -132,7 +133,6 @@ export class Deliveries {
     const refresh = async (): Promise<void> => {
       if (await this.options.refresh()) say('Refreshed.');
     };
-    const maySend = settings.mayChange && settings.hasPlan && settings.canMakeWebhooks;
     const { rows } = this.list;
     const resending = this.#resending;
     const columns = ['Event', 'Object', 'State', 'Attempts', 'Next retry', 'First sent'];
@@ -206,6 +206,7 @@ function Selection({ of: resending, rows, endpoint }: SelectionProps): JSX.Eleme
         />
         Select {rows.length > MOST_AT_ONCE ? `the first ${MOST_AT_ONCE}` : 'all'}
       </label>
+      {resending.isFull && <span class="quiet">At most {MOST_AT_ONCE} at once.</span>}
       {(chosen.size > 0 || progress) && (
         <Button isBusy={progress !== undefined} does={() => resending.send(endpoint)}>
           {label}
@@ -216,22 +217,23 @@ function Selection({ of: resending, rows, endpoint }: SelectionProps): JSX.Eleme
 }
 
 /** What became of the events that were sent again. */
-function Resent({ of: { accepted, failed, failure, chosen } }: { of: Resending }): JSX.Element {
-  const isWhole = failed.length === 0 && !failure;
+function Resent({ of: { accepted, failed, stopped } }: { of: Resending }): JSX.Element {
+  const isWhole = failed.length === 0 && !stopped;
   return (
     <div role="status">
       {accepted !== undefined && (
         <div class={`outcome ${isWhole ? 'good' : 'bad'}`}>
           <p>
             <strong>Sent again:</strong> {accepted} accepted, {failed.length} failed
-            {failure && `, ${chosen.size - failed.length} not sent`}.
+            {stopped && `, ${stopped.left} not sent`}.
           </p>
-          {failure && <Problem failure={failure} />}
+          {stopped && <Problem failure={stopped.failure} />}
           {failed.length > 0 && (
             <ul>
-              {failed.map(({ delivery, attempt }) => (
+              {failed.map(({ delivery, outcome }) => (
                 <li key={delivery.id}>
-                  {delivery.type} {delivery.object_id}: <Outcome of={attempt} />
+                  {delivery.type} {delivery.object_id}:{' '}
+                  {outcome instanceof Failure ? `Not sent: ${outcome.message}` : <Outcome of={outcome} />}
                 </li>
               ))}
             </ul>
@@ -263,6 +265,7 @@ function Row({ of: delivery, endpoint, isOldest, show, resending }: RowProps): J
             type="checkbox"
             aria-label={`Select ${type} ${object ?? ''}`}
             checked={resending.chosen.has(id)}
+            disabled={resending.isFull && !resending.chosen.has(id)}
             onChange={({ currentTarget }) => resending.choose([delivery], currentTarget.checked)}
           />
         </Cell>

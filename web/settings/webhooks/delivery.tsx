@@ -1,10 +1,11 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { type Answer, call, Failure, failureOf, settings } from '../api';
+import { type Answer, call, Failure, failureOf } from '../api';
 import { Copyable } from '../dialog';
 import { Ago, Button, Facts, Problem, State } from '../parts';
 import { HeadRow } from '../table';
 import { length, localTime } from '../time';
+import { maySend } from './resending';
 import { AnswerText, type Attempt, type Delivery, errorText, OutcomeBox } from './words';
 
 /* A delivery beside the list, with its attempts and what each sent. */
@@ -43,7 +44,7 @@ export function Details({ of: delivery, endpoint, by }: DetailsProps): JSX.Eleme
           ['Event id (webhook-id)', event],
         ]}
       />
-      {settings.mayChange && (
+      {maySend && (
         <>
           <p class="buttons">
             <Button label={`Resend ${type}`} isBusy={by.isSending(id)} does={() => by.resend(endpoint, delivery)}>
@@ -86,7 +87,7 @@ function Message({ of: { id, event_id: event }, endpoint }: { of: Delivery; endp
       {message && !(message instanceof Failure) && (
         <>
           <Copyable name="Headers" text={headers} />
-          <Copyable name="Body" text={JSON.stringify(JSON.parse(message.body), undefined, 2)} />
+          <Copyable name="Body" text={message.body} />
         </>
       )}
     </details>

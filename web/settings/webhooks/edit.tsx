@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { type Answer, call, Failure, failureOf, find, reason, settings } from '../api';
+import { type Answer, call, Failure, failureOf, find, reason, settings, settled } from '../api';
 import { ask, Field, type Next, useFault } from '../ask';
 import type { Calls } from '../calls';
 import { Copyable, Sheet, showSecret } from '../dialog';
@@ -17,8 +17,6 @@ type EndpointInput = Pick<Endpoint, 'url' | 'types' | 'customer_ids'>;
 
 const NEW = { url: '', types: [], customer_ids: null } as const;
 
-/** The objects that the types are about. */
-const OBJECTS = [...new Set(settings.eventTypes.map((type) => type.split('.')[0] ?? ''))];
 /** Explains types whose names do not. */
 const NOTES: Readonly<Record<string, string>> = { 'feed.gap': 'Events may be missing.' };
 
@@ -26,6 +24,9 @@ function Types({ of: before }: { of: readonly string[] }): JSX.Element {
   const [isAll, setAll] = useState(before.length === 0);
   const [types, setTypes] = useState<ReadonlySet<string>>(new Set(before));
   const { place, described } = useFault('types');
+  // the schema may have lost some of the endpoint's
+  const all = [...new Set([...settings.eventTypes, ...before])];
+  const objects = [...new Set(all.map((type) => type.split('.')[0] ?? ''))];
   const set = (changed: readonly string[], isIn: boolean): void =>
     setTypes(new Set([...types].filter((type) => !changed.includes(type)).concat(isIn ? changed : [])));
   const choice = (value: 'all' | 'some', text: string): JSX.Element => (
@@ -47,8 +48,8 @@ function Types({ of: before }: { of: readonly string[] }): JSX.Element {
       {choice('some', 'Only these:')}
       {place}
       <div class="groups" hidden={isAll}>
-        {OBJECTS.map((object) => {
-          const objectTypes = settings.eventTypes.filter((type) => type.startsWith(`${object}.`));
+        {objects.map((object) => {
+          const objectTypes = all.filter((type) => type.startsWith(`${object}.`));
           const checked = objectTypes.filter((type) => types.has(type)).length;
           return (
             <fieldset key={object}>
@@ -96,6 +97,8 @@ function askEndpoint(
   ask({
     title,
     button,
+    // its secret would be lost
+    asks: before === NEW,
     Body: () => (
       <>
         <Field
@@ -133,15 +136,19 @@ function askEndpoint(
       ];
       const [first] = missing;
       if (first) throw new Failure(first.message, { code: 'page', faults: missing.flatMap(({ faults }) => faults) });
-      return work({ url, types, customer_ids: customerIdsOf(data) });
+      const input = { url, types, customer_ids: customerIdsOf(data) };
+      const [next, failure] = await settled(work(input));
+      if (!failure) return next;
+      nameElements(failure, input);
+      throw failure;
     },
   });
 }
 
 interface Adding {
   readonly endpoints: readonly Endpoint[];
-  /** Reads the list again; resolves with undefined if that failed. */
-  readonly read: () => Promise<readonly Endpoint[] | undefined>;
+  /** Reads the list again. @throws Failure */
+  readonly read: () => Promise<readonly Endpoint[]>;
   readonly changed: () => void;
   /** Shows an endpoint that was added although the answer with its secret was lost. */
   readonly showLost: (endpoint: Endpoint) => void;
@@ -163,9 +170,8 @@ export function addEndpoint({ endpoints, read, changed, showLost }: Adding): voi
       };
     } catch (error) {
       const failure = failureOf(error);
-      nameElements(failure, input);
       if (!failure.isUnsure) throw failure;
-      const all = await read();
+      const all = await read().catch(() => undefined);
       const added = all?.find(
         ({ id, url }) => endpoints.every((endpoint) => endpoint.id !== id) && isSame(url, input.url),
       );
@@ -196,13 +202,19 @@ export interface After {
   readonly gone: () => void;
 }
 
+/** Sends only what was changed on this page, so that what somebody else has changed meanwhile stays. */
 export function editEndpoint(endpoint: Endpoint, { changed, gone }: After): void {
-  askEndpoint('Edit this endpoint', 'Save', endpoint, ({ url, types }) =>
-    change('updateEndpoint', { webhook_id: endpoint.id, url, types }, gone, () => {
+  askEndpoint('Edit this endpoint', 'Save', endpoint, async ({ url, types }) => {
+    const changes = {
+      ...(url !== endpoint.url && { url }),
+      ...(String(types.toSorted()) !== String(endpoint.types.toSorted()) && { types }),
+    };
+    if (Object.keys(changes).length === 0) return 'Nothing was changed.';
+    return change('updateEndpoint', { webhook_id: endpoint.id, ...changes }, gone, () => {
       say('Saved the endpoint.');
       changed();
-    }),
-  );
+    });
+  });
 }
 
 type Change = 'updateEndpoint' | 'rotateEndpoint' | 'enableEndpoint' | 'disableEndpoint' | 'deleteEndpoint';

@@ -22,6 +22,7 @@ import { deleteEndpoint, disableEndpoint, enableEndpoint, rotateSecret } from '.
 import { Deliveries } from './deliveries';
 import { editEndpoint } from './edit';
 import { lost } from './list';
+import { maySend } from './resending';
 import { EndpointStatistics } from './statistics';
 import { Why } from './why';
 import {
@@ -44,11 +45,15 @@ const AGAIN = { disabled: 'Enable', failing: 'Retry', enabled: 'Send events agai
 /** `onChange` is called after changes. */
 export function endpointPage(onChange: () => void): PageOf {
   const place = placeOf('endpoint');
-  const reading = new Reading<Endpoint>(async () => {
-    const endpoint = await read();
-    if (endpoint) return endpoint;
-    throw notFound('This endpoint does not exist. It may have been deleted.', 'webhooks', 'All webhooks');
-  }, draw);
+  const reading = new Reading<Endpoint>(
+    async () => {
+      const endpoint = await read();
+      if (endpoint) return endpoint;
+      throw notFound('This endpoint does not exist. It may have been deleted.', 'webhooks', 'All webhooks');
+    },
+    draw,
+    load,
+  );
   const statistics = new EndpointStatistics(draw);
   const deliveries = new Deliveries({ draw, refresh: load, accepted, missing: () => void checkGone(shownId()) });
   /** Outcome of the last test event. */
@@ -70,7 +75,7 @@ export function endpointPage(onChange: () => void): PageOf {
     const before = reading.value;
     const isRead = await reading.load();
     const { value, failure } = reading;
-    if (failure?.code === 'not_found' && before) gone(before);
+    if (failure?.code === 'not_found' && before?.id === shownId()) gone(before);
     if (!isRead || !value) return false;
     const all = await Promise.all([statistics.show(value.id), deliveries.show(value)]);
     return all.every(Boolean);
@@ -96,9 +101,9 @@ export function endpointPage(onChange: () => void): PageOf {
     void deliveries.show(undefined);
   }
 
-  /** Goes back to the list, since the shown endpoint was deleted elsewhere. */
-  function gone({ url }: Pick<Endpoint, 'url'>): void {
-    deleted();
+  /** Says that an endpoint was deleted elsewhere. */
+  function gone({ id, url }: Endpoint): void {
+    deleted(id);
     tell('page', { text: `The endpoint ${url} was deleted meanwhile, by somebody else or in another tab.` });
   }
 
@@ -109,16 +114,19 @@ export function endpointPage(onChange: () => void): PageOf {
     if (value && now === null && shownId() === id) gone(value);
   }
 
-  function deleted(): void {
-    closeDialog();
+  /** Leads back to the list, unless the page was left before the answer came. */
+  function deleted(id: string): void {
     onChange();
+    if (shownId() !== id) return;
+    closeDialog();
     go(listAddress('webhooks'));
   }
 
-  function changed(): void {
-    void load();
+  function changed(id: string): void {
     onChange();
-    void follow(shownId());
+    if (shownId() !== id) return;
+    void load();
+    void follow(id);
   }
 
   /** Shows what becomes of a change, since the gateway goes on by itself: it sends what waits, and the endpoint may no longer fail. */
@@ -159,12 +167,12 @@ export function endpointPage(onChange: () => void): PageOf {
   }
 
   function actionsOf(endpoint: Endpoint): JSX.Element {
-    const after = { changed, gone: () => gone(endpoint) };
-    const { hasPlan, canMakeWebhooks: canSign } = settings;
+    const { hasPlan } = settings;
     const { state, id } = endpoint;
+    const after = { changed: () => changed(id), gone: () => gone(endpoint) };
     const rotated = (): void => {
       lost.delete(id);
-      changed();
+      changed(id);
     };
     const again = (): void => enableEndpoint(endpoint, after);
     const items = [
@@ -172,7 +180,7 @@ export function endpointPage(onChange: () => void): PageOf {
       {
         text: 'Rotate secret…',
         does: () => rotateSecret(endpoint, { ...after, read, changed: rotated }),
-        isOffered: hasPlan && canSign,
+        isOffered: maySend,
       },
       { text: `${AGAIN.enabled}…`, does: again, isOffered: hasPlan && state === 'enabled' },
       {
@@ -181,7 +189,7 @@ export function endpointPage(onChange: () => void): PageOf {
         isOffered: state !== 'disabled',
         isDangerous: true,
       },
-      { text: 'Delete…', does: () => deleteEndpoint(endpoint, deleted), isOffered: true, isDangerous: true },
+      { text: 'Delete…', does: () => deleteEndpoint(endpoint, () => deleted(id)), isOffered: true, isDangerous: true },
     ];
     return (
       <p class="buttons">
@@ -190,7 +198,7 @@ export function endpointPage(onChange: () => void): PageOf {
             {AGAIN[state]}
           </Button>
         )}
-        {canSign && (
+        {maySend && (
           <Button isBusy={isSending} does={() => sendTest(endpoint)}>
             Send test event
           </Button>

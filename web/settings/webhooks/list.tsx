@@ -1,4 +1,5 @@
 import { type JSX, render } from 'preact';
+import { RETRIED_HOURS } from '../../../src/units';
 import { type Answer, call, callOf, settings } from '../api';
 import { customersInWords } from '../keyNames';
 import { List } from '../list';
@@ -16,14 +17,15 @@ import { type Endpoint, EndpointState, OldestUndelivered, StateNote, Types, Url 
 export const lost = new Set<string>();
 
 interface WebhooksPage extends PageOf {
-  /** Reads the endpoints, here and for the overview. */
+  /** Reads the endpoints for the overview. @throws Failure */
   readonly read: () => Promise<readonly Endpoint[]>;
 }
 
 /** `changed` is called after each endpoint that is added. */
 export function webhooksPage(changed: () => void): WebhooksPage {
   const place = placeOf('webhooks');
-  const list = new List<Answer<'endpoints'>>(() => callOf('webhooks')('endpoints'), draw);
+  const readPage = (): Promise<Answer<'endpoints'>> => callOf('webhooks')('endpoints');
+  const list = new List(readPage, draw);
   const { mayChange, hasPlan, canMakeWebhooks, mostEndpoints } = settings;
 
   let statistics: ReadonlyMap<string, Statistics> = new Map();
@@ -35,13 +37,17 @@ export function webhooksPage(changed: () => void): WebhooksPage {
     draw();
   }
 
+  /** Unlike `list.load`, it tells its caller what failed; and the badge beside the link is drawn from what was read. @throws Failure */
+  async function read(): Promise<readonly Endpoint[]> {
+    const page = await readPage();
+    list.show([page]);
+    return page.data;
+  }
+
   function add(): void {
     addEndpoint({
       endpoints: list.rows,
-      async read() {
-        await list.load();
-        return list.failure ? undefined : list.rows;
-      },
+      read,
       changed,
       showLost({ id }) {
         lost.add(id);
@@ -78,7 +84,7 @@ export function webhooksPage(changed: () => void): WebhooksPage {
           class="webhooks"
           name="webhooks-title"
           columns={['URL', 'Events', 'State', 'Success, 24 hours', 'Oldest undelivered', 'Last accepted']}
-          none="Webhooks tell your own server what happens here: the events that you choose are posted to a URL of yours, signed so that your server can check them, and sent again for three days if that fails."
+          none={`Webhooks tell your own server what happens here: the events that you choose are posted to a URL of yours, signed so that your server can check them, and sent again for ${RETRIED_HOURS} hours if that fails.`}
         >
           {list.rows.map((endpoint) => (
             <Row key={endpoint.id} of={endpoint} statistics={statistics.get(endpoint.id)} />
@@ -95,10 +101,6 @@ export function webhooksPage(changed: () => void): WebhooksPage {
   }
 
   draw();
-  const read = async (): Promise<readonly Endpoint[]> => {
-    await list.load();
-    return list.rows;
-  };
   const refresh = async (): Promise<boolean> => (await Promise.all([list.load(), readStatistics()]))[0];
   return { open: refresh, refresh, read };
 }

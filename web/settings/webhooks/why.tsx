@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { RETRIED_HOURS } from '../../../src/units';
+import { DAY, ENDPOINT_DISABLED_AFTER, ENDPOINT_FAILING_AFTER, RETRIED_HOURS } from '../../../src/units';
 import { inWords } from '../numbers';
 import { Ago } from '../parts';
 import { type Attempt, type Endpoint, errorText } from './words';
@@ -8,16 +8,14 @@ import { type Attempt, type Endpoint, errorText } from './words';
 
 const DISABLED: Readonly<Record<string, string>> = {
   by_hand: 'Somebody disabled this endpoint, so nothing is sent to it. Enable it to send events again.',
-  failures:
-    'Everything that was sent to this endpoint failed for five days, so it was disabled. See below what it answered, fix it, send a test event, then enable it: from where it stopped, if that is at most 30 days ago.',
+  failures: `Everything that was sent to this endpoint failed for ${ENDPOINT_DISABLED_AFTER / DAY} days, so it was disabled. See below what it answered, fix it, send a test event, then enable it: from where it stopped, if that is at most 30 days ago.`,
   gone: 'This endpoint answered 410 Gone, which means that it wants no more events, so it was disabled. Delete it if it is no longer needed; otherwise change its URL or fix it, send a test event, and enable it.',
 };
 const LOST =
   'This endpoint was added, but the answer with its secret was lost on its way. Rotate its secret to get one that you can save, or delete it.';
 const ACCEPTED =
   'The endpoint accepted what was sent by hand. That does not count: it stays failing until it accepts the oldest waiting event. To send that at once, and the others after it, press “Retry” and choose “From where it stopped”.';
-const FAILING =
-  'Fix your endpoint, then retry. The last events of ten different objects failed. Until one is accepted, only the oldest is retried; the others wait, and nothing is lost within 30 days. After five days of nothing but failures the endpoint is disabled.';
+const FAILING = `Fix your endpoint, then retry. The last events of ${ENDPOINT_FAILING_AFTER} different objects failed. Until one is accepted, only the oldest is retried; the others wait, and nothing is lost within 30 days. After ${ENDPOINT_DISABLED_AFTER / DAY} days of nothing but failures the endpoint is disabled.`;
 
 interface WhyProps {
   readonly of: Endpoint;

@@ -1,4 +1,5 @@
 import { Fragment, type JSX } from 'preact';
+import { DAY, ENDPOINT_DISABLED_AFTER, EVENTS_KEPT_FOR, SECOND } from '../../../src/units';
 import { type Answer, Failure } from '../api';
 import { inWords } from '../numbers';
 import { Ago, Chips, Problem, State } from '../parts';
@@ -34,7 +35,7 @@ export function Types({ of: types, most = types.length }: { of: readonly string[
 
 const DISABLED: Readonly<Record<string, string>> = {
   by_hand: 'by hand',
-  failures: 'after nothing but failures for 5 days',
+  failures: `after nothing but failures for ${ENDPOINT_DISABLED_AFTER / DAY} days`,
   gone: 'because it answered 410 Gone',
 };
 /** Shown for an attempt that is due. */
@@ -77,8 +78,8 @@ export function NextAttempt(props: { of: Delivery; endpoint: Endpoint; isOldest:
   return isOldest ? <Ago at={endpoint.next_attempt_at ?? next} past={SOON} /> : <>after the oldest is accepted</>;
 }
 
-/** How long events are kept, in seconds; older ones no longer count as lag. */
-const KEPT = 30 * 86_400;
+/** Events are kept so long, in seconds; older ones no longer count as lag. */
+const KEPT = EVENTS_KEPT_FOR / SECOND;
 
 /** How old the oldest event is that an endpoint has not got yet. */
 export function OldestUndelivered({ of: { lag_seconds: lag, waiting, state } }: { of: Endpoint }): JSX.Element {
