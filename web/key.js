@@ -4,9 +4,12 @@
  */
 
 import { at } from './base';
+import { unwrapped } from './keyText';
 import { store, stored } from './storage';
 
 const PLACE = 'scopegate:key';
+/** How long the gateway may take to check a key, in milliseconds: requests wait for that. */
+const WITHIN = 5000;
 /** The header of what a page asks by itself: it is no traffic of the key's organisation (src/gateway/recording.ts). */
 export const OF_PAGE = { 'Scopegate-Purpose': 'page' };
 const { key: demoKey } = JSON.parse(document.getElementById('settings').textContent);
@@ -42,13 +45,6 @@ export function takeKey(text) {
   return looked;
 }
 
-/** A pasted key without quotation marks, header name and scheme, with which keys are often copied. */
-function unwrapped(text) {
-  const marks = /^["'`“”‘’\s]+|["'`“”‘’,\s]+$/g;
-  const header = /^(?:Authorization:\s*)?(?:Bearer\s+)?/i;
-  return text.replace(marks, '').replace(header, '').replace(marks, '');
-}
-
 let waiting;
 
 /** Focuses the form for a visitor without a key; resolves with whether a key was entered before the next call. */
@@ -64,9 +60,11 @@ export function askForKey() {
  * ellipsis, as no header can. Without a key that is left out and `isMissing` is true. `typed` is what the visitor wrote instead.
  */
 export function fillKey(given = {}) {
-  const [name, authorization] = Object.entries(given).find(([one]) => one.toLowerCase() === 'authorization') ?? [];
-  const isOurs = authorization?.includes('…') || authorization === `Bearer ${demoKey}`;
-  if (!isOurs) return { headers: given, isMissing: false, typed: authorization };
+  const [name, value] = Object.entries(given).find(([one]) => one.toLowerCase() === 'authorization') ?? [];
+  if (name === undefined) return { headers: given, isMissing: false };
+  // JSON, which may be no text
+  const typed = String(value);
+  if (!typed.includes('…') && typed !== `Bearer ${demoKey}`) return { headers: given, isMissing: false, typed };
   const { [name]: _placeholder, ...headers } = given;
   if (current.key) return { headers: { ...headers, Authorization: `Bearer ${current.key}` }, isMissing: false };
   return { headers, isMissing: true };
@@ -78,7 +76,7 @@ function forget() {
   show({ key: undefined, scopes: undefined }, '');
 }
 
-/** `isOffered`: the key came with the page, so one that the visitor has begun to type takes precedence. */
+/** `isOffered`: nobody typed the key in this page, so one that the visitor has begun to type takes precedence. */
 async function look(key, isOffered = false) {
   asked += 1;
   const mine = asked;
@@ -93,10 +91,11 @@ async function look(key, isOffered = false) {
     answer = await fetch(at('/api/v1/me'), {
       credentials: 'omit',
       headers: { ...OF_PAGE, Authorization: `Bearer ${key}` },
+      signal: AbortSignal.timeout(WITHIN),
     });
     body = await answer.json();
   } catch {
-    // kept below: whether it is valid is not known
+    // late, cut off, or a proxy's page: kept below, since whether it is valid is not known
   }
   // another key was typed meanwhile, or this one forgotten
   if (mine !== asked || (isOffered && field.value !== '')) return;
@@ -111,10 +110,10 @@ async function look(key, isOffered = false) {
   }
   // the demo's key is the page's own, and comes back in a new tab
   store('sessionStorage', PLACE, key === demoKey ? undefined : key);
-  if (answer?.ok) {
-    const { key: about, organisation } = body;
+  const { key: about, organisation, title = 'The gateway cannot be reached' } = body ?? {};
+  if (about && organisation)
     show({ key, scopes: about.scopes }, `${about.prefix}… · ${about.name}, ${organisation.name}`);
-  } else show({ key, scopes: undefined }, `${key.slice(0, 13)}… · ${body?.title ?? 'The gateway cannot be reached'}`);
+  else show({ key, scopes: undefined }, `${key.slice(0, 13)}… · ${title}`);
 }
 
 const form = document.getElementById('key');
@@ -149,6 +148,6 @@ form.addEventListener('submit', (event) => {
 });
 known.querySelector('button').addEventListener('click', forget);
 looked = (async () => {
-  const kept = stored('sessionStorage', PLACE);
-  if (kept ?? demoKey) await look(kept ?? demoKey, !kept);
+  const offered = stored('sessionStorage', PLACE) ?? demoKey;
+  if (offered) await look(offered, true);
 })();

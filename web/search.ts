@@ -1,6 +1,7 @@
 import type { SearchEntry } from '../src/pages/searchEntry';
 import { at } from './base';
 import { element } from './element';
+import { searchable } from './keyText';
 import { hasAll, wordsOf } from './match';
 
 /* The search of all pages: a dialog that the button in the bar or Ctrl-K opens. What it looks at is loaded when it is opened first. */
@@ -122,7 +123,7 @@ function findIn(all: readonly SearchEntry[], words: readonly string[]): readonly
 
 /** On the settings pages, the requests that a text finds: a path, an id or an error code is looked for there. */
 function requestsOf(text: string): readonly SearchEntry[] {
-  const search = text.trim();
+  const search = searchable(text).trim();
   if (search === '' || !document.querySelector('.app')) return [];
   const href = `/settings/requests?${new URLSearchParams({ search }).toString()}`;
   return [{ kind: 'Page', title: `Search requests for “${search}”`, detail: 'Settings', href }];

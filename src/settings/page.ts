@@ -186,7 +186,9 @@ export function renderOtherSide({ user, organisation }: Session, csrf: string, a
         <p class="lead">${user.name}, you are in ${here} (${organisation.name}).</p>
         <form method="post" action="/settings/mode">
           <input type="hidden" name="csrf" value="${csrf}" /> <input type="hidden" name="page" value="${address}" />
-          <button class="button primary" type="submit" name="mode" value="${to}">Switch to ${there}</button>
+          <button class="button primary" type="submit" name="mode" value="${to}" data-busy="Opening ${there}…">
+            Switch to ${there}
+          </button>
           <a class="button" href="/settings/integrations">Stay in ${here}</a>
         </form>
       </div>

@@ -9,8 +9,8 @@ import { startGateway, type TestGateway } from './gateway';
 export const BASE = '/apps/quotes';
 
 /** A gateway below a path of its host: what is in front removes the path, and answers 404 to everything else there. */
-export const startBelowPath = (environment: Record<string, string> = {}): Promise<TestGateway> =>
-  startBehind(BASE, (listener) => createServer(listener), environment);
+export const startBelowPath = (environment: Record<string, string> = {}, base = BASE): Promise<TestGateway> =>
+  startBehind(base, (listener) => createServer(listener), environment);
 
 /** A gateway behind a proxy with TLS, whose certificate nobody trusts. */
 export const startBehindTls = (environment: Record<string, string> = {}): Promise<TestGateway> =>

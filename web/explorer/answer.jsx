@@ -13,15 +13,17 @@ export function answerBar(answers) {
     const [refused, setRefused] = useState();
     const shown = useRef(null);
     const editors = useEditorContext({ nonNull: true });
-    // each tab has its own answer, and another tab may be open when it arrives
-    const open = editors.tabs[editors.activeTabIndex]?.id;
-    const tabs = useRef({});
-    tabs.current.open = open;
-    const last = answered[open];
+    const open = useRef();
+    open.current = editors.tabs[editors.activeTabIndex]?.id;
+    const last = answered[open.current];
     useEffect(() => {
+      // each tab has its own answer, and another tab may be open when it arrives
+      const tabs = new WeakMap();
       const listen = ({ detail }) => {
-        if (detail.isRunning || detail.isUnsent) tabs.current.asking = tabs.current.open;
-        setAnswered((others) => ({ ...others, [tabs.current.asking]: detail }));
+        const { request, isRunning } = detail;
+        if (isRunning) tabs.set(request, open.current);
+        const tab = tabs.get(request);
+        setAnswered((others) => ({ ...others, [tab]: detail }));
       };
       answers.addEventListener('answer', listen);
       return () => answers.removeEventListener('answer', listen);
@@ -46,8 +48,9 @@ export function answerBar(answers) {
   };
 }
 
-function words({ status, ms, isListening, isRunning, isUnsent }) {
+function words({ status, ms, isListening, isRunning, isUnsent, isStopped }) {
   if (isUnsent) return 'Not sent';
+  if (isStopped) return 'Stopped';
   if (isRunning) return 'Running…';
   if (isListening) return 'Listening…';
   return status === undefined ? 'No answer' : `HTTP ${String(status)} in ${String(Math.round(ms))} ms`;

@@ -11,31 +11,75 @@ const NO_KEY = 'Enter your API key above, or under Headers in place of svc_live_
 export const INTROSPECTION = 'ExplorerIntrospection';
 
 /**
- * GraphiQL's fetcher. `introspection` says who may introspect; `onAnswer` gets the status and duration of each of the visitor's requests.
- * A key under Headers that the gateway accepts is used in the other tabs and the reference too.
+ * GraphiQL's fetcher. `introspection` says who may introspect; `onAnswer` gets the status and duration of each of the visitor's requests,
+ * and as `request` the same object from its start to its end. A key under Headers that the gateway accepts is used in the other tabs and
+ * the reference too.
  */
 export function createFetcher({ introspection, onAnswer }) {
-  return async (parameters, { headers: given } = {}) => {
-    const isIntrospection = parameters.operationName === INTROSPECTION;
-    const { scopes } = await knownKey();
-    const { headers, isMissing, typed } = fillKey(given);
-    if (isMissing && (!isIntrospection || introspection !== 'public')) {
-      if (!isIntrospection) onAnswer({ isUnsent: true });
-      return failure(NO_KEY);
-    }
-    if (!isIntrospection) onAnswer({ isRunning: true });
-    const start = performance.now();
-    const { status, answer, body } = await post(parameters, { ...(isIntrospection && OF_PAGE), ...headers });
-    const told = { status, ms: performance.now() - start };
-    if (!isIntrospection) onAnswer({ ...told, isListening: body !== undefined });
-    if (answer?.errors) return answer;
-    if (isIntrospection) return answer.data?.__schema ? { data: forKeys(answer.data, scopes) } : answer;
-    if (typed !== undefined) void takeKey(typed);
-    return body ? results(body, () => onAnswer(told)) : answer;
+  return (parameters, { headers } = {}) => {
+    if (parameters.operationName === INTROSPECTION) return introspect(parameters, headers, introspection === 'public');
+    const tell = (detail) => onAnswer({ request: parameters, ...detail });
+    return stoppable((signal) => run(parameters, headers, { tell, signal }));
   };
 }
 
-async function post(parameters, given) {
+async function introspect(parameters, given, isPublic) {
+  const { scopes } = await knownKey();
+  const { headers, isMissing } = fillKey(given);
+  if (isMissing && !isPublic) return failure(NO_KEY);
+  const { answer } = await post(parameters, { ...OF_PAGE, ...headers });
+  return answer.data?.__schema && !answer.errors ? { data: forKeys(answer.data, scopes) } : answer;
+}
+
+/** The results of the generator that `start` makes. GraphiQL's Stop calls `return`, which in a generator would wait for the next result. */
+function stoppable(start) {
+  const stopping = new AbortController();
+  const results = start(stopping.signal);
+  return {
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+    next: () => results.next(),
+    async return() {
+      stopping.abort();
+      return { done: true, value: undefined };
+    },
+  };
+}
+
+/** The answer of a query, or the results of a subscription as they come. */
+async function* run(parameters, given, { tell, signal }) {
+  tell({ isRunning: true });
+  await knownKey();
+  const { headers, isMissing, typed } = fillKey(given);
+  if (isMissing) {
+    tell({ isUnsent: true });
+    yield failure(NO_KEY);
+    return;
+  }
+  const start = performance.now();
+  const { status, answer, body } = await post(parameters, headers, signal);
+  if (signal.aborted) {
+    tell({ isStopped: true });
+    return;
+  }
+  const told = { status, ms: performance.now() - start };
+  tell({ ...told, isListening: body !== undefined });
+  if (typed !== undefined && !answer?.errors) void takeKey(typed);
+  if (body === undefined) {
+    yield answer;
+    return;
+  }
+  let isHeard = false;
+  for await (const result of framesOf(body, signal)) {
+    if (!isHeard) tell(told);
+    isHeard = true;
+    yield result;
+  }
+  if (!isHeard) tell(told);
+}
+
+async function post(parameters, given, signal) {
   let headers;
   try {
     headers = new Headers({
@@ -49,7 +93,7 @@ async function post(parameters, given) {
   let response;
   try {
     const body = JSON.stringify(withoutStaleName(parameters));
-    response = await fetch(at('/graphql'), { method: 'POST', credentials: 'omit', headers, body });
+    response = await fetch(at('/graphql'), { method: 'POST', credentials: 'omit', headers, body, signal });
     const isStream = response.headers.get('Content-Type')?.startsWith('text/event-stream');
     const { status } = response;
     return isStream ? { status, body: response.body } : { status, answer: await response.json() };
@@ -67,44 +111,16 @@ export function withoutStaleName({ operationName, ...parameters }) {
   return named.length > 1 ? { operationName, ...parameters } : parameters;
 }
 
-/**
- * The results of a subscription, from its Server-Sent Events; `onHeard` is called once there is one, or will be none. GraphiQL's stop ends
- * the iteration, and that the stream.
- */
-function results(body, onHeard) {
+/** The results of a subscription, from its Server-Sent Events. */
+async function* framesOf(body, signal) {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
-  const iterator = framesOf(reader);
-  let isHeard = false;
-  const heard = () => {
-    if (!isHeard) onHeard();
-    isHeard = true;
-  };
-  return {
-    [Symbol.asyncIterator]() {
-      return this;
-    },
-    async next() {
-      const result = await iterator.next();
-      heard();
-      return result;
-    },
-    // a generator would wait for the next frame
-    async return() {
-      heard();
-      await reader.cancel();
-      return { done: true, value: undefined };
-    },
-  };
-}
-
-async function* framesOf(reader) {
   let text = '';
   for (;;) {
     let read;
     try {
       read = await reader.read();
     } catch {
-      yield failure('The stream was interrupted. Run it again to go on.');
+      if (!signal.aborted) yield failure('The stream was interrupted. Run it again to go on.');
       return;
     }
     if (read.done) return;

@@ -1,3 +1,4 @@
+import { withoutKeys } from '../keyText';
 import { store, stored } from '../storage';
 
 /* What GraphiQL keeps in this browser, never a key, and the tabs it opens with. */
@@ -16,8 +17,6 @@ const KEPT = new Set([
   'graphiql:editorFlex',
   'graphiql:secondaryEditorFlex',
 ]);
-/** A key (src/auth/keys.ts), which may have been written into a query or its variables. */
-const KEYS = /\w*[0-9A-Za-z]{22}_[0-9A-Za-z]{49}/g;
 
 /**
  * GraphiQL's storage: tabs, history, theme and sizes are kept, everything else only in memory. Headers are left out, because they contain
@@ -29,9 +28,12 @@ export function createStorage(headers) {
   return {
     getItem: (name) => (name === TABS_KEY ? null : (memory.get(name) ?? (KEPT.has(name) ? readKept(name) : null))),
     setItem: (name, value) =>
-      KEPT.has(name) ? store('localStorage', name, withoutKeys(name, value)) : memory.set(name, value),
+      KEPT.has(name) ? store('localStorage', name, keptText(name, value)) : memory.set(name, value),
     removeItem: (name) => (KEPT.has(name) ? store('localStorage', name) : memory.delete(name)),
-    clear: () => memory.clear(),
+    clear() {
+      memory.clear();
+      for (const name of KEPT) store('localStorage', name);
+    },
     get length() {
       return memory.size;
     },
@@ -45,10 +47,10 @@ function withHeaders(name, headers) {
   return Array.isArray(items) ? JSON.stringify({ [list]: items.map((item) => ({ ...item, headers })) }) : null;
 }
 
-function withoutKeys(name, value) {
+/** The text to keep; a query or its variables may have a key. */
+function keptText(name, value) {
   const list = LISTS.get(name);
-  const text = list ? JSON.stringify({ [list]: JSON.parse(value)[list].map(keptOf) }) : value;
-  return text.replace(KEYS, '…');
+  return withoutKeys(list ? JSON.stringify({ [list]: JSON.parse(value)[list].map(keptOf) }) : value);
 }
 
 /** A request of the history without headers, and with its own name: after a tab change GraphiQL may give it the previous tab's. */

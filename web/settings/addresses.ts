@@ -1,4 +1,4 @@
-import { at, BASE } from '../base';
+import { at } from '../base';
 import { SETTINGS_PAGES } from '../../src/settings/documents';
 import { settings } from './api';
 
@@ -9,9 +9,8 @@ const LIVE = at('/settings');
 export const ROOT = settings.isSandbox ? `${LIVE}/sandbox` : LIVE;
 const LIVE_PAGE = new RegExp(`^${LIVE}(?=/(?:${SETTINGS_PAGES.join('|')})\\b)`);
 
-/** The address of a path of the gateway, which may be an address already; `/settings/keys` is that of the data that is shown. */
-export function addressOf(path: string): string {
-  if (!path.startsWith('/')) return path;
-  const address = BASE !== '' && path.startsWith(at('/')) ? path : at(path);
-  return address.replace(LIVE_PAGE, ROOT);
-}
+/** The address of a path of the gateway; `/settings/keys` is that of the data that is shown. A whole URL stays as it is. */
+export const addressOf = (path: string): string => (path.startsWith('/') ? ofShownData(at(path)) : path);
+
+/** The address of the same page with the data that is shown: of live data, if the sandbox is. */
+export const ofShownData = (address: string): string => address.replace(LIVE_PAGE, ROOT);

@@ -91,6 +91,7 @@ export function Histogram({ of: histogram, narrow }: HistogramProps): JSX.Elemen
         ref={place}
         role="group"
         aria-label="Listed requests over time"
+        tabIndex={-1}
         onPointerDown={(event) => {
           if (event.button !== 0) return;
           event.currentTarget.setPointerCapture(event.pointerId);
@@ -121,7 +122,10 @@ export function Histogram({ of: histogram, narrow }: HistogramProps): JSX.Elemen
               {...attributesOf(at)}
               // of a pointer, onPointerUp has chosen
               onClick={({ detail }) => {
-                if (detail === 0) choose(at, at);
+                if (detail !== 0) return;
+                // this bar goes
+                place.current?.focus();
+                choose(at, at);
               }}
             >
               <span class="faults" style={{ height: lengthOf(failed) }} />

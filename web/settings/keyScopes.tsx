@@ -1,4 +1,5 @@
 import { Fragment, type JSX } from 'preact';
+import { useState } from 'preact/hooks';
 import { settings } from './api';
 import { useFault } from './ask';
 import { presetsOf } from './keyPresets';
@@ -30,7 +31,9 @@ interface ScopesProps {
 
 export function Scopes({ chosen, choose, others }: ScopesProps): JSX.Element {
   const { place, described } = useFault('scopes');
-  const preset = PRESETS.find(({ scopes }) => isSame(scopes, chosen));
+  // chosen before its scopes are
+  const [isCustom, setCustom] = useState(false);
+  const preset = isCustom ? undefined : PRESETS.find(({ scopes }) => isSame(scopes, chosen));
   const toggle = (scope: string): void =>
     choose(chosen.includes(scope) ? chosen.filter((name) => name !== scope) : [...chosen, scope]);
   const box = (scope: string, label: string): JSX.Element => (
@@ -53,10 +56,18 @@ export function Scopes({ chosen, choose, others }: ScopesProps): JSX.Element {
             name={name}
             about={about}
             isChosen={name === preset?.name}
-            choose={() => choose(scopes)}
+            choose={() => {
+              setCustom(false);
+              choose(scopes);
+            }}
           />
         ))}
-        <PresetCard name="Custom" about="Any scopes, chosen below." isChosen={preset === undefined} />
+        <PresetCard
+          name="Custom"
+          about="Any scopes, chosen below."
+          isChosen={preset === undefined}
+          choose={() => setCustom(true)}
+        />
       </div>
       {place}
       <table class="matrix" aria-label="Scopes by resource">
@@ -95,7 +106,7 @@ interface PresetCardProps {
   readonly name: string;
   readonly about: string;
   readonly isChosen: boolean;
-  readonly choose?: () => void;
+  readonly choose: () => void;
 }
 
 function PresetCard({ name, about, isChosen, choose }: PresetCardProps): JSX.Element {

@@ -1,4 +1,5 @@
 import { type JSX, render } from 'preact';
+import { searchable } from '../keyText';
 import { type Answer, callOf, type Key, settings } from './api';
 import { mayMake, revokeKey } from './keyChanges';
 import { makeKey, rotateKey } from './keyDialogs';
@@ -101,8 +102,9 @@ export function keysPage() {
   return {
     /** Shows the keys that the address asks for. */
     open(): Promise<boolean> {
+      clearTimeout(typing);
       const state = chosen('state') ?? '';
-      filter.state = state in STATES ? state : 'active';
+      filter.state = Object.hasOwn(STATES, state) ? state : 'active';
       filter.search = chosen('search') ?? '';
       return keys.load();
     },
@@ -110,11 +112,7 @@ export function keysPage() {
   };
 }
 
-/** The text to search for. A pasted key must not be sent, so only its last four characters are. */
-function soughtIn(entered: string): string {
-  const text = entered.trim();
-  return text.length > 40 && text.includes('_') && !text.includes(' ') ? text.slice(-4) : text;
-}
+const soughtIn = (entered: string): string => searchable(entered).trim();
 
 /** The keys that this one replaced and that still work, newest first. */
 function before({ id }: Key, replaced: ReadonlyMap<string, Key>): readonly Key[] {

@@ -32,8 +32,10 @@ export function NewKeySheet({ key: value, api_key: newKey, old }: NewKey): JSX.E
 }
 
 /** Compares two times of the gateway, since this computer's clock may differ from its clock. */
-function endOfOld({ expires_at: end }: { expires_at: string | null }, { created_at: created }: Key): string {
-  if (end === null || Date.parse(end) <= Date.parse(created)) return 'Requests with the old key get 401 from now on.';
+function endOfOld({ expires_at }: Pick<Key, 'expires_at'>, { created_at: created }: Key): string {
+  // a rotation always sets it
+  const end = expires_at ?? created;
+  if (Date.parse(end) <= Date.parse(created)) return 'Requests with the old key get 401 from now on.';
   return `The old key works until ${exact(end)}. After that, requests with it get 401.`;
 }
 
@@ -46,7 +48,8 @@ const NOTES: Readonly<Record<string, string>> = {
 };
 
 function Samples({ of: key, value }: { of: Key; value: string }): JSX.Element {
-  const request = { method: 'GET', url: `${GATEWAY}/api/v1${firstPath(key.scopes)}` };
+  // every key may call it
+  const request = { method: 'GET', url: `${GATEWAY}/api/v1/me` };
   const samples = [
     // curl, which is pasted into a terminal at once
     ...LANGUAGES.map(({ name, write }) => [name, write(request).replace('$SCOPEGATE_KEY', value)] as const),
@@ -72,23 +75,15 @@ function Samples({ of: key, value }: { of: Key; value: string }): JSX.Element {
   );
 }
 
-/** A route that the key can read. */
-function firstPath(scopes: readonly string[]): string {
-  const [resource] = scopes.find((scope) => scope.endsWith(':read'))?.split(':') ?? [];
-  return resource === undefined ? '/me' : `/${resource}?limit=3`;
-}
-
 type Request = Answer<'firstRequests'>['data'][number];
 
 /** How often to look for a request of the new key, and for how long, in milliseconds. */
 const [EVERY, AT_MOST] = [3000, 300_000];
 
-const NONE: Answer<'firstRequests'> = { data: [] };
-
 // of a caller that has left, the status alone says that it got no answer
 const isSuccess = ({ code, status }: Request): boolean => code === null && status < 400;
 
-/** The first request of a key that succeeds, and until then the newest that failed: looks for five minutes. */
+/** The first request of a key that succeeds, and until then the newest that failed: looks for five minutes, and then once more. */
 function FirstRequest({ of: id }: { of: string }): JSX.Element | null {
   const [request, setRequest] = useState<Request>();
   const [isOver, setOver] = useState(false);
@@ -98,10 +93,12 @@ function FirstRequest({ of: id }: { of: string }): JSX.Element | null {
     let timer: number | undefined;
     let isShown = true;
     const look = async (): Promise<void> => {
-      const { data } = document.hidden ? NONE : await call('firstRequests', { key_id: id }).catch(() => NONE);
-      const success = data.findLast(isSuccess);
-      setRequest((before) => success ?? data[0] ?? before);
-      if (success || performance.now() > end) setOver(true);
+      const isLast = performance.now() > end;
+      const read = document.hidden ? undefined : await call('firstRequests', { key_id: id }).catch(() => undefined);
+      const success = read?.data.findLast(isSuccess);
+      setRequest((before) => success ?? read?.data[0] ?? before);
+      // not while the page is hidden: nobody has looked then
+      if (success || (isLast && read)) setOver(true);
       else if (isShown) timer = setTimeout(() => void look(), EVERY);
     };
     timer = setTimeout(() => void look(), EVERY);

@@ -1,6 +1,7 @@
 import './requests.css';
 import { type JSX, render } from 'preact';
 import { requestName } from '../../src/organisations/requestName';
+import { searchable } from '../keyText';
 import { type Answer, call, callOf, find, settings } from './api';
 import { BesideLink, openBeside } from './beside';
 import { redraw } from './dialog';
@@ -112,7 +113,8 @@ export class Requests {
   }
 
   #change(changes: Partial<Filters>): void {
-    this.#filters = { ...this.#filters, ...changes };
+    const { search } = changes;
+    this.#filters = { ...this.#filters, ...changes, ...(search !== undefined && { search: searchable(search) }) };
     clearTimeout(this.#typing);
     const apply = (): void => {
       // by now another page is shown

@@ -1,4 +1,4 @@
-import { addressOf, ROOT } from './addresses';
+import { addressOf, ofShownData, ROOT } from './addresses';
 import { Failure } from './api';
 import { close } from './dialog';
 import { type PageName, SETTINGS_PAGES } from '../../src/settings/documents';
@@ -87,7 +87,7 @@ export function followAddress(all: Readonly<Record<Name, PageOf>>): void {
   addEventListener('popstate', () => follow(true));
   document.addEventListener('click', followLink);
   // a live address shows the sandbox to whoever is in it
-  history.replaceState(history.state, '', addressOf(location.pathname) + location.search + location.hash);
+  history.replaceState(history.state, '', ofShownData(location.pathname) + location.search + location.hash);
   follow(false);
 }
 
@@ -113,12 +113,12 @@ export const isPlain = ({ button, ctrlKey, metaKey, shiftKey, altKey }: MouseEve
 function followLink(event: MouseEvent): void {
   const link = (event.target as Element).closest<HTMLAnchorElement>('a[href]');
   if (!link || event.defaultPrevented || !isPlain(event)) return;
-  const pathname = addressOf(link.pathname);
+  const pathname = ofShownData(link.pathname);
   if (link.target || link.origin !== location.origin || !PAGE.test(pathname)) return;
   event.preventDefault();
   // a link in a dialog leads away from it, unless what it shows would be lost
   if (link.closest('dialog:not([data-kept="true"])')) close();
-  go(pathname + link.search + link.hash);
+  go(link.origin + pathname + link.search + link.hash);
 }
 
 function follow(isBack: boolean): void {

@@ -1,7 +1,7 @@
 import { at } from '../base';
 import { Failure, failureOf, renewed, settings, WITHIN } from './api';
 import { ask } from './ask';
-import { tell } from './notices';
+import { Notice, tell } from './notices';
 
 /* Signing out. The form works without this, but after a lost answer the browser's own error page would say nothing about the session. */
 
@@ -31,9 +31,11 @@ function askFirst(fields: FormData): void {
 }
 
 async function signOutHere(fields: FormData): Promise<void> {
+  const notice = new Notice({ text: 'Signing out…' });
   try {
     await signOut(fields);
   } catch (error) {
+    notice.remove();
     const { message: text, remedy } = failureOf(error);
     const button =
       remedy === 'reload'

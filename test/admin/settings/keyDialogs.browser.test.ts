@@ -32,15 +32,14 @@ inBrowser('making, rotating and revoking keys on the settings page', () => {
     await button(dialog(page), 'Copy').first().click();
     await button(dialog(page), 'Copied').first().waitFor();
     expect(await copied(page)).toBe(key);
-    // quoted, since zsh would take its question mark for a pattern
-    const curl = /^curl '(\S+)' \\\n +-H "Authorization: (.*)"$/.exec(await on.shown(page, 'curl sample'));
+    const curl = /^curl '?(\S+?)'? \\\n +-H "Authorization: (.*)"$/.exec(await on.shown(page, 'curl sample'));
     const [, url = '', authorization = ''] = curl ?? [];
-    expect(url).toContain('/api/v1/quotes');
+    expect(url).toBe(`${gateway.url}/api/v1/me`);
     await says(dialog(page), 'Waiting for the first request…');
-    await fetch(url.replace('quotes', 'orders'), { headers: { authorization } });
+    await fetch(url.replace('me', 'orders'), { headers: { authorization } });
     await says(dialog(page), /^Request: 403 missing scope orders:read, just now$/);
     expect((await fetch(url, { headers: { authorization } })).status).toBe(200);
-    await says(dialog(page), /^First request: 200 GET \/quotes, just now$/);
+    await says(dialog(page), /^First request: 200 GET \/me, just now$/);
     for (const [name, text] of [
       ['TypeScript', `fetch("${url}"`],
       ['Python', `requests.get(\n    "${url}"`],
@@ -158,6 +157,10 @@ inBrowser('making, rotating and revoking keys on the settings page', () => {
     expect(await preset('Custom').isChecked()).toBe(true);
     await write.uncheck();
     expect(await preset('Read only').isChecked()).toBe(true);
+    await preset('Custom').check();
+    await dialog(page).getByLabel('Allowed addresses').fill('::1');
+    expect(await preset('Custom').isChecked()).toBe(true);
+    expect(await checked()).toEqual(readable);
     await dialog(page).getByLabel('Name', { exact: true }).fill('reader');
     await dialog(page).getByLabel('Allowed addresses').fill('127.0.0.0/8, ::1');
     await dialog(page).getByLabel('Expires').selectOption('never');

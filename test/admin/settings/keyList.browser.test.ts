@@ -200,7 +200,7 @@ inBrowser('the list of keys on the settings page', () => {
     await page.reload();
     await named(page, 'Web shop').waitFor();
     expect(await searched.inputValue()).toBe('SHOP');
-    await searched.fill(till.key);
+    await searched.fill(`Bearer ${till.key}`);
     await named(page, 'Till').waitFor();
     await page.waitForURL((url) => url.searchParams.get('search') === till.key.slice(-4));
     expect(sent.join('\n')).not.toContain(till.key.slice(20, 40));

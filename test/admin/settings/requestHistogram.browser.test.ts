@@ -40,6 +40,7 @@ inBrowser('the requests over time on the settings page', () => {
     await filled.first().focus();
     await page.keyboard.press('Enter');
     await listed(page, ['GET /products']);
+    await hasFocus(group);
     expect(search(page)).toMatch(/^\?since=\S+&until=\S+$/);
     await page.reload();
     await listed(page, ['GET /products']);

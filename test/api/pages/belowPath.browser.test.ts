@@ -2,15 +2,18 @@ import { makeLink } from '../../admin/settings/people';
 import { inBrowser, press, says, useBrowser } from '../../support/browser';
 import { makeKey, makeNorthwind } from '../../support/factories';
 import { late } from '../../support/gateway';
-import { BASE, startBelowPath } from '../../support/pathProxy';
+import { startBelowPath } from '../../support/pathProxy';
 import { counted, goTo, leave, heading, path, rows, signIn, signOut } from '../../support/settingsPage';
 import { ready, run } from './graphiqlPage';
 import { enterKey } from '../../support/fixtures/pages';
 
 /* The pages of a gateway below a path of its host (PUBLIC_URL). */
 
+/** Paths of the gateway begin with it too. */
+const BASE = '/settings';
+
 inBrowser('below a path', () => {
-  const gateway = late(() => startBelowPath({ INTROSPECTION: 'public' }));
+  const gateway = late(() => startBelowPath({ INTROSPECTION: 'public' }, BASE));
   afterAll(() => gateway.stop());
   const organisation = late(() => makeNorthwind(gateway, 20));
   const key = late(() => makeKey(gateway, organisation, { name: 'ERP' }));

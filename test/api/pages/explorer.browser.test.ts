@@ -1,6 +1,6 @@
 import type { Locator } from 'playwright-core';
 import { eventually } from '../http/eventually';
-import { button, expectAccessible, inBrowser, press, says, turn, VIEWS } from '../../support/browser';
+import { button, expectAccessible, hold, inBrowser, press, says, turn, VIEWS } from '../../support/browser';
 import { close, headers, openDocs, query, ready, response, run, write, writeKey, written } from './graphiqlPage';
 import { eventRow, eventScene } from '../../support/fixtures/events';
 import { BROKEN, enterKey, pagesScene } from '../../support/fixtures/pages';
@@ -46,8 +46,8 @@ inBrowser('GraphiQL', () => {
     await writeKey(page, scene.key);
     await run(page);
     await says(response(page), '"name"');
-    await write(query(page), `# ${scene.key}\n${OWN}`);
-    await keeps(`localStorage['graphiql:tabState'].includes('# …')`);
+    await write(query(page), `${OWN}\n${scene.key}`);
+    await keeps(`JSON.stringify(JSON.parse(localStorage['graphiql:tabState'])).includes('svc_live_…')`);
     await keeps(`(localStorage['graphiql:queries'] ?? '').includes('Own')`);
     expect(await page.evaluate('JSON.stringify({ ...localStorage })')).not.toContain(scene.key);
     schemas = 0;
@@ -65,6 +65,10 @@ inBrowser('GraphiQL', () => {
     await says(response(page), '"name"');
     expect(schemas).toBe(1);
     expect([...sent].sort()).toEqual(['/api/v1/me page', '/graphql visitor', 'schema page']);
+    await page.getByLabel('Open settings dialog').click();
+    await press(page, 'Clear data');
+    await button(page, 'Cleared data').waitFor();
+    expect(await page.evaluate('JSON.stringify({ ...localStorage })')).not.toContain('Own');
   }, 90_000);
 
   test('has room for query and answer at both widths, and shows whether Variables or Headers is open', async () => {
@@ -154,6 +158,17 @@ inBrowser('GraphiQL', () => {
     await run(page);
     await response(page).getByText('The answer is not JSON: HTTP 502.').waitFor();
     expect(await written(response(page))).not.toMatch(/stack|SyntaxError/);
+    await page.unroute('**/graphql');
+    // one that is stopped is not answered any more, in whichever tab
+    const next = await hold(page, '**/graphql');
+    await run(page);
+    const [cancelled] = [page.waitForEvent('requestfailed'), await next()];
+    await says(page.getByLabel('Last answer'), 'Running…');
+    await press(page, 'Me');
+    await cancelled;
+    expect(await page.getByLabel('Last answer').textContent()).toBe('');
+    await press(page, 'QuotesWithLines');
+    await says(page.getByLabel('Last answer'), 'Stopped');
   });
 
   test('shows the events of a subscription as they happen, until it is stopped', async () => {

@@ -89,6 +89,22 @@ inBrowser('the form for the key', () => {
     await demo.fulfill({ response: await demo.fetch() });
     await settled(page);
     expect(await field.inputValue()).toBe('svc_live_typed');
+    // nor does one that is kept, and one that could not be checked is used all the same
+    await field.fill(scene.key);
+    await page.keyboard.press('Enter');
+    await (await next()).continue();
+    await keyForm(page).getByText('Northwind Traders').waitFor();
+    await page.reload();
+    const kept = await next();
+    await field.fill('svc_live_typed');
+    await kept.fulfill({ response: await kept.fetch() });
+    await settled(page);
+    expect(await field.inputValue()).toBe('svc_live_typed');
+    await page.reload();
+    await (await next()).fulfill({ contentType: 'text/html', body: '<p>' });
+    await says(keyForm(page), 'The gateway cannot be reached');
+    await page.locator('.graphiql-execute-button').click();
+    await says(page.locator('.graphiql-response'), 'total_minor');
   });
 
   test('a key that lacks the scope of an operation is told so', async () => {
