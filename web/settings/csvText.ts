@@ -14,6 +14,7 @@ export function csvOf<Column extends string>(
 const FORMULA = /^[=+\-@＝＋－＠\t\r\n]/;
 
 function cellOf(value: string): string {
+  // in quotes too if it has a semicolon, at which Excel splits lines in many languages, so that what follows is not a cell of its own
   const safe = FORMULA.test(value) ? `'${value}` : value;
-  return /[",\r\n']/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  return /[",;\r\n']/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
