@@ -11,12 +11,12 @@ const status = document.getElementById('status');
 async function showStatus(place: HTMLElement): Promise<void> {
   let [state, words] = ['down', 'Not reachable'];
   try {
-    const answer = await fetch(at('/readyz'), { cache: 'no-store' });
+    const answer = await fetch(at('/readyz'), { cache: 'no-store', signal: AbortSignal.timeout(EVERY_MS / 2) });
     // read to the end, or the browser would keep the connection open
     await answer.text();
     [state, words] = answer.ok ? ['ready', 'Up and ready'] : ['down', 'Up, but not ready'];
   } catch {
-    // not reachable
+    // not reachable, or not in time, so that requests never overlap
   }
   // only written on a change, or a screen reader would announce it each time
   if (place.textContent === words) return;

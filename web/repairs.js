@@ -37,5 +37,5 @@ new MutationObserver(repair).observe(document.getElementById('content'), {
   subtree: true,
   childList: true,
   attributes: true,
-  attributeFilter: ['role', 'href', 'class', 'aria-selected', 'tabindex'],
+  attributeFilter: ['role', 'class', 'aria-selected', 'tabindex'],
 });

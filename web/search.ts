@@ -4,7 +4,7 @@ import { element } from './element';
 import { searchable } from './keyText';
 import { hasAll, wordsOf } from './match';
 
-/* The search of all pages: a dialog that the button in the bar or Ctrl-K opens. What it looks at is loaded when it is opened first. */
+/* The search of all pages: a dialog that the button in the bar or Ctrl-K (⌘ K) opens. What it looks at is loaded when it is opened first. */
 
 const MOST = 20;
 const FAILED = 'The search cannot be loaded. Check your connection, then type again.';
@@ -27,7 +27,9 @@ function offer(opener: HTMLElement): void {
   opener.addEventListener('click', open);
   addEventListener('keydown', (event) => {
     const { key, ctrlKey, metaKey, altKey, shiftKey, target } = event;
-    if (key.toLowerCase() !== 'k' || !(ctrlKey || metaKey) || altKey || shiftKey || event.defaultPrevented) return;
+    // on Apple's systems, Ctrl-K deletes the rest of a line
+    const [isPressed, isOther] = IS_APPLE ? [metaKey, ctrlKey] : [ctrlKey, metaKey];
+    if (key.toLowerCase() !== 'k' || !isPressed || isOther || altKey || shiftKey || event.defaultPrevented) return;
     // GraphiQL's editors have commands that begin with it
     const isTaken = target instanceof Element && target.closest('.CodeMirror');
     if (isTaken || document.querySelector('dialog:modal')) return;
@@ -74,13 +76,13 @@ function createDialog() {
     const text = field.value;
     try {
       loading ??= load();
-      const found = [...findIn(await loading, wordsOf(text)), ...requestsOf(text)];
+      const [found, requests] = [findIn(await loading, wordsOf(text)), requestsOf(text)];
       // more was typed meanwhile
       if (text !== field.value) return;
-      options = found.slice(0, MOST).map(optionOf);
+      options = [...found.slice(0, MOST - requests.length), ...requests].map(optionOf);
       list.replaceChildren(...options);
       field.setAttribute('aria-expanded', String(options.length > 0));
-      status.textContent = saidOf(found.length, text);
+      status.textContent = saidOf(found.length + requests.length, text);
       choose(0);
     } catch {
       loading = undefined;
@@ -90,6 +92,8 @@ function createDialog() {
 
   field.addEventListener('input', () => void draw());
   field.addEventListener('keydown', (event) => {
+    // Enter and the arrow keys choose among what an input method offers
+    if (event.isComposing) return;
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step !== undefined && options.length > 0) choose((chosen + step + options.length) % options.length);
     else if (event.key === 'Enter') options[chosen]?.click();

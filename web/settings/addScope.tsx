@@ -36,7 +36,10 @@ function addScope(id: string, scope: string): void {
     changed,
     async prepare() {
       key = await call('key', { key_id: id });
-      if (key.scopes.includes(scope)) return `The key has ${scope} by now.`;
+      if (key.scopes.includes(scope)) {
+        changed();
+        return `The key has ${scope} by now.`;
+      }
       if (key.state !== 'active') throw new Failure(`The key is ${key.state}.`, { code: 'not_found' });
       return undefined;
     },

@@ -43,6 +43,8 @@ class Asking {
   isRunning = false;
   isReady = true;
   cannotRetry = false;
+  /** Prepares again, after it failed. */
+  prepareAgain: (() => unknown) | undefined;
   failure: Failure | undefined;
   status = '';
   /** What is wrong, by argument. */
@@ -64,14 +66,18 @@ class Asking {
 
   async #prepare(work: () => Promise<Next>): Promise<void> {
     this.isReady = false;
+    this.failure = undefined;
+    this.prepareAgain = () => this.#prepare(work);
     this.status = 'Reading the current state…';
     redraw();
     const next = await work().catch(failureOf);
     if (!isOpen(this.dialog)) return;
     this.status = '';
     if (next instanceof Failure) this.failure = next;
-    else if (next === undefined) this.isReady = true;
-    else this.#end(next);
+    else if (next === undefined) {
+      this.isReady = true;
+      this.prepareAgain = undefined;
+    } else this.#end(next);
     redraw();
   }
 
@@ -192,7 +198,7 @@ function Form({ of: asking }: { of: Asking }): JSX.Element {
         <Body />
       </Faults.Provider>
       <div class="foot">
-        <Problem failure={asking.failure} />
+        <Problem failure={asking.failure} again={asking.prepareAgain} />
         <p class="hint" role="status">
           {asking.status}
         </p>

@@ -6,7 +6,7 @@ import { Csv, type EventFilters } from './csv';
 import { EventTable, OTHERS } from './events';
 import { createNewestKeys, KeyChoice } from './keyNames';
 import { List, Reading } from './list';
-import { Button, Filter, Folded, Heading, OptionList, type Options } from './parts';
+import { Button, Filter, Folded, Heading, OptionList, type Options, Problem } from './parts';
 import { choose, chosen, placeOf } from './route';
 import { EVENTS } from './sentences';
 import { startOf } from './time';
@@ -39,10 +39,16 @@ export function auditPage() {
   const newestKeys = createNewestKeys(call, draw, () => filters.key ?? '');
   const csv = new Csv(draw);
 
+  /** Reads the events that match the filters, and forgets those that matched the ones before. */
+  function read(): Promise<boolean> {
+    events.clear();
+    return events.load();
+  }
+
   function change(changes: Partial<Chosen>): void {
     filters = { ...filters, ...changes };
     choose(filters);
-    void events.load();
+    void read();
   }
 
   function clear(): void {
@@ -53,6 +59,7 @@ export function auditPage() {
   function draw(): void {
     const { action, actor, key, since, until } = filters;
     const count = NAMES.filter((name) => filters[name] !== null).length;
+    const lost = [members, newestKeys].find(({ failure }) => failure);
     // the focused button may disappear
     const hadFocus = place.querySelector('#csv-buttons')?.contains(document.activeElement) === true;
     render(
@@ -67,7 +74,7 @@ export function auditPage() {
             {csv.isReading ? 'Stop' : 'Download CSV'}
           </button>
         </Heading>
-        <Folded count={count} class="filters">
+        <Folded id="audit-filters" count={count} class="filters">
           <Filter
             label="What"
             of={action ?? ''}
@@ -92,6 +99,7 @@ export function auditPage() {
           <DateFilter label="To" of={until} change={(to) => change({ until: to })} />
           {count > 0 && <Button does={clear}>Clear filters</Button>}
         </Folded>
+        <Problem failure={lost?.failure} again={() => lost?.again()} />
         <div
           class={`info ${csv.actions.length > 0 ? 'warning' : ''}`}
           id="csv-state"
@@ -135,7 +143,7 @@ export function auditPage() {
         since: valid('since', isDay),
         until: valid('until', isDay),
       };
-      await Promise.all([events.load(), members.load(), newestKeys.load()]);
+      await Promise.all([read(), members.load(), newestKeys.load()]);
     },
     refresh: events.load,
   };
@@ -175,8 +183,10 @@ function DateFilter({ label, of: day, change }: DateFilterProps): JSX.Element {
       <input
         class="input"
         type="date"
+        // without it, browsers take years of six digits
+        max="9999-12-31"
         value={day ?? ''}
-        onChange={({ currentTarget }) => change(currentTarget.value || null)}
+        onChange={({ currentTarget: { value } }) => change(isDay(value) ? value : null)}
       />
     </label>
   );

@@ -29,7 +29,7 @@ export function openBeside<T>({ id, address, read, value: known, titleOf, view }
       <Sheet title={titleOf(value)} button="Close">
         {!value && !failure && (
           <p class="hint" role="status">
-            Loading…
+            {reading.isBusy ? 'Loading…' : 'It could not be read yet. This page tries again by itself.'}
           </p>
         )}
         <Problem failure={failure} again={again} />

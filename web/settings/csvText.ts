@@ -13,7 +13,13 @@ export function csvOf<Column extends string>(
 /** What a spreadsheet may take for a formula: Excel takes the full-width forms of the signs too. */
 const FORMULA = /^[=+\-@＝＋－＠\t\r\n]/;
 
+/**
+ * What needs quotes: beside the characters of RFC 4180, the semicolon, at which spreadsheets of many languages split, and the apostrophe, which
+ * LibreOffice can be told to take for a quote; otherwise the rest of a cell might become one of its own, and a formula.
+ */
+const QUOTED = /[",;\r\n']/;
+
 function cellOf(value: string): string {
   const safe = FORMULA.test(value) ? `'${value}` : value;
-  return /[",\r\n']/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  return QUOTED.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

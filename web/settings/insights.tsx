@@ -4,7 +4,7 @@ import { Columns, type Things } from './columns';
 import { number, type Rank, Ranking } from './figures';
 import { Reading } from './list';
 import { bucketsOf, INSIGHT_PERIODS, type InsightPeriod, spanOf } from './months';
-import { Button, Empty, Filter, Heading, KeepsFocus, Problem, Segments } from './parts';
+import { Button, Empty, Filter, Heading, KeepsFocus, Outdated, Problem, Segments } from './parts';
 import { choose, chosen, isShown, type PageOf, placeOf } from './route';
 import './insights.css';
 
@@ -77,14 +77,14 @@ export function insightsPage(): PageOf {
         <Problem failure={insights.failure} again={() => insights.again()} />
         {settings.whyNoInsights !== undefined && <Empty icon="chart-column">{settings.whyNoInsights}</Empty>}
         {!value && isBusy && <p class="card figure pending">Reading figures…</p>}
-        {value && (isCurrent || isBusy) && (
-          <div class={isCurrent ? undefined : 'stale'} aria-busy={!isCurrent}>
+        {value && (
+          <Outdated is={!isCurrent} isBusy={isBusy}>
             {value.currencies.length === 0 ? (
               <Nothing period={value.period} change={change} />
             ) : (
               <Pictures of={value} />
             )}
-          </div>
+          </Outdated>
         )}
       </KeepsFocus>,
       place,

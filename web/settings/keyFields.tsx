@@ -85,7 +85,10 @@ export const NEVER = ['', 'never'] as const;
 
 /** When a key expires; the field is the date, if one is asked for. */
 export function Expiry({ label, options, first }: { label: string; options: Options; first?: string }): JSX.Element {
-  const [isDate, setDate] = useState(false);
+  const [choice, setChoice] = useState(first);
+  // options may arrive later, without the one that was chosen
+  const chosen = options.some(([value]) => value === choice) ? choice : options[0]?.[0];
+  const isDate = chosen === ON_A_DATE[0];
   const { place, described } = useFault('expires_at');
   return (
     <div class="field" data-field="expires_at">
@@ -94,10 +97,11 @@ export function Expiry({ label, options, first }: { label: string; options: Opti
           {label}
           <select
             name="expires"
-            onChange={({ currentTarget }) => setDate(currentTarget.value === 'date')}
+            value={chosen}
+            onChange={({ currentTarget }) => setChoice(currentTarget.value)}
             {...(isDate ? {} : described)}
           >
-            <OptionList of={options} first={first ?? options[0]?.[0]} />
+            <OptionList of={options} />
           </select>
         </label>
         {isDate && (

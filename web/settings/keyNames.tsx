@@ -101,7 +101,7 @@ export function KeyChoice({ of: key, keys: { value }, change }: KeyChoiceProps):
   const options: Options = [
     ['', 'any'],
     ...(isOlder ? [[key, nameOf(key) ?? unnamed(key)] as const] : []),
-    ...data.map((recent) => [recent.id, `${recent.name} …${recent.last_four}`] as const),
+    ...data.map((recent) => [recent.id, `${shownName(recent)} …${recent.last_four}`] as const),
   ];
   return (
     <Filter label="Key" of={key} options={options} change={change}>

@@ -11,7 +11,7 @@ import { Ago, Button, Chips, type FactList, Facts, Heading, KeepsFocus, Problem,
 import { Requests } from './requests';
 import { entitle, isShown, listAddress, notFound, type PageOf, placeOf, shownId } from './route';
 import { exact } from './time';
-import { type Period, periodInAddress } from './periods';
+import { inPeriod, type Period, periodInAddress } from './periods';
 import { KeyUsage } from './usage';
 
 /* The page of one key. */
@@ -29,7 +29,7 @@ export function keyPage(): PageOf {
   // answers about any key other than the one shown are dropped
   const reading = new Reading<KeyChain>(read, draw, load);
   const refused = new Reading<Answer<'missingScopes'>>(() => call('missingScopes', { key_id: shownId() }), draw);
-  const usage = new Reading<Answer<'usage'>>(() => call('usage', { key_id: shownId(), period }), draw);
+  const usage = new Reading(() => inPeriod(period, call('usage', { key_id: shownId(), period })), draw);
   const requests = new Requests(draw, true);
   const events = new List<Answer<'events'>>((cursor) => call('events', { key_id: shownId(), limit: 20, cursor }), draw);
 
@@ -162,7 +162,10 @@ function Notice({ of: { key, next } }: { of: KeyChain }): JSX.Element | null {
         </>
       )}
       {isEnded && 'Every request with it gets a 401.'}
-      {!isEnded && next && expires !== null && `It works until ${exact(expires)}: switch to the new one before then. `}
+      {!isEnded &&
+        next &&
+        expires !== null &&
+        `It works until ${exact(expires)}${next.state === 'active' ? ': switch to the new one before then' : `; the new one is ${next.state}`}. `}
       {!isEnded && !settings.hasPlan && 'The plan does not include integrations: every request with it gets a 403.'}
     </p>
   );

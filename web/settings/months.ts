@@ -57,20 +57,27 @@ export interface Bucket {
 /** The most columns of a chart. */
 const MOST = 36;
 
-/** The rows of a period by month, or if that would be too many by year; those in between without any are empty. The latest, if there are more. */
+/**
+ * The rows of a period by month; those in between without any are empty. If that would be too many, of all by year, the latest if there are
+ * still more; of another period with only those months after it that have any, so that one order of the far future does not hide its months.
+ */
 export function bucketsOf(rows: readonly Row[], period: InsightPeriod): readonly Bucket[] {
   const counted = rows.map((row) => ({ ...row, at: numberOf(row.month ?? '') }));
   const given = counted.map(({ at }) => at);
   const [first, last] = monthsOf(period) ?? [Math.min(...given), Math.max(...given)];
   const end = Math.max(last, ...given);
-  if (end - first < MOST)
-    return between(first, end).map((at) =>
+  const isShort = end - first < MOST;
+  if (isShort || period !== 'all') {
+    const later = distinct(given.filter((at) => at > last));
+    const months = isShort ? between(first, end) : [...between(first, last), ...later].slice(0, MOST);
+    return months.map((at) =>
       monthBucket(
         at,
         sumOf(counted, (row) => row.at === at),
       ),
     );
-  const years = [...new Set(given.map(yearOf))].sort((left, right) => left - right);
+  }
+  const years = distinct(given.map(yearOf));
   const [oldest = 0, newest = 0] = [years[0], years.at(-1)];
   const shown = newest - oldest < MOST ? between(oldest, newest) : years.slice(-MOST);
   return shown.map((year) => ({
@@ -80,6 +87,7 @@ export function bucketsOf(rows: readonly Row[], period: InsightPeriod): readonly
   }));
 }
 
+const distinct = (numbers: readonly number[]): number[] => [...new Set(numbers)].sort((left, right) => left - right);
 const yearOf = (month: number): number => Math.floor(month / 12);
 
 function numberOf(month: string): number {
@@ -99,8 +107,10 @@ function sumOf<R extends Row>(rows: readonly R[], counts: (row: R) => boolean): 
   };
 }
 
-const LONG = new Intl.DateTimeFormat(undefined, { month: 'long', year: 'numeric', timeZone: 'UTC' });
-const SHORT = new Intl.DateTimeFormat(undefined, { month: 'short', timeZone: 'UTC' });
+// years are those of the API, whatever calendar the browser uses
+const MONTH = { calendar: 'gregory', timeZone: 'UTC' } as const;
+const LONG = new Intl.DateTimeFormat(undefined, { ...MONTH, month: 'long', year: 'numeric' });
+const SHORT = new Intl.DateTimeFormat(undefined, { ...MONTH, month: 'short' });
 
 function monthBucket(month: number, sums: Pick<Bucket, 'count' | 'minor'>): Bucket {
   const start = startOf(month);

@@ -5,8 +5,8 @@ import { mayMake } from './keyChanges';
 import { makeKey } from './keyDialogs';
 import { createNewestKeys, readNames } from './keyNames';
 import { Reading } from './list';
-import { Button, Heading, KeepsFocus, Problem } from './parts';
-import { type Period, periodInAddress, Periods, spanOf } from './periods';
+import { Button, Heading, KeepsFocus, Outdated, Problem } from './parts';
+import { type InPeriod, inPeriod, type Period, periodInAddress, Periods, spanOf } from './periods';
 import { placeOf } from './route';
 import { AGE, Codes, Figures, Operations, TopKeys } from './usage';
 import type { Endpoint } from './webhooks/words';
@@ -14,16 +14,16 @@ import type { Endpoint } from './webhooks/words';
 /* What to do first, and the requests of all keys. */
 
 const call = callOf('integrations');
-const REQUESTS = '/settings/requests';
+const addressOf = (filters: string): string => `/settings/requests?${filters}`;
 
 /** `endpoints` reads the webhook endpoints. */
 export function overviewPage(endpoints: () => Promise<readonly Endpoint[]>) {
   const place = placeOf('integrations');
   let period: Period = 'last_24h';
   const keys = createNewestKeys(call, draw);
-  const usage = new Reading<Answer<'allUsage'>>(() => call('allUsage', { period }), draw);
-  const byKey = new Reading<Answer<'usageByKey'>>(async () => {
-    const answer = await call('usageByKey', { period });
+  const usage = new Reading(() => inPeriod(period, call('allUsage', { period })), draw);
+  const byKey = new Reading(async () => {
+    const answer = await inPeriod(period, call('usageByKey', { period }));
     void readNames(answer.data.map(({ key_id: id }) => id)).then(draw);
     return answer;
   }, draw);
@@ -56,7 +56,11 @@ export function overviewPage(endpoints: () => Promise<readonly Endpoint[]>) {
         <Problem failure={lost?.failure} again={() => lost?.again()} />
         {attention.value && <NeedsAttention of={attention.value} />}
         {isNew && <FirstSteps />}
-        {!isNew && usage.value && !usage.failure && <Traffic of={usage.value} byKey={byKey.value} period={period} />}
+        {!isNew && usage.value && !usage.failure && (
+          <Outdated is={usage.value.period !== period} isBusy={usage.isBusy}>
+            <Traffic of={usage.value} byKey={byKey.value} />
+          </Outdated>
+        )}
       </KeepsFocus>,
       place,
     );
@@ -108,12 +112,12 @@ function FirstSteps(): JSX.Element {
 }
 
 interface TrafficProps {
-  readonly of: Answer<'allUsage'>;
-  readonly byKey: Answer<'usageByKey'> | undefined;
-  readonly period: Period;
+  readonly of: InPeriod<Answer<'allUsage'>>;
+  readonly byKey: InPeriod<Answer<'usageByKey'>> | undefined;
 }
 
-function Traffic({ of: usage, byKey, period }: TrafficProps): JSX.Element {
+function Traffic({ of: usage, byKey }: TrafficProps): JSX.Element {
+  const { period } = usage;
   return (
     <>
       {usage.requests === 0 && (
@@ -121,10 +125,10 @@ function Traffic({ of: usage, byKey, period }: TrafficProps): JSX.Element {
           No requests in {spanOf(period)}. {AGE} What can be requested is in the <a href="/api/v1/docs">reference</a>.
         </p>
       )}
-      <Figures of={usage} period={period} at={REQUESTS} whose="all keys" />
+      <Figures of={usage} addressOf={addressOf} whose="all keys" />
       <div class="halves">
-        {byKey && <TopKeys of={byKey} period={period} />}
-        <Codes of={usage.codes} at={REQUESTS} period={period} />
+        {byKey?.period === period && <TopKeys of={byKey} />}
+        <Codes of={usage} addressOf={addressOf} />
       </div>
       <Operations of={usage.operations} />
     </>

@@ -1,5 +1,5 @@
 import { Component, type ComponentChildren, createRef, type JSX } from 'preact';
-import { useEffect, useId, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
 import { type Failure, now } from './api';
 import { focused, moveFocus } from './dialog';
 import { LinkTo } from './notices';
@@ -85,7 +85,7 @@ export function Problem({ failure, again }: { failure: Failure | undefined; agai
     (place.current?.querySelector('button') ?? title)?.focus();
   });
   return (
-    <div class="alert" role="alert" hidden={!failure} ref={place}>
+    <div class="alert" role="alert" hidden={!failure} data-code={failure?.code} ref={place}>
       {failure?.message} {failure?.link && <LinkTo {...failure.link} />}
       {failure?.button && <Button does={failure.button.does}>{failure.button.text}</Button>}
       {again && failure?.remedy === 'again' && <Button does={again}>Try again</Button>}
@@ -144,6 +144,23 @@ export function Filter({ label, of: chosen, options, change, children }: FilterP
         {children}
       </select>
     </label>
+  );
+}
+
+interface OutdatedProps {
+  /** Whether it was read for a choice that was changed since. */
+  readonly is: boolean;
+  readonly isBusy: boolean;
+  readonly children: ComponentChildren;
+}
+
+/** What was read: dimmed while another choice is read, and gone if that fails, since it would be taken for the answer. */
+export function Outdated({ is: isOutdated, isBusy, children }: OutdatedProps): JSX.Element | null {
+  if (isOutdated && !isBusy) return null;
+  return (
+    <div class={isOutdated ? 'outdated' : undefined} aria-busy={isOutdated}>
+      {children}
+    </div>
   );
 }
 
@@ -228,6 +245,8 @@ export class KeepsFocus extends Component<{ class?: string; isHidden?: boolean; 
 }
 
 interface FoldedProps {
+  /** Unique in the document; that of `useId` is so only within one page. */
+  readonly id: string;
   /** How many of the filters are set. */
   readonly count: number;
   readonly class: string;
@@ -235,9 +254,8 @@ interface FoldedProps {
 }
 
 /** Filters that narrow screens show only once a button was pressed. */
-export function Folded({ count, class: name, children }: FoldedProps): JSX.Element {
+export function Folded({ id, count, class: name, children }: FoldedProps): JSX.Element {
   const [isOpen, setOpen] = useState(false);
-  const id = useId();
   return (
     <>
       <button

@@ -24,12 +24,19 @@ const PERIODS: Readonly<Record<Period, Words>> = {
   last_7d: { name: '7 days', span: 'the last 7 days', step: DAY },
   last_30d: { name: '30 days', span: 'the last 30 days', step: DAY },
 };
-const USUAL = 'last_24h';
+/** The period of an address that names none. */
+export const USUAL = 'last_24h';
 const OPTIONS = Object.entries(PERIODS).map(([period, { name }]) => [period, name] as const);
 
 export function periodInAddress(): Period {
   const period = chosen('period') ?? '';
-  return period in PERIODS ? (period as Period) : USUAL;
+  return Object.hasOwn(PERIODS, period) ? (period as Period) : USUAL;
+}
+
+/** An answer with its period, since another may be chosen before it arrives. */
+export type InPeriod<T> = T & { readonly period: Period };
+export async function inPeriod<T extends object>(period: Period, answer: Promise<T>): Promise<InPeriod<T>> {
+  return { ...(await answer), period };
 }
 
 export const spanOf = (period: Period): string => PERIODS[period].span;

@@ -1,7 +1,6 @@
 import type { JSX } from 'preact';
-import { useId } from 'preact/hooks';
 import { HOUR } from '../../src/units';
-import { type Answer, now } from './api';
+import { type Answer, now, settings } from './api';
 import type { Calls } from './calls';
 import { periodInWords } from './histogram';
 import { KeyChoice } from './keyNames';
@@ -32,8 +31,14 @@ export const APIS: Readonly<Record<NonNullable<Variables['face']>, string>> = {
   mcp: 'MCP',
 };
 const API_OPTIONS: Options = [ANY, ...Object.entries(APIS)];
-const STATUSES = '2xx 4xx 5xx 200 201 304 400 401 403 404 405 406 409 412 413 415 422 429 499 500 503'.split(' ');
-const STATUS_OPTIONS: Options = [ANY, ...STATUSES.map((status) => [status, status] as const)];
+/** The statuses of success, that of a caller who disconnected, and those of the error codes. */
+const STATUSES = [...new Set([200, 201, 304, 499, ...Object.values(settings.statuses)])].sort(
+  (one, other) => one - other,
+);
+const STATUS_OPTIONS: Options = [
+  ANY,
+  ...['2xx', '4xx', '5xx', ...STATUSES.map(String)].map((status) => [status, status] as const),
+];
 
 /** The parameters by which addresses of earlier versions, and counts of an error code, name what is searched. */
 const SEARCHES = ['search', 'code', 'operation', 'request_id'];
@@ -62,7 +67,7 @@ export function argumentsOf({ search, result, status, api, key, since, until }: 
     search: search.trim() || null,
     failed: result === '' ? null : result === 'failed',
     status: status || null,
-    face: api in APIS ? (api as keyof typeof APIS) : null,
+    face: Object.hasOwn(APIS, api) ? (api as keyof typeof APIS) : null,
     key_id: key || null,
     since: (isAge && since !== '' ? new Date(now() - Number(since) * HOUR).toISOString() : since) || null,
     until: until || null,
@@ -70,6 +75,8 @@ export function argumentsOf({ search, result, status, api, key, since, until }: 
 }
 
 interface FilterBarProps {
+  /** What the ids and names of its elements begin with: the pages of requests and of a key are in one document. */
+  readonly id: string;
   readonly of: Filters;
   /** The keys to choose from; undefined if the requests are those of one key. */
   readonly keys: Reading<Answer<'newestKeys'>> | undefined;
@@ -78,8 +85,7 @@ interface FilterBarProps {
   readonly clear: (() => void) | undefined;
 }
 
-export function FilterBar({ of: filters, keys, change, clear }: FilterBarProps): JSX.Element {
-  const id = useId();
+export function FilterBar({ id, of: filters, keys, change, clear }: FilterBarProps): JSX.Element {
   const { search, result, status, api, key, since, until } = filters;
   const isRange = until !== '' || !PERIODS.some(([hours]) => hours === since);
   return (
@@ -99,7 +105,7 @@ export function FilterBar({ of: filters, keys, change, clear }: FilterBarProps):
           onInput={({ currentTarget }) => change({ search: currentTarget.value })}
         />
       </div>
-      <Folded count={setFilters(filters).length} class="request-choices">
+      <Folded id={`${id}-choices`} count={setFilters(filters).length} class="request-choices">
         <Segments
           name={`${id}-result`}
           label="Result"
@@ -119,8 +125,9 @@ export function FilterBar({ of: filters, keys, change, clear }: FilterBarProps):
         {keys && <KeyChoice of={key} keys={keys} change={(to) => change({ key: to })} />}
       </Folded>
       {isRange && (
-        <Button class="request-range" label="Show all 7 days" does={() => change({ since: '', until: '' })}>
-          {rangeInWords(since, until)} <Icon name="x" />
+        <Button class="request-range" does={() => change({ since: '', until: '' })}>
+          {rangeInWords(since, until)}
+          <span class="unseen">: show all 7 days</span> <Icon name="x" />
         </Button>
       )}
       {clear && isFiltered(filters) && (

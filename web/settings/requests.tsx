@@ -90,7 +90,7 @@ export class Requests {
   /** The error code that is searched; empty if it is something else. */
   get #code(): string {
     const text = this.#filters.search.trim();
-    return text in settings.statuses ? text : '';
+    return Object.hasOwn(settings.statuses, text) ? text : '';
   }
 
   get #hasCounts(): boolean {
@@ -192,6 +192,7 @@ export class Requests {
           </p>
         )}
         <FilterBar
+          id={this.isOfKey ? 'key-requests' : 'requests'}
           of={this.#filters}
           keys={this.isOfKey ? undefined : this.#newestKeys}
           change={(changes) => this.#change(changes)}

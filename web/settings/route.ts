@@ -54,8 +54,11 @@ export function placeOf(name: string): HTMLElement {
   return place;
 }
 const listLeft = (): string | undefined => (history.state as { list?: string } | null)?.list;
-/** The address of the list that led to the page of a key or endpoint, with its filters; it survives a reload. */
-export const listAddress = (list: string): string => listLeft() ?? `/settings/${list}`;
+/** The address of a list: with its filters, if it led to the page of a key or endpoint; they survive a reload. */
+export function listAddress(list: string): string {
+  const left = listLeft();
+  return left !== undefined && named(left).name === list ? left : `/settings/${list}`;
+}
 
 /** Says that something does not exist, where it may be instead, and how to get there and back to the list. */
 export function notFound(text: string, list: string, others: string, href = listAddress(list)): Failure {
@@ -116,6 +119,11 @@ function followLink(event: MouseEvent): void {
   const pathname = ofShownData(link.pathname);
   if (link.target || link.origin !== location.origin || !PAGE.test(pathname)) return;
   event.preventDefault();
+  // “Skip to content”; followed by the browser, it would have an entry in the history, without the list that led here
+  if (link.hash !== '' && link.pathname === location.pathname && link.search === location.search) {
+    document.getElementById(link.hash.slice(1))?.focus();
+    return;
+  }
   // a link in a dialog leads away from it, unless what it shows would be lost
   if (link.closest('dialog:not([data-kept="true"])')) close();
   go(link.origin + pathname + link.search + link.hash);
@@ -149,7 +157,8 @@ function follow(isBack: boolean): void {
     if (!isBack) scrollTo(0, 0);
   }
   const opening = isRestored ? undefined : pages[next.name]?.open(next.id ?? next.beside ?? '');
-  if (before?.id !== undefined && next.id === undefined && heading) void focusRow(heading, before.id, opening);
+  if (before?.id !== undefined && LISTS[before.name] === next.name && heading)
+    void focusRow(heading, before.id, opening);
 }
 
 /** Moves the focus from a list's heading to the row whose page was left, once that row is drawn. */

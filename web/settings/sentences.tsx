@@ -131,12 +131,14 @@ function keyOf({ name, prefix, last_four: end }: Details, id: string | null): JS
   );
 }
 
-/** From where and until when a key works, and what assistants may do with it. */
-function limitsOf({ allowed_ranges: ranges, expires_at: end, mcp }: Details): string {
+/** Of which customers, for which app, from where and until when a key works, and what assistants may do with it. */
+function limitsOf({ allowed_ranges: ranges, expires_at: end, mcp, app, customer_ids: ids }: Details): string {
+  const customers = Array.isArray(ids) ? [`of ${customersInWords(ids as string[])}`] : [];
+  const host = isObject(app) ? [`for the app at ${valueInWords(app.host)}`] : [];
   const from = isEmpty(ranges) || !ranges ? [] : [`from ${valueInWords(ranges)}`];
   const until = end ? [`until ${valueInWords(end)}`] : [];
   const assistants = mcp === undefined ? [] : [mcp === 'off' ? 'not over MCP' : `${valueInWords(mcp)} over MCP`];
-  return [...from, ...until, ...assistants].map((part) => `, ${part}`).join('');
+  return [...customers, ...host, ...from, ...until, ...assistants].map((part) => `, ${part}`).join('');
 }
 
 function typesOf({ types }: Details): string {
@@ -163,7 +165,9 @@ export function changesOf({ details: text }: Pick<Event, 'details'>): readonly C
       return { name: title(name), before: side(name, before), after: side(name, after) };
     const only = (list: readonly unknown[], others: readonly unknown[]): string =>
       valueInWords(list.filter((value) => !others.includes(value)));
-    return { name: title(name), before: only(before, after), after: only(after, before) };
+    const change = { name: title(name), before: only(before, after), after: only(after, before) };
+    // a list in another order is the same
+    return change.before === '' && change.after === '' ? [] : change;
   });
 }
 

@@ -20,7 +20,12 @@ interface Figure {
 
 const FIGURES: readonly Figure[] = [
   { name: 'Requests', of: ({ requests }) => requests, words: count, isRelative: true },
-  { name: 'Error rate', of: (counts) => counts.errors / Math.max(counts.requests, 1), words: percent, isFault: true },
+  {
+    name: 'Error rate',
+    of: ({ requests, errors }) => (requests === 0 ? null : errors / requests),
+    words: percent,
+    isFault: true,
+  },
   { name: '95th percentile', of: ({ p95_ms: ms }) => ms, words: answerTime, isFault: true },
   { name: 'Rate limited', of: ({ rate_limited: limited }) => limited, words: count, isFault: true },
 ];

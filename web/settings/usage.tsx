@@ -3,11 +3,11 @@ import './usage.css';
 import { DAY } from '../../src/units';
 import { type Answer, type Key, now } from './api';
 import { Chart, Legend, type Series } from './chart';
-import { KeyLink } from './keyNames';
+import { KeyLink, shownName } from './keyNames';
 import type { Reading } from './list';
 import { answerTime, count, counted } from './numbers';
-import { Ago, Heading, Problem } from './parts';
-import { type Period, Periods, sinceOf, type Span, spanAt, spanOf } from './periods';
+import { Ago, Heading, Outdated, Problem } from './parts';
+import { type InPeriod, type Period, Periods, sinceOf, type Span, spanAt, spanOf, USUAL } from './periods';
 import { Cell, Head, HeadRow } from './table';
 import { Tiles } from './tiles';
 
@@ -36,22 +36,21 @@ const LINES: readonly Series<Bucket>[] = [
 ];
 
 interface UsageProps {
-  readonly of: Usage;
-  readonly period: Period;
-  /** The page that lists the counted requests. */
-  readonly at: string;
+  readonly of: InPeriod<Usage>;
+  /** The address of the list of requests with these filters. */
+  readonly addressOf: (filters: string) => string;
 }
 
 /** `whose` names the key, or all keys. */
-export function Figures({ of: usage, period, at, whose }: UsageProps & { whose: string }): JSX.Element {
-  const { requests, errors, rate_limited: limited } = usage;
+export function Figures({ of: usage, addressOf, whose }: UsageProps & { whose: string }): JSX.Element {
+  const { period, requests, errors, rate_limited: limited } = usage;
   const counts = `${count(requests)}, including ${count(errors)} errors and ${count(limited)} rate limited.`;
   const open = ({ since, until }: Span): string | undefined =>
-    Date.parse(until) > now() - REQUESTS_KEPT ? `${at}?since=${since}&until=${until}` : undefined;
+    Date.parse(until) > now() - REQUESTS_KEPT ? addressOf(`since=${since}&until=${until}`) : undefined;
   const description = `Requests with ${whose} in ${spanOf(period)}: ${counts}`;
   return (
     <>
-      <Tiles of={usage} period={period} failed={<FailedLink of={errors} at={at} period={period} />} />
+      <Tiles of={usage} period={period} failed={<FailedLink of={usage} addressOf={addressOf} />} />
       <div class="card">
         <Legend of={[...BARS, ...LINES]} />
         <Chart of={usage.buckets} period={period} description={description} bars={BARS} lines={LINES} open={open} />
@@ -64,10 +63,14 @@ export function Figures({ of: usage, period, at, whose }: UsageProps & { whose: 
   );
 }
 
-/** A count of errors that links to the failed requests. */
-function FailedLink({ of: errors, at, period }: { of: number; at: string; period: Period }): JSX.Element | null {
+/** A count of errors that links to the failed requests, among which are those that were rate limited. */
+function FailedLink({ of: { errors, period }, addressOf }: UsageProps): JSX.Element | null {
   if (errors === 0) return null;
-  return <a href={`${at}?result=failed${sinceOf(period)}`}>{counted(errors, 'error')}</a>;
+  return (
+    <a href={addressOf(`result=failed${sinceOf(period)}`)} title="All failed requests, rate limited ones included">
+      {counted(errors, 'error')}
+    </a>
+  );
 }
 
 interface NumbersProps {
@@ -117,14 +120,14 @@ export function Operations({ of }: { of: Usage['operations'] }): JSX.Element | n
   );
 }
 
-export function Codes({ of, at, period }: Omit<UsageProps, 'of'> & { of: Usage['codes'] }): JSX.Element | null {
-  if (of.length === 0) return null;
+export function Codes({ of: { codes, period }, addressOf }: UsageProps): JSX.Element | null {
+  if (codes.length === 0) return null;
   return (
     <Numbers title="Errors by code" columns={['Error code', 'Requests']}>
-      {of.map(({ code, requests }) => (
+      {codes.map(({ code, requests }) => (
         <tr key={code}>
           <Head label="Code">
-            <a href={`${at}?code=${code}${sinceOf(period)}`}>
+            <a href={addressOf(`code=${code}${sinceOf(period)}`)}>
               <code>{code}</code>
             </a>
           </Head>
@@ -136,9 +139,9 @@ export function Codes({ of, at, period }: Omit<UsageProps, 'of'> & { of: Usage['
 }
 
 /** The keys with the most requests. */
-export function TopKeys({ of: { data }, period }: { of: Answer<'usageByKey'>; period: Period }): JSX.Element | null {
+export function TopKeys({ of: { data, period } }: { of: InPeriod<Answer<'usageByKey'>> }): JSX.Element | null {
   if (data.length === 0) return null;
-  const search = period === 'last_24h' ? '' : `?period=${period}`;
+  const search = period === USUAL ? '' : `?period=${period}`;
   return (
     <Numbers title="Top keys" columns={['Key', 'Requests', 'Errors', 'Rate limited']}>
       {data.map(({ key_id: id, requests, errors, rate_limited: limited }) => (
@@ -184,7 +187,7 @@ function Buckets({ of, period }: { of: Usage['buckets']; period: Period }): JSX.
 }
 
 interface KeyUsageProps {
-  readonly of: Reading<Answer<'usage'>>;
+  readonly of: Reading<InPeriod<Answer<'usage'>>>;
   readonly whose: Key;
   readonly period: Period;
   readonly change: (to: Period) => void;
@@ -193,7 +196,8 @@ interface KeyUsageProps {
 /** The requests of a key. */
 export function KeyUsage({ of: usage, whose: key, period, change }: KeyUsageProps): JSX.Element {
   const { value, failure } = usage;
-  const at = `/settings/keys/${key.id}`;
+  const addressOf = (filters: string): string =>
+    `/settings/keys/${key.id}?${filters}${period === USUAL ? '' : `&period=${period}`}`;
   return (
     <section aria-labelledby="usage-title" class="plain">
       <Heading as="h2" id="usage-title" title="Usage">
@@ -201,21 +205,21 @@ export function KeyUsage({ of: usage, whose: key, period, change }: KeyUsageProp
       </Heading>
       <Problem failure={failure} again={usage.again} />
       {value && !failure && (
-        <>
+        <Outdated is={value.period !== period} isBusy={usage.isBusy}>
           {value.requests === 0 && (
             <p class="hint">
-              No requests with this key in {spanOf(period)}, apart from any refused with 401. {AGE}
+              No requests with this key in {spanOf(value.period)}, apart from any refused with 401. {AGE}
             </p>
           )}
-          <Figures of={value} period={period} at={at} whose={key.name} />
+          <Figures of={value} addressOf={addressOf} whose={shownName(key)} />
           <p class="hint">
             Last used <Ago at={key.last_used_at} otherwise="never" />
-            {key.last_used_from !== null && ` from ${key.last_used_from}`}. {count(value.mcp)} requests came over MCP.{' '}
-            {AGE}
+            {key.last_used_from !== null && ` from ${key.last_used_from}`}. {counted(value.mcp, 'request')} came over
+            MCP. {AGE}
           </p>
-          <Codes of={value.codes} at={at} period={period} />
+          <Codes of={value} addressOf={addressOf} />
           <Operations of={value.operations} />
-        </>
+        </Outdated>
       )}
     </section>
   );

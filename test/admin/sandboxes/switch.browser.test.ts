@@ -24,6 +24,10 @@ inBrowser('the switch to the sandbox', () => {
     const page = await visit({ of, width: 390, theme: 'dark' });
     await named(page, 'Web shop').waitFor();
     await openSideBar(page);
+    // whoever is asked whether to leave, and stays, can press it again
+    await page.evaluate("addEventListener('beforeunload', (event) => event.preventDefault(), { once: true })");
+    page.once('dialog', (asked) => void asked.dismiss());
+    await press(page, 'Sandbox');
     await enter(page, 'Sandbox');
     await says(page, 'This is the sandbox');
     await heading(page, 'API keys').waitFor();

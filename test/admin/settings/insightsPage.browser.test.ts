@@ -89,6 +89,11 @@ inBrowser('Insights, of the settings page', () => {
     );
     await page.goBack();
     await bar(page, `${latest}: $1,734.56 in 2 orders`).waitFor();
+    // one order of the far future is beside the months, which it does not turn into years
+    await store(gateway, of, { orders: [order(7_00, -600) as never] });
+    await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
+    await bar(page, `${nameOf(monthsAgo(-600))}: $7.00 in 1 order`).waitFor();
+    await bar(page, `${latest}: $1,734.56 in 2 orders`).waitFor();
   });
 
   test('without orders it leads to the reference; what fails can be tried again; and who sees none is told so', async () => {

@@ -246,6 +246,19 @@ inBrowser('making, rotating and revoking keys on the settings page', () => {
     await dialog(page).getByLabel('Yes: the old key ends at once').check();
     await dialog(page).getByLabel('Keep the old key').waitFor({ state: 'detached' });
     expect(await rotated('endless', 'It never expires. Requests with the old key get 401 from now on.')).toBeNull();
+
+    // the lifetime to repeat is read meanwhile: what was chosen before stays
+    const [late, gone] = [await makeKey(gateway, of, { name: 'late' }), await makeKey(gateway, of, { expiresAt: end })];
+    await gateway.control.apiKeys.revoke(gone.id);
+    await keys.updateOne({ _id: late.id }, { $set: { rotated_to: gone.id } as never });
+    await page.reload();
+    const next = await on.holdCalls(page, /value: key\(/);
+    await choose(page, 'late', 'Rotate…');
+    const held = await next();
+    await expires.selectOption('on a date');
+    await held.continue();
+    await expires.locator('option', { hasText: 'same lifetime' }).waitFor({ state: 'attached' });
+    expect(await chosen()).toBe('on a date');
   });
 
   test('a missing scope is added where its 403 is shown, scopes are edited, and what somebody else changes meanwhile stays', async () => {

@@ -63,7 +63,7 @@ inBrowser('the overview and members of the settings page', () => {
       { ...counted, at: inDays(-1.5), requests: 1000, errors: 0, rate_limited: 12 },
       { ...counted, at: inDays(-20), requests: 5000, errors: 0, rate_limited: 0 },
     ]);
-    const page = await visit({ of, theme: 'dark', timezoneId: 'Asia/Kolkata' });
+    const page = await visit({ of, ...on.BROKEN, theme: 'dark', timezoneId: 'Asia/Kolkata' });
     const tile = (name: string) => overview(page).getByRole('term').filter({ hasText: name }).locator('..');
     await chart(page, /all keys in the last 24 hours: 1,200, including 30 errors/);
     for (const [name, text] of [
@@ -102,15 +102,34 @@ inBrowser('the overview and members of the settings page', () => {
     );
     await page.goBack();
 
+    // the figures keep their period until those of the next are read, and are gone if these are lost
+    const next = await on.holdCalls(page, /usage\(period/);
     await page.getByRole('radio', { name: '30 days' }).check();
+    const held = await next();
+    await overview(page).locator('[aria-busy="true"]').waitFor();
+    await chart(page, /the last 24 hours: 1,200/);
+    await held.abort('connectionreset');
+    await page.getByRole('img', { name: /all keys/ }).waitFor({ state: 'detached' });
+    await page.unroute('**/settings/graphql');
+    await press(page, 'Try again now');
     await chart(page, /the last 30 days: 7,200/);
     expect(search(page)).toBe('?period=last_30d');
     await page.reload();
     await chart(page, /the last 30 days: 7,200/);
     // requests are kept for 7 days
     expect(await bars.count()).toBe(8);
+    // what is listed of a key leaves its figures as they are
+    await rows(page, 'Top keys').getByRole('link').click();
+    const failed = page.getByRole('link', { name: '30 errors' });
+    await says(page, '0 requests came over MCP');
+    expect(await failed.getAttribute('href')).toBe(`/settings/keys/${shop.id}?result=failed&period=last_30d`);
+    await failed.click();
+    await page.getByRole('radio', { name: 'Failed' }).and(page.locator(':checked')).waitFor();
+    await chart(page, /Web shop in the last 30 days/);
+    await on.goTo(page, 'Overview');
     await page.getByRole('radio', { name: '1 hour' }).check();
     await chart(page, /the last hour: 1,200/);
+    await says(tile('Error rate').first(), 'nothing to compare');
     await overview(page).getByText('As a table').click();
     expect(await overview(page).getByRole('region', { name: 'Usage as a table' }).locator('tbody tr').count()).toBe(12);
     await expectAccessible(page);
@@ -143,6 +162,19 @@ inBrowser('the overview and members of the settings page', () => {
     await says(page, 'Somebody disabled this endpoint');
     await page.goBack();
     await says(attention, '5 webhook endpoints fail');
+    // back to its own list, whichever was left before
+    await on.goTo(page, 'API keys');
+    await follow(page, 'younger');
+    await on.goTo(page, 'Overview');
+    const next = list('5 webhook endpoints fail').getByRole('link').first();
+    const address = await next.textContent();
+    await next.click();
+    await heading(page, address!).waitFor();
+    await page.getByRole('link', { name: 'Skip to content' }).focus();
+    await page.keyboard.press('Enter');
+    await hasFocus(page.getByRole('main'));
+    await on.leave(page);
+    await heading(page, 'Webhooks').waitFor();
   });
 
   test('only keys that expire within a week are listed at the top, until they are rotated there', async () => {
@@ -212,9 +244,10 @@ inBrowser('the overview and members of the settings page', () => {
     const counted = { at: new Date(), keyId: organisationUsageId(of.id), errors: 0, rate_limited: 0 };
     const drawn = page.getByRole('img', { name: /all keys/ });
     for (const requests of [100_000, 999_900_000]) {
-      await gateway.control.usage.add([{ ...counted, requests }]);
+      await gateway.control.usage.add([{ ...counted, requests, errors: requests - 1 }]);
       await page.reload();
       await drawn.waitFor();
+      await says(overview(page), '>99.9%');
       const outside = await drawn.locator('text').evaluateAll((texts) =>
         texts.filter((text) => {
           const [inner, outer] = [text, text.closest('svg')!].map((one) => one.getBoundingClientRect());

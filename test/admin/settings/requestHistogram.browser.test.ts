@@ -44,14 +44,14 @@ inBrowser('the requests over time on the settings page', () => {
     expect(search(page)).toMatch(/^\?since=\S+&until=\S+$/);
     await page.reload();
     await listed(page, ['GET /products']);
-    await button(section(page, 'Requests'), 'Show all 7 days').click();
+    await button(section(page, 'Requests'), /show all 7 days$/).click();
     await counted(links(page), 3);
     const [from, to] = [await filled.first().boundingBox(), await filled.last().boundingBox()];
     await page.mouse.move(from!.x + 3, from!.y + 5);
     await page.mouse.down();
     await page.mouse.move(to!.x + 3, to!.y + 5);
     await page.mouse.up();
-    await button(section(page, 'Requests'), 'Show all 7 days').waitFor();
+    await button(section(page, 'Requests'), /show all 7 days$/).waitFor();
     await counted(links(page), 3);
     await button(section(page, 'Requests'), 'Clear filters').click();
     await counted(links(page), 3);

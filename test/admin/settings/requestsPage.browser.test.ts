@@ -81,6 +81,13 @@ inBrowser('requests on the settings page', () => {
     await dialog(page).waitFor({ state: 'hidden' });
     await listed(page, ['GET /orders']);
 
+    // the page of a key has the same filters in the same document
+    await requests(page).getByRole('link', { name: 'web shop' }).first().click();
+    await on.heading(page, 'web shop').waitFor();
+    await page.getByRole('table', { name: 'Requests' }).and(page.locator(':visible')).waitFor();
+    await page.goBack();
+    await counted(requests(page).getByRole('radio', { checked: true }), 2);
+
     // it is not among the newest 20
     await open(page, `/settings/requests/${oldest._id}`);
     await says(dialog(page), oldest.request_id);

@@ -3,8 +3,8 @@ import { type Answer, call } from '../api';
 import { Chart, Legend, type Series } from '../chart';
 import { Reading } from '../list';
 import { count, percent } from '../numbers';
-import { Ago, Heading, Problem } from '../parts';
-import { type Period, periodInAddress, Periods, spanOf } from '../periods';
+import { Ago, Heading, Outdated, Problem } from '../parts';
+import { type InPeriod, inPeriod, type Period, periodInAddress, Periods, spanOf } from '../periods';
 import { Cell, Head } from '../table';
 import { length, localTime } from '../time';
 import { Course } from '../tiles';
@@ -20,24 +20,17 @@ const BARS: readonly Series<Statistics['buckets'][number]>[] = [
   { kind: 'faults', name: 'Failed', of: ({ failed }) => failed },
 ];
 
-/** The share of deliveries that were accepted; undefined if there were none. */
-const successRate = ({ delivered, failed }: Statistics): number | undefined =>
-  delivered + failed === 0 ? undefined : delivered / (delivered + failed);
-
-/** A success rate is never rounded up to all. */
-function rateText(statistics: Statistics): string {
-  const rate = successRate(statistics);
-  if (rate === undefined) return '–';
-  return rate < 1 && rate > 0.999 ? '>99.9%' : percent(rate);
-}
+/** The share of deliveries that were accepted; null if there were none. */
+const successRate = ({ delivered, failed }: Statistics): number | null =>
+  delivered + failed === 0 ? null : delivered / (delivered + failed);
 
 /** The success rate of an endpoint and the course of its deliveries, in a row of the list. */
 export function SuccessRate({ of: statistics }: { of: Statistics | undefined }): JSX.Element {
-  if (!statistics || successRate(statistics) === undefined) return <>–</>;
+  if (!statistics || successRate(statistics) === null) return <>–</>;
   const { buckets, delivered, failed } = statistics;
   return (
     <span class="rate" title={`${count(delivered)} delivered, ${count(failed)} failed in the last 24 hours`}>
-      {rateText(statistics)}
+      {percent(successRate(statistics))}
       <Course
         of={buckets.map((bucket) => bucket.delivered + bucket.failed)}
         faults={buckets.map((one) => one.failed)}
@@ -50,14 +43,17 @@ export function SuccessRate({ of: statistics }: { of: Statistics | undefined }):
 export class EndpointStatistics {
   #period: Period = periodInAddress();
   #endpoint = '';
-  readonly reading: Reading<Statistics>;
+  readonly reading: Reading<InPeriod<Statistics>>;
 
   constructor(draw: () => void) {
     this.reading = new Reading(async () => {
-      const { data } = await call('deliveryStatistics', { webhook_id: this.#endpoint, period: this.#period });
+      const { data, period } = await inPeriod(
+        this.#period,
+        call('deliveryStatistics', { webhook_id: this.#endpoint, period: this.#period }),
+      );
       const [statistics] = data;
       if (!statistics) throw new Error('no statistics of an endpoint');
-      return statistics;
+      return { ...statistics, period };
     }, draw);
   }
 
@@ -71,7 +67,7 @@ export class EndpointStatistics {
   }
 
   view(): JSX.Element {
-    const { value, failure, again } = this.reading;
+    const { value, failure, again, isBusy } = this.reading;
     return (
       <section aria-labelledby="deliveries-statistics-title">
         <Heading as="h2" id="deliveries-statistics-title" title="Statistics">
@@ -86,16 +82,20 @@ export class EndpointStatistics {
           />
         </Heading>
         <Problem failure={failure} again={again} />
-        {value && !failure && <Figures of={value} period={this.#period} />}
+        {value && !failure && (
+          <Outdated is={value.period !== this.#period} isBusy={isBusy}>
+            <Figures of={value} />
+          </Outdated>
+        )}
       </section>
     );
   }
 }
 
-function Figures({ of: statistics, period }: { of: Statistics; period: Period }): JSX.Element {
-  const { delivered, failed, p50_ms: median, counted_since: since, buckets, errors } = statistics;
+function Figures({ of: statistics }: { of: InPeriod<Statistics> }): JSX.Element {
+  const { period, delivered, failed, p50_ms: median, counted_since: since, buckets, errors } = statistics;
   const figures = [
-    ['Success rate', rateText(statistics)],
+    ['Success rate', percent(successRate(statistics))],
     ['Delivered', count(delivered)],
     ['Failed', count(failed)],
     ['Median duration', median === null ? '–' : length(median)],
