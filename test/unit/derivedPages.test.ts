@@ -91,7 +91,7 @@ describe('a filter', () => {
 test('an object of a stored type has its id even if no page lists it', () => {
   const sdl = `${read('schema/base.graphql')}
     type Thing @stored(collection: "things") { id: ID! thing_id: ID! created_at: DateTime! }
-    extend type Query { thing(id: ID!): Thing @access(scope: QUOTES_READ) }
+    extend type Query { thing(id: ID!): Thing @rest(path: "/things/:id") @access(scope: QUOTES_READ) }
     extend type Mutation { make: Boolean @access(scope: QUOTES_WRITE) }`;
   const resolvers = { Query: { thing: () => null }, Mutation: { make: () => true } };
   const { graphql } = buildSchemas(new SchemaModel(parse(sdl)), resolvers);
