@@ -17,6 +17,7 @@ import { readFault } from './readFault';
 const SCHEMA_FOLDER = join(ROOT, 'schema');
 
 let loaded: DocumentNode | undefined;
+let own: readonly DefinitionNode[] | undefined;
 
 /** schema/*.graphql without what only operators do, with the own folder if there is one; read once. */
 export function loadDocument(): DocumentNode {
@@ -26,7 +27,7 @@ export function loadDocument(): DocumentNode {
 /** Reads the same files, by default with the location of each node. @throws Error that names the file and line of a syntax error */
 export function readDocument(options: ParseOptions = {}): DocumentNode {
   const ours = readOurs(options);
-  const definitions = ownDefinitions(options);
+  const definitions = options.noLocation === true ? ownDefinitions() : readOwnDefinitions(options);
   return definitions.length === 0 ? ours : joinDocuments(ours, { definitions });
 }
 
@@ -59,8 +60,12 @@ export function exampleFile(collection: string): string {
   return ownFile !== undefined && existsSync(ownFile) ? ownFile : join(SCHEMA_FOLDER, 'examples', `${collection}.json`);
 }
 
-/** Reads what the own folder has; nothing without one. @throws Error that names what cannot be read, by file and line */
-export function ownDefinitions(options: ParseOptions = { noLocation: true }): readonly DefinitionNode[] {
+/** What the own folder has; nothing without one. Read once, since files may be put there meanwhile. @throws Error that names what cannot be read, by file and line */
+export function ownDefinitions(): readonly DefinitionNode[] {
+  return (own ??= readOwnDefinitions({ noLocation: true }));
+}
+
+function readOwnDefinitions(options: ParseOptions): readonly DefinitionNode[] {
   const folder = ownFolder();
   if (folder === undefined) return [];
   const { definitions, errors } = readOwn(folder, options);
