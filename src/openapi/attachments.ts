@@ -25,10 +25,10 @@ const EXAMPLE = {
 };
 const BYTES = { type: 'string', format: 'binary' };
 /**
- * A file as the generators of clients know one, which the description says more of, beside any other type. By their names,
- * `application/json` and `text/csv` would be values and texts, which clients would write as JSON (docs/decisions/generated-clients.md).
+ * A file as the generators of clients know one, which the description says more of. By their names, `application/json` and `text/csv` would be
+ * values and texts, which clients would write as JSON (docs/decisions/generated-clients.md).
  */
-const ofAnyType = (schema: JsonSchema) => ({ 'application/octet-stream': { schema }, '*/*': { schema } });
+const fileOf = (schema: JsonSchema) => ({ 'application/octet-stream': { schema } });
 
 type Paths = Record<string, Record<string, OpenApiOperation>>;
 
@@ -72,7 +72,7 @@ function operationsOf({ stored, most, add, read, remove }: Attachable, api: Api)
   const bytes = (description: string, more: readonly string[] = []) => ({
     description,
     headers: headerRefs([...api.headers, 'ETag', 'Accept-Ranges', 'Content-Disposition', ...more]),
-    content: ofAnyType(BYTES),
+    content: { ...fileOf(BYTES), '*/*': { schema: BYTES } },
   });
   // a download is the file, whatever Accept says
   const { 406: _accepts, ...errorsOfRead } = errorsOf(read);
@@ -87,7 +87,7 @@ function operationsOf({ stored, most, add, read, remove }: Attachable, api: Api)
           `The body is the file, of at most ${String(FILE_LIMIT / MEBIBYTE)} MiB; a ${name} has at most ${String(most)}. \`Content-Type\` says what it is, and its bytes must be of that type: ${CONTENT_TYPES.map((type) => `\`${type}\``).join(', ')}. The last takes any bytes. Costs a point for each MiB begun.`,
         ),
         parameters: [object, CONTENT_DISPOSITION, withExampleKey(api.idempotencyKey, add.name)],
-        requestBody: { required: true, content: ofAnyType({ ...BYTES, minLength: 1 }) },
+        requestBody: { required: true, content: fileOf({ ...BYTES, minLength: 1 }) },
         responses: { 201: answered('The attachment.', ['Location']), ...errorsOf(add), 431: HEAD_TOO_LARGE },
       },
     ],

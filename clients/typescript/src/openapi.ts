@@ -4966,7 +4966,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/octet-stream": string;
-                "*/*": string;
             };
         };
         responses: {
@@ -5242,7 +5241,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/octet-stream": string;
-                "*/*": string;
             };
         };
         responses: {
