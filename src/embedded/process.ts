@@ -26,7 +26,7 @@ if (child.pid !== undefined) process.send({ pid: child.pid }, () => {});
 for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP', 'message', 'disconnect']) process.on(name, stop);
 `;
 
-/** How long a command may take to end after SIGTERM, by default: a server that stops closes its storage, in 0.1 to 2 s when measured. */
+/** How long a command may take to end after SIGTERM, by default: much longer than a server takes to close its storage (index.ts). */
 export const GRACE_MS = 15_000;
 /** How long the kernel may take to end a process after SIGKILL. */
 const KILLED_MS = 5_000;

@@ -8,6 +8,18 @@ jest.mock('../../../src/async/loop', () => jest.requireActual<object>('../../sup
 
 const { world, scene, untilLooked } = useWorld();
 
+/** A scene whose second event waits for the receiver's answer. */
+async function sceneWithHeldDelivery() {
+  const one = await scene();
+  // the collection already exists, so creating it cannot be refused
+  await one.write(1);
+  await untilDelivered(one, 1);
+  const held = one.receiver.hold();
+  await one.write(1);
+  await eventually(() => held.count() === 1);
+  return { one, held };
+}
+
 test('while an organisation is being moved, nothing is posted whose outcome could not be stored', async () => {
   const one = await scene();
   await one.write(1);
@@ -31,13 +43,7 @@ test('while an organisation is being moved, nothing is posted whose outcome coul
 });
 
 test('an event whose delivery fails during a move is sent again after the move', async () => {
-  const one = await scene();
-  // the collection already exists, so creating it cannot be refused
-  await one.write(1);
-  await untilDelivered(one, 1);
-  const held = one.receiver.hold();
-  await one.write(1);
-  await eventually(() => held.count() === 1);
+  const { one, held } = await sceneWithHeldDelivery();
   const { position } = await one.row();
   await one.moving(true);
   held.release(500);
@@ -51,13 +57,7 @@ test('an event whose delivery fails during a move is sent again after the move',
 });
 
 test('an organisation erased during a delivery is not recreated', async () => {
-  const one = await scene();
-  // the collection already exists, so creating it cannot be refused
-  await one.write(1);
-  await untilDelivered(one, 1);
-  const held = one.receiver.hold();
-  await one.write(1);
-  await eventually(() => held.count() === 1);
+  const { one, held } = await sceneWithHeldDelivery();
   const { id } = one.organisation;
   const { erasing } = world.gateway.control;
   const { organisation } = (await erasing.begin(id))!;
