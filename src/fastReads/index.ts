@@ -33,14 +33,28 @@ type ReadPage<Of> = (
   writer: PageWriter,
 ) => Promise<Written>;
 
-export function fastListOf<Of extends Stored>(collection: Of, read: ReadPage<Of>): FastReadOf {
+/** `asksForChanges` tells lists that also read until when all changes are visible. */
+export function fastListOf<Of extends Stored>(
+  collection: Of,
+  {
+    read,
+    asksForChanges,
+  }: {
+    readonly read: ReadPage<Of>;
+    readonly asksForChanges: (collection: Of, args: Args) => boolean;
+  },
+): FastReadOf {
   return (selected) => {
     const shape = pageShape(selected);
     if (!shape) return undefined;
     const rows = selected.find(({ field }) => field?.name === 'data')?.selected ?? [];
     const writer = createPageWriter(shape, copiesIn(rows));
     const projection = projectionOf(collection, rows);
-    return (args, { data }) => attempt(data, collection, () => read(data, collection, args, projection, writer));
+    const fastRead: FastRead = (args, { data }) =>
+      attempt(data, collection, () => read(data, collection, args, projection, writer));
+    const isOneCommand: FastRead['isOneCommand'] = (data, args) =>
+      !asksForChanges(collection, args) && isOneRead(data, collection);
+    return Object.assign(fastRead, { isOneCommand });
   };
 }
 
@@ -62,9 +76,7 @@ export function fastObjectOf(collection: Stored, name: string): FastReadOf {
         if (bytes > LARGE) await data.budget({ bytes });
         return { text: writer.write(row) };
       });
-    const isOneCommand = (data: OrganisationData): boolean =>
-      data.isWarm(collection, projection) && !pauses.get(data)?.get(collection.name);
-    return Object.assign(read, { isOneCommand });
+    return Object.assign(read, { isOneCommand: (data: OrganisationData) => isOneRead(data, collection) });
   };
 }
 
@@ -88,6 +100,11 @@ function projectionOf({ stored: { omittedInLists }, projection }: Stored, select
 
 /** Reads left to resolvers, by organisation and collection. */
 const pauses = new WeakMap<OrganisationData, Map<string, number>>();
+
+/** Whether an attempt sends one command and no other. */
+function isOneRead(data: OrganisationData, collection: Stored): boolean {
+  return data.isReadAtOnce(collection) && !pauses.get(data)?.get(collection.name);
+}
 
 async function attempt(data: OrganisationData, { name }: Stored, write: () => Promise<Written>): Promise<ReadOutcome> {
   const pause = pauses.get(data)?.get(name) ?? 0;

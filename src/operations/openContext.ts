@@ -38,7 +38,7 @@ const OVER_LIMIT_KEPT = { max: 5000, ttl: 1000 };
 /**
  * Opens the contexts of requests with a key, for all APIs. Checks in the order of contract, section 2: key, rate, state, plan; scopes are checked per operation.
  *
- * A read of one object may run before its key is read, if the key was accepted before (docs/decisions/one-round-trip.md). In order:
+ * A read of an object or a list may run before its key is read, if the key was accepted before (docs/decisions/one-round-trip.md). In order:
  * 1. `authenticate` remembers whose the key was, calls `onExpected` with that, and reads the key all the same.
  * 2. `beginAs` takes the point and makes a context with an `accepted` that is pending. Its `start` has both.
  * 3. `begin`, which the API gave (rest/index.ts), runs the operation with that context and keeps what comes of it, `passed`. A read that is

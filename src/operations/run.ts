@@ -211,7 +211,7 @@ export function readOf(field: Field, selected: readonly Selected[], onFastRead: 
   return async (args, caller) => {
     // only the public schema has fast reads
     const context = caller as DataContext;
-    if (context.accepted && !read.isOneCommand?.(context.data)) await context.accepted;
+    if (context.accepted && !(args && read.isOneCommand?.(context.data, args))) await context.accepted;
     const { written, reason }: ReadOutcome = args ? await read(args, context) : { reason: 'arguments' };
     if (context.accepted) await context.accepted;
     onFastRead?.(written ? undefined : reason);

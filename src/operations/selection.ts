@@ -103,7 +103,7 @@ export interface ReadOutcome {
 export interface FastRead {
   (args: Readonly<Record<string, unknown>>, context: ReadContext): Promise<ReadOutcome>;
   /** Whether it will send nothing but one read command, so that it may begin before its caller's key is read. */
-  readonly isOneCommand?: (data: OrganisationData) => boolean;
+  readonly isOneCommand?: (data: OrganisationData, args: Readonly<Record<string, unknown>>) => boolean;
 }
 
 /** The fast read of a selection of a root field; undefined if the selection has fields whose values are not stored. */

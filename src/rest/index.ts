@@ -107,11 +107,9 @@ export function createRestApi(options: RestOptions): (exchange: Exchange) => Pro
       // only a query is sure to have parameters by these names: of a write, they may be members of one's own
       const included = step.isQuery ? includedIn(args) : [];
       for (const include of operation.rest.includes) if (included.includes(include.name)) context.authorise(include);
-      if (included.length > 0 || (step.isQuery && isLargePage(args))) {
-        await context.accepted;
-        await exchange.queue.take(exchange, 'page');
-      }
-      const answered = await step.run(args, included, withIfNoneMatch(exchange, operation, context));
+      const takesTurn = included.length > 0 || (step.isQuery && isLargePage(args));
+      const withTurn = takesTurn ? await takeTurn(exchange, context, included.length === 0) : context;
+      const answered = await step.run(args, included, withIfNoneMatch(exchange, operation, withTurn));
       return { ...answered, isWhole: included.length === 0 && answered.isPartial !== true };
     };
     let expected: { readonly context: CallContext; readonly passed: ReturnType<typeof runFor> } | undefined;
@@ -126,6 +124,18 @@ export function createRestApi(options: RestOptions): (exchange: Exchange) => Pro
     const created = step.location === undefined ? undefined : base + step.location;
     await answer(exchange, step, { status, body: text, next: next ?? undefined, created, isWhole }, options);
   };
+}
+
+/** Takes the turn of a large page. What may be read before its caller's key may be so before its turn, too, and is accepted with both. */
+async function takeTurn(exchange: Exchange, context: CallContext, mayBegin: boolean): Promise<CallContext> {
+  const turn = Promise.resolve(context.accepted).then(() => exchange.queue.take(exchange, 'page'));
+  if (!context.accepted || !mayBegin) {
+    await turn;
+    return context;
+  }
+  // the read awaits it, unless it fails before
+  turn.catch(() => undefined);
+  return Object.create(context, { accepted: { value: turn } }) as CallContext;
 }
 
 /** The context, with the If-None-Match of a write that may depend on the version of its object. */
@@ -201,12 +211,10 @@ function stepsOf(runner: Runner) {
       const location = locationOf(operation, runner.schemas.operations);
       const read = argumentReader(operation, field, checks);
       const readsOne = readsOneObject(operation);
-      const mayBegin = plain.read !== undefined && readsOne;
+      const isQuery = operation.kind === 'Query';
+      const mayBegin = plain.read !== undefined && isQuery;
       const hasTag = hasEntityTag(operation);
-      return [
-        operation,
-        { read, run, mayBegin, location, readsOne, hasTag, isQuery: operation.kind === 'Query' },
-      ] as const;
+      return [operation, { read, run, mayBegin, location, readsOne, hasTag, isQuery }] as const;
     }),
   );
 }

@@ -64,7 +64,7 @@ function pageRequest<T extends Row>(
 ): ListRequest {
   const request = listRequest(data, collection, args, filters);
   const activeFilters = request.filters;
-  const isSyncing = asksForChanges(activeFilters, filters);
+  const isSyncing = asksForChanges(collection, args, filters);
   if (isSyncing) data.noteFollowed();
   return {
     ...request,
@@ -181,8 +181,12 @@ export function toConditions(
 }
 
 /** Whether a filter selects changed rows, which means that the caller is syncing a copy. */
-function asksForChanges(activeFilters: ActiveFilters, filters: readonly Filter[]): boolean {
-  return filters.some(
-    ({ argument, member, by }) => member === 'updated_at' && by === 'SINCE' && argument in activeFilters,
-  );
+export function asksForChanges(
+  { name }: Pick<Collection, 'name'>,
+  args: Readonly<Record<string, unknown>>,
+  filters = published.filtersOf(name),
+): boolean {
+  return filters.some(({ argument, member, by }) => {
+    return member === 'updated_at' && by === 'SINCE' && args[argument] !== undefined && args[argument] !== null;
+  });
 }

@@ -13,7 +13,7 @@ import { METADATA, metadataValue } from '../schema/metadata';
 import { directiveOf } from '../schema/sdl';
 import { totalledAmounts, typeOf } from '../schema/storedTypes';
 import { type ChangeArguments, changeObject } from './change';
-import { listPage, listPageText, readOne } from './collection';
+import { asksForChanges, listPage, listPageText, readOne } from './collection';
 import { isServed, requireServed } from './invalidRows';
 import { listOfParent, type ParentListArguments } from './parentList';
 import { projectionOfList, projectionOfObject } from './projections';
@@ -86,7 +86,7 @@ function listOf(listed: Resource): Resolver {
     const page = await listPage(context, listed, rawArgs as Args, projection);
     return unlessRefused(context, servedPage(context, listed, page, projection));
   };
-  return Object.assign(list, { fastReadOf: fastListOf(listed, listPageText) });
+  return Object.assign(list, { fastReadOf: fastListOf(listed, { read: listPageText, asksForChanges }) });
 }
 
 function readOf(read: Resource, name: string): Resolver {

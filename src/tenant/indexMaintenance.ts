@@ -115,6 +115,12 @@ export function createIndexMaintenance(
   const needsCount = (name: string): boolean =>
     isDue(name, (small.get(name) ?? 0) >= SMALL ? COUNT_EVERY.grown : COUNT_EVERY.small);
 
+  /** Whether {@link noteRead} would begin a look. */
+  const isLookDue = ({ name }: Collection): boolean =>
+    context.checks !== undefined &&
+    !upToDate.has(name) &&
+    (small.has(name) ? needsCount(name) : isDue(name, LOOK_EVERY));
+
   /** Looks at a collection in the background, one at a time across all organisations, except that a build may go on after the driver's timeout. */
   function checkLater(definition: Collection, checks: Semaphore): void {
     const { name } = definition;
@@ -151,9 +157,8 @@ export function createIndexMaintenance(
      * is looked for again in a minute.
      */
     noteRead(definition: Collection): void {
-      const { name } = definition;
-      if (upToDate.has(name) || !context.checks) return;
-      if (small.has(name) ? needsCount(name) : isDue(name, LOOK_EVERY)) checkLater(definition, context.checks);
+      if (context.checks && isLookDue(definition)) checkLater(definition, context.checks);
     },
+    isLookDue,
   };
 }

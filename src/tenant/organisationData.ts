@@ -295,9 +295,11 @@ export class OrganisationData implements Pauses {
     return this.#loader<Buffer, string>('raw', definition, projection).load(id.toLowerCase());
   }
 
-  /** Whether {@link readRaw} would be a single command; the first read of a collection also checks its indexes. */
-  isWarm(definition: Collection, projection: Projection): boolean {
-    return this.#loaders.get(`${definition.name} raw`)?.has(projection) ?? false;
+  /** Whether a read sends nothing but its own command: neither a look at the indexes nor, for a restricted key, a read of whose the rows are. */
+  isReadAtOnce(definition: Collection): boolean {
+    const { restriction } = definition;
+    const hasOwner = typeof restriction === 'object' && 'owner' in restriction;
+    return !(this.part && hasOwner) && !this.#indexes.isLookDue(definition);
   }
 
   /** Reads a related object; all relations on one level of a query are batched. @throws what `hold` throws */

@@ -14,6 +14,9 @@ import { metric, served, servedBy } from '../../support/gateway';
  */
 
 const PATH = `/quotes/${IDS.quote}`;
+/** With more rows than a page without a turn has. */
+const LIST = '/quotes?limit=50';
+const PATHS = [PATH, LIST];
 
 const gateway = servedBy(startWatchedGateway);
 const other = served();
@@ -31,7 +34,9 @@ async function makeSeen(organisation: Organisation | Promise<Organisation> = mak
   const of = await organisation;
   const { id, key } = await makeKey(gateway, of);
   const [caller, elsewhere] = [client(gateway, key), client(other, key)];
-  for (const one of [caller, caller, elsewhere, elsewhere]) expect((await one.get(PATH)).status).toBe(200);
+  for (const path of [...PATHS, ...PATHS]) {
+    for (const one of [caller, elsewhere]) expect((await one.get(path)).status).toBe(200);
+  }
   return { organisation: of, id, caller, elsewhere };
 }
 
@@ -67,13 +72,14 @@ const CHANGES: readonly (readonly [string, (seen: Seen) => Promise<unknown>, num
 const WRITTEN = 'scopegate_written_answers_total{from="bytes",reason="none"}';
 
 describe('a key that was accepted, and then', () => {
-  test.each(CHANGES)('%s, gets its error, for at most one read of its data', async (_title, change, status, code) => {
+  const cases = PATHS.flatMap((path) => CHANGES.map(([title, ...change]) => [title, path, ...change] as const));
+  test.each(cases)('%s, gets its error from %s, for at most one read', async (_title, path, change, status, code) => {
     const seen = await makeSeen();
     await change(seen);
     const written = await metric(gateway, WRITTEN);
     const sent = await commandsOf(gateway, seen.organisation, async () => {
-      const first = await Promise.all(Array.from({ length: 8 }, () => seen.caller.get(PATH)));
-      for (const answer of [...first, await seen.caller.get(PATH)]) {
+      const first = await Promise.all(Array.from({ length: 8 }, () => seen.caller.get(path)));
+      for (const answer of [...first, await seen.caller.get(path)]) {
         expect([answer.status, answer.body.code]).toEqual([status, code]);
         expect(answer.text).not.toContain(IDS.quote);
       }
@@ -81,7 +87,7 @@ describe('a key that was accepted, and then', () => {
     expect(sent.length).toBeLessThanOrEqual(1);
     expect(sent.map(({ name }) => name).join()).toMatch(/^(find)?$/);
     const later = await commandsOf(gateway, seen.organisation, async () => {
-      expect((await seen.caller.get(PATH)).status).toBe(status);
+      expect((await seen.caller.get(path)).status).toBe(status);
     });
     expect(later).toEqual([]);
     // what is dropped is not counted
@@ -90,9 +96,11 @@ describe('a key that was accepted, and then', () => {
 
   test.each([
     ['what takes more than one read', `${PATH}?include=customer`],
-    ['a collection that was not read before', `/products/${IDS.product}`],
+    ['a list that also reads the time of its changes', `${LIST}&updated_since=2026-01-01T00:00:00Z`],
+    ['an object of a collection that was not read before', `/products/${IDS.product}`],
+    ['a list of a collection that was not read before', '/products'],
   ])('revoked, has nothing read of %s', async (_title, path) => {
-    const seen = await makeSeen();
+    const seen = await makeSeen(makeStocked(other));
     await gateway.control.apiKeys.revoke(seen.id);
     const sent = await commandsOf(gateway, seen.organisation, async () => {
       expect((await seen.caller.get(path)).status).toBe(401);
@@ -137,21 +145,21 @@ describe('while its key is being read', () => {
   }
   afterEach(() => jest.restoreAllMocks());
 
-  test('a request reads its object', async () => {
+  test.each(PATHS)('a request reads %s', async (path) => {
     const seen = await makeSeen();
     const begun = reaches('commandStarted', seen);
     keysAfter(() => begun);
-    expect((await seen.caller.get(PATH)).body.id).toBe(IDS.quote);
+    expect((await seen.caller.get(path)).text).toContain(IDS.quote);
   });
 
-  test('a request is not answered, even if it has read its object', async () => {
+  test.each(PATHS)('a request is not answered, even if it has read %s', async (path) => {
     const seen = await makeSeen();
     const read = reaches('commandSucceeded', seen);
     keysAfter(async () => {
       await read;
       await gateway.control.apiKeys.revoke(seen.id);
     });
-    const { status, body } = await seen.caller.get(PATH);
+    const { status, body } = await seen.caller.get(path);
     expect([status, body.code]).toEqual([401, 'unauthenticated']);
   });
 });
