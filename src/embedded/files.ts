@@ -13,7 +13,10 @@ export async function unless<T>(code: string | number, result: Promise<T>): Prom
   }
 }
 
-/** Writes a draft and renames it: readers, even after a crash, get the old text or the new one, and the file's old mode is dropped. */
+/**
+ * Writes a draft and renames it: readers, even after this process was killed, get the old text or the new one, and the file's old mode is
+ * dropped. Not after a power cut, since a folder for development needs no fsync.
+ */
 export async function writeAtomically(file: string, text: string): Promise<void> {
   const draft = `${file}.${randomUUID()}`;
   try {
@@ -36,8 +39,8 @@ export interface LockOptions {
 }
 
 /**
- * Runs `work` while no other process holds `file`. A dead holder's lock is removed; if two processes do that at once, both may go on, and
- * the storage's own lock refuses the second server.
+ * Runs `work` while no other process holds `file`. A dead holder's lock is removed; if two processes do that at once, both may go on: then
+ * the storage's own lock refuses the second server, and of two installations one may fail, and be run again.
  */
 export async function withLock<T>(file: string, work: () => Promise<T>, { signal, onWait }: LockOptions): Promise<T> {
   let hasTold = false;

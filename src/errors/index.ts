@@ -262,7 +262,7 @@ export class AppError extends Error {
     super(detail);
     const { status, retry } = ERROR_CODES[code];
     this.status = extras.status ?? status;
-    // every retryable error has Retry-After, wherever it is thrown
+    // every error that is retried after a while has Retry-After, wherever it is thrown
     this.extras = retry === 'after' ? { retryAfter: RETRY_AFTER, ...extras } : extras;
   }
 

@@ -85,7 +85,8 @@ export function createJobWorker({ logger, ...stores }: WorkerOptions) {
         await jobs.end(job, null);
         logger.info(ids, 'job done');
       } else if (loop.isEnding()) {
-        await jobs.release(job, null, 0);
+        // this attempt has not failed; an earlier one may have
+        await jobs.release(job, job.error, 0);
         logger.info(ids, 'job left to another gateway');
       } else {
         const { state, error } = outcome;
@@ -116,7 +117,7 @@ export function createJobWorker({ logger, ...stores }: WorkerOptions) {
     const { organisation, move } = (await moving.moveOf(id)) ?? {};
     if (kind === 'erasure') {
       const isBegun = organisation ? organisation.state === 'erasing' : await erasing.isErased(id);
-      // it cannot be undone, so it is tried until it succeeds
+      // it cannot be undone, so it is tried until it succeeds; an attempt after its end finds nothing left to do
       return isBegun ? 'unfinished' : 'failed';
     }
     if (move) return 'unfinished';

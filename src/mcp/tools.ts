@@ -195,15 +195,14 @@ function withoutReference(schema: JsonSchema, components: InputOptions['componen
 }
 
 /** A description without {@link OMITTED_SENTENCES}: all other sentences, or only the first, which suffices for the arguments of reads. */
-function withoutOmitted(description: unknown, keepsAll: boolean): string {
+export function withoutOmitted(description: unknown, keepsAll: boolean): string {
   if (typeof description !== 'string') return '';
-  const sentences = description
-    .replaceAll(/\s+/g, ' ')
+  const kept = description
     .replaceAll(/ \([^)]*REST[^)]*\)/g, '')
-    .match(/[^.]+(?:\.(?! )[^.]*)*\.(?= |$)/g);
-  const kept = (sentences ?? [])
-    .map((sentence) => sentence.trim())
-    .filter((sentence) => !OMITTED_SENTENCES.test(sentence));
+    // a paragraph of one's own SDL may end without a full stop
+    .split(/\n{2,}|(?<=\.)\s+/)
+    .map((sentence) => sentence.replaceAll(/\s+/g, ' ').trim())
+    .filter((sentence) => sentence !== '' && !OMITTED_SENTENCES.test(sentence));
   return (keepsAll ? kept : kept.slice(0, 1)).join(' ');
 }
 

@@ -10,7 +10,7 @@ import { findRaw, type RawFind, type RawRows } from './rawRows';
 
 /** Bytes of rows to ask for in one command. */
 const PIECE_BYTES = 2 * MEBIBYTE;
-/** Bytes of a row whose size is unknown: all that a call can name fit into a piece. */
+/** Bytes of a row whose size is unknown: the 1,000 elements that a bulk call can have fit into a piece. */
 const UNKNOWN_ROW_BYTES = 2 * 1024;
 /** How many rows tell a size: one very large row among many small ones must not make lists take many commands. */
 const SMALLEST_SAMPLE = 8;

@@ -31,7 +31,8 @@ export function inSlices<T>(context: CallContext, work: () => T): T | Promise<T>
 
 async function afterwards<T>({ pauses }: Pick<CallContext, 'pauses'>, slices: Slices, work: () => T): Promise<T> {
   await slices.last?.catch(() => undefined);
-  if (hasUsedSlice(slices)) {
+  // asked again in the turn that it waited for, which begins that turn's slice
+  while (hasUsedSlice(slices)) {
     await pauses.yieldToOthers();
     // slices of other requests must not share the turn
     await pauses.yieldTurn();

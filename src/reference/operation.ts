@@ -30,6 +30,7 @@ export function operationText(document: OpenApiDocument, operation: Operation): 
 export const isJson = (operation: Pick<Operation, 'requestBody' | 'responses'>): boolean =>
   !sendsFile(operation) && !answersFile(operation);
 
+/** Files alone are answered with any type (openapi/attachments.ts). */
 const answersFile = ({ responses }: Pick<Operation, 'responses'>): boolean =>
   JSON.stringify(responses).includes('"*/*"');
 
@@ -208,7 +209,7 @@ function exampleRequest(
     headers: Object.fromEntries(headers.map(({ name, example }) => [name, textOf(example ?? '')])),
     file: isFile ? FILE : undefined,
     saveAs: answersFile({ responses }) ? FILE.name : undefined,
-    // that of a sample without a form stays as it is
+    // the page replaces it by a new one where it has a form; a fixed one would be replayed
     idempotencyKey: !isFile && parameters.some(({ name }) => name === IDEMPOTENCY_KEY) ? SAMPLE_KEY : undefined,
   };
 }

@@ -2,7 +2,7 @@ import type { FieldDefinitionNode, GraphQLArgument } from 'graphql';
 import { NEEDED_ROLES, type NeededRole } from '../auth/roles';
 import { type Scope, scopeOf } from '../auth/scopes';
 import { IF_MATCH, takesIfMatch } from './entityTags';
-import { includedFields, omittedFrom } from './restDocument';
+import { includedFields, includeValue, omittedFrom } from './restDocument';
 import { readScopes } from './readScopes';
 import { directiveOf, type RootType, type Sdl } from './sdl';
 import { namedType } from '../sdl/nodes';
@@ -63,7 +63,7 @@ export function findOperations(sdl: Sdl, eventScopes: readonly Scope[]): Operati
     const fields = includedFields(sdl, route);
     const included = fields.map((field): Included => ({
       name: field.name.value,
-      by: directiveOf(field, 'graphql_only')?.include ?? field.name.value,
+      by: includeValue(field),
       isLarge: omittedFrom(field) === 'LISTS',
       ...accessOf(field, eventScopes),
     }));

@@ -60,6 +60,11 @@ export function includedFields(sdl: Sdl, route: FieldDefinitionNode): FieldDefin
   });
 }
 
+/** The value of `include` that adds a field which REST omits otherwise. */
+export function includeValue(field: FieldDefinitionNode): string {
+  return directiveOf(field, 'graphql_only')?.include ?? field.name.value;
+}
+
 /** Where REST omits a field: in lists, wherever `include` does not name it, or everywhere; undefined if nowhere. */
 export function omittedFrom(field: FieldDefinitionNode): OmittedFrom | undefined {
   return directiveOf(field, 'graphql_only')?.on;

@@ -1,19 +1,19 @@
-import { isDuplicateKey, isWriteConflict } from '../mongo/faults';
+import { isDuplicateKey } from '../mongo/faults';
 import { AppError, validationFailed } from '../errors';
 import { type Faults, LISTED_OF_ELEMENT } from './elementFaults';
 
 /* What calls of many elements have in common, of keys and of operators. */
 
-/** How often a call is attempted if others store the same objects at the same time. */
+/** How often a call is attempted if others take the same unique values at the same time. The driver repeats the transaction of a write conflict. */
 const ATTEMPTS = 5;
 
-/** Stores the elements of a call, again if others were faster. @throws AppError conflict if they keep being faster */
+/** Stores the elements of a call in one transaction, again if others took a value first. @throws AppError conflict if they keep being faster */
 export async function storeAgain<T>(store: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await store();
     } catch (error) {
-      if (!isDuplicateKey(error) && !isWriteConflict(error)) throw error;
+      if (!isDuplicateKey(error)) throw error;
       if (attempt === ATTEMPTS)
         throw new AppError('conflict', 'Other requests kept changing the same objects; nothing was stored.');
     }

@@ -27,7 +27,7 @@ export const KINDS = {
     rank: RANKS.number,
     first: -Infinity,
     last: Infinity,
-    // NaN comes before all numbers; a Decimal128 or a Long that the driver does not convert has its number as a text
+    // NaN comes before all numbers; a Decimal128, or a Long beyond 2^53, has its number as a text, and is placed by its nearest double
     valueOf: (stored) => (Number.isNaN(Number(stored)) ? -Infinity : Number(stored)),
     parse: (text) => (text === '' || Number.isNaN(Number(text)) ? undefined : Number(text)),
   },
@@ -49,15 +49,25 @@ export const KINDS = {
 
 export type SortKind = keyof typeof KINDS;
 
+/** Of values that the driver leaves as BSON's. */
+const RANK_OF_BSON = new Map([
+  ['MinKey', RANKS.none],
+  ['Long', RANKS.number],
+  ['Decimal128', RANKS.number],
+  ['Timestamp', RANKS.last],
+  ['Code', RANKS.last],
+  ['MaxKey', RANKS.last],
+]);
+
 export function rankOf(value: unknown): number {
   if (value === null || value === undefined) return RANKS.none;
   if (typeof value === 'number') return RANKS.number;
   if (typeof value === 'string') return RANKS.text;
   if (typeof value === 'boolean') return RANKS.boolean;
   if (value instanceof Date) return RANKS.time;
-  const { _bsontype: type } = value as { readonly _bsontype?: string };
-  if (type === 'Long' || type === 'Decimal128') return RANKS.number;
-  return type === 'Timestamp' || type === 'BSONRegExp' ? RANKS.last : RANKS.other;
+  if (value instanceof RegExp) return RANKS.last;
+  const { _bsontype: type = '' } = value as { readonly _bsontype?: string };
+  return RANK_OF_BSON.get(type) ?? RANKS.other;
 }
 
 /** The id if it is a text; otherwise the first or last text, on whose side it is itself. */

@@ -11,7 +11,7 @@ import { validationOptions, validatorState, widenValidator } from '../mongo/vali
  * and the write is done again (docs/decisions/stored-validation.md).
  */
 
-/** How long the outcome for a collection counts, in milliseconds: it costs commands, and fails again without the privilege. */
+/** How long the outcome for a collection counts, in milliseconds, also after a fault that passes: it costs commands, and fails again without the privilege. */
 const COUNTS_FOR = MINUTE;
 
 /** What came of widening a validator. */

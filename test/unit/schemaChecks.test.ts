@@ -123,6 +123,7 @@ const CASES: readonly Case[] = [
   ['Quote.customer leads to the type Customer', /(type Quote [^]*?) @access\(scope: CUSTOMERS_READ\)/, '$1'],
   ['Customer.quotes(sort:) has no effect on a list that is', /(type Customer [^]*?  quotes\()/, '$1sort: String, '],
   ['Customer.quotes has a limit without min, max', /(  quotes\([^]*?limit: Int) @constraint\([^)]*\)/, '$1'],
+  ['Mutation.update_request(if_match:) is never null', /(update_request\([^)]*if_match: String)/, '$1!'],
   [
     'Mutation.update_request(paid_on:) is no member of Request, which',
     'update_request(',

@@ -96,6 +96,13 @@ const CHANGES: readonly (readonly [
     'Invoice.customer_id: @graphql_only',
   ],
   [
+    'customer_id: ID\n  "When',
+    'customer_id: ID @graphql_only(on: UNLESS_INCLUDED, include: "payer")\n  "When',
+    'is UNLESS_INCLUDED',
+    'is none',
+    'Invoice.customer_id: @graphql_only',
+  ],
+  [
     'due_on: Date\n  "Id of the customer."',
     'due_on: Date!\n  "Id of the customer."',
     LACK,

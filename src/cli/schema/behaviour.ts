@@ -1,7 +1,7 @@
 import type { FieldDefinitionNode, InputValueDefinitionNode } from 'graphql';
 import { filterOf } from '../../schema/filters';
 import type { SchemaModel } from '../../schema/model';
-import { omittedFrom } from '../../schema/restDocument';
+import { includeValue, omittedFrom } from '../../schema/restDocument';
 import { type Constraint, directiveOf, isRootType } from '../../schema/sdl';
 import type { StoredMember } from '../../schema/storedTypes';
 
@@ -52,8 +52,10 @@ function wordOf(value: Value): string {
   return typeof value === 'object' ? value.join(', ') : String(value);
 }
 
+/** The value of `include` that adds the field on REST. */
+const INCLUDE = '@graphql_only(include:)';
 /** Facts that callers use: a new one is safe, a changed or removed one is not. */
-const USED = ['@rest', '@filter', '@default'];
+const USED = ['@rest', '@filter', '@default', INCLUDE];
 const LOWER = ['min', 'min_length', 'min_items'];
 const UPPER = ['max', 'max_length', 'max_items'];
 
@@ -98,12 +100,14 @@ function factsOf(field: FieldDefinitionNode, isRoot: boolean): Facts {
   const rest = directiveOf(field, 'rest');
   const access = directiveOf(field, 'access');
   const otherwise = directiveOf(field, 'default');
+  const omitted = omittedFrom(field);
   return {
     '@rest': rest && `${rest.method} ${rest.path}${rest.status === 200 ? '' : ` with ${String(rest.status)}`}`,
     '@access': access && (access.scope ?? JSON.stringify(access)),
     '@default': otherwise && ('from' in otherwise ? otherwise.from : JSON.stringify(otherwise.value)),
     // the bounds of stored members are those of imports and of operators' writes
-    ...(!isRoot && { '@graphql_only': omittedFrom(field), ...boundsOf(field) }),
+    ...(!isRoot && { '@graphql_only': omitted, ...boundsOf(field) }),
+    ...(!isRoot && omitted !== 'EVERYWHERE' && { [INCLUDE]: omitted && includeValue(field) }),
   };
 }
 
@@ -136,15 +140,15 @@ function boundsOf(node: FieldDefinitionNode | InputValueDefinitionNode): Facts {
 function missingInRows(before: SchemaModel, now: SchemaModel): string[] {
   const missing = [...now.stored.values()].flatMap(({ type, members }) => {
     const old = before.stored.get(type);
-    return old ? membersGone(type, old.members, members) : [];
+    return old ? membersLacking(type, old.members, members) : [];
   });
   return [...new Set(missing)];
 }
 
-function membersGone(type: string, before: readonly StoredMember[], now: readonly StoredMember[]): string[] {
+function membersLacking(type: string, before: readonly StoredMember[], now: readonly StoredMember[]): string[] {
   return now.flatMap(({ name, isRequired, members, type: inner }) => {
     const old = before.find((member) => member.name === name);
-    if (old && (old.isRequired || !isRequired)) return membersGone(inner, old.members, members);
+    if (old && (old.isRequired || !isRequired)) return membersLacking(inner, old.members, members);
     return isRequired
       ? [
           `${type}.${name} is never null, but rows stored before lack it: make it nullable, or give it @default and run scopegate doctor --rows --fix.`,

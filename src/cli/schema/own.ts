@@ -15,7 +15,8 @@ import { ruleErrors } from './rules';
 /* The folder of the user's schema, before a command uses it. */
 
 /**
- * Everything that is wrong with the folder in use, whose *.graphql can be parsed, a line each. `runsRules` is whether its rules are run over its
+ * Everything that is wrong with the folder in use, a line each. Its *.graphql can be parsed, or importing this module would have thrown: `check.ts` parses
+ * them before it does. `runsRules` is whether its rules are run over its
  * examples.
  */
 export async function parsedFolderErrors(
@@ -39,7 +40,7 @@ export async function refuseFolder(how: Parameters<typeof parsedFolderErrors>[1]
   if (folder !== undefined) refuseSchema(await parsedFolderErrors(folder, how));
 }
 
-/** Checks examples/TYPE.json, which the demo stores and the API reference shows: required of the user's types, optional of built-in ones. */
+/** Checks examples/COLLECTION.json, which the demo stores and the API reference shows: required of the user's types, optional of built-in ones. */
 function examplesErrors(
   folder: string,
   { stored }: SchemaModel,
@@ -81,6 +82,7 @@ async function exampleReader(runsRules: boolean): Promise<ReadExample> {
   const kinds = recordKinds.map((kind) => (runsRules ? kind : { ...kind, rules: () => [] }));
   const reader = recordReaders(kinds);
   return (type, text) => {
+    // parts of other objects alone have no records, and no examples of their own
     const kind = kinds.find((candidate) => candidate.type === type);
     return kind ? reader(kind)({ text }) : { faults: [] };
   };

@@ -53,7 +53,7 @@ export function refuseErrors(sdl: SchemaModel, isResolved: IsResolved): void {
   if (lines.length > 0) throw new Error(['invalid schema:', ...lines].join('\n'));
 }
 
-/** The errors that graphql-js finds, without those that are known; the checks of {@link modelErrors} need a document without any. */
+/** The errors that graphql-js finds, without those that the caller knows and reports in other words; the checks of {@link modelErrors} need a document without any. */
 export function documentErrors(
   document: DocumentNode,
   isKnown: (error: GraphQLError) => boolean = () => false,

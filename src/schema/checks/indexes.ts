@@ -61,7 +61,7 @@ function errorsOfType(sdl: SchemaModel, stored: StoredType): SchemaError[] {
   );
 }
 
-/** Whether a member of @index is there already, in whichever order. */
+/** Whether a member of @index is there already, in either direction. */
 function isNamedBefore(name: string, at: number, on: readonly string[]): boolean {
   return on.findIndex((other) => columnOf(other) === columnOf(name)) < at;
 }

@@ -119,11 +119,14 @@ function argumentErrors(sdl: Sdl, field: FieldDefinitionNode, stored: StoredType
     const { value: name } = argument.name;
     const member = stored.members.find((candidate) => candidate.name === name);
     if (member) return nestedErrors(sdl, argument, member);
+    const isVersionRequired = name === IF_MATCH && argument.type.kind === Kind.NON_NULL_TYPE;
     const isLost = isChange(method) && name !== IF_MATCH && !isInPath(path, name);
     return errorsAt(
       argument,
       isLost &&
         `Mutation.${field.name.value}(${name}:) is no member of ${stored.type}, which a ${method} sets: add it there, or use POST`,
+      isVersionRequired &&
+        `Mutation.${field.name.value}(${name}:) is never null, but tools have no tag to send: make it nullable`,
     );
   });
 }

@@ -187,7 +187,9 @@ test.each(['created_at', '-created_at', 'number', '-number'])(
     await data.prepare([quotes]);
     const member = sort.replace('-', '');
     const isNumber = member === 'number';
-    const odd = [7, Long.fromNumber(8), new ObjectId(), true, { a: 1 }, new mongoose.mongo.Timestamp({ t: 7, i: 1 })];
+    const { Code, MaxKey, MinKey, Timestamp } = mongoose.mongo;
+    const last = [new Timestamp({ t: 7, i: 1 }), /a/, new Code('a'), new MaxKey()];
+    const odd = [new MinKey(), 7, Long.fromNumber(8), new ObjectId(), true, { a: 1 }, ...last];
     const sound = Array.from({ length: 6 }, (_, at) => ({ ...good(`Q${String(at)}`), created_at: new Date(7 + at) }));
     const wrong = [...odd, isNumber ? new Date(7) : 'text'].map((value, at) => ({
       ...good(`W${String(at)}`),
@@ -196,7 +198,8 @@ test.each(['created_at', '-created_at', 'number', '-number'])(
     await data.collection(quotes).insertMany([...sound, ...wrong] as never);
     const caller = await callerOf(gateway, organisation);
     const ids = sound.map(({ _id }) => String(_id)).sort();
-    for (const limit of [1, 2, 5]) {
+    // so that each of the last ends a page
+    for (const limit of [1, 2, 3, 4, 5]) {
       // the same document each time, so that it is read from bytes
       const query = `query ($cursor: String) { quotes(sort: "${sort}", limit: ${String(limit)}, cursor: $cursor) { data { id } next_cursor } }`;
       const pageOf = {
