@@ -64,6 +64,8 @@ beforeAll(async () => {
     ...(await subscriptionProbes(scene)),
     ...(await replayProbes(scene)),
   ];
+  // a key that was accepted before may begin one read, which is dropped (readAhead.test.ts)
+  for (const kind of ['plan off', 'suspended'] as const) await scene.callerWith(kind, undefined).get('/quotes');
   const closed = scene.closed.map(({ id }) => databaseName(id));
   gateway.databases.control.getClient().on('commandStarted', (event) => {
     if (closed.includes(event.databaseName)) sentToClosed.push(event.commandName);
