@@ -7,14 +7,14 @@ import { made, opening as openingWith, principal, rate, request, stored } from '
 
 /* Rejections may be cached, successful authentication never is. */
 
-/** Megabytes that stay in memory after 2,000 requests, each with 10 to 12 KB of spaces in its header. */
+/** Megabytes that stay in memory after 4,000 requests, each with 10 to 14 KB of spaces in its header. */
 async function retainedBy(ask: (authorization: string) => Promise<unknown>, keyOf: () => string): Promise<number> {
   const used = (): number => {
     collectGarbage();
     return process.memoryUsage().heapUsed;
   };
   const before = used();
-  for (let nth = 0; nth < 2000; nth += 1) {
+  for (let nth = 0; nth < 4000; nth += 1) {
     const header = Buffer.from(`Bearer ${' '.repeat(10_000 + nth)}${keyOf()}`).toString('latin1');
     await expect(ask(header)).rejects.toThrow();
   }
@@ -54,8 +54,8 @@ describe('an authenticator', () => {
       (authorization) => ask(authorization, '127.0.0.1'),
       () => generateKey(DEFAULT_KEY_PREFIX, '').key,
     );
-    // the headers are 22 MB
-    expect(retained).toBeLessThan(11);
+    // the headers are 48 MB; what else a busy worker keeps is some
+    expect(retained).toBeLessThan(24);
   });
 
   test('reads a key from a wrong address every time, since it may come from an allowed one next', async () => {
@@ -103,8 +103,8 @@ describe('a caller over its limit', () => {
       (authorization) => open({ ...request(), authorization }),
       () => made.key,
     );
-    // the headers are 22 MB
-    expect(retained).toBeLessThan(11);
+    // the headers are 48 MB; what else a busy worker keeps is some
+    expect(retained).toBeLessThan(24);
   });
 
   test('is cached per address, since a key may be restricted to some', async () => {
