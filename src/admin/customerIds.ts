@@ -13,7 +13,7 @@ interface FoundCustomers {
   readonly unknown: string[];
 }
 
-/** Finds customers of an organisation by at most 100 names: their ids, in upper or lower case, or `ref:` and their external_ref. */
+/** Finds customers of an organisation, erased ones too, by 1 to 100 names, as the SDL requires: their ids, in upper or lower case, or `ref:` and their external_ref. */
 export async function findCustomers(data: OrganisationData, names: readonly string[]): Promise<FoundCustomers> {
   const collection = published.stored.get(PERSON)?.collection;
   const customers = data.collections.find(({ name }) => name === collection);
@@ -40,7 +40,7 @@ export async function findCustomers(data: OrganisationData, names: readonly stri
   return { ids: [...ids].sort(), unknown };
 }
 
-/** The customers that a new key or webhook endpoint is restricted to; undefined for none. @throws AppError validation_failed for each that is not there */
+/** The customers that a new key or webhook endpoint is restricted to; undefined, for all customers, if no list is given. @throws AppError validation_failed for each that is not there */
 export async function customersOf(
   data: OrganisationData,
   names: readonly string[] | null | undefined,

@@ -60,7 +60,7 @@ interface CustomerId {
 
 export function createOperatorOnlyOperations(options: OperatorOnlyOptions, { organisation, actor, show }: Target) {
   const { config, control, databases, actions } = options;
-  // `operator:<token>`, as every actor here
+  // `operator:` and the name of the token, as every actor here
   const writer = actor.who as Writer;
 
   /** The data of an organisation. @throws AppError unavailable while it is being moved */
@@ -118,6 +118,7 @@ export function createOperatorOnlyOperations(options: OperatorOnlyOptions, { org
         throw validationFailed([{ pointer: '/confirm', code: 'not_allowed', detail }]);
       }
       const erased = await actions.eraseCustomer(data, customer._id, writer);
+      // after the change, whose counts it has: if this process is killed in between, the erasure has no event
       if (Object.values(erased).some((count) => count > 0))
         await record('customer.erased', organisation.id, { customer_id: customer._id, ...erased });
       const counts = Object.entries(erased).map(([collection, count]) => ({ collection, count }));
@@ -139,7 +140,7 @@ export function createOperatorOnlyOperations(options: OperatorOnlyOptions, { org
       let sandbox = await control.sandboxes.of(owner);
       if (sandbox) noteExisting();
       else sandbox = await control.sandboxes.create({ of: owner, seeded: true }, actor).catch(rethrowSandboxRefused);
-      if (!sandbox) throw notFound('organisation');
+      if (!sandbox) throw beingErased();
       if (sandbox.unseeded !== undefined) await fill(sandbox);
       return show(sandbox.organisation);
     },

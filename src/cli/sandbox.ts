@@ -65,7 +65,8 @@ export async function reset(id: string, { json }: JsonOption): Promise<void> {
 type Statuses = readonly string[];
 
 /**
- * The kinds that can be advanced. For each of their times: the statuses that set it to now if it is missing, and those that clear it. Others,
+ * The kinds that can be advanced. For each of their times: the statuses that set it to now if it is missing, and those that clear it, as rules.ts
+ * requires of quotes; orders have no such rule. Others,
  * such as withdrawn, can be reached with and without the time, and leave it.
  */
 const ADVANCEABLE: Readonly<
@@ -115,6 +116,7 @@ export async function advance(kind: string, number: string, status: string, { or
           throw usageFailure(
             line.faults.map(({ pointer = '', detail }) => `${pointer.slice(1)}: ${detail}`).join('\n'),
           );
+        // cannot fail, since it has been read in this transaction, and keeps its id and number
         if (before.status !== status) await records.store(data, [line.record], session);
         return { id: before.id, number, status, from: String(before.status) };
       },

@@ -195,7 +195,7 @@ async function create({ org, url, types, customerIds: customer_ids, json }: Crea
       warn(`${other.id} already posts to this URL, so it gets events twice; to end that: scopegate webhook delete ID`);
 }
 
-/** Whether two endpoints post some of the same events to the same URL; those that belong to no customer apart. */
+/** Whether two endpoints post some of the same events to the same URL. Events of no customer do not count: an endpoint for each customer at one URL is usual. */
 function sharesEvents(left: WebhookEndpoint, right: WebhookEndpoint): boolean {
   const isShared = (some: readonly string[], others: readonly string[]): boolean =>
     some.length === 0 || others.length === 0 || some.some((one) => others.includes(one));

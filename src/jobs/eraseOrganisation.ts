@@ -32,6 +32,7 @@ export async function eraseOrganisation(stores: Stores, id: string, how: Erasure
     await dropUntilGone(data);
     return true;
   }
+  // without an export: nothing of a sandbox is exported
   for (const { id: sandbox } of await control.sandboxes.allOf(id)) {
     await eraseOrganisation(stores, sandbox, how.mayDrop && { mayDrop: how.mayDrop });
   }
@@ -54,7 +55,7 @@ export async function eraseOrganisation(stores: Stores, id: string, how: Erasure
   return true;
 }
 
-/** How often to try to drop a database that requests in progress could still create again. */
+/** How many times a database is dropped at most: a request in progress may create it once more, and drops it itself then. Chosen. */
 const DROPS = 20;
 
 /** Drops an organisation's database until the server no longer lists it. */

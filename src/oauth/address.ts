@@ -12,7 +12,7 @@ export const AUTHORIZE_PATH = '/settings/authorize';
 export const SERVER_METADATA = '/.well-known/oauth-authorization-server';
 export const RESOURCE_METADATA = '/.well-known/oauth-protected-resource';
 
-/** Paths of the APIs that tokens are for; with none, all of them. */
+/** Paths that an app may name as the resource of its token, beside the address alone; each token works on all APIs. */
 export const RESOURCES = ['/mcp', REST_BASE, '/graphql'] as const;
 
 export type OAuthAddress = (request: IncomingMessage) => string | undefined;

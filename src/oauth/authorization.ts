@@ -66,6 +66,7 @@ export function hasRepeated(parameters: URLSearchParams): boolean {
 /** What is wrong with a request of a registered app: the name of the error, and why. */
 function faultOf(parameters: URLSearchParams, address: string): readonly [string, string] | undefined {
   const others = new URLSearchParams(parameters);
+  // which may be repeated (RFC 8707, section 2); it is checked, not kept, since a token works on all APIs (docs/decisions/oauth.md)
   others.delete('resource');
   if (hasRepeated(others)) return ['invalid_request', 'a parameter must not be repeated'];
   if (parameters.has('request') || parameters.has('request_uri'))

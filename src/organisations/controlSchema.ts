@@ -60,12 +60,12 @@ export class OlderSchemaError extends Error {
   }
 }
 
-/** The schema version of a control database, within a transaction. */
+/** The schema version of a control database, within a transaction; this one if its row is lost. */
 export async function schemaVersion(control: Connection, session: ClientSession): Promise<number> {
   return (await deploymentOf(control).findOne({ _id: 'schema' }, { session }))?.version ?? CONTROL_SCHEMA;
 }
 
-/** What is recorded of the schema; undefined of a new database. @throws NewerSchemaError; OlderSchemaError; OtherClusterError */
+/** What is recorded of the schema; undefined of a database that is new, or whose row is lost. @throws NewerSchemaError; OlderSchemaError; OtherClusterError */
 export async function readSchema(control: Connection) {
   const schema = await deploymentOf(control).findOne({ _id: 'schema' });
   const version = schema?.version;

@@ -5,7 +5,7 @@ import type { Fault } from '../errors';
 import { ERASED_AT } from '../schema/personal';
 
 /**
- * Whether two rows are equal; missing members count as null, and search words may be in any order. Copies nothing, since bulk calls compare
+ * Whether two rows are equal; missing members of the row itself count as null, and search words may be in any order. Copies nothing, since bulk calls compare
  * every row.
  */
 export function isSameRow(left: object, right: object): boolean {
@@ -47,7 +47,7 @@ export function erasedFault(row: object | null | undefined, pointer: string): Fa
 export interface RowChange<T> {
   /** Undefined if it is deleted. */
   readonly row: T | undefined;
-  /** The row as it is stored; undefined if it is new. */
+  /** The row as read in the transaction of the write, which a change meanwhile makes conflict; undefined if it is new. */
   readonly before: T | undefined;
 }
 

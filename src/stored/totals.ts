@@ -11,7 +11,7 @@ import type { Resource } from './resource';
 
 /* Totals for dashboards (docs/decisions/dashboard-totals.md). */
 
-/** A period; both ends are optional. ISO 8601. */
+/** A period; both ends are optional. Each is of the type of the member with the time: a DateTime, which the scalar makes UTC, or a Date. */
 export interface Span {
   readonly from?: string | null;
   /** Exclusive. */
@@ -36,6 +36,7 @@ export interface TotalsSpec {
   readonly at: string;
   /** Whether that member is a day, which is stored as a string. */
   readonly isDay: boolean;
+  /** Members of the type Minor, whose names end in `_minor` (schema/checks). */
   readonly amounts: readonly string[];
 }
 
@@ -154,7 +155,7 @@ interface CountedRows {
   readonly only?: object;
 }
 
-/** The first finds the rows; no other but that of `only` matches rows, but for parts of them. */
+/** The first finds the rows. Of the others only that of `only` leaves out rows; any may leave out parts of them. */
 type Stages = readonly [PipelineStage.Match, ...PipelineStage[]];
 
 /**
@@ -244,11 +245,12 @@ function invalidIn(member: StoredMember, prefix = '', isInList = false): object[
   }
   if (values) return [{ [path]: { $nin: isRequired ? values : [...values, null] } }];
   if (kind !== 'string') return [];
+  // those of ids and currencies, which PCRE reads as JavaScript does
   const not = pattern ? { $regex: pattern.source } : { $type: 'string' };
   return [{ [path]: { $not: not, ...(!isRequired && { $ne: null }) } }];
 }
 
-/** The row with its sums as numbers, or which sum is not exact, as a clause. */
+/** The row with its amounts as numbers, or which of them is not exact, as a clause; other sums stay as they are. */
 function withinRange(row: Row): Row | string {
   const exactRow: Record<string, unknown> = { ...row };
   for (const [name, sum] of Object.entries(row)) {

@@ -34,7 +34,8 @@ export async function importCommand(path: string, options: ImportOptions): Promi
   const signal = interruption();
   const { jsonFaults: errors, ...faultReporter } = createFaultReporter(json === true);
   const reporter = { ...faultReporter, signal };
-  // what can reject the import as a whole is checked before records are stored; only the pepper and the organisation may be stored by then, and storing them again is harmless
+  // what can reject the import as a whole is checked before records are stored; by then only the fingerprint of WEBHOOK_SECRET, the pepper, the
+  // organisation and the names of one's own schema may be stored, in any order, and storing them again is harmless
   const { files, isExport } = await withStore(async (store, config) => {
     const organisation = await requireData(store, org);
     const data = store.databases.organisationData(organisation);
@@ -66,7 +67,8 @@ export async function importCommand(path: string, options: ImportOptions): Promi
       ...(keys && !signal.aborted && { keys: await importKeys(from, reporter) }),
       ...(storeWebhooks && !signal.aborted && { webhooks: await storeWebhooks(org, reporter) }),
     };
-    // whose it is and whether files are missing cannot be seen: exports of versions with clusters lack the id, and empty files are left out
+    // what is imported counts as the organisation's whole export, though neither can be seen: exports of earlier versions lack its id, and empty
+    // files are left out
     const isWhole = file && !signal.aborted && Object.values(files).every(({ failed }) => failed === 0);
     if (isWhole) await store.control.organisations.noteImported(org);
     // of folders with organisation.json, only what a later version exported says whose it is

@@ -33,7 +33,7 @@ const REFUSED: Readonly<Record<Exclude<EndpointOutcome, 'created' | 'unchanged'>
 export type ImportWebhooks = (organisationId: string, reporter: ImportReporter) => Promise<FileReport>;
 
 /**
- * Checks that receivers would accept what the endpoints of a folder send. Resolves with the function that stores them.
+ * Checks that receivers would accept what the endpoints of a folder send, and stores the fingerprint of WEBHOOK_SECRET if there is none. Resolves with the function that stores them.
  * @throws CommandFailure if there is no such file, or the secret of an endpoint, there or stored already, is derived from another WEBHOOK_SECRET
  */
 export async function openWebhooks(store: Store, config: Config, folder: string): Promise<ImportWebhooks> {
@@ -106,7 +106,7 @@ function sayHowToEnable(created: readonly WebhookRecord[]): void {
   const next =
     enabled.length === 0
       ? ''
-      : ' To enable those that were enabled (they begin with the events of this import; with --from now they do not):';
+      : ' To enable those that were enabled (they begin with the oldest event that is kept, such as those of this import; with --from now they do not):';
   say(`The imported webhook endpoints are disabled, so that nothing is posted twice.${next}`);
   for (const { id } of enabled) say(`  scopegate webhook enable ${id}`);
 }

@@ -57,13 +57,16 @@ export const TAILS = 'event_tails';
 export const OF_ORGANISATION = /^org_/;
 /** What a server ends a stream with, which then goes on after it; said to happen on MongoDB 6.0 and 7.0 when a database is moved. */
 export const END = 'invalidate';
-/** Operations that remove whole collections. */
-const DROPS = ['drop', 'rename', 'dropDatabase'];
+/** Operations that remove whole collections; before a database is dropped, each of its collections is. */
+const DROPS = ['drop', 'rename'];
 export const isDrop = ({ operationType }: Pick<Change, 'operationType'>): boolean => DROPS.includes(operationType);
 
-/** The filter and projection of the log; `control` is the name of the control database. */
+/**
+ * The filter and projection of the log; `control` is the name of the control database. What passes the filter counts in ordinals, which are part of
+ * events' ids (tail.ts): what a version adds to it must not count while a gateway of the version before may record the same changes.
+ */
 export function stagesFor(control: string): object[] {
-  const kinds = ['insert', 'update', 'replace', 'delete', ...DROPS.slice(0, 2)];
+  const kinds = ['insert', 'update', 'replace', 'delete', ...DROPS];
   const updated = '$updateDescription.updatedFields';
   const refers = [...published.collections.values()].flatMap(({ part, restriction }): [string, unknown][] => {
     const column = customerColumn(restriction) ?? '_id';
