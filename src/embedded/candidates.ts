@@ -142,6 +142,7 @@ async function install(place: string, { report, signal }: EmbeddedOptions): Prom
 async function identifyProgram(kind: Program['kind'], command: string, signal?: AbortSignal): Promise<Program> {
   const text = await runCommand(command, ['--version'], { signal });
   const mongod = /^db version v(\S+)/m.exec(text)?.[1];
+  // the folder in DATA_DIR, so no name ever changes; a downloaded mongod has one of its own, since its version may be another
   const storage = kind === 'binary' ? 'mongod' : kind;
   if (mongod !== undefined) return { kind, program: 'mongod', version: mongod, command, storage };
   // the Rust server, whatever its name: the Python one (secantusd-py) has no --version

@@ -93,6 +93,7 @@ export function versionOf({ method, params }: Message, headers: IncomingHttpHead
   }
   if (typeof said !== 'string') throw new ProtocolError(CODES.params, `params._meta lacks ${VERSION_KEY}.`);
   agree('MCP-Protocol-Version', header, said);
+  // an earlier one, which no client is known to say here, has the checks of this way and the answers of its own
   if (!VERSIONS.includes(said)) throw unknownVersion(said);
   if (!isObject(capabilities)) throw new ProtocolError(CODES.params, `params._meta lacks ${CAPABILITIES_KEY}.`);
   agree('Mcp-Method', headerOf(headers, 'mcp-method'), method);

@@ -38,6 +38,7 @@ export function createProbe(uri: string, question: Question) {
 /** What anyone may read of a failure: no addresses. */
 export function publicCause(failure: Error): string {
   if (failure instanceof NoAnswerError) return failure.message;
+  if (failure instanceof mongoose.mongo.MongoServerError) return `refused (${failure.codeName ?? failure.name})`;
   const code = /\bE[A-Z]{4,}\b/.exec(failure.message)?.[0] ?? failure.name;
   return `no connection (${code})`;
 }
@@ -49,6 +50,8 @@ export function createAsker(uri: string, connections: number) {
   let connecting: Promise<mongoose.mongo.MongoClient> | undefined;
   // by address; the driver retries for longer than an answer is waited for, so its own errors would come too late
   const unreachable = new Map<string, Error>();
+  /** What the server answered the last question with, if with an error. */
+  let refusal: Error | undefined;
 
   async function open(): Promise<mongoose.mongo.MongoClient> {
     const client = new mongoose.mongo.MongoClient(uri, { ...OPTIONS, maxPoolSize: connections });
@@ -74,20 +77,25 @@ export function createAsker(uri: string, connections: number) {
   const answersWithin = (question: Question, patience: number): Promise<boolean> =>
     within(patience, connect().then(question)).then(
       () => true,
-      () => false,
+      (error: unknown) => {
+        refusal = error instanceof mongoose.mongo.MongoServerError ? error : undefined;
+        return false;
+      },
     );
 
   return {
-    /** Whether a question is answered. Resolves within 1.5 s, unless this machine is busy. */
+    /** Whether a question is answered without an error. Resolves within 1.5 s, unless this machine is busy. */
     async answers(question: Question): Promise<boolean> {
       const wasBusy = watchMachine();
       const isAnswered = await answersWithin(question, ANSWER_TIMEOUT);
       // without this, healthy databases counted as away for seconds while compilers ran on the same machine
       return isAnswered || (wasBusy() && (await answersWithin(question, LATE_TIMEOUT)));
     },
-    /** Why the last question was not answered: a server that cannot be reached or, if all can, the time of the first try. */
+    /** Why the last question was not answered: a server that cannot be reached or, if all can, its error or the time of the first try. */
     failure: (): Error =>
-      unreachable.values().next().value ?? new NoAnswerError(`no answer within ${String(ANSWER_TIMEOUT)} ms`),
+      unreachable.values().next().value ??
+      refusal ??
+      new NoAnswerError(`no answer within ${String(ANSWER_TIMEOUT)} ms`),
     close: async (): Promise<void> => {
       const client = await connecting?.catch(() => undefined);
       await client?.close();

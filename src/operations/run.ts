@@ -185,11 +185,14 @@ function once(resolve: Guarded): Guarded {
 
 const writing = new WeakSet<CallContext>();
 
-/** Of several writes of a request the first runs, and the others until the caller is gone: nobody would know what became of them. */
+/**
+ * Of several writes of a request the first runs in any case, since it follows the request at once, and the others until the caller is gone: nobody would
+ * know what became of them.
+ */
 function whileAwaited(resolve: Guarded): Guarded {
   return (source, args, context, info) => {
     if (writing.has(context) && context.isGone?.())
-      throw new AppError('unavailable', 'The caller disconnected; nothing was stored.', { reason: 'unread' });
+      throw new AppError('unavailable', 'The caller disconnected; this write stored nothing.', { reason: 'unread' });
     writing.add(context);
     return resolve(source, args, context, info);
   };

@@ -17,7 +17,10 @@ import { type PieceContext, writePiece, type WrittenCounts } from './writePiece'
 
 export const WRITE_LINES = 'write_lines';
 
-/** Bytes of results that wait for the reader before no more lines are read. A caller may read only once it has sent everything. */
+/**
+ * Bytes of results that wait for the reader before no more lines are read, so that most callers may read only once they have sent everything: the
+ * results of 10,000 lines that are stored are 1 MiB. With more, one that does not read waits until its request has taken too long.
+ */
 const MAX_UNREAD = 4 * MEBIBYTE;
 
 interface WriteLinesOptions {
@@ -56,6 +59,7 @@ export function createWriteLines({
       if (!response.headersSent) throw error;
       const { code } = toAppError(error);
       exchange.log.code = code;
+      // all others are the caller's or pass by themselves, and its next request tells it; it counts results
       if (code === 'internal') {
         // what was answered stays true, and this tells the caller that it is not all
         response.destroy(error as Error);

@@ -60,7 +60,7 @@ export function createUsageReports({ usage, apiKeys }: Pick<ControlModels, 'usag
       const { unit, buckets } = USAGE_PERIODS[period];
       return report(keyId, unit, firstOf(period), buckets);
     },
-    /** The same from one day to another, both included. */
+    /** The same from one day to another, both included, each as its midnight in UTC. */
     readDays: (keyId: string, from: Date, to: Date): Promise<UsageReport> =>
       report(keyId, 'day', from.getTime(), (to.getTime() - from.getTime()) / DAY + 1),
     /** The keys of an organisation with the most requests in a period up to now, most first. */

@@ -17,11 +17,11 @@ export const USAGE_PERIODS = {
 } as const satisfies Record<string, { unit: UsageUnit; buckets: number }>;
 export type UsagePeriod = keyof typeof USAGE_PERIODS;
 
-/** For how many days a day's counts are kept, including that day. */
+/** For how many days a day's counts are kept, including that day: 30, and a margin. admin.graphql says it, too. */
 export const DAYS_KEPT = 32;
 /**
- * The same for all keys of an organisation together: twice the longest period, so that it can be compared with the one before, and a month, whose
- * rows say that requests were counted before both.
+ * The same for all keys of an organisation together: 60, so that the longest period can be compared with the one before, and 32 more, whose rows say
+ * that requests were counted before both.
  */
 const DAYS_OF_ALL_KEPT = 92;
 
@@ -42,7 +42,7 @@ export function startOf(time: number, unit: UsageUnit): number {
   return Math.floor(time / UNIT_LENGTHS[unit]) * UNIT_LENGTHS[unit];
 }
 
-/** How long a row is kept after its start. */
+/** How long a row is kept after its start: of parts of a day at least twice the period that shows them. */
 export function keptFor(id: string, unit: UsageUnit): number {
   if (unit === 'five_minutes') return 3 * HOUR;
   if (unit === 'hour') return 2 * DAY;

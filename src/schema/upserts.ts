@@ -20,7 +20,7 @@ export interface BulkUpsert {
   readonly element: string;
   /** The member with the caller's key of an object: the unique one of the stored type. */
   readonly key: string;
-  /** Members of an element that a new object needs: those that may be left out, but not be null. */
+  /** Members that a new object needs, with @constraint(not_null: true): an element for an object that is there may leave them out. @default does not give them. */
   readonly needed: readonly string[];
   /** Members that an element may have, since objects that callers read have them, but that are not stored (@ignored). */
   readonly ignored: readonly string[];

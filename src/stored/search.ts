@@ -4,7 +4,8 @@ import { invalidRequest } from '../errors';
 
 /*
  * Prefix search on normalised words, with a multikey index, because a text index finds whole words only, and regular
- * expressions must not be built from client input.
+ * expressions must not be built from client input. Rows keep the words that they were stored with: after a change of how words are made,
+ * `doctor --rows` names the rows that have others, and `--fix` stores them anew.
  */
 
 /** Characters of a word that are stored and compared; what is beyond is left out of both. */
@@ -15,6 +16,7 @@ export const MAX_WORDS = 1000;
 export const MAX_SOUGHT = 8;
 /** Words are taken from this many characters of a string, which normalising may lengthen: Hangul three times, U+FDFA eighteen times. */
 const LONGEST_TEXT = 20_000;
+/** A short text may grow to 100 characters, so that the few that grow most are kept. Chosen. */
 const GROWTH = { times: 3, always: 100 };
 /**
  * Consecutive combining marks beyond the 30 of Unicode's Stream-Safe Text Format: the time to normalise them grows with the square of
@@ -75,7 +77,8 @@ export function searchConditions(text: string, argument: string): Record<string,
 
 /**
  * Conditions that one of the members equals an email address, ignoring case; none if the address has no words, so that nothing can match.
- * They use the index of search words, starting with the words of the local part, which few addresses share.
+ * They use the index of search words, starting with the words of the local part, which few addresses share. So an address beyond {@link MAX_WORDS}
+ * of its row is not found, which is accepted.
  */
 export function emailConditions(address: string, members: readonly string[]): Record<string, unknown>[] {
   const [, local = '', domain = ''] = /^(.*?)(@[^@]*)?$/su.exec(address) ?? [];

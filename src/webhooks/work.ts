@@ -10,7 +10,7 @@ import { PARKED } from '../limits';
  * if it failed or is behind one of the same object that did. A lane is the events of one object, which are sent in order.
  */
 
-/** How many objects are retried in one pass, and how many events of each. */
+/** How many objects are retried in one pass, and how many events of each, so that a pass ends within its lease. Chosen. */
 const RETRIED = { objects: 50, events: 50 } as const;
 
 /** The outcome of an attempt, for metrics. */
@@ -103,7 +103,7 @@ export async function runPass(options: WorkOptions): Promise<Pass | undefined> {
     at: new Date(now()),
   });
 
-  /** Retries what is due, each object's events in order. For a failing endpoint, only the oldest event. */
+  /** Retries what is due, each object's events in order. For a failing endpoint, only the oldest event, due or not: passes.ts has waited for it. */
   async function retry(): Promise<void> {
     const lanes = wasFailing ? [open.slice(0, 1)] : dueLanes(open, now());
     const ids = lanes.flat().map((row) => row._id);

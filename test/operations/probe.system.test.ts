@@ -1,5 +1,5 @@
 import os from 'node:os';
-import { createProbe } from '../../src/mongo/probe';
+import { createProbe, publicCause } from '../../src/mongo/probe';
 
 const probes: ReturnType<typeof createProbe>[] = [];
 afterAll(() => Promise.all(probes.map((probe) => probe.close())));
@@ -41,4 +41,5 @@ test('why a server cannot be reached is known also once connecting to it has fai
 
 test('a server that accepts connections but rejects the query is not up', async () => {
   expect(await responds((client) => client.db('probe').command({ no_such_command: 1 }))).toBe(false);
+  expect(publicCause(probes.at(-1)!.failure())).toBe('refused (CommandNotFound)');
 });

@@ -57,5 +57,7 @@ test('of several writes those that have not begun when the caller leaves are lef
   const { data, errors } = await execute({ schema, document: parse(`mutation { ${calls.join(' ')} }`), contextValue });
   expect(stored).toEqual(['first', 'second']);
   expect(data).toMatchObject({ second: { name: 'second' }, third: null, fourth: null });
-  expect(errors?.map(({ message }) => message)).toEqual(Array(2).fill('The caller disconnected; nothing was stored.'));
+  expect(errors?.map(({ message }) => message)).toEqual(
+    Array(2).fill('The caller disconnected; this write stored nothing.'),
+  );
 });

@@ -38,6 +38,11 @@ const CASES: readonly Case[] = [
     '"email", "contacts.email"',
     '"email", "contact.email"',
   ],
+  [
+    'Query.customers(email:) filters by email, whose words are not stored',
+    'email: String @constraint(format: "email", max_length: 254) @searchable',
+    'email: String @constraint(format: "email", max_length: 254)',
+  ],
   ['Query.customers(email:) filters by contacts, which is no', '"email", "contacts.email"', '"contacts"'],
   [
     'Query.customers(metadata:) takes texts without a colon: add @constraint(pattern:)',

@@ -88,7 +88,7 @@ export async function readEvents(path: string, since: Date, signal: AbortSignal)
   return { events: events.toSorted((one, other) => one.at.getTime() - other.at.getTime()), lines };
 }
 
-/** The audit event of a line; undefined for other lines. */
+/** The audit event of a line as the log has it, perhaps after a time; undefined for other lines, also for one in an envelope (docs/guides/operators.md). */
 function eventOf(text: string): LoggedEvent | 'malformed' | undefined {
   if (!text.includes(`"msg":"${AUDIT_MESSAGE}"`)) return undefined;
   if (text.length > LONGEST) return 'malformed';

@@ -27,7 +27,7 @@ interface Compared {
 
 /**
  * What differs in a folder from another one, or from a file that `scopegate schema` wrote; `folder` undefined is the schema without additions.
- * @throws CommandFailure if one of them is invalid, or cannot be read
+ * @throws CommandFailure if a folder is invalid, or a file cannot be read or parsed
  */
 export function changesOf(against: string, folder: string | undefined): Changes & { readonly hasDirectives: boolean } {
   const before = isFolder(against) ? ofFolder(against) : ofFile(against);

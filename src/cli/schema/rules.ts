@@ -23,6 +23,7 @@ function errorOf(key: string, rule: unknown, types: readonly string[]): string |
   if (key === '__esModule') return undefined;
   if (key === 'default') return 'has export default: write export const Invoice = …, by the name of a type';
   if (!types.includes(key)) return `exports ${key}, which is not a type with @stored: name one of ${types.join(', ')}`;
+  // a message is stored with its request, whose rules see both; types of one's own have rules even if they are parts
   if (key === 'Message') return 'exports Message, but messages have no rules: write one for Request';
   if (typeof rule !== 'function') return `exports ${key}, which is not a function: write (record, { fault }) => …`;
   if (/^class\b/.test(Function.prototype.toString.call(rule)))

@@ -110,17 +110,24 @@ function filterErrors(
 
 /** The errors of a filter by addresses, whose members may be those of objects in a list: `contacts.email`. */
 function emailErrors(sdl: Sdl, { members, type }: Filter, rows: ReadonlyMap<string, FieldDefinitionNode>): unknown[] {
-  const typeAt = (path: string): string | undefined => {
+  const memberAt = (path: string): FieldDefinitionNode | undefined => {
     const [first = '', ...others] = path.split('.');
     let found = rows.get(first);
     for (const name of others)
       found = found && sdl.fieldsOf(namedType(found.type)).find((one) => one.name.value === name);
-    return found && namedType(found.type);
+    return found;
+  };
+  const errorAt = (path: string): string | false => {
+    const member = memberAt(path);
+    if (!member || namedType(member.type) !== 'String') return `filters by ${path}, which is no String of its rows`;
+    return (
+      !directiveOf(member, 'searchable') && `filters by ${path}, whose words are not stored: add @searchable to it`
+    );
   };
   return [
     members.length === 0 && 'is @filter(by: EMAIL) without members: name those with addresses',
     type !== 'String' && `takes ${type}, but addresses are String`,
-    ...members.map((path) => typeAt(path) !== 'String' && `filters by ${path}, which is no String of its rows`),
+    ...members.map(errorAt),
   ];
 }
 
