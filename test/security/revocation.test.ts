@@ -8,21 +8,22 @@ import { IDS, makeStocked } from '../support/fixtures/contract';
 const TRIALS = process.env.TEST_FULL ? 1000 : 5;
 /** A trial takes some 60 ms, and longer on a machine that does other work. */
 const WITHIN = 60_000 + TRIALS * 300;
-/** A read of one object, which starts during the key lookup if the key was accepted before (docs/decisions/one-round-trip.md). */
-const quote = operations.find(({ name }) => name === 'quote')!;
+/** Reads of an object and of a list, which start during the key lookup if the key was accepted before (docs/decisions/one-round-trip.md). */
+const READS = operations.filter(({ name }) => name === 'quote' || name === 'quotes');
 
 const gateways = [served(), served()] as const;
 const organisation = late(() => makeStocked(gateways[0]));
 
 /** The same status from each gateway over each API. */
 function all(status: number): number[] {
-  return gateways.flatMap(() => ALL_FACES.map(() => status));
+  return gateways.flatMap(() => ALL_FACES.flatMap(() => READS.map(() => status)));
 }
 
 /** Statuses of concurrent requests to each gateway over each API. */
 function ask(key: string): Promise<number[]> {
-  const args = argumentsOf(quote, IDS);
-  const calls = gateways.flatMap((gateway) => ALL_FACES.map((face) => face.call(client(gateway, key), quote, args)));
+  const calls = gateways.flatMap((gateway) =>
+    ALL_FACES.flatMap((face) => READS.map((read) => face.call(client(gateway, key), read, argumentsOf(read, IDS)))),
+  );
   return Promise.all(calls.map(async (call) => (await call).status));
 }
 
