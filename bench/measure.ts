@@ -57,8 +57,8 @@ export interface Fleet {
 }
 
 /**
- * Measures each contestant once per round, right after a load that is not counted, and in a different order each time, so that other load affects all alike. From one start
- * of a server to the next its CPU time differs by a tenth, so the rounds are divided among several.
+ * Measures each contestant once per round, right after a load that is not counted, and in a different order each time, so that other load
+ * affects all alike. From one start of a server to the next its CPU time differs by a tenth, so the rounds are divided among several.
  */
 export async function measure(
   scenario: Scenario,
