@@ -2,7 +2,7 @@ import { type FieldNode, type GraphQLFieldResolver, type GraphQLSchema, Operatio
 import type { Scope } from '../auth/scopes';
 import { AppError } from '../errors';
 import { normaliseKeys } from '../schema/callerKeys';
-import { type Access, accessOf, type Operation } from '../schema/declaredOperations';
+import { type Access, accessOf, type Operation, perElement } from '../schema/declaredOperations';
 import { objectFields } from '../schema/jsonSchema';
 import type { Merge } from '../schema/upserts';
 import { directiveOf } from '../schema/sdl';
@@ -77,8 +77,9 @@ export function guardFields(schema: GraphQLSchema, options: GuardOptions): void 
       continue;
     }
     const operation = check && operations.find(({ name }) => name === field.name);
+    const writeOnce = perElement(field.args).length > 0 ? withElementsNoted(once(resolve)) : once(resolve);
     field.resolve = guard(
-      withSelectionCheck(operation, type === 'Mutation' ? whileAwaited(once(resolve)) : resolve),
+      withSelectionCheck(operation, type === 'Mutation' ? whileAwaited(writeOnce) : resolve),
       check,
     );
     // from the definition of the resolver, since the schema has a bound copy of the function
@@ -180,6 +181,21 @@ function once(resolve: Guarded): Guarded {
       const callContext = write ? (Object.create(context, { write: { value: write } }) as CallContext) : context;
       return resolve(source, args, callContext, info);
     });
+  };
+}
+
+/** What every bulk call answers with: among the rest, a result for each element. */
+interface BulkReport {
+  readonly failed: number;
+  readonly results: readonly unknown[];
+}
+
+/** A bulk call whose failed elements are noted for the log, also those in an answer that `once` replays. */
+function withElementsNoted(resolve: Guarded): Guarded {
+  return async (source, args, context, info) => {
+    const report = (await resolve(source, args, context, info)) as BulkReport;
+    context.noteElements?.(report.failed, report.results.length);
+    return report;
   };
 }
 

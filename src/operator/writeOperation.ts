@@ -35,7 +35,7 @@ interface UnrecordedEvent {
   readonly details: Readonly<Record<string, number>>;
 }
 
-export type WriteContext = Pick<CallContext, 'charge' | 'holdRows' | 'noteElements' | 'takeTurn'>;
+export type WriteContext = Pick<CallContext, 'charge' | 'holdRows' | 'takeTurn'>;
 
 export interface WriteArguments {
   readonly id: string;
@@ -127,7 +127,6 @@ export function createWriteOperation(
         ({ write: unitOfWork } = idempotent);
       }
       const report = await writeElements(writes, placeOf, { ...call, write: unitOfWork }).catch(rethrowErased);
-      context.noteElements?.(report.failed, writes.length);
       if (!call.dryRun && !replay.isDone) await recordWritten(call.organisation, report);
       return report;
     },

@@ -74,13 +74,10 @@ async function bulkUpsert(
   if (more > 0) await context.charge(more);
   if (elements.length > SMALL_CALL) await context.takeTurn?.();
   const how = { isAtomic, dryRun, metadataIsObject };
-  const result = dryRun
-    ? await storeElements(spec, elements, context, how)
-    : await runAdmitted(context, elements.length, (onCommitted) =>
-        storeElements(spec, elements, context, { ...how, onCommitted }),
-      );
-  context.noteElements?.(result.failed, elements.length);
-  return result;
+  if (dryRun) return storeElements(spec, elements, context, how);
+  return runAdmitted(context, elements.length, (onCommitted) =>
+    storeElements(spec, elements, context, { ...how, onCommitted }),
+  );
 }
 
 interface StoreOptions {

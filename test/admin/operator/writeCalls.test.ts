@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { eventually } from '../../api/http/eventually';
 import type { Json } from '../../support/client';
 import { callerOf } from '../../support/factories';
 import { served } from '../../support/gateway';
@@ -90,6 +91,20 @@ test('with an Idempotency-Key the answer is replayed, and nothing is written twi
     limit: 5,
   });
   expect(events.map(({ details, actor }) => [details, actor.who])).toEqual([[{ created: 1 }, 'operator:billing']]);
+});
+
+test('the log says how many elements failed, also of an answer that is replayed', async () => {
+  const { post } = await start();
+  const key = anyKey();
+  const body = { writes: [put('product', { sku: 'S', name: 'N' }), put('product', {})] };
+  const answers = [await post(body, key), await post(body, key)];
+  expect(answers[1]?.headers.get('idempotent-replayed')).toBe('true');
+  const ids = answers.map(({ headers }) => headers.get('x-request-id'));
+  const lines = await eventually(() => {
+    const own = gateway.logs.filter(({ request_id: id }) => ids.includes(String(id)));
+    return own.length === 2 ? own : undefined;
+  });
+  expect(lines).toMatchObject(Array(2).fill({ elements: 2, elements_failed: 1 }));
 });
 
 test('calls at once with the same counts are one line of the audit log, which counts them all', async () => {

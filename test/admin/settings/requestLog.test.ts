@@ -103,6 +103,22 @@ describe('the request log', () => {
     expect(line).toMatchObject({ ...some, status: 200 });
   });
 
+  test('a bulk call whose answer is replayed counts as failed if that has failed elements', async () => {
+    const { gateway } = office;
+    const organisation = await makeOrganisation(gateway);
+    const { key } = await makeKey(gateway, organisation);
+    const call = () =>
+      client(gateway, key).post('/products/bulk', { products: [{ sku: 'A' }] }, { 'Idempotency-Key': 'once' });
+    await call();
+    expect((await call()).headers.get('idempotent-replayed')).toBe('true');
+    const found = await eventually(async () => {
+      const rows = await gateway.control.requests.list({ organisationId: organisation.id }, 10);
+      return rows.length === 2 ? rows : undefined;
+    });
+    expect(found.map(shownRequest)).toMatchObject(Array(2).fill({ elements: 1, elements_failed: 1 }));
+    expect(found.map(({ failed }) => failed)).toEqual([true, true]);
+  });
+
   test('has calls with a revoked key, but not those with a wrong secret, which anyone can make', async () => {
     expect(await logOf(office.member, { key_id: revoked.id.toUpperCase() })).toMatchObject({
       data: [{ key_id: revoked.id, status: 401, reason: 'revoked' }],
