@@ -12,10 +12,10 @@ import { pageShape, shapeOf } from './shapes';
  * undefined if only resolvers can answer.
  */
 
-/** After a row that could not be written, this many reads of its collection go straight to resolvers: other rows are probably similar. Chosen. */
+/** After a row that could not be written, this many reads of its collection go straight to resolvers: other rows are probably similar. The number is a guess. */
 const PAUSE = 32;
 
-/** A stored type with members that lists omit. */
+/** A stored type, of which lists may omit some members. */
 interface Stored extends Collection<{ readonly _id: string }> {
   readonly stored: { readonly omittedInLists: readonly string[] };
   /** The projection without these members. */
@@ -33,7 +33,7 @@ type ReadPage<Of> = (
   writer: PageWriter,
 ) => Promise<Written>;
 
-/** `asksForChanges` tells lists that also read until when all changes are visible. */
+/** Reads pages. `asksForChanges` is whether a list also reads until when all changes are visible, which takes another command. */
 export function fastListOf<Of extends Stored>(
   collection: Of,
   {
@@ -58,7 +58,7 @@ export function fastListOf<Of extends Stored>(
   };
 }
 
-/** Reads objects by id. */
+/** Reads objects by id; `name` is what a 404 calls them. */
 export function fastObjectOf(collection: Stored, name: string): FastReadOf {
   return (selected) => {
     const [first] = selected;
@@ -69,7 +69,7 @@ export function fastObjectOf(collection: Stored, name: string): FastReadOf {
     const projection = projectionOf(collection, selected);
     const read: FastRead = ({ id }, { data }) =>
       attempt(data, collection, async () => {
-        const row = await data.readRaw(collection, id as string, projection);
+        const row = await data.objects.readRaw(collection, id as string, projection);
         if (!row) throw notFound(name);
         const bytes = copies * row.length;
         // most rows are small, and would be slowed down by the timer of a turn
@@ -98,10 +98,10 @@ function projectionOf({ stored: { omittedInLists }, projection }: Stored, select
   return selected.some(({ field }) => field && omittedInLists.includes(field.name)) ? WITHOUT_SEARCH : projection;
 }
 
-/** Reads left to resolvers, by organisation and collection. */
+/** How many more reads are left to resolvers, by organisation and collection. */
 const pauses = new WeakMap<OrganisationData, Map<string, number>>();
 
-/** Whether an attempt sends one command and no other. */
+/** Whether a fast read would send one command and no other: not if it is left to resolvers. */
 function isOneRead(data: OrganisationData, collection: Stored): boolean {
   return data.isReadAtOnce(collection) && !pauses.get(data)?.get(collection.name);
 }

@@ -1,7 +1,7 @@
 import { type ClientSession, type Model, Schema, trusted } from 'mongoose';
 import { PLAN_NAME } from '../auth/plans';
 import { type Organisation, type OrganisationState, STATES } from '../auth/principal';
-import type { WriteState } from '../tenant/indexMaintenance';
+import type { WriteState } from '../tenant/tenantContext';
 import { optional, PART, required, ROW, type RowOf } from './schemas';
 
 export const STATE = { type: String, enum: Object.keys(STATES) as OrganisationState[] } as const;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type ClientSession, trusted } from 'mongoose';
 import type { Organisation, OrganisationState } from '../auth/principal';
-import type { WriteState } from '../tenant/indexMaintenance';
+import type { WriteState } from '../tenant/tenantContext';
 import { isDuplicateKey } from '../mongo/faults';
 import { nativeCollection } from '../mongo/native';
 import { findPage, type ListArguments, type Page } from '../tenant/pagination';

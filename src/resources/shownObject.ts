@@ -8,7 +8,7 @@ import { represent } from '../schema/entityTags';
 import { objectName } from '../schema/storedTypes';
 import { collections } from '.';
 
-/** An object as events name it. */
+/** An object as events name it: by the name of its type (`quote`) and its id. */
 export interface Named {
   readonly type: string;
   readonly id: string;
@@ -24,7 +24,7 @@ export function shownObjects(schema: GraphQLSchema): ReadShown {
   const byName = new Map(collections.map((resource) => [objectName(resource.stored.type), resource]));
   return async (data, { type, id }, context) => {
     const resource = byName.get(type);
-    const row = resource && (await data.related(resource, { id, hold: rowHolder(context) }, WITHOUT_SEARCH));
+    const row = resource && (await data.objects.related(resource, { id, hold: rowHolder(context) }, WITHOUT_SEARCH));
     if (!row) return null;
     const fault = resource.faultIn(WITHOUT_SEARCH)(row);
     if (fault) {

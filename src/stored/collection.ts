@@ -105,7 +105,7 @@ export async function readOne<T extends { _id: string }>(
   name: string,
   projection: Projection = WITHOUT_SEARCH,
 ): Promise<T> {
-  const row = await data.read(collection, id, projection);
+  const row = await data.objects.read(collection, id, projection);
   if (!row) throw notFound(name);
   return row;
 }

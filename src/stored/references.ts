@@ -60,6 +60,6 @@ function read(
   projection: Projection,
   kind: 'related' | 'nested',
 ): Promise<Row | null> {
-  const reading = context.data[kind](resource, { id, hold: rowHolder(context) }, projection);
+  const reading = context.data.objects[kind](resource, { id, hold: rowHolder(context) }, projection);
   return reading.then((row) => (row && isServed(context, resource, row, projection) ? row : null));
 }

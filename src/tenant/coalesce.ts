@@ -8,6 +8,7 @@ import { atMost, READ_TIMEOUT } from '../mongo/native';
 import { anyOf, readByKeys, type Reading } from '../mongo/readRows';
 
 interface BatchOptions {
+  /** The most keys of one command. */
   readonly maxBatchSize: number;
   /** Limits the batches that are read at once; by default nothing does. */
   readonly semaphore?: Semaphore;
@@ -17,7 +18,7 @@ interface LoaderOptions extends BatchOptions {
   readonly projection?: Projection | undefined;
 }
 
-/** Reads together what is wanted in one turn of the event loop; nothing is cached. `readAll` returns a value or an error for each key. */
+/** Reads together what is asked for in one turn of the event loop; nothing is cached. `readAll` returns a value or an error for each key, in their order. */
 export function createLoader<Key, Value>(
   readAll: (keys: readonly Key[]) => Promise<readonly (Value | Error)[]>,
   { maxBatchSize, semaphore = (work) => work() }: BatchOptions,
@@ -48,8 +49,8 @@ export function coalescedReads<T extends { _id: string }>(
 export interface WantedRow {
   readonly id: string;
   /**
-   * Counts a row's bytes for the request, estimated as the average of the rows that were read with it: one function for each request, by which
-   * requests are told apart. @throws AppError if they are too many: the row is not kept, and nothing more is read for the request
+   * Counts a row's bytes for the request, estimated as the average of the rows that were read with it. A request passes the same function for all
+   * of its rows: once it has thrown, none of them is kept or read. @throws AppError if they are too many
    */
   readonly hold: Reading['hold'];
 }
@@ -61,6 +62,7 @@ export function coalescedRows<T extends { _id: string }>(
 ): DataLoader<WantedRow, T | null> {
   async function readAll(wanted: readonly WantedRow[]): Promise<(T | null | Error)[]> {
     const refusals = new Map<Reading['hold'], Error>();
+    // by id, the indexes in `wanted`: several requests may want one row
     const waiting = new Map<string, number[]>();
     for (const [at, { id }] of wanted.entries()) {
       const others = waiting.get(id);
@@ -70,9 +72,9 @@ export function coalescedRows<T extends { _id: string }>(
     const results: (T | null | Error)[] = wanted.map(() => null);
     const isWanted = (id: string): boolean => waiting.get(id)?.some((at) => !refusals.has(wanted[at]?.hold)) ?? false;
     const find = { member: '_id', keys: [...waiting.keys()], projection, isWanted };
-    for await (const { rows, held: size } of readByKeys<T>(collection, find, reading)) {
+    for await (const { rows, held: bytes } of readByKeys<T>(collection, find, reading)) {
       for (const row of rows) {
-        for (const at of waiting.get(row._id) ?? []) results[at] = keep(row, size / rows.length, wanted[at]?.hold);
+        for (const at of waiting.get(row._id) ?? []) results[at] = keep(row, bytes / rows.length, wanted[at]?.hold);
       }
     }
     return wanted.map(({ hold }, at) => refusals.get(hold) ?? results[at] ?? null);
@@ -128,12 +130,12 @@ function loaderOf<T>(
   return createLoader(readAll, options);
 }
 
-/** The id of a row, which servers send as the first member. */
+/** The id of a row: a text, whose length (4 bytes) comes before it and a zero after it. Servers send the id as the first member. */
 function idOf(row: Buffer): string {
   const value = 4 + FIRST.length;
   if (row.compare(FIRST, 0, FIRST.length, 4, value) !== 0) throw new UnsupportedValue('type');
   return row.toString('utf8', value + 4, endOfValue(row, BSON.text, value, row.length) - 1);
 }
 
-/** How a row begins whose id is a string: after its length, the type and the name of the id. */
+/** How a row begins whose id is a string, after the 4 bytes of its length: the type and the name of the id. */
 const FIRST = Buffer.from([BSON.text, ...Buffer.from('_id\0')]);

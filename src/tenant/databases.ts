@@ -5,7 +5,7 @@ import { type DeploymentOptions, openDeployment, STREAM_POOL_SIZE } from '../mon
 import { createYield, pausesOf } from '../async/yield';
 import { isDuplicateKey, isUnauthorised } from '../mongo/faults';
 import { createSemaphore } from '../async/semaphore';
-import type { TenantContext } from './indexMaintenance';
+import type { TenantContext } from './tenantContext';
 import type { OpenDeployment, OrganisationData } from './organisationData';
 import { organisationDataCache } from './organisationDataCache';
 import { organisationOf } from '../mongo/databaseNames';
@@ -16,7 +16,7 @@ import { createAsker, createProbe } from '../mongo/probe';
 import { transactOn, transactWith } from '../mongo/transact';
 import type { Validation } from '../mongo/validators';
 
-// client input never becomes an operator; collections and indexes are created by indexes.ts alone
+// for the control data, which alone use mongoose's models: client input never becomes an operator, and only mongo/indexes.ts creates collections and indexes
 mongoose.set('sanitizeFilter', true);
 mongoose.set('strictQuery', 'throw');
 mongoose.set('runValidators', true);
@@ -28,20 +28,20 @@ export type Databases = Awaited<ReturnType<typeof connectDatabases>>;
 export interface DatabaseOptions extends DeploymentOptions {
   readonly controlDatabase: string;
   readonly collections: OrganisationData['collections'];
-  /** SecantusDB, which leaves the rows of open transactions out of a new index: so its collections get every index from the start. */
+  /** Whether the server is SecantusDB, which leaves the rows of open transactions out of a new index: so its collections get every index from the start. */
   readonly isStandIn?: boolean;
   /** What MongoDB does with rows that cannot be served; refuses them by default. */
   readonly validation?: Validation;
 }
 
-/** What the control data decides and records for organisations, once it is open. */
+/** What needs the control data, and so is given once they are open. */
 type OpenedBy = Pick<TenantContext, 'writeStateOf'> & Partial<Pick<TenantContext, 'noteFollowed'>>;
 
-/** Questions to shards at a time. */
+/** Shards that are asked at a time whether they respond. */
 const SHARDS_AT_ONCE = 8;
-/** Connections to each host beside the pool for commands: of change streams, of two probes, and of questions to shards. */
+/** Connections to each host beside the pool for commands: of change streams, of two probes (`answers`, `findsKeys`), and to ask shards. */
 export const BESIDE_POOL = STREAM_POOL_SIZE + 2 + SHARDS_AT_ONCE;
-/** The drivers of these clients watch each host, by two connections each. */
+/** The driver watches each host by two connections for each client: commands, change streams, two probes, and what asks shards. */
 export const WATCHING = 2 * 5;
 
 /** Connects to the database. @throws OldServerError; StandaloneError */
@@ -62,7 +62,7 @@ export async function connectDatabases(options: DatabaseOptions) {
   };
   const shards = deployment.isSharded ? createShards(client) : undefined;
   const downShards = new Set<string>();
-  // a shard that is down holds up its own questions only
+  // a client of its own, so that questions to a shard that is down hold up no other commands
   const asker = createAsker(options.uri, SHARDS_AT_ONCE);
   const context: TenantContext = {
     // nothing may be created before the control data is open
@@ -90,11 +90,11 @@ export async function connectDatabases(options: DatabaseOptions) {
     maintainIndexes(reports: Pick<TenantContext, 'onFailure' | 'onWidened'>): void {
       Object.assign(context, reports, { checks: createSemaphore(1) });
     },
-    /** Limits the bytes that each organisation may store, by its plan. */
+    /** Begins to limit the bytes that each organisation may store, by its plan. */
     limitBytes(options: QuotaOptions): void {
       context.quota = createQuota(options);
     },
-    /** Sizes of the organisations that wrote here and have a limit. */
+    /** Sizes of the organisations that wrote by this process and have a limit; all 0 if nothing limits them. */
     quotas: (): QuotaState => context.quota?.state() ?? { largest: 0, fullest: 0, full: 0 },
     /** The organisations that have a database; one command. @throws the driver's error */
     async organisationsWithData(): Promise<string[]> {
@@ -107,15 +107,14 @@ export async function connectDatabases(options: DatabaseOptions) {
     hello: (): Promise<Hello> => clock.measure(client),
     /** The shards of a sharded cluster; undefined for a replica set. */
     shards,
-    /** The shards of these organisations' databases; empty for a replica set, and if this user may not read which they are. */
+    /** The shard of each of these organisations' databases, by id; empty for a replica set, and if this user may not read which they are. */
     shardsOf: async (ids: readonly string[]): Promise<ReadonlyMap<string, string>> => {
-      const none = new Map<string, string>();
-      return (
-        shards?.of(ids).catch((error: unknown) => {
-          if (isUnauthorised(error)) return none;
-          throw error;
-        }) ?? none
-      );
+      try {
+        return (await shards?.of(ids)) ?? new Map<string, string>();
+      } catch (error) {
+        if (isUnauthorised(error)) return new Map<string, string>();
+        throw error;
+      }
     },
     /** Watches which shards respond; undefined for a replica set. */
     watchShards: ({ onChange, ...reports }: Pick<ShardHealthOptions, 'onChange' | 'onWrites' | 'onError'>) =>
@@ -134,7 +133,6 @@ export async function connectDatabases(options: DatabaseOptions) {
       }),
     /** Whether a shard did not respond when a gateway last checked it; false in other commands. */
     isShardDown: (shard: string): boolean => downShards.has(shard),
-    /** The server's version. */
     version: deployment.version,
     /** How long the database keeps the transaction of a dead process, in seconds; undefined if it does not say. */
     async transactionLimit(): Promise<number | undefined> {
@@ -149,7 +147,7 @@ export async function connectDatabases(options: DatabaseOptions) {
     },
     /** Whether the database responds within 1.5 s. Concurrent calls share one result. */
     answers: deployment.answers,
-    /** Why it did not respond. */
+    /** Why it did not respond when `answers` last asked. */
     failure: deployment.failure,
     /** Writes the way requests do. @throws the reason if the database refuses writes */
     tryWriting: async (): Promise<void> => {
@@ -161,7 +159,7 @@ export async function connectDatabases(options: DatabaseOptions) {
           .collection<Heartbeat>(HEARTBEATS)
           .updateOne({ _id: 'writes' }, change, { upsert: true });
       } catch (error) {
-        // no connection, no privilege, or another gateway was first: none of these is about writes
+        // no connection, no privilege, or another gateway inserted the row first: none of these means that the database refuses writes
         const isOwnError = error instanceof AppError || (error as Error).name === 'MongoWaitQueueTimeoutError';
         if (!isOwnError && !isUnauthorised(error) && !isDuplicateKey(error)) throw error;
       }
@@ -173,7 +171,7 @@ export async function connectDatabases(options: DatabaseOptions) {
     },
     /** Whether the control database can read keys within 1.5 s; if not, it may just be slow. */
     findsKeys: keys.responds,
-    /** Why it could not. */
+    /** Why it could not when `findsKeys` last asked. */
     keysFailure: keys.failure,
     /** The database's time, in milliseconds since 1970, by which keys and sessions expire. */
     now: clock.now,

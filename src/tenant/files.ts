@@ -14,6 +14,7 @@ export interface Owner {
   readonly object_id: string;
 }
 
+/** Which files: those of these objects of a collection, or of them those with `ids`. */
 interface FilesOf {
   readonly collection: string;
   readonly objectIds: readonly string[];
@@ -37,7 +38,7 @@ interface ChunkRow {
   readonly data: Buffer;
 }
 
-/** A key that is restricted to customers reads and writes a file's object first, which says whether it has it. */
+/** Rows that say of no customer: whoever reads or writes a file has read its object before, which a restricted key finds only if it is of its customers. */
 const BY_OBJECT = { restriction: 'unrestricted' } as const;
 
 export const files: Collection<FileRow> = {
@@ -57,6 +58,7 @@ const READ_TOGETHER = 4;
 /** How many chunks a file of so many bytes has. */
 export const chunksOf = (bytes: number): number => Math.ceil(bytes / CHUNK);
 
+/** Stores a file with all of its chunks. `now` is the time of the write. */
 export async function storeFile(
   data: OrganisationData,
   { id, bytes, owner }: { readonly id: string; readonly bytes: Buffer; readonly owner: Owner },
@@ -74,7 +76,7 @@ export async function storeFile(
   if (chunks.length > 0) await data.collection(fileChunks).insertMany(chunks as never, { session });
 }
 
-/** Matches the files of objects of a collection: all, or those with `ids`. */
+/** The filter of files. */
 export const ofObjects = ({ collection, objectIds, ids }: FilesOf): object => ({
   'metadata.object_id': { $in: [...objectIds] },
   'metadata.collection': collection,
@@ -101,7 +103,7 @@ export async function removeFiles(
 /** An object does not have a file, or not all of its chunks: it was deleted meanwhile, or by another program. */
 export class MissingChunks extends Error {}
 
-/** The bytes of an object's file from `start` to before `end`, a mebibyte at a time. @throws MissingChunks */
+/** The bytes of an object's file from `start` to before `end`, in chunks, of which about a mebibyte is read at a time. @throws MissingChunks */
 export async function* readFile(
   data: OrganisationData,
   id: string,

@@ -36,14 +36,15 @@ export interface IdempotentCall extends Asked {
   /** Id of the caller's API key. */
   readonly keyId: string;
   readonly by: Writer;
-  /** Without a fault. */
+  /** As checkIdempotencyKey has passed it. */
   readonly idempotencyKey: string;
+  /** Called before a stored answer is returned. */
   readonly onReplay: () => void;
 }
 
 /**
- * A write with an Idempotency-Key: its first answer is stored in the same transaction as the data, and replayed. Call `replay` first, and `write`
- * if it resolves with undefined.
+ * A write with an Idempotency-Key: its first answer is stored in the same transaction as the data, and replayed. Call `replay` first, and only if it
+ * resolves with undefined `write`, which may replay, too: the first request may have ended in between.
  */
 export async function createIdempotentWrite(data: OrganisationData, call: IdempotentCall) {
   // hashed, since a caller may send anything, even an API key
@@ -64,7 +65,7 @@ export async function createIdempotentWrite(data: OrganisationData, call: Idempo
   /** Claims the key inside the transaction; a concurrent claim fails with a write conflict or a duplicate key. */
   async function claim(session: ClientSession, now: Date): Promise<void> {
     const cutoff = new Date(now.getTime() - REPLAY_SECONDS * 1000);
-    // of an older record it takes the place; with a newer one, inserting it fails
+    // replaces an expired record, which the TTL index may not have deleted yet; beside a newer one, the upsert fails as a duplicate
     const expired = { _id: id, created_at: { $lte: cutoff } };
     await records.replaceOne(expired, { fingerprint, answer: null, created_at: now }, { session, upsert: true });
   }
@@ -84,7 +85,6 @@ export async function createIdempotentWrite(data: OrganisationData, call: Idempo
       );
     } catch (error) {
       if (!(error instanceof RivalClaim)) throw error;
-      // the other request may have finished in the meantime
       const first = await replay();
       if (first) return first.answer as never;
       throw stillRunning();
@@ -128,7 +128,7 @@ const PIECE = 16 * 1024;
 export async function fingerprintOf({ operation, args }: Asked, pace: Pace): Promise<string> {
   const hash = createHash('sha256').update(operation).update('\n');
   const written = { text: '' };
-  for (const _ of write(args, written)) {
+  for (const _ of writeSorted(args, written)) {
     hash.update(written.text);
     written.text = '';
     const pause = pace();
@@ -137,29 +137,32 @@ export async function fingerprintOf({ operation, args }: Asked, pace: Pace): Pro
   return hash.update(written.text).digest('base64url');
 }
 
-/** Writes a value as JSON.stringify does, but with sorted members. Yields whenever a piece of text is complete. */
-function* write(value: unknown, to: { text: string }): Generator<undefined, void> {
+/** Appends a value as JSON.stringify writes it, but with sorted members. Yields when the text is longer than a piece, for the caller to take it. */
+function* writeSorted(value: unknown, to: { text: string }): Generator<undefined, void> {
   // a Date, which a scalar may return, serialises itself
   if (typeof value !== 'object' || value === null || value instanceof Date) {
-    to.text += plain(value);
+    to.text += jsonOf(value);
     return;
   }
   const isList = Array.isArray(value);
   const names = isList ? value.keys() : Object.keys(value).sort();
-  let between = isList ? '[' : '{';
+  let before = isList ? '[' : '{';
   for (const name of names) {
     if (to.text.length > PIECE) yield;
     const member = (value as Record<string | number, unknown>)[name];
     if (!isList && member === undefined) continue;
-    to.text += between + (isList ? '' : `${JSON.stringify(name)}:`);
-    between = ',';
-    if (typeof member !== 'object' || member === null) to.text += plain(member);
-    else yield* write(member, to);
+    to.text += before + (isList ? '' : `${JSON.stringify(name)}:`);
+    before = ',';
+    // no generator for each scalar, of which a body can have many
+    if (typeof member !== 'object' || member === null) to.text += jsonOf(member);
+    else yield* writeSorted(member, to);
   }
-  to.text += between === ',' ? '' : between;
+  // if it is empty, nothing has opened it yet
+  to.text += before === ',' ? '' : before;
   to.text += isList ? ']' : '}';
 }
 
-function plain(value: unknown): string {
+/** In a list, undefined is null. */
+function jsonOf(value: unknown): string {
   return value === undefined ? 'null' : JSON.stringify(value);
 }

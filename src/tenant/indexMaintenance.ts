@@ -5,40 +5,17 @@ import type { Collection } from '../mongo/collection';
 import { isIndexRefused } from '../mongo/faults';
 import { inBackground } from '../async/background';
 import type { Semaphore } from '../async/semaphore';
-import type { Quota } from './quota';
 import { differenceOf, createIndexes, rowsOf, SMALL } from '../mongo/indexes';
-import { createChecked, type Validation } from '../mongo/validators';
+import { createChecked } from '../mongo/validators';
+import type { TenantContext } from './tenantContext';
 
 /*
  * Creates an organisation's collections at their first write with the indexes that enforce a rule, and adds the other indexes
  * once a collection has grown, including to collections that another program created (docs/decisions/files.md).
  */
 
-/** Whether an organisation's database may be written to, or why not: it is being moved or erased, or is erased. */
-export type WriteState = 'open' | 'moving' | 'closed' | 'gone';
-
-/** What the index maintenance of all organisations shares. Members that are not readonly are set after the databases are open (databases.ts). */
-export interface TenantContext {
-  /** Whether an organisation's collections may be created; the only place that decides, since a dropped database must not come back. */
-  writeStateOf: (organisationId: string) => Promise<WriteState>;
-  /** Records that changes of an organisation are read with `updated_since`. */
-  noteFollowed: (organisationId: string) => Promise<void>;
-  /** Limits background checks of collections in a gateway; undefined on the command line, where reads start none. */
-  checks: Semaphore | undefined;
-  /** Whether collections get the indexes that only speed up reads once they have grown, instead of from the start. */
-  readonly grows: boolean;
-  /** What MongoDB does with rows that cannot be served, in collections that are created here. */
-  readonly validation: Validation;
-  /** How much each organisation may store; undefined on the command line, which has no limit. */
-  quota: Quota | undefined;
-  /** Called if another program's collection cannot get its indexes. */
-  onFailure: (organisationId: string, collection: string, error: unknown) => void;
-  /** Called when the validator of an earlier version allows what this one writes. */
-  onWidened: (organisationId: string, collection: string) => void;
-}
-
-/** How often reads check whether a missing collection exists now, in milliseconds. */
-const LOOK_EVERY = MINUTE;
+/** How often reads have it checked whether a missing collection exists now, in milliseconds. */
+const CHECK_MISSING_EVERY = MINUTE;
 /** How often a small collection in use is counted, since other programs may write to it, and how often once it may have grown; in ms. */
 const COUNT_EVERY = { small: 10 * MINUTE, grown: SECOND };
 
@@ -53,10 +30,11 @@ export function createIndexMaintenance(
 ) {
   /** Collections that exist with all of their indexes. */
   const upToDate = new Set<string>();
+  /** By collection: a running {@link ensure} that a write waits for. */
   const attempts = new Map<string, Promise<void>>();
-  /** When a collection was last looked at, by performance.now(); Infinity from when a look is planned until it is done. */
-  const lookedAt = new Map<string, number>();
-  /** Small collections, with the most rows they can have if nobody else writes: those last counted, plus those written since. */
+  /** When a collection was last checked, by performance.now(); Infinity while a check in the background waits or runs. */
+  const checkedAt = new Map<string, number>();
+  /** Collections with fewer than SMALL rows, which lack the indexes for reads; with the rows last counted and those that this process has added since. */
   const small = new Map<string, number>();
 
   /**
@@ -68,7 +46,7 @@ export function createIndexMaintenance(
     const knownRows = small.get(name);
     if (knownRows !== undefined) {
       const countedRows = await rowsOf(database, definition);
-      // the count may miss rows written meanwhile
+      // keeps what was added while the rows were counted, since the count may miss it
       small.set(name, countedRows + (small.get(name) ?? knownRows) - knownRows);
       if (countedRows < SMALL) return;
     }
@@ -101,40 +79,39 @@ export function createIndexMaintenance(
       attempts.get(name) ??
       ensure(definition, true).finally(() => {
         attempts.delete(name);
-        lookedAt.set(name, performance.now());
+        checkedAt.set(name, performance.now());
       });
     attempts.set(name, attempt);
     return attempt;
   }
 
-  /** Whether a collection has not been looked at for this long. */
+  /** Whether a collection has not been checked for this long. */
   const isDue = (name: string, every: number): boolean =>
-    performance.now() >= (lookedAt.get(name) ?? -Infinity) + every;
+    performance.now() >= (checkedAt.get(name) ?? -Infinity) + every;
 
   /** Whether a small collection may have grown, or has not been counted for a while. */
   const needsCount = (name: string): boolean =>
     isDue(name, (small.get(name) ?? 0) >= SMALL ? COUNT_EVERY.grown : COUNT_EVERY.small);
 
-  /** Whether {@link noteRead} would begin a look. */
+  /** Whether {@link noteRead} would begin a check. */
   const isLookDue = ({ name }: Collection): boolean =>
     context.checks !== undefined &&
     !upToDate.has(name) &&
-    (small.has(name) ? needsCount(name) : isDue(name, LOOK_EVERY));
+    (small.has(name) ? needsCount(name) : isDue(name, CHECK_MISSING_EVERY));
 
-  /** Looks at a collection in the background, one at a time across all organisations, except that a build may go on after the driver's timeout. */
+  /** Checks a collection in the background, one at a time across all organisations; but the server may still build an index whose command timed out. */
   function checkLater(definition: Collection, checks: Semaphore): void {
     const { name } = definition;
-    // no second look while this one waits or runs
-    lookedAt.set(name, Infinity);
+    checkedAt.set(name, Infinity);
     void inBackground(() => checks(() => ensure(definition, false)))
       .catch((error: unknown) => {
         if (!(error instanceof AppError)) context.onFailure(organisationId, name, error);
       })
-      .finally(() => lookedAt.set(name, performance.now()));
+      .finally(() => checkedAt.set(name, performance.now()));
   }
 
   return {
-    /** Creates missing collections. @throws as `whileWritable` does */
+    /** Creates missing collections before a write; in a gateway, indexes of grown ones follow in the background. @throws as `whileWritable` does */
     async prepare(definitions: readonly Collection[]): Promise<void> {
       const others = definitions.filter(({ name }) => !upToDate.has(name));
       const { checks } = context;
@@ -153,8 +130,8 @@ export function createIndexMaintenance(
       }
     },
     /**
-     * Notes that a collection is read: in the background, it gets its indexes if it has grown or another program created it; a missing one
-     * is looked for again in a minute.
+     * Notes that a collection is read: in the background, it gets its indexes if it has grown or another program created it. Whether a missing one
+     * exists now is checked once a minute.
      */
     noteRead(definition: Collection): void {
       if (context.checks && isLookDue(definition)) checkLater(definition, context.checks);

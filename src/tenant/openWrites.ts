@@ -21,10 +21,10 @@ import {
  * `updated_since` never sees a row newer than a write that is not visible yet (docs/decisions/changes-since.md).
  */
 
-/** A write this old (ms) was abandoned by its gateway: well over the 60 s after which MongoDB ends a transaction, so that a live one is not cut off. */
+/** A write that began this long ago (ms) was abandoned by its gateway: well over the 60 s after which MongoDB ends a transaction. */
 const DEAD_AFTER = 100_000;
-/** Options for reading the rows of writes. */
-const UNTIL_NOW = { ...SETTLED_READ, maxTimeMS: READ_TIMEOUT } as const;
+/** Options for reading the rows of writes in progress. */
+const READ_OPEN = { ...SETTLED_READ, maxTimeMS: READ_TIMEOUT } as const;
 /** More writes than can be in progress, so that all are in the first batch, whose time is the session's. */
 const MAX_OPEN = 10_000;
 /** How often to check whether writes have ended, in milliseconds. */
@@ -52,7 +52,7 @@ export async function stampedWrite<T>(
     return data.transaction((session) => work(session, new Date(data.now())), options);
   }
   if (!makesRoom) await data.requireRoom(upload);
-  // all collections at once, and before the row is taken, since a taken row must not wait for them
+  // before the slot is taken, since readers wait for taken slots
   await data.prepare([...writes, openWrites]);
   const { slots } = data;
   const slot = await slots.begin();
@@ -90,22 +90,22 @@ export async function settledUntil(data: OrganisationData): Promise<Date> {
  * @throws Error if one of them does not end within {@link END_TIMEOUT}
  */
 export async function writesEnded(data: OrganisationData, signal: AbortSignal): Promise<void> {
-  // by this process's clock: if the database's clock is set back, no row counts as abandoned for that long
+  // by this process's clock, since rows would not come to count as abandoned if the database's clock were set back
   const until = performance.now() + END_TIMEOUT;
   const keyOf = ({ _id, since }: OpenWrite): string => `${_id} ${String(since?.getTime())}`;
-  let waited: Set<string> | undefined;
+  let awaited: Set<string> | undefined;
   for (;;) {
     signal.throwIfAborted();
     const { open } = await inProgress(data);
-    const all = open.map(keyOf);
-    waited ??= new Set(all);
-    if (!all.some((key) => waited?.has(key))) return;
+    const keys = open.map(keyOf);
+    awaited ??= new Set(keys);
+    if (!keys.some((key) => awaited?.has(key))) return;
     if (performance.now() > until) throw endlessWrite();
     await sleep(ENDED_EVERY);
   }
 }
 
-/** The writes in progress, and the database's time just before they were read. */
+/** The writes in progress, and the database's time (milliseconds since 1970) just before they were read. */
 async function inProgress(data: OrganisationData): Promise<{ now: number; open: OpenWrite[] }> {
   const rows = data.collection(openWrites);
   const { now, open: allOpen } = data.isSharded ? await inProgressOnShard(data) : await inProgressInSet(data);
@@ -114,14 +114,14 @@ async function inProgress(data: OrganisationData): Promise<{ now: number; open: 
   if (open.some(({ since }) => since !== null && since < dead)) {
     // deleted, not just ignored, so that such a write can no longer commit if it is still running after all
     await rows.deleteMany({ since: { $lt: dead } }, { maxTimeMS: SWEEP_TIMEOUT });
-    open = await rows.find(OPEN, UNTIL_NOW).toArray();
+    open = await rows.find(OPEN, READ_OPEN).toArray();
   }
   return { now, open };
 }
 
 async function inProgressInSet(data: OrganisationData): Promise<{ now: number; open: OpenWrite[] }> {
   const now = await databaseTime(data);
-  return { now, open: await data.collection(openWrites).find(OPEN, UNTIL_NOW).toArray() };
+  return { now, open: await data.collection(openWrites).find(OPEN, READ_OPEN).toArray() };
 }
 
 /**
@@ -130,7 +130,7 @@ async function inProgressInSet(data: OrganisationData): Promise<{ now: number; o
  */
 function inProgressOnShard(data: OrganisationData): Promise<{ now: number; open: OpenWrite[] }> {
   return data.client.withSession(async (session) => {
-    const options = { ...UNTIL_NOW, session, batchSize: MAX_OPEN };
+    const options = { ...READ_OPEN, session, batchSize: MAX_OPEN };
     const open = await data.collection(openWrites).find(OPEN, options).toArray();
     return { now: logicalTime(session) || (await databaseTime(data)), open };
   });

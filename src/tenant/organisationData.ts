@@ -1,9 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type DataLoader from 'dataloader';
 import { LRUCache } from 'lru-cache';
 import type { ClientSession, mongo } from 'mongoose';
-import type { Collection, Projection } from '../mongo/collection';
-import { coalescedRawReads, coalescedRows, type WantedRow } from './coalesce';
+import type { Collection } from '../mongo/collection';
 import { AppError, type Fault, movingError } from '../errors';
 import { databaseName } from '../mongo/databaseNames';
 import { COMMANDS } from '../limits';
@@ -11,32 +9,23 @@ import { type Budget, type Yield, createBudget, type Pace, paceOf, type Pauses }
 import { isDropPending } from '../mongo/faults';
 import { restrictedRows, restrictionFault } from './restricted';
 import { createSemaphore, type Semaphore } from '../async/semaphore';
-import { type IndexMaintenance, createIndexMaintenance, type WriteState, type TenantContext } from './indexMaintenance';
+import { type IndexMaintenance, createIndexMaintenance } from './indexMaintenance';
+import { createObjectReads, type ObjectReads } from './objectReads';
 import { type Reading, RowSizes } from '../mongo/readRows';
 import { createSlots, openWrites, type Slots } from './slots';
+import type { TenantContext, WriteState } from './tenantContext';
 import type { Transact } from '../mongo/transact';
 import type { UnitOptions } from './unitOfWork';
 import { type Widening, createWidening } from './widening';
 
-/** How long to wait for another drop of the same database, and how often to look, in milliseconds. */
+/** How long to wait for another process that drops the same database, and how often to try again, in milliseconds. */
 const DROPPED_WITHIN = 30_000;
-const DROP_AGAIN = 50;
+const DROP_AGAIN_EVERY = 50;
 
-/** The fastest of 1, 4, 8 and 100 for single-object reads: with unlimited batches, gateway and database wait for each other. */
-const POINT_READ_BATCH = 8;
-
-/** Maximum sets of customers of an organisation's restricted keys whose collections stay in memory. */
+/** The most restricted data, one for each set of customers of restricted keys, that an organisation keeps in memory. */
 const WARM_RESTRICTED = 100;
 
-/** What loads objects by id, and how many it reads in one command. */
-const LOADERS = {
-  point: { load: coalescedRows, maxBatchSize: POINT_READ_BATCH },
-  raw: { load: coalescedRawReads, maxBatchSize: POINT_READ_BATCH },
-  relation: { load: coalescedRows, maxBatchSize: 1000 },
-  nested: { load: coalescedRows, maxBatchSize: 1000 },
-} as const;
-
-/** What organisations' data need from the deployment. */
+/** What an organisation's data need from the database server or cluster. */
 export interface OpenDeployment {
   readonly client: mongo.MongoClient;
   readonly transact: Transact;
@@ -46,12 +35,12 @@ export interface OpenDeployment {
   readonly isSharded: boolean;
 }
 
-/** One organisation's collections. The database is chosen before any filter, so no filter can reach another organisation. */
+/** One organisation's database, or a restricted key's part of it. It is chosen before any filter, so no filter can reach another organisation. */
 export class OrganisationData implements Pauses {
-  /** Cached, since creating one merges the driver's options each time. */
-  readonly #rows = new Map<string, unknown>();
+  /** By name; cached, since creating one merges the driver's options each time. */
+  readonly #collections = new Map<string, unknown>();
   readonly #transactions: Semaphore;
-  /** Limits concurrent reads; a read must not wait for another read, or they could deadlock. */
+  /** Limits concurrent reads; work that it runs must not start another read, or both could wait for ever. */
   readonly reads: Semaphore;
   /** Limits concurrent pages of objects. */
   readonly pages: Semaphore;
@@ -59,23 +48,23 @@ export class OrganisationData implements Pauses {
   readonly aggregations: Semaphore;
   readonly #rowSizes: RowSizes;
   #slots: Slots | undefined;
-  /** The data of keys restricted to customers, by these. */
+  /** The data of keys restricted to customers, by the customers' ids. */
   #restricted: LRUCache<string, OrganisationData> | undefined;
   /** Whether it is recorded that somebody reads changes with `updated_since`. */
   #isFollowed = false;
-  /** Keyed by the projection object, which is a constant or lives as long as the operation that it is for. */
-  readonly #loaders = new Map<string, WeakMap<Projection, unknown>>();
   /** Lets the organisation's rows be decoded, and put into answers, a piece in each turn of the event loop. */
   readonly budget: Budget;
-  /** The same, but others go first between two pieces. */
+  /** The same for rows of lists inside lists, of which a query can have thousands: between two pieces, other work has its turn. */
   readonly nestedBudget: Budget = (work) => this.budget(work)?.then(() => this.yieldToOthers());
+  readonly objects: ObjectReads;
   readonly #indexes: IndexMaintenance;
   readonly #widening: Widening;
   readonly #database: mongo.Db;
   /** The database's time, in milliseconds since 1970. */
   readonly now: () => number;
+  /** As {@link OpenDeployment.isSharded}. */
   readonly isSharded: boolean;
-  /** Name of the organisation's plan, by the last caller that knew it; of a part, that of the {@link whole} counts. */
+  /** Name of the organisation's plan, as the last caller knew it (organisationDataCache.ts); set on the {@link whole} alone. */
   plan = '';
 
   constructor(
@@ -84,14 +73,14 @@ export class OrganisationData implements Pauses {
     readonly collections: readonly Collection[],
     private readonly yielding: Yield,
     private readonly context: TenantContext,
-    /** For the data of keys restricted to customers: these, and the data of which theirs are a part. */
+    /** Only for a key restricted to customers: their ids, and the organisation's whole data. */
     private readonly part?: { readonly customerIds: readonly string[]; readonly of: OrganisationData },
   ) {
     this.#database = open.client.db(databaseName(organisationId));
     this.now = open.now;
     this.isSharded = open.isSharded;
     const whole = part?.of;
-    // what limits and maintains an organisation is one for all its keys
+    // limits and maintenance are the organisation's, so its parts share them
     this.budget = whole?.budget ?? createBudget(yielding.yieldTurn);
     this.#transactions = whole ? whole.#transactions : createSemaphore(COMMANDS.transactions);
     this.reads = whole?.reads ?? createSemaphore(COMMANDS.reads);
@@ -103,11 +92,17 @@ export class OrganisationData implements Pauses {
       ? whole.#indexes
       : createIndexMaintenance(organisationId, this.#database, context, whileWritable);
     this.#widening = whole ? whole.#widening : createWidening(organisationId, this.#database, context, whileWritable);
+    this.objects = createObjectReads({
+      collection: (definition) => this.collection(definition),
+      semaphore: this.reads,
+      reading: this.reading(),
+      nestedBudget: this.nestedBudget,
+    });
   }
 
   /**
-   * Without mongoose, since rows are checked before they are stored; so filters and documents must be complete.
-   * @throws Error for the data of keys restricted to customers, whose rows only {@link collection} tells apart
+   * The driver's database: mongoose neither casts nor sanitises filters here, since rows are checked before they are stored.
+   * @throws Error for the data of a restricted key, whose rows only {@link collection} tells from others
    */
   get database(): mongo.Db {
     if (this.part) throw new Error('the data of a restricted key are read through its collections');
@@ -123,12 +118,12 @@ export class OrganisationData implements Pauses {
     return this.part?.customerIds;
   }
 
-  /** The organisation's own data, for what says nothing of other customers' rows: positions in the feed, and which of two values is taken. */
+  /** The organisation's whole data. For a restricted key only what says nothing of other rows may use it: positions in the feed, whether a value is taken. */
   get whole(): OrganisationData {
     return this.part?.of ?? this;
   }
 
-  /** The part of the data that a key restricted to customers has (docs/decisions/restricted-keys.md). */
+  /** The part of the data that a key restricted to these customers has (docs/decisions/restricted-keys.md). */
   restrictedTo(customerIds: readonly string[]): OrganisationData {
     this.#restricted ??= new LRUCache<string, OrganisationData>({ max: WARM_RESTRICTED });
     const key = customerIds.join();
@@ -146,7 +141,7 @@ export class OrganisationData implements Pauses {
     return this.part && restrictionFault(restriction, this.part.customerIds, row);
   }
 
-  /** Every write updates its own row here; deleting the rows fences off writes in flight. */
+  /** The rows by which writes in progress are tracked and fenced off (slots.ts). */
   get slots(): Slots {
     if (this.part) return this.part.of.slots;
     this.#slots ??= createSlots(this.collection(openWrites), {
@@ -167,13 +162,13 @@ export class OrganisationData implements Pauses {
     return this.whileStillWritable(work);
   }
 
-  /** The same as {@link whileWritable}, for an organisation that was open a moment ago. */
+  /** The same, checked only after the work, for a caller who knows that the organisation was open a moment ago. */
   async whileStillWritable<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } finally {
-      // even after an error, since the database may have done the work
-      await this.#checkAgain();
+      // even after an error, since the database may have done the work all the same
+      await this.#dropIfErased();
     }
   }
 
@@ -183,15 +178,16 @@ export class OrganisationData implements Pauses {
     if (writeState !== 'open') throw refusal(writeState);
   }
 
-  async #checkAgain(): Promise<void> {
-    const now = await this.context.writeStateOf(this.organisationId);
-    if (now === 'open') return;
-    // while it is being erased, the export may still need the data, which is dropped later
-    if (now === 'gone') await this.drop();
-    throw refusal(now);
+  /** @throws as {@link requireOpen}; if the organisation is erased, the database is dropped before */
+  async #dropIfErased(): Promise<void> {
+    const writeState = await this.context.writeStateOf(this.organisationId);
+    if (writeState === 'open') return;
+    // not yet if it is `closed`: the erasure first exports the data, and drops them itself
+    if (writeState === 'gone') await this.drop();
+    throw refusal(writeState);
   }
 
-  /** @throws AppError quota_exceeded if the organisation has reached its quota */
+  /** `upload` is the size of a file to store, in bytes. @throws AppError quota_exceeded if the organisation has reached its quota */
   async requireRoom(upload?: number): Promise<void> {
     await this.context.quota?.admit(this.#database, this.whole.plan, upload);
   }
@@ -211,11 +207,11 @@ export class OrganisationData implements Pauses {
       } catch (error) {
         if (!isDropPending(error) || performance.now() > until) throw error;
       }
-      await sleep(DROP_AGAIN);
+      await sleep(DROP_AGAIN_EVERY);
     }
   }
 
-  /** Notes that changes are read with `updated_since`, once; the read does not wait for it. */
+  /** Records in the background that changes are read with `updated_since`; only the first call does, or the next one if it failed. */
   noteFollowed(): void {
     if (this.#isFollowed) return;
     this.#isFollowed = true;
@@ -239,7 +235,7 @@ export class OrganisationData implements Pauses {
     return this.yielding.yieldToOthers(this.organisationId);
   }
 
-  /** Gives way between the elements of a list, once they have taken long enough. */
+  /** Called before each of many elements: pauses for other work once the elements have held the event loop for long enough. */
   pace(): Pace {
     return paceOf(() => this.yieldToOthers());
   }
@@ -255,8 +251,8 @@ export class OrganisationData implements Pauses {
    */
   collection<T extends { readonly _id: string }>(definition: Collection<T>): mongo.Collection<T> {
     this.#indexes.noteRead(definition);
-    const rows = this.#rows.get(definition.name) ?? this.#openCollection(definition);
-    this.#rows.set(definition.name, rows);
+    const rows = this.#collections.get(definition.name) ?? this.#openCollection(definition);
+    this.#collections.set(definition.name, rows);
     return rows as mongo.Collection<T>;
   }
 
@@ -279,78 +275,29 @@ export class OrganisationData implements Pauses {
     return this.#indexes.prepare(definitions);
   }
 
-  /** Notes that at most this many rows were added to each; {@link transaction} does so itself. */
+  /** Notes that at most this many rows were added to each collection; {@link transaction} does so itself. */
   wrote(definitions: OrganisationData['collections'], rows: number): void {
     this.#indexes.wrote(definitions, rows);
   }
 
-  /** Reads one object by id (upper or lower case), batched with other reads in the same turn of the event loop. */
-  read<T extends { _id: string }>(definition: Collection<T>, id: string, projection: Projection): Promise<T | null> {
-    const wanted = { id: id.toLowerCase(), hold: undefined };
-    return this.#loader<T, WantedRow>('point', definition, projection).load(wanted);
-  }
-
-  /** Reads an object as the bytes that the database sent. @throws UnsupportedValue if that is not possible */
-  readRaw(definition: Collection, id: string, projection: Projection): Promise<Buffer | null> {
-    return this.#loader<Buffer, string>('raw', definition, projection).load(id.toLowerCase());
-  }
-
-  /** Whether a read sends nothing but its own command: neither a look at the indexes nor, for a restricted key, a read of whose the rows are. */
+  /** Whether a read now sends only its own command: no check of indexes and, for a restricted key, no read of the objects that rows are part of. */
   isReadAtOnce(definition: Collection): boolean {
     const { restriction } = definition;
     const hasOwner = typeof restriction === 'object' && 'owner' in restriction;
     return !(this.part && hasOwner) && !this.#indexes.isLookDue(definition);
   }
 
-  /** Reads a related object; all relations on one level of a query are batched. @throws what `hold` throws */
-  related<T extends { _id: string }>(
-    definition: Collection<T>,
-    wanted: WantedRow,
-    projection: Projection,
-  ): Promise<T | null> {
-    return this.#loader<T, WantedRow>('relation', definition, projection).load(wanted);
-  }
-
-  /** The same for a row of a list inside a list, of which a query can have thousands: between two pieces others go first. */
-  nested<T extends { _id: string }>(
-    definition: Collection<T>,
-    wanted: WantedRow,
-    projection: Projection,
-  ): Promise<T | null> {
-    return this.#loader<T, WantedRow>('nested', definition, projection).load(wanted);
-  }
-
-  /** Runs work in a transaction, and again after a conflict. What it writes must be there: see {@link prepare}. */
+  /** Runs work in a transaction, and again after a conflict. The collections that it writes must exist: see {@link prepare}. */
   async transaction<T>(work: (session: ClientSession) => Promise<T>, { writes, rows = 1 }: UnitOptions): Promise<T> {
     const result = await this.#widening.runWidening(writes, () => this.#transactions(() => this.open.transact(work)));
     this.wrote(writes, rows);
     return result;
   }
-
-  #loader<T, Wanted>(
-    kind: keyof typeof LOADERS,
-    definition: Collection,
-    projection: Projection,
-  ): DataLoader<Wanted, T | null> {
-    const key = `${definition.name} ${kind}`;
-    const loaders = this.#loaders.get(key) ?? new WeakMap<Projection, unknown>();
-    this.#loaders.set(key, loaders);
-    let loader = loaders.get(projection);
-    if (!loader) {
-      const { load, maxBatchSize } = LOADERS[kind];
-      const { reads: semaphore } = this;
-      const budget = kind === 'nested' ? this.nestedBudget : this.budget;
-      const reading = { ...this.reading(), budget };
-      loader = load(this.collection(definition), { maxBatchSize, semaphore, reading, projection });
-      loaders.set(projection, loader);
-    }
-    return loader as DataLoader<Wanted, T | null>;
-  }
 }
 
 function refusal(writeState: Exclude<WriteState, 'open'>): AppError {
   if (writeState === 'moving') return movingError();
-  // true after work, too: its database is dropped, by #checkAgain or at the end of the erasure
+  // true even if the work was done: its database is dropped, by #dropIfErased or at the end of the erasure
   const detail = 'The organisation is no longer there; nothing was stored.';
   // a retry learns from authentication what became of the organisation
   return new AppError('unavailable', detail, { reason: 'erased', retryAfter: 1 });

@@ -1,12 +1,12 @@
 import { LRUCache } from 'lru-cache';
 import type { Yield } from '../async/yield';
-import type { TenantContext } from './indexMaintenance';
+import type { TenantContext } from './tenantContext';
 import { type OpenDeployment, OrganisationData } from './organisationData';
 
-/** Maximum organisations whose collections and semaphores stay in memory. One in use may be evicted, and has twice its limits until that use ends. */
+/** Maximum organisations whose data stay in memory. If one in use is evicted, it has two sets of semaphores, and so twice its limits, until that use ends. */
 const WARM_ORGANISATIONS = 1000;
 
-/** Without `plan` the data keep the one that is known. */
+/** Without `plan` the data keep the plan that the last caller knew. */
 export type OrganisationDataCache = (organisation: {
   readonly id: string;
   readonly plan?: string | undefined;

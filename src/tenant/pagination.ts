@@ -23,6 +23,7 @@ export interface ListArguments {
   readonly cursor?: string | null;
 }
 
+/** A list, and which page of it. */
 export interface ListRequest {
   readonly organisationId: string;
   /** Name of the root field. */
@@ -50,7 +51,7 @@ const DEFAULT_SORT = '-created_at';
 /** How control data is read, whose rows are small. */
 const CONTROL: Reading = { sizes: new RowSizes(), budget: () => undefined };
 
-/** Reads one page through the index for its sort, in pieces if its rows are large; with an indexed filter it examines at most limit + 1 rows. */
+/** Reads one page through the index for its sort, in several commands if its rows are large; with an indexed filter it examines at most limit + 1 rows. */
 export async function findPage<T extends { _id: string }>(
   collection: mongo.Collection<T>,
   request: ListRequest,
@@ -86,7 +87,7 @@ export async function openPage(request: ListRequest) {
   const until = position || !conditions ? position?.until : await settledUntil?.();
   // straight to the driver: the conditions are built from validated arguments, and operators inside values are inert
   const filterAfter = (from: Pick<Position, 'value' | 'id'> | undefined): object =>
-    mongoose.sanitizeFilter(allOf([...upTo(until, conditions ?? []), ...after(from, list)])) as object;
+    mongoose.sanitizeFilter(allOf([...changedUntil(until, conditions ?? []), ...after(from, list)])) as object;
   return {
     list,
     /** Undefined if no row can match. */
@@ -106,8 +107,8 @@ export async function openPage(request: ListRequest) {
 
 type Conditions = NonNullable<ListRequest['conditions']>;
 
-/** Limits the conditions to rows changed no later than `until`, if given. */
-function upTo(until: Date | undefined, conditions: Conditions): Conditions {
+/** Limits the conditions to rows changed no later than `until`, if given: lists that have it have a condition on updated_at. */
+function changedUntil(until: Date | undefined, conditions: Conditions): Conditions {
   if (!until) return conditions;
   return conditions.map((condition) =>
     'updated_at' in condition
@@ -127,9 +128,10 @@ function allOf(conditions: readonly Record<string, unknown>[]): Record<string, u
 /** Makes the cursor that continues after a row; `position` is the row's sort value and id. */
 type CursorAt = (position: readonly [value: unknown, id: string]) => string;
 
+/** `until` is the time that the pages of a list with `updated_since` have in common. */
 function cursorsOf({ mark }: List, until?: Date): CursorAt {
   return ([value, id]) => {
-    // numbers and Booleans as texts, of which a cursor consists
+    // numbers and Booleans as texts: a cursor consists of texts, and times become some as JSON
     const text = value instanceof Date ? value : String(value);
     return encodeCursor(until ? [text, id, until] : [text, id], mark);
   };
@@ -203,12 +205,15 @@ export function encodeCursor(position: readonly unknown[], mark: string): string
   return Buffer.from(JSON.stringify([cursorMark([mark, position]), ...position])).toString('base64url');
 }
 
+/** Where a page begins: after the row with this sort value and id. */
 interface Position {
   readonly value: SortValue;
   readonly id: string;
+  /** The time that the first page read with `settledUntil`. */
   readonly until: Date | undefined;
 }
 
+/** Conditions of the rows after a position. */
 function after(
   position: Pick<Position, 'value' | 'id'> | undefined,
   { field, direction, isUnique }: List,

@@ -11,10 +11,10 @@ import { READ_TIMEOUT } from '../mongo/native';
  */
 
 /** How old a measurement may be, in milliseconds. */
-const EVERY = 10 * SECOND;
-/** At most 1/20 of the time is spent measuring, however slowly the server answers. */
-const SHARE = 20;
-/** Organisations whose size is remembered, until a day after the last that was measured: it may have been erased by another gateway. */
+const VALID_FOR = 10 * SECOND;
+/** After a measurement, this many times as long as it took passes before the next: measuring takes at most 1/20 of the time, however slow the server. */
+const REST = 20;
+/** Organisations whose size is remembered, each for a day after its last measurement: another gateway may have erased it. */
 const KNOWN = { max: 10_000, ttl: DAY };
 
 /** The bytes of an organisation's uncompressed documents and its indexes. Unlike the size of files, they drop as soon as rows are deleted. */
@@ -30,7 +30,7 @@ interface Sizes {
   readonly indexSize?: unknown;
 }
 
-/** What mongos adds to its answer, and not all versions sum up. */
+/** What mongos adds to its answer: the sizes by shard, which not all versions sum up. */
 interface ByShard {
   readonly raw?: Readonly<Record<string, Sizes>>;
 }
@@ -50,11 +50,13 @@ function sumOf(sizes: readonly (number | undefined)[]): number | undefined {
 
 export type Quota = ReturnType<typeof createQuota>;
 
+/** Of the organisations that wrote by this process and have a limit. */
 export interface QuotaState {
-  /** In bytes. */
+  /** The largest size, in bytes. */
   readonly largest: number;
-  /** From 0, and from 1 on for an organisation that has reached its limit. */
+  /** The largest part of a limit that is used: 1 or more if it is reached. */
   readonly fullest: number;
+  /** How many have reached their limit. */
   readonly full: number;
 }
 
@@ -63,11 +65,10 @@ interface Known {
   readonly bytes: number;
   /** The bytes of uploads that were admitted since. */
   readonly uploaded: number;
+  /** The limit of its plan, in bytes. */
   readonly most: number;
-  /** Until when the size is valid. */
-  readonly until: number;
-  /** From when on it may be measured again. */
-  readonly again: number;
+  readonly validUntil: number;
+  readonly mayMeasureFrom: number;
 }
 
 const sizeWithUploads = ({ bytes, uploaded }: Known): number => bytes + uploaded;
@@ -77,6 +78,7 @@ export interface QuotaOptions {
   readonly mostOf: (plan: string) => number | null;
   /** Called if an organisation could not be measured. */
   readonly onFailure?: (database: string, error: unknown) => void;
+  /** Measures a database, in bytes. */
   readonly read?: (database: mongo.Db) => Promise<number>;
 }
 
@@ -92,15 +94,16 @@ export function createQuota({ mostOf, onFailure, read = storedBytes }: QuotaOpti
       onFailure?.(name, error);
       return undefined;
     });
-    // its plan has no limit any more
+    // `admit` has removed it: the plan has no limit any more
     if (!measuring.delete(name)) return;
     const now = performance.now();
     const last = cache.get(name);
     // if measuring fails, the last size counts, and one that was never known refuses nothing
     const bytes = measured ?? last?.bytes ?? 0;
     const uploaded = Math.max(0, (last?.uploaded ?? 0) - (measured === undefined ? 0 : before));
-    const rest = (now - begun) * SHARE;
-    cache.set(name, { bytes, uploaded, most, until: now + Math.max(EVERY, rest), again: now + rest });
+    const rest = (now - begun) * REST;
+    const validUntil = now + Math.max(VALID_FOR, rest);
+    cache.set(name, { bytes, uploaded, most, validUntil, mayMeasureFrom: now + rest });
   }
 
   return {
@@ -119,8 +122,8 @@ export function createQuota({ mostOf, onFailure, read = storedBytes }: QuotaOpti
       const last = cache.get(name);
       const now = performance.now();
       const isFull = last !== undefined && sizeWithUploads(last) >= most;
-      // an upload that counted may have failed
-      if (!last || last.until < now || (isFull && last.uploaded > 0 && last.again <= now)) {
+      // if uploads make it full, it is measured before the time, since one that was counted may have failed
+      if (!last || last.validUntil < now || (isFull && last.uploaded > 0 && last.mayMeasureFrom <= now)) {
         const measurement = measuring.get(name) ?? inBackground(() => measure(database, most));
         measuring.set(name, measurement);
         // an outdated measurement alone must not refuse a write, and files wait for the first
@@ -137,12 +140,11 @@ export function createQuota({ mostOf, onFailure, read = storedBytes }: QuotaOpti
       const detail = `The organisation stores ${String(bytes)} bytes, and its limit is ${String(most)}; nothing was stored.`;
       throw new AppError('quota_exceeded', detail);
     },
-    /** Has the size of an organisation measured before a write of its next is refused. */
+    /** Makes the size of an organisation invalid, so that its next write is not refused before it has been measured again. */
     outdate({ databaseName }: mongo.Db): void {
       const last = cache.get(databaseName);
-      if (last) cache.set(databaseName, { ...last, until: 0 });
+      if (last) cache.set(databaseName, { ...last, validUntil: 0 });
     },
-    /** Among the organisations that wrote here and have a limit: the largest size, the largest part of a limit, and how many have reached it. */
     state(): QuotaState {
       const all = [...cache.values()].map((known) => ({ bytes: sizeWithUploads(known), most: known.most }));
       return {

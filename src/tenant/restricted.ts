@@ -6,8 +6,9 @@ import { anyOf } from '../mongo/readRows';
 import { AppError, type Fault, validationFailed } from '../errors';
 
 /*
- * Collections as keys restricted to customers have them: every read and write is of rows of their customers, and what a collection cannot
- * restrict, it does not have (docs/decisions/restricted-keys.md).
+ * Collections for keys restricted to customers: every read and write is limited to rows of these customers. The collection has only the driver's
+ * methods that are used and can be limited; any other throws (docs/decisions/restricted-keys.md). The words here: the key `has` the rows of its
+ * customers; a part is a row that says only which object, its owner, it belongs to.
  */
 
 interface Row {
@@ -25,40 +26,41 @@ export interface Customers {
   readonly collection: (definition: Collection) => Rows;
 }
 
-/** The rows that a stage gets. */
+/** The rows that a stage of an aggregation gets. */
 interface Source {
+  /** The collection that they come from. */
   readonly definition: Collection;
-  /** Whether each has the `_id` that it has in the collection. */
+  /** Whether earlier stages have left each its `_id` of the collection. */
   readonly hasIds: boolean;
 }
 
 /** How a collection is restricted. */
 interface Rule {
-  /** A filter that matches, of the rows that the given one does, those that the key has. At once, unless rows belong to other objects. */
+  /** Limits a filter to the rows that the key has. A promise only for parts, whose owners have to be read. */
   readonly narrow: (filter: Filter, session: ClientSession | undefined) => Filter | Promise<Filter>;
-  /** The column that says whose a row is; undefined if keys write no rows. */
+  /** The column with the id of a row's customer or owner; undefined if restricted keys write no rows. */
   readonly column: string | undefined;
   /** Checks that column of a row to store. @throws AppError validation_failed if the key would not have the row */
   readonly check: (row: Filter, session: ClientSession | undefined) => void | Promise<void>;
-  /** The conditions in a $lookup that reads it. @throws Error if there are none that suffice */
+  /** Stages that limit a $lookup of the collection, to begin its pipeline with. @throws Error if none can */
   readonly lookup: (from: Source, stage: Stage) => readonly Stage[];
 }
 
-/** @throws AppError forbidden if the key may have no rows of it */
+/** The collection as the key has it. @throws AppError forbidden if the key may have no rows of it */
 export function restrictedRows(rows: Rows, definition: Collection, customers: Customers): Rows {
   const { restriction } = definition;
   if (restriction === 'unrestricted') return rows;
   const rule = ruleOf(rows, definition, customers);
-  // whose a part is takes a read, which a cursor cannot wait for
+  // find and aggregate return a cursor at once, so they cannot wait for a read of owners
   const narrowNow = (filter: Filter): Filter => {
-    if (restriction && 'owner' in restriction) throw unknown(definition, 'a cursor');
+    if (restriction && 'owner' in restriction) throw unsupported(definition, 'a cursor');
     return rule.narrow(filter, undefined) as Filter;
   };
   const restrictWrite = async (write: Stage, session: ClientSession | undefined): Promise<Stage> => {
     const [[kind, what] = ['', {}]] = Object.entries(write as Readonly<Record<string, Filter>>);
     if (kind === 'insertOne') await rule.check(what.document as Filter, session);
     else if (kind === 'updateOne') await checkUpdate(what.update as Readonly<Record<string, Filter>>, rule, session);
-    else if (kind !== 'deleteOne' || rule.column === undefined) throw unknown(definition, kind);
+    else if (kind !== 'deleteOne' || rule.column === undefined) throw unsupported(definition, kind);
     if (kind === 'insertOne') return write;
     return { [kind]: { ...what, filter: await rule.narrow(what.filter as Filter, session) } };
   };
@@ -70,9 +72,10 @@ export function restrictedRows(rows: Rows, definition: Collection, customers: Cu
       client: rows.db.client,
       async command(command: Stage, options: mongo.RunCommandOptions) {
         const [name] = Object.keys(command);
-        if (command[name ?? ''] !== rows.collectionName) throw unknown(definition, 'a command');
+        // of another collection
+        if (command[name ?? ''] !== rows.collectionName) throw unsupported(definition, 'a command');
         if (name === 'killCursors') return rows.db.command(command, options);
-        if (name !== 'find') throw unknown(definition, name);
+        if (name !== 'find') throw unsupported(definition, name);
         const filter = await rule.narrow(command.filter as Filter, options.session);
         return rows.db.command({ ...command, filter }, options);
       },
@@ -113,7 +116,7 @@ async function checkUpdate(
 function ruleOf(rows: Rows, definition: Collection, customers: Customers): Rule {
   const { customerIds } = customers;
   const { restriction } = definition;
-  if (restriction === undefined || restriction === 'unrestricted') throw unknown(definition, 'anything');
+  if (restriction === undefined || restriction === 'unrestricted') throw unsupported(definition, 'anything');
   if ('refused' in restriction) throw new AppError('forbidden', restriction.refused);
   if ('condition' in restriction) {
     const own = restriction.condition(customerIds);
@@ -121,7 +124,7 @@ function ruleOf(rows: Rows, definition: Collection, customers: Customers): Rule 
       narrow: (filter) => ({ $and: [filter, own] }),
       column: undefined,
       check: () => {
-        throw unknown(definition, 'writes');
+        throw unsupported(definition, 'writes');
       },
       lookup: () => [{ $match: own }],
     };
@@ -139,7 +142,7 @@ function ruleOf(rows: Rows, definition: Collection, customers: Customers): Rule 
   };
 }
 
-/** Of a part, whose row says only what object it belongs to. */
+/** Of parts: what the key has of their owners decides. */
 function ruleOfPart(
   rows: Rows,
   definition: Collection,
@@ -147,53 +150,49 @@ function ruleOfPart(
   { definitionOf, collection }: Customers,
 ): Rule {
   const ownerDefinition = definitionOf(owner);
-  if (!ownerDefinition) throw unknown(definition, owner);
+  if (!ownerDefinition) throw unsupported(definition, owner);
   const owners = collection(ownerDefinition);
-  /** Those of the objects that the key has. */
-  async function visible(ids: readonly string[], session: ClientSession | undefined): Promise<string[]> {
+  /** The ids of those owners that the key has. */
+  async function visibleOwners(ids: readonly string[], session: ClientSession | undefined): Promise<string[]> {
     if (ids.length === 0) return [];
-    const options = { projection: { _id: 1 }, maxTimeMS: READ_TIMEOUT, ...atMost(ids.length), ...within(session) };
-    const ownerRows = await owners.find({ _id: anyOf(ids) } as object, options).toArray();
-    return ownerRows.map(({ _id }) => _id);
+    return (await readByIds(owners, ids, '_id', session)).map(({ _id }) => _id);
   }
-  /** The objects whose parts a filter asks for. */
+  /** The ids of the owners whose parts a filter asks for, which must name these or the parts. */
   async function ownersIn(filter: Filter, session: ClientSession | undefined): Promise<readonly string[]> {
     const named = valuesOf(filter[column]);
     if (named) return named;
     const ids = valuesOf(filter._id);
-    if (!ids) throw unknown(definition, `parts of no object: ${Object.keys(filter).join()}`);
-    const options = {
-      projection: { [column]: 1 },
-      maxTimeMS: READ_TIMEOUT,
-      ...atMost(ids.length),
-      ...within(session),
-    };
-    const parts = await rows.find({ _id: anyOf(ids) } as object, options).toArray();
+    if (!ids) throw unsupported(definition, `parts of no object: ${Object.keys(filter).join()}`);
+    const parts = await readByIds(rows, ids, column, session);
     return [...new Set(parts.flatMap((row) => valuesOf((row as unknown as Filter)[column]) ?? []))];
   }
   return {
     narrow: async (filter, session) => ({
       ...filter,
-      [column]: anyOf(await visible(await ownersIn(filter, session), session)),
+      [column]: anyOf(await visibleOwners(await ownersIn(filter, session), session)),
     }),
     column,
     async check(row, session) {
       const id = row[column];
-      if (typeof id === 'string' && (await visible([id], session)).length > 0) return;
+      if (typeof id === 'string' && (await visibleOwners([id], session)).length > 0) return;
       throw validationFailed([{ pointer: `/${column}`, code: 'not_found', detail: 'is not an object of this key' }]);
     },
     lookup(from, { localField, foreignField }) {
-      // the rows whose parts they are have been restricted
+      // joined to their owners, which have been limited before
       const isOfOwner = from.definition.name === owner && from.hasIds;
       if (isOfOwner && localField === '_id' && foreignField === column) return [];
-      throw unknown(definition, '$lookup');
+      throw unsupported(definition, '$lookup');
     },
   };
 }
 
-const within = (session: ClientSession | undefined) => (session ? { session } : {});
+/** One member of each of these rows. */
+function readByIds(rows: Rows, ids: readonly string[], member: string, session?: ClientSession): Promise<Row[]> {
+  const options = { projection: { [member]: 1 }, maxTimeMS: READ_TIMEOUT, ...atMost(ids.length) };
+  return rows.find({ _id: anyOf(ids) } as object, { ...options, ...(session && { session }) }).toArray();
+}
 
-/** Stages that read no other collection. */
+/** Stages that read no other collection; those that are not here are refused. */
 const PLAIN = ['$match', '$project', '$group', '$sort', '$limit', '$unwind', '$addFields', '$replaceRoot'];
 
 /** Whether rows have the same `_id` after a stage, which may change it in many ways. */
@@ -209,10 +208,10 @@ function restrictStages(stages: readonly Stage[], definition: Collection, custom
 function restrictStage(stage: Stage, from: Source, customers: Customers): Stage {
   const [name = ''] = Object.keys(stage);
   if (PLAIN.includes(name)) return stage;
-  if (name !== '$lookup') throw unknown(from.definition, name);
+  if (name !== '$lookup') throw unsupported(from.definition, name);
   const { $lookup: lookup } = stage as { readonly $lookup: Stage & { readonly pipeline: readonly Stage[] } };
   const definition = customers.definitionOf(lookup.from as string);
-  if (!definition) throw unknown(from.definition, name);
+  if (!definition) throw unsupported(from.definition, name);
   const own =
     definition.restriction === 'unrestricted'
       ? []
@@ -220,7 +219,7 @@ function restrictStage(stage: Stage, from: Source, customers: Customers): Stage 
   return { $lookup: { ...lookup, pipeline: [...own, ...restrictStages(lookup.pipeline, definition, customers)] } };
 }
 
-/** The filter with a column that has one of some ids; of those that it asks for, if it names some. */
+/** Limits a filter to rows that have one of these ids in a column; if it names ids there itself, to those in both. */
 function withColumn(filter: Filter, column: string, ids: readonly string[]): Filter {
   if (!(column in filter)) return { ...filter, [column]: anyOf(ids) };
   const asked = valuesOf(filter[column]);
@@ -236,7 +235,7 @@ function valuesOf(condition: unknown): readonly string[] | undefined {
   return Array.isArray(values) && values.every((value) => typeof value === 'string') ? values : undefined;
 }
 
-/** Why a row is not one of a key's customers; undefined if it is, or if that does not follow from the row alone. */
+/** Why a row to store is not one of a key's customers; undefined if it is, or if the row alone does not say (parts, conditions). */
 export function restrictionFault(
   restriction: Restriction | undefined,
   customerIds: readonly string[],
@@ -253,6 +252,7 @@ export function restrictionFault(
     : { pointer: `/${column}`, code: 'not_found', detail: 'is not the id of a customer of the organisation' };
 }
 
-function unknown({ name }: Collection, what: unknown): Error {
+/** A mistake of this program, not of the caller: answered with 500. */
+function unsupported({ name }: Collection, what: unknown): Error {
   return new Error(`a restricted key has no way to ${name}: ${String(what)}`);
 }

@@ -6,8 +6,9 @@ import { defineCollection } from '../mongo/collection';
 import { isWriteConflict } from '../mongo/faults';
 
 /*
- * Rows of writes in flight (docs/decisions/organisation-life.md, docs/decisions/changes-since.md): each write updates a row of its
- * own in its transaction. Taking a row never inserts, so a write cannot recreate a dropped database.
+ * Slots: rows in `open_writes`, of which each write takes one and updates it in its transaction (docs/decisions/organisation-life.md,
+ * docs/decisions/changes-since.md). Readers see by them which writes are in progress, and deleting them fences these off. Taking a slot never inserts a
+ * row, so a write cannot recreate a dropped database.
  */
 
 /**
@@ -20,6 +21,7 @@ export interface OpenWrite {
   readonly _id: string;
   /** When its write started, by the database's clock; the write's timestamp is never earlier. Null while free. */
   readonly since: Date | null;
+  /** When it was last taken or stamped, by the database's clock. */
   readonly used?: Date;
   /** Who wrote last. Missing during a write, so that the log has it of each (docs/decisions/origin.md). */
   readonly by?: Writer;
@@ -27,22 +29,22 @@ export interface OpenWrite {
 
 export const openWrites = { ...defineCollection<OpenWrite>('open_writes', []), restriction: 'unrestricted' } as const;
 
-/** Read options for syncing: from the primary, and only data that cannot be rolled back. */
+/** Options of reads that callers sync by: from the primary, and only data that cannot be rolled back. */
 export const SETTLED_READ = { readConcern: { level: 'majority' }, readPreference: 'primary' } as const;
 
 /** Rows of writes in progress. */
 export const OPEN = { since: { $ne: null } } as const;
 
-/** Free rows that a gateway keeps for an organisation; a burst of writes may create more. */
+/** Free slots that a gateway keeps for an organisation; a burst of writes may create more. */
 const MAX_FREE = 20;
-/** A free row that has been idle for this long (ms) belonged to a gateway that is gone, or has not written since, which makes another. */
+/** A free row unused for this long (ms) is deleted: its gateway is gone, or finds that the row is missing and makes another. */
 const IDLE_FOR = DAY;
 /** Time limit for freeing a row, in milliseconds, because a live write may hold a lock on it. */
 export const SWEEP_TIMEOUT = 5000;
 
 /** How long to wait for writes in flight, in milliseconds: longer than the 60 s after which MongoDB ends a transaction. */
 export const END_TIMEOUT = 120_000;
-/** How often to retry the row of a write in flight, in milliseconds. */
+/** How often `fence` tries again to delete rows of writes in flight, in milliseconds. */
 const FENCE_EVERY = 10;
 
 type TakenSlot = OpenWrite & { readonly since: Date };
@@ -58,9 +60,11 @@ interface SlotsOptions {
 }
 
 export function createSlots(rows: mongo.Collection<OpenWrite>, { client, whileWritable, now }: SlotsOptions) {
+  /** Ids of rows that this gateway may take. */
   const free: string[] = [];
 
-  async function make(): Promise<string> {
+  /** Inserts a free row, and deletes those that are idle. */
+  async function insertFree(): Promise<string> {
     const _id = randomUUID();
     const row = { $set: { since: null }, $currentDate: { used: true } } as const;
     await whileWritable(() => rows.updateOne({ _id }, row, { upsert: true }));
@@ -69,7 +73,7 @@ export function createSlots(rows: mongo.Collection<OpenWrite>, { client, whileWr
   }
 
   /**
-   * Deletes a row unless a write in flight has updated it. Uses a transaction, which then fails: outside one, the server
+   * Deletes a row, and resolves with false if a write in flight has updated it. In a transaction, which then fails at once: outside one, the server
    * would wait for that write.
    */
   function remove(_id: string): Promise<boolean> {
@@ -91,7 +95,7 @@ export function createSlots(rows: mongo.Collection<OpenWrite>, { client, whileWr
     /** Takes a free row. @throws as `whileWritable`, if none is free and the organisation must not be written to */
     async begin(): Promise<TakenSlot> {
       for (;;) {
-        const _id = free.pop() ?? (await make());
+        const _id = free.pop() ?? (await insertFree());
         const begun = { $currentDate: { since: true, used: true }, $unset: { by: '' } } as const;
         const row = await rows.findOneAndUpdate({ _id }, begun, { returnDocument: 'after' });
         // the row may have been deleted meanwhile, as all rows are when the organisation is erased
@@ -109,12 +113,12 @@ export function createSlots(rows: mongo.Collection<OpenWrite>, { client, whileWr
       const { used } = (await rows.findOneAndUpdate({ _id, since }, ended, options)) ?? {};
       return used && new Date(Math.max(used.getTime(), since.getTime(), logicalTime(session)));
     },
-    /** Gives back the row of a write that was stored. */
+    /** Makes the slot of a write that was committed free again. */
     release({ _id }: TakenSlot): void {
       if (free.length < MAX_FREE) free.push(_id);
       else rows.deleteOne({ _id, since: null }).catch(() => undefined);
     },
-    /** Gives back the row of a write that failed, without delaying its answer. */
+    /** Makes the slot of a write that failed free again, without delaying its answer; if that fails, readers wait until it counts as abandoned. */
     abort(slot: TakenSlot): void {
       const { _id, since } = slot;
       rows

@@ -2,7 +2,7 @@ import { EARLIEST, LATEST } from '../units';
 
 /* The kinds of values that lists are sorted by, and how cursors have them. */
 
-/** Where the types of values are in MongoDB's order, as far as it matters here. */
+/** The order in which MongoDB sorts values of different types; `other` are objects, lists, binary data and ids, `last` what comes after times. */
 const RANKS = { none: 0, number: 1, text: 2, other: 3, boolean: 4, time: 5, last: 6 };
 
 export type SortValue = string | number | boolean | Date;
@@ -10,15 +10,16 @@ export type SortValue = string | number | boolean | Date;
 /** A kind of values to sort by. */
 export interface Kind {
   readonly rank: number;
-  /** Before and after all values of sound rows. */
+  /** Come before and after all values of rows that can be served. */
   readonly first: SortValue;
   readonly last: SortValue;
+  /** The value in a cursor of a stored one of this rank. */
   readonly valueOf: (stored: unknown) => SortValue;
   /** The value from its text in a cursor (times in ISO 8601); undefined if it is none. */
   readonly parse: (text: string) => SortValue | undefined;
 }
 
-/** In bytes of UTF-8, as MongoDB compares them, nothing but a text that begins with this noncharacter comes after it. */
+/** MongoDB compares texts by their bytes in UTF-8: after this noncharacter come only texts that begin with it. */
 export const TEXT = { first: '', last: '\u{10ffff}' };
 
 export const KINDS = {
@@ -49,7 +50,7 @@ export const KINDS = {
 
 export type SortKind = keyof typeof KINDS;
 
-/** Of values that the driver leaves as BSON's. */
+/** By `_bsontype`, of values that the driver does not convert to JavaScript's. */
 const RANK_OF_BSON = new Map([
   ['MinKey', RANKS.none],
   ['Long', RANKS.number],
@@ -59,6 +60,7 @@ const RANK_OF_BSON = new Map([
   ['MaxKey', RANKS.last],
 ]);
 
+/** Where a stored value is in MongoDB's order of types. */
 export function rankOf(value: unknown): number {
   if (value === null || value === undefined) return RANKS.none;
   if (typeof value === 'number') return RANKS.number;
@@ -70,12 +72,13 @@ export function rankOf(value: unknown): number {
   return RANK_OF_BSON.get(type) ?? RANKS.other;
 }
 
-/** The id if it is a text; otherwise the first or last text, on whose side it is itself. */
+/** An id for a cursor: itself if it is a text; otherwise the first or the last text, whichever is on its side in MongoDB's order. */
 export function asId(id: unknown): string {
   if (rankOf(id) === RANKS.text) return id as string;
   return rankOf(id) < RANKS.text ? TEXT.first : TEXT.last;
 }
 
+/** The time that a text has; undefined if it has none. */
 export function timeIn(text: string): Date | undefined {
   const time = new Date(text);
   return Number.isNaN(time.getTime()) ? undefined : time;

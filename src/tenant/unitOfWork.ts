@@ -10,11 +10,11 @@ export interface UnitOptions {
   readonly upload?: number;
   /** Whether the work writes nothing: its transaction is committed like any other, but it has no row in open_writes and is not refused for the quota. */
   readonly dryRun?: boolean;
-  /** Whether it only deletes or shortens, so that an organisation that has reached its quota may do it. */
+  /** Whether the work only deletes or shortens, so that an organisation that has reached its quota may do it. */
   readonly makesRoom?: boolean;
 }
 
-/** Runs work as one transaction. The work may run more than once. Its objects get `now` as their timestamp. */
+/** Runs work as one transaction. The work may run more than once, each time with its own `now`, the timestamp for its objects. */
 export type UnitOfWork = <T>(
   work: (session: ClientSession, now: Date) => Promise<T>,
   options: UnitOptions,

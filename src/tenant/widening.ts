@@ -3,7 +3,7 @@ import { AppError } from '../errors';
 import { MINUTE } from '../units';
 import type { Collection } from '../mongo/collection';
 import { isRefusedRow } from '../mongo/faults';
-import type { TenantContext } from './indexMaintenance';
+import type { TenantContext } from './tenantContext';
 import { validationOptions, validatorState, widenValidator } from '../mongo/validators';
 
 /*
@@ -11,14 +11,14 @@ import { validationOptions, validatorState, widenValidator } from '../mongo/vali
  * and the write is done again (docs/decisions/stored-validation.md).
  */
 
-/** How long the outcome for a collection counts, in milliseconds, also after a fault that passes: it costs commands, and fails again without the privilege. */
-const COUNTS_FOR = MINUTE;
+/** How long no other attempt is made for a collection, in milliseconds: each costs commands, and without the privilege the next fails, too. */
+const REMEMBERED_FOR = MINUTE;
 
 /** What came of widening a validator. */
 interface Outcome {
-  /** What is said of the validator if the write is refused all the same. */
+  /** What the error says of the validator if the write is refused all the same. */
   readonly why: string;
-  /** Whether it may allow the refused write now. */
+  /** Whether the validator may allow the refused write now. */
   readonly allowsMore: boolean;
 }
 
@@ -31,6 +31,7 @@ export function createWidening(
   context: Pick<TenantContext, 'validation' | 'onWidened'>,
   whileWritable: (work: () => Promise<boolean>) => Promise<boolean>,
 ) {
+  /** By collection; `at` is by performance.now(). */
   const attempts = new Map<string, { readonly at: number; readonly outcome: Promise<Outcome> }>();
 
   async function widen(definition: Collection): Promise<Outcome> {
@@ -45,19 +46,19 @@ export function createWidening(
       context.onWidened(organisationId, definition.name);
       return { why: 'was widened', allowsMore: true };
     } catch (error) {
-      // a move or an erasure, which says when to retry
+      // the organisation is being moved or erased: its caller is told when to retry
       if (error instanceof AppError) throw error;
       const why = `could not be changed (${error instanceof Error ? error.message : String(error)})`;
       return { why, allowsMore: false };
     }
   }
 
-  /** Concurrent writes share one attempt. */
-  function once(definition: Collection): Promise<Outcome> {
+  /** Widens a validator, unless a write of the last minute did: then resolves with what came of that. */
+  function widenOnce(definition: Collection): Promise<Outcome> {
     const { name } = definition;
     const now = performance.now();
     const attempt = attempts.get(name);
-    if (attempt && now < attempt.at + COUNTS_FOR) return attempt.outcome;
+    if (attempt && now < attempt.at + REMEMBERED_FOR) return attempt.outcome;
     const outcome = widen(definition);
     attempts.set(name, { at: now, outcome });
     outcome.catch(() => attempts.delete(name));
@@ -65,14 +66,14 @@ export function createWidening(
   }
 
   return {
-    /** Runs a transaction, and once more if a validator that refused it allows more now. @throws Error that says what to do if not */
+    /** Runs a transaction that writes these collections, and once more if a validator that refused it allows more now. @throws Error that says what to do if not */
     async runWidening<T>(definitions: readonly Collection[], run: () => Promise<T>): Promise<T> {
       try {
         return await run();
       } catch (error) {
         if (!isRefusedRow(error)) throw error;
         const checked = definitions.filter(({ schema }) => schema !== undefined);
-        const outcomes = await Promise.all(checked.map(once));
+        const outcomes = await Promise.all(checked.map(widenOnce));
         if (!outcomes.some(({ allowsMore }) => allowsMore)) throw validatorRefusal(checked, outcomes, error);
         return run().catch((again: unknown) => {
           throw isRefusedRow(again) ? validatorRefusal(checked, outcomes, again) : again;
