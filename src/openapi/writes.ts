@@ -66,7 +66,7 @@ function shapesOf(
    * shapes because an object may be sent as it was read; what they have is ignored.
    */
   const hasFallback = ({ name, isRequired, isList, kind: of }: StoredMember): boolean =>
-    withDefault.has(name) || kind.own.has(name) || isList || (isRequired && of === 'dateTime');
+    withDefault.has(name) || kind.gatewayOwn.has(name) || isList || (isRequired && of === 'dateTime');
   const properties = Object.fromEntries(
     stored.members.map((member): [string, JsonSchema] => {
       const { name, type } = member;

@@ -13,7 +13,7 @@ import { recordOf } from './record';
 import { type ApplyOptions, openRows, type OpenRows } from './rows';
 import { createVersions, type Versions } from './versions';
 
-/* Applies the elements of a call in their order, a piece at a time, so that a call keeps no more rows in memory than fit into one. */
+/* Applies the elements of a call in their order, a piece (the next elements whose rows fit into memory) at a time. */
 
 export const OUTCOMES = ['created', 'updated', 'unchanged', 'deleted', 'stale', 'failed'] as const;
 export type Outcome = (typeof OUTCOMES)[number];
@@ -24,19 +24,21 @@ export interface Step {
   readonly outcome: Outcome;
   /** Null if the element names no object that there is, or would create one in a dry run. */
   readonly id: string | null;
+  /** Why it failed; no faults for any other outcome. */
   readonly checked: Faults;
 }
 
 const NO_FAULTS: Faults = { faults: [], count: 0, isTruncated: false };
 
 /**
- * Returns what became of each element, in their order. Nothing is stored by a dry run, or from the first fault on if the call is atomic; what was
- * stored before it is for the caller to undo, by aborting the transaction.
+ * Returns what became of each element, in their order. A dry run stores nothing, an atomic call nothing more from the first fault on: what it stored
+ * before is for the caller to undo, by aborting the transaction.
  */
 export async function applyElements(elements: readonly Element[], applying: ApplyOptions): Promise<Step[]> {
   const { data, session, dryRun, isAtomic } = applying;
   const names = createNames();
   const versions = createVersions(data, session);
+  // `listed`: faults that the response will list
   const state = { hasFailed: false, listed: 0 };
   const isStoring = (): boolean => !dryRun && !(isAtomic && state.hasFailed);
   const rows = openRows(applying, names, isStoring);
@@ -45,7 +47,7 @@ export async function applyElements(elements: readonly Element[], applying: Appl
   for (let at = 0; at < elements.length;) {
     const next = await rows.open(elements, at);
     const validElements = elements.slice(at, next).flatMap(({ valid }) => valid ?? []);
-    // of all, since an element may give its object a name by which a later one with a version knows it
+    // if any needs a version then for all, since an element without one may give its object a name that a later one with a version uses
     if (validElements.some(({ version, action }) => version !== undefined || action === 'delete'))
       await versions.read(validElements.map(({ kind, members }) => ({ kind, members, id: names.idOf(kind, members) })));
     at = next;
@@ -69,7 +71,7 @@ interface Applier extends ApplyOptions {
   readonly names: Names;
   readonly versions: Versions;
   readonly rows: OpenRows;
-  /** How many faults to find in the element. */
+  /** How many faults to find in the element: those that the response has no room for are only counted. */
   readonly room: FaultLimits;
 }
 
@@ -83,7 +85,7 @@ async function applyOne(element: Element, applier: Applier): Promise<Step> {
   const place = `${at}/${action}`;
   const namedId = names.idOf(kind, members);
   const before = namedId === undefined ? undefined : rows.get(kind, namedId);
-  // an element before deleted the object that it was part of
+  // an earlier element deleted the object that this one is part of, and so this one, too
   if (namedId !== undefined && !before) names.set(kind, namedId, undefined);
   const id = before?._id;
   const knownVersion = versions.of({ kind, id, members });
@@ -101,7 +103,7 @@ async function applyOne(element: Element, applier: Applier): Promise<Step> {
   return doneAs(before ? 'updated' : 'created', newRow._id);
 }
 
-/** The row that an element makes of an object, with its updated_at as it is, or its faults. */
+/** The row that an element makes of an object, still with its old updated_at, or the faults of the element. */
 function newRowOf(valid: ValidElement, before: Row | undefined, place: string, applier: Applier): Row | Faults {
   const { kind, action, members } = valid;
   const { names, now, organisation, room } = applier;
@@ -130,7 +132,7 @@ function resolved({ kind, members }: ValidElement, place: string, names: Names):
   for (const { member, refMember, to } of kind.references) {
     const ref = members[refMember];
     if (ref === null) input[member] = null;
-    if (typeof ref === 'string') input[member] = names.owner(to, 'external_ref', ref);
+    if (typeof ref === 'string') input[member] = names.idWith(to, 'external_ref', ref);
     const id = input[member];
     const at = typeof ref === 'string' ? refMember : member;
     if (typeof ref === 'string' || typeof id === 'string') {
@@ -138,7 +140,7 @@ function resolved({ kind, members }: ValidElement, place: string, names: Names):
       const fault = referenceFault(typeof id === 'string' ? names.get(to, id) : undefined, named);
       if (fault) faults.push(fault);
     }
-    // one that is missing is named by the fault above
+    // so that the check does not find the required id missing, too: the fault above names what is
     if (typeof ref === 'string' && id === undefined) input[member] = NOWHERE;
   }
   return { input, faults };
@@ -147,17 +149,17 @@ function resolved({ kind, members }: ValidElement, place: string, names: Names):
 /** The id of no object. */
 const NOWHERE = '00000000-0000-0000-0000-000000000000';
 
-/** Faults of values that another object has. */
+/** Faults of values of unique members that another object has. */
 function conflicts(kind: Kind, id: string, record: Members, place: string, { names }: Applier): Fault[] {
   return kind.unique.flatMap((member): Fault[] => {
-    const owner = names.owner(kind, member, record[member]);
-    if (owner === undefined || owner === id) return [];
-    const detail = `belongs to another ${kind.name} (id ${owner})`;
+    const otherId = names.idWith(kind, member, record[member]);
+    if (otherId === undefined || otherId === id) return [];
+    const detail = `belongs to another ${kind.name} (id ${otherId})`;
     return [{ pointer: `${place}/${member}`, code: 'conflict', detail }];
   });
 }
 
-/** The fault of an element that would move a part to another object. */
+/** The fault of an element that would move a part (such as a message of a thread) to another object. */
 function ownerFaults({ owner }: Kind, before: Row | undefined, record: Members, place: string): Fault[] {
   if (!owner || !before) return [];
   const oldOwner = (before as Row & Members)[owner.member];
@@ -173,7 +175,7 @@ function toRow(kind: Kind, record: Members, before: Row | undefined): Row {
   if (!summary) return records ? ({ ...row, search: resource.words(row) } as Row) : row;
   if (!before) return summary.begin({ ...row, search: resource.words(row) } as Row);
   const { search = [] } = before as { search?: readonly string[] };
-  // what sums up others, as a request thread its messages, is found by the words that it had before, too
+  // keeps its words, since those of its parts (a thread is found by its messages) are not read here
   return { ...row, search: [...new Set([...resource.words(row), ...search])].slice(0, MAX_WORDS) } as Row;
 }
 

@@ -13,7 +13,6 @@ import { identityOf, type Kind, type Kinds, MAX_PARTS, type Members } from './ki
 export const ACTIONS = ['put', 'patch', 'delete'] as const;
 export type Action = (typeof ACTIONS)[number];
 
-/** What a valid element asks for. */
 export interface ValidElement {
   readonly kind: Kind;
   readonly action: Action;
@@ -31,7 +30,7 @@ export interface Element extends Faults {
   readonly valid: ValidElement | undefined;
 }
 
-/** Checks elements, each at the pointer `placeOf` its index, and normalises valid ones in place; `check` is that of the input type. */
+/** Checks elements as a caller sent them, and normalises those with a known type in place. `placeOf` gives the pointer of each; `check` is that of the input type. */
 export async function readElements(
   sent: readonly unknown[],
   placeOf: (index: number) => string,
@@ -40,13 +39,14 @@ export async function readElements(
   pace: Pace,
 ): Promise<Element[]> {
   const elements: Element[] = [];
+  // faults that the response will list
   let listed = 0;
   for (const [index, element] of sent.entries()) {
     const pause = pace();
     if (pause) await pause;
     const at = placeOf(index);
     const outerFaults = faultsAt(at, withoutMembers(element), check, roomAfter(listed));
-    // before members are normalised in place
+    // before members are normalised, since results repeat what was sent
     const { type, ref, actions } = outlineOf(element);
     const kind = typeof type === 'string' ? byName.get(type) : undefined;
     const [action, ...others] = actions;
@@ -85,6 +85,7 @@ const CHECKED_AT_LEAST = 20_000;
 /** Whether an object has more than `most` values, at any depth; stops once it has. */
 function hasMoreValues(object: Members, most: number): boolean {
   let count = 0;
+  /** Counts the values inside a value; whether there are too many. */
   const exceeds = (value: unknown): boolean => {
     if (typeof value !== 'object' || value === null) return false;
     return Object.values(value).some((member) => (count += 1) > most || exceeds(member));
@@ -102,7 +103,7 @@ function normaliseReferences({ references }: Kind, members: Record<string, unkno
   }
 }
 
-/** An element without the members of its object, which are checked once it is known what they are set in. */
+/** An element with empty objects in place of put, patch and delete: their members are checked later, against the type that it names. */
 function withoutMembers(element: unknown): unknown {
   if (!isObject(element)) return element;
   const empty = ACTIONS.filter((action) => isObject(element[action])).map((action) => [action, {}]);
@@ -110,11 +111,11 @@ function withoutMembers(element: unknown): unknown {
 }
 
 interface Outline extends Pick<Element, 'type' | 'ref'> {
-  /** The actions that it gives members for: one, if it is valid. */
+  /** The actions that it has an object for: one, if it is valid. */
   readonly actions: readonly Action[];
 }
 
-/** What an element names, unchecked. */
+/** What an element names, as sent and unchecked. */
 export function outlineOf(element: unknown): Outline {
   if (!isObject(element)) return { type: undefined, ref: undefined, actions: [] };
   const actions = ACTIONS.filter((action) => isObject(element[action]));

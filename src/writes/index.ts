@@ -16,10 +16,12 @@ export type { Outcome } from './apply';
 
 /* Writes of operators to the data of an organisation (docs/decisions/operator-writes.md). */
 
-/** How much of what a caller sent as a type a result repeats. */
+/** The most characters that a result repeats of what a caller sent as a type. */
 const REPEATED_TYPE = 32;
 
+/** What became of an element, for the answer. */
 export interface WriteResult {
+  /** Of the element in the call. */
   readonly index: number;
   readonly type: string | null;
   readonly id: string | null;
@@ -39,14 +41,15 @@ export interface WriteCall {
   readonly check: Check;
   readonly dryRun: boolean;
   readonly isAtomic: boolean;
+  /** Counts the memory of rows, in bytes; a negative number releases it. @throws AppError if that is too many */
   readonly holdRows: ((bytes: number) => void) | undefined;
   readonly by: Writer;
-  /** Runs the transaction; by default without an Idempotency-Key. */
+  /** Runs the transaction of a call with an Idempotency-Key, and may resolve with an earlier answer; left out without one. */
   readonly write?: UnitOfWork | undefined;
 }
 
 /**
- * Writes elements in their order, in one transaction.
+ * Writes elements, as a caller sent them, in their order and in one transaction. `placeOf` gives the pointer of an element by its index.
  * @throws AppError validation_failed if one is invalid and the call is atomic; conflict; and what a write throws
  */
 export async function writeElements(
@@ -62,7 +65,7 @@ export async function writeElements(
     if (isAtomic) refuseFaults(steps);
     return report(steps, dryRun);
   };
-  // a deletion adds a version for each name of its object
+  // an element adds up to one row to each collection, but a deletion a version for each name of its object
   const mostNames = Math.max(1, ...[...kinds.byName.values()].map(({ identities }) => identities.length));
   const rows = elements.length * mostNames;
   const options = { dryRun, writes: dryRun ? [] : changedCollections(elements), rows };
@@ -81,7 +84,7 @@ function changedCollections(elements: readonly Element[]): OrganisationData['col
 
 type ShownNames = Pick<WriteResult, 'type' | 'external_ref'>;
 
-/** What a result repeats of an element that was not read, such as when the call failed. */
+/** What a result repeats of an element whose call failed before it was read. */
 export const namesOf = (element: unknown): ShownNames => shownNames(outlineOf(element));
 
 const shownNames = ({ type, ref }: Pick<Element, 'type' | 'ref'>): ShownNames => ({

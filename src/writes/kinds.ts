@@ -31,21 +31,22 @@ interface Reference {
   readonly to: Kind;
 }
 
+/** A stored type, with what writes need to know of it. */
 export interface Kind {
   /** As elements name it: `quote`. */
   readonly name: string;
   readonly resource: Resource;
-  /** The members that name an object, in their order: an id alone decides, an external_ref that no object has leaves it to the next (names.ts). */
+  /** The members that name an object, in the order in which they are tried: if an id is given, it alone decides; an external_ref of no object leaves it to the next. */
   readonly identities: readonly string[];
-  /** The members that no two objects may share, besides the id. */
+  /** The members of which no two objects may have the same value, besides the id. */
   readonly unique: readonly string[];
   readonly references: readonly Reference[];
-  /** The reference to the object that this one is part of. */
+  /** The reference to the object that this one is part of, as a message of its thread; undefined if it is part of none. */
   readonly owner: Reference | undefined;
   /** The kinds whose objects are part of one of these. */
   readonly parts: Kind[];
   /** The members that only the gateway sets; what is sent of them is ignored. */
-  readonly own: ReadonlySet<string>;
+  readonly gatewayOwn: ReadonlySet<string>;
   /** The lists of objects with ids, such as lines. */
   readonly lists: readonly StoredMember[];
   /** Values, at any depth, that no valid object has more than; Infinity if a list inside it has no @constraint(max_items:). */
@@ -68,9 +69,11 @@ export function kindsOf(resources: readonly Resource[], schema: GraphQLSchema): 
   const restSchemas = componentSchemas(schema, { elementBounds: true, closed: true });
   const schemas = { ...restSchemas };
   for (const { stored, name } of resources) schemas[`object.${name}`] = reshape(restSchemas, stored.type, [], {});
+  // at the first check, since adding the schemas takes long
   let compiled: ReturnType<typeof createAjv> | undefined;
   const ajv = () => (compiled ??= createAjv().addSchema({ components: { schemas } }, 'objects'));
   const types = resources.map(({ stored }) => stored);
+  // references are added once there is a kind for every type
   type Growing = Omit<Kind, 'owner' | 'references'> & { owner: Reference | undefined; references: Reference[] };
   const kinds = new Map(
     resources.map((resource): [string, Growing] => {
@@ -87,7 +90,7 @@ export function kindsOf(resources: readonly Resource[], schema: GraphQLSchema): 
           references: [],
           owner: undefined,
           parts: [],
-          own: new Set([UPDATED_AT, ERASED_AT, ATTACHMENTS, ...computed].filter(has)),
+          gatewayOwn: new Set([UPDATED_AT, ERASED_AT, ATTACHMENTS, ...computed].filter(has)),
           mostValues: mostValues(stored.members),
           lists: stored.members.filter((member) => hasParts(member) && member.name !== ATTACHMENTS),
           check: checkAtFirstUse(() => requireSchema(ajv(), `objects${SCHEMA_ROOT}object.${name}`)),
@@ -104,6 +107,7 @@ export function kindsOf(resources: readonly Resource[], schema: GraphQLSchema): 
     kind.owner = owner && kind.references.find(({ member }) => member === referenceTo(owner.type));
     kind.owner?.to.parts.push(kind);
   }
+  // so far by type (`Quote`)
   return { byName: new Map([...kinds.values()].map((kind) => [kind.name, kind])) };
 }
 

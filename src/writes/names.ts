@@ -14,14 +14,15 @@ type KeptMembers = Members & { readonly _id: string };
 export interface Names {
   /** The id of the object that these members name; undefined if there is none. */
   idOf(kind: Kind, members: Members): string | undefined;
-  /** The id of the object with a value in a unique member. */
-  owner(kind: Kind, member: string, value: unknown): string | undefined;
+  /** The id of the object that has a value in a unique member; undefined if none has. */
+  idWith(kind: Kind, member: string, value: unknown): string | undefined;
+  /** Undefined if there is no such object. */
   get(kind: Kind, id: string): KeptMembers | undefined;
   /** Notes what an object is now; undefined once it is deleted. */
   set(kind: Kind, id: string, row: object | undefined): void;
 }
 
-/** Looks up objects of a kind that elements only refer to. */
+/** Reads the looked-up members of objects that elements only refer to. */
 export async function readNames(
   data: OrganisationData,
   kind: Kind,
@@ -33,15 +34,16 @@ export async function readNames(
   return data.collection(kind.resource).find(filterOf(values), options).toArray();
 }
 
-/** The members of rows that are looked up. */
 function lookedUp({ unique, owner }: Kind): string[] {
   return ['_id', ...unique, ERASED_AT, ...(owner ? [owner.member] : [])];
 }
 
-/** The objects of a kind that are known, by id, and their ids by the values of each unique member. */
+/** What is known of a kind. */
 interface Known {
+  /** By id. */
   readonly objects: Map<string, KeptMembers>;
-  readonly owners: ReadonlyMap<string, Map<string, string>>;
+  /** By unique member: the id of the object that has a value. */
+  readonly idsByValue: ReadonlyMap<string, Map<string, string>>;
 }
 
 export function createNames(): Names {
@@ -50,17 +52,17 @@ export function createNames(): Names {
   function knownOf(kind: Kind): Known {
     const known = byKind.get(kind) ?? {
       objects: new Map<string, KeptMembers>(),
-      owners: new Map(kind.unique.map((member) => [member, new Map<string, string>()])),
+      idsByValue: new Map(kind.unique.map((member) => [member, new Map<string, string>()])),
     };
     byKind.set(kind, known);
     return known;
   }
 
-  function forget({ objects, owners }: Known, id: string): void {
+  function forget({ objects, idsByValue }: Known, id: string): void {
     const before = objects.get(id);
     if (!before) return;
     objects.delete(id);
-    for (const [member, ids] of owners) {
+    for (const [member, ids] of idsByValue) {
       const value = identityOf(before, member);
       if (value !== undefined && ids.get(value) === id) ids.delete(value);
     }
@@ -68,28 +70,28 @@ export function createNames(): Names {
 
   const names: Names = {
     idOf(kind, members) {
-      // in their order: the id, the external_ref if objects have one, and the unique member
+      // in the order of `identities`: the id, then the external_ref if the kind has one, then the unique member (such as `number`)
       const [id, ref, ...others] = kind.identities.map((member) => [member, identityOf(members, member)] as const);
       if (id?.[1] !== undefined) return knownOf(kind).objects.has(id[1]) ? id[1] : undefined;
-      const byRef = ref && names.owner(kind, ...ref);
+      const byRef = ref && names.idWith(kind, ...ref);
       if (byRef !== undefined) return byRef;
-      const ownerId = others.map((identity) => names.owner(kind, ...identity)).find((owner) => owner !== undefined);
-      // another object with the same number has an external_ref of its own
+      const byUnique = others.map((identity) => names.idWith(kind, ...identity)).find((found) => found !== undefined);
+      // an object with the same number but another external_ref is not the one that is meant
       const isOther =
-        ownerId !== undefined && ref?.[1] !== undefined && (names.get(kind, ownerId)?.[ref[0]] ?? null) !== null;
-      return isOther ? undefined : ownerId;
+        byUnique !== undefined && ref?.[1] !== undefined && (names.get(kind, byUnique)?.[ref[0]] ?? null) !== null;
+      return isOther ? undefined : byUnique;
     },
-    owner: (kind, member, value) =>
-      typeof value === 'string' ? knownOf(kind).owners.get(member)?.get(value) : undefined,
+    idWith: (kind, member, value) =>
+      typeof value === 'string' ? knownOf(kind).idsByValue.get(member)?.get(value) : undefined,
     get: (kind, id) => knownOf(kind).objects.get(id),
     set(kind, id, row) {
       const kindNames = knownOf(kind);
       forget(kindNames, id);
       if (!row) return;
-      // no more than that, since rows may be large
+      // not whole rows, which may be large, since this is kept for the whole call
       const members = lookedUp(kind).map((member) => [member, (row as Members)[member] ?? null]);
       kindNames.objects.set(id, Object.fromEntries(members) as KeptMembers);
-      for (const [member, ids] of kindNames.owners) {
+      for (const [member, ids] of kindNames.idsByValue) {
         const value = identityOf(row as Members, member);
         if (value !== undefined) ids.set(value, id);
       }

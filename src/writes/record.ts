@@ -18,7 +18,7 @@ interface RecordOptions {
   readonly organisation: { readonly currency: string };
 }
 
-/** The record of an object, with what a caller gave. Unknown and invalid members stay in it, for the check to find. */
+/** The record of an object, with the members that a caller gave (`input`). Unknown and invalid ones stay in it, for the check to find. */
 export function recordOf(
   kind: Kind,
   input: Members,
@@ -32,13 +32,13 @@ export function recordOf(
   function valueOf(member: StoredMember): unknown {
     const { name, isRequired, isList } = member;
     const isTime = isRequired && member.kind === 'dateTime';
-    // what is required of the gateway's own are times and counts, such as message_count
-    if (kind.own.has(name)) return old?.[name] ?? (isTime ? now.toISOString() : isRequired ? 0 : undefined);
-    // in a put, too, since callers may not know when it was; null is no time (docs/decisions/operator-writes.md)
+    // required members that only the gateway sets are times or counts, such as message_count
+    if (kind.gatewayOwn.has(name)) return old?.[name] ?? (isTime ? now.toISOString() : isRequired ? 0 : undefined);
+    // a put, too, keeps a required time that it lacks or that is null, since callers may not know it (docs/decisions/operator-writes.md)
     if (isTime) return input[name] ?? old?.[name] ?? now.toISOString();
     // a required member without a value stays undefined, for the check to find
     const empty = name === METADATA ? {} : isList ? [] : isRequired ? undefined : null;
-    // a null, given or stored, counts as cleared
+    // null, given or stored, makes way for the default
     const value = members[name] ?? defaultValues[name] ?? empty;
     return name in input ? completed(value, member, kind.lists.includes(member), old?.[name]) : value;
   }

@@ -9,9 +9,12 @@ import type { Kind, Members } from './kinds';
 import { type Names, readNames } from './names';
 import { filterOf, mostOf, nextWanted, type Values } from './wanted';
 
-/* The rows that a piece of a call works on: read together, changed in memory, and written together. */
+/*
+ * The rows that a piece of a call (as many elements as have rows that fit into memory) works on: read together, changed in memory, and written together.
+ * An object may be part of another, its owner, which may sum up its parts: a thread counts its messages.
+ */
 
-/** Where and how elements are applied. */
+/** Where and how elements are applied; see WriteCall. */
 export interface ApplyOptions {
   readonly data: OrganisationData;
   readonly organisation: { readonly currency: string };
@@ -22,22 +25,24 @@ export interface ApplyOptions {
   readonly holdRows: ((bytes: number) => void) | undefined;
 }
 
-/** A row as it is stored, and as the elements so far have changed it; undefined if there is none. */
 interface OpenRow {
   readonly kind: Kind;
+  /** As it is in the database; undefined if there is none. */
   stored: Row | undefined;
+  /** As the elements so far have changed it; undefined if there is none, or they have deleted it. */
   row: Row | undefined;
-  /** Its parts as they were before they changed or were deleted: what it sums up has to be read again. */
+  /** Its parts as they were before they changed or were deleted: if there are any, what it sums up has to be read again. */
   formerParts: Row[];
 }
 
 export interface OpenRows {
   /** Looks up what the next elements name, so that `names` has it. Returns the index of the first element that is left for the next piece. */
   open(elements: readonly Element[], start: number): Promise<number>;
+  /** An open row, as changed so far. */
   get(kind: Kind, id: string): Row | undefined;
-  /** Changes a row, or deletes it with its parts. The object that it is part of, if any, is to sum it up anew. */
+  /** Changes a row, or deletes it with its parts if `row` is undefined. Its owner sums it up anew. */
   set(kind: Kind, id: string, row: Row | undefined): Promise<void>;
-  /** Writes what has changed, and forgets the rows. */
+  /** Writes what has changed, and forgets the rows; keeps both if it may not store. */
   close(): Promise<void>;
 }
 
@@ -52,8 +57,9 @@ export function openRows(
   const open = new Map<Kind, Map<string, OpenRow>>();
   /** In the order in which they were first changed. */
   const changed = new Set<OpenRow>();
-  /** Kinds of which a changed object no longer has a unique value that it has in the database. */
+  /** Kinds of which a changed object has given up a unique value that it still has in the database. */
   const givingUp = new Set<Kind>();
+  /** Bytes that were counted by `holdRows`. */
   let held = 0;
 
   const rowsOf = (kind: Kind): Map<string, OpenRow> => {
@@ -81,7 +87,7 @@ export function openRows(
         ids.push(row._id);
         if (rows.has(row._id)) continue;
         const owner = kind.owner && ownerIn(kind.owner, row);
-        // in a dry run the parts of a deleted object are still there
+        // in a dry run, the parts of an object that an element deleted are still in the database
         const stored = owner && !owner.row ? undefined : row;
         rows.set(row._id, { kind, stored, row: stored, formerParts: [] });
         names.set(kind, row._id, stored);
@@ -105,7 +111,7 @@ export function openRows(
       group.own.push(openRow);
       groups.set(name, group);
     }
-    // by turn; nothing depends on the order of the kinds within one
+    // the name begins with the turn; within one, the order of the kinds does not matter
     for (const [, { kind, own }] of [...groups].sort(([left], [right]) => left.localeCompare(right))) {
       for (const openRow of own) await renew(openRow);
       const changes = own.flatMap(({ row, stored }): RowChange<Row>[] => {
@@ -127,12 +133,13 @@ export function openRows(
   function mustWriteBefore(openRow: OpenRow, row: Row | undefined): boolean {
     const { kind, stored, row: before } = openRow;
     const hasParts = kind.parts.length > 0;
-    // so that what its parts were changed to has its events
+    // so that changes of its parts, which would be lost with it, have their events
     if (!row && hasParts) return true;
-    // unique values are written in the order in which the elements move them, though new objects with parts are written before others
+    // a unique value must be given up in the database before another object takes it, in the order of the elements
     if (changed.has(openRow) && hasOtherUnique(kind, before, row)) return true;
+    // the same for a new object with parts, which would be written before the others (turnOf)
     if (hasParts && !stored && givingUp.has(kind)) return true;
-    // a new object counts parts as they are added; once one of them changes they are counted in the database, where they must be then
+    // a new owner adds up its parts here; when one changes, they are counted in the database, where they must be then
     const owner = kind.owner && before && ownerIn(kind.owner, before);
     return owner !== undefined && !owner.stored;
   }
@@ -202,12 +209,13 @@ export function openRows(
   };
 }
 
-/** An object is created before its parts, so that its events are in that order, and changed after them, since it sums them up. */
+/** When a row is written: an owner is created before its parts (0), so that events are in that order, but changed after them (2), since it sums them up. */
 function turnOf({ kind, stored }: OpenRow): number {
   if (kind.owner) return 1;
   return stored || kind.parts.length === 0 ? 2 : 0;
 }
 
+/** Whether the value of a unique member changes; it does if one of the rows is missing. */
 function hasOtherUnique(kind: Kind, before: Row | undefined, row: Row | undefined): boolean {
   return kind.unique.some((member) => valueIn(before, member) !== valueIn(row, member));
 }

@@ -5,8 +5,8 @@ import { type WriteVersion, writeVersions } from '../stored/writeVersions';
 import { identityOf, type Kind, type Members } from './kinds';
 
 /*
- * The versions that operators write with (docs/decisions/operator-writes.md): of an object under its id, and of a deleted one under each of
- * its names, since a later element may know only one of them.
+ * The versions that operators give their writes, so that an older one does not undo a newer (docs/decisions/operator-writes.md). They are stored by key:
+ * that of an object by its id, that of a deleted one by each of its names, since a later element may know only one of them.
  */
 
 /** What an element is about: a stored object, by its id alone, or else whatever its members name. */
@@ -16,6 +16,7 @@ export interface Named {
   readonly members: Members;
 }
 
+/** The keys of its versions, such as `quote number Q-1`. */
 function keysOf({ kind, id, members }: Named): string[] {
   if (id !== undefined) return [`${kind.name} id ${id}`];
   return kind.identities.flatMap((member) => {
@@ -26,9 +27,10 @@ function keysOf({ kind, id, members }: Named): string[] {
 
 export type Versions = ReturnType<typeof createVersions>;
 
-/** The versions of what elements are about, and those that a call sets. */
 export function createVersions(data: OrganisationData, session: ClientSession) {
+  /** By key, as for `changed`. */
   const known = new Map<string, WriteVersion>();
+  /** Those that the call has set and not stored yet. */
   const changed = new Map<string, WriteVersion>();
 
   function note(_id: string, version: number, deleted_at?: Date): void {
@@ -42,7 +44,6 @@ export function createVersions(data: OrganisationData, session: ClientSession) {
   return {
     /** Reads the stored versions of what the next elements are about. */
     async read(wanted: readonly Named[]): Promise<void> {
-      // those that the call has set are not stored yet
       const keys = [...new Set(wanted.flatMap(keysOf))].filter((key) => !changed.has(key));
       if (keys.length === 0) return;
       const options = { session, maxTimeMS: READ_TIMEOUT, ...atMost(keys.length) };
@@ -52,7 +53,7 @@ export function createVersions(data: OrganisationData, session: ClientSession) {
         .toArray();
       for (const row of rows) known.set(row._id, row);
     },
-    /** The highest version known of it, written or deleted; undefined if there is none. `read` must have been called for it. */
+    /** The highest version that it was written or deleted with; undefined if there is none. `read` must have been called for it. */
     of(named: Named): number | undefined {
       const versions = keysOf(named).flatMap((key) => known.get(key)?.version ?? []);
       return versions.length === 0 ? undefined : Math.max(...versions);

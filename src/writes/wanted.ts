@@ -1,22 +1,22 @@
 import type { ValidElement, Element } from './elements';
 import { identityOf, type Kind } from './kinds';
 
-/* What the next elements of a call name, so that one command for each collection finds all of it. */
+/* What the next elements of a call name, by which one command for each collection reads all of it. */
 
-/** Values of members that name objects of a kind. */
+/** By member: the values by which objects of a kind are looked up. */
 export type Values = ReadonlyMap<string, ReadonlySet<string>>;
 type Growing = Map<Kind, Map<string, Set<string>>>;
 
 export interface Wanted {
   /** The index of the first element that is left for the next piece. */
   readonly end: number;
-  /** What names objects whose rows are read: those of the piece, and, so that one command finds a kind, what refers to kinds that also have some. */
+  /** Objects whose whole rows are read: those to write, and of the same kinds those only referred to, so that each kind takes one command. */
   readonly rows: ReadonlyMap<Kind, Values>;
-  /** What names objects that are only referred to. */
+  /** Objects of other kinds, which are only referred to. */
   readonly referred: ReadonlyMap<Kind, Values>;
 }
 
-/** Takes elements from `start` on while the rows that they may need fit into a piece. */
+/** Takes elements from `start` on, at least one, while the rows that they may need fit into a piece: the smallest `rowsPerPiece` of their collections. */
 export function nextWanted(
   elements: readonly Element[],
   start: number,
@@ -83,7 +83,7 @@ export function filterOf(values: Values): object {
   return conditions.length === 1 ? first : { $or: conditions };
 }
 
-/** The most objects that have these values. */
+/** The most objects that can have these values, each of which is unique. */
 export function mostOf(values: Values): number {
   return [...values.values()].reduce((sum, { size }) => sum + size, 0);
 }
