@@ -39,13 +39,14 @@ interface Tally {
   refusal: AppError | undefined;
 }
 
+/** By the context of a request. */
 const tallies = new WeakMap<object, Tally>();
 
 /** Makes every list of objects in a schema count its objects and their size per query, and fail over the limits. */
 export function countListedObjects(schema: GraphQLSchema): void {
   for (const { field } of objectFields(schema)) {
     const isListOfObjects = isListType(getNullableType(field.type)) && isObjectType(getNamedType(field.type));
-    // fields with a resolver return a page, whose rows are counted
+    // a field that has a resolver keeps it: it returns a page, whose `data` is counted
     if (isMetadataType(field.type)) field.resolve ??= isListOfObjects ? countedOrNone : memberOrNone;
     else if (isAttachmentsType(field.type)) field.resolve ??= countedOrNone;
     else if (isListOfObjects) field.resolve ??= countedMember;
@@ -57,6 +58,7 @@ export function answerRefusal(context: object): AppError | undefined {
   return tallies.get(context)?.refusal;
 }
 
+/** By context: what {@link rowHolder} has returned for it. */
 const holders = new WeakMap<object, NonNullable<CallContext['holdRows']>>();
 
 /**
@@ -88,10 +90,10 @@ function tallyOf(context: object): Tally {
   return tally;
 }
 
-/** The error to answer with when writes were done, but their answer is refused (`error`). */
+/** The error to answer with in place of another if writes were done and only their answer was refused. */
 export function afterWrites({ code, detail, extras }: AppError): AppError {
   const told = `${detail} Every change that has no error of its own was stored.`;
-  // an `unavailable` has its reason; of other codes the type alone asks for one
+  // an `unavailable` has a reason, which stays; other codes use none, but AppError's type asks for one
   return new AppError(code, told, { reason: 'shed', ...extras });
 }
 
@@ -130,14 +132,14 @@ function countList(list: unknown, context: CallContext, info: GraphQLResolveInfo
     if (!tally.refusal) {
       tally.objects += list.length;
       tally.bytes += leastSize(list, info);
-      // the write is done, so others sending too much is no reason to refuse its answer
+      // the answer to a write, which is done, is not refused because too much memory is in use
       const countAnswer = info.operation.operation === OperationTypeNode.QUERY ? context.countAnswer : undefined;
       tally.refusal = refusalOf(tally, countAnswer);
     }
     if (tally.refusal) throw tally.refusal;
     return list;
   };
-  // the wait is by the number of objects, not by time: on a busy machine that would split the relations of a page into more reads
+  // waits by the number of objects, not by time, which on a busy machine would split the relations of a page into more reads
   return context.pauses.budget({ objects: list.length })?.then(count) ?? count();
 }
 
@@ -169,7 +171,7 @@ interface Leaf {
   readonly overhead: number;
 }
 
-/** By field nodes: graphql-js and graphql-jit collect one array per place in a document. */
+/** By field nodes, of which graphql-js and graphql-jit make one array for each place in a document. */
 const leavesOf = new WeakMap<readonly FieldNode[], readonly Leaf[]>();
 
 /** Lower bound of the JSON of rows, in bytes: the rows' own strings, which make up most of it. */
@@ -190,7 +192,7 @@ function leastSize(rows: readonly unknown[], info: GraphQLResolveInfo): number {
 function findLeaves({ fieldNodes, fragments, returnType }: GraphQLResolveInfo): Leaf[] {
   const fields = (getNamedType(returnType) as GraphQLObjectType).getFields();
   const leaves = new Map<string, Leaf>();
-  // a field with a directive may be skipped
+  // not those with a directive, which may be skipped: the size is a lower bound
   const selected = fieldsIn(
     fieldNodes,
     (name) => fragments[name],

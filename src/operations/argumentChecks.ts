@@ -31,7 +31,7 @@ interface Options {
   readonly rawElements?: boolean;
 }
 
-/** Argument checks by field. All are compiled when the first is used: compiling them at startup would take most of its time. */
+/** Gives the checks of each of the fields `checked`. All are compiled when the first is used: at startup that would take most of its time. */
 export function argumentChecks(
   schema: GraphQLSchema,
   checked: readonly ObjectField[],
@@ -54,6 +54,7 @@ export function argumentChecks(
     const checkBody = part('body');
     const rest = directiveOf(astNode, 'rest');
     const isParameter = ({ parameter = '' }: Fault): boolean => rest !== undefined && !isInBody(rest, parameter);
+    /** Names a fault of `if_match` as REST does, by its header. */
     const onRest = (fault: Fault): Fault =>
       fault.parameter === IF_MATCH ? { ...fault, parameter: IF_MATCH_HEADER } : fault;
     return {
@@ -90,7 +91,7 @@ function partsOf({ type, field: { args, astNode } }: ObjectField, rawElements: b
   return { all: schemaOf(args), parameters: schemaOf(others), body: schemaOf(inBody) };
 }
 
-/** The schema of a call whose elements have no bounds, since one that is wrong fails alone, later; with `rawElements` they may be anything. */
+/** A schema of arguments in which those of a bulk call only have elements of the right type, since one that breaks a bound fails alone, later; any with `rawElements`. */
 function withUncheckedElements(all: JsonSchema, args: readonly GraphQLArgument[], rawElements: boolean): JsonSchema {
   const properties = { ...(all.properties as Record<string, JsonSchema>) };
   for (const { name, type, astNode } of args) {

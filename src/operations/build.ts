@@ -77,12 +77,12 @@ export function memberOf({ name, resolve }: { readonly name: string; readonly re
   return resolvesToMember(resolve) ? name : undefined;
 }
 
-/** Whether rows may lack a member that is never null: metadata and attachments, of which they then have none. */
+/** Whether rows may lack the member of a field that is never null: metadata and attachments, which are then empty. */
 export function mayBeAbsent({ type }: Pick<Field, 'type'>): boolean {
   return isMetadataType(type) || isAttachmentsType(type);
 }
 
-/** The form of its keys if a field is metadata. */
+/** The form of the keys, if the field is metadata. */
 export function keysOfMetadata({ type }: Pick<Field, 'type'>): RegExp | undefined {
   return isMetadataType(type) ? KEY : undefined;
 }

@@ -24,7 +24,7 @@ export function compile(
   return isCompiledQuery(compiled) ? compiled.query : null;
 }
 
-/** Whether graphql-jit gives the same result: no @skip or @include (inconsistent in fragments), no introspection, at most one write. */
+/** Whether graphql-jit gives the same result: no @skip or @include (inconsistent in fragments), no introspection, at most one field of a mutation. */
 function isPlain(document: DocumentNode, operation: OperationDefinitionNode): boolean {
   if (operation.operation === OperationTypeNode.SUBSCRIPTION) return false;
   const { selections } = operation.selectionSet;

@@ -20,7 +20,7 @@ export interface InvalidRow {
   readonly fault: Fault;
 }
 
-/** What the context asks of the exchange that it is for. */
+/** What the context asks of the HTTP exchange that it is for; all that is left out does nothing. */
 export interface ExchangeHooks {
   /** Runs an operation in its own span; undefined if the request is not traced. */
   readonly trace?: Trace | undefined;
@@ -30,7 +30,7 @@ export interface ExchangeHooks {
   readonly holdRows?: ((bytes: number) => void) | undefined;
   /** Notes a row that cannot be served: for the log, and if it (and `others` beside it) was left out of the answer also for the caller. */
   readonly noteInvalid?: ((row: InvalidRow, what: 'omitted' | 'refused', others?: number) => void) | undefined;
-  /** Notes for the log how many elements of a bulk call or a write failed, and how many it had. */
+  /** Notes for the log how many elements of a bulk call failed, and how many (`of`) it had. */
   readonly noteElements?: ((failed: number, of: number) => void) | undefined;
   /** How many rows were left out of the answer so far. */
   readonly omitted?: (() => number) | undefined;
@@ -51,12 +51,12 @@ export interface CallContext extends ExchangeHooks {
   readonly accepted?: Promise<void> | undefined;
   /** Set by a write of operators that found the object that it would have created: it is answered with 200, not 201. Keys have no such write. */
   readonly isExisting?: boolean;
-  /** The caller's budget, and for a key its organisation's, after the points of this request. */
+  /** The caller's budget of points, and for a key its organisation's, as this request has left them. */
   readonly rate: KeyRateState;
   /** How long work for this caller yields the event loop. */
   readonly pauses: Pauses;
   readonly idempotencyKey?: string | undefined;
-  /** @throws AppError insufficient_scope for a missing scope, forbidden for a missing role. */
+  /** `what` begins the error's sentence. @throws AppError insufficient_scope for a missing scope, forbidden for a missing role */
   authorise(access: Access, what?: string): void;
   /** Takes more points for this request. @throws AppError rate_limited if there are not enough. */
   charge(points: number): Promise<void>;
@@ -76,13 +76,13 @@ export interface FiguresContext extends CallContext {
 /** The context of a key: its organisation's data, for the resolvers of the public schema. */
 export interface DataContext extends FiguresContext {
   readonly principal: KeyPrincipal;
-  /** That of the organisation. */
+  /** The organisation's. */
   readonly plan: Plan;
-  /** The organisation's events, and waiting for more; also while none are recorded, when those that are stored are served. */
+  /** The organisation's stored events, and waiting for more; exists also if this deployment records none. */
   readonly events: EventSource;
   /** The cursor from which to resume an interrupted stream, from the header Last-Event-ID. */
   readonly lastEventId?: string | undefined;
-  /** Runs a write as one transaction. */
+  /** Runs a write as one transaction, which inside `once` also stores its answer. */
   readonly write: UnitOfWork;
   /** The header If-None-Match of a write on REST. GraphQL and MCP have one header for several operations, so there it means nothing. */
   readonly ifNoneMatch?: string | undefined;

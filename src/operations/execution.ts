@@ -30,11 +30,11 @@ export const COMPILED_FROM = 3;
 const MAX_ERRORS = 100;
 /** The count of uses that marks an operation as never to be compiled. */
 const NEVER = Infinity;
-/** Operations that are kept compiled, beside those that are counted until they are. */
+/** The most operations that are kept compiled. */
 const MAX_COMPILED = 200;
 
 interface ExecutorOptions {
-  /** The run of an operation at which it is compiled. */
+  /** From which run on an operation is compiled; {@link COMPILED_FROM} by default. */
   readonly compiledFrom?: number;
   /** Whether an operation is small enough to compile; defaults to all. */
   readonly isWorthCompiling?: (document: DocumentNode, operation: OperationDefinitionNode) => boolean;

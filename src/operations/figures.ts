@@ -14,7 +14,7 @@ export function figureRows(schema: GraphQLSchema): ReadonlySet<string> {
   return new Set(lists.map(({ type }) => getNamedType(type).name));
 }
 
-/** What a user may select of an object that a row refers to. */
+/** What a user may select of an object that a row of figures refers to, such as the customer of a total. */
 const NAMES = ['id', 'name', '__typename'];
 
 /**

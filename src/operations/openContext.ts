@@ -25,7 +25,7 @@ interface ContextOptions {
   readonly checkElement: DataContext['checkElement'];
   /** Checks whether an organisation may have one more request in progress. @throws AppError unavailable */
   readonly admit?: (organisation: Organisation) => void;
-  /** Whether requests may begin before their keys are read. */
+  /** Whether few enough requests are in progress that new ones may begin before their keys are read; always by default. */
   readonly isCalm?: () => boolean;
   readonly eventSource: (caller: WaitingCaller) => EventSource;
   /** Called if a key over its limit is rejected without a lookup. */
@@ -63,6 +63,7 @@ export function createOpenContext(options: ContextOptions): OpenContext<DataCont
 
   return async (request, begin) => {
     const { requestId, authorization, address, onRate, onReplay, onPrincipal, onRefused, onMissingScope } = request;
+    // a digest, so that no key stays in memory
     const caller = (): string => digestOf(`${address} ${authorization ?? ''}`);
     const paid = await payIfOverLimit();
     // a request that begins early and is dropped would leave spans in the trace
@@ -153,6 +154,7 @@ export function createOpenContext(options: ContextOptions): OpenContext<DataCont
         rate = await limiter.consume(principal, points);
         requirePoints(principal, rate);
       };
+      // a request that begins early may be dropped, and is noted only if it is not
       const noteMissing = (scope: string): void => {
         if (accepted) accepted.then(() => onMissingScope?.(scope)).catch(() => undefined);
         else onMissingScope?.(scope);
@@ -171,6 +173,7 @@ export function createOpenContext(options: ContextOptions): OpenContext<DataCont
           return eventSource({
             organisationId: organisation.id,
             customerIds,
+            // a sandbox's waits count as its organisation's
             holder: { caller: key.id, organisation: organisation.sandbox_of ?? organisation.id },
             recheck: async ({ types }) => {
               const current = await authenticate(authorization, address);

@@ -46,7 +46,7 @@ interface GuardOptions {
   readonly rootsAreChecked: boolean;
 }
 
-/** Guards every field with @access, and checks the arguments of other fields of rows. The checks of the schema have both nullable. */
+/** Guards every field with @access, and checks the arguments of other fields of rows: if a check refuses one of these, it is null. */
 export function guardFields(schema: GraphQLSchema, options: GuardOptions): void {
   const { resolvers, operations, eventScopes, rootsAreChecked } = options;
   const roots = Object.values(OperationTypeNode).map((kind) => schema.getRootType(kind)?.name);
@@ -66,7 +66,7 @@ export function guardFields(schema: GraphQLSchema, options: GuardOptions): void 
       isRoot && rootsAreChecked
         ? undefined
         : checkOf(directiveOf(field.astNode, 'access') && accessTo(type, field.astNode), checksOf({ type, field }).all);
-    // checked once for all events of the stream
+    // a subscription is checked when it begins, not for each event
     if (field.subscribe) {
       field.subscribe = guard(field.subscribe as Guarded, check);
       continue;
@@ -76,6 +76,7 @@ export function guardFields(schema: GraphQLSchema, options: GuardOptions): void 
       field.resolve = guardRows(resolve, check);
       continue;
     }
+    // only GraphQL's selections need a check: REST and MCP, whose roots are checked, select all
     const operation = check && operations.find(({ name }) => name === field.name);
     const writeOnce = perElement(field.args).length > 0 ? withElementsNoted(once(resolve)) : once(resolve);
     field.resolve = guard(
@@ -140,9 +141,10 @@ function traced(name: string, { trace }: Pick<CallContext, 'trace'>, work: () =>
   return trace ? trace(name, work) : work();
 }
 
-/** Errors of a field that apply to every row. */
+/** Errors of a field that apply to it in every row. */
 const ofEveryRow = new WeakSet<object>();
 
+/** Whether an error applies to a field in every row, so that its path need not name one. */
 export function isOfEveryRow(error: object): boolean {
   return ofEveryRow.has(error);
 }
@@ -184,27 +186,20 @@ function once(resolve: Guarded): Guarded {
   };
 }
 
-/** What every bulk call answers with: among the rest, a result for each element. */
-interface BulkReport {
-  readonly failed: number;
-  readonly results: readonly unknown[];
-}
-
-/** A bulk call whose failed elements are noted for the log, also those in an answer that `once` replays. */
+/** A bulk call, which answers with a result for each element: its failed elements are noted for the log, also those of an answer that `once` replays. */
 function withElementsNoted(resolve: Guarded): Guarded {
   return async (source, args, context, info) => {
-    const report = (await resolve(source, args, context, info)) as BulkReport;
-    context.noteElements?.(report.failed, report.results.length);
+    const report = await resolve(source, args, context, info);
+    const { failed, results } = report as { readonly failed: number; readonly results: readonly unknown[] };
+    context.noteElements?.(failed, results.length);
     return report;
   };
 }
 
+/** Contexts of requests that have begun a write. */
 const writing = new WeakSet<CallContext>();
 
-/**
- * Of several writes of a request the first runs in any case, since it follows the request at once, and the others until the caller is gone: nobody would
- * know what became of them.
- */
+/** Refuses further writes of a request whose caller has disconnected, and so would not learn what became of them; the first follows the request at once. */
 function whileAwaited(resolve: Guarded): Guarded {
   return (source, args, context, info) => {
     if (writing.has(context) && context.isGone?.())

@@ -22,7 +22,7 @@ import { type OnFastRead, readOf } from './run';
 import { type Field, rootField, type Selected, type Written } from './selection';
 import { toldMembers, withMembers } from './toldMembers';
 
-/* Runs single operations, for REST and MCP. Callers check access and arguments before. */
+/* Runs single operations, for REST and MCP, which have checked access and arguments before. */
 
 export interface Runner {
   readonly schemas: Schemas;
@@ -71,6 +71,7 @@ export function createRunner(schemas: Schemas, onFastRead?: OnFastRead): Runner 
     });
     return argumentChecks(schema, checked, { rawElements: hasRoute });
   };
+  // operations without a route, which only MCP's tools run here, run on GraphQL's schema, since REST's lacks them
   const parts = {
     routes: { ...executable(withRawElements(rest)), fields: rest, checksOf: checksOf(rest, true) },
     others: { ...executable(graphql), fields: graphql, checksOf: checksOf(graphql, false) },

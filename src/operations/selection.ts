@@ -39,7 +39,7 @@ export function rootField(schema: GraphQLSchema, { kind, name }: Pick<Operation,
   return root?.getFields()[name] as Field | undefined;
 }
 
-/** All fields of a type, in the SDL's order, that REST and MCP return: without those that need `include`. */
+/** All fields of an object or list of objects, in the SDL's order, that REST and MCP return: without those that need `include`, but for those `included`. */
 export function everyField(outer: GraphQLOutputType, included: readonly string[] = []): Selected[] {
   const type = getNamedType(outer);
   if (!isObjectType(type)) return [];

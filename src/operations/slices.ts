@@ -7,9 +7,9 @@ import type { CallContext } from './context';
  */
 
 interface Slices {
-  /** When this turn's work began; undefined before. */
+  /** When the work of the current turn began, by performance.now(); undefined if none has. */
   since: number | undefined;
-  /** The last work that waits for another turn. */
+  /** The last work of the request that waits for another turn; undefined if none waits. */
   last: Promise<unknown> | undefined;
 }
 
@@ -31,7 +31,7 @@ export function inSlices<T>(context: CallContext, work: () => T): T | Promise<T>
 
 async function afterwards<T>({ pauses }: Pick<CallContext, 'pauses'>, slices: Slices, work: () => T): Promise<T> {
   await slices.last?.catch(() => undefined);
-  // asked again in the turn that it waited for, which begins that turn's slice
+  // asked again after the wait: other work of the request may have used up the new turn's slice
   while (hasUsedSlice(slices)) {
     await pauses.yieldToOthers();
     // slices of other requests must not share the turn

@@ -28,7 +28,7 @@ export function withMembers(answer: object | null, members: ReadonlySet<string>)
   return answer && Object.fromEntries(Object.entries(answer).filter(([member]) => members.has(member)));
 }
 
-/** How many members an error names. */
+/** The most members that an error names. */
 const NAMED = 5;
 
 /** Checks what GraphQL selects from the answer before anything is stored. @throws AppError insufficient_scope */
