@@ -25,10 +25,10 @@ export type PageWriter = ReturnType<typeof createPageWriter>;
 const out = new JsonOutput();
 const COMMA = Buffer.from(',');
 
-/** Writes pages of a shape. `copies` is how often a byte of a row can be written at most. */
+/** Writes pages of a shape. `copies` is how often a byte of a row can be written at most, as a query may select a member under several names. */
 export function createPageWriter({ parts, row }: PageShape, copies = 1) {
   const writing = createWriting();
-  const rows = createObjectWriter(row, out, writing);
+  const rowWriter = createObjectWriter(row, out, writing);
   const names = parts.map(({ key, from }, index) => {
     const name = `${index === 0 ? '{' : ','}${JSON.stringify(key)}:`;
     return Buffer.from(typeof from === 'string' ? name : name + JSON.stringify(from.constant));
@@ -43,9 +43,12 @@ export function createPageWriter({ parts, row }: PageShape, copies = 1) {
       field: string,
     ): [value: Date | string | number | boolean, id: string] {
       const [start, end] = placeOf(places, index);
-      return withBytes(writing, bytes, () => [rows.read(start, end, field), String(rows.read(start, end, '_id'))]);
+      return withBytes(writing, bytes, () => [
+        rowWriter.read(start, end, field),
+        String(rowWriter.read(start, end, '_id')),
+      ]);
     },
-    /** The JSON of a page with the first `most` rows. @throws UnsupportedValue */
+    /** The JSON of a page with the first `most` rows and `next` as its cursor. @throws UnsupportedValue */
     write({ bytes, places }: RawRows, most: number, next: string | null): Buffer {
       const count = places.length / 2;
       const shown = Math.min(count, most);
@@ -57,8 +60,8 @@ export function createPageWriter({ parts, row }: PageShape, copies = 1) {
           else if (from === 'next_cursor') out.put(Buffer.from(JSON.stringify(next)));
           else if (from === 'data') writeRows(places, shown);
         }
-        // the driver would also decode the row beyond the page
-        for (let index = shown; index < count; index += 1) rows.check(...placeOf(places, index));
+        // the resolver would decode the row beyond the page, too, and fail if it cannot be
+        for (let index = shown; index < count; index += 1) rowWriter.check(...placeOf(places, index));
         out.put(END);
         return out.finish();
       });
@@ -69,7 +72,7 @@ export function createPageWriter({ parts, row }: PageShape, copies = 1) {
     out.put(OPEN);
     for (let index = 0; index < shown; index += 1) {
       if (index > 0) out.put(COMMA);
-      rows.write(...placeOf(places, index));
+      rowWriter.write(...placeOf(places, index));
     }
     out.put(CLOSE);
   }
@@ -79,6 +82,7 @@ const OPEN = Buffer.from('[');
 const CLOSE = Buffer.from(']');
 const END = Buffer.from('}');
 
+/** Where a row begins and ends; `places` has these two for each row in turn. */
 function placeOf(places: RawRows['places'], index: number): [number, number] {
   const start = places[2 * index];
   const end = places[2 * index + 1];
@@ -101,9 +105,9 @@ export function createSingleWriter(shape: Shape) {
   };
 }
 
-/** From this many bytes on, rows take several milliseconds to write. */
+/** From this many bytes on, rows take several milliseconds to write: that waits for a turn of the event loop. */
 const LARGE = 256 * 1024;
-/** Rows whose size was unknown may be more than a piece, and each alias of a list writes it again: 16 MiB would be written for 0.1 s. */
+/** More bytes than this are left to the resolver, which yields in between: writing 16 MiB takes 0.1 s. */
 const LARGEST = 4 * MEBIBYTE;
 const NO_ROWS: RawRows = { bytes: Buffer.alloc(0), places: [], isWhole: true };
 
@@ -124,7 +128,7 @@ export async function writePage<T extends { _id: string }>(
   const { list, query, cursorAt, isPosition } = await openPage(request);
   if (!query) return { text: writer.write(NO_ROWS, list.limit, null), next: null };
   const upTo: PartFind['upTo'] = (rowsPerPiece) => {
-    // its rows would all be in memory, and be written in one go
+    // only the resolver reads a page in pieces
     if (query.most > rowsPerPiece) throw new UnsupportedValue('large');
     return query;
   };
@@ -134,7 +138,7 @@ export async function writePage<T extends { _id: string }>(
   if (most > LARGE) await yieldTurn();
   const hasMore = rows.places.length / 2 > list.limit;
   const position = hasMore ? writer.positionOf(rows, list.limit - 1, list.field) : undefined;
-  // findPage knows where a page continues after it
+  // of another type than the others: findPage knows where a page continues after such a value
   if (position && !isPosition(position[0])) throw new UnsupportedValue('type');
   const next = position ? cursorAt(position) : null;
   return { text: writer.write(rows, list.limit, next), next };

@@ -6,12 +6,13 @@ import { UnsupportedValue } from '../mongo/bson';
 const FIRST = 64 * 1024;
 /** The size that it may keep, in bytes. */
 const KEPT = 1024 * 1024;
-/** Leaves room beyond the largest answer for a string at its end, which escaping may lengthen, so that the buffer is not copied for it. */
+/** The most that doubling makes it: more than the largest answer, so that a string at the end of one, for which the worst is reserved, seldom needs a copy. */
 const LARGEST = MAX_ANSWER + KEPT;
 /** The most bytes that one byte of text becomes: `\u0000`. */
 const MAX_ESCAPE = 6;
 /** The digits of 2^53. */
 const MAX_DIGITS = 16;
+/** Up to this, the bitwise operators of `number` are right. */
 const MAX_INT = 2 ** 31 - 1;
 /** Enough for any number or time. */
 const SMALL = 64;
@@ -29,7 +30,7 @@ const ESCAPES = Array.from({ length: 0x80 }, (_, code) => {
 /** 1 for each byte that needs no escape. */
 const IS_PLAIN = Uint8Array.from({ length: 0x100 }, (_, code) => (code < 0x80 && !ESCAPES[code] ? 1 : 0));
 
-/** JSON as bytes, exactly as JSON.stringify writes it. */
+/** Writes JSON as bytes, exactly as JSON.stringify does, into a buffer that is kept for the next: call `start`, then write without awaiting, then `finish`. */
 export class JsonOutput {
   #bytes = Buffer.allocUnsafe(FIRST);
   #at = 0;

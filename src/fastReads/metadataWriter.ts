@@ -1,7 +1,7 @@
 import { BSON, endOfKey, endOfValue, forEachObject, refuseReference, skipValue, UnsupportedValue } from '../mongo/bson';
 import type { JsonOutput } from './jsonOutput';
 
-/* Writes metadata from the bytes of its pairs (docs/decisions/metadata.md). */
+/* Writes metadata, stored as a list of {key, value}, from the bytes of its pairs in BSON (docs/decisions/metadata.md). */
 
 /** Where a text is in the bytes. */
 type Place = readonly [start: number, end: number];
@@ -11,7 +11,7 @@ const COMMA = Buffer.from(',');
 const OPEN = Buffer.from('{');
 const CLOSE = Buffer.from('}');
 
-/** Writes metadata as an object; `form` is that of its keys, which are ASCII. */
+/** Writes metadata as an object; `form` is that of its keys, which are ASCII. `writing` has the bytes of the current row. */
 export function metadataWriter(out: JsonOutput, writing: { readonly bytes: Buffer }, form: RegExp) {
   return (at: number, type: number, end: number): void => {
     const { bytes } = writing;
@@ -44,6 +44,7 @@ export function placesOfPairs(bytes: Buffer, form: RegExp, [start, type, end]: r
   return Object.values(pairs);
 }
 
+/** The texts of a pair. In BSON, an object begins with its length, a text has its length before it (4 bytes each), and both end with a zero. */
 function pairAt(bytes: Buffer, start: number, end: number): [Place, Place] {
   let at = start + 4;
   let [key, value]: (Place | undefined)[] = [];
@@ -57,7 +58,7 @@ function pairAt(bytes: Buffer, start: number, end: number): [Place, Place] {
     if (!isPart) refuseReference(bytes, at - name.length - 1);
     if (isPart && type !== BSON.text) throw new UnsupportedValue('type');
     const next = isPart ? endOfValue(bytes, type, at, end) : skipValue(bytes, type, at, end);
-    // of several members with one name, the driver would take the last
+    // a second member of that name, of which the driver would take the last
     if ((name === 'key' && key) || (name === 'value' && value)) throw new UnsupportedValue('document');
     if (name === 'key') key = [at + 4, next - 1];
     if (name === 'value') value = [at + 4, next - 1];

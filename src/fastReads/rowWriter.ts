@@ -15,6 +15,12 @@ import type { JsonOutput } from './jsonOutput';
 import { metadataWriter, placesOfPairs } from './metadataWriter';
 import { afterName, dateWriter, enumWriter, idWriter, stringWriter, type Write } from './textWriters';
 
+/*
+ * Writes objects from their bytes in BSON: the length of the object (4 bytes), then for each member its type (a byte), its name, a zero and its value,
+ * and a zero at the end. A text as a value has its length (4 bytes) before it and a zero after. Whatever only resolvers can answer throws
+ * UnsupportedValue, and what was written is thrown away.
+ */
+
 /** A member of an object in an answer. */
 export interface WantedMember {
   /** Its name in the answer. */
@@ -39,7 +45,7 @@ export interface Value {
     | 'metadata';
   /** Whether it must be present and not null; a row without it is not written, and left to the resolvers. */
   readonly isRequired: boolean;
-  /** Of metadata and attachments: what is written if the row lacks the member, as rows from before there were any. */
+  /** What is written if the row lacks the member; null by default. Rows from before there were metadata and attachments lack them. */
   readonly absent?: '{}' | '[]';
   /** The pattern of kind `string`, and of the keys of metadata. */
   readonly pattern?: RegExp | undefined;
@@ -56,7 +62,6 @@ export interface Shape {
   readonly others: readonly string[];
 }
 
-/** Writes objects of a shape from their bytes. */
 type ObjectWriter = ReturnType<typeof createObjectWriter>;
 
 /** A member as written: its name in JSON with what precedes it, and its value unless that is constant. */
@@ -70,7 +75,7 @@ interface Part {
   };
 }
 
-/** Maximum objects in lists within rows; beyond that, resolvers answer (operations/answers.ts). */
+/** Maximum objects in lists within the rows of an answer; beyond that, resolvers answer, which yield in between. */
 const MAX_LISTED = 10_000;
 const MAX_INT = 2 ** 31 - 1;
 const MIN_INT = -(2 ** 31);
@@ -118,7 +123,7 @@ export function createObjectWriter(shape: Shape, out: JsonOutput, writing: Writi
   const ends = new Int32Array(members.length);
   /** By slot: its type; 0 if the object lacks it. */
   const types = new Uint8Array(members.length);
-  /** The slot that probably comes first, and the one after each slot: a guess from earlier rows, since rows of a collection are similar. */
+  /** A guess from earlier rows, since those of a collection are similar: at 0 the slot that comes first, at slot + 1 the one that comes after it. */
   const after = Int32Array.from({ length: members.length + 1 }, (_, slot) => slot % Math.max(1, members.length));
 
   const parts = shape.wanted.map(({ key, from }, index): Part => {
@@ -140,6 +145,7 @@ export function createObjectWriter(shape: Shape, out: JsonOutput, writing: Writi
       const type = bytes[at++] ?? 0;
       if (type === 0) break;
       let slot = after[last] ?? 0;
+      // where the value is, or 0 if the guess was wrong
       let value = afterName(bytes, at, names[slot]);
       if (value === 0) {
         const to = endOfKey(bytes, at, end);
@@ -153,7 +159,7 @@ export function createObjectWriter(shape: Shape, out: JsonOutput, writing: Writi
         slot = knownSlot;
         after[last] = slot;
       }
-      // of several members with one name, the driver would take the last
+      // a second member of that name, of which the driver would take the last
       if (types[slot] !== 0) throw new UnsupportedValue('document');
       at = isWanted[slot] ? endOfValue(bytes, type, value, end) : skipValue(bytes, type, value, end);
       types[slot] = type;
@@ -179,7 +185,7 @@ export function createObjectWriter(shape: Shape, out: JsonOutput, writing: Writi
       }
       out.put(END);
     },
-    /** Checks an object that the driver would decode, without writing it. @throws UnsupportedValue */
+    /** Checks that the driver could decode an object that is not written. @throws UnsupportedValue */
     check(start: number, end: number): void {
       skipObject(writing.bytes, start, end);
     },
@@ -215,6 +221,7 @@ function valueWriter(value: Value, out: JsonOutput, writing: Writing): Write {
     if (!value.shape) throw new Error('objects without a shape');
     const inner = createObjectWriter(value.shape, out, writing);
     const writeList = writerOfObjects(inner, out, writing);
+    // metadata as the list of pairs that GraphQL has
     if (value.pattern !== undefined)
       return (at, type, end) => {
         placesOfPairs(writing.bytes, formOf(value), [at, type, end]);

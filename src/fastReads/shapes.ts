@@ -50,6 +50,7 @@ export function shapeOf(type: GraphQLObjectType, selected: readonly Selected[]):
     if (!part) return undefined;
     wanted.push(part);
   }
+  // rows have the members of all fields, not just of those selected
   const others = Object.values(type.getFields()).flatMap((field) => memberOf(field) ?? []);
   return { wanted, others: ['_id', ...others] };
 }

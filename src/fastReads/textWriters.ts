@@ -1,21 +1,23 @@
 import { BSON, UnsupportedValue } from '../mongo/bson';
 import type { JsonOutput } from './jsonOutput';
 
-/* Writers of values that the database has as text. */
+/* Writers of values that the database has as text: in BSON its length (4 bytes), the text in UTF-8, and a zero, which is the byte before `end`. */
 
 /** Writes the value between two places in the bytes, which is of this BSON type. @throws UnsupportedValue */
 export type Write = (at: number, type: number, end: number) => void;
 
+/** What is written now; the same object for all rows. */
 interface Writing {
   readonly bytes: Buffer;
 }
 interface EnumValue {
+  /** With a zero at its end, as in BSON. */
   readonly name: Uint8Array;
   readonly json: Uint8Array;
 }
 
 export function stringWriter(out: JsonOutput, writing: Writing, pattern?: RegExp): Write {
-  // rows often have the same currency as the one before
+  // the last text that matched the pattern, with its zero: rows often have the same currency as the one before
   let last: Uint8Array | undefined;
   return (at, type, end) => {
     const { bytes } = writing;
@@ -41,7 +43,7 @@ export function idWriter(out: JsonOutput, writing: Writing): Write {
   };
 }
 
-/** The same as STORED_ID, without decoding the text. */
+/** Whether a text is a UUID in lower case, as `STORED_ID` says, without decoding it. */
 function isId(bytes: Buffer, start: number, end: number): boolean {
   if (end - start !== 36) return false;
   for (let index = 0; index < 36; index += 1) {
@@ -88,7 +90,7 @@ export function enumWriter(values: readonly string[], out: JsonOutput, writing: 
   };
 }
 
-/** The position after the key at `at` if it is `name` (with its terminating zero); otherwise 0. */
+/** The position after the bytes at `at` if they are `name`, which ends with a zero; otherwise 0. */
 export function afterName(bytes: Uint8Array, at: number, name: Uint8Array | undefined): number {
   if (!name) return 0;
   const { length } = name;
