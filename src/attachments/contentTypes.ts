@@ -2,8 +2,9 @@ import { isUtf8 } from 'node:buffer';
 import { parse } from 'content-type';
 import { AppError, shorten } from '../errors';
 
-/* The types of files that objects may have, and how their bytes tell that they are of them. HTML and SVG are not among them. */
+/* The types of files that objects may have, and how their bytes show them. HTML and SVG, which browsers run scripts of, are not among them. */
 
+/** Whether bytes may be of a type. */
 type Fits = (bytes: Buffer) => boolean;
 
 const textAt = (bytes: Buffer, place: number, length: number): string =>
@@ -13,17 +14,18 @@ const startsWith =
   (bytes) =>
     starts.some((start) => textAt(bytes, 0, start.length) === start);
 
+/** The second is how an archive without files begins. */
 const isZip = startsWith('PK\x03\x04', 'PK\x05\x06');
 /** Compound files, as Office wrote before 2007. */
 const isCompound = startsWith('\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1');
 const isText: Fits = (bytes) => isUtf8(bytes) && !bytes.includes(0);
 const isRiff = startsWith('RIFF');
-/** Readers accept its header within so many bytes (PDF Reference 1.7, appendix H.3), since some software writes others before it. */
+/** Readers accept the header of a PDF within so many bytes (PDF Reference 1.7, appendix H.3), since some software writes others before it. */
 const PDF_WITHIN = 1024;
 /** The major brands of HEIF files coded with HEVC, and of those of any codec (ISO/IEC 23008-12); `ftyp` alone is any MP4 too. */
 const HEIC_BRANDS = ['heic', 'heix', 'heim', 'heis', 'hevc', 'hevx', 'hevm', 'hevs', 'mif1', 'msf1'];
 
-/** How the bytes of each type are told; the first that they fit is what a file looks like. */
+/** By type; the order matters for what a file that is refused looks like: the first type that it fits. */
 const SIGNATURES: ReadonlyMap<string, Fits> = new Map<string, Fits>([
   ['application/pdf', (bytes) => bytes.subarray(0, PDF_WITHIN).includes('%PDF-')],
   ['image/png', startsWith('\x89PNG\r\n\x1a\n')],
@@ -46,10 +48,9 @@ const SIGNATURES: ReadonlyMap<string, Fits> = new Map<string, Fits>([
   ['text/csv', isText],
   ['text/plain', isText],
 ]);
-/** The type of any bytes. */
+/** Files of this type may have any bytes. */
 const ANY = 'application/octet-stream';
 
-/** The types that attachments may have. */
 export const CONTENT_TYPES: readonly string[] = [...SIGNATURES.keys(), ANY];
 
 const isTextType = (type: string): boolean => SIGNATURES.get(type) === isText;

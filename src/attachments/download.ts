@@ -10,11 +10,11 @@ import { MissingChunks, readFile } from '../tenant/files';
 import { MEBIBYTE } from '../units';
 import { servedType } from './contentTypes';
 import { dispositionOf } from './fileName';
-import { notSatisfiable, readIds, type Params } from './parameters';
+import { readIds, type Params } from './parameters';
 import { pointsOf } from './points';
-import { spanOf } from './range';
+import { notSatisfiable, spanOf } from './range';
 
-/** Memory of a download: what was read last, and what is read next. */
+/** Memory of a download, in bytes: the mebibyte that is being sent, and the one that is read meanwhile. */
 const IN_MEMORY = 2 * MEBIBYTE;
 
 /**
@@ -42,22 +42,25 @@ export async function download(
     return;
   }
   const { size } = attachment;
-  // a range of another version than the caller has would not fit
-  const isSame = headers['if-range'] === undefined || headers['if-range'] === tag;
-  const span = request.method === 'GET' && isSame ? spanOf(headers.range, size) : undefined;
+  // the caller wants a range only if it has other bytes of this version (If-Range)
+  const isSameVersion = headers['if-range'] === undefined || headers['if-range'] === tag;
+  const span = request.method === 'GET' && isSameVersion ? spanOf(headers.range, size) : undefined;
   if (span === null) throw notSatisfiable(size);
   const { start, end } = span ?? { start: 0, end: size };
   let bytes: Readable | undefined;
   if (request.method !== 'HEAD') {
+    // the first point was charged with the request
     const more = pointsOf(end - start) - 1;
     if (more > 0) await context.charge(more);
     exchange.bodies.holdAnswer(exchange, Math.min(end - start, IN_MEMORY));
     const owner = { collection: resource.name, object_id: row._id };
-    bytes = await begun(readFile(context.data, attachment.id, owner, { start, end })).catch(async (error: unknown) => {
-      // not_found if it was deleted since its object was read
-      if (error instanceof MissingChunks) attachmentIn(await readOwner(context, resource, id), attachmentId);
-      throw error;
-    });
+    bytes = await streamOf(readFile(context.data, attachment.id, owner, { start, end })).catch(
+      async (error: unknown) => {
+        // not_found if it was deleted since its object was read
+        if (error instanceof MissingChunks) attachmentIn(await readOwner(context, resource, id), attachmentId);
+        throw error;
+      },
+    );
   }
   // only now, so that no error has the headers of the file
   setVersionHeaders(response, tag);
@@ -73,7 +76,7 @@ export async function download(
     response.end();
     return;
   }
-  // in the background, since a slow caller is no request that takes too long
+  // not awaited: the request has ended, so that a slow caller does not count as a request that takes too long
   pipeline(bytes, response).catch((error: unknown) => {
     if (!response.destroyed || !isClosedEarly(error)) onError(error);
   });
@@ -84,8 +87,8 @@ function setVersionHeaders(response: ServerResponse, tag: string): void {
   response.setHeader('Cache-Control', 'private, no-cache');
 }
 
-/** The pieces as a stream, once the first has been read. */
-async function begun(pieces: AsyncGenerator<Buffer>): Promise<Readable> {
+/** A stream of the pieces, once the first has been read: if that fails, the answer can still be an error. */
+async function streamOf(pieces: AsyncGenerator<Buffer>): Promise<Readable> {
   return Readable.from(withFirst(await pieces.next(), pieces));
 }
 

@@ -6,7 +6,7 @@ import { HIDDEN_CHARACTER } from '../units';
 /* The name of a file, as Content-Disposition (RFC 6266) has it. */
 
 const HEADER = 'Content-Disposition';
-/** What most file systems take. */
+/** The most that most file systems take. */
 const MAX_BYTES = 255;
 const SEPARATOR = /[/\\]/;
 
@@ -23,15 +23,15 @@ export function fileNameOf(header: string | undefined): string {
   return name;
 }
 
-/** The header of a download, which no browser shows in its window. */
+/** The header of a download: `attachment`, so that no browser shows it in its window. Another program may have stored a name that headers cannot have. */
 export const dispositionOf = (name: string): string => create(name.toWellFormed().replaceAll(/\p{Cc}/gu, '?'));
 
 function nameIn(header: string): string | undefined {
   const { filename, 'filename*': encoded } = parse(header).parameters;
-  // Node reads headers as Latin-1, and many clients send UTF-8
+  // Node reads headers as Latin-1, but many clients send UTF-8: if all characters are bytes, these may be UTF-8
   const bytes = Buffer.from(filename ?? '', 'latin1');
-  const isSentAsIs = encoded === undefined && bytes.toString('latin1') === filename;
-  return isSentAsIs && isUtf8(bytes) ? bytes.toString('utf8') : filename;
+  const areBytes = encoded === undefined && bytes.toString('latin1') === filename;
+  return areBytes && isUtf8(bytes) ? bytes.toString('utf8') : filename;
 }
 
 function refuse(code: Fault['code'], detail: string): never {

@@ -26,11 +26,11 @@ interface AttachmentOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** What answers each route. */
+/** What answers each route of attachments: for each type that has them upload, download and deletion. */
 export function createAttachmentRoutes(options: AttachmentOptions) {
   const { attachables, resourceOf, openContext, publicUrl = '', onError } = options;
 
-  /** Opens a context, and authorises it, before anything else of a request is looked at. */
+  /** A route that opens a context and authorises it before it looks at anything else of a request. */
   const authorised = (
     route: RestOperation,
     answer: (exchange: Exchange, params: Params, context: DataContext) => Promise<void>,
@@ -44,7 +44,7 @@ export function createAttachmentRoutes(options: AttachmentOptions) {
     },
   ];
 
-  const ofType = (attachable: Attachable): [RestOperation, Answer][] => {
+  const routesOf = (attachable: Attachable): [RestOperation, Answer][] => {
     const { add, read, remove, stored } = attachable;
     const resource = resourceOf(stored.collection);
     return [
@@ -66,7 +66,7 @@ export function createAttachmentRoutes(options: AttachmentOptions) {
     ];
   };
 
-  return new Map(attachables.flatMap(ofType));
+  return new Map(attachables.flatMap(routesOf));
 }
 
 function pathOf({ read: { rest } }: Attachable, { attached_to: id, attachment }: AttachmentAnswer): string {

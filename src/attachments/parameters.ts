@@ -1,4 +1,4 @@
-import { AppError, type Fault, invalidRequest, shorten } from '../errors';
+import { type Fault, invalidRequest, shorten } from '../errors';
 import type { Exchange } from '../http/exchange';
 import { UUID } from '../units';
 
@@ -7,6 +7,7 @@ export type Params = Readonly<Record<string, string>>;
 /** The ids in a path; the routes have no other parameters. @throws AppError invalid_request */
 export function readIds({ search }: Pick<Exchange, 'search'>, params: Params): { id: string; attachmentId: string } {
   const malformed = Object.entries(params).filter(([, value]) => !UUID.test(value));
+  // one is named, as an example: there may be any number
   const unknown = [...new URLSearchParams(search).keys()].slice(0, 1);
   const faults: Fault[] = [
     ...malformed.map(([parameter]): Fault => ({ parameter, code: 'format', detail: 'must match format "uuid"' })),
@@ -18,9 +19,3 @@ export function readIds({ search }: Pick<Exchange, 'search'>, params: Params): {
   const { id = '', attachment_id: attachmentId = '' } = params;
   return { id: id.toLowerCase(), attachmentId: attachmentId.toLowerCase() };
 }
-
-/** The fault of a range outside of a file. */
-export const notSatisfiable = (size: number): AppError =>
-  new AppError('range_not_satisfiable', `The file has ${String(size)} bytes.`, {
-    accepts: { 'Content-Range': `bytes */${String(size)}` },
-  });

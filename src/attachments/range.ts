@@ -1,9 +1,12 @@
+import { AppError } from '../errors';
+
 /** Which bytes of a file are wanted: from `start` to before `end`. */
 export interface Span {
   readonly start: number;
   readonly end: number;
 }
 
+/** A single range: from, to, or both. */
 const SINGLE = /^bytes=(\d*)-(\d*)$/i;
 
 /**
@@ -19,3 +22,9 @@ export function spanOf(header: string | undefined, size: number): Span | undefin
   if (last < start) return undefined;
   return start >= size ? null : { start, end: Math.min(size, last + 1) };
 }
+
+/** The error for a range of which {@link spanOf} makes null. `size` is that of the file, in bytes. */
+export const notSatisfiable = (size: number): AppError =>
+  new AppError('range_not_satisfiable', `The file has ${String(size)} bytes.`, {
+    accepts: { 'Content-Range': `bytes */${String(size)}` },
+  });

@@ -19,8 +19,8 @@ import { writeOnce } from './writeOnce';
 export const FILE_LIMIT = 10 * MEBIBYTE;
 
 /**
- * Stores the body as an attachment of an object. Checks what the head says before it reads the body and, unless the answer may be that of an
- * earlier request, that there is the object.
+ * Stores the body as an attachment of an object. Before it reads the body, it checks the head and that the object exists; with an Idempotency-Key
+ * only the head, since the answer may be that of an earlier request.
  */
 export async function upload(
   exchange: Exchange,
@@ -39,12 +39,13 @@ export async function upload(
   // a repeat gets the first answer even if the object is gone by now, and only its body tells that it is one
   if (context.idempotencyKey !== undefined) checkIdempotencyKey(context.idempotencyKey);
   else await readOwner(context, resource, id);
+  // one is charged with the request
   const declared = pointsOf(Number(request.headers['content-length'] ?? 0));
   const charge = async (points: number): Promise<void> => {
     if (points > 0) await context.charge(points);
   };
   await charge(declared - 1);
-  // a body in chunks does not say its length
+  // a body in chunks does not declare its length, and so pays as it arrives
   const bytes = await readRaw(exchange, FILE_LIMIT, (received) => charge(pointsOf(received) - declared));
   if (bytes.length === 0)
     throw validationFailed([{ pointer: '', code: 'length', detail: 'is empty; send the bytes of the file' }]);
@@ -56,7 +57,7 @@ export async function upload(
   );
 }
 
-/** SHA-256 in hexadecimal digits. Other requests have a turn in between. */
+/** SHA-256 in hexadecimal digits; other requests have their turn between two mebibytes. */
 async function digestOf(bytes: Buffer, { data }: Pick<DataContext, 'data'>): Promise<string> {
   const hash = createHash('sha256');
   const pace = data.pace();

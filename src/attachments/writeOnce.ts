@@ -3,7 +3,7 @@ import type { AttachmentAnswer } from '../stored/attachments';
 
 /**
  * Runs a write, or replays the first answer to its Idempotency-Key, which the transaction of the write stores. `args` is all that the write depends
- * on, a file by its digest. @throws AppError idempotency_key_reused if the key came with others before
+ * on, with a file as its digest. @throws AppError idempotency_key_reused if the key came with other `args` before
  */
 export async function writeOnce(
   context: DataContext,
