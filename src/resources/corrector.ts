@@ -17,7 +17,7 @@ const byName = new Map(collections.map((resource) => [resource.name, resource]))
 /** Whether `search` has the words of a member, or of one inside it. */
 const hasWords = ({ isSearchable, members }: StoredMember): boolean => isSearchable || members.some(hasWords);
 
-/** The members whose change may leave search words or counters wrong, and these themselves; empty if the type has neither. */
+/** The members whose change may make search words or counters wrong, and these themselves; empty if the type has neither. */
 function watchedOf({ stored, computed }: Resource): ReadonlySet<string> {
   const texts = stored.members.filter(hasWords).map(({ name }) => name);
   return new Set(texts.length + computed.length > 0 ? [...texts, ...computed, 'search'] : []);
@@ -37,7 +37,7 @@ export const corrector: Corrector = {
     if (!resource) return 0;
     if (resource !== messages) return correct(data, resource, ids);
     const options = { projection: { request_id: 1, body: 1 }, ...atMost(ids.length) } as const;
-    // of a thread only these messages are searched for words, not all that it has
+    // only the messages that changed are searched for words that their thread lacks
     const bodiesByThread = new Map<string, string[]>();
     for await (const { request_id: id, body } of data.collection(messages).find({ _id: { $in: [...ids] } }, options))
       bodiesByThread.set(id, [...(bodiesByThread.get(id) ?? []), ...(typeof body === 'string' ? [body] : [])]);
@@ -45,13 +45,13 @@ export const corrector: Corrector = {
   },
 };
 
-/** Rows corrected together: the messages of so many threads are counted by one query. */
+/** Rows corrected together: one query counts the messages of so many threads. */
 const TOGETHER = 20;
 /** How often a row is read if others keep changing it between the read and the correction. */
 const TRIES = 3;
 
 /**
- * Resolves with the number of rows written. `texts` are those of parts that changed; without it those of all parts are read.
+ * Corrects rows, and resolves with the number of those that it wrote. `texts` are those of parts that changed; without it those of all parts are read.
  * @throws Error if others changed rows at each try: the tail, which looks at no change of a gateway, might not come back to them
  */
 async function correct(
@@ -63,6 +63,7 @@ async function correct(
 ): Promise<number> {
   let together: Row[] = [];
   let stored = 0;
+  /** Ids of rows that others changed before they were corrected. */
   const overtaken: string[] = [];
   const correctTogether = async (): Promise<void> => {
     // values of a wrong type stay, which only `doctor --rows --fix` converts

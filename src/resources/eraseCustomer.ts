@@ -33,15 +33,18 @@ interface Erasure {
 type Filter = Readonly<Record<string, unknown>>;
 type Members = Readonly<Record<string, unknown>>;
 
-/** A resource with what replaces its personal members, and its parts, such as the messages of a request, with the column of their owner's id. */
+/** A resource with personal data of customers. */
 interface Erasable {
   readonly resource: Resource;
+  /** The values that replace its personal members. */
   readonly erased: Members;
   /** The columns with the customer's id. */
   readonly customerColumns: readonly string[];
+  /** Resources whose objects are part of one of these, as messages of a request; `ownerColumn` has the id of that one. */
   readonly parts: readonly { readonly resource: Resource; readonly erased: Members; readonly ownerColumn: string }[];
 }
 
+/** The name of a member in the database. */
 const columnOf = (member: string): string => (member === 'id' ? '_id' : member);
 
 const hasMembers = (members: Members): boolean => Object.keys(members).length > 0;
@@ -82,28 +85,18 @@ export async function eraseCustomer(data: OrganisationData, id: string, erasure:
     count(resource, await eraseRows(data, resource, { ...erasure, filter: ofCustomer, erased }));
     // writes of any collection that read these rows before may still store a copy, or an answer
     await writesEnded(data, signal);
-    await eraseAnswers(
-      data,
-      resource,
-      customerColumns.map((column) => ({ [`answer.${column}`]: id })),
-      erased,
-    );
+    const answersOfCustomer = customerColumns.map((column) => ({ [`answer.${column}`]: id }));
+    await eraseAnswers(data, resource, answersOfCustomer, erased);
     // parts come after their owners, because a new part copies names from its owner
     for await (const rows of batches(data, resource, ofCustomer)) {
       const ids = { $in: rows.map(({ _id }) => _id) };
-      // answers from before the objects were the customer's
+      // stored answers about these objects from before they were the customer's, which do not name it
       await eraseAnswers(data, resource, [{ 'answer._id': ids }], erased);
       if (ATTACHMENTS in erased) await eraseFiles(data, resource, ids.$in, erasure);
       for (const part of parts) {
         signal.throwIfAborted();
-        count(
-          part.resource,
-          await eraseRows(data, part.resource, {
-            ...erasure,
-            filter: { [part.ownerColumn]: ids },
-            erased: part.erased,
-          }),
-        );
+        const filter = { [part.ownerColumn]: ids };
+        count(part.resource, await eraseRows(data, part.resource, { ...erasure, filter, erased: part.erased }));
         await eraseAnswers(data, part.resource, [{ [`answer.${part.ownerColumn}`]: ids }], part.erased);
       }
     }
@@ -164,7 +157,7 @@ async function eraseFiles(
     .updateMany({ 'answer.attached_to': { $in: [...objectIds] } }, { $set: { 'answer.attachment.file_name': ERASED } });
 }
 
-/** Changes rows in transactions of {@link AT_ONCE}. Resolves with the number of rows that changed. */
+/** Erases personal members of matching rows, {@link AT_ONCE} in a transaction. Resolves with the number of rows that changed. */
 async function eraseRows(
   data: OrganisationData,
   resource: Resource,
@@ -202,7 +195,7 @@ async function changeRows(
     const knownMembers = withoutUnknown(resource, before);
     const isPerson = resource.stored.type === PERSON;
     const after = { ...knownMembers, ...erased, ...(isPerson && { [ERASED_AT]: before[ERASED_AT] ?? now }) };
-    // messages have no words, and those that another program left out of its rows are the tail's to fill in
+    // not if the row has none: messages have no search words, and to rows of other programs events/tail adds them
     const indexed = 'search' in before ? { ...after, search: resource.words(after) } : after;
     if (isSameRow(before, indexed)) return [];
     return { row: stampedRow(indexed, before, now), before: row };
@@ -253,7 +246,7 @@ function mayHaveText(value: unknown): boolean {
   return !('_bsontype' in value && TEXTLESS.has(value._bsontype));
 }
 
-/** The matching rows, with only their _id, in batches of up to {@link AT_ONCE}. */
+/** The ids of matching rows, as rows, in batches of up to {@link AT_ONCE}. */
 async function* batches(data: OrganisationData, resource: Resource, filter: Filter): AsyncGenerator<readonly Row[]> {
   const rows = data.collection(resource);
   let batch: Row[] = [];

@@ -8,7 +8,7 @@ import { published } from '../schema/model';
 
 /* An organisation's events: the feed (contract, section 12), and the subscription to it (docs/decisions/subscription.md). */
 
-/** How many events a stream that is behind reads at once. */
+/** How many events a stream reads at once while there are more. */
 const PAGE = 100;
 
 interface FeedArguments {
@@ -58,12 +58,12 @@ export const eventResolvers = {
         const after = await startOf(data, context.lastEventId ?? args.after ?? NOW);
         // throws if no events are recorded
         await source.recordedUntil();
-        // the read must see all changes up to the cluster time `since`
+        // `since` is a cluster time: the read must see all changes up to it
         const stream = source.follow(wanted, after, (from, since) =>
           readRecorded(data, source, wanted, { after: from, limit: PAGE, since }),
         );
         let position = after;
-        // with what graphql/streams/eventStreams.ts reads of it: when it ends, and where to resume
+        // beside the events, graphql/streams/eventStreams.ts reads when it ends, and where to resume
         return {
           ended: stream.ended,
           get cursor() {
@@ -87,13 +87,13 @@ interface Listener {
   readonly wanted: WantedEvents;
 }
 
-/** Whose events are read, from where, and which. @throws AppError insufficient_scope */
+/** What of the context events are read by, and which events are wanted. @throws AppError insufficient_scope */
 function listenerOf(context: DataContext, args: FeedArguments): Listener {
   const { data, principal, events: source } = context;
   return { data, source, wanted: wantedBy(args, principal.scopes, context) };
 }
 
-/** The types asked for, at least one, or, by default, all that the key may receive. @throws AppError insufficient_scope if it may not receive one asked for */
+/** The event types asked for or, by default, all that the key may receive. @throws AppError insufficient_scope if it may not receive one asked for */
 function wantedBy(
   { types, object_id: id }: FeedArguments,
   scopes: ReadonlySet<Scope>,
@@ -106,6 +106,7 @@ function wantedBy(
     authorise({ scope: refused.scope, role: undefined }, `The event type ${refused.name}`);
   const allowed = published.eventTypes.filter((type) => !hidden.includes(type)).map(({ name }) => name);
   return {
+    // undefined for all types
     types: asked ?? (hidden.length === 0 ? undefined : new Set(allowed)),
     objectId: id?.toLowerCase(),
   };

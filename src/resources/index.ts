@@ -18,7 +18,7 @@ import { RULES } from './rules';
 const OWN: ReadonlyMap<string, Resource> = new Map(
   [customers, requests, messages].map((resource) => [resource.stored.type, resource]),
 );
-/** The first types to import, since others name them, lines by their sku; the rest follow, each after those that it refers to. */
+/** The first types to import: lines name products by their sku, which no relation says. The rest follow, each after those that it refers to. */
 const FIRST = ['Product', 'Customer'];
 
 /** The collections of every organisation's database, in import order. */
@@ -42,19 +42,20 @@ function inOrder(): StoredType[] {
   return ordered;
 }
 
-/** @throws Error if the SDL has no such collection */
+/** The resource of a collection. @throws Error if the SDL has no such collection */
 export function resourceOf(name: string): Resource {
   const resource = collections.find((candidate) => candidate.name === name);
   if (!resource) throw new Error(`schema/ has no type with @stored(collection: "${name}")`);
   return resource;
 }
 
+/** What import and export handle, in import order. */
 export const recordKinds: readonly RecordKind[] = [
   ...collections.flatMap(({ records }) => records ?? []),
   requestRecords,
 ];
 
-/** All resolvers by type and field: those that follow from the SDL, then writes of other kinds, and reads of several collections. */
+/** All resolvers by type and field: those that follow from the SDL, then what it cannot say, which replaces any of the same name. */
 export const resolvers: Resolvers = mergeResolvers(
   deriveResolvers(published, collections),
   salesResolvers(resourceOf('orders')),

@@ -27,6 +27,7 @@ export function reportRuleFailures(report: typeof onFailure): void {
   onFailure = report;
 }
 
+/** Once loaded: rules that have changed need a restart. */
 let loaded: Exports | undefined;
 
 /** What rules.mjs exports, loaded once. @throws the error of the module */

@@ -27,7 +27,7 @@ type Sale = Readonly<Record<string, unknown>> & { readonly qty: { toString(): st
 
 /** The members of an order's lines that the answer is made of. */
 const LINE_MEMBERS = ['sku', 'uom', 'qty', 'unit_price_minor', 'discount_pct', 'description'];
-/** The members of orders that the answer is made of. */
+/** The members of orders that the answer is made of: a row in which one of them is invalid is left out. */
 const usedOf = ({ stored }: Resource) =>
   stored.members.flatMap((member) => {
     if (member.name === 'currency') return [member];
@@ -36,6 +36,7 @@ const usedOf = ({ stored }: Resource) =>
       : [];
   });
 
+// Decimal128, in which sums and products are exact
 const QTY = decimal('$lines.qty');
 const PRICE = { $toDecimal: exact('$lines.unit_price_minor') };
 const PERCENT = decimal('$lines.discount_pct');
@@ -58,12 +59,7 @@ async function productSales(
     spanStage('placed_at', span),
     { $match: only },
     // read only the members of a line that are used
-    {
-      $project: {
-        currency: 1,
-        ...Object.fromEntries(LINE_MEMBERS.map((name) => [`lines.${name}`, 1])),
-      },
-    },
+    { $project: { currency: 1, ...Object.fromEntries(LINE_MEMBERS.map((name) => [`lines.${name}`, 1])) } },
     { $unwind: '$lines' },
     { $match: { 'lines.sku': trusted({ $ne: null }) } },
     {
@@ -77,18 +73,14 @@ async function productSales(
       },
     },
     { $addFields: { net_minor: { $subtract: ['$gross_minor', '$discount_minor'] } } },
-    // NaN, the sum of a row that cannot be served, ranks first: not cut off, it makes the query run again without such rows (stored/totals.ts)
+    // NaN, the sum of a row that cannot be served, ranks first, so that `limit` does not cut it off: it makes stored/totals.ts run again without such rows
     { $addFields: { rank: ifWithin('$net_minor', Number.MAX_VALUE, '$net_minor', Infinity) } },
     // not $setWindowFields, since MongoDB's $documentNumber sorts by only one member (docs/decisions/mongodb-versions.md)
     {
       $group: {
         _id: '$_id.currency',
         best: {
-          $topN: {
-            n: limit ?? DEFAULT_LIMIT,
-            sortBy: { rank: -1, '_id.sku': 1, '_id.uom': 1 },
-            output: '$$ROOT',
-          },
+          $topN: { n: limit ?? DEFAULT_LIMIT, sortBy: { rank: -1, '_id.sku': 1, '_id.uom': 1 }, output: '$$ROOT' },
         },
       },
     },

@@ -12,21 +12,11 @@ function decisionFaults({ status, decided_at: decidedAt, sent_at: sentAt }: Impo
   const isDecided = status === 'accepted' || status === 'declined';
   const isSent = status !== 'draft' && status !== 'withdrawn';
   const faults: Fault[] = [];
-  // a row that another program stored may lack a member
-  if (isDecided !== (decidedAt != null)) {
-    faults.push({
-      pointer: '/decided_at',
-      code: 'status',
-      detail: 'must be set if and only if status is accepted or declined',
-    });
-  }
-  if (isSent && sentAt == null) {
-    faults.push({
-      pointer: '/sent_at',
-      code: 'status',
-      detail: 'must be set for every status except draft and withdrawn',
-    });
-  }
+  const add = (pointer: string, detail: string): unknown => faults.push({ pointer, code: 'status', detail });
+  // not === null, since a row that another program stored may lack a member
+  if (isDecided !== (decidedAt != null))
+    add('/decided_at', 'must be set if and only if status is accepted or declined');
+  if (isSent && sentAt == null) add('/sent_at', 'must be set for every status except draft and withdrawn');
   return faults;
 }
 

@@ -11,8 +11,8 @@ import { referencesOf } from '../stored/referenceFaults';
 import { collections, recordKinds, resourceOf } from './index';
 
 /*
- * The sample in examples/northwind, and the examples of the user's types. Lines are stored without validation, since tests validate those of
- * Northwind the way an import does, but for rules of the user's folder: Northwind's records that these refuse are left out, with what refers to them.
+ * The sample in examples/northwind, and the examples of types of the user's own folder (SCHEMA_DIR). They are stored without the checks of an import,
+ * since tests make these; but records of Northwind that rules of the user's folder refuse are left out, with what refers to them.
  */
 
 export const SAMPLE = join(ROOT, 'examples', 'northwind');
@@ -86,7 +86,7 @@ async function sampleFiles(): Promise<SampleFile[]> {
   return files;
 }
 
-/** The lines of a file of the sample; for a type of the user's, its example as the only line; none if there is neither. */
+/** The lines of a file of the sample; for a type of the user's own its example as the only line; none if there is neither. */
 export async function linesOf(file: string): Promise<string[]> {
   const path = join(SAMPLE, file);
   if (existsSync(path)) return (await readFile(path, 'utf8')).trimEnd().split('\n');

@@ -9,7 +9,7 @@ import { collections } from '.';
 
 /** Rows to delete per transaction. */
 const DELETE_BATCH = 1000;
-/** Of the chunks of files, which are large. */
+/** Chunks of files to delete per transaction: each is large. */
 const CHUNKS_AT_ONCE = 100;
 
 interface Emptying {

@@ -12,8 +12,8 @@ export const customerByRef = (data: OrganisationData, ref: string): Promise<Cust
   data.collection(customers).findOne({ external_ref: normalised(ref) });
 
 /**
- * Lets an erased customer be written again. Each member gets a value again when it is next sent. Without effect on one that is not erased. Does
- * not complete an erasure that was interrupted: that would also erase what orders and threads got since.
+ * Lets an erased customer be written again; its members stay erased until they are sent. Has no effect on one that is not erased. Does not complete an
+ * interrupted erasure before, which would also erase what orders and threads got since.
  */
 export function readmitCustomer(data: OrganisationData, { _id }: Pick<Customer, '_id'>, by: Writer): Promise<void> {
   const rows = data.collection(customers);

@@ -22,9 +22,9 @@ type MessageRecord = Readonly<Record<string, unknown>> & {
   readonly created_at: string;
 };
 
-/** Threads whose messages are read together, and about how many messages: 80 MB at most. One thread may have more. */
+/** The most threads whose messages are read together, and about how many messages: 80 MB at most, but one thread may have more. */
 const READ_TOGETHER = { threads: 200, messages: 1000 };
-/** Bytes of a message as JSON beside its body, at least. */
+/** The least bytes that a message takes as JSON beside its body. */
 const MESSAGE_BYTES = 140;
 const TOO_LONG = `are longer than ${String(LONGEST_LINE / MEBIBYTE)} MiB together`;
 
@@ -51,7 +51,7 @@ export const requestRecords: RecordKind = {
     let count = 0;
     for await (const thread of readRecords(data, requests, { created_at: 1, _id: 1 })) {
       threads.push(thread);
-      // one without its counters may have any number
+      // another program may have left the counter out: any number
       count += Number(thread.message_count ?? Infinity);
       if (threads.length < READ_TOGETHER.threads && count < READ_TOGETHER.messages) continue;
       yield* withMessages(data, threads);
@@ -109,7 +109,7 @@ async function storeThreads(
   );
   for (const record of kept) {
     const outcome = outcomes.get(record.id)?.outcome;
-    // new or unchanged threads have no other messages
+    // a new thread has no other messages, nor has one whose count and messages are all unchanged
     if (outcome === 'created' || (outcome === 'unchanged' && !changed.has(record.id))) continue;
     const others = { $nin: messagesOf(record).map((message) => message.id) };
     await data.collection(messages).deleteMany({ request_id: record.id, _id: others }, { session });
@@ -138,12 +138,13 @@ async function messageFaults(
     .find({ _id: { $in: all.map(({ id }) => id) } }, options)
     .toArray();
   const storedRefs = new Map(stored.map(({ _id, external_ref: ref }) => [_id, ref]));
+  // these two as the records before, if they have no faults, leave them
   const owners = new Map(stored.map((message) => [message._id, message.request_id]));
   const refOwners = await ownersOfRefs(data, all, session);
   const faults = new Map<string, Fault[]>();
   for (const record of records) {
     const ids = new Set<string>();
-    // what it takes and frees counts for the records that follow only if it has no faults
+    // the external_refs that it takes or, if undefined, frees
     const ownRefs = new Map<string, string | undefined>();
     const recordFaults = messagesOf(record).flatMap(({ id, external_ref: ref }, index): Fault[] => {
       const pointer = `/messages/${String(index)}/id`;

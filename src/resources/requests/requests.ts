@@ -32,7 +32,7 @@ export interface Message {
   readonly created_at: Date;
 }
 
-/** A thread's search words with those of another text added, up to {@link MAX_WORDS}. */
+/** Search words with those of another text added, up to {@link MAX_WORDS}. */
 export function addWords(words: readonly string[] | undefined, text: string): string[] {
   return [...new Set([...(words ?? []), ...searchWords(text)])].slice(0, MAX_WORDS);
 }
@@ -41,17 +41,12 @@ export function addWords(words: readonly string[] | undefined, text: string): st
 export function withMessage(thread: RequestThread, { body, created_at: at }: Message): RequestThread {
   const search = addWords(thread.search, body);
   const { message_count: count, last_message_at: last } = thread as Partial<RequestThread>;
-  // another program left the counters out, which the tail adds
+  // another program left the counters out, which events/tail adds
   if (count == null || last == null) return { ...thread, search };
-  return {
-    ...thread,
-    message_count: count + 1,
-    last_message_at: count === 0 || at > last ? at : last,
-    search,
-  };
+  return { ...thread, message_count: count + 1, last_message_at: count === 0 || at > last ? at : last, search };
 }
 
-/** The thread with the counters that another program left out, which the tail may not have added yet. */
+/** The thread with the counters, if another program left them out and events/tail has not added them yet. */
 export async function withCounters(
   data: OrganisationData,
   thread: RequestThread,
@@ -64,6 +59,7 @@ export async function withCounters(
   return { ...thread, ...derived };
 }
 
+/** How a thread sums up its messages: their count, the time of the last, and their search words. */
 const summary: Summary = {
   begin: (row) => {
     const { created_at } = row as RequestThread;
@@ -72,7 +68,7 @@ const summary: Summary = {
   add: (row, part) => withMessage(row as RequestThread, part as Message),
   renew: async (data, row, formerParts, session) => {
     const formerWords = new Set(formerParts.flatMap((part) => searchWords((part as Message).body)));
-    // the others stay, since they may be of an earlier subject
+    // words that are not of the former messages stay, since they may be of an earlier subject; those that are still in others are added again
     const search = storedWords(row).filter((word) => !formerWords.has(word));
     const rest = { ...row, search };
     const [derived] = await deriveThreads(data, [rest], undefined, { session, maxTimeMS: READ_TIMEOUT });
@@ -90,7 +86,7 @@ export const requests = defineResource<RequestThread>('Request', {
 
 export const messages = defineResource<Message>('Message', { isPartOfRecord: true });
 
-/** How many of a thread's messages, newest first, are searched for words that the thread lacks. */
+/** The most messages of a thread, newest first, that are searched for words that it lacks. */
 const MOST_MESSAGES = 1000;
 /** Messages per reply of the database, which are decoded in one turn of the event loop: 400 kB at most. */
 const MESSAGES_AT_ONCE = 20;
@@ -183,7 +179,7 @@ export async function withEarlierWords(
   for (const thread of threads) {
     const known = stored.get(thread._id) ?? [];
     const own = new Set(thread.search);
-    // an erased thread, of an export since then, has none
+    // a thread from an export of after its erasure keeps none
     const others = new Set(thread.subject === ERASED ? [] : known.filter((word) => !own.has(word)));
     if (others.size > 0) await removeWordsOfMessages(data, thread._id, others, session);
     const kept = known.filter((word) => own.has(word) || others.has(word));
@@ -192,7 +188,7 @@ export async function withEarlierWords(
   return complete;
 }
 
-/** Removes the words that a thread's stored messages have. */
+/** Removes from `words` those that a thread's stored messages have. */
 async function removeWordsOfMessages(
   data: OrganisationData,
   threadId: string,

@@ -34,7 +34,7 @@ const SUBJECT_LENGTH = maxLengthOf('subject');
 /** The stored members of a request's contact, the person who sent it. */
 const CONTACT_MEMBERS = requests.stored.members.flatMap(({ name, members }) => (name === 'contact' ? members : []));
 
-/** The max_length of a member of requests. */
+/** The @constraint(max_length:) of a member of requests. */
 function maxLengthOf(member: string): number {
   const field = published.fieldsOf(requests.stored.type).find(({ name }) => name.value === member);
   return directiveOf(field, 'constraint')?.max_length ?? Infinity;
@@ -68,7 +68,7 @@ interface NewRequest {
 
 interface Writing {
   readonly write: UnitOfWork;
-  /** Its currency is a default of members that a folder adds. */
+  /** Its currency is the default of such members, which the user's own folder may add. */
   readonly organisation: { readonly currency: string };
 }
 
@@ -96,11 +96,11 @@ export async function openRequest(
     () => ({ _id, external_ref: externalRef }),
     () =>
       write(async (session, now) => {
-        // in the transaction, which an erasure of the customer waits for
+        // in the transaction, for which an erasure of the customer waits
         throwFaults((await referenceChecks(data, REFERENCES, [input], session))(input, ''));
         const authorName = contact?.name ?? (customerId && (await customerName(data, customerId, session)));
         const opened: RequestThread = {
-          // of the status, and of members that a folder adds
+          // for the status, and members that the user's own folder adds
           ...(requests.defaults(organisation) as Pick<RequestThread, 'status'>),
           _id,
           subject,
