@@ -3,7 +3,7 @@ import { createRepeats } from './async/repeats';
 import { KEY_TEXT, KEY_TEXT_SEEN } from './auth/keys';
 import type { Config } from './config';
 
-/** Logs JSON lines with process id to stderr, since stdout is for a command's result. Without `to`, asynchronously. */
+/** Logs JSON lines with process id to `to`, or asynchronously to stderr, since stdout is for a command's result. */
 export function createLogger(level: Config['LOG_LEVEL'], to?: NodeJS.WritableStream): Logger {
   const { pid } = process;
   return pino(
@@ -21,13 +21,13 @@ export function toggleDebug(logger: Logger, usual: Config['LOG_LEVEL']): void {
   logger.level = next;
 }
 
-/** Maximum length of a string in the log, and of a stack. */
+/** Maximum characters of a string in the log, and of a stack. */
 const MAX = 300;
 const MAX_STACK = 4000;
 /** How much of a path is decoded: enough to find a key that begins within {@link MAX}, even if it is encoded three times. */
 const MAX_DECODED = 2000;
 
-/** Text safe to log: truncated, with API keys redacted. The truncated part is not scanned, so that long text costs no time. */
+/** Text safe to log: truncated to `most` characters, with API keys redacted. Only so much is scanned beyond these that a key that begins within them is recognised, so that long text costs no time. */
 export function redact(text: string, most = MAX): string {
   const seen = text.slice(0, most + KEY_TEXT_SEEN);
   const redacted = seen.replaceAll(KEY_TEXT, '[key]');
@@ -54,7 +54,7 @@ function withoutRefs(path: string): string {
   return segments.map((segment) => (REF.test(decoded(segment)) ? 'ref:…' : segment)).join('/');
 }
 
-/** The ASCII characters of a path without percent-encoding. */
+/** A path in which percent-encoded ASCII characters are decoded; keys have no others. */
 function decoded(path: string): string {
   let plain = path;
   // repeatedly, since a proxy may have encoded the path again
@@ -64,7 +64,7 @@ function decoded(path: string): string {
   return plain;
 }
 
-/** The log fields of a masked error, without GraphQL's wrapper and with keys redacted. */
+/** The log fields of an error that the caller is not told, without GraphQL's wrapper and with keys redacted. */
 export function describeError(thrown: unknown): {
   type: string;
   message: string;
@@ -83,18 +83,19 @@ export function describeError(thrown: unknown): {
   };
 }
 
-/** Errors that name their cause, so that a stack would add nothing: those of the driver, and what we throw because of them. */
-const EXPECTED = /^(Mongo|PoolCleared)|^(AppError|NoAnswerError)$/;
+/** Names of errors whose message says the cause, so that a stack would add nothing: those of the driver, and what we throw because of them. */
+const SELF_EXPLANATORY = /^(Mongo|PoolCleared)|^(AppError|NoAnswerError)$/;
 
 /** The log fields of a failure of the database or of background work: with a stack only if that adds something. */
 export function describeFailure(thrown: unknown): object {
   const { stack, ...cause } = describeError(thrown);
-  return EXPECTED.test(cause.type) ? cause : { ...cause, stack };
+  return SELF_EXPLANATORY.test(cause.type) ? cause : { ...cause, stack };
 }
 
 /**
  * Logs failures of work that is tried again: a message at once, and then once a minute with the newest cause and how many `failures` there were, since
- * every attempt fails while the database is away. There must be few messages. The level is `error` for what no later attempt mends.
+ * every attempt fails while the database is away. Each message is remembered, so it must be one of a few: what varies belongs into `fields`. The level
+ * is `error` for what no later attempt mends.
  */
 export function createFailureLog(logger: Logger, level: 'warn' | 'error' = 'warn') {
   const countFailure = createRepeats();

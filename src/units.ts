@@ -24,7 +24,7 @@ export const ATTEMPT_WAITS = [
   30 * MINUTE,
   ...[2, 5, 10, 14, 20, 24].map((hours) => hours * HOUR),
 ];
-/** How long it is sent again, in whole hours. */
+/** How long a webhook is sent again, in whole hours. */
 export const RETRIED_HOURS = Math.floor(ATTEMPT_WAITS.reduce((sum, wait) => sum + wait, 0) / HOUR);
 /** A webhook endpoint is failing after failures of this many objects in a row. */
 export const ENDPOINT_FAILING_AFTER = 10;
@@ -80,14 +80,14 @@ export function isRef(text: string): boolean {
   return text.startsWith(REF_PREFIX) && length >= 1 && length <= 400;
 }
 
-/** What a name names: an id, in lower case, or an external_ref. */
+/** What a name is: an id, which is given in lower case, or `ref:` and an external_ref, which is given without the prefix. */
 export function splitName(
   name: string,
 ): { readonly id: string; readonly ref?: undefined } | { readonly ref: string; readonly id?: undefined } {
   return isRef(name) ? { ref: name.slice(REF_PREFIX.length) } : { id: name.toLowerCase() };
 }
 
-/** The same of several names. */
+/** {@link splitName} of several names. */
 export function splitNames(names: readonly string[]): { readonly ids: string[]; readonly refs: string[] } {
   return {
     ids: names.flatMap((name) => splitName(name).id ?? []),
@@ -95,7 +95,7 @@ export function splitNames(names: readonly string[]): { readonly ids: string[]; 
   };
 }
 
-/** An id, or another value of a row, as a text: another program's may be of any type, even an object whose `toString` is a member. */
+/** An id, or another value of a row, as a text: one that another program stored may be of any type, even an object with a member `toString`, which `String` cannot convert. */
 export function idText(id: unknown): string {
   try {
     return String(id);
@@ -103,7 +103,8 @@ export function idText(id: unknown): string {
     return JSON.stringify(id);
   }
 }
-/** Memory of a decoded row as a multiple of its bytes: as much for long texts, two to three times as much for many short ones. */
+
+/** Memory of a decoded row as a multiple of its BSON bytes, on average: 1 if most of it is long texts, 2 to 3 if it has many short ones. */
 export const DECODED = 2;
 
 /** Maximum groups of a @totals field: enough for two years by month, six statuses and six customers, and still fast to draw. */
