@@ -1,7 +1,7 @@
 import mongoose from 'mongoose';
 import { type Config, ConfigError, sourceOf } from '../config';
 
-/* Checks the MongoDB URI before connecting, because the driver's own messages say little and may contain a password. */
+/* Checks the MongoDB URI before connecting, because the driver's own messages say little and may contain a password. Every command does so before it connects. */
 
 const MALFORMED =
   'is malformed; user name and password must be percent-encoded (@ is %40, : is %3A, / is %2F, ? is %3F, # is %23, % is %25)';
@@ -12,17 +12,18 @@ export function checkAddress({ MONGODB_URI }: Pick<Config, 'MONGODB_URI'>): void
   if (fault !== undefined) throw new ConfigError([[sourceOf('MONGODB_URI'), fault]]);
 }
 
+/** So no other read asks for the primary: clients, their databases and collections have the option of the URI, and plain commands go there anyway. */
 const NOT_PRIMARY =
   'option readPreference must be primary or left out: only the primary knows at once that a key was revoked';
 
-/** What is wrong with a connection string; undefined if it can be used. */
+/** What is wrong with a connection string, as a clause to follow the variable's name; undefined if it can be used. */
 export function addressFault(uri: string): string | undefined {
   try {
     // only parses the text, without connecting
     const { readPreference } = new mongoose.mongo.MongoClient(uri).options;
     return readPreference.mode === 'primary' ? undefined : NOT_PRIMARY;
   } catch (error) {
-    // an @ after the ? is most often that before the host, and what looks like options then a part of the password
+    // an @ after a ? is most often the one before the host: the ? then belongs to the password, as does all that looks like options
     return /\?.*@/.test(uri) ? MALFORMED : explain(error instanceof Error ? error.message : '');
   }
 }
@@ -36,6 +37,6 @@ function explain(message: string): string {
   return SAFE.test(message) ? message : 'is rejected by the driver; check its options';
 }
 
-/** The driver's messages that quote no value, and nothing as a name that is none. */
+/** The driver's messages that can be shown: they quote no value, and as a name of an option only letters, which what is mistaken for one rarely has alone. */
 const SAFE =
   /^(URI option "[a-z]+"|options? [a-z]+(, [a-z]+)* (is|are) not|mongodb\+srv|directConnection|tls|loadBalanced)[^:]*$/i;

@@ -7,13 +7,13 @@ import { NoAnswerError, within } from '../async/timeout';
  * many members are down: that is only reported, and no request is rejected.
  */
 
-/** How often it is checked, and how often while it is away, in milliseconds. */
+/** How often it is checked, and how often while it does not respond, in milliseconds. */
 const CHECK_EVERY = 5000;
 const ASK_AGAIN = 200;
 /** How often a write is tried, and how often after a failure until one succeeds, in milliseconds. */
 const WRITE_EVERY = 10 * SECOND;
 const WRITE_AGAIN = SECOND;
-/** How long a write may take. */
+/** How long a write may take, in milliseconds. */
 const WRITTEN_WITHIN = 3 * SECOND;
 
 export type Availability = ReturnType<typeof createAvailability>;
@@ -21,9 +21,9 @@ export type Availability = ReturnType<typeof createAvailability>;
 export interface AvailabilityOptions {
   /** Whether it responds now. Must not reject. */
   readonly answers: () => Promise<boolean>;
-  /** Called when it goes away, and when it is back. */
+  /** Called when it stops responding, and when it responds again. */
   readonly onChange: (isDown: boolean) => void;
-  /** Writes to it. Must settle, as the driver's socket timeout sees to, or no other write is tried. @throws why that is not possible */
+  /** Writes something to it. Must settle, as the driver's socket timeout ensures: after failures the next write waits for it. @throws why it cannot be written to */
   readonly write: () => Promise<unknown>;
   /** Called with the error when writes fail, and with undefined when they succeed again. */
   readonly onWrites: (failure: unknown) => void;
@@ -38,28 +38,28 @@ export function createAvailability(options: AvailabilityOptions) {
   let isDown = false;
   let isReadOnly = false;
   let isStopped = false;
-  let asking: Promise<boolean> | undefined;
+  let checking: Promise<boolean> | undefined;
 
   /** Checks whether it responds now. Concurrent calls share one check. */
   function ask(): Promise<boolean> {
-    return (asking ??= check().finally(() => (asking = undefined)));
+    return (checking ??= check().finally(() => (checking = undefined)));
   }
 
   async function check(): Promise<boolean> {
     const isAvailable = await answers();
-    // its connections may have been closed meanwhile
+    // nothing follows from the answer then, since its connections may have been closed
     if (isStopped) return isAvailable;
-    if (isAvailable === isDown) {
+    if (isDown !== !isAvailable) {
       isDown = !isAvailable;
       onChange(isDown);
     }
-    later('check', isAvailable ? checkEvery : ASK_AGAIN, ask);
+    schedule('check', isAvailable ? checkEvery : ASK_AGAIN, ask);
     return isAvailable;
   }
 
-  /** Tries a write, and again later; `failures` is how many have failed in a row. */
-  async function tryWriting(failures = 0): Promise<void> {
-    let failed = 0;
+  /** Tries a write, and schedules the next; `failuresBefore` is how many have failed in a row. */
+  async function tryWriting(failuresBefore = 0): Promise<void> {
+    let failures = 0;
     // a database that does not respond is down, not read-only
     if (!isDown) {
       const writing = write();
@@ -71,20 +71,21 @@ export function createAvailability(options: AvailabilityOptions) {
         }
       } catch (error) {
         if (isStopped) return;
-        failed = (await ask()) ? failures + 1 : 0;
+        failures = (await ask()) ? failuresBefore + 1 : 0;
         // a single failure may be an election or a busy machine
-        if (failed > 1 && !isReadOnly) {
+        if (failures > 1 && !isReadOnly) {
           isReadOnly = true;
           onWrites(error);
         }
         // from the second failure on one at a time, since a write that hangs keeps its connection
-        if (failed > 1 && error instanceof NoAnswerError) await writing.catch(() => undefined);
+        if (failures > 1 && error instanceof NoAnswerError) await writing.catch(() => undefined);
       }
     }
-    later('write', failed > 0 || isReadOnly ? WRITE_AGAIN : writeEvery, () => tryWriting(failed));
+    schedule('write', failures > 0 || isReadOnly ? WRITE_AGAIN : writeEvery, () => tryWriting(failures));
   }
 
-  function later(name: 'check' | 'write', ms: number, work: () => Promise<unknown>): void {
+  /** Does work after a while, instead of what was scheduled under the name before. */
+  function schedule(name: 'check' | 'write', ms: number, work: () => Promise<unknown>): void {
     clearTimeout(timers.get(name));
     if (!isStopped && ms < Infinity) timers.set(name, setTimeout(() => void work(), ms).unref());
   }
@@ -96,9 +97,9 @@ export function createAvailability(options: AvailabilityOptions) {
     isReadOnly: (): boolean => isReadOnly && !isDown,
     /** Checks it now. Resolves with whether it responds. */
     ask,
-    /** Checks it now, and from then on checks and writes regularly. */
+    /** Checks it now, and from then on checks and writes regularly. To be called once. */
     async start(): Promise<void> {
-      later('write', writeEvery, tryWriting);
+      schedule('write', writeEvery, tryWriting);
       await ask();
     },
     stop(): void {

@@ -1,11 +1,12 @@
 import { isUtf8 } from 'node:buffer';
 
 /*
- * BSON as bytes (bsonspec.org), for answers that are written without making objects (docs/decisions/fast.md). Anything
- * unexpected throws UnsupportedValue, and the driver then decodes the rows.
+ * BSON as bytes (bsonspec.org), for answers that are written without making objects (docs/decisions/fast.md). Anything unexpected throws
+ * UnsupportedValue, and the driver then decodes the rows. `at` or `start` is the offset at which something begins; `end` is that after the last
+ * byte of what it is in.
  */
 
-/** Types of elements. */
+/** The types of elements that can occur in rows and replies; `flag` is a boolean, `time` a UTC datetime in milliseconds. */
 export const BSON = {
   double: 1,
   text: 2,
@@ -30,7 +31,7 @@ SIZES[BSON.null] = 0;
 SIZES[BSON.int] = 4;
 SIZES[BSON.decimal] = 16;
 
-/** A value that cannot be written from its bytes. */
+/** A value that cannot be written from its bytes. The message is for debugging alone. */
 export class UnsupportedValue extends Error {}
 
 /** Bytes of the shortest object: its length and its final zero. */
@@ -42,7 +43,7 @@ export function int32(bytes: Uint8Array, at: number): number {
   return (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8) | ((bytes[at + 2] ?? 0) << 16) | ((bytes[at + 3] ?? 0) << 24);
 }
 
-/** A 64-bit integer; beyond 2^53 it is not exact. */
+/** A signed 64-bit integer; beyond 2^53 it is not exact. */
 export function int64(bytes: Uint8Array, at: number): number {
   return int32(bytes, at + 4) * 0x1_0000_0000 + (int32(bytes, at) >>> 0);
 }
@@ -61,7 +62,7 @@ function endOf(bytes: Uint8Array, at: number, to: number, end: number): number {
   return to;
 }
 
-/** The end of a value, whose content is not checked. @throws UnsupportedValue for rare types */
+/** The offset after a value, whose content is not checked. @throws UnsupportedValue for types that are not in {@link BSON} */
 export function endOfValue(bytes: Uint8Array, type: number, at: number, end: number): number {
   // the length of a string does not include the bytes of the length itself
   if (type === BSON.text) return endOf(bytes, at, at + 4 + int32(bytes, at), end);
@@ -71,7 +72,7 @@ export function endOfValue(bytes: Uint8Array, type: number, at: number, end: num
   return at + size;
 }
 
-/** The end of a value that is not written, but that the driver would have decoded. @throws UnsupportedValue if the driver might have thrown */
+/** The offset after a value that is not written. Its content is checked all the same, since the driver would have decoded it. @throws UnsupportedValue if the driver might have thrown */
 export function skipValue(bytes: Buffer, type: number, at: number, end: number): number {
   const to = endOfValue(bytes, type, at, end);
   if (type === BSON.text) checkText(bytes, at + 4, to - 1);
@@ -84,7 +85,7 @@ export function checkFlag(bytes: Uint8Array, at: number): void {
   if ((bytes[at] ?? 0) > 1) throw new UnsupportedValue('type');
 }
 
-/** Does for a whole object what {@link skipValue} does for a value. */
+/** {@link skipValue} for an object that fills the bytes from `start` to `end`. */
 export function skipObject(bytes: Buffer, start: number, end: number): void {
   let at = start + 4;
   for (;;) {
@@ -96,7 +97,7 @@ export function skipObject(bytes: Buffer, start: number, end: number): void {
   if (at !== end) throw new UnsupportedValue('document');
 }
 
-/** Refuses a reference ({$ref, $id}), which the driver makes into an object of a class of its own. */
+/** Refuses a reference ({$ref, $id}), which the driver makes into an object of a class of its own, by the first character of a key. */
 export function refuseReference(bytes: Uint8Array, key: number): void {
   if (bytes[key] === DOLLAR) throw new UnsupportedValue('document');
 }
@@ -109,7 +110,7 @@ function checkText(bytes: Buffer, start: number, end: number): void {
   }
 }
 
-/** Calls `each` with the place of each object in an array. @throws UnsupportedValue if the array has anything else */
+/** Calls `each` with the start and end of each object in the array that fills the bytes from `start` to `end`. @throws UnsupportedValue if it has anything else */
 export function forEachObject(
   bytes: Buffer,
   start: number,

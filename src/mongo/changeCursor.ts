@@ -6,14 +6,13 @@ import { isUnauthorised } from './faults';
  * history was lost.
  */
 
-/** Where a stream resumes; opaque to everyone but the server. */
+/** A resume token: the place of a change in the log; opaque to everyone but the server. */
 export type Token = Readonly<Record<string, unknown>>;
 
 export type ChangeCursor<T> = Awaited<ReturnType<typeof openChanges<T>>>;
 
-/** How long the server waits for a change before it replies with none, in milliseconds. */
+/** The defaults of {@link Reading}. */
 const AWAIT = 1000;
-/** The most changes in one reply. */
 const BATCH = 500;
 
 interface Reply<T> {
@@ -30,17 +29,18 @@ export interface Reading {
   readonly startAfter?: Token;
   /** The most changes in one reply. */
   readonly batch?: number;
-  /** How long the server waits for a change, in milliseconds. */
+  /** How long the server waits for a change before it replies with none, in milliseconds. */
   readonly wait?: number;
 }
 
-/** Opens a stream of all databases, from now or after a token. @throws the driver's error; see {@link isLostHistory} */
+/** Opens a stream of the changes in all databases that `stages` let through, from now or after a token; the caller closes it. @throws the driver's error; see {@link isLostHistory} */
 export async function openChanges<T>(
   client: mongo.MongoClient,
   stages: readonly object[],
   { startAfter, batch = BATCH, wait = AWAIT }: Reading = {},
 ) {
   const admin = client.db('admin');
+  // a cursor belongs to the session that opened it
   const session = client.startSession({ causalConsistency: false });
   try {
     const stream = { $changeStream: { allChangesForCluster: true, ...(startAfter && { startAfter }) } };
@@ -52,13 +52,13 @@ export async function openChanges<T>(
     let first = firstBatch;
     let reached = token;
     return {
-      /** Where the stream began. */
+      /** Where the stream began; undefined if the server does not say. */
       token,
       /** The cluster's time when the stream was opened; the stream has all later changes. */
       openedAt: opened.operationTime,
-      /** Everything before this was read, once the last batch is; undefined if the server does not say. */
+      /** The place in the log up to which the changes of the last batch go; undefined if the server does not say. */
       reached: () => reached,
-      /** The next changes; empty if none came in time. @throws the driver's error, after which the stream is closed */
+      /** The next changes; empty if none came in time. Not concurrently. @throws the driver's error, after which the stream has no more and only {@link close} may follow */
       async next(): Promise<T[]> {
         const changes = first;
         first = [];
@@ -85,7 +85,7 @@ export interface LogPosition {
   readonly at?: mongo.Timestamp;
 }
 
-/** Resumes a stream; undefined if the log no longer goes back that far. That may be known only at {@link ChangeCursor}.next: see {@link isLostHistory}. */
+/** Resumes a stream; undefined if the log no longer goes back that far, or is another's. That may be known only at {@link ChangeCursor}.next: see {@link isLostHistory}. */
 export async function resumeChanges<T>(
   client: mongo.MongoClient,
   stages: readonly object[],
@@ -138,12 +138,12 @@ export async function clusterTimeOf(client: mongo.MongoClient): Promise<mongo.Ti
   return ((await client.db('admin').command({ hello: 1 })) as { operationTime?: mongo.Timestamp }).operationTime;
 }
 
-/** The time of the oldest entry of the log; undefined if this user may not read it. */
+/** The time of the oldest entry of the log; undefined if it cannot be read, most often since this user may not. */
 export async function oldestInLog(client: mongo.MongoClient): Promise<mongo.Timestamp | undefined> {
   const log = client.db('local').collection('oplog.rs');
   const first = await log
     .findOne({}, { sort: { $natural: 1 }, projection: { ts: 1 } })
-    // only for a metric and for doctor
+    // its callers, a metric and doctor, do without
     .catch(() => null);
   return (first as { ts?: mongo.Timestamp } | null)?.ts;
 }

@@ -5,15 +5,16 @@ import type { mongo } from 'mongoose';
  * measured with `hello` and carried forward by this process's monotonic clock, so that setting this machine's clock changes nothing.
  */
 
-/** A clock that is off by this much is reported as wrong, in milliseconds. */
+/** A clock that is off by this much is reported as wrong, in the log and by doctor, in milliseconds. */
 export const WRONG_BY = 30_000;
-/** A measurement that took this much longer than the last one is dropped, unless the last one is `OLD`; in milliseconds, both chosen. */
+/** A measurement that took this much longer than the last one tells less of the time, and is dropped unless the last one is `OLD`; both in milliseconds, estimated. */
 const SLOW = 200;
 const OLD = 60_000;
 
-/** What a server says of itself. */
+/** What a server says of itself: the members of MongoDB's `hello` that are used here. */
 export interface Hello {
   readonly localTime?: Date;
+  /** Its address (host:port) in its set; mongos has none. */
   readonly me?: string;
   readonly setName?: unknown;
   /** Of a member whose set is not initiated. */
@@ -31,6 +32,7 @@ interface Measurement {
   /** The server's time when performance.now() was `at`. */
   readonly time: number;
   readonly at: number;
+  /** How long its answer took, in milliseconds. */
   readonly took: number;
   readonly machine: string;
 }
@@ -42,7 +44,7 @@ export function createClock() {
   return {
     /** The time of the primary, or of mongos, in milliseconds since 1970; this machine's before the first measurement. */
     now,
-    /** How far the primary (host:port) is ahead of this machine, in milliseconds; undefined before the first measurement. */
+    /** How far the primary is ahead of this machine, in milliseconds, and which machine that is; undefined before the first measurement. */
     difference: () => last && { ahead: now() - Date.now(), machine: last.machine },
     /** Resolves with the server's answer. @throws the driver's error */
     async measure(client: mongo.MongoClient): Promise<Hello> {

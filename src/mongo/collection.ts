@@ -1,7 +1,7 @@
-/** A collection: its name, its indexes, and the type of its rows. */
+/** The definition of a collection. */
 export interface Collection<out T extends { readonly _id: string } = { readonly _id: string }> {
   readonly name: string;
-  /** Without the index on `_id`, which every collection has. */
+  /** Those that it should have beside that on `_id`, which every collection has. */
   readonly indexes: readonly Index[];
   /** Names of indexes from earlier versions that no query needs any more; `doctor --fix` drops them. */
   readonly retired: readonly string[];
@@ -19,9 +19,9 @@ export type Restriction =
   | 'unrestricted'
   /** Those of its customers: the column with the customer's id. */
   | { readonly column: string }
-  /** The parts of objects that it has: the column with the object's id, and the name of the objects' collection. */
+  /** Those that are parts of an object which the key has: the column with the object's id, and the name of the object's collection. */
   | { readonly column: string; readonly owner: string }
-  /** Those that match a condition; it writes none. */
+  /** Those that match a condition, which it can read but not write. */
   | { readonly condition: (customerIds: readonly string[]) => object }
   /** None, and requests get 403 with this detail. */
   | { readonly refused: string };
@@ -38,12 +38,12 @@ export function uniqueMembers({ indexes }: Pick<Collection, 'indexes'>): string[
 /** Members to exclude (0), or to include (1, then with `_id`). */
 export type Projection = Readonly<Record<string, 0 | 1>>;
 
-/** A projection with one more member; one that excludes members has it already. */
+/** A projection with one more member, unless it is one that excludes members, and so has it already. */
 export function including(projection: Projection, member: string): Projection {
   return projection._id === 1 ? { ...projection, [member]: 1 } : projection;
 }
 
-/** Search words are never returned. */
+/** Without `search`, the words by which a row is found, which are never returned. */
 export const WITHOUT_SEARCH: Projection = { search: 0 };
 
 export interface Index {

@@ -14,9 +14,9 @@ import { createProbe } from './probe';
 /** How long a command waits for an available server, and for a free connection to it. */
 const SERVER_SELECTION_TIMEOUT = 3000;
 const WAIT_QUEUE_TIMEOUT = 3000;
-/** How long one command may take: enough for a bulk write, and for an index build unless the collection is large, which the server may go on with. */
+/** How long one command may take: enough for a bulk write, and for building an index, unless the collection is large; the server may go on with that. */
 const SOCKET_TIMEOUT = 30_000;
-/** If a server does not respond to the driver's own checks within this time, all its commands fail. */
+/** If a server does not respond to the driver's own checks within this time, all commands under way on it fail. */
 const CONNECT_TIMEOUT = 5000;
 const HEARTBEAT_EVERY = 5000;
 /**
@@ -38,11 +38,11 @@ const OPTIONS: mongoose.ConnectOptions = {
 
 export interface DeploymentOptions {
   readonly uri: string;
-  /** Called with a warning if the server is too old; without this such a server is rejected. */
+  /** Called with a warning if the server is too old, which is then used; without this such a server is rejected. */
   readonly onOldServer?: ((warning: string) => void) | undefined;
   /** Gets each client before its first command; the client then emits an event for each command. */
   readonly watchClient?: ((client: mongoose.mongo.MongoClient) => void) | undefined;
-  /** Cancels connecting. */
+  /** Cancels connecting; has no effect later. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -97,7 +97,7 @@ export async function openDeployment({ uri, onOldServer, watchClient, signal }: 
     version,
     /** Whether it is a sharded cluster, through mongos, and not a replica set. */
     isSharded,
-    /** A client for change streams, which wait most of the time. @throws the driver's error if it does not respond */
+    /** The client for change streams, which would keep connections of the other busy, made at the first call. @throws the driver's error if the database does not respond */
     streams: (): Promise<mongoose.mongo.MongoClient> => {
       const { bufferCommands: _, ...options } = OPTIONS;
       const few = { ...options, maxPoolSize: STREAM_POOL_SIZE };
@@ -108,15 +108,16 @@ export async function openDeployment({ uri, onOldServer, watchClient, signal }: 
       });
       return streaming;
     },
-    /** @throws AppError unavailable unless it is connected */
+    /** @throws AppError unavailable unless mongoose is connected, which sends nothing */
     requireConnected(): void {
       if (connection.readyState !== mongoose.ConnectionStates.connected)
         throw new AppError('unavailable', NOT_RESPONDING, { reason: 'away' });
     },
-    /** Whether it responds within 1.5 s. Concurrent calls share one result. */
+    /** Whether it responds within 1.5 s, which also measures its clock. Concurrent calls share one result. */
     answers: probe.responds,
-    /** Why it did not respond; only asked while it does not. */
+    /** Why it did not respond; only to be asked while it does not. */
     failure: probe.failure,
+    /** Use of the connections of `client`. */
     pool,
     /** The primary's time, measured by each check of whether it responds. */
     clock,
@@ -152,7 +153,7 @@ export class OldServerError extends Error {
   override readonly name = 'OldServerError';
 }
 
-/** Why a version is not supported; undefined if it is. */
+/** Why a version is not supported, as a clause; undefined if it is. A text that is no version is not. */
 export function tooOld(version: string): string | undefined {
   const [major = NaN, minor = NaN] = version.split('.', 2).map(Number);
   const [oldestMajor = 0, oldestMinor = 0] = OLDEST_MONGODB.split('.').map(Number);

@@ -10,6 +10,7 @@ const NO_SUCH_INDEX = 27;
 const COLLECTION_EXISTS = 48;
 /** IndexOptionsConflict, IndexKeySpecsConflict. */
 const INDEX_CONFLICTS: ReadonlySet<unknown> = new Set([85, 86]);
+/** DocumentValidationFailure. */
 const INVALID_ROW = 121;
 const DROP_PENDING = 215;
 /** TransactionTooLarge, TransactionTooLargeForCache. */
@@ -52,7 +53,7 @@ const CANNOT_SERVE: ReadonlySet<unknown> = new Set([
   14031, // OutOfDiskSpace
 ]);
 
-/** Labels of retryable errors, from the driver and the server, except transaction conflicts. */
+/** Labels of retryable errors, from the driver and the server, except that of transaction conflicts, which say nothing about the server. */
 const TRY_AGAIN: readonly string[] = ['RetryableWriteError', 'PoolRequestedRetry', 'SystemOverloadedError'];
 
 /** Codes of the socket errors that the driver throws if a connection is lost during a write. */
@@ -61,7 +62,7 @@ const LOST = new Set<unknown>(['EPIPE', 'ECONNRESET', 'ECONNREFUSED', 'ETIMEDOUT
 /** WiredTiger panics if it cannot write, and then every command fails until the server is restarted. */
 const PANIC = /\bWT_PANIC\b/;
 
-/** Whether an error means that the database is unreachable, too slow or unable to serve now. */
+/** Whether an error means that the database is unreachable, too slow or unable to serve now; callers get 503. */
 export function isUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return (
@@ -109,7 +110,7 @@ export const isUnauthorised = withCode(UNAUTHORISED);
 /** Whether a command needs a collection that does not exist. */
 export const isNoSuchCollection = withCode(NO_SUCH_COLLECTION);
 
-/** Whether an index cannot be made because of other indexes, or of the rows. */
+/** Whether an index cannot be created because of other indexes, or of rows with the same values. */
 export const isIndexRefused = (error: unknown): boolean =>
   isDuplicateKey(error) || (error instanceof MongoServerError && INDEX_CONFLICTS.has(error.code));
 
@@ -131,7 +132,7 @@ export function areDuplicateKeys(error: unknown): boolean {
   return faults.length > 0 && faults.every(({ code }) => code === DUPLICATE_KEY);
 }
 
-/** Which writes of a bulk write failed, by index; undefined if, as far as we know, none was stored. */
+/** The positions in a bulk write of the writes that failed; undefined if the error does not say which, so that all may have. */
 export function failedWrites(error: unknown): ReadonlySet<number> | undefined {
   if (!(error instanceof MongoBulkWriteError)) return undefined;
   const faults = [error.writeErrors].flat();
@@ -145,7 +146,7 @@ export function isTooLarge(error: unknown): boolean {
   return error instanceof MongoServerError && TOO_LARGE.has(error.code);
 }
 
-/** Whether a transaction failed because of conflicts with others. A lost server gives the same label, so that is excluded. */
+/** Whether a transaction failed because of conflicts with others. Errors of a server that is lost have the same label, so these are excluded. */
 export function isWriteConflict(error: unknown): boolean {
   if (!(error instanceof MongoServerError) || !error.hasErrorLabel('TransientTransactionError')) return false;
   // a retry would be too large again

@@ -3,8 +3,8 @@ import type { Collection } from './collection';
 import { isNoSuchCollection, isNoSuchIndex, isUnavailable } from './faults';
 
 /*
- * Creates collections and their indexes. Each is a file on the database server, which can open a limited number, so they are
- * created when first needed (docs/decisions/files.md).
+ * Compares and creates collections and their indexes. Each is a file on the database server, which can open a limited number, so they
+ * are created when first needed (docs/decisions/files.md); tenant/indexMaintenance.ts and `doctor` decide when that is.
  */
 
 /** An index as the server describes it. */
@@ -26,8 +26,8 @@ const enforcesRule = ({ unique, expireAfterSeconds }: Description): boolean =>
   unique === true || expireAfterSeconds !== undefined;
 
 /**
- * What neither an index's rows nor its rules depend on: its name, and versions that each server chooses itself. A hidden index
- * is one too, since the server creates no second one beside it.
+ * Options on which neither an index's rows nor its rules depend: its name, and versions that each server chooses itself. `hidden` is among them,
+ * since the server creates no second index beside a hidden one.
  */
 const INCIDENTAL = ['name', 'hidden', 'v', 'ns', 'background', 'textIndexVersion', '2dsphereIndexVersion'];
 
@@ -39,38 +39,40 @@ export function meaningOf({ key, ...options }: Omit<Description, 'name'>): strin
 
 export type Difference = Awaited<ReturnType<typeof differenceOf>>;
 
-/** Compares a collection's indexes with its definition; one command, two if it is small. Without `grows` it needs all indexes from the start. */
+/** Compares a collection's indexes with its definition; one command, two if it is small. Without `grows`, as in the control database, it needs all indexes from the start. */
 export async function differenceOf(database: mongo.Db, definition: Collection, grows = true) {
   const storedIndexes = await existingIndexes(database, definition.name);
   const names = new Set(storedIndexes?.map(({ name }) => name));
   const meanings = new Set(storedIndexes?.map(meaningOf));
   const definedIndexes = indexesOf(definition);
-  // that of the collection, which its index of _id has: another index has it unless it is given its own
+  // an index is given the collation of its collection, which that of _id shows, unless it has its own
   const collation = storedIndexes?.find(({ name }) => name === ID_INDEX.name)?.collation;
   const lacking = definedIndexes
     .filter((index) => !meanings.has(meaningOf({ ...index, ...(collation && { collation }) })))
     // an index of another program may have the name, and the same members with other options
     .map((index) => (names.has(index.name) ? { ...index, name: `${index.name}_scopegate` } : index));
-  const later = lacking.filter((index) => !enforcesRule(index));
+  const lackingReadIndexes = lacking.filter((index) => !enforcesRule(index));
   // indexes for reads are created together, so a collection with some of them was large or is from an earlier version
   const lacksAllReadIndexes =
-    later.length > 0 && later.length === definedIndexes.filter((index) => !enforcesRule(index)).length;
+    lackingReadIndexes.length > 0 &&
+    lackingReadIndexes.length === definedIndexes.filter((index) => !enforcesRule(index)).length;
   const rows = grows && lacksAllReadIndexes && storedIndexes !== undefined ? await rowsOf(database, definition) : 0;
   const isSmall = grows && lacksAllReadIndexes && rows < SMALL;
   return {
     exists: storedIndexes !== undefined,
     /**
-     * Whether it has no index but that of _id, or lacks all that only speed up reads: it was small or created by another program, so missing ones
-     * may be added. What a later version adds to any other, also to one that is defined without such indexes, is left to doctor.
+     * Whether a gateway may add what is missing: it has no index but that of _id, or none that only speed up reads, so it was small or created by
+     * another program. Any other may be large, so what a later version of its definition adds is left to doctor.
      */
     isPlain: names.size < 2 || lacksAllReadIndexes,
     isSmall,
-    /** Its approximate number of rows, if it is small. */
+    /** Its approximate number of rows, if it had to be counted; otherwise 0. */
     rows,
     /** Whether it lacks only the indexes of a grown collection, which it gets when it is next used. */
-    isGrown: grows && lacksAllReadIndexes && !isSmall && later.length === lacking.length,
-    /** Indexes that it should have at its size. */
+    isGrown: grows && lacksAllReadIndexes && !isSmall && lackingReadIndexes.length === lacking.length,
+    /** Indexes that it should have at its size, and lacks. */
     missing: isSmall ? lacking.filter(enforcesRule) : lacking,
+    /** Names of its retired indexes. */
     surplus: definition.retired.filter((name) => names.has(name)),
     /** How many indexes it has. */
     indexes: storedIndexes?.length ?? 0,
@@ -99,9 +101,9 @@ export async function existingIndexes(database: mongo.Db, name: string): Promise
 }
 
 /**
- * Creates indexes, and the collection if missing, by one command; or by one for those that enforce a rule and one for the others, since an index
- * that rows or another index forbid must not keep the others from being made. Concurrent calls are safe, from other gateways too: the server
- * creates each once. Never in a transaction, where MongoDB creates indexes of new collections only.
+ * Creates indexes, and the collection if missing, by one command. If that is refused, by one for the indexes that enforce a rule and one for the
+ * others, so that a rule that stored rows break does not keep those for reads from being created; then throws all the same. Concurrent calls are
+ * safe, from other gateways too: the server creates each once. Never in a transaction, where MongoDB creates indexes of new collections only.
  */
 export async function createIndexes(
   database: mongo.Db,
@@ -123,7 +125,7 @@ export async function createIndexes(
   });
 }
 
-/** Drops retired indexes, one command each. Another process may be doing the same. */
+/** Drops indexes by name, one command each. Another process may be doing the same. */
 export async function dropIndexes(database: mongo.Db, { name }: Collection, surplus: readonly string[]): Promise<void> {
   for (const index of surplus) {
     await database

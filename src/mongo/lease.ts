@@ -22,41 +22,42 @@ interface Change<Row> {
   readonly $unset?: { readonly [Name in keyof Row]?: '' };
 }
 
-/** The members by which the holder knows its lease: with these changed, or one of them less than it was (in a row restored from a backup), it is no longer its own. */
+/** The members by which the holder knows its lease. It is lost once the row has others; for a member that only grows, `$gte` also notices a row restored from a backup. */
 type LeaseRef<Row extends LeaseRow> = Pick<Held<Row>, '_id' | 'holder'> & {
   readonly [Name in keyof Row]?: Row[Name] | { readonly $gte: Row[Name] };
 };
 
 interface ReleaseOptions {
-  /** When the row can be leased again; by default at once. */
+  /** When the row can be leased again, by the database's clock; by default at once. */
   readonly until?: Date | undefined;
   readonly session?: ClientSession;
 }
 
 const LONG_AGO = new Date(0);
 
-/** A lease `lasts` so many milliseconds. */
+/** Leases of `rows`. Each `lasts` so many milliseconds unless it is renewed; `now` is the database's time. */
 export function createLeases<Row extends LeaseRow>(rows: mongo.Collection<Row>, lasts: number, now: () => number) {
   const free = () => ({ until: { $lte: new Date(now()) } });
   const end = (): Date => new Date(now() + lasts);
 
-  async function store(which: object, change: Change<Row>, lease: Partial<LeaseRow>, options: object = {}) {
+  /** Changes the row that `filter` matches, and its lease; undefined if there is none. */
+  async function store(filter: object, change: Change<Row>, lease: Partial<LeaseRow>, options: object = {}) {
     const changed = { ...change, $set: { ...change.$set, ...lease } } as mongo.UpdateFilter<Row>;
     const after = { ...options, returnDocument: 'after' } as const;
-    const row = await rows.findOneAndUpdate(which, changed, after);
+    const row = await rows.findOneAndUpdate(filter, changed, after);
     return (row as Held<Row> | null) ?? undefined;
   }
 
   return {
     /** The filter of rows without a lease. */
     free,
-    /** Takes the lease of a free row; undefined if there is none, or another gateway was first. */
+    /** Takes the lease of a free row that `filter` matches; undefined if there is none, or another gateway was first. */
     take: (
-      which: object,
+      filter: object,
       change: Change<Row> = {},
       order: { readonly sort?: mongo.Sort } = {},
     ): Promise<Held<Row> | undefined> =>
-      store({ ...which, ...free() }, change, { holder: randomUUID(), until: end() }, order),
+      store({ ...filter, ...free() }, change, { holder: randomUUID(), until: end() }, order),
     /** Renews a lease. Resolves with the row as it is now; undefined if the lease was lost, and then nothing is stored. */
     renew: (lease: LeaseRef<Row>, change: Change<Row> = {}): Promise<Held<Row> | undefined> =>
       store(lease, change, { until: end() }),
@@ -67,7 +68,7 @@ export function createLeases<Row extends LeaseRow>(rows: mongo.Collection<Row>, 
 }
 
 interface KeepOptions {
-  /** Resolves with false if the lease was lost. */
+  /** Resolves with whether the lease is still held; false ends it. A rejection does not. */
   readonly renew: () => Promise<boolean>;
   /** How often to renew it, in milliseconds. */
   readonly every: number;
@@ -77,21 +78,22 @@ interface KeepOptions {
   readonly inOrder?: boolean;
 }
 
-/** Renews a lease until it is lost or `stop` is called. */
+/** Renews a lease regularly until it is lost or `stop` is called, which whoever has it must do. */
 export function keepLease({ renew, every, longest = Infinity, inOrder = false }: KeepOptions) {
   const lost = new AbortController();
-  const latest = performance.now() + longest;
-  let due = new AbortController();
+  const lostAt = performance.now() + longest;
+  /** Ends the wait for the next renewal. */
+  let wake = new AbortController();
   let isStopped = false;
   let renewal = Promise.resolve();
   const keeping = keep();
 
   async function keep(): Promise<void> {
     for (;;) {
-      await sleep(every, undefined, { signal: due.signal, ref: false }).catch(() => undefined);
-      if (performance.now() > latest) lost.abort();
+      await sleep(every, undefined, { signal: wake.signal, ref: false }).catch(() => undefined);
+      if (performance.now() > lostAt) lost.abort();
       if (isStopped || lost.signal.aborted) return;
-      due = new AbortController();
+      wake = new AbortController();
       renewal = renewOnce();
       if (inOrder) await renewal;
     }
@@ -108,12 +110,12 @@ export function keepLease({ renew, every, longest = Infinity, inOrder = false }:
     isLost: (): boolean => lost.signal.aborted,
     /** Renews it without waiting for the next time. */
     renewNow: (): void => {
-      due.abort();
+      wake.abort();
     },
     /** No renewal begins after this. Resolves when the last one has ended; an earlier one may still have no answer, and stores nothing once another has the lease. */
     async stop(): Promise<void> {
       isStopped = true;
-      due.abort();
+      wake.abort();
       await keeping;
       await renewal;
     },

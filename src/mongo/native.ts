@@ -1,6 +1,6 @@
 import type { Connection, Model, mongo } from 'mongoose';
 
-/** How long the database may take for a read, in milliseconds, so that no read outlives its caller for long. */
+/** How long the database may take for a read, in milliseconds (`maxTimeMS`), so that none outlives its caller for long. */
 export const READ_TIMEOUT = 10_000;
 
 /**

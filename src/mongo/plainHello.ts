@@ -16,7 +16,7 @@ export function optionOf(uri: string, name: 'replicaset' | 'tls' | 'ssl'): strin
 
 const optionsOf = (uri: string): [string, string][] => [...new URLSearchParams(/\?(.*)$/.exec(uri)?.[1])];
 
-/** What the first host of a URI says of itself; undefined if it does not answer in time, and for mongodb+srv. */
+/** What the first host of a URI says of itself, asked with the TLS options of the URI or without; undefined if it does not answer in time, and for mongodb+srv. */
 export async function plainHello(uri: string, { withTls = true } = {}): Promise<Hello | undefined> {
   const host = /^mongodb:\/\/(?:[^@/]*@)?([^/?,]+)/.exec(uri)?.[1];
   if (host === undefined) return undefined;

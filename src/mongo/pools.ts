@@ -1,6 +1,6 @@
 import type { mongo } from 'mongoose';
 
-/** Use of the connections. */
+/** Use of a client's connections, now and since its start. */
 export type PoolUse = ReturnType<ReturnType<typeof createPoolWatch>['use']>;
 
 /** Upper bounds of the duration of a command, in seconds. */
@@ -20,6 +20,7 @@ export interface Durations {
  */
 export function createPoolWatch() {
   const open = new Set<string>();
+  /** When the command on each connection that is checked out began. */
   const began = new Map<string, number>();
   const counts = new Array<number>(COMMAND_BUCKETS.length + 1).fill(0);
   let checkedOut = 0;
@@ -43,7 +44,7 @@ export function createPoolWatch() {
   const name = ({ address, connectionId }: { address: string; connectionId: number | '<monitor>' }): string =>
     `${address} ${String(connectionId)}`;
   return {
-    /** Watches the pools of a client; call it before its first command. */
+    /** Watches the pools of the client; to be called once, before its first command. */
     watch(client: mongo.MongoClient): void {
       // 0 means no limit
       most = client.options.maxPoolSize || Infinity;
@@ -64,6 +65,7 @@ export function createPoolWatch() {
           checkedOut -= 1;
           noteEnd(name(event));
         })
+        // the driver clears a pool once it has lost the server
         .on('connectionPoolCleared', () => (lostAt = performance.now()));
     },
     use: () => ({

@@ -4,11 +4,11 @@ import { NoAnswerError, within } from '../async/timeout';
 
 /** Within what time a server must respond, in milliseconds. */
 const ANSWER_TIMEOUT = 1500;
-/** The same for a second try if this machine was busy, and for the driver's timeouts, whose timers then fire late. */
+/** The same for a second try if this machine was busy. Also the driver's timeouts, since an earlier one would end that try. */
 const LATE_TIMEOUT = 3000;
 /** After this time an answer is slow, in milliseconds. */
 const SLOW = 200;
-/** A machine whose processors idled for a smaller share of the time is busy. */
+/** A machine whose processors were idle for less than this share of the time is busy. */
 const IDLE_SHARE = 0.05;
 
 const OPTIONS: mongoose.mongo.MongoClientOptions = {
@@ -29,7 +29,7 @@ export function createProbe(uri: string, question: Question) {
   return {
     /** Resolves within 1.5 s, unless this machine is busy. Concurrent calls share one result. */
     responds: (): Promise<boolean> => (asking ??= asker.answers(question).finally(() => (asking = undefined))),
-    /** Why it did not respond; only asked while it does not. */
+    /** Why it did not respond; only to be asked while it does not. */
     failure: asker.failure,
     close: asker.close,
   };
@@ -39,16 +39,17 @@ export function createProbe(uri: string, question: Question) {
 export function publicCause(failure: Error): string {
   if (failure instanceof NoAnswerError) return failure.message;
   if (failure instanceof mongoose.mongo.MongoServerError) return `refused (${failure.codeName ?? failure.name})`;
+  // of the system, such as ECONNREFUSED
   const code = /\bE[A-Z]{4,}\b/.exec(failure.message)?.[0] ?? failure.name;
   return `no connection (${code})`;
 }
 
 type Question = (client: mongoose.mongo.MongoClient) => Promise<unknown>;
 
-/** Asks questions, which are reads of any kind, over so many connections of its own. */
+/** Asks questions, which are reads of any kind, over at most so many connections of its own. */
 export function createAsker(uri: string, connections: number) {
   let connecting: Promise<mongoose.mongo.MongoClient> | undefined;
-  // by address; the driver retries for longer than an answer is waited for, so its own errors would come too late
+  /** Why, by address; the driver retries for longer than an answer is waited for, so the errors that it throws come too late. */
   const unreachable = new Map<string, Error>();
   /** What the server answered the last question with, if with an error. */
   let refusal: Error | undefined;
@@ -60,7 +61,7 @@ export function createAsker(uri: string, connections: number) {
       else unreachable.delete(address);
     });
     const connected = await client.connect();
-    // one that the deployment no longer has; before, it is why the client could not connect
+    // the deployment no longer has the server; while connecting, all are closed by a failure, whose reasons must stay
     client.on('serverClosed', ({ address }) => unreachable.delete(address));
     return connected;
   }
@@ -103,7 +104,7 @@ export function createAsker(uri: string, connections: number) {
   };
 }
 
-/** Returns a function that says whether, since this call, the process or machine was too busy for a slow answer to count. */
+/** Returns a function that says whether, since this call, the process or machine was too busy for a late answer to be the database's fault. */
 function watchMachine(): () => boolean {
   const began = performance.now();
   let before: ReturnType<typeof machineTimes> | undefined;

@@ -9,9 +9,9 @@ const { Long } = mongoose.mongo;
 /** Rows as the database sent them. */
 export interface RawRows {
   readonly bytes: Buffer;
-  /** The start and the end of each row, in turn. */
+  /** The offsets in `bytes` of the start and the end of each row, in turn: twice as many as rows. */
   readonly places: readonly number[];
-  /** Whether these are all: an answer of the database has at most 16 MiB, and at least one row. */
+  /** Whether these are all that match, up to `most`: an answer of the database has at most 16 MiB, and at least one of the rows. */
   readonly isWhole: boolean;
 }
 
@@ -21,10 +21,9 @@ export interface RawFind {
   readonly sort?: Readonly<Record<string, 1 | -1>>;
   /** The most rows that it can find. */
   readonly most: number;
-  /** Read options other than the connection's. */
-  readonly reading?:
-    { readonly readConcern: { readonly level: string }; readonly readPreference: 'primary' } | undefined;
-  /** The transaction to read in, which decides how to read. */
+  /** In place of the collection's read concern. */
+  readonly reading?: { readonly readConcern: { readonly level: string } } | undefined;
+  /** The transaction to read in, whose read concern applies. */
   readonly session?: mongo.ClientSession | undefined;
 }
 
@@ -48,10 +47,8 @@ export async function findRaw<T extends { _id: string }>(
     maxTimeMS: READ_TIMEOUT,
     ...(!session && level?.level !== undefined && { readConcern: { level: level.level } }),
   };
-  const options = session
-    ? { raw: true, session }
-    : { raw: true, readPreference: reading?.readPreference ?? collection.readPreference };
-  const run = (): Promise<mongo.Document> => database.command(command, options as mongo.RunCommandOptions);
+  const options = { raw: true, ...(session && { session }) };
+  const run = (): Promise<mongo.Document> => database.command(command, options);
   const { cursor } = await run().catch((error: unknown) => {
     // the driver retries the reads that it knows, but not plain commands
     if (session || !isWorthReadingAgain(error) || !database.client.options.retryReads) throw error;
@@ -61,13 +58,13 @@ export async function findRaw<T extends { _id: string }>(
   if (!rest) return rows;
   // if it fails, the server times the cursor out
   const kill = { killCursors: collection.collectionName, cursors: [rest] };
-  const killed = database.command(kill, options as mongo.RunCommandOptions).catch(() => undefined);
+  const killed = database.command(kill, options).catch(() => undefined);
   // a transaction runs one command at a time
   if (session) await killed;
   return rows;
 }
 
-/** The rows of a cursor document: `{firstBatch: [...], id: <64-bit>, ns}`, with its members in any order; `rest` is the cursor if it has more. */
+/** The rows of a reply's cursor, `{firstBatch: [...], id: <64-bit>, ns}` with its members in any order; `rest` is its id if the server has more rows. */
 function rowsInReply(bytes: Buffer): RawRows & { readonly rest: mongo.Long | undefined } {
   const places: number[] = [];
   let hasRows = false;
@@ -91,7 +88,7 @@ function rowsInReply(bytes: Buffer): RawRows & { readonly rest: mongo.Long | und
   return { bytes, places, isWhole: rest === undefined, rest };
 }
 
-/** The rows. @throws UnsupportedValue if these are not all */
+/** The rows, for who needs all at once. @throws UnsupportedValue if these are not all */
 export function requireWhole(rows: RawRows): RawRows {
   if (!rows.isWhole) throw new UnsupportedValue('large');
   return rows;

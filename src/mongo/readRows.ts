@@ -8,13 +8,13 @@ import { findRaw, type RawFind, type RawRows } from './rawRows';
  * answer by 16 MiB alone, and rows differ in size by a factor of a thousand (docs/decisions/bodies-and-fairness.md).
  */
 
-/** Bytes of rows to ask for in one command. */
+/** BSON bytes of rows to ask for in one command. */
 const PIECE_BYTES = 2 * MEBIBYTE;
 /** Bytes of a row whose size is unknown: the 1,000 elements that a bulk call can have fit into a piece. */
 const UNKNOWN_ROW_BYTES = 2 * 1024;
-/** How many rows tell a size: one very large row among many small ones must not make lists take many commands. */
+/** Fewer rows than this count as this many: one very large row, read alone, must not make lists of small ones take many commands. */
 const SMALLEST_SAMPLE = 8;
-/** How long a size is remembered after rows of that size were read, in milliseconds. */
+/** How long a size stands although rows were smaller since, in milliseconds: 10 minutes. */
 const REMEMBERED_FOR = 600_000;
 
 interface Size {
@@ -23,21 +23,21 @@ interface Size {
   readonly at: number;
 }
 
-/** How many sizes are remembered, of an organisation or of all control data: callers of GraphQL choose the members, so there may be any number. */
+/** How many sizes a {@link RowSizes} remembers: callers of GraphQL choose the members that are read, so there may be any number. */
 const MOST_SIZES = 64;
 
 declare const isPart: unique symbol;
-/** What is read of a row, as a name that no collection has by itself: ids alone say nothing of the size of whole rows. */
+/** A collection and the members that are read of its rows: the size of ids alone says nothing of that of whole rows. Its own type, since a collection's name is no such part. */
 export type Part = string & { readonly [isPart]: true };
 
 export function partOf(collection: string, projection: RawFind['projection'] = {}): Part {
   return `${collection} ${Object.entries(projection).join()}` as Part;
 }
 
-/** How large the rows are that were read lately, by what was read of them. */
+/** How large the rows are that were read lately, by what was read of them: one for each organisation, and one for all control data. */
 export class RowSizes {
   readonly #sizes = new Map<Part, Size>();
-  /** Commands that read rows whose size is unknown, by collection. */
+  /** The command under way that reads rows whose size is unknown, by collection. */
   readonly #first = new Map<string, Promise<unknown>>();
 
   /**
@@ -60,12 +60,12 @@ export class RowSizes {
     }
   }
 
-  /** How many rows one command should read, of which this part is read. */
+  /** How many rows one command should read if it reads this part of each. */
   rowsPerPiece(part: Part): number {
     return Math.max(1, Math.floor(PIECE_BYTES / (this.#sizes.get(part)?.bytes ?? UNKNOWN_ROW_BYTES)));
   }
 
-  /** Notes an answer with this many rows. */
+  /** Notes an answer with so many rows in so many bytes. */
   note(part: Part, rows: number, bytes: number): void {
     const stored = this.#sizes.get(part);
     if (stored && rows === 0) return;
@@ -73,7 +73,7 @@ export class RowSizes {
     const average = rows === 0 ? UNKNOWN_ROW_BYTES : Math.ceil(bytes / Math.max(rows, SMALLEST_SAMPLE));
     const now = performance.now();
     if (stored && average < stored.bytes && now - stored.at <= REMEMBERED_FOR) return;
-    // so that the first of the map is the one that was noted longest ago
+    // at the end of the map, whose first is then the one that was noted longest ago
     this.#sizes.delete(part);
     this.#sizes.set(part, { bytes: average, at: now });
     const [oldest] = this.#sizes.keys();
@@ -86,7 +86,7 @@ export interface Reading {
   readonly sizes: RowSizes;
   /** Bounds what is decoded in a turn of the event loop. */
   readonly budget: Budget;
-  /** Counts the memory of rows, in bytes. @throws AppError unavailable or invalid_request if that is too many */
+  /** Counts memory of decoded rows, in bytes, until the request ends or a negative number gives it back. @throws AppError unavailable or invalid_request if that is too many */
   readonly hold?: ((bytes: number) => void) | undefined;
 }
 
@@ -114,7 +114,7 @@ export async function readRaw<T extends { _id: string }>(
 
 export interface Piece<T> {
   readonly rows: T[];
-  /** Bytes that were counted. */
+  /** Bytes of memory that `hold` counted for the rows. */
   readonly held: number;
   /** Whether these are all rows that the command could find; otherwise they are the first of them. */
   readonly isWhole: boolean;
@@ -154,7 +154,7 @@ export interface KeyedFind extends Pick<RawFind, 'projection' | 'session'> {
   readonly isWanted?: (key: string) => boolean;
 }
 
-/** Reads the rows that have one of some keys as the value of a unique member, in pieces. */
+/** Reads the rows that have one of some keys as the value of a member, in pieces; no two rows may have the same. */
 export async function* readByKeys<T extends { _id: string }>(
   collection: mongo.Collection<T>,
   { member, keys: all, isWanted, projection, ...how }: KeyedFind,

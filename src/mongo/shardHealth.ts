@@ -7,14 +7,14 @@ import { databaseName } from './databaseNames';
 import type { Shards } from './shards';
 
 /*
- * Which shards respond (docs/decisions/shards.md). mongos answers by itself, so a shard that is down shows only in commands that need it:
- * those of requests, which are looked into once they take long, and a heartbeat on each shard, which also moves the shard's logical time on,
- * since the log of all shards is read in the order of that time.
+ * Which shards respond (docs/decisions/shards.md). mongos answers by itself, so a shard that is down shows only in commands that need it: those of
+ * requests, whose shard is checked once they take long, and a heartbeat, a write to each shard every second. Heartbeats also move the shards'
+ * logical times on: mongos reads the log of all shards in the order of these, so one that stood still would hold back the events of all.
  */
 
 /** How often each shard gets a heartbeat, in milliseconds. */
 const BEAT_EVERY = SECOND;
-/** How long mongos may look for a shard's primary, in milliseconds: less than a check may take. */
+/** How long a heartbeat or a check of a shard may take, in milliseconds: less than the 1.5 s of `answers`, so that the error says why. */
 const ANSWER_TIMEOUT = 1400;
 /** How often to look for shards that were added or removed, in milliseconds. */
 const LIST_EVERY = MINUTE;
@@ -30,9 +30,10 @@ export interface ShardHealthOptions {
   readonly control: string;
   readonly client: mongo.MongoClient;
   readonly shards: Pick<Shards, 'list' | 'shardOf' | 'createOn' | 'organisationsOn'>;
-  /** Runs a question on a connection of its own. Resolves with whether it was answered within 1.5 s. */
+  /** Runs a question on a connection of its own (probe.ts). Resolves with whether it was answered within 1.5 s. */
   readonly answers: (question: (client: mongo.MongoClient) => Promise<unknown>) => Promise<boolean>;
   readonly onChange: (shard: string, isDown: boolean) => void;
+  /** Called with the error when writes to a shard fail, and with undefined when they succeed again. */
   readonly onWrites: (shard: string, failure: unknown) => void;
   /** Called if the shards cannot be listed, or get no heartbeat; tried again with the next list. */
   readonly onError: (error: unknown) => void;
@@ -42,7 +43,7 @@ interface WatchedShard {
   readonly availability: Availability;
   /** The database on the shard with which it is checked. */
   readonly database: string;
-  /** Whether that is its heartbeat's; otherwise it is watched only until it responds again. */
+  /** Whether that is its heartbeat's; otherwise it is that of an organisation, and the shard is watched only until it responds again. */
   readonly hasHeartbeat: boolean;
   /** Organisations on it, while it is down; empty otherwise, since they may be moved. */
   readonly organisations: Set<string>;
@@ -51,7 +52,7 @@ interface WatchedShard {
 export type ShardHealth = ReturnType<typeof createShardHealth>;
 
 export function createShardHealth({ control, client, shards, answers, ...reports }: ShardHealthOptions) {
-  /** By shard; what is known of a shard whose name this user may not read is kept by database. */
+  /** By shard, or by the database of an organisation if this user may not read the name of its shard. */
   const watched = new Map<string, WatchedShard>();
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
@@ -62,13 +63,13 @@ export function createShardHealth({ control, client, shards, answers, ...reports
       shardClient
         .db(database)
         .collection(HEARTBEATS)
-        .findOne({}, { maxTimeMS: ANSWER_TIMEOUT, readPreference: 'primary' })
+        .findOne({}, { maxTimeMS: ANSWER_TIMEOUT })
         .catch((error: unknown) => {
           if (isUnavailable(error)) throw error;
         }),
     );
 
-  /** Watches a shard by a database on it; `write` is its heartbeat. */
+  /** Watches a shard by a database on it; `write` writes its heartbeat. */
   function watch(shard: string, database: string, write?: () => Promise<unknown>): WatchedShard {
     const availability = createAvailability({
       answers: () => responds(watchedShard.database),
@@ -82,7 +83,7 @@ export function createShardHealth({ control, client, shards, answers, ...reports
       onWrites: (failure) => {
         reports.onWrites(shard, failure);
       },
-      // it is looked into when a heartbeat or a request fails
+      // it is checked when a heartbeat fails or a request takes long
       checkEvery: Infinity,
       writeEvery: write ? BEAT_EVERY : Infinity,
     });
@@ -112,11 +113,11 @@ export function createShardHealth({ control, client, shards, answers, ...reports
   async function refresh(): Promise<void> {
     try {
       const listed = await shards.list();
-      const isKept = new Map(listed.map(({ name, draining }) => [name, !draining]));
-      for (const [name, kept] of isKept) if (kept && !watched.has(name)) await begin(name);
-      // also those that were never watched here: other gateways may have begun before they were draining
-      for (const name of new Set([...isKept.keys(), ...watched.keys()])) {
-        if (isKept.get(name) === true) continue;
+      const staying = new Set(listed.filter(({ draining }) => !draining).map(({ name }) => name));
+      for (const name of staying) if (!watched.has(name)) await beginHeartbeat(name);
+      // also those that were never watched here: other gateways may have begun heartbeats before they were draining
+      for (const name of new Set([...listed.map((shard) => shard.name), ...watched.keys()])) {
+        if (staying.has(name)) continue;
         watched.get(name)?.availability.stop();
         watched.delete(name);
         await dropHeartbeat(heartbeatDatabase(control, name));
@@ -139,7 +140,7 @@ export function createShardHealth({ control, client, shards, answers, ...reports
       });
   }
 
-  async function begin(shard: string): Promise<void> {
+  async function beginHeartbeat(shard: string): Promise<void> {
     const name = heartbeatDatabase(control, shard);
     if ((await shards.shardOf(name)) === undefined) await shards.createOn(name, shard);
     const change = { $set: { shard }, $currentDate: { at: true } } as const;
@@ -151,7 +152,7 @@ export function createShardHealth({ control, client, shards, answers, ...reports
   }
 
   return {
-    /** Begins to watch all shards. */
+    /** Begins to watch all shards, and does not reject. To be called once. */
     start: refresh,
     stop(): void {
       isStopped = true;
@@ -177,7 +178,7 @@ export function createShardHealth({ control, client, shards, answers, ...reports
       return undefined;
     },
     isDown: (shard: string): boolean => watched.get(shard)?.availability.isDown() ?? false,
-    /** Of the shards whose names are known: where they are not, databases are watched, which nobody may see. */
+    /** Of the shards whose names are known: databases, which are watched where they are not, are nobody's business. */
     states: (): ShardState[] =>
       [...watched]
         .filter(([shard, { database }]) => shard !== database)

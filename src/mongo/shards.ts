@@ -4,8 +4,8 @@ import { atMost, READ_TIMEOUT } from './native';
 import { DATABASE_NAME, databaseName, organisationOf } from './databaseNames';
 
 /*
- * The shards of a sharded cluster, through mongos (docs/decisions/shards.md). MongoDB distributes databases over them; here is only which
- * one a new organisation's database is created on, where each is, and moving one.
+ * The shards of a sharded cluster, through mongos (docs/decisions/shards.md). Each organisation's database is on one shard, MongoDB's `primary` of
+ * the database: here it is chosen for a new one, looked up, and changed.
  */
 
 export interface Shard {
@@ -19,7 +19,7 @@ export interface CountedShard extends Shard {
   readonly organisations: number;
 }
 
-/** A shard that is unknown, draining, or not to be chosen by this database user. */
+/** A shard that is unknown or draining, or that this database user may not choose; the message says which, for operators. */
 export class ShardRefused extends Error {
   override readonly name = 'ShardRefused';
 }
@@ -28,7 +28,7 @@ interface ListShards {
   readonly shards: readonly { readonly _id: string; readonly draining?: boolean }[];
 }
 
-/** A database in MongoDB's own catalogue. */
+/** A database in MongoDB's own catalogue, `config.databases`; `primary` is its shard. */
 interface DatabaseRow {
   readonly _id: string;
   readonly primary: string;
@@ -39,7 +39,7 @@ export type Shards = ReturnType<typeof createShards>;
 export function createShards(client: mongo.MongoClient) {
   const admin = client.db('admin');
   const databases = client.db('config').collection<DatabaseRow>('databases');
-  const read = { readPreference: 'primary', maxTimeMS: READ_TIMEOUT } as const;
+  const read = { maxTimeMS: READ_TIMEOUT } as const;
 
   async function list(): Promise<Shard[]> {
     const { shards } = (await admin.command({ listShards: 1, maxTimeMS: READ_TIMEOUT })) as ListShards;
@@ -60,7 +60,6 @@ export function createShards(client: mongo.MongoClient) {
     }));
   }
 
-  /** Requires a shard on which an organisation can be placed, or to which it can move. @throws ShardRefused */
   async function requireShard(name: string): Promise<void> {
     const shards = await list().catch(rethrowUnauthorised);
     const shard = shards.find((other) => other.name === name);
@@ -74,7 +73,7 @@ export function createShards(client: mongo.MongoClient) {
     list,
     /** The same, with the number of organisations on each. */
     counted,
-    /** The shards of the databases that these organisations have. */
+    /** The shards of these organisations, by id; without those that have no database yet. */
     async of(ids: readonly string[]): Promise<Map<string, string>> {
       const cursor = databases.find({ _id: { $in: ids.map(databaseName) } }, { ...read, ...atMost(ids.length) });
       return new Map((await cursor.toArray()).map(({ _id, primary }) => [organisationOf(_id) ?? '', primary]));
@@ -105,20 +104,22 @@ export function createShards(client: mongo.MongoClient) {
         if (!isUnauthorised(error)) throw error;
       }
     },
+    /** @throws ShardRefused unless organisations can be moved to the shard */
     require: requireShard,
-    /** Moves the collections of an organisation, which nothing may read or write meanwhile. Repeated, it joins the move under way. */
+    /** Moves the database of an organisation, which nothing may read or write meanwhile. Repeated, it joins the move under way. */
     async move(id: string, to: string, signal: AbortSignal): Promise<void> {
       await admin.command({ movePrimary: databaseName(id), to }, { ...PATIENT, signal });
     },
     /** Creates a database on a shard, unless it is there. @throws the driver's error: NamespaceExists if it is on another, or a missing privilege */
     createOn: (name: string, shard: string): Promise<void> => createOn(admin, name, shard),
+    /** The shard of a database; undefined if there is none of this name. */
     async shardOf(name: string): Promise<string | undefined> {
       return (await databases.findOne({ _id: name }, read))?.primary;
     },
   };
 }
 
-/** For commands that take as long as the data is large; the driver notices if mongos goes away. */
+/** Options of commands that take as long as the data is large; the driver's own checks notice if mongos goes away. */
 const PATIENT = { socketTimeoutMS: 0 } as const;
 
 /** What choosing shards and moving needs (docs/guides/sharding.md, Roles). */
@@ -130,6 +131,7 @@ function rethrowUnauthorised(error: unknown): never {
   throw isUnauthorised(error) ? new ShardRefused(LACKS_PRIVILEGES) : error;
 }
 
+/** Creates an empty database on a shard, which is all that `enableSharding` does as long as no collection is sharded. */
 async function createOn(admin: mongo.Db, name: string, shard: string): Promise<void> {
   await admin.command({ enableSharding: name, primaryShard: shard, maxTimeMS: READ_TIMEOUT });
 }

@@ -7,7 +7,7 @@ export function toAppError(error: unknown): AppError {
   const appError = findAppError(error);
   if (appError) return appError;
   for (const current of chainOf(error)) {
-    // before isUnavailable, which it is too
+    // before isUnavailable, which it is as well
     if (isOutOfTime(current)) {
       const detail = 'The database took too long for this, and was stopped; ask for less, or narrow the search.';
       return new AppError('unavailable', detail, { reason: 'slow' });

@@ -1,6 +1,6 @@
 import type { ClientSession, Connection, mongo } from 'mongoose';
 
-/** Runs work as one transaction. After a conflict the work is run again, by the driver for up to two minutes. */
+/** Runs work as one transaction. After a conflict the driver runs it again, for up to two minutes, so all that it does elsewhere must bear that. */
 export type Transact = <T>(work: (session: ClientSession) => Promise<T>) => Promise<T>;
 
 const OPTIONS = {
@@ -14,7 +14,7 @@ export const transactWith =
   (work) =>
     connection.transaction(work, OPTIONS);
 
-/** Runs transactions on one client. */
+/** Runs transactions with the driver alone. */
 export const transactOn =
   (client: mongo.MongoClient): Transact =>
   (work) =>

@@ -7,7 +7,7 @@ import { isExistingCollection } from './faults';
  * MongoDB checks rows by the schema of their collection, whoever writes them (docs/decisions/stored-validation.md).
  */
 
-/** What MongoDB does with a row that the schema does not allow: refuses it, or logs it. */
+/** What MongoDB does with a row that the schema does not allow (STORED_VALIDATION): refuses it, stores and logs it, or does not check. */
 export type Validation = 'error' | 'warn' | 'off';
 
 /** The options of a collection that decide what MongoDB checks. */
@@ -17,9 +17,10 @@ interface ValidationOptions {
   readonly validationAction?: string;
 }
 
-/** Updates of rows that were invalid before are not checked, so that they can be corrected member by member. */
+/** `moderate` does not check updates of rows that were invalid before, so that they can be corrected member by member. */
 const LEVEL = 'moderate';
 
+/** The options that a collection should have; undefined if nothing is to be checked. */
 function optionsOf({ schema }: Collection, validation: Validation) {
   if (!schema || validation === 'off') return undefined;
   return { validator: { $jsonSchema: schema }, validationLevel: LEVEL, validationAction: validation };
@@ -42,6 +43,7 @@ export async function setValidator(database: mongo.Db, definition: Collection, v
   await modify(database, definition, definedOptions(definition, validation));
 }
 
+/** All options that decide what is checked: those that a collection should have, or those with which nothing is checked. */
 function definedOptions(definition: Collection, validation: Validation): object {
   return optionsOf(definition, validation) ?? { validator: {}, validationLevel: 'off', validationAction: 'error' };
 }
@@ -57,7 +59,7 @@ export async function validationOptions(database: mongo.Db): Promise<ReadonlyMap
   return new Map(collections.map(({ name, options = {} }) => [name, options]));
 }
 
-/** Whether a collection has the validator that it should have, none, another of ours, or one of another program. */
+/** Whether a collection has the validator that it should have, none, one of another version of ours (outdated), or one of another program (foreign). */
 export function validatorState(
   definition: Collection,
   { validator, validationLevel, validationAction }: ValidationOptions,
@@ -72,7 +74,7 @@ export function validatorState(
     : 'outdated';
 }
 
-/** Whether a validator is of this or an earlier version, by its title. */
+/** Whether a validator is of this or another version of ours, all of which give its schema the same title. */
 function hasSameTitle(
   { schema }: Collection,
   { $jsonSchema: storedSchema }: NonNullable<ValidationOptions['validator']>,
@@ -81,15 +83,15 @@ function hasSameTitle(
   return title !== undefined && storedSchema?.title === title;
 }
 
-/** How many schemas a validator allows at a time: those of two versions that gateways have, and of one that they had. */
+/** How many schemas a widened validator has at a time: those of two versions that gateways run at once, and of one that they ran before. */
 const MOST_SCHEMAS = 3;
 /** How long a write waits for transactions that use the collection, in milliseconds: other commands wait behind this one. */
 const WITHIN = 5000;
 
 /**
- * Has the validator of a collection, if it is of another version, allow what this one writes too. It allows no less than before, but for the
- * oldest schema beyond {@link MOST_SCHEMAS} and unless two versions widen it at once, so that gateways of several versions can take turns at that;
- * `doctor --fix` ends it. Resolves with whether the validator is another now.
+ * Widens the validator of a collection, if it is of another version, so that it also allows what this version writes. Gateways of several versions
+ * do so in turn, so it allows no less than before, except for the oldest schema beyond {@link MOST_SCHEMAS}; if two do so at the same time, the
+ * schema of the first is lost. `doctor --fix` leaves only the current schema. Resolves with whether the validator was changed.
  */
 export async function widenValidator(
   database: mongo.Db,

@@ -67,7 +67,6 @@ export function restrictedRows(rows: Rows, definition: Collection, customers: Cu
   const restricted = {
     collectionName: rows.collectionName,
     readConcern: rows.readConcern,
-    readPreference: rows.readPreference,
     db: {
       client: rows.db.client,
       async command(command: Stage, options: mongo.RunCommandOptions) {
