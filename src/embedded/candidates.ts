@@ -6,7 +6,7 @@ import { ROOT } from '../package';
 import { withLock } from './files';
 import { type Candidate, type EmbeddedOptions, type Program, Unusable } from './types';
 
-/** A database binary that is already installed. */
+/** A database binary that is already installed: MONGOD_BINARY if it is set, otherwise the first in PATH that works. */
 const binary: Candidate = {
   kind: 'binary',
   title: 'a mongod or secantusd-rs binary',
@@ -53,7 +53,7 @@ DryMongoBinary.generateOptions({ downloadDir }).then((options) => MongoBinary.ge
 );
 `;
 
-/** Of SecantusDB, also in secantusdb-requirements.txt. */
+/** Of SecantusDB; secantusdb-requirements.txt has the same. */
 const VERSION = '0.7.0b3';
 
 /** SecantusDB's Python server, for machines that can only reach package registries. */
@@ -68,7 +68,7 @@ const fromPyPI: Candidate = {
     const onWait = (pid: number): void => {
       report(`database: waiting for process ${String(pid)} to install SecantusDB`);
     };
-    // run, since it does not work if its Python was removed
+    // runs it, since an environment does not work once its Python was removed
     const isInstalled = async (): Promise<boolean> =>
       (await unlessUnusable(runCommand(command, ['--version'], { signal }))) !== undefined;
     if (!(await isInstalled()))
@@ -91,13 +91,13 @@ const pythonOf = (venv: string): string =>
   process.platform === 'win32' ? join(venv, 'Scripts', 'python.exe') : join(venv, 'bin', 'python');
 
 const PYTHONS = ['python3', 'python3.13', 'python3.12', 'python3.11', 'python3.10', 'python'];
-/** The versions for which this release has wheels. Debian ships venv without ensurepip. */
+/** Fails unless SecantusDB has wheels for this version of Python, and it can make environments with pip: Debian ships venv without ensurepip. */
 const CHECK = `
 import sys
 if not (3, 10) <= sys.version_info[:2] <= (3, 13): sys.exit("is Python %d.%d" % sys.version_info[:2])
 import venv, ensurepip
 `;
-/** Pinned by hash, for every Python and platform with wheels. --only-binary: a build would need a compiler and take minutes. */
+/** The requirements are pinned by hash, for every Python and platform with wheels. --only-binary: a build would need a compiler and take minutes. */
 const PIP_INSTALL = [
   ...['-m', 'pip', 'install', '--require-hashes', '--only-binary', ':all:', '--no-input', '--quiet'],
   ...['--disable-pip-version-check', '--retries', '2', '--timeout', '20'],
@@ -142,7 +142,7 @@ async function install(place: string, { report, signal }: EmbeddedOptions): Prom
 async function identifyProgram(kind: Program['kind'], command: string, signal?: AbortSignal): Promise<Program> {
   const text = await runCommand(command, ['--version'], { signal });
   const mongod = /^db version v(\S+)/m.exec(text)?.[1];
-  // the folder in DATA_DIR, so no name ever changes; a downloaded mongod has one of its own, since its version may be another
+  // names of folders in DATA_DIR must never change; a downloaded mongod has one of its own, since its version may be another
   const storage = kind === 'binary' ? 'mongod' : kind;
   if (mongod !== undefined) return { kind, program: 'mongod', version: mongod, command, storage };
   // the Rust server, whatever its name: the Python one (secantusd-py) has no --version
@@ -158,7 +158,7 @@ interface RunOptions {
   readonly signal?: AbortSignal | undefined;
   /** In milliseconds; 0 for as long as it takes. */
   readonly timeout?: number;
-  /** How many of the last lines of its error the reason has. */
+  /** How many lines of the end of its error the message of Unusable has. */
   readonly lines?: number;
 }
 

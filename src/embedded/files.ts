@@ -27,7 +27,7 @@ export async function writeAtomically(file: string, text: string): Promise<void>
   }
 }
 
-/** How often the holder of a lock renews the file's time. */
+/** How often the holder of a lock renews the file's modification time. */
 const HEARTBEAT_MS = 2_000;
 /** A lock without a heartbeat for so long has lost its holder, even if a process has its id: after a restart, that may be another. */
 const STALE_MS = 15_000;
@@ -43,24 +43,24 @@ export interface LockOptions {
  * the storage's own lock refuses the second server, and of two installations one may fail, and be run again.
  */
 export async function withLock<T>(file: string, work: () => Promise<T>, { signal, onWait }: LockOptions): Promise<T> {
-  let hasTold = false;
+  let hasReported = false;
   const create = (): Promise<true> => writeFile(file, String(process.pid), { flag: 'wx' }).then(() => true);
-  // another may have it, if this process was suspended for longer than a heartbeat may be missing
+  // it is not if this process was suspended for so long that another took the lock for stale
   const isOwn = async (): Promise<boolean> => (await unless('ENOENT', readFile(file, 'utf8'))) === String(process.pid);
   while (!(await unless('EEXIST', create()))) {
     signal?.throwIfAborted();
     const holder = Number(await unless('ENOENT', readFile(file, 'utf8')));
     const stats = await unless('ENOENT', stat(file));
     if (!stats) continue;
-    // empty while its holder writes it
+    // the file is empty while its holder writes it
     const isKnown = holder > 0;
     if ((isKnown && !isAlive(holder)) || Date.now() - stats.mtimeMs > STALE_MS) {
       await rm(file, { force: true });
       continue;
     }
-    if (isKnown && !hasTold) {
+    if (isKnown && !hasReported) {
       onWait?.(holder);
-      hasTold = true;
+      hasReported = true;
     }
     await pause(50, undefined, { signal });
   }

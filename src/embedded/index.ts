@@ -24,11 +24,12 @@ export { type Database, DatabaseUnavailable, type EmbeddedOptions } from './type
 export interface Means {
   readonly candidates: readonly Candidate[];
   readonly start: (program: Program, options: EmbeddedOptions, preferredPort?: number) => Promise<RunningServer>;
+  /** How long to wait before each restart of a server that ended by itself, in milliseconds. */
   readonly pauses?: RestartOptions['pauses'];
 }
 const MEANS: Means = { candidates: CANDIDATES, start: startServer };
 
-/** A server that is stopping closes its storage first, which took 0.1 to 2 s when measured. */
+/** How long to wait for a server that may be stopping already: closing its storage took 0.1 to 2 s when measured. */
 const CLOSING_MS = 5_000;
 /** How long to wait for a server that was told to stop: longer than its watchdog does before it kills it. */
 const STOP_MS = GRACE_MS + 5_000;
@@ -55,13 +56,13 @@ export async function chooseDatabase(settings: EmbeddedOptions, means = MEANS): 
   };
   // the lock is only held during the start; a process that waited for it then finds the server that the other one started
   return withLock(
-    lockOf(options.DATA_DIR),
+    lockFileOf(options.DATA_DIR),
     async () => (await joinRunning(options)) ?? (await startOwn(options, means)),
     { signal, onWait },
   );
 }
 
-const lockOf = (dataDir: string): string => join(dataDir, 'database.lock');
+const lockFileOf = (dataDir: string): string => join(dataDir, 'database.lock');
 
 /** Whether it is SecantusDB, which stands in for MongoDB. */
 const isStandIn = ({ program }: Pick<Program, 'program'>): boolean => program !== 'mongod';
@@ -79,7 +80,7 @@ const hostsOf = (uri: string): string =>
 /** The file with a data folder's {@link ServerRecord}. */
 export const recordOf = (dataDir: string): string => join(dataDir, 'database.json');
 
-/** The server of a data folder; undefined on the first start. */
+/** The record of the server that created the data of a folder; undefined before the first start. */
 async function readRecord(dataDir: string): Promise<ServerRecord | undefined> {
   const file = recordOf(dataDir);
   if (!existsSync(file)) return undefined;
@@ -113,7 +114,7 @@ async function answers(record: ServerRecord): Promise<boolean> {
   return (await identify(uriOf(record), ANSWER_MS).catch(() => undefined)) === serverPid;
 }
 
-/** Starts a server that this process stops, and records it in the data folder. */
+/** Starts a server that this process stops, and starts again if it ends by itself, and records it in the data folder. Requires the lock. */
 async function startOwn(options: EmbeddedOptions, means: Means): Promise<Database> {
   const { DATA_DIR, report, signal } = options;
   const known = await readRecord(DATA_DIR);
@@ -125,7 +126,7 @@ async function startOwn(options: EmbeddedOptions, means: Means): Promise<Databas
   try {
     await writeRecord(DATA_DIR, { ...record, running: { serverPid: server.pid, ownerPid: process.pid } });
     report(`database: ${description}`);
-    // in the wrong folder the data would seem lost
+    // to somebody who is in the wrong folder, the data would seem lost
     if (!known)
       report(`database: created in ${DATA_DIR}, which had none; to use an existing one, set DATA_DIR or MONGODB_URI`);
     signal?.throwIfAborted();
@@ -134,9 +135,10 @@ async function startOwn(options: EmbeddedOptions, means: Means): Promise<Databas
     throw error;
   }
   const stopping = new AbortController();
+  /** The server that this process started last. */
   let current = server;
   const keeping = keepRunning(server, {
-    start: () => withLock(lockOf(DATA_DIR), startAgain, { signal: stopping.signal }),
+    start: () => withLock(lockFileOf(DATA_DIR), startAgain, { signal: stopping.signal }),
     report: (line) => {
       report(`${line}; see ${storagePath}.log`);
     },
@@ -147,7 +149,7 @@ async function startOwn(options: EmbeddedOptions, means: Means): Promise<Databas
 
   async function startAgain(): Promise<RunningServer | undefined> {
     const latest = await readRecord(DATA_DIR);
-    // a short command may have found it dead, and started it for itself
+    // a command that found it dead may have started one for itself, and stops it when it ends
     if (latest && latest.running?.serverPid !== current.pid && (await answers(latest))) return undefined;
     const next = await means.start(program, { ...options, signal: stopping.signal }, record.port);
     try {
@@ -165,7 +167,7 @@ async function startOwn(options: EmbeddedOptions, means: Means): Promise<Databas
   const stop = async (): Promise<void> => {
     stopping.abort();
     const { pid } = current;
-    /** Unless the folder is gone, or another process has started a server. */
+    /** Records what still runs, unless the folder is gone, or another process has started a server. */
     const note = async (running?: ServerRecord['running']): Promise<void> => {
       const latest = await readRecord(DATA_DIR);
       if (latest?.running?.serverPid === pid) await unless('ENOENT', writeRecord(DATA_DIR, { ...record, running }));
@@ -184,7 +186,7 @@ async function startOwn(options: EmbeddedOptions, means: Means): Promise<Databas
   };
 }
 
-/** Waits for a server that is stopping, and stops one without an owner. */
+/** Waits until the recorded server has ended, and stops one without an owner. @throws DatabaseUnavailable if it does not end */
 async function waitForEnd(record: ServerRecord, { DATA_DIR, signal }: EmbeddedOptions): Promise<void> {
   const { serverPid, ownerPid } = record.running ?? {};
   if (serverPid === undefined || (await waitUntilGone(serverPid, CLOSING_MS, signal))) return;
@@ -199,8 +201,8 @@ async function waitForEnd(record: ServerRecord, { DATA_DIR, signal }: EmbeddedOp
 }
 
 /**
- * Starts the known server, or the binary in MONGOD_BINARY, or the first candidate that works. In the first two cases nothing
- * else is tried: another server would start empty, and the user's data would seem lost; the user chose the binary.
+ * Starts the recorded server, or the binary in MONGOD_BINARY, or the first candidate that works. In the first two cases nothing else is tried:
+ * with another server than the recorded one the user's data would seem lost, and the binary is the user's choice. @throws DatabaseUnavailable
  */
 export async function startOne(options: EmbeddedOptions, record?: ServerRecord, { candidates, start } = MEANS) {
   const { MONGOD_BINARY: named, report, signal } = options;

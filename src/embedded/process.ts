@@ -4,9 +4,9 @@ import { closeSync, openSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 
 /**
- * Runs one child and stops it when told to or when the channel to its parent closes; the kernel closes that even if the parent
- * gets SIGKILL. Plain JavaScript for `node -e`: as a string it works the same from TypeScript, from the build and under jest,
- * and for any binary, since none of them watches its parent. Sends {pid} when the child has started, and how it exited.
+ * The watchdog's program: runs one child, and stops it when told to or when the channel to its parent closes, which the kernel does even if the
+ * parent gets SIGKILL; database servers do not watch their parent. Plain JavaScript for `node -e`: as a string it works the same from TypeScript,
+ * from the build and under jest. Sends {pid} when the child has started, and an {@link Exit} when it has ended.
  */
 export const WATCHDOG_SOURCE = `
 const { spawn } = require('node:child_process');
@@ -32,6 +32,7 @@ export const GRACE_MS = 15_000;
 const KILLED_MS = 5_000;
 
 interface Exit {
+  /** Null unless the child ended by itself. */
   readonly code: number | null;
   /** One clause, for example "exit code 1". */
   readonly text: string;
@@ -42,7 +43,7 @@ interface GuardedCommand {
   readonly args: readonly string[];
   /** Gets stdout and stderr. */
   readonly logFile: string;
-  /** Time from SIGTERM to SIGKILL, for a server to close its storage. */
+  /** Milliseconds from SIGTERM to SIGKILL, for a server to close its storage. */
   readonly graceMs?: number;
 }
 
@@ -81,7 +82,7 @@ export async function spawnGuarded({ command, args, logFile, graceMs = GRACE_MS 
       });
     });
   });
-  // if the child ended at once, its watchdog has sent both messages by now
+  // whichever is first: if the child ended at once, its pid was sent before
   await Promise.race([exited, once(watchdog, 'message')]);
   if (pid === undefined) throw new Error(`${command} cannot be run: ${(await exited).text}`);
 
@@ -130,7 +131,7 @@ async function endProcess(pid: number, graceMs: number): Promise<void> {
   await waitUntilGone(pid, KILLED_MS);
 }
 
-/** Waits until the process is gone; false if it still runs after `timeoutMs`. */
+/** Waits until the process is gone; false if it still runs after `timeoutMs`. @throws AbortError */
 export async function waitUntilGone(pid: number, timeoutMs: number, signal?: AbortSignal): Promise<boolean> {
   const deadline = performance.now() + timeoutMs;
   while (isAlive(pid)) {

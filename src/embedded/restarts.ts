@@ -5,7 +5,7 @@ import type { RunningServer } from './server';
 
 /* Starts a server again that has ended by itself: its disk was full, the machine was out of memory, or it failed. */
 
-/** How long to wait before each start, in milliseconds; after the last, somebody has to look at it. */
+/** How long to wait before each start, in milliseconds; after the last, somebody has to find out why it ends. */
 const PAUSES = [1, 2, 4, 8, 16, 32, 60, 60, 60, 60].map((seconds) => seconds * SECOND);
 /** A server that has run for this long counts as sound, in milliseconds: the pauses begin anew. */
 const SOUND = 10 * MINUTE;
@@ -48,6 +48,7 @@ export async function keepRunning(
       report(`${ended}; starting it again in ${String(wait / SECOND)} s`);
       try {
         await pause(wait, undefined, { signal, ref: false });
+        // while another process's server runs, it may end at any time
         while (!(server = await start())) await pause(pauses[0], undefined, { signal, ref: false });
         report('database: the server is running again');
       } catch (error) {

@@ -17,7 +17,7 @@ const ALREADY_INITIALIZED = 23;
 const ELECTION_MS = 30_000;
 /** How long a server may take to answer: long, because recovery after a crash replays the journal. */
 const READY_MS = 90_000;
-/** How long one that listens may take to say who it is: it has recovered by then, and is a primary. */
+/** How long a server that listens may take to say who it is: it has recovered by then, and a mongod is primary. */
 const IDENTIFY_MS = 15_000;
 
 const ORIGINS = { 'memory-server': 'downloaded by mongodb-memory-server', secantusdb: 'from PyPI' } as const;
@@ -30,10 +30,10 @@ export function titleOf({ kind, program, version, command }: Program): string {
     : `SecantusDB ${version} (MongoDB-compatible, ${origin})`;
 }
 
-/** The name of the replica set. */
+/** The name of the replica set of a server; SecantusDB's is its own choice. */
 const setOf = ({ program }: Pick<Program, 'program'>): string => (program === 'mongod' ? 'rs0' : 'secantus');
 
-/** directConnection: connects to the one member, whatever name it has in the set. The write concern is from the contract: majority and journalled. */
+/** The URI of a server. directConnection: connects to the one member, whatever name it has in the set. The contract promises the write concern: majority, journalled. */
 export const uriOf = ({ program, port }: Pick<ServerRecord, 'program' | 'port'>): string =>
   `mongodb://127.0.0.1:${String(port)}/?directConnection=true&replicaSet=${setOf({ program })}&retryWrites=true&w=majority&journal=true`;
 
@@ -41,7 +41,7 @@ export const uriOf = ({ program, port }: Pick<ServerRecord, 'program' | 'port'>)
 interface Place {
   readonly port: number;
   readonly storagePath: string;
-  /** An empty configuration: otherwise SecantusDB uses any that it finds. */
+  /** An empty configuration, since SecantusDB without one uses any that it finds. */
   readonly configFile: string;
   readonly logEntries?: number | undefined;
 }
@@ -69,7 +69,7 @@ export function argumentsOf(
     ...['--config', configFile, '--host', '127.0.0.1', '--port', String(port), '--storage-path', storagePath],
     // without it kill -9 lost 138 of 22,192 acknowledged writes
     '--sync-on-commit',
-    // how long it keeps its log, from which events are recorded (3,600 s by default), and how many entries
+    // how long it keeps its log, from which events are recorded: a week (3,600 s by default); and how many entries
     ...['--oplog-retention-seconds', '604800', '--oplog-max-entries', String(logEntries), '--log-level', 'WARNING'],
     // 4 GB by default
     ...(program === 'secantusd-rs' ? ['--cache-size', '1G'] : []),
@@ -88,7 +88,7 @@ export async function startServer(
   const logFile = `${storagePath}.log`;
   const configFile = `${storagePath}.conf`;
   await mkdir(storagePath, { recursive: true, mode: OWNER_ONLY });
-  // one from an earlier version; a mounted folder may not have modes
+  // for a folder that an earlier version created; a mounted one may not have modes
   await chmod(storagePath, OWNER_ONLY).catch(() => undefined);
   // the previous log is moved, so that the tail only covers this start
   await rename(logFile, `${logFile}.previous`).catch(() => undefined);
@@ -98,6 +98,7 @@ export async function startServer(
   if (port === undefined) throw new Unusable('no free port on 127.0.0.1');
   const args = argumentsOf(program, { port, storagePath, configFile, logEntries });
   const child = await spawnGuarded({ command: program.command, args, logFile });
+  // rejects when the server ends; after the race below nobody waits for that
   const ended = child.exited.then(({ text }) => {
     throw new Error(`it did not start (${text})`);
   });
