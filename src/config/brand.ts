@@ -1,7 +1,7 @@
 import type * as z from 'zod';
 import { readBytes } from './smallFile';
 
-/* The variables of a deployment's own brand. Readers for zod's transform report a fault to `context` (as in lists.ts). */
+/* The variables of a deployment's own brand. Readers for zod's transform report a fault to `context`, and then return undefined. */
 
 /** A file that the pages show in place of the logo. */
 export interface Logo {
@@ -9,6 +9,7 @@ export interface Logo {
   readonly bytes: Buffer;
 }
 
+/** The logo in a file of at most 64 KiB. */
 export function readLogo(path: string, context: z.RefinementCtx): Logo | undefined {
   const read = readBytes(path);
   if ('bytes' in read) {
@@ -37,14 +38,17 @@ export interface Accents {
 
 const WHITE: Colour = [255, 255, 255];
 const BLACK: Colour = [0, 0, 0];
-/** The ground of cards on dark pages, `--neutral-2`. */
+/** The ground of cards on dark pages, `--neutral-2` of web/tokens.css. */
 export const DARK: Colour = [0x15, 0x1b, 0x23];
 /** The ground nearest to text, `--neutral-4`, on light and on dark pages. */
 export const RAISED = { light: [0xeb, 0xee, 0xf2], dark: [0x23, 0x2c, 0x38] } as const;
-/** WCAG 2.2, AA, for text. */
+/** The least contrast ratio of text (WCAG 2.2, AA). */
 const CONTRAST = 4.5;
 
-/** The accents of a colour, mixed in the shares that make those of web/tokens.css, about, of its `--accent-3`. Light pages have the colour itself, which must be dark enough to be read; dark pages have it as light as it has to be. */
+/**
+ * The accents of a colour `#rrggbb`. Light pages have it as their text, for which it must be dark enough; dark pages have it as little lighter as text
+ * there allows. Grounds and lines are mixed in the shares that make about those of web/tokens.css of its own `--accent-3`.
+ */
 export function readColour(text: string, context: z.RefinementCtx): Accents | undefined {
   const colour = [1, 3, 5].map((at) => parseInt(text.slice(at, at + 2), 16)) as unknown as Colour;
   const lightGround = (of: Colour): Colour => mixed(of, WHITE, 0.91);
@@ -61,7 +65,7 @@ export function readColour(text: string, context: z.RefinementCtx): Accents | un
   const darkGround = mixed(colour, DARK, 0.8);
   const grounds = [darkGround, RAISED.dark];
   const isLight = (of: Colour): boolean => grounds.every((ground) => contrast(of, ground) >= CONTRAST);
-  // buttons have it as their ground, with a text that is darker than both
+  // buttons have it as their ground, with a text that is darker than both of these
   const light = steps(colour, WHITE).find(isLight) ?? WHITE;
   return {
     ground: [hex(lightGround(colour)), hex(darkGround)],
@@ -70,11 +74,11 @@ export function readColour(text: string, context: z.RefinementCtx): Accents | un
   };
 }
 
-/** A colour, and mixtures with more and more of another. */
+/** A colour, and 50 mixtures with more and more of another, which is the last. */
 const steps = (from: Colour, to: Colour): Colour[] =>
   Array.from({ length: 51 }, (_, step) => mixed(from, to, step / 50));
 
-/** `share` is that of the second, from 0 to 1. */
+/** Two colours mixed; `share` is that of the second, from 0 to 1. */
 function mixed(one: Colour, other: Colour, share: number): Colour {
   const part = (at: 0 | 1 | 2): number => Math.round(one[at] * (1 - share) + other[at] * share);
   return [part(0), part(1), part(2)];
@@ -88,6 +92,7 @@ function contrast(one: Colour, other: Colour): number {
   return (more + 0.05) / (less + 0.05);
 }
 
+/** Relative luminance, 0 to 1; the numbers are the specification's. */
 function luminance(colour: Colour): number {
   const [red = 0, green = 0, blue = 0] = colour.map((part) => {
     const share = part / 255;

@@ -5,7 +5,7 @@ import { decoded, items } from './lists';
 
 export const nonEmpty = z.string().min(1);
 export const matching = (pattern: RegExp, message?: string): z.ZodString => z.string().regex(pattern, message);
-/** Without control characters, line breaks and spaces around it. */
+/** Text without control characters, line breaks and spaces around it, of at most so many code points. */
 export const oneLine = (most: number): z.ZodString =>
   matching(
     new RegExp(String.raw`^(?! )[^\p{C}\p{Zl}\p{Zp}]{1,${String(most)}}(?<! )$`, 'u'),
@@ -46,6 +46,7 @@ export function isPublicUrl(text: string): boolean {
 /** Origins of browser extensions and of apps in a web view, which are opaque to the URL standard. */
 const APP_ORIGIN = /^(?:[a-z-]+-extension|capacitor|ionic|tauri):\/\/[\w.-]+$/;
 
+/** An entry of CORS_ORIGINS: an origin, that of an extension or an app, or any. */
 export function isAllowedOrigin(text: string): boolean {
   return text === '*' || isOrigin(text) || APP_ORIGIN.test(text);
 }
@@ -57,6 +58,7 @@ export function isSecureOrLocal(text: string): boolean {
   return protocol === 'https:' || (protocol === 'http:' && /^(localhost|127\.0\.0\.1|\[::1\])$/.test(hostname));
 }
 
+/** An http or https URL without user name and password; it may be internal, since the operator chooses it. */
 export function isWebhookUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, username, password } = new URL(text);

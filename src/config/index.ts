@@ -4,7 +4,7 @@ import { SECRETS, VARIABLES } from './variables';
 
 export { isSecureOrLocal } from './checks';
 
-/* The only place that reads process.env, beside sdl/folder.ts, which needs SCHEMA_DIR before. */
+/* The only place that reads process.env, beside sdl/folder.ts, which needs SCHEMA_DIR before the configuration can be read. */
 
 type Variables = typeof VARIABLES;
 
@@ -66,7 +66,7 @@ export function readConfig(environment: Environment = process.env): Config {
   }
 }
 
-/** Errors for variables of the version before: ignored, they would make the gateway serve other data. */
+/** Errors for variables that the version before had: ignored, they would make the gateway serve other data. */
 function retiredVariables(environment: Environment): VariableError[] {
   return ['MONGODB_CLUSTERS', 'MONGODB_CLUSTERS_FILE']
     .filter((name) => environment[name] !== undefined)

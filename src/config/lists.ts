@@ -4,7 +4,7 @@ import { secretFrom } from '../auth/webhookSecrets';
 
 /* Variables that are lists. Readers for zod's transform report each fault to `context`, and return the valid entries. */
 
-/** The items of a comma-separated list, without empty ones. */
+/** The items of a comma-separated list, without spaces around them and without empty ones. */
 export function items(text: string): string[] {
   return text
     .split(',')
@@ -40,7 +40,7 @@ export function readTokens(text: string, context: z.RefinementCtx): readonly Ope
   return tokens;
 }
 
-/** A shorter secret could be guessed, or computed from one signature. */
+/** Characters of a secret, at least: a shorter one could be guessed, or computed from one signature. */
 export const MIN_SECRET = 32;
 
 /** Secrets of the operator's webhook in the form of Standard Webhooks. Errors refer to an entry by number, since it is a secret. */
@@ -78,6 +78,7 @@ export function readHeaders(text: string, context: z.RefinementCtx): Record<stri
   return headers;
 }
 
+/** Ranges of addresses in CIDR notation, in one canonical form. */
 export function readRanges(texts: readonly string[], context: z.RefinementCtx): readonly string[] {
   return texts.flatMap((text) => {
     const range = parseRange(text);

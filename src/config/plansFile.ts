@@ -4,13 +4,13 @@ import { readText } from './smallFile';
 
 /* PLANS_FILE: what is in the file, and its faults. */
 
-/** Each has limiters of its own in every gateway (contract, section 6). */
+/** Maximum plans: each has limiters of its own in every gateway (contract, section 6). */
 const MOST_PLANS = 50;
-/** In bytes, the least that a limit of storage may be: an organisation's empty collections and indexes have some. */
+/** The least limit of storage, in bytes: an organisation's empty collections and indexes have some already. */
 export const LEAST_STORAGE = 1_048_576;
-/** Beyond what a database holds, and exact in a double. */
+/** The greatest limit of storage, in bytes: more than a database holds, and exact in a double. */
 export const MOST_STORAGE = 999_999_999_999_999;
-/** Beyond what an organisation uses: an active key is rewritten with each change of it. */
+/** The greatest limit of active keys: more than an organisation uses. */
 export const MOST_KEYS = 1_000_000;
 
 function whole(least: number, most: number, or = ''): z.ZodType<number> {
@@ -57,7 +57,7 @@ function wrongShape(issue: { readonly code?: string | undefined; readonly keys?:
   return `has ${(issue.keys as readonly string[]).join(', ')}, which is no setting`;
 }
 
-/** Reads PLANS_FILE; each fault goes to `context` with its place in the file. */
+/** Reads PLANS_FILE for zod's transform: each fault goes to `context` with its place in the file, and nothing is returned then. */
 export function readPlansFile(path: string, context: z.RefinementCtx): PlansFile {
   const add = (message: string): PlansFile => {
     context.addIssue({ code: 'custom', message });

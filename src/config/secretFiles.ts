@@ -6,7 +6,7 @@ export type VariableError = readonly [name: string, error: string];
 /** The variable that names the file of a secret. */
 export const fileVariable = (name: string): string => `${name}_FILE`;
 
-/** Reads the secrets that are in files, as `values` by the secret's own variable; `errors` are of files that cannot be used. Never throws. */
+/** Reads those of the named secrets that are in files, as `values` by the secret's own variable; `errors` are of files that cannot be used. Never throws. */
 export function readSecretFiles(
   names: readonly string[],
   variables: Readonly<Record<string, string | undefined>>,

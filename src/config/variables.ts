@@ -21,7 +21,7 @@ import {
 import { MIN_SECRET, readHeaders, readRanges, readTokens, readWebhookSecrets } from './lists';
 import { LEAST_STORAGE, MOST_KEYS, MOST_STORAGE, readPlansFile } from './plansFile';
 
-/* Every variable: how it is checked and converted, its default, and a line for `--help`. */
+/* Every variable of the environment, in the order of `--help`: how it is checked and converted, its default, and a line for `--help`. */
 
 export const VARIABLES = {
   PORT: { schema: wholeNumber(0, 65535).default(4000), help: 'port to listen on; 0 picks a free one' },
