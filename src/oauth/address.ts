@@ -6,9 +6,9 @@ import { REST_BASE } from '../units';
 /* Where the authorization server is, and for what (docs/decisions/oauth.md). */
 
 export const OAUTH_PATH = '/oauth';
-/** Where people are asked, one of the pages of the settings. */
+/** Where people are asked whether an app may connect, one of the pages of the settings. */
 export const AUTHORIZE_PATH = '/settings/authorize';
-/** Metadata of the authorization server (RFC 8414) and of what it protects (RFC 9728); the path of what they are about may follow. */
+/** Paths of the metadata of the authorization server (RFC 8414) and of what it protects (RFC 9728); the path of what they are about may follow. */
 export const SERVER_METADATA = '/.well-known/oauth-authorization-server';
 export const RESOURCE_METADATA = '/.well-known/oauth-protected-resource';
 
@@ -17,7 +17,7 @@ export const RESOURCES = ['/mcp', REST_BASE, '/graphql'] as const;
 
 export type OAuthAddress = (request: IncomingMessage) => string | undefined;
 
-/** A function for the address of the gateway as apps know it, which is also the issuer; undefined if no app can connect by this request. */
+/** Returns a function for the address at which a request's caller knows the gateway, which is also the issuer; undefined if no app can connect there: only over https, or on this machine. */
 export function oauthAddress({ OAUTH, PUBLIC_URL }: Pick<Config, 'OAUTH' | 'PUBLIC_URL'>): OAuthAddress {
   if (OAUTH === 'off') return () => undefined;
   if (PUBLIC_URL !== undefined) {

@@ -6,12 +6,13 @@ import { isRegistered, withParameters } from './redirectUris';
 
 /* Requests for the consent of an admin (RFC 6749, section 4.1.1). */
 
-/** Of the query of such a request, in characters; the browser keeps it in a cookie while somebody signs in. */
+/** Maximum characters of the query of such a request, which the browser keeps in a cookie while somebody signs in. */
 export const LONGEST_QUERY = 2000;
 
 export interface AuthorizationRequest {
   readonly client: ClientRow;
   readonly redirectUri: string;
+  /** The code challenge of PKCE, SHA-256 in base64url. */
   readonly challenge: string;
   readonly state: string | undefined;
   /** The scopes that it asks for and that exist; without any, the admin chooses. */
@@ -50,7 +51,7 @@ export async function checkAuthorization(query: string, address: string, find: F
     if (client.allowed_at === null) return { fault };
     return { fault, backTo: withParameters(redirectUri, { error, error_description, state, iss: address }) };
   }
-  // others are ignored (RFC 6749, section 3.3): apps ask for those of OpenID Connect and offline_access wherever they connect
+  // scopes that do not exist are ignored (RFC 6749, section 3.3): apps ask for those of OpenID Connect and offline_access wherever they connect
   const named = (single('scope') ?? '').split(' ');
   const scopes = published.usedScopes.filter((scope) => named.includes(scope));
   const challenge = single('code_challenge') ?? '';
@@ -66,7 +67,7 @@ export function hasRepeated(parameters: URLSearchParams): boolean {
 /** What is wrong with a request of a registered app: the name of the error, and why. */
 function faultOf(parameters: URLSearchParams, address: string): readonly [string, string] | undefined {
   const others = new URLSearchParams(parameters);
-  // which may be repeated (RFC 8707, section 2); it is checked, not kept, since a token works on all APIs (docs/decisions/oauth.md)
+  // it may be repeated (RFC 8707, section 2), and is checked below; it is not kept, since a token works on all APIs (docs/decisions/oauth.md)
   others.delete('resource');
   if (hasRepeated(others)) return ['invalid_request', 'a parameter must not be repeated'];
   if (parameters.has('request') || parameters.has('request_uri'))
@@ -83,7 +84,7 @@ function faultOf(parameters: URLSearchParams, address: string): readonly [string
   return undefined;
 }
 
-/** Where the browser goes with the answer to a request. */
+/** Where the browser goes with the answer to a request: to the app; `address` is that of the gateway. */
 export function answerTo(
   { redirectUri, state }: AuthorizationRequest,
   address: string,

@@ -24,10 +24,10 @@ export { challengeOf } from './metadata';
 
 /* What apps call to connect (docs/decisions/oauth.md). People are asked in the settings. */
 
-/** Of a request with a form, in bytes. */
+/** Maximum bytes of a request with a form. */
 const FORM_LIMIT = 8 * 1024;
 const FORM_TYPE = 'application/x-www-form-urlencoded';
-/** Registrations of an address in a minute. */
+/** Registrations of an address in a minute: each costs such a part of its points. */
 const REGISTRATIONS = 10;
 
 interface OAuthOptions {
@@ -62,7 +62,7 @@ export function createOAuthApi({ config, control, addressOf, limiter, admit }: O
     reply(exchange, 201, shownRegistration(await control.apps.clients.register(read, exchange.address)));
   }
 
-  /** A form without repeated names, but for `resource`, whose values must be of this gateway. */
+  /** The form of a request, without repeated names, and without `resource`, whose values must be of this gateway; undefined if the request was refused. */
   async function formOf(exchange: Exchange, address: string): Promise<Readonly<Record<string, string>> | undefined> {
     const { request } = exchange;
     await spend(
@@ -89,10 +89,11 @@ export function createOAuthApi({ config, control, addressOf, limiter, admit }: O
     return undefined;
   }
 
+  /** Answers with an error of OAuth. */
   function refuse(exchange: Exchange, status: number, body: object): void {
     // the log has the gateway's codes, not OAuth's
     exchange.log.code = status === 401 ? 'unauthenticated' : 'invalid_request';
-    // the library tells an unknown client from a wrong secret as little as its caller
+    // the library tells neither us nor the caller whether the client is unknown or its secret wrong
     if (status === 401) exchange.log.refusal = { reason: 'unknown' };
     reply(exchange, status, body);
   }

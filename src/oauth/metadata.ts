@@ -24,8 +24,8 @@ export function serverMetadata(address: string) {
 }
 
 /**
- * Metadata of the gateway, or of one of its APIs (RFC 9728), under the name of the site; undefined if there is nothing at the path. Apps ask for the scopes that it names, so
- * these are only those that read: an admin can add others.
+ * Metadata of the gateway, or of the API at a path (RFC 9728), under the name of the site; undefined if there is no such API. Apps ask for the scopes
+ * that it names, so these are only those that read: an admin can add others.
  */
 export function resourceMetadata(address: string, path: string, name: string) {
   if (!['', ...RESOURCES].includes(path)) return undefined;
@@ -40,7 +40,7 @@ export function resourceMetadata(address: string, path: string, name: string) {
 }
 
 /**
- * The challenge of a 401 that leads an app to the authorization server (RFC 9728, section 5.1). For MCP it names that API's
+ * The challenge (WWW-Authenticate) of a 401 that leads an app to the authorization server (RFC 9728, section 5.1). For MCP it names that API's
  * metadata, whose `resource` must be the one URL that the client called (section 3.3); REST has many URLs, so there it names the gateway's.
  */
 export function challengeOf(address: string, isMcp: boolean): string {

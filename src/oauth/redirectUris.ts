@@ -1,6 +1,6 @@
-/* Where apps get their codes: https, this machine over http (RFC 8252), or a scheme of their own. */
+/* The addresses to which the browser brings an app its code: https, this machine over http (RFC 8252), or a scheme of the app's own. */
 
-/** In characters: longer than any that apps register; it is stored for whoever asks. */
+/** Maximum characters: more than apps use. Addresses are stored for whoever asks, so they need a limit. */
 const LONGEST = 500;
 /** What a URL can have as it is (RFC 3986), so that a Location header can too: ASCII without spaces, quotes and < > \ ^ ` { | }. */
 const PLAIN = /^[!#-&(-;=?-[\]_a-z~]+$/;
@@ -53,8 +53,8 @@ export function hostOf(address: string): string {
   return protocol === 'https:' || protocol === 'http:' ? host : protocol;
 }
 
-/** The source of a Content-Security-Policy that allows a form to lead to an address. */
-export function sourceOf(address: string): string {
+/** What a Content-Security-Policy names for a form whose answer leads to an address. */
+export function formActionOf(address: string): string {
   const { protocol, hostname, origin } = new URL(address);
   // a source cannot have an IPv6 address as its host
   const isSource = (protocol === 'https:' || protocol === 'http:') && hostname !== '[::1]';

@@ -7,12 +7,12 @@ import { hostOf, redirectFault } from './redirectUris';
 
 /* Dynamic registration of apps (RFC 7591). */
 
-/** Of a request to register an app, in bytes. */
+/** Maximum bytes of a request to register an app. */
 export const REGISTRATION_LIMIT = 8 * 1024;
 
 export const GRANT_TYPES = ['authorization_code', 'refresh_token'] as const;
 
-/** Bounds of what is stored for whoever asks, beyond what apps need; the name, in characters, of which the consent page shows the first 40. */
+/** Registrations are stored for whoever asks, so they need limits; these are above what apps use. The name, in characters, is shown cut off on the consent page. */
 const MAX_REDIRECTS = 10;
 const LONGEST_NAME = 100;
 const listOfText = z.array(z.string());
@@ -25,7 +25,7 @@ function clientNameFault(name: string, brand: string): string | undefined {
   if (DECEPTIVE.test(name)) return 'must have no invisible characters, and at most two combining marks in a row';
   const plainName = comparable(name);
   const plainBrand = comparable(brand);
-  // a short one is part of many words
+  // a short brand is part of many words, so only as a whole word does it pose as the site
   const isPosing =
     plainBrand.length < 4 ? plainName.split(/[^\p{L}\p{N}]+/u).includes(plainBrand) : plainName.includes(plainBrand);
   return isPosing ? `must not contain ${brand}` : nameFault(name);
@@ -71,7 +71,7 @@ export function readRegistration(body: unknown, brand: string): NewClient | OAut
   return { name, redirect_uris: [...new Set(redirect_uris)], authentication: token_endpoint_auth_method };
 }
 
-/** The name of an app that gives none. The page shows the host beside it, so one that cannot be a name need not be refused. */
+/** The name of an app that gives none: its host. One that cannot be a name need not be refused, since the consent page shows it beside the name. */
 function nameOfHost(host: string, brand: string): string {
   return host.length > LONGEST_NAME || clientNameFault(host, brand) !== undefined ? 'Unnamed app' : host;
 }

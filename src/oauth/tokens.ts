@@ -10,7 +10,7 @@ import { GRANT_TYPES } from './registration';
  * (docs/decisions/oauth.md).
  */
 
-/** What the library hands on from a code or refresh token to the tokens that follow. */
+/** What the library hands on, as its `user`, from a code or refresh token to the tokens that follow. */
 interface Grant {
   readonly key: AppKey;
   /** The refresh token that is exchanged; undefined for a code. */
@@ -29,13 +29,14 @@ const tokenOf = ({ access, accessEndsAt, refresh, key }: IssuedTokens, client: O
   user: {},
 });
 
-/** The library's storage, for one request. It refuses what is undefined. */
+/** The library's storage, for one request: its methods are called by the library, which refuses what they return undefined for. */
 function modelFor(
   { apps }: Pick<Control, 'apps'>,
   { from, verifier }: Omit<CodePresenter, 'clientId'>,
+  /** Makes the error for a code or token that another request used a moment ago. */
   refusal: () => Error,
 ) {
-  // the library asks for the client first
+  // set by getClient, which the library calls first
   let clientId: string | undefined;
   return {
     async getClient(id: string, secret?: string) {
@@ -68,9 +69,9 @@ function modelFor(
       const client = clientOf({ _id: key.app.client_id });
       return { refreshToken: text, scope: [...key.scopes], client, user: grant };
     },
-    // a refresh token is replaced as the next one is stored, at once
+    // saveToken replaces a refresh token in the same write as it stores the next
     revokeToken: () => Promise.resolve(true),
-    // the scopes are those that the admin allowed
+    // the scopes are those that the admin allowed, whatever is asked for
     validateScope: ({ key }: Grant) => Promise.resolve([...key.scopes]),
     // the library's own tokens, and their lifetime, are not used
     async saveToken(_made: unknown, client: OAuth2Server.Client, { key, refresh }: Grant) {
@@ -89,7 +90,7 @@ export interface TokenAnswer {
   readonly body: object;
 }
 
-/** Returns a function that answers a token request, whose form has no name twice. */
+/** Returns a function that makes the answer to a token request, in whose form no name is repeated. @throws what is no fault of the caller */
 export function createTokenRequests(control: Pick<Control, 'apps'>) {
   // loaded on first use, since few gateways need it at once
   let loaded: Promise<typeof OAuth2Server> | undefined;
@@ -111,7 +112,7 @@ export function createTokenRequests(control: Pick<Control, 'apps'>) {
       });
     } catch (error) {
       if (!(error instanceof library.OAuthError)) throw error;
-      // what the database or this program threw
+      // the library wraps what the database or this program threw
       if ('inner' in error && !(error.inner instanceof library.OAuthError)) throw error.inner;
       return { ...partsOf(answer), isIssued: false };
     }

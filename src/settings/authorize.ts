@@ -9,7 +9,7 @@ import { AppError, notFound } from '../errors';
 import type { Exchange } from '../http/exchange';
 import { AUTHORIZE_PATH, type OAuthAddress } from '../oauth';
 import { answerTo, type AuthorizationRequest, checkAuthorization } from '../oauth/authorization';
-import { hostOf, sourceOf } from '../oauth/redirectUris';
+import { formActionOf, hostOf } from '../oauth/redirectUris';
 import type { Control } from '../organisations/control';
 import { KeyRefused } from '../organisations/keyDocuments';
 import { type Session, userActor } from '../organisations/sessions';
@@ -33,10 +33,12 @@ export interface AuthorizeOptions {
   readonly limiter: RateLimiter;
   /** Limits, per address, requests of apps. */
   readonly failures: RateLimiter;
+  /** The address at which a request's caller knows the gateway; undefined if apps cannot connect there. */
   readonly oauthAddress: OAuthAddress;
   readonly prepareSandbox: PrepareSandbox;
 }
 
+/** What the form of the consent page sends; anybody may send anything else. */
 interface Form {
   readonly csrf?: unknown;
   readonly decision?: unknown;
@@ -71,7 +73,7 @@ export function authorizeRoutes(options: AuthorizeOptions, signIn: (url: string,
     return organisation;
   }
 
-  /** Why an app cannot be connected to the live data of an organisation, or to its sandbox. */
+  /** Why an app cannot be connected to the live data of an organisation, or to its sandbox. A sandbox that does not exist is created when an admin chooses it. */
   async function closedOf(organisation: Organisation): Promise<Closed> {
     const sandbox = await control.sandboxes.of(organisation.id);
     const whyFull = async (of: Organisation): Promise<string | undefined> => {
@@ -89,23 +91,23 @@ export function authorizeRoutes(options: AuthorizeOptions, signIn: (url: string,
     { search }: Exchange,
     response: Response,
     authorization: AuthorizationRequest,
-    open: Open,
+    openSession: OpenSession,
     { chosen, failure }: { readonly chosen?: Choices; readonly failure?: string } = {},
   ): Promise<Html> {
-    const { session } = open;
-    // whatever the session acts for
+    const { session } = openSession;
+    // of the user, also while the session is in the sandbox
     const organisation = await requireOrganisation(session.home);
     const closed = await closedOf(organisation);
     const modes: readonly Mode[] = session.organisation.id === session.home ? ['live', 'test'] : ['test', 'live'];
     const mode = modes.find((candidate) => closed[candidate] === undefined) ?? 'live';
     const proposed = authorization.scopes.length > 0 ? authorization.scopes : published.readScopes;
-    formPolicy(sourceOf(authorization.redirectUri))(response.req, response, () => undefined);
+    formPolicy(formActionOf(authorization.redirectUri))(response.req, response, () => undefined);
     return renderConsent({
       authorization,
       session,
       organisation,
       closed,
-      csrf: csrfToken(open),
+      csrf: csrfToken(openSession),
       query: search,
       proposed,
       choices: chosen ?? { scopes: proposed, mode, lifetime: '90' },
@@ -113,7 +115,7 @@ export function authorizeRoutes(options: AuthorizeOptions, signIn: (url: string,
     });
   }
 
-  /** Makes the key that an admin allows. @throws AppError; KeyRefused */
+  /** Creates the key that an admin allows. Resolves with the code that the app gets for it. @throws AppError; KeyRefused */
   async function allow(
     authorization: AuthorizationRequest,
     session: Session,
@@ -146,20 +148,21 @@ export function authorizeRoutes(options: AuthorizeOptions, signIn: (url: string,
       async get(request, response, exchange) {
         const { authorization, reply } = await check(exchange);
         if (!authorization) return reply;
-        const open = await sessions.find(exchange);
-        if (!open) return signIn(request.originalUrl, response);
-        if (open.session.role === 'admin') await control.apps.clients.keepDuringConsent(authorization.client._id);
-        return { page: await consentPage(exchange, response, authorization, open) };
+        const openSession = await sessions.find(exchange);
+        if (!openSession) return signIn(request.originalUrl, response);
+        if (openSession.session.role === 'admin')
+          await control.apps.clients.keepDuringConsent(authorization.client._id);
+        return { page: await consentPage(exchange, response, authorization, openSession) };
       },
       async post(request, response, exchange) {
         const form = (request.body ?? {}) as Form;
         const { authorization, address, reply } = await check(exchange);
         if (!authorization) return reply;
-        const open = await sessions.find(exchange);
-        if (!open) return signIn(request.originalUrl, response);
+        const openSession = await sessions.find(exchange);
+        if (!openSession) return signIn(request.originalUrl, response);
         checkOrigin(request, config.PUBLIC_URL);
-        checkCsrf(form.csrf, open);
-        const { session } = open;
+        checkCsrf(form.csrf, openSession);
+        const { session } = openSession;
         await spend(limiter, userBudget(session), 1);
         if (form.decision !== 'allow')
           return {
@@ -169,7 +172,7 @@ export function authorizeRoutes(options: AuthorizeOptions, signIn: (url: string,
         const chosen = chosenIn(form);
         const again = async (failure: string): Promise<Reply> => ({
           status: 422,
-          page: await consentPage(exchange, response, authorization, open, { chosen, failure }),
+          page: await consentPage(exchange, response, authorization, openSession, { chosen, failure }),
         });
         if (chosen.scopes.length === 0) return again('Choose at least one thing that the app may do.');
         try {
@@ -190,7 +193,7 @@ export function authorizeRoutes(options: AuthorizeOptions, signIn: (url: string,
 }
 
 type Response = Parameters<RequestHandler>[1];
-type Open = NonNullable<Awaited<ReturnType<BrowserSessions['find']>>>;
+type OpenSession = NonNullable<Awaited<ReturnType<BrowserSessions['find']>>>;
 
 /** What the admin ticked: also scopes that the app did not ask for, since the admin decides. */
 function chosenIn({ scope, mode, lifetime }: Form): Choices {

@@ -1,5 +1,5 @@
 import { isOwnResource, metadataUrl, oauthAddress, SERVER_METADATA } from '../../src/oauth/address';
-import { hostOf, isRegistered, redirectFault, sourceOf } from '../../src/oauth/redirectUris';
+import { hostOf, isRegistered, redirectFault, formActionOf } from '../../src/oauth/redirectUris';
 import { readRegistration } from '../../src/oauth/registration';
 import type { IncomingMessage } from 'node:http';
 
@@ -108,7 +108,7 @@ test('people see the host, or the scheme of an app, and the policy of the page a
   expect([hostOf(CALLBACK), hostOf('http://127.0.0.1:1/a'), hostOf('cursor://x/y')]).toEqual([
     ...['app.example', '127.0.0.1:1', 'cursor:'],
   ]);
-  expect([`${CALLBACK}?a`, 'http://127.0.0.1:1/a', 'http://[::1]:1/a', 'cursor://x/y'].map(sourceOf)).toEqual([
+  expect([`${CALLBACK}?a`, 'http://127.0.0.1:1/a', 'http://[::1]:1/a', 'cursor://x/y'].map(formActionOf)).toEqual([
     ...['https://app.example', 'http://127.0.0.1:1', 'http:', 'cursor:'],
   ]);
 });
