@@ -1,7 +1,7 @@
 import { type RequestHandler, Router } from 'express';
 import type { OpenApiDocument } from '../openapi';
 import { createSite, type Site } from '../pages/site';
-import { createTextCache, type Text } from '../pages/textCache';
+import { createTextSender, type Text } from '../pages/textCache';
 import { ownPolicy, type Visit } from '../pages/page';
 import { methodNotAllowed, READS, wantsPage } from '../pages/problems';
 import { addressOf, builtGuides, GUIDES } from './built';
@@ -22,7 +22,7 @@ export interface GuidesOptions extends Pick<Visit, 'introspection'> {
 export function createGuides(options: GuidesOptions): RequestHandler {
   const { document, settings, publicUrl, introspection, site = createSite() } = options;
   const { guides, programs } = builtGuides();
-  const send = createTextCache();
+  const send = createTextSender();
   const router = Router({ caseSensitive: true, strict: true });
   const serve = (path: string, text: Text, ...before: RequestHandler[]): void => {
     const answer: RequestHandler = (request, response) => {

@@ -8,12 +8,12 @@ const FOLDER = join(ROOT, 'dist', 'web');
 /** In seconds. */
 const YEAR = 31_536_000;
 
-/** A page's script and style sheet, built by tools/build.js. */
+/** The name of a page's script and style sheet, built by tools/build.js. */
 export type Bundle = 'prose' | 'sandbox' | 'graphiql' | 'reference' | 'guides' | 'settings' | 'signIn';
 
 let names: Readonly<Record<string, string>> | undefined;
 
-/** The names, with a hash, under which the built files are served: `settings.js` as `settings-HASH.js`. @throws Error if there are none */
+/** The names, with a hash, under which the built files are served, by their own: `settings.js` as `settings-HASH.js`. @throws Error if nothing was built */
 export function assetNames(): Readonly<Record<string, string>> {
   try {
     names ??= JSON.parse(readFileSync(join(FOLDER, 'names.json'), 'utf8')) as Readonly<Record<string, string>>;
@@ -23,7 +23,7 @@ export function assetNames(): Readonly<Record<string, string>> {
   }
 }
 
-/** The path of a built file. */
+/** The path of a built file, below that of the site. */
 export const asset = (name: string): string => `/assets/${hashedName(name)}`;
 
 function hashedName(name: string): string {
@@ -46,7 +46,7 @@ export function assets(): Router {
   const router = express.Router({ caseSensitive: true });
   for (const [name, hashed] of Object.entries(assetNames())) {
     router.get(`/${hashed}`, send(hashed, `public, max-age=${String(YEAR)}, immutable`));
-    // for a page from a gateway of another version, while gateways are updated one by one
+    // under any other hash, for a page from a gateway of another version, while gateways are updated one by one
     router.get(new RegExp(`^/${name.replace('.', String.raw`-\w{8}\.`)}$`), send(hashed, 'no-cache'));
   }
   router.get('/licences.txt', (_request, response) => {

@@ -1,10 +1,10 @@
 import { html, type Html } from './html';
 import { tokensOf } from './tokens';
 
-/** Placeholder in samples for the browser's origin, which web/prose.ts fills in, since a proxy may have changed it. */
+/** Placeholder in samples for the address of the gateway. The page's script fills in that which the browser uses, since a proxy may have changed it. */
 export const ORIGIN = 'http://127.0.0.1:4000';
 
-/** A block of code with its name, and a copy button that appears once the page's script runs. */
+/** A block of code under a visible name, with a copy button that appears once the page's script runs; `label` is its name for assistive technology. */
 export function codeBlock(name: Html, label: string, text: string): Html {
   return html`<div class="code">
     <div class="code-bar"><span>${name}</span> ${COPY}</div>

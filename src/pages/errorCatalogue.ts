@@ -90,7 +90,7 @@ function list(current?: string): Html {
   );
 }
 
-/** A cause beside its example. */
+/** A cause, with its example beside it. */
 function causeCard({ title, happened, todo, example: { api, body } }: Cause): Html {
   return html`<section class="topic card">
     <div>

@@ -4,7 +4,7 @@ import { graphqlError, restError } from './errorExamples';
 /** One of several things that give a code, and what to do then. */
 export interface Cause {
   readonly title: string;
-  /** What happened; parts in backticks are code. */
+  /** What happened; here and in `todo`, parts in backticks are code. */
   readonly happened: string;
   readonly todo: string;
   readonly example: { readonly api: string; readonly body: object };
@@ -30,7 +30,7 @@ const TOOL_RESULT = {
   },
 };
 
-/** The codes that mean several things. */
+/** The codes that mean several things, with each of these; their pages show these in place of the one example. */
 export const CAUSES: Partial<Record<ErrorCode, readonly Cause[]>> = {
   forbidden: [
     {

@@ -4,7 +4,7 @@ import { problemOf } from '../http/problem';
 interface Example {
   readonly detail: string;
   readonly members?: object;
-  /** In GraphQL: the root field, if an operation gives it, and what differs. Without this it comes before any operation, if at all. */
+  /** In GraphQL: the root field, if an operation gives the error, and what differs from REST. Without this it comes before any operation, if at all. */
   readonly graphql?: { readonly field?: string; readonly detail?: string; readonly members?: object };
 }
 
@@ -21,7 +21,7 @@ const EXAMPLES: Readonly<Record<ErrorCode, Example>> = {
     members: { required_scope: 'products:write' },
     graphql: { field: 'upsert_products' },
   },
-  // GraphQL's are shown by errorCauses.ts
+  // its page shows those of errorCauses.ts instead
   forbidden: { detail: 'A key with customer_ids cannot use this: Visit refers to Order, but to no customer.' },
   organisation_suspended: { detail: 'The organisation is suspended.' },
   plan_required: { detail: "The organisation's plan does not include API access." },
@@ -109,6 +109,7 @@ export function graphqlExampleOf(code: ErrorCode): object {
   return graphqlError(code, graphql.detail ?? detail, graphql.field, graphql.members ?? members);
 }
 
+/** The body of a GraphQL answer with one error; `field` is the root field that it is of. */
 export function graphqlError(code: ErrorCode, message: string, field?: string, members: object = {}): object {
   const { status } = ERROR_CODES[code];
   const extensions = { code, status, ...members, request_id: '…' };
@@ -116,6 +117,7 @@ export function graphqlError(code: ErrorCode, message: string, field?: string, m
   return { errors: [{ message, path: [field], extensions }], data: { [field]: null } };
 }
 
+/** The body of a REST answer with an error, as http/problem.ts writes it. */
 export function restError(code: ErrorCode, detail: string, members: object = {}, requestId = '…'): object {
   return { ...problemOf({ code, detail, ...ERROR_CODES[code] }, requestId), ...members };
 }

@@ -31,7 +31,7 @@ export function jsonBlock(id: string, data: unknown): Html {
   </script>`;
 }
 
-/** Renders the parts of a text in `backticks` as code; the error table has such texts. */
+/** Renders the parts of a text in `backticks` as code. */
 export function withCode(text: string): readonly Html[] {
   return text.split('`').map((piece, index) => (index % 2 === 1 ? html`<code>${piece}</code>` : html`${piece}`));
 }
@@ -67,13 +67,13 @@ const NAVIGATION = [
   { path: '/settings/integrations', label: 'Settings' },
 ] as const;
 
-/* What a document has in the place of the site's own (site.ts); escaped text has no such comments. */
+/* Marks for which `textOf` (site.ts) puts in the site's own; text cannot contain them, since its < is escaped. */
 export const SITE_NAME = new Html('<!--name-->');
 export const SITE_HOME = new Html('<!--home-->');
 export const SITE_LOGO = new Html('<!--logo-->');
 export const SITE_HEAD = new Html('<!--head-->');
 
-/** A document around `body`, without what differs between sites, which `textOf` adds. */
+/** A document around `body`, with marks for what differs between sites. */
 export function layout(options: LayoutOptions): Html {
   const { title, description, current, body, bundle = 'prose' } = options;
   return html`<!doctype html>

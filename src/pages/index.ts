@@ -9,12 +9,13 @@ import { createSite, type Site } from './site';
 import { createPageSender } from './textCache';
 import { failed, methodNotAllowed, nothingHere, READS, wantsPage } from './problems';
 
-/** `demoKey` is filled in as the tools' Authorization header, for visitors on this machine only. */
+/** Of {@link Visit}, `demoKey` is the demo's key itself: which visitors see it is decided here. */
 export interface PagesOptions extends Visit {
-  /** What others have made: the reference, the guides. */
+  /** Pages that other rooms make, tried before the 404: the reference, the guides. */
   readonly others: readonly RequestHandler[];
-  /** With the files of the site, which are served here. */
+  /** The site that the pages are of, whose files are served here, too. */
   readonly site?: Site;
+  /** The first request on the landing page, if it is not the usual one. */
   readonly firstCall?: FirstCall | undefined;
   /** Called with errors that are masked as `internal`. */
   readonly onError?: (error: unknown) => void;
@@ -46,7 +47,7 @@ export function createPages(options: PagesOptions): Express {
       .get(wantsPage, policy, answer)
       .all(methodNotAllowed([...READS, ...otherMethods]));
   }
-  // the guide that was here
+  // where the guide on webhooks was in earlier versions
   app.get('/webhooks', (_request, response) => {
     response.redirect(301, `${site.path}/guides/webhooks`);
   });

@@ -56,7 +56,7 @@ export const ANSWER = `{
 const PURPOSE =
   'An organisation’s quotes, products, orders, customers and request threads over REST, GraphQL and MCP: the same operations, scopes, limits and error codes in each.';
 
-/** A first request other than that of SAMPLES. */
+/** A first request other than that of SAMPLES, such as for a schema of one's own. */
 export interface FirstCall {
   /** Of its route, such as `/projects`. */
   readonly path: string;
@@ -82,7 +82,7 @@ print(api.get("${path}"${isList ? ', limit=1' : ''}))`,
   };
 }
 
-/** `/`: what the API is, its status, and how to use it; `purpose` and `call` in place of ours. */
+/** `/`: what the API is, its status, and how to use it; `purpose` (BRAND_DESCRIPTION) and `call` are shown in place of ours. */
 export const landing = (purpose?: string, call?: FirstCall): Page => ({
   path: '/',
   policy: ownPolicy,

@@ -22,7 +22,7 @@ const BASE: Directives = {
   'frame-ancestors': ["'none'"],
 };
 
-/** Headers for every response; pages that need more than same-origin files relax the policy themselves. */
+/** Sets headers of every response. A page that needs more than files of its own origin sets its own policy afterwards. */
 export const defaultHeaders: RequestHandler = helmet({
   contentSecurityPolicy: { useDefaults: false, directives: BASE },
   xFrameOptions: { action: 'deny' },
@@ -38,13 +38,13 @@ export function settingsPolicy(frameAncestors: readonly string[]): RequestHandle
   const isFramed = frameAncestors.length > 0;
   const set = policy({ 'form-action': ["'self'"], ...(isFramed && { 'frame-ancestors': frameAncestors }) });
   return (request, response, next) => {
-    // it cannot name origins, and browsers that know frame-ancestors ignore it
+    // this header cannot name origins, and browsers that know frame-ancestors ignore it
     if (isFramed) response.removeHeader('X-Frame-Options');
     set(request, response, next);
   };
 }
 
-/** A form whose answer sends the browser to another address: its origin, or its scheme with `:`. */
+/** For a page with a form whose answer sends the browser to another address; `target` is its origin, or its scheme with `:`. */
 export const formPolicy = (target: string): RequestHandler => policy({ 'form-action': ["'self'", target] });
 
 /** Apollo Sandbox: our own files, and its frame. */
@@ -56,8 +56,9 @@ export const graphiqlPolicy: RequestHandler = policy({
   'img-src': ["'self'", 'data:'],
 });
 
-function policy(loosened: Directives): RequestHandler {
-  return helmet.contentSecurityPolicy({ useDefaults: false, directives: { ...BASE, ...loosened } });
+/** The base policy with some directives replaced. */
+function policy(replaced: Directives): RequestHandler {
+  return helmet.contentSecurityPolicy({ useDefaults: false, directives: { ...BASE, ...replaced } });
 }
 
 /** What a page's contents depend on. */
@@ -116,5 +117,5 @@ export const KEY_FORM: Html = html`<form id="key" class="key" method="dialog" ar
   <p role="status"></p>
 </form>`;
 
-/** Shown until a page's script draws it. */
+/** Shown in a page until its script draws it. */
 export const LOADING: Html = html`<p class="notice loading" role="status">Loading…</p>`;

@@ -39,6 +39,7 @@ export const wantsPage: RequestHandler = (request, response, next) => {
   sendError(request, response, error);
 };
 
+/** The methods that read. */
 export const READS = ['GET', 'HEAD'];
 
 /** 404 for any path without a page. */
@@ -61,7 +62,7 @@ export function failed(onError: ((error: unknown) => void) | undefined): ErrorRe
       next(error);
       return;
     }
-    // of the file that was to be served, but not those of its length, which a 416 has
+    // these are of the file that was to be served; Content-Range stays, since a 416 needs it
     for (const name of ['Content-Encoding', 'ETag', 'Last-Modified']) response.removeHeader(name);
     const appError = findAppError(error) ?? requestError(error);
     if (!appError) onError?.(error);

@@ -6,7 +6,7 @@ export interface SampleRequest {
   readonly headers?: Readonly<Record<string, string>>;
   /** JSON text. */
   readonly body?: string | undefined;
-  /** A file that is the body. */
+  /** A file that is the body, in place of `body`; `type` is its media type. */
   readonly file?: { readonly name: string; readonly type: string } | undefined;
   /** Name of the file to save the answer in, if that is no JSON. */
   readonly saveAs?: string | undefined;
@@ -16,7 +16,7 @@ export interface SampleRequest {
 
 export const IDEMPOTENCY_KEY = 'Idempotency-Key';
 
-/** The ways to write a request. */
+/** The languages in which a request is shown. */
 export const LANGUAGES: readonly { readonly name: string; readonly write: (request: SampleRequest) => string }[] = [
   { name: 'curl', write: curlOf },
   { name: 'TypeScript', write: typescriptOf },
@@ -28,17 +28,17 @@ export function curlOf({ method, url, headers = {}, body, file, saveAs, idempote
   return joined(' \\\n  ', [
     `curl ${isUsual ? '' : `-X ${method} `}${quoted(url)}`,
     '-H "Authorization: Bearer $SCOPEGATE_KEY"',
-    ...Object.entries(typed(headers, body, file)).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
+    ...Object.entries(withType(headers, body, file)).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
     idempotencyKey !== undefined && `-H ${quoted(`${IDEMPOTENCY_KEY}: ${idempotencyKey}`)}`,
     body !== undefined && `-d ${quoted(body)}`,
     file !== undefined && `--data-binary ${quoted(`@${file.name}`)}`,
-    // an error is not what the file should have
+    // -f: an error must not end up in the file
     saveAs !== undefined && `-f -o ${quoted(saveAs)}`,
   ]);
 }
 
 function typescriptOf({ method, url, headers = {}, body, file, saveAs, idempotencyKey }: SampleRequest): string {
-  const entries = Object.entries(typed(headers, body, file));
+  const entries = Object.entries(withType(headers, body, file));
   const data = parsed(body);
   const text = data === undefined ? JSON.stringify(body) : `JSON.stringify(${indented(JSON.stringify(data, null, 2))})`;
   return joined('\n', [
@@ -64,8 +64,8 @@ function typescriptOf({ method, url, headers = {}, body, file, saveAs, idempoten
 
 function pythonOf({ method, url, headers = {}, body, file, saveAs, idempotencyKey }: SampleRequest): string {
   const data = parsed(body);
-  // requests itself says that json= is JSON
-  const entries = Object.entries(data === undefined ? typed(headers, body, file) : headers);
+  // Python's library sets the type for json= itself
+  const entries = Object.entries(data === undefined ? withType(headers, body, file) : headers);
   return joined('\n', [
     'import os',
     idempotencyKey !== undefined && 'import uuid',
@@ -101,7 +101,8 @@ function joined(separator: string, lines: readonly (string | false)[]): string {
   return lines.filter((line) => line !== false).join(separator);
 }
 
-function typed(
+/** Headers with the Content-Type of the body or file, unless they have one. */
+function withType(
   headers: Readonly<Record<string, string>>,
   body: string | undefined,
   file?: SampleRequest['file'],
@@ -128,6 +129,7 @@ function indented(text: string): string {
   return text.replaceAll('\n', '\n  ');
 }
 
+/** A JSON value as a literal of Python; `indent` is that of the line in which it begins. */
 function pythonic(value: unknown, indent: string): string {
   if (value === null) return 'None';
   if (typeof value === 'boolean') return value ? 'True' : 'False';

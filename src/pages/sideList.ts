@@ -1,6 +1,6 @@
 import { html, type Html } from './html';
 
-/** The list beside a page's text: on a narrow screen it is folded. It takes the focus, so that the arrow keys scroll it where it is long. */
+/** The list of links beside a page's text, folded on a narrow screen. It can have the focus, so that the arrow keys scroll it where it is long. */
 export function sideList(label: string, entries: Html): Html {
   return html`<nav class="list" aria-label="${label}" tabindex="0">
     <details class="menu">
@@ -15,6 +15,7 @@ interface Entry {
   readonly text: string;
   /** Shown at the right. */
   readonly mark?: Html;
+  /** Its tooltip. */
   readonly title?: string;
 }
 

@@ -3,7 +3,7 @@ import express, { type Router } from 'express';
 import { asset } from './assets';
 import { type Html, html, SITE_HEAD, SITE_HOME, SITE_LOGO, SITE_NAME } from './html';
 
-/* What is the same on all pages of a gateway and differs from that of others: their path, and the brand (docs/decisions/brand.md). */
+/* What is the same on all pages of a gateway, and differs between gateways: their path, and the brand (docs/decisions/brand.md). */
 
 export interface Brand {
   readonly name: string;
@@ -34,7 +34,7 @@ const LOGO = html`<svg class="logo" viewBox="0 0 32 32" width="28" height="28" a
   <circle cx="16" cy="16.2" r="2.9" />
   <path d="M16 17.5 18.2 25h-4.4z" />
 </svg>`;
-/** Matches before each address of this gateway in an attribute; text outside of tags has no quotes that are not escaped. */
+/** Matches before each address of this gateway in an attribute, and in no text, whose quotes are escaped. */
 const ADDRESS = /( (?:href|src|action)=")(?=\/)/g;
 /** In seconds. */
 const YEAR = 31_536_000;
@@ -83,7 +83,7 @@ export function createSite(path = '', { name, description, home, logo, accents }
   };
 }
 
-/** A more specific selector than that of web/tokens.css, since it is read before the sheet that has these. */
+/** The style sheet of accents. Its selector is more specific than that of web/tokens.css, which is read after it. */
 function styleOf({ ground, line, text }: NonNullable<Brand['accents']>): string {
   const accent = (name: string, [light, dark]: readonly [string, string]): string =>
     `--accent-${name}: light-dark(${light}, ${dark});`;

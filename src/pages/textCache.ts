@@ -5,7 +5,7 @@ import type { Html } from './html';
 import { visibleDemoKey } from './page';
 import type { Site } from './site';
 
-/** A text that does not change while the gateway runs. */
+/** A text that does not change while the gateway runs; `make` is called at its first visit. */
 export interface Text {
   /** Express's name of its type, such as `html`. */
   readonly type: string;
@@ -14,8 +14,8 @@ export interface Text {
   readonly isPrivate?: boolean;
 }
 
-/** Sends texts, each of which is made at its first visit and cached compressed: later visits cost no more than sending it. */
-export function createTextCache() {
+/** Returns a function that sends texts, each of which is made once for its name and cached compressed: later visits cost no more than sending it. */
+export function createTextSender() {
   const cache = new Map<string, { readonly zipped: Buffer; readonly tag: string }>();
 
   function entryOf(name: string, make: () => string) {
@@ -41,9 +41,9 @@ export function createTextCache() {
   };
 }
 
-/** Sends pages, each cached by its path: one for visitors who may see the demo's key, which `make` gets, and one for all others. */
+/** Returns a function that sends pages, each cached by its path: one for visitors who may see the demo's key, which `make` gets, and one for all others. */
 export function createPageSender(site: Site, demoKey: string | undefined) {
-  const send = createTextCache();
+  const send = createTextSender();
   return (request: Request, response: Response, path: string, make: (key: string | undefined) => Html): void => {
     const key = visibleDemoKey(request, demoKey);
     const isPrivate = key !== undefined;

@@ -1,4 +1,4 @@
-/** A piece of code; without a kind it is plain. */
+/** A piece of code; `kind` is the name of a group of {@link TOKEN}, and the class of its element; without one it is plain. */
 export interface Token {
   readonly kind?: string | undefined;
   readonly text: string;
