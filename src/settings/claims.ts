@@ -13,7 +13,7 @@ type ClaimNames = Pick<Config, 'OIDC_ORGANISATION_CLAIM' | 'OIDC_ROLE_CLAIM'>;
 
 /** The maximum length of the issuer's id of a user (OpenID Connect Core, section 2). */
 const MAX_SUBJECT = 255;
-/** In characters, as in links of the command line; a longer name is cut off. */
+/** Code points of a name, as in sign-in links of the command line; a longer one is cut off. */
 const MAX_NAME = 200;
 
 /** The session that claims allow. @throws AppError forbidden if a required claim is missing or invalid */
@@ -42,7 +42,7 @@ function nameOf({ name, preferred_username, email, sub }: Claims): string {
 /** A claim as a name; undefined if it cannot be one. */
 function asName(claim: unknown): string | undefined {
   if (typeof claim !== 'string') return undefined;
-  // cut before the pattern of a name is tried on it, and between code points, not within one
+  // cut off before nameFault, whose patterns take long for long texts, and between code points, not within one
   const line = Array.from(claim.slice(0, 2 * MAX_NAME).trim())
     .slice(0, MAX_NAME)
     .join('')

@@ -19,7 +19,7 @@ export const LIFETIMES = [
   ['365', '1 year'],
 ] as const;
 
-/** Characters of an app's name that are shown. */
+/** Code points of an app's name that are shown: too few for a message of its own. */
 const LONGEST_NAME = 40;
 
 export interface Choices {
@@ -28,7 +28,7 @@ export interface Choices {
   readonly lifetime: (typeof LIFETIMES)[number][0];
 }
 
-/** Why an app cannot be connected to either side now, as a clause; undefined if it can. */
+/** Why an app cannot be connected now to the live data or to the sandbox, as a clause; undefined if it can. */
 export type Closed = Readonly<Record<Mode, string | undefined>>;
 
 interface ConsentOptions {
@@ -37,9 +37,11 @@ interface ConsentOptions {
   /** The organisation whose people are asked. */
   readonly organisation: Organisation;
   readonly closed: Closed;
+  /** The CSRF token of the session. */
   readonly csrf: string;
   /** The query of the request, with its `?`. */
   readonly query: string;
+  /** What is chosen in the form as it is shown. */
   readonly choices: Choices;
   /** The scopes to show first: those that the app asks for or, without any, those that read. */
   readonly proposed: readonly Scope[];
@@ -109,7 +111,7 @@ const NOT_NOW = html`<p class="alert" role="alert">
   No app can be connected now: neither the live data nor the sandbox takes another key. Below is why.
 </p>`;
 
-/** What an app that is wrong, or that nobody knows, gets instead: the browser is not sent anywhere. */
+/** What is shown for a request that is wrong, or of an app that nobody knows, instead of sending the browser anywhere. */
 export function renderWrongRequest(fault: string): Html {
   return cardLayout(
     ABOUT,
@@ -119,7 +121,6 @@ export function renderWrongRequest(fault: string): Html {
   );
 }
 
-/** A name that is too short to hold a message of its own. */
 function shortened(name: string): string {
   const characters = Array.from(name);
   return characters.length > LONGEST_NAME ? `${characters.slice(0, LONGEST_NAME - 1).join('')}…` : name;
@@ -132,7 +133,7 @@ function whereTo(redirectUri: string): Html {
   you have just started it.`;
 }
 
-/** The scopes to choose from, first the proposed ones. */
+/** The scopes to choose from, first the proposed ones; `isRequested` if the app asks for these. */
 function scopesOf(proposed: readonly Scope[], checked: readonly Scope[], isRequested: boolean): Html {
   const others = published.usedScopes.filter((scope) => !proposed.includes(scope));
   const boxes = (scopes: readonly Scope[]): readonly Html[] =>

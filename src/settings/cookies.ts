@@ -1,3 +1,4 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import { digestOf } from '../auth/digest';
@@ -6,7 +7,6 @@ import { type Config, publicPath } from '../config';
 import type { Exchange } from '../http/exchange';
 import { type Session, SESSION_LIMITS, type Sessions } from '../organisations/sessions';
 import { isToken } from '../organisations/signInTokens';
-import { createHmac, timingSafeEqual } from 'node:crypto';
 import { AppError } from '../errors';
 
 type CookieOptions = Pick<Config, 'PUBLIC_URL'> & Partial<Pick<Config, 'FRAME_ANCESTORS'>>;
@@ -19,7 +19,7 @@ type CookieOptions = Pick<Config, 'PUBLIC_URL'> & Partial<Pick<Config, 'FRAME_AN
 export function createCookie(name: string, { PUBLIC_URL, FRAME_ANCESTORS = [] }: CookieOptions) {
   const isSecure = PUBLIC_URL?.startsWith('https:') === true;
   const path = encodeURIComponent(publicPath({ PUBLIC_URL }));
-  // in a frame of another site browsers send only such a cookie, and only below the site that it was set below
+  // in a frame of another site browsers send only such a cookie, and only within frames of the site in whose frame it was set
   const site = FRAME_ANCESTORS.length > 0 ? 'None; Partitioned' : 'Lax';
   const fullName = `${isSecure ? '__Host-' : ''}${name}${path}`;
   const attributes = `Path=/; HttpOnly; SameSite=${site}${isSecure ? '; Secure' : ''}`;
@@ -28,6 +28,7 @@ export function createCookie(name: string, { PUBLIC_URL, FRAME_ANCESTORS = [] }:
       const pairs = (headers.cookie ?? '').split(';').map((pair) => pair.trim());
       return pairs.find((pair) => pair.startsWith(`${fullName}=`))?.slice(fullName.length + 1);
     },
+    /** `value` is a token or base64url, which needs no quotes. */
     set(response: ServerResponse, value: string, seconds: number): void {
       response.appendHeader('Set-Cookie', `${fullName}=${value}; Max-Age=${String(seconds)}; ${attributes}`);
     },
@@ -50,7 +51,7 @@ export function createBrowserSessions(
 ) {
   const sessionCookie = createCookie('scopegate_session', config);
   const limitedAttempt = createAttemptLimit(failures, 'session', 'Too many invalid sessions from this address');
-  // ids of sessions that were valid when last looked up: these are looked up even if others at the same address have used up its attempts
+  // hashes of the tokens of sessions that were valid when last looked up: these are found even if others at the same address have used up its attempts
   const validIds = new LRUCache<string, true>({ max: MAX_KNOWN, ttl: SESSION_LIMITS.absolute });
   return {
     cookie: sessionCookie,

@@ -137,12 +137,13 @@ export const DOCUMENTS = {
     value: resend_event(webhook_id: $webhook_id, delivery: $delivery) { ${ATTEMPT} } }`,
 };
 
-/** What the overview points out, in days: keys that expire within so many, and keys that nobody used for so many. */
-export const [EXPIRES_WITHIN, UNUSED_FOR] = [7, 90];
+/** What the overview points out: keys that expire within so many days, and keys that nobody used for so many. */
+export const EXPIRES_WITHIN = 7;
+export const UNUSED_FOR = 90;
 
 /**
- * The first calls of each settings page, with their variables if the address has no filters. The gateway sends the answers with the page
- * (opening.ts); the script can make the first calls of a page only by this table. The navigation of every page needs those of `webhooks`.
+ * The first calls of each settings page, with their variables if the address has no filters; `now` is the gateway's time. The gateway sends the
+ * answers with the page (opening.ts), and the script makes these calls by this table, too. The navigation of every page needs those of `webhooks`.
  */
 export const firstCalls = (now: number) => ({
   integrations: {
@@ -152,7 +153,7 @@ export const firstCalls = (now: number) => ({
     allUsage: { period: 'last_24h' as const },
     usageByKey: { period: 'last_24h' as const },
   },
-  // its figures wait for their turn, and the page must not
+  // its figures may wait for other large queries, and the page must not
   insights: {},
   keys: { keys: { state: 'active' } },
   webhooks: { endpoints: {} },

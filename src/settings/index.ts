@@ -28,11 +28,13 @@ export interface SettingsOptions extends Omit<
   readonly site: Site;
 }
 
+/** Sign-in and the pages of an organisation's users. */
 export function createSettings(options: SettingsOptions) {
   const { config, control, tracker, site, onError } = options;
   const sessions = createBrowserSessions(config, control.sessions, options.failures);
   const exchanges = new WeakMap<IncomingMessage, Exchange>();
   const parseForm = express.urlencoded({ extended: false, limit: '4kb', parameterLimit: 200 });
+  /** Says `100 Continue` to a client that waits for it with its form. */
   const askForForm: RequestHandler = (request, _response, next) => {
     exchanges.get(request)?.askForBody();
     next();

@@ -8,7 +8,7 @@ import { sessionOf } from './claims';
 /** Path of the redirect URI, below PUBLIC_URL. */
 export const CALLBACK_PATH = '/settings/sign-in/oidc/callback';
 
-/** What a sign-in in progress must be finished with, kept in a cookie of the browser that started it. */
+/** What a sign-in in progress is finished with, kept in a cookie of the browser that started it; `verifier` is that of PKCE. */
 interface Attempt {
   readonly state: string;
   readonly nonce: string;
@@ -19,8 +19,8 @@ interface Attempt {
 export const ATTEMPT_SECONDS = 600;
 
 /**
- * Writes attempts as strings and reads them back. They are signed and expire, since each accepted attempt causes a request to the
- * issuer: callers must not be able to forge one.
+ * Writes attempts as strings and reads them back. They are signed and expire, since each attempt that is accepted causes a request to the
+ * issuer: callers must not be able to forge one. The key is derived from the client secret, so that all gateways have the same.
  */
 function createAttemptCodec(clientSecret: string) {
   const key = Buffer.from(hkdfSync('sha256', clientSecret, 'scopegate sign-in', 'attempt', 32));

@@ -3,11 +3,11 @@ import type { CallContext } from '../operations/context';
 import type { Execute } from '../operations/execution';
 import { DOCUMENTS, firstCalls } from './documents';
 
-/* The answers to a page's first calls are sent with the page, which saves a round trip on a slow connection. */
+/* The opening of a page: the answers to its first calls, sent with it, which saves a round trip on a slow connection. */
 
 /**
- * Resolves with the answers to the first calls of the page at an address, by the names of their documents. A call that fails is left
- * to the page.
+ * Resolves with the answers to the first calls of the page at an address, `/settings/…` without `sandbox`, by the names of their documents.
+ * For an address with a query these are only the calls of every page. The page itself makes the others, and those that failed.
  */
 export type OpeningAnswers = (address: string, context: CallContext) => Promise<object>;
 

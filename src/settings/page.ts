@@ -7,10 +7,10 @@ import { html, type Html, icon, jsonBlock, layout, SITE_NAME } from '../pages/ht
 import { published } from '../schema/model';
 import { type PageName, SETTINGS_PAGES } from './documents';
 
-/** What the addresses of a sandbox's pages begin with. */
+/** With what the addresses of a sandbox's pages begin. */
 export const SANDBOX_PATH = '/settings/sandbox';
 
-/** What the page needs to know about webhooks. */
+/** What the page needs to know about webhooks on this gateway. */
 export interface WebhookInfo {
   /** Every type of event. */
   readonly types: readonly string[];
@@ -112,7 +112,7 @@ export function renderSettings(
         ...STAGES,
         opening,
         now: Date.now(),
-        // so that the page is never used for an organisation or user other than it was opened for
+        // by which the script notices that somebody else has signed in, or switched, in another tab
         organisation: organisation.id,
         user: user.id,
       })}`,
@@ -130,10 +130,11 @@ export const PAGES = [
   ['audit', 'history', 'Audit log'],
 ] as const satisfies readonly (readonly [path: PageName, icon: string, name: string])[];
 
-/** In a frame of the product it replaces the product's page, not what is in the frame. */
+/** Leads back to the page that a person came from. In a frame of the product it replaces the product's page, not what is in the frame. */
 const returnLink = (url: string): Html =>
   html`<a class="return" href="${url}" target="_top">${icon('arrow-left')}Back to ${SITE_NAME}</a>`;
 
+/** In it the script says how many endpoints are failing. */
 const FAILING = html`<span class="tag failing" id="failing" hidden></span>`;
 
 /** The empty section of a page, which the script fills and shows. */
@@ -171,7 +172,7 @@ const MEMBER_NOTICE = html`<p class="info">
   You are a member: you can view keys and webhooks, but only admins can change them.
 </p>`;
 
-/** What is at the address of a page of the other side, live data or the sandbox: nothing is switched by a link alone. */
+/** What is shown at the address of a page of the other side, live data or the sandbox, since a link alone must not switch. */
 export function renderOtherSide({ user, organisation }: Session, csrf: string, address: string): Html {
   const [here, there, to] =
     modeOf(organisation) === 'live' ? ['live data', 'the sandbox', 'test'] : ['the sandbox', 'live data', 'live'];
@@ -196,7 +197,7 @@ export function renderOtherSide({ user, organisation }: Session, csrf: string, a
   });
 }
 
-/** web/settings/mode.js fills in the address of the page. */
+/** The switch between live data and the sandbox; web/settings/mode.js fills in the address of the page. */
 function modeSwitch(mode: Mode, csrf: string): Html {
   const button = (to: Mode, text: string, busy: string): Html =>
     html`<button type="submit" name="mode" value="${to}" aria-pressed="${String(to === mode)}" data-busy="${busy}">

@@ -31,16 +31,15 @@ const PAGE_PATHS = [
   ...['keys/:id', 'webhooks/:id', 'webhooks/:id/deliveries/:delivery', 'requests/:id'],
 ].flatMap((name) => [`/settings/${name}`, `${SANDBOX_PATH}/${name}`]);
 /**
- * The path and query of a page to return to after signing in or switching the mode. Only paths on this host match, even if the cookie was
- * forged; their
- * length is bounded, since the cookie is sent with each request until the sign-in is over.
+ * The path and query of a page to return to after signing in or switching the mode. Only paths of the settings match, so that a forged cookie leads
+ * nowhere else; their length is bounded, since the cookie is sent with each request until the sign-in is over.
  */
 const RETURN_ADDRESS = new RegExp(
   `^/settings/(?:sandbox/)?(${SETTINGS_PAGES.join('|')})(/[0-9a-f-]{36}(/deliveries/[0-9a-f.-]{1,100})?)?(\\?[\\w.~%!$&'()*+,;=:@/?-]{0,680})?$`,
   'i',
 );
 
-/** The same, of the request of an app, which is checked again. */
+/** The same for the consent page with an app's request, which is checked again there. */
 const APP_REQUEST = new RegExp(`^${AUTHORIZE_PATH}\\?[!-~]{1,${String(LONGEST_QUERY)}}$`);
 
 const returnAddressOrStart = (address: unknown): string =>
@@ -92,7 +91,7 @@ export function settingsRoutes(options: RoutesOptions): Routes {
       : organisation.id !== session.home;
     const isOfSandbox = originalUrl.startsWith(`${SANDBOX_PATH}/`);
     if (isLive && isOfSandbox && !canSwitch) throw notFound('page');
-    // without either, it is a bookmark or the way in, which shows the side that the session is on
+    // an address without id and query is a bookmark or the way in, which shows the side that the session is on
     const isShared = params.id !== undefined || originalUrl.includes('?');
     const isOfLive = isShared && !isOfSandbox && organisation.id !== session.home;
     if (isLive ? isOfSandbox : isOfLive) return { page: renderOtherSide(session, csrfToken(openSession), originalUrl) };

@@ -39,7 +39,7 @@ export function createSandboxPreparer({ control, organisationData, storeSample }
     }
   }
 
-  /** Stores what is missing of the sample. The user's own rows stay, even those with the same unique values as rows of the sample, which then are left out for good: nobody waits here who could remove them. */
+  /** Stores what is missing of the sample. Rows of the user's own stay; a row of the sample with the same unique values as one of these is left out for good. */
   async function fill(sandbox: Sandbox, by: Writer): Promise<void> {
     await storeSample(organisationData(sandbox.organisation), by);
     await sandboxes.noteSeeded(sandbox);

@@ -24,7 +24,7 @@ export interface SignInRoutesOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** Gives the browser the token of a new session, and sends it to the page that was asked for; without one, to where people begin. */
+/** Gives the browser the token of a new session, and sends it to the page that was asked for before; without a token, to the start page. */
 export type Begin = (request: Request, response: Response, token?: string) => Reply;
 
 /** The routes that sign people in: by link or invitation, with the identity provider, and as the admin of a demo. */
@@ -41,7 +41,7 @@ export function signInRoutes(options: SignInRoutesOptions, begin: Begin): Routes
     return provider;
   };
 
-  // only on the machine itself, as the demo's key is shown
+  // only to browsers on this machine, which see the demo's key as well
   const isDemo = (request: Request): boolean => visibleDemoKey(request, demoKey) !== undefined;
   const signInPage = (request: Request, more: Pick<SignInOptions, 'hasEnded' | 'failure'>): Html =>
     renderSignIn({

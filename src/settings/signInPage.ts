@@ -3,7 +3,7 @@ import { LINK_LIFE, type Offer, type Session } from '../organisations/sessions';
 import { html, type Html, layout, type LayoutOptions } from '../pages/html';
 import { DAY, MINUTE } from '../units';
 
-/* The pages of somebody who signs in. They need no script. */
+/* The pages with which people sign in. They need no script. */
 
 export const SIGN_IN = '/settings/sign-in';
 /** Where the button of a demo signs in. */
@@ -97,7 +97,7 @@ interface CardPage extends Required<Pick<LayoutOptions, 'title' | 'description'>
   readonly kind?: string;
 }
 
-/** A page of one card, for whoever is not, or not yet, among the settings. */
+/** A page of one card, outside of the settings' menu. */
 export function cardLayout({ kind = '', ...about }: CardPage, body: Html): Html {
   return layout({
     ...about,

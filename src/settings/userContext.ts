@@ -30,7 +30,7 @@ export interface UserContext extends FiguresContext {
 
 const NEEDS_KEY = 'This operation requires an API key; signed-in users manage keys, and read no data but figures.';
 
-/** The id of a user's budget of points, the same in both modes. */
+/** The id under which a user's points are counted, the same for live data and the sandbox. */
 export const userBudget = ({ home, user }: Session): string => `user:${home}:${user.id}`;
 
 export function createUserContexts(options: UserContextOptions) {
