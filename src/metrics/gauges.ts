@@ -14,7 +14,7 @@ export interface GaugeOptions {
   readonly shards: () => readonly { readonly shard: string; readonly isUp: boolean; readonly isWritable: boolean }[];
   /** How far the database's clock is ahead of this machine's, in milliseconds; undefined before it is known. */
   readonly clockDifference: () => { readonly ahead: number } | undefined;
-  /** Of organisations that wrote here and have a limit: bytes of the largest, the largest part of a limit, and how many have reached theirs. */
+  /** Of organisations that wrote here within a day and have a limit: bytes of the largest, the largest part of a limit (1 is all), and how many have reached theirs. */
   readonly quotas: () => { readonly largest: number; readonly fullest: number; readonly full: number };
   /** Version of the gateway. */
   readonly version: string;
@@ -26,7 +26,7 @@ export interface GaugeOptions {
   readonly bytesLimit: number | undefined;
   readonly openConnections: () => number;
   readonly requestsInFlight: () => number;
-  /** Memory used by request bodies and answers. */
+  /** Memory used by request bodies, rows and answers. */
   readonly bodyBytes: () => number;
   /**
    * The tail, which records events from the database's log: whether this gateway runs it, how far it is behind, and how far the log goes back,
@@ -47,14 +47,14 @@ export interface GaugeOptions {
     postsWaiting(): number;
     /** Why it sends nothing to organisations' endpoints. */
     resting(): Readonly<Record<'events_off' | 'no_secret' | 'wrong_secret', boolean>>;
-    /** How far the operator's webhook is behind, and how many events it refused (parked); undefined if this gateway has none. */
+    /** How far the operator's webhook is behind, and how many events are parked, since it refused them or one of the same object; undefined if this gateway has none. */
     operatorBehind(): { readonly seconds: number; readonly parked: number } | undefined;
   };
   /** Endpoints of all organisations by state, as last counted. */
   readonly webhookEndpoints: () => ReadonlyMap<string, number>;
 }
 
-/** The name and help of the gauge that alerts on the database read. */
+/** The name and help of the gauge that alerts about the database use. */
 const DATABASE_UP = [
   'scopegate_database_up',
   'Whether the database responds; requests get 503 while it does not.',
@@ -67,10 +67,10 @@ export function createStartingMetrics() {
   return { contentType: registry.contentType, render: (): Promise<string> => registry.metrics() };
 }
 
-/** How often the event loop is sampled, in milliseconds; the monitor counts this interval as delay. */
+/** How often the event loop is sampled, in milliseconds; the monitor's delays include this interval. */
 const RESOLUTION = 10;
 
-/** Adds the gauges, which are read whenever the metrics are. */
+/** Adds the gauges, and the histogram of commands, whose values are read whenever the metrics are. */
 export function addGauges(registry: Registry, options: GaugeOptions): void {
   const { pool, isUp, isWritable, shards, clockDifference, moves, jobs, quotas, tail, waiting, webhooks } = options;
   const gauges: [name: string, help: string, read: () => Promise<Reading> | Reading][] = [

@@ -20,7 +20,7 @@ const SHED_REASONS = ['database', 'organisation', 'bodies'] as const;
 export type ShedReason = (typeof SHED_REASONS)[number];
 
 const LIMITERS = ['key', 'organisation', 'user', 'operator', 'address', 'introspection'] as const;
-/** HTTP statuses of requests that are refused before they are read. */
+/** HTTP statuses of requests whose connection is closed before they are read. */
 const REFUSED_STATUSES = ['400', '408', '413', '431'];
 /** How an attempt to send a webhook ends: the last one that fails is given up. */
 const OUTCOMES = ['delivered', 'failed', 'given_up'] as const;
@@ -39,7 +39,7 @@ export interface FinishedRequest {
 }
 
 export interface MetricsOptions extends GaugeOptions {
-  /** Names of the schema's root fields; no other name becomes a label. */
+  /** Names of the schema's root fields, and no other, become labels, since callers may send any number of names. */
   readonly operations: readonly string[];
 }
 
@@ -158,7 +158,7 @@ export function createMetrics(options: MetricsOptions) {
       ['outcome'],
       OUTCOMES,
     ) as (outcome: (typeof OUTCOMES)[number]) => void,
-    /** Wraps a limiter to count its decisions. */
+    /** Wraps a limiter to count its decisions under a label. */
     counted: (limiter: (typeof LIMITERS)[number], inner: RateLimiter): RateLimiter => ({
       async consume(id, points = 1) {
         const state = await inner.consume(id, points);
@@ -187,6 +187,7 @@ export function createMetrics(options: MetricsOptions) {
       'scopegate_requests_not_logged_total',
       'Failed requests missing from the request log of their organisation, because there were too many.',
     ),
+    /** Notes where limits are counted from now on. */
     limiterStore(state: LimiterStore): void {
       store = state;
     },

@@ -1,12 +1,12 @@
 import { Counter, type Metric, type Registry } from 'prom-client';
 import type { Durations } from '../mongo/pools';
 
-/** Adds one to a series, given its label values in the order of their names. */
+/** Adds one to the series with these label values, in the order of the label names. */
 export type Count = (...labels: readonly (string | number)[]) => void;
 
 /**
  * A counter for events in every request. It counts here and passes the counts on at each scrape, since validating and hashing the labels
- * costs more than counting. Label values must not contain spaces, which join them here. `known` series, in that form, start at 0.
+ * costs more than counting. Label values must not contain spaces, which join them here. `known` series, joined values, exist from the start, at 0.
  */
 export function tally(
   registry: Registry,
@@ -33,7 +33,7 @@ export function tally(
   };
 }
 
-/** The value of a gauge without labels, or the value of each of its series. Undefined if it has none. */
+/** The value of a gauge without labels, or the labels and value of each of its series; undefined if it has no value now. */
 export type Reading = number | undefined | readonly (readonly [labels: Record<string, string>, value: number])[];
 
 /** Registers a metric whose values are kept elsewhere, and read on each scrape. */
@@ -43,7 +43,7 @@ function register(
   read: () => Promise<readonly object[]> | readonly object[],
 ): void {
   const get = async () => ({ ...metric, values: await read(), aggregator: 'sum' });
-  // the registry uses nothing else of a metric
+  // the registry uses nothing else of a metric than its name and `get`
   registry.registerMetric({ name: metric.name, get } as unknown as Metric);
 }
 

@@ -1,10 +1,10 @@
 import { context, type Span, SpanKind, SpanStatusCode, trace, type Tracer } from '@opentelemetry/api';
 import type { mongo } from 'mongoose';
 
-/** Maximum spans of commands in progress; beyond it, the oldest ends: its command probably never gets an answer. */
+/** Maximum open spans of a client's commands. Beyond it the oldest is ended: its command probably never gets an answer. */
 const MAX_OPEN = 10_000;
 
-/** Makes a span for every command that a request sends. The span names the command and the collection, never what is sought or found. */
+/** Returns a function that makes a span for every command that a client sends for a request. The span names the command and the collection, never what is sought or found. */
 export function commandSpans(tracer: Tracer) {
   return (client: mongo.MongoClient): void => {
     const open = new Map<number, Span>();

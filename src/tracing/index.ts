@@ -7,7 +7,7 @@ export type { Trace, Tracing } from './openTelemetry';
  * for them (docs/decisions/observability.md).
  */
 
-/** Undefined unless traces are wanted. */
+/** Undefined if OTEL_EXPORTER_OTLP_ENDPOINT is not set. */
 export async function openTracing(options: TracingOptions): Promise<Tracing | undefined> {
   const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint } = options.config;
   if (endpoint === undefined) return undefined;

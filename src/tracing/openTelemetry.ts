@@ -63,9 +63,9 @@ export type Tracing = ReturnType<typeof createTracing>;
 
 export function createTracing(options: TracingOptions & { readonly endpoint: string }) {
   const { endpoint, config, version, answerOf, onError } = options;
-  // that of the caller, whose TLS the proxy in front ends
+  // that which the caller used: TLS ends at the proxy in front
   const scheme = config.PUBLIC_URL?.startsWith('https:') === true ? 'https' : 'http';
-  // for all gateways of this process: of the handlers the last wins, of the managers the first
+  // both are global, so tests with several gateways in a process share them: the last handler, and the first manager
   setGlobalErrorHandler(onError);
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
   const url = `${endpoint.replace(/\/$/, '')}/v1/traces`;
@@ -137,8 +137,8 @@ function startRequestSpan(
 }
 
 /**
- * Runs work and ends the span with it. Returns and throws what the work does. Only the code or class of an error is kept, since its message may quote what the caller
- * sent; an error that is answered with 4xx does not mark the span as failed.
+ * Runs work and ends the span with it. Returns and throws what the work does. Of an error only the code or class is kept, since its message may
+ * quote what the caller sent; one that is answered with 4xx does not mark the span as failed.
  */
 function runInSpan<T>(span: Span, run: () => T, answerOf: TracingOptions['answerOf']): T {
   const fail = (error: unknown): never => {
