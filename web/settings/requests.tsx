@@ -9,7 +9,7 @@ import { Histogram } from './histogram';
 import { createNewestKeys, KeyLink, readNames } from './keyNames';
 import { List, Reading } from './list';
 import { say } from './page';
-import { Ago, Button, Heading, Icon } from './parts';
+import { Ago, Button, Heading, Icon, Problem } from './parts';
 import { CountsByKey, Details, Outcome, type Request, Status } from './requestDetails';
 import {
   APIS,
@@ -177,7 +177,7 @@ export class Requests {
       if (await this.refresh()) say('Refreshed.');
     };
     const isEmpty = this.list.value !== undefined && this.list.rows.length === 0;
-    const histogram = this.#histogram.value;
+    const lost = [this.#histogram, this.#counts].find(({ failure }) => failure);
     return (
       <>
         <Heading as={this.isOfKey ? 'h2' : 'h1'} id={title} title="Requests">
@@ -198,8 +198,10 @@ export class Requests {
           change={(changes) => this.#change(changes)}
           clear={isEmpty ? undefined : this.#clear}
         />
-        {!this.isOfKey && !isEmpty && (
-          <Histogram of={histogram} narrow={(since, until) => this.#change({ since, until })} />
+        {/* the table says why the list could not be read, which is most often why these could not */}
+        <Problem failure={this.list.failure ? undefined : lost?.failure} again={() => lost?.again()} />
+        {!this.isOfKey && !isEmpty && !this.#histogram.failure && (
+          <Histogram of={this.#histogram.value} narrow={(since, until) => this.#change({ since, until })} />
         )}
         {this.#counts.value && this.#counts.value.data.length > 0 && (
           <CountsByKey of={this.#counts.value} code={this.#code} />

@@ -8,12 +8,14 @@ import { tell } from './notices';
 /** Time between retries, in milliseconds. */
 const EVERY = 15_000;
 
-/** Retries by reader, in the order in which they failed. */
+/** Retries by reader, in the order in which they failed last. */
 const lost = new Map<object, () => unknown>();
 let isReading = false;
 
 /** `reason` says why the read failed. */
 export function noteLost(owner: object, again: () => unknown, reason: string): void {
+  // to the end, or one that always fails would keep those after it from being tried
+  lost.delete(owner);
   lost.set(owner, again);
   tell('gateway', {
     text: `${reason} This page tries again by itself every ${EVERY / 1000} seconds.`,

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Page } from 'playwright-core';
 import { DAY } from '../../../src/units';
 import { eventually } from '../../api/http/eventually';
-import { button, expectAccessible, hasFocus, inBrowser, press, says, unsent } from '../../support/browser';
+import { button, expectAccessible, hasFocus, inBrowser, press, says, settled, unsent } from '../../support/browser';
 import { makeKey, makeOrganisation } from '../../support/factories';
 import * as on from '../../support/settingsPage';
 import { ENVIRONMENT } from '../../api/webhooks/office';
@@ -76,6 +76,32 @@ inBrowser('if the settings page cannot read something,', () => {
     await says(page, lost.then);
     await hasFocus(page.getByRole('heading'));
     expect(most).toBe(1);
+  });
+
+  test('what cannot be read at all does not keep it from reading the rest', async () => {
+    const of = await makeOrganisation(gateway);
+    await makeKey(gateway, of, { name: 'busy' });
+    const page = await visit(of);
+    let isAway = true;
+    /** What is tried first. */
+    let stuck: string | undefined;
+    const tried = new Set<string>();
+    await on.calls(page, /./, (route) => {
+      const { query } = route.request().postDataJSON() as { readonly query: string };
+      if (isAway) return unsent(route);
+      stuck ??= query;
+      tried.add(query);
+      return query === stuck ? unsent(route) : route.continue();
+    });
+    await open(page, '/settings/integrations?period=last_24h');
+    await says(banner(page), 'Could not reach the gateway.');
+    isAway = false;
+    await press(page, 'Try again now');
+    await eventually(() => tried.size === 1);
+    await settled(page);
+    await press(page, 'Try again now');
+    await eventually(() => tried.size > 1);
+    await banner(page).waitFor();
   });
 
   test('it reads that by itself as soon as the computer is online', async () => {

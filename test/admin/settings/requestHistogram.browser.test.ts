@@ -1,7 +1,7 @@
 import type { Locator, Page } from 'playwright-core';
 import { HOUR } from '../../../src/units';
 import { eventually } from '../../api/http/eventually';
-import { button, hasFocus, inBrowser, says } from '../../support/browser';
+import { button, hasFocus, inBrowser, press, says } from '../../support/browser';
 import { makeKey, makeOrganisation } from '../../support/factories';
 import * as on from '../../support/settingsPage';
 import { someRequests } from './rows';
@@ -58,5 +58,25 @@ inBrowser('the requests over time on the settings page', () => {
     await filled.last().click();
     await listed(page, ['GET /quotes', 'GET /orders']);
     await says(section(page, 'Requests'), '1 failed');
+  });
+
+  test('bars that are refused say why, and are read again', async () => {
+    const of = await makeOrganisation(gateway);
+    const { id } = await makeKey(gateway, of, { name: 'shop' });
+    await someRequests(gateway, of, id, [{ status: 404, code: 'not_found' }]);
+    const page = await visit(of);
+    const requests = section(page, 'Requests');
+    const bars = requests.getByRole('group', { name: 'Listed requests over time' }).getByRole('button');
+    await bars.first().waitFor();
+    await on.calls(page, /request_histogram/, (route) =>
+      route.fulfill({ json: { errors: [{ message: 'Too many requests.', extensions: { code: 'rate_limited' } }] } }),
+    );
+    await requests.getByText('Failed', { exact: true }).click();
+    await says(requests.getByRole('alert'), 'Too many requests.');
+    await counted(links(page), 1);
+    await page.unroute('**/settings/graphql');
+    await press(requests, 'Try again');
+    await bars.first().waitFor();
+    await counted(requests.getByRole('alert'), 0);
   });
 });
