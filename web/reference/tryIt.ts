@@ -15,10 +15,16 @@ let loading: Promise<typeof Key> | undefined;
 
 /** Looks the key up when the drawer is opened first: that costs a point of its limit. */
 function keys() {
-  loading ??= import('../key.js').then((key) => {
-    key.onKey(markScopes);
-    return key;
-  });
+  loading ??= import('../key.js').then(
+    (key) => {
+      key.onKey(markScopes);
+      return key;
+    },
+    (error: unknown) => {
+      loading = undefined;
+      throw error;
+    },
+  );
   return loading;
 }
 
@@ -68,7 +74,13 @@ export function tryIt(form: HTMLFormElement, curl: () => string): void {
       say(method === 'DELETE' ? deletion(url) : EXAMPLE, true);
       return;
     }
-    const { knownKey, askForKey } = await keys();
+    say('Checking your API key…');
+    const loaded = await keys().catch(() => undefined);
+    if (!loaded) {
+      if (mine === attempt) say(UNREACHABLE);
+      return;
+    }
+    const { knownKey, askForKey } = loaded;
     if ((await knownKey()).key === undefined && mine === attempt) {
       say('Waiting for your API key above.');
       if (!(await askForKey())) return;

@@ -4,6 +4,7 @@ import {
   copied,
   expectAccessible,
   hasFocus,
+  hold,
   inBrowser,
   lost,
   press,
@@ -87,6 +88,19 @@ inBrowser('the reference', () => {
     await page.getByRole('radio', { name: '422' }).focus();
     await page.keyboard.press('Space');
     await says(page.getByRole('complementary', { name: 'Samples' }), 'validation_failed');
+  });
+
+  test('while the gateway checks the key, the drawer says so', async () => {
+    const page = await scene.visit(`${DOCS}/me/get`);
+    const next = await hold(page, '**/api/v1/me', undefined, 1);
+    await press(page, 'Try it');
+    await keyForm(page).getByLabel('API key').fill(scene.key);
+    await press(page, 'Use key');
+    const check = await next();
+    await press(page, 'Send request');
+    await says(page.getByRole('dialog').getByRole('status'), 'Checking your API key…');
+    await check.continue();
+    await says(answer(page), 'HTTP 200');
   });
 
   test('a write asks before it sends the example, and is made once; a key that is refused, lacks the scope, or a gateway that is away is said', async () => {
