@@ -27,7 +27,7 @@ const MAX_STACK = 4000;
 /** How much of a path is decoded: enough to find a key that begins within {@link MAX}, even if it is encoded three times. */
 const MAX_DECODED = 2000;
 
-/** Text safe to log: truncated to `most` characters, with API keys redacted. Only so much is scanned beyond these that a key that begins within them is recognised, so that long text costs no time. */
+/** Text safe to log: its first `most` characters, with API keys redacted. Little more than these is scanned, so that long text costs no time. */
 export function redact(text: string, most = MAX): string {
   const seen = text.slice(0, most + KEY_TEXT_SEEN);
   const redacted = seen.replaceAll(KEY_TEXT, '[key]');

@@ -95,7 +95,7 @@ export function splitNames(names: readonly string[]): { readonly ids: string[]; 
   };
 }
 
-/** An id, or another value of a row, as a text: one that another program stored may be of any type, even an object with a member `toString`, which `String` cannot convert. */
+/** An id, or another value of a row, as a text. Another program's may be of any type, even an object with a member `toString`, which `String` refuses. */
 export function idText(id: unknown): string {
   try {
     return String(id);

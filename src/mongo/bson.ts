@@ -72,7 +72,7 @@ export function endOfValue(bytes: Uint8Array, type: number, at: number, end: num
   return at + size;
 }
 
-/** The offset after a value that is not written. Its content is checked all the same, since the driver would have decoded it. @throws UnsupportedValue if the driver might have thrown */
+/** The offset after a value that is not written, but checked, since the driver would have decoded it. @throws UnsupportedValue if it might have thrown */
 export function skipValue(bytes: Buffer, type: number, at: number, end: number): number {
   const to = endOfValue(bytes, type, at, end);
   if (type === BSON.text) checkText(bytes, at + 4, to - 1);

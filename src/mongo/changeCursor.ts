@@ -33,7 +33,7 @@ export interface Reading {
   readonly wait?: number;
 }
 
-/** Opens a stream of the changes in all databases that `stages` let through, from now or after a token; the caller closes it. @throws the driver's error; see {@link isLostHistory} */
+/** Opens a stream of all databases, from now or after a token; the caller closes it. @throws the driver's error; see {@link isLostHistory} */
 export async function openChanges<T>(
   client: mongo.MongoClient,
   stages: readonly object[],
@@ -58,7 +58,7 @@ export async function openChanges<T>(
       openedAt: opened.operationTime,
       /** The place in the log up to which the changes of the last batch go; undefined if the server does not say. */
       reached: () => reached,
-      /** The next changes; empty if none came in time. Not concurrently. @throws the driver's error, after which the stream has no more and only {@link close} may follow */
+      /** The next changes; empty if none came in time. @throws the driver's error, after which the stream can only be closed */
       async next(): Promise<T[]> {
         const changes = first;
         first = [];
@@ -85,7 +85,7 @@ export interface LogPosition {
   readonly at?: mongo.Timestamp;
 }
 
-/** Resumes a stream; undefined if the log no longer goes back that far, or is another's. That may be known only at {@link ChangeCursor}.next: see {@link isLostHistory}. */
+/** Resumes a stream; undefined if the log no longer goes back that far (which may be known only at `next`: {@link isLostHistory}), or is another's. */
 export async function resumeChanges<T>(
   client: mongo.MongoClient,
   stages: readonly object[],

@@ -97,7 +97,7 @@ export async function openDeployment({ uri, onOldServer, watchClient, signal }: 
     version,
     /** Whether it is a sharded cluster, through mongos, and not a replica set. */
     isSharded,
-    /** The client for change streams, which would keep connections of the other busy, made at the first call. @throws the driver's error if the database does not respond */
+    /** The client for change streams, which would keep connections of `client` busy; made at the first call. @throws the driver's error */
     streams: (): Promise<mongoose.mongo.MongoClient> => {
       const { bufferCommands: _, ...options } = OPTIONS;
       const few = { ...options, maxPoolSize: STREAM_POOL_SIZE };

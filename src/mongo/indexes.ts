@@ -39,7 +39,7 @@ export function meaningOf({ key, ...options }: Omit<Description, 'name'>): strin
 
 export type Difference = Awaited<ReturnType<typeof differenceOf>>;
 
-/** Compares a collection's indexes with its definition; one command, two if it is small. Without `grows`, as in the control database, it needs all indexes from the start. */
+/** Compares a collection's indexes with its definition; one command, two if it is small. Without `grows` it needs all indexes, however small it is. */
 export async function differenceOf(database: mongo.Db, definition: Collection, grows = true) {
   const storedIndexes = await existingIndexes(database, definition.name);
   const names = new Set(storedIndexes?.map(({ name }) => name));

@@ -27,7 +27,7 @@ interface Size {
 const MOST_SIZES = 64;
 
 declare const isPart: unique symbol;
-/** A collection and the members that are read of its rows: the size of ids alone says nothing of that of whole rows. Its own type, since a collection's name is no such part. */
+/** A collection and the members that are read of its rows; not the collection's name alone, since the size of ids says nothing of that of rows. */
 export type Part = string & { readonly [isPart]: true };
 
 export function partOf(collection: string, projection: RawFind['projection'] = {}): Part {
@@ -86,7 +86,7 @@ export interface Reading {
   readonly sizes: RowSizes;
   /** Bounds what is decoded in a turn of the event loop. */
   readonly budget: Budget;
-  /** Counts memory of decoded rows, in bytes, until the request ends or a negative number gives it back. @throws AppError unavailable or invalid_request if that is too many */
+  /** Counts memory of decoded rows, in bytes, until the request ends; fewer if negative. @throws AppError unavailable or invalid_request if too many */
   readonly hold?: ((bytes: number) => void) | undefined;
 }
 

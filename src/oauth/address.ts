@@ -17,7 +17,7 @@ export const RESOURCES = ['/mcp', REST_BASE, '/graphql'] as const;
 
 export type OAuthAddress = (request: IncomingMessage) => string | undefined;
 
-/** Returns a function for the address at which a request's caller knows the gateway, which is also the issuer; undefined if no app can connect there: only over https, or on this machine. */
+/** Returns a function for the address of the gateway as a request's caller knows it, also the issuer; undefined with OAUTH=off, and unless it is https or this machine's. */
 export function oauthAddress({ OAUTH, PUBLIC_URL }: Pick<Config, 'OAUTH' | 'PUBLIC_URL'>): OAuthAddress {
   if (OAUTH === 'off') return () => undefined;
   if (PUBLIC_URL !== undefined) {

@@ -2,7 +2,7 @@ import type { Admin } from '../admin';
 import type { Resolver } from '../operations/run';
 import type { UserContext } from './userContext';
 
-/** Points that a manual delivery costs the user beside the point for the request, 10 in all, as the SDL says: the gateway posts to an address that they chose, and waits for its answer. */
+/** Points of a manual delivery beside that of the request, 10 in all as the SDL says: the gateway posts to an address of the user's, and waits for its answer. */
 const MANUAL_DELIVERY_POINTS = 9;
 
 /** The users' part of schema/admin.graphql: each operation is a method of {@link Admin} with the same name. */

@@ -4,7 +4,7 @@ import type { mongo } from 'mongoose';
 /** Maximum open spans of a client's commands. Beyond it the oldest is ended: its command probably never gets an answer. */
 const MAX_OPEN = 10_000;
 
-/** Returns a function that makes a span for every command that a client sends for a request. The span names the command and the collection, never what is sought or found. */
+/** Returns a function that makes spans for the commands that a client sends for requests. They name command and collection, never what is sought or found. */
 export function commandSpans(tracer: Tracer) {
   return (client: mongo.MongoClient): void => {
     const open = new Map<number, Span>();
