@@ -78,6 +78,11 @@ interface EraseRequest extends Confirmed {
   readonly signal: AbortSignal;
 }
 
+/** What an attempt has done, and what to do, once the keys are revoked: no data is deleted before it is exported. */
+const CONTINUE = 'its keys are revoked already: run the same command again to continue';
+const KEYS_REVOKED =
+  'The keys of the organisation are revoked already: once this is corrected, run the same command again';
+
 /**
  * Erases an organisation, or what an earlier attempt left of it. Resolves with the folder of the export; undefined if this run made none, as
  * after an attempt that had made one or was not to. @throws CommandFailure, after which it can be run again
@@ -90,21 +95,25 @@ export async function erase(
   const erased = await eraseOrganisation(store, id, {
     async check({ name, state }) {
       requireConfirmed('organisation', confirm, name);
-      // checks that the export can be written before anything is changed
       if (folder !== undefined && state !== 'erasing') await checkFolder({ folder, force: isOwn });
+      // from here on the keys are revoked for good
+      if (signal.aborted) throw interrupted('nothing was changed');
     },
     ...(folder !== undefined && {
       async exportTo(organisation, data) {
-        // another folder may have what an attempt exported that was killed before that was noted
+        // an attempt that was killed before its export was noted has left files, also in a folder that is not the default
         const force = isOwn || (organisation.state === 'erasing' && readOrganisation(folder)?.id === id);
         // without keys, which must never work again
-        await exportFolder({ folder, force, organisation, data, signal });
+        await exportFolder({ folder, force, organisation, data, signal }).catch((error: unknown) => {
+          if (signal.aborted) throw interrupted(CONTINUE);
+          throw error instanceof CommandFailure ? new CommandFailure(`${error.message}\n${KEYS_REVOKED}`) : error;
+        });
         exported = folder;
         note(`exported to ${folder}`);
       },
     }),
     mayDrop() {
-      if (signal.aborted) throw interrupted('run the same command again');
+      if (signal.aborted) throw interrupted(CONTINUE);
     },
   });
   if (!erased) throw notFound('organisation', id);

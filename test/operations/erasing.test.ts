@@ -223,17 +223,35 @@ test('keys, sessions and sign-in links made before end when an erasure begins an
   expect(await erased(organisation)).toBeUndefined();
 });
 
-test('a wrong name changes nothing, and an interrupted erasure keeps the data until it is run again', async () => {
+/** Interrupts an erasure once keys are revoked. */
+function interruptedOnceBegun(organisation: Organisation, folder: string | undefined) {
+  const interruption = new AbortController();
+  const { begin } = own.control.erasing;
+  jest.spyOn(own.control.erasing, 'begin').mockImplementationOnce(async (id) => {
+    const erasure = await begin(id);
+    interruption.abort();
+    return erasure;
+  });
+  return erased(organisation, folder, interruption.signal);
+}
+
+/** What an erasure says that was interrupted once keys were revoked. */
+const INTERRUPTED = {
+  message: 'interrupted; its keys are revoked already: run the same command again to continue',
+  exitCode: EXIT.interrupted,
+};
+
+test('a wrong name and an early interruption change nothing; one interrupted later says that keys are revoked, and keeps the data until it is run again', async () => {
   const organisation = await makeNorthwind(gateways[0], 3);
   const state = async () => (await own.control.organisations.find(organisation.id))?.state;
   await expect(erased({ ...organisation, name: 'Northwind' })).rejects.toThrow(
     '--confirm must be the name of the organisation, which is "Northwind Traders"',
   );
-  expect(await state()).toBe('active');
   const folder = await newFolder();
+  await expect(erased(organisation, folder, AbortSignal.abort())).rejects.toThrow('interrupted; nothing was changed');
+  expect([await state(), await readdir(folder)]).toEqual(['active', []]);
   for (const to of [folder, undefined]) {
-    const interrupted = erased(organisation, to, AbortSignal.abort());
-    await expect(interrupted).rejects.toMatchObject({ exitCode: EXIT.interrupted });
+    await expect(interruptedOnceBegun(organisation, to)).rejects.toMatchObject(INTERRUPTED);
     expect([await state(), await isListed(organisation)]).toEqual(['erasing', true]);
   }
   expect(await erased(organisation, folder)).toBe(folder);
@@ -252,10 +270,25 @@ test('an erasure whose data need not be exported any more can be interrupted, an
   await own.control.erasing.begin(organisation.id);
   await own.control.erasing.noteExported(organisation.id);
   const folder = await newFolder();
-  await expect(erased(organisation, folder, AbortSignal.abort())).rejects.toMatchObject({ exitCode: EXIT.interrupted });
+  await expect(interruptedOnceBegun(organisation, folder)).rejects.toMatchObject(INTERRUPTED);
   expect(await own.control.organisations.find(organisation.id)).toMatchObject({ state: 'erasing' });
   expect(await erased(organisation, folder)).toBeUndefined();
   expect(await readdir(folder)).toEqual([]);
+});
+
+test('an export that a stored row prevents says that keys are revoked, and after the correction the same command goes on', async () => {
+  const organisation = await makeNorthwind(gateways[0], 3);
+  const rows = gateways[0].databases.organisationData(organisation).collection(products);
+  const [row] = await rows.find({}).toArray();
+  await rows.updateOne({ _id: row!._id }, { $set: { unit_price_minor: Number.NaN } } as object, {
+    bypassDocumentValidation: true,
+  });
+  const folder = await newFolder();
+  await expect(erased(organisation, folder)).rejects.toThrow(
+    /^nothing was written: import would refuse these products[^]*\nThe keys of the organisation are revoked already/,
+  );
+  await rows.replaceOne({ _id: row!._id }, row!);
+  expect(await erased(organisation, folder)).toBe(folder);
 });
 
 test('an export during which an operator has the organisation erased without one does not count as complete', async () => {
