@@ -128,11 +128,18 @@ export function recordWriter(schemas: RecordSchemas, schema: JsonSchema, decimal
   if (typeof target.additionalProperties === 'object') {
     return (value) => {
       const members = Object.entries(value ?? {});
-      return `{${members.map(([key, member]) => `${JSON.stringify(key)}: ${JSON.stringify(member)}`).join(', ')}}`;
+      return `{${members.map(([key, text]) => `${JSON.stringify(key)}: ${JSON.stringify(String(text))}`).join(', ')}}`;
     };
   }
+  const types = [target.type].flat();
   // a Date serialises as ISO 8601
-  return (value) => JSON.stringify(value ?? null);
+  return (value) => JSON.stringify(asServed(value, types) ?? null);
+}
+
+/** What the API shows of a value, whose type another program may not have kept: a number as a text, or 0 as false. */
+function asServed(value: unknown, types: readonly unknown[]): unknown {
+  if (types.includes('string')) return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
+  return types.includes('boolean') && typeof value === 'number' ? value !== 0 : value;
 }
 
 function writeDecimal(value: unknown): string {

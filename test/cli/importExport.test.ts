@@ -96,6 +96,20 @@ test('export writes nothing and names every object that import would refuse, sin
   expect(stderr).toContain(`${third!.id}: /status is stored as "mine", which is not one of `);
 });
 
+test('exports what another program stored and the API shows as a text or boolean as such, so that it can be imported', async () => {
+  const { id: org } = await makeOrganisation(unchecked, 'Loose');
+  const [line = ''] = await northwindLines('products.ndjson', 1);
+  await importText(unchecked, org, line, 'products.ndjson');
+  const rows = bare.db(databaseName(org)).collection('products');
+  await rows.updateOne({}, { $set: { name: 7, description: true, active: 0 } });
+  const folder = await newFolder();
+  await unchecked.json('export', '--org', org, folder);
+  const exported = JSON.parse(await readFile(join(folder, 'products.ndjson'), 'utf8')) as unknown;
+  expect(exported).toMatchObject({ name: '7', description: 'true', active: false });
+  const { files } = await unchecked.json<ImportAnswer>('import', '--org', org, folder);
+  expect(files.products).toMatchObject({ updated: 1, failed: 0 });
+});
+
 test('normalises skus to NFC', async () => {
   const { id: org } = await makeOrganisation(cli, 'Composed');
   const [product = '', order = ''] = [
