@@ -32,7 +32,7 @@ export async function eraseOrganisation(stores: Stores, id: string, how: Erasure
     await dropUntilGone(data);
     return true;
   }
-  // without an export: nothing of a sandbox is exported
+  // nothing of a sandbox is exported
   for (const { id: sandbox } of await control.sandboxes.allOf(id)) {
     await eraseOrganisation(stores, sandbox, how.mayDrop && { mayDrop: how.mayDrop });
   }
@@ -55,10 +55,10 @@ export async function eraseOrganisation(stores: Stores, id: string, how: Erasure
   return true;
 }
 
-/** How many times a database is dropped at most: a request in progress may create it once more, and drops it itself then. Chosen. */
+/** How many times a database is dropped at most: a request in progress may create it again, and then drops it itself, too. Chosen. */
 const DROPS = 20;
 
-/** Drops an organisation's database until the server no longer lists it. */
+/** Drops an organisation's database until the server no longer lists it. @throws JobRefused after {@link DROPS} attempts */
 async function dropUntilGone(data: OrganisationData): Promise<void> {
   for (let attempt = 1; attempt <= DROPS; attempt += 1) {
     await data.drop();

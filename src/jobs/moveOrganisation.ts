@@ -25,6 +25,7 @@ export interface MoveRequest {
   readonly id: string;
   readonly to: string;
   readonly signal: AbortSignal;
+  /** Called when a step begins; `moving` once MongoDB may have been asked. */
   readonly onStep: (step: 'waiting' | 'moving') => void;
 }
 
@@ -52,7 +53,7 @@ export async function moveOrganisation(stores: Stores, { id, to, signal, onStep 
   const self = { id, mover: randomUUID() };
   const began = performance.now();
   if (!(await control.moving.begin(self, to))) throw new JobRefused(`there is no organisation ${id}`);
-  // whether it is lost is asked before MongoDB is, and by what ends the move
+  // nothing watches whether it is lost: `beat` asks before MongoDB is asked, and so do `finish` and `undo`
   const heartbeat = keepLease({ renew: () => control.moving.beat(self), every: SEEN_EVERY });
   try {
     // MongoDB may have ended a move that a killed process began
@@ -69,8 +70,9 @@ export async function moveOrganisation(stores: Stores, { id, to, signal, onStep 
   /** Waits until no read or write of the organisation is under way, and the events of its changes are recorded. */
   async function waitForOthers(): Promise<void> {
     onStep(isTakeover ? 'moving' : 'waiting');
+    // no read that began before the move lasts longer
     const readsEnd = sleep(READ_TIMEOUT, undefined, { signal });
-    // it may reject while something else is awaited
+    // no unhandled rejection if it rejects while something else is awaited
     readsEnd.catch(() => undefined);
     try {
       await databases.organisationData({ id }).slots.fence();
@@ -132,7 +134,7 @@ function isUnanswered(error: unknown): boolean {
 
 /**
  * Waits until the events of all changes so far are stored, since their rows are in the database that is moved. Does not wait if none was
- * ever recorded. @throws JobRefused if no gateway records them, or it takes too long; AbortError
+ * ever recorded, or the server does not say its time. @throws JobRefused if no gateway records them, or it takes too long; AbortError
  */
 async function awaitEvents(
   databases: Pick<Databases, 'control' | 'streams' | 'now'>,

@@ -13,7 +13,7 @@ import type { Stores } from './stores';
 
 /** How often to look for a job, in milliseconds. */
 const LOOK_EVERY = 2000;
-/** How long to wait before retrying a job that failed because of a database or that another process has begun, in milliseconds. */
+/** How long to wait before another attempt at an unfinished job, in milliseconds: the database may be down, or another process at it. */
 const AGAIN_AFTER = 5000;
 /** The most jobs that a gateway does at once: each reads and writes as fast as it can. */
 const MAX_AT_ONCE = 2;
@@ -144,6 +144,7 @@ export function createJobWorker({ logger, ...stores }: WorkerOptions) {
     const onStep = (step: string) => (progress.step = step);
     // the organisation cannot be moved until a move elsewhere that was left by its process has ended
     if (move && move.to !== to) await moveOrganisation(as, { id, to: move.to, signal, onStep });
+    // each move has a shard
     await moveOrganisation(as, { id, to: to ?? '', signal, onStep });
   }
 
