@@ -37,7 +37,7 @@ export interface ShownObject {
 export interface DoctorContext {
   readonly store: Store;
   readonly config: Config;
-  /** Whether to create what is missing. */
+  /** Whether to create what is missing and drop what is no longer needed (--fix). */
   readonly fix: boolean;
   /** Other control databases, one of which was probably meant; empty if this one has organisations. */
   readonly controlsMeant: readonly string[];

@@ -94,13 +94,15 @@ async function* examineAll(fix: boolean, production: boolean, signal: AbortSigna
   yield checkPepperIsSet(config);
   yield await checkRedis(config);
   let store: Store | undefined;
+  const { MONGODB_URI } = config;
   const opening = openStore(config, note, { signal, asIs: !fix });
   const fixDatabase = `start the database that ${uriVariable()} points to, or unset it to use the embedded one`;
   const opened = await examine('database', fixDatabase, async () => {
     store = await opening.catch(async (error: unknown) => {
-      const known = await explainOpening(config?.MONGODB_URI, error);
+      const known = await explainOpening(MONGODB_URI, error);
       throw known ? new Finding(known.detail, known.fix) : error;
     });
+    // checkDatabase says what it is connected to
     return '';
   });
   if (!store) {

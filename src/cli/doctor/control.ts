@@ -30,6 +30,7 @@ export function checkControl({ store: { databases }, fix, controlsMeant }: Docto
 async function missingIndexes(control: Connection, fix: boolean): Promise<string[]> {
   const names: string[] = [];
   for (const definition of controlCollections) {
+    // false: it needs all indexes at once, not only those of small collections
     const { missing } = await differenceOf(databaseOf(control), definition, false);
     if (missing.length > 0 && fix) await createIndexes(databaseOf(control), definition, missing);
     names.push(...missing.map(({ name }) => `${definition.name}: ${name}`));
@@ -46,7 +47,7 @@ function mistyped(name: string, meant: readonly string[], more: string): CheckRe
   };
 }
 
-/** Which versions may start on the control database: `fix` ends that for those that are older than this one, unless it is mistyped. */
+/** Which versions may start on the control database. `fix` keeps those that are older than this one from it, unless the database is mistyped. */
 export function checkSchema({ store: { databases }, controlsMeant, ...context }: DoctorContext): Promise<Check> {
   const { control } = databases;
   const own = String(CONTROL_SCHEMA);

@@ -54,6 +54,7 @@ export function checkPepperIsSet({ KEY_PEPPER }: Config): Check {
 /** Whether the keys are hashed with KEY_PEPPER, by its stored fingerprint, and how many still have an earlier pepper. */
 export function checkPepper({ store: { control }, config: { KEY_PEPPER_PREVIOUS } }: DoctorContext): Promise<Check> {
   return examine('pepper', RESTORE_PEPPER, async () => {
+    // `left` keys have the previous pepper, `lost` ones an older one, which nobody can check any more
     const { known, left, lost } = await control.pepper.state();
     const shown = async (state: 'left' | 'lost'): Promise<Objects> => ({
       count: state === 'left' ? left : lost,
@@ -91,6 +92,7 @@ const keyObject = ({ _id, organisation, name, prefix, last_four, last_used_at }:
   last_used_at,
 });
 
+/** `1 active key is`, `2 active keys are`. */
 const keys = (count: number): string => `${counted(count, 'active key')} ${count === 1 ? 'is' : 'are'}`;
 
 /** A warning if gateways could not read callers' addresses in the past day, judged by the requests of keys that they logged; otherwise undefined. */

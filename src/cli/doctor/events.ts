@@ -32,7 +32,7 @@ export function checkEvents({ store, config }: DoctorContext): Promise<Check> {
   return examine('events', RUN_AGAIN, async () => {
     const isWanted = config.EVENTS === 'on' || (await hasReceivers(store));
     const state = await recordingState(store.databases, isWanted, config);
-    // whatever is amiss then harms nobody
+    // without the fix, no warning: what is amiss harms nobody then
     return isWanted ? state : { detail: state.detail };
   });
 }
@@ -60,7 +60,7 @@ async function recordingState(databases: Store['databases'], isWanted: boolean, 
   }
   const oldest = databases.shards ? undefined : await oldestInLog(client);
   const length = oldest && now - oldest.t * SECOND;
-  const isHidden = !databases.shards && length === undefined;
+  const isLengthHidden = !databases.shards && length === undefined;
   const fixOfLength = isOnAtlas(config) ? FIX.lengthOnAtlas : FIX.length;
   const kept = databases.shards
     ? 'how far back the logs go is known on each shard (rs.printReplicationInfo())'
@@ -69,11 +69,11 @@ async function recordingState(databases: Store['databases'], isWanted: boolean, 
       : `the log goes back ${seconds(length)}`;
   if (!row?.at) {
     const detail = 'the log can be read; no gateway has recorded events yet';
-    return isHidden ? { detail: `${detail}; ${kept}`, fix: fixOfLength } : { detail };
+    return isLengthHidden ? { detail: `${detail}; ${kept}`, fix: fixOfLength } : { detail };
   }
   const behind = Math.max(0, now - row.at.t * SECOND);
   const detail = `recorded up to ${seconds(behind)} ago; ${kept}`;
-  if (isHidden) return { detail, fix: fixOfLength };
+  if (isLengthHidden) return { detail, fix: fixOfLength };
   // from when half of the log has passed unrecorded
   const isLate = length !== undefined && length >= YOUNG && behind >= length / 2;
   return isLate ? { detail, fix: FIX.late } : { detail };

@@ -11,6 +11,7 @@ export function checkSchemaFolder({ store: { control, lacking }, fix }: DoctorCo
   const names = addedNames();
   if (names.length + lacking.length === 0) return Promise.resolve(undefined);
   return examine('schema', 'look at the control database', async () => {
+    // true: these names alone
     if (fix) await control.recordAdded(names, true);
     const has = names.length === 0 ? 'no folder' : `${String(ownFolder())} adds ${listed(names, MOST_NAMES)}`;
     if (lacking.length === 0) return has;

@@ -12,7 +12,7 @@ import { type Check, examine, Finding, type DoctorContext } from './check';
 /** Organisations to check at once: enough to hide the round trips, but little work for a database in use. */
 const AT_ONCE = 10;
 
-/** Numbers of organisations over all shards; checks of single organisations add to it. */
+/** Numbers of organisations; the checks of single organisations, several at a time, add to it. */
 interface Tally {
   complete: number;
   /** Have no data yet. */
@@ -107,6 +107,7 @@ function outdatedValidators({ outdated }: Tally): Check {
 const OUTDATED_FIX = 'run scopegate doctor --fix once all gateways have this version and its settings';
 
 function summary({ complete, empty, surplus, grown, unchecked }: Tally, validation: Validation): string {
+  // an organisation without data lacks none
   const whole = complete + empty;
   const have = (count: number): string => (count === 1 ? 'has' : 'have');
   return [
@@ -159,6 +160,7 @@ async function checkOrganisation(
           throw new Finding(`missing: ${missing.join(', ')}`, 'run scopegate doctor --fix');
         if (missing.length > 0) tally.grown += 1;
         if (surplus.length > 0) tally.surplus += 1;
+        // the others are missing or, with validation off, to be removed
         if (toSet.length > outdated.length) tally.unchecked += 1;
         for (const { definition: collection } of outdated)
           tally.outdated.set(collection.name, (tally.outdated.get(collection.name) ?? 0) + 1);
@@ -167,6 +169,7 @@ async function checkOrganisation(
       const also = `another program's validator: ${foreign.join(', ')}`;
       return { detail: done === '' ? also : `${done}; ${also}`, fix: FOREIGN_FIX };
     } finally {
+      // also if the check fails, for the check of files
       const now = fix ? await differencesOf(data, validation) : differences;
       const shard = tally.shards.get(id) ?? '';
       const counts = tally.counts.get(shard) ?? { organisations: 0, collections: 0, indexes: 0 };

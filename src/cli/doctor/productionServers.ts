@@ -33,6 +33,7 @@ export function checkMembers({ store: { databases } }: DoctorContext): Promise<C
 }
 
 async function membersOf({ hello }: Databases): Promise<number> {
+  // passives have priority 0
   const { hosts = [], passives = [] } = await hello();
   return hosts.length + passives.length;
 }
@@ -50,7 +51,7 @@ export async function checkUnseenLimit({ store: { databases } }: DoctorContext):
 export function checkOpenFiles({ store: { databases }, config }: DoctorContext): Promise<Check> {
   return examine('production: open files', `see ${PAGE}`, async () => {
     const report = process.report as typeof process.report & { excludeNetwork: boolean };
-    // it would look up the names of open connections
+    // the report would look up the host names of open connections
     report.excludeNetwork = true;
     const { userLimits } = report.getReport() as unknown as {
       readonly userLimits?: { readonly open_files?: { readonly soft?: number | string } };

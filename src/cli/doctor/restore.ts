@@ -7,7 +7,7 @@ const RESTORE_SHOWN = 7 * DAY;
 
 /** A warning if a gateway noticed in the last days that the database was restored from a backup, until somebody runs `restored`. */
 export async function checkRestored({ store: { databases } }: DoctorContext): Promise<Check | undefined> {
-  // the check of events says so if it cannot be read
+  // that it cannot be read is said by the check of events
   const { restored } = (await readTail(databases).catch(() => undefined)) ?? {};
   if (restored?.by !== GATEWAY || restored.at.getTime() < databases.now() - RESTORE_SHOWN) return undefined;
   const since = restored.since.toISOString();

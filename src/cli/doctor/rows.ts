@@ -92,7 +92,7 @@ export async function rowsCommand({ org, fix = false, json }: RowsOptions): Prom
   throw new CommandFailure(`${counted(left, 'row')} cannot be shown as stored, or found by search; ${next}`);
 }
 
-/** Whether an organisation cannot be written since its move or erasure has begun. */
+/** Whether an organisation cannot be written any more, since its move or erasure began meanwhile. */
 function isRefused(error: unknown): error is AppError {
   return error instanceof AppError && (error.extras.reason === 'moving' || error.extras.reason === 'erased');
 }
@@ -124,7 +124,7 @@ async function* checkedBatches(data: OrganisationData, organisation: Organisatio
   }
 }
 
-/** The next rows, those of one reply, which has at most 16 MiB; empty at the end. */
+/** The next rows, those of one reply of the database, which has at most 16 MiB; none at the end. */
 async function nextBatch(rows: mongo.FindCursor<Row>): Promise<Row[]> {
   const batch: Row[] = [];
   do {

@@ -61,11 +61,11 @@ function checkShards({ control }: Databases, shards: NonNullable<Databases['shar
       const all = await shards.list();
       const down: string[] = [];
       for (const { name, draining } of all) {
-        // a heartbeat would keep MongoDB from emptying it
+        // the database of heartbeats, once created there, would keep MongoDB from emptying it
         if (draining) continue;
         const database = heartbeatDatabase(control.name, name);
         try {
-          // also without --fix: only this tests the privilege, and gateways create it anyway
+          // created even without --fix: only that tests the privilege, and gateways create it anyway
           if ((await shards.shardOf(database)) === undefined) await shards.createOn(database, name);
           await client.db(database).collection('heartbeats').findOne({}, { maxTimeMS: SHARD_TIMEOUT });
         } catch (error) {

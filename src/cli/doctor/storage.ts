@@ -11,6 +11,7 @@ import type { Counts } from './indexes';
 
 /* Checks of what is stored: moves, jobs, databases without an organisation, and files. */
 
+/** What to do about databases that belong to no organisation. */
 const KEEP =
   'keep them: they may be all that is left of organisations whose control database was lost or restored. Those that scopegate audit --action organisation.erased lists were erased, and another program wrote to them since';
 
@@ -91,7 +92,7 @@ const count = (value: number): string => value.toLocaleString('en');
 
 /** The share of SHARD_FILES above which doctor warns. */
 export const WARN_ABOVE = 0.85;
-/** The most collections and indexes that MongoDB recommends for a tier of Atlas, and those up to the next one here. */
+/** The most collections and indexes that MongoDB recommends for a tier of Atlas; a tier that is not here has the number of the one before. */
 export const ATLAS_FILES = { M10: 5000, M20: 10_000, M40: 100_000 } as const;
 
 /** How many files the organisations have on each shard, or on the replica set: each collection and each index is one. */
@@ -112,7 +113,7 @@ export function checkFiles({ config }: DoctorContext, counts: ReadonlyMap<string
 
 const NONE: Counts = { organisations: 0, collections: 0, indexes: 0 };
 
-/** What to do about the default on Atlas. */
+/** What to do if SHARD_FILES is not set on Atlas. */
 const SET_FILES = `set SHARD_FILES to what MongoDB recommends at most for the tier: ${count(ATLAS_FILES.M10)} for M10, ${count(ATLAS_FILES.M20)} for M20 and M30, ${count(ATLAS_FILES.M40)} from M40 on; its default is for servers of your own`;
 
 /** What to do about a full database. */
