@@ -61,7 +61,7 @@ const UPPER = ['max', 'max_length', 'max_items'];
 
 /** Whether a change of the fact `name` breaks callers. */
 function isBreaking(name: string, from: Value, to: Value): boolean {
-  // of a limit, say: whoever leaves the argument out has asked for no particular number
+  // whoever leaves an argument out, such as `limit`, relies on no particular value
   if (name === 'default') return false;
   if (USED.includes(name)) return from !== undefined;
   if (LOWER.includes(name)) return Number(to ?? -Infinity) > Number(from ?? -Infinity);
@@ -76,10 +76,10 @@ function isBreaking(name: string, from: Value, to: Value): boolean {
 
 /** The places of what keys can call; operations of people and operators are left out. */
 function placesOf(sdl: SchemaModel): Places {
-  const roles = new Set(sdl.roots.flatMap(({ field }) => (directiveOf(field, 'access')?.role ? [field] : [])));
+  const forRoles = new Set(sdl.roots.flatMap(({ field }) => (directiveOf(field, 'access')?.role ? [field] : [])));
   const places = new Map<string, Facts>();
   for (const { type, field } of sdl.fields) {
-    if (roles.has(field)) continue;
+    if (forRoles.has(field)) continue;
     const place = `${type}.${field.name.value}`;
     places.set(place, factsOf(field, isRootType(type)));
     for (const argument of field.arguments ?? []) places.set(`${place}(${argument.name.value}:)`, limitsOf(argument));
@@ -99,12 +99,12 @@ function placesOf(sdl: SchemaModel): Places {
 function factsOf(field: FieldDefinitionNode, isRoot: boolean): Facts {
   const rest = directiveOf(field, 'rest');
   const access = directiveOf(field, 'access');
-  const otherwise = directiveOf(field, 'default');
+  const fallback = directiveOf(field, 'default');
   const omitted = omittedFrom(field);
   return {
     '@rest': rest && `${rest.method} ${rest.path}${rest.status === 200 ? '' : ` with ${String(rest.status)}`}`,
     '@access': access && (access.scope ?? JSON.stringify(access)),
-    '@default': otherwise && ('from' in otherwise ? otherwise.from : JSON.stringify(otherwise.value)),
+    '@default': fallback && ('from' in fallback ? fallback.from : JSON.stringify(fallback.value)),
     // the bounds of stored members are those of imports and of operators' writes
     ...(!isRoot && { '@graphql_only': omitted, ...boundsOf(field) }),
     ...(!isRoot && omitted !== 'EVERYWHERE' && { [INCLUDE]: omitted && includeValue(field) }),
@@ -116,7 +116,7 @@ function limitsOf(input: InputValueDefinitionNode): Facts {
   return { '@filter': filter && [filter.member, filter.by, ...filter.members], ...boundsOf(input) };
 }
 
-/** Names them all, since a fact that is missing now is not compared. */
+/** Has every bound, also as undefined: {@link behaviourChanges} compares only facts that the schema has now, and would miss one that is gone. */
 function boundsOf(node: FieldDefinitionNode | InputValueDefinitionNode): Facts {
   const bounds: Constraint = directiveOf(node, 'constraint') ?? {};
   const { required, not_null, min, max, min_length, max_length, pattern, format, min_items, max_items } = bounds;
@@ -148,6 +148,7 @@ function missingInRows(before: SchemaModel, now: SchemaModel): string[] {
 function membersLacking(type: string, before: readonly StoredMember[], now: readonly StoredMember[]): string[] {
   return now.flatMap(({ name, isRequired, members, type: inner }) => {
     const old = before.find((member) => member.name === name);
+    // rows have it, or need not; its own members may be missing in them
     if (old && (old.isRequired || !isRequired)) return membersLacking(inner, old.members, members);
     return isRequired
       ? [

@@ -50,6 +50,7 @@ export function changesOf(against: string, folder: string | undefined): Changes 
 
 function ofFile(path: string): Compared {
   const document = documentOf(path);
+  // schema --directives writes their definitions, too
   if (document.definitions.some(({ kind }) => kind === Kind.DIRECTIVE_DEFINITION))
     return ofModel(new SchemaModel(document));
   return { types: buildASTSchema(document, { assumeValidSDL: true, assumeValid: true }), model: undefined };
@@ -71,6 +72,7 @@ function ofFolder(path: string | undefined): Compared {
   return ofModel(new SchemaModel(joinDocuments(ours, readOwn(path, { noLocation: true }))));
 }
 
+/** Reads as keys see it a schema that was checked when its folder was, or when it was written. */
 function ofModel(model: SchemaModel): Compared {
   const whole = buildASTSchema(model.document, { assumeValidSDL: true, assumeValid: true });
   return { types: buildSchema(keySdl(whole, model.operations), { assumeValid: true }), model };

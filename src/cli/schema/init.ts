@@ -16,6 +16,7 @@ export async function initCommand(dir: string, { json }: JsonOption): Promise<vo
   await mkdir(dir, { recursive: true });
   if ((await readdir(dir)).length > 0) throw new CommandFailure(`${dir} is not empty; name another folder`);
   await cp(TEMPLATE, dir, { recursive: true });
+  // without the folders, whose names have no dot
   const files = (await readdir(dir, { recursive: true })).filter((file) => file.includes('.')).toSorted();
   printResult(
     json,

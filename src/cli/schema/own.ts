@@ -12,12 +12,11 @@ import { refuseSchema } from '../ending';
 import type { ReadRecord } from '../records';
 import { ruleErrors } from './rules';
 
-/* The folder of the user's schema, before a command uses it. */
+/* Checks the folder of the user's schema, before a command uses it; `own` is what it has, `ours` what Scopegate has. */
 
 /**
- * Everything that is wrong with the folder in use, a line each. Its *.graphql can be parsed, or importing this module would have thrown: `check.ts` parses
- * them before it does. `runsRules` is whether its rules are run over its
- * examples.
+ * Everything that is wrong with the folder in use, a line each. Its *.graphql can be parsed, or importing this module would have thrown: `check.ts`
+ * parses them before it does. With `runsRules`, its rules are run over its examples.
  */
 export async function parsedFolderErrors(
   folder: string,
@@ -26,7 +25,7 @@ export async function parsedFolderErrors(
   const own = readOwn(folder, { noLocation: true });
   const model = new SchemaModel(joinDocuments(readOurs({ noLocation: true }), own));
   const errors = [...ownErrors(folder), ...ruleErrors(storedIn(model), join(folder, 'rules.mjs'))];
-  // examples are read by a schema that is valid
+  // to read examples, the schema must be valid
   if (errors.length > 0) return errors;
   return examplesErrors(folder, model, own.definitions, await exampleReader(runsRules));
 }
@@ -51,13 +50,14 @@ function examplesErrors(
   const files = existsSync(examples) ? readdirSync(examples).filter((file) => !file.startsWith('.')) : [];
   const isOwn = (type: string): boolean =>
     ownDefinitions.some((node) => isTypeDefinitionNode(node) && node.name.value === type);
-  const shown = [...stored.values()].filter((storedType) => !ownerOf(storedType, stored.values()));
-  const exampleFiles = shown.map(fileOf);
+  // parts of other objects, such as messages, are in the examples of these
+  const wholes = [...stored.values()].filter((storedType) => !ownerOf(storedType, stored.values()));
+  const exampleFiles = wholes.map(fileOf);
   return [
     ...files
       .filter((file) => !exampleFiles.includes(file))
       .map((file) => `${join(examples, file)}: is not read: write one of ${exampleFiles.join(', ')}`),
-    ...shown
+    ...wholes
       .filter((storedType) => isOwn(storedType.type) || files.includes(fileOf(storedType)))
       .flatMap((storedType) => exampleErrors(join(examples, fileOf(storedType)), storedType, read)),
   ];
@@ -82,7 +82,7 @@ async function exampleReader(runsRules: boolean): Promise<ReadExample> {
   const kinds = recordKinds.map((kind) => (runsRules ? kind : { ...kind, rules: () => [] }));
   const reader = recordReaders(kinds);
   return (type, text) => {
-    // parts of other objects alone have no records, and no examples of their own
+    // a type without records is only a part of others, and has no examples
     const kind = kinds.find((candidate) => candidate.type === type);
     return kind ? reader(kind)({ text }) : { faults: [] };
   };

@@ -5,7 +5,7 @@ import { ownPath } from '../../sdl/folder';
 
 /* What is wrong with rules.mjs in the folder of the user's schema. */
 
-/** The errors in rules.mjs, a line each. `types` are the types with @stored; `name` is the file as messages name it. */
+/** The errors in rules.mjs of the folder in use, a line each. `types` are the types with @stored; `name` is the file as messages name it. */
 export function ruleErrors(types: readonly string[], name: string): string[] {
   try {
     return Object.entries(ownRules()).flatMap(([key, rule]) => {
@@ -33,7 +33,7 @@ function errorOf(key: string, rule: unknown, types: readonly string[]): string |
   return `exports ${key}, which is asynchronous, but rules are called in a transaction: make it a plain function`;
 }
 
-/** Where the file exports a name, as `:3`; empty if it is in another way than by a line of its own. */
+/** The line on which the file exports a name, as `:3`; empty if no line that begins with `export` has it. */
 function lineOf(key: string): string {
   const lines = readFileSync(ownPath('rules.mjs') ?? '', 'utf8').split('\n');
   const at = lines.findIndex((line) => line.startsWith('export') && line.split(/[^\w$]+/).includes(key));
@@ -47,6 +47,7 @@ function textOf(error: unknown): string {
   return spawnSync(process.execPath, ['--check', ownPath('rules.mjs') ?? ''], { encoding: 'utf8' }).stderr;
 }
 
+/** The first line of the file that a text names, as `:3`. */
 function lineIn(text: string): string {
   const [, after = ''] = text.split(ownPath('rules.mjs') ?? '');
   return /^:\d+/.exec(after)?.[0] ?? '';
