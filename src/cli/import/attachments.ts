@@ -18,7 +18,7 @@ import { ATTACHMENTS_FOLDER } from '../records';
 
 /* The files of attachments that an import reads beside its records, one in memory at a time. */
 
-interface Storing {
+interface StoreOptions {
   /** Where the folder of files is; undefined if there is none. */
   readonly folder: string | undefined;
   readonly stamp: Stamp | undefined;
@@ -32,14 +32,14 @@ interface Missing {
 }
 
 /**
- * Stores records, and then each attachment that their objects lack with its file, in a transaction of its own, so that an import that was killed
- * goes on where it was. A record fails whose files are not there or not what it says.
+ * Stores records, and then each attachment that their objects lack, with its file, in a transaction of its own, so that an import that was killed
+ * goes on where it was. A record fails if a file is missing, or is not what the record says.
  */
 export async function storeWithFiles(
   kind: RecordKind,
   data: OrganisationData,
   records: readonly ImportRecord[],
-  { folder, stamp, by }: Storing,
+  { folder, stamp, by }: StoreOptions,
 ): Promise<StoredRecord[]> {
   const resource = collections.find(({ stored }) => stored.type === kind.type);
   if (!resource || !hasAttachments(resource.stored) || !records.some((record) => attachmentsOf(record).length > 0))
@@ -61,6 +61,7 @@ export async function storeWithFiles(
     const wanted = result.outcome === 'failed' ? [] : (missing.get(record) ?? []);
     for (const { attachment } of wanted) {
       const bytes = await readSound(folder, attachment);
+      // it was sound a moment ago
       if (!Buffer.isBuffer(bytes)) throw new CommandFailure(`${pathOf(attachment)} ${bytes.detail}`);
       const changed = stamp === 'now' ? undefined : new Date(record.updated_at as string);
       const restored = { ...attachment, created_at: new Date(attachment.created_at) };
@@ -72,7 +73,7 @@ export async function storeWithFiles(
   return results;
 }
 
-/** By the record: its attachments that its object does not have. */
+/** The attachments of each record that its object does not have. */
 async function missingOf(
   data: OrganisationData,
   resource: Resource,
@@ -110,14 +111,14 @@ async function ownersOf(
   return new Map(rows.map(({ _id, metadata }) => [_id, metadata]));
 }
 
-interface Storage {
+interface FileSource {
   readonly owner: Owner;
   /** Gets the owner for each of its attachments, so that no later record of the batch can have the same. */
   readonly owners: Owners;
   readonly folder: string | undefined;
 }
 
-async function fileFaultsOf(missing: readonly Missing[], { owner, owners, folder }: Storage): Promise<Fault[]> {
+async function fileFaultsOf(missing: readonly Missing[], { owner, owners, folder }: FileSource): Promise<Fault[]> {
   const faults: Fault[] = [];
   for (const { attachment, index } of missing) {
     const pointer = `/${ATTACHMENTS}/${String(index)}`;
@@ -138,7 +139,7 @@ async function fileFaultsOf(missing: readonly Missing[], { owner, owners, folder
 /** Where the file of an attachment is beside the records. */
 const pathOf = ({ id }: Attachment): string => `${ATTACHMENTS_FOLDER}/${id}`;
 
-/** The bytes of an attachment, or what is wrong with its file. */
+/** The bytes of an attachment's file, or what is wrong with it. */
 async function readSound(folder: string | undefined, attachment: Attachment): Promise<Buffer | Fault> {
   const { size, sha256 } = attachment;
   const name = pathOf(attachment);

@@ -71,7 +71,7 @@ export async function importCommand(path: string, options: ImportOptions): Promi
     // files are left out
     const isWhole = file && !signal.aborted && Object.values(files).every(({ failed }) => failed === 0);
     if (isWhole) await store.control.organisations.noteImported(org);
-    // of folders with organisation.json, only what a later version exported says whose it is
+    // an organisation.json without an id is of another hand, such as that of the examples, or of an export by an early version
     return { files, isExport: file?.id !== undefined };
   }, signal);
   const reports = Object.entries(files);

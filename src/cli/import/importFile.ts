@@ -49,7 +49,7 @@ interface FileKind<Row> {
   readonly read: (content: Line['content']) => { readonly record: Row } | { readonly faults: readonly Fault[] };
   /** Resolves with what became of each record, in their order. */
   readonly store: (records: readonly Row[]) => Promise<StoredRecord[]>;
-  /** The ids of all valid records are removed from it. */
+  /** Ids of stored objects: those of valid records are removed, and what is left at the end is missing in the file. */
   readonly missing?: Set<string> | undefined;
 }
 

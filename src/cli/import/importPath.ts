@@ -57,7 +57,7 @@ export async function importPath(options: ImportPathOptions): Promise<Record<str
   return reports;
 }
 
-/** The folder beside whose files attachments are; undefined for standard input. */
+/** The folder of the records, in which that of attachments is; undefined for standard input. */
 function folderOf(path: string): string | undefined {
   if (path === STDIN) return undefined;
   return statSync(path).isDirectory() ? path : dirname(path);

@@ -75,13 +75,13 @@ export async function openWebhooks(store: Store, config: Config, folder: string)
 
   return async (organisationId, reporter) => {
     const created: WebhookRecord[] = [];
-    // also of the batches before one that fails
     return importFile<WebhookRecord>(
       path,
       {
         name: 'webhooks',
         read,
         async store(records) {
+          // once enabled, they begin with the oldest event that is kept
           const outcomes = await store.control.importEndpoints(organisationId, records, BEGINNING);
           if (!outcomes) throw notFound('organisation', organisationId);
           created.push(...records.filter((_record, at) => outcomes[at] === 'created'));
@@ -94,6 +94,7 @@ export async function openWebhooks(store: Store, config: Config, folder: string)
       },
       reporter,
     ).finally(() => {
+      // also if a later batch failed
       sayHowToEnable(created);
     });
   };

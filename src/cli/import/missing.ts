@@ -16,7 +16,7 @@ const MAX_OBJECTS = 5_000_000;
 /** Objects deleted with their files in one transaction, which deletes up to 820 chunks of each: 20 files of 10 MiB, in chunks of 255 KiB. */
 const MAX_WITH_FILES = 20;
 
-// without the row of an erased customer, nothing would refuse that it is written again
+/** Leaves out erased customers: without its row, nothing would keep one from being written again. */
 const NOT_ERASED = { [ERASED_AT]: null };
 
 /**

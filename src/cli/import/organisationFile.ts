@@ -15,7 +15,7 @@ import { ORGANISATION_FILE } from '../records';
 import type { Store } from '../store';
 import { note } from '../terminal';
 
-/* organisation.json of an export. Those of earlier versions have name, plan and currency. */
+/* organisation.json of an export. Those of earlier versions have only name, plan and currency. */
 
 const organisationFile = z.strictObject({
   id: z.string().regex(UUID, 'must be a UUID').toLowerCase().optional(),
@@ -72,13 +72,14 @@ export async function restoreOrganisation(
       throw new CommandFailure(
         `${ORGANISATION_FILE}: plan is ${file.plan}, and ${fault}: nothing was stored; add it to PLANS_FILE, or change the file`,
       );
-    const set = await toRestore(control, organisation, file);
-    if (Object.entries(set).every(([member, value]) => organisation[member as keyof typeof set] === value)) return;
-    if (!(await control.organisations.restore(id, set))) throw notFound('organisation', id);
-    const ref = set.external_ref === undefined ? '' : `, as ${set.external_ref}`;
-    const state = set.state === undefined ? '' : `, and ${set.state}`;
+    const restored = await toRestore(control, organisation, file);
+    if (Object.entries(restored).every(([member, value]) => organisation[member as keyof typeof restored] === value))
+      return;
+    if (!(await control.organisations.restore(id, restored))) throw notFound('organisation', id);
+    const ref = restored.external_ref === undefined ? '' : `, as ${restored.external_ref}`;
+    const state = restored.state === undefined ? '' : `, and ${restored.state}`;
     note(
-      `${ORGANISATION_FILE}: the organisation is now ${set.name}, on the ${set.plan} plan, in ${set.currency}${ref}${state}`,
+      `${ORGANISATION_FILE}: the organisation is now ${restored.name}, on the ${restored.plan} plan, in ${restored.currency}${ref}${state}`,
     );
   } else if (currency !== file.currency) {
     const has = empty ? 'is' : 'has data';
@@ -101,7 +102,7 @@ async function toRestore(
 ) {
   const { id, plan, sandbox_of, external_ref: own } = before;
   const { name, currency, external_ref: ref, created_at, state } = file;
-  // a sandbox has these of its organisation
+  // a sandbox has the plan and state of its organisation
   const shared = sandbox_of === undefined ? { plan: file.plan, ...(state === 'suspended' && { state }) } : { plan };
   const holder = ref == null || ref === own ? undefined : await organisations.findByRef(ref);
   const isFree = ref != null && own === null && !holder;
