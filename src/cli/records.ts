@@ -39,7 +39,7 @@ export function requireFile(folder: string, name: typeof KEYS_FILE | typeof WEBH
   throw new CommandFailure(`there is no ${path}; export with ${option}, or import without it`);
 }
 
-/** What an export does not have, or an import did not load, with these options; both say so at their end. */
+/** What an export does not have, or an import did not load, with these options: both say so at their end. */
 export function missingIn({
   keys,
   webhooks,
@@ -99,32 +99,33 @@ export function recordName(kind: RecordKind): string {
   return `record.${kind.file}`;
 }
 
-/** Formats a value as JSON text. */
-export type Write = (value: unknown) => string;
+/** Formats a value as JSON. */
+export type ToJson = (value: unknown) => string;
 
 /**
  * Creates a writer of records formatted like the example files: members in SDL order, `, ` and `: ` as separators, non-ASCII
  * unescaped. `decimals` are members written with a decimal point even if the number is whole.
  */
-export function recordWriter(schemas: RecordSchemas, schema: JsonSchema, decimals: readonly string[] = []): Write {
+export function recordWriter(schemas: RecordSchemas, schema: JsonSchema, decimals: readonly string[] = []): ToJson {
   const target = resolveSchema(schemas, schema);
   if (isObjectSchema(target)) {
     const members = Object.entries(target.properties).map(([name, declared]) => {
-      const write = decimals.includes(name) ? writeDecimal : recordWriter(schemas, declared, decimals);
-      return { name, prefix: `${JSON.stringify(name)}: `, write, isAlwaysWritten: target.required.includes(name) };
+      const toJson = decimals.includes(name) ? decimalToJson : recordWriter(schemas, declared, decimals);
+      return { name, prefix: `${JSON.stringify(name)}: `, toJson, isAlwaysWritten: target.required.includes(name) };
     });
     return (value) => {
       if (value === null || value === undefined) return 'null';
       const row = value as Record<string, unknown>;
       // a member that a row has never had is left out, so that the row is unchanged when it is imported again
       const there = members.filter(({ name, isAlwaysWritten }) => isAlwaysWritten || row[name] !== undefined);
-      return `{${there.map(({ name, prefix, write }) => prefix + write(row[name])).join(', ')}}`;
+      return `{${there.map(({ name, prefix, toJson }) => prefix + toJson(row[name])).join(', ')}}`;
     };
   }
   if (target.items !== undefined) {
-    const write = recordWriter(schemas, target.items as JsonSchema, decimals);
-    return (value) => (Array.isArray(value) ? `[${value.map(write).join(', ')}]` : 'null');
+    const toJson = recordWriter(schemas, target.items as JsonSchema, decimals);
+    return (value) => (Array.isArray(value) ? `[${value.map(toJson).join(', ')}]` : 'null');
   }
+  // metadata
   if (typeof target.additionalProperties === 'object') {
     return (value) => {
       const members = Object.entries(value ?? {});
@@ -142,7 +143,7 @@ function asServed(value: unknown, types: readonly unknown[]): unknown {
   return types.includes('boolean') && typeof value === 'number' ? value !== 0 : value;
 }
 
-function writeDecimal(value: unknown): string {
+function decimalToJson(value: unknown): string {
   return typeof value === 'number' && Number.isInteger(value) ? value.toFixed(1) : JSON.stringify(value ?? null);
 }
 
@@ -166,13 +167,14 @@ export function recordReaders(
     });
     return (line) => {
       if ('fault' in line) return { faults: [UNREADABLE[line.fault]] };
-      const malformed = parse(line.text);
-      if (malformed instanceof SyntaxError) {
-        return { faults: [{ pointer: '', code: 'json', detail: `is not JSON: ${oneLine(malformed.message)}` }] };
+      const parsed = parse(line.text);
+      if (parsed instanceof SyntaxError) {
+        return { faults: [{ pointer: '', code: 'json', detail: `is not JSON: ${oneLine(parsed.message)}` }] };
       }
       const checked = checkedJson(line.text, LINE_BOUNDS);
       if (checked.fault) return { faults: [checked.fault] };
-      const value = checked.text === line.text ? malformed : parse(checked.text);
+      // the text differs if it had a number that parsing would round to an integer
+      const value = checked.text === line.text ? parsed : parse(checked.text);
       if (typeof value !== 'object' || value === null || Array.isArray(value)) {
         return { faults: [{ pointer: '', code: 'type', detail: 'must be a JSON object' }] };
       }
@@ -200,6 +202,7 @@ const LINE_BOUNDS: JsonBounds = {
   inexactNumbers: Infinity,
 };
 
+/** The value of a JSON text, or the SyntaxError. */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -20,7 +20,7 @@ interface FileTarget {
   readonly onFile: () => void;
 }
 
-/** The kind, whose records are read with the files of their attachments, which are written first. */
+/** The kind, but its `read` writes the files of a record's attachments before it yields the record. */
 export function withFiles(kind: RecordKind, target: FileTarget): RecordKind {
   const resource = collections.find(({ stored }) => stored.type === kind.type);
   if (!resource || !hasAttachments(resource.stored)) return kind;
@@ -50,7 +50,7 @@ export function withFiles(kind: RecordKind, target: FileTarget): RecordKind {
   return { ...kind, read };
 }
 
-/** Writes the file of an attachment. Resolves with false, and leaves none, if it is gone, or other bytes than were uploaded. */
+/** Writes the file of an attachment. Resolves with false, and leaves no file, if its bytes are gone, or are not those that were uploaded. */
 async function writeFile(
   data: OrganisationData,
   { id, size, sha256 }: Attachment,
@@ -66,7 +66,7 @@ async function writeFile(
     }
   };
   const path = join(target.folder, id);
-  // it may be there: an object whose place in the order of the export changes meanwhile can be read twice
+  // not 'wx': an object is read twice if its place in the order of the export changes meanwhile
   const file = await open(path, 'w', OWNER_ONLY.file);
   let isWhole = true;
   try {

@@ -74,7 +74,7 @@ const webhooksOf = async ({ control, databases }: Store, org: string): Promise<W
 
 /** All files that an export may have, in the order in which they are put in place. */
 const FILES: readonly string[] = [
-  // first, so that an erasure that was killed knows its export again
+  // first: by its id, an erasure that was killed knows the folder as its own
   ORGANISATION_FILE,
   KEYS_FILE,
   WEBHOOKS_FILE,
@@ -125,7 +125,7 @@ export async function exportFolder(options: Export): Promise<Record<string, numb
       counts[kind.file] = await write(fileName(kind), recordLines(withFiles(kind, target), data, toLine));
     }
     if (files > 0) counts[ATTACHMENTS_FOLDER] = files;
-    // the first line is no key
+    // the first line is the fingerprint of the pepper
     if (keys) counts.keys = (await write(KEYS_FILE, keyLines(keys))) - 1;
     if (webhooks) counts.webhooks = await write(WEBHOOKS_FILE, webhookLines(webhooks));
     await writeFile(draft.path(ORGANISATION_FILE), organisationText(organisation), { mode: OWNER_ONLY.file });

@@ -19,14 +19,15 @@ export const OWNER_ONLY = { folder: 0o700, file: 0o600 } as const;
 const TOUCH_EVERY = 5 * SECOND;
 const RUNNING_FOR = MINUTE;
 
-/** Within which an id is of the same process: two containers may have the same name, and different processes. */
+/** Where and since when a process id means one process: containers with the same host name have different processes, as has another boot. */
 export const PID_NAMESPACE = [hostname(), bootAndNamespace()].join('-').replaceAll(/[^\w.-]/g, '_');
-const NAME = /^\.export\.(\d+)\.(.+)\.[0-9a-f]{16}\.part$/;
+/** `.export.PID.NAMESPACE.RANDOM.part` */
+const DRAFT_NAME = /^\.export\.(\d+)\.(.+)\.[0-9a-f]{16}\.part$/;
 
 export interface Draft {
   /** The path of a file that is not complete. */
   readonly path: (file: string) => string;
-  /** Moves complete files to the target, one after another; those that were not written are removed there. */
+  /** Moves these files to the target, one after another; of those that were not written, the target's own are removed. Not interrupted once begun. */
   readonly complete: (files: readonly string[]) => Promise<void>;
   /** Removes what was not moved. */
   readonly remove: () => Promise<void>;
@@ -61,7 +62,6 @@ export async function createDraft(target: string, signal?: AbortSignal): Promise
   return {
     path,
     async complete(files) {
-      // files that are complete are not removed in between
       signal?.removeEventListener('abort', removeNow);
       signal?.throwIfAborted();
       for (const file of files) {
@@ -83,9 +83,10 @@ export async function createDraft(target: string, signal?: AbortSignal): Promise
 /** Removes the drafts of exports that no longer run. `now` is the time of the target's file system, in milliseconds since 1970. */
 async function removeAbandoned(target: string, now: number): Promise<void> {
   for (const name of await readdir(target)) {
-    const [, pid, namespace] = NAME.exec(name) ?? [];
+    const [, pid, namespace] = DRAFT_NAME.exec(name) ?? [];
     if (pid === undefined) continue;
     const path = join(target, name);
+    // none if another export has just removed it
     const age = now - ((await stat(path).catch(() => undefined))?.mtimeMs ?? now);
     const isGone = namespace === PID_NAMESPACE && !isAlive(Number(pid));
     if (isGone || age > RUNNING_FOR) await rm(path, { recursive: true, force: true });

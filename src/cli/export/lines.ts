@@ -12,7 +12,7 @@ import { LONGEST_LINE } from '../../units';
 import { CommandFailure } from '../ending';
 import { UNREADABLE } from '../ndjson';
 import { createProgress } from '../progress';
-import type { Write } from '../records';
+import type { ToJson } from '../records';
 import { OWNER_ONLY } from './draft';
 
 /* The lines of an export's files. */
@@ -20,7 +20,7 @@ import { OWNER_ONLY } from './draft';
 /** Maximum number of records to name in the error if they cannot be written. */
 const MAX_NAMED = 100;
 
-/** The keys of an organisation, and the pepper that they are hashed with. */
+/** The keys of an organisation that are not those of apps, and the pepper that they are hashed with. */
 export interface Keys {
   readonly pepper: ExportedPepper;
   readonly each: () => AsyncIterable<ApiKey>;
@@ -35,7 +35,7 @@ export interface Webhooks {
 export type Lines = AsyncIterable<string> | Iterable<string>;
 
 /** The records of a kind, as lines. @throws CommandFailure at the end if some could not be imported again */
-export async function* recordLines(kind: RecordKind, data: OrganisationData, write: Write): AsyncGenerator<string> {
+export async function* recordLines(kind: RecordKind, data: OrganisationData, toJson: ToJson): AsyncGenerator<string> {
   const progress = createProgress();
   progress.start(kind.file, await kind.count(data));
   const named: string[] = [];
@@ -43,7 +43,7 @@ export async function* recordLines(kind: RecordKind, data: OrganisationData, wri
   let broken = 0;
   try {
     for await (const record of kind.read(data)) {
-      const line = kind.faultIn(record) ?? shortEnough(write(record));
+      const line = kind.faultIn(record) ?? shortEnough(toJson(record));
       if (typeof line !== 'string') {
         broken += 1;
         if (broken <= MAX_NAMED) named.push(`  ${record.id}: ${`${line.pointer ?? ''} ${line.detail}`.trim()}`);
