@@ -43,6 +43,7 @@ const MAX_SHOWN = 200;
 export async function listenCommand(options: ListenOptions): Promise<void> {
   const { forward, url, key, types, after, json } = options;
   if (key === undefined || key === '') throw usageFailure('no API key: set SCOPEGATE_KEY, or give --key');
+  // the shortest that --secret takes
   const secret = options.secret ?? randomBytes(24);
   await untilStopped(async (signal) => {
     const read = feedOf({ url, key, types, signal });
@@ -52,8 +53,8 @@ export async function listenCommand(options: ListenOptions): Promise<void> {
     const receiver = createReceiver(forward, secret, signal);
     let sent = 0;
     let leftOut = 0;
-    /** Events of the page after the cursor that are sent or left out. */
-    let ofPage = 0;
+    /** How many events of the page that begins after `cursor` are sent or left out already. */
+    let handled = 0;
     try {
       for (;;) {
         const started = performance.now();
@@ -61,16 +62,16 @@ export async function listenCommand(options: ListenOptions): Promise<void> {
         for (const event of page.data) {
           if (await deliver(event, receiver, json)) sent += 1;
           else leftOut += 1;
-          ofPage += 1;
+          handled += 1;
         }
         cursor = page.next_cursor;
-        ofPage = 0;
+        handled = 0;
         const isIdle = page.data.length === 0 && !page.has_more;
         if (isIdle && performance.now() - started < MIN_WAIT) await sleep(MIN_WAIT, undefined, { signal });
       }
     } finally {
       receiver.close();
-      if (ofPage > 0) cursor = await cursorAfter(read, cursor, ofPage);
+      if (handled > 0) cursor = await cursorAfter(read, cursor, handled);
       note(`sent ${String(sent)}, left out ${String(leftOut)}; to go on from here: --after ${cursor ?? 'beginning'}`);
     }
   });
@@ -83,7 +84,10 @@ interface PageOptions {
 
 type Read = (after: string | undefined, wait: number, options?: PageOptions) => Promise<Page>;
 
-/** The cursor after some events of a page. Events have none of their own, but a shorter page ends after these; the page's own if that cannot be read. */
+/**
+ * The cursor after the first `events` events after `after`: events have no cursors of their own, but a page of so many ends there. `after` itself if
+ * that page cannot be read, so that they are sent again.
+ */
 function cursorAfter(read: Read, after: string | undefined, events: number): Promise<string | undefined> {
   const options = { limit: events, signal: AbortSignal.timeout(LAST_READ_WITHIN) };
   return read(after, 0, options).then(
@@ -187,20 +191,21 @@ function createReceiver(url: string, secret: Buffer, signal: AbortSignal) {
 /** Sends an event until it is accepted, and prints each attempt. Resolves with false if it was refused too often and is skipped. */
 async function deliver(event: Event, receiver: Receiver, json: true | undefined): Promise<boolean> {
   let refused = 0;
-  let down = 0;
+  /** Attempts in a row that reached nobody. */
+  let unreached = 0;
   for (;;) {
     const attempt = await receiver.post(event);
     await printSlowly(`${json ? asJson(event, attempt) : asText(event, attempt)}\n`, receiver.signal);
     if (attempt.ok) return true;
     let delay: number;
     if (attempt.isUnreached) {
-      if (down === 0) note(`nothing listens at ${receiver.url}; the event waits until something does`);
-      delay = Math.min(LONGEST_DOWN, SECOND * 2 ** down);
-      down += 1;
+      if (unreached === 0) note(`nothing listens at ${receiver.url}; the event waits until something does`);
+      delay = Math.min(LONGEST_DOWN, SECOND * 2 ** unreached);
+      unreached += 1;
     } else {
       delay = Math.min(LONGEST_RETRY_AFTER, Math.max(SECOND, attempt.retryAfter ?? SECOND * 2 ** refused));
       refused += 1;
-      down = 0;
+      unreached = 0;
     }
     if (refused === TRIES) {
       note(`${event.id} was sent ${String(TRIES)} times and not accepted; going on with the next`);

@@ -88,7 +88,7 @@ async function follow(store: Store, org: string, { wanted, startingPosition, sig
   }
 }
 
-/** Up to where events are recorded and, once that was asked, what prevents recording. */
+/** Up to where events are recorded and, once readRecorded has asked that, what keeps others from being recorded. */
 function createSource({ databases }: Store) {
   let problem: string | undefined;
   const source: Recording = {
