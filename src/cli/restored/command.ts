@@ -16,7 +16,7 @@ interface RestoredOptions extends JsonOption {
   readonly dryRun?: true;
 }
 
-/** What came of a step; `left` if it needs --yes, and `due` in a dry run. */
+/** What came of a step: `left` if it needs --yes, `due` in a dry run, `already` if there was nothing to do, `absent` if its object is gone. */
 const OUTCOMES = ['done', 'due', 'already', 'absent', 'left', 'failed'] as const;
 type Outcome = (typeof OUTCOMES)[number];
 

@@ -88,11 +88,13 @@ export async function readEvents(path: string, since: Date, signal: AbortSignal)
   return { events: events.toSorted((one, other) => one.at.getTime() - other.at.getTime()), lines };
 }
 
-/** The audit event of a line as the log has it, perhaps after a time; undefined for other lines, also for one in an envelope (docs/guides/operators.md). */
+/**
+ * The audit event of a line of the log, which may follow a time; undefined for other lines, and for one that a collector of logs has put into JSON of
+ * its own (docs/guides/operators.md).
+ */
 function eventOf(text: string): LoggedEvent | 'malformed' | undefined {
   if (!text.includes(`"msg":"${AUDIT_MESSAGE}"`)) return undefined;
   if (text.length > LONGEST) return 'malformed';
-  // what collects logs may have written a time before it
   const parsed = shape.safeParse(jsonOf(text.slice(text.indexOf('{'))));
   return parsed.success ? parsed.data : 'malformed';
 }

@@ -37,7 +37,7 @@ export interface Step {
   readonly reason?: DisabledReason;
 }
 
-/** Kinds of which the later one ends the earlier one. */
+/** By kind, that of the earlier steps that it ends; `enable` is only that, and no step itself. */
 const OPPOSITES: Partial<Record<string, Kind>> = {
   suspend: 'resume',
   resume: 'suspend',

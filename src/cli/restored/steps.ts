@@ -12,7 +12,7 @@ import type { Kind, Step } from './plan';
 
 /** What one step does. */
 interface Action {
-  /** Whether there is something to do; undefined if its object is not there. */
+  /** Whether there is something to do; undefined if its object is not there. Called once, before `run`. */
   readonly isDue: () => Promise<boolean | undefined>;
   readonly run: () => Promise<unknown>;
 }
@@ -68,7 +68,7 @@ export function createActions({ store, signal }: Replay): (step: Step) => Action
       isDue: async () => {
         owned = await customerOf(step);
         if (!owned) return undefined;
-        // a log that goes on has the lines of an earlier replay
+        // an event of an earlier replay at that very time counts, too: the log may have its line, from which the step is made
         return !(await control.audit.hasCustomerEvent({
           organisationId,
           customerId,
@@ -124,7 +124,7 @@ export function createActions({ store, signal }: Replay): (step: Step) => Action
       },
       run: async () => {
         const { expires_at, ...others } = update;
-        // first, since a key that was replaced before the backup, too, takes no other expiry
+        // apart and first: another expiry is refused if the key was already replaced before the backup
         await control.apiKeys.update(id, others, by);
         const key = await control.apiKeys.find(id);
         const isOver = expires_at && expires_at.getTime() <= databases.now();
