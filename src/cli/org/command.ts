@@ -112,7 +112,7 @@ async function nothingListed(databases: Store['databases']): Promise<string> {
   return `The control database ${databases.control.name} has no organisations, but ${meant} has: if that was meant, set CONTROL_DATABASE=${meant}`;
 }
 
-/** Organisations with their shards, which are looked up for many at a time. */
+/** Organisations with their shards, which are looked up for {@link LOOKED_UP_AT_ONCE} at a time. */
 async function* withShards(
   { shardsOf }: Store['databases'],
   organisations: AsyncIterable<OrganisationForOperators>,
@@ -130,7 +130,6 @@ async function* withShards(
   yield* shownBatch();
 }
 
-/** Organisations whose shards one command reads. */
 const LOOKED_UP_AT_ONCE = 1000;
 
 export async function show(id: string, { json }: JsonOption): Promise<void> {
@@ -207,6 +206,7 @@ interface LinkOptions extends OrgOption {
 
 export async function link({ org, role, name: userOption, json }: LinkOptions): Promise<void> {
   const signIn = await withStore(async ({ control, operator }, config) => {
+    // who is `cli:` and the name of the user
     const userName = userOption ?? operator.who.replace(/^cli:/, '');
     const user = { id: `link:${userName}`, name: userName };
     const link = await control.sessions.makeLink({ organisationId: org, user, role }, operator);

@@ -27,7 +27,7 @@ export async function createWithId(
   return organisation;
 }
 
-/** Creates every collection with all indexes, since gateways that knew the former organisation take them for granted. */
+/** Creates every collection with all indexes, which gateways that served the former organisation remember as created. */
 async function createCollections(data: OrganisationData, validation: Config['STORED_VALIDATION']): Promise<void> {
   for (const definition of data.collections)
     await data.whileWritable(async () => {

@@ -1,5 +1,5 @@
 import { moveOrganisation } from '../../jobs/moveOrganisation';
-import { CommandFailure, EXIT, interruption, isAbort } from '../ending';
+import { interrupted, interruption, isAbort } from '../ending';
 import type { JsonOption } from '../help';
 import { note, printResult } from '../terminal';
 import { withStore } from '../withStore';
@@ -31,7 +31,7 @@ export async function moveCommand(id: string, { to, json }: MoveOptions): Promis
     };
     return moveOrganisation(store, { id, to, signal, onStep }).catch((error: unknown) => {
       if (!isAbort(error)) throw error;
-      throw new CommandFailure(`interrupted; ${LEFT[begun]}`, EXIT.interrupted);
+      throw interrupted(LEFT[begun]);
     });
   }, signal);
   const refused = `Its requests were refused for ${(moved.refused / 1000).toFixed(1)} s.`;
