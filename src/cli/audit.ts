@@ -31,6 +31,7 @@ async function audit({ json, limit, ...filters }: AuditOptions): Promise<void> {
   // one more than is shown, so that printList can say that there are more
   const events = await withStore((store) => eventsOf(store, { ...filters, limit: limit + 1 }));
   printList(
+    // an event that repeats soon is stored once, with the number of times and the last of them
     events.map(({ _id: id, at, times = 1, last_at = at, ...event }) => ({ id, at, times, last_at, ...event })),
     {
       WHEN: ({ at }) => at.toISOString(),

@@ -43,7 +43,7 @@ const NO_TLS = {
 
 const CAUSES: readonly Cause[] = [
   {
-    // AuthenticationFailed; Atlas: "bad auth : authentication failed"
+    // AuthenticationFailed; Atlas, whose code is always 8000: "bad auth : authentication failed"
     sign: /^(18 |8000 bad auth)/i,
     detail: 'the server rejects the user name or the password',
     fix: (variable) =>
@@ -160,7 +160,7 @@ export function isOnAtlas({ MONGODB_URI = '' }: Pick<Config, 'MONGODB_URI'>): bo
   return /^mongodb(\+srv)?:\/\/(?:[^@/]*@)?[^/?]*\.mongodb\.net\b/.test(MONGODB_URI);
 }
 
-/** The code and message of an error, of its causes, and of the errors of the servers that were tried. */
+/** The code and message of an error, of its causes, and of the errors of the servers that were tried; at most 8 deep, as causes may be circular. */
 function errorsIn(thrown: unknown, depth = 0): string[] {
   if (!(thrown instanceof Error) || depth > 8) return [];
   const { code = '', message, cause, reason } = thrown as Error & { code?: unknown; reason?: unknown };

@@ -107,7 +107,7 @@ async function exampleOrganisation(plans: Plans): Promise<NewOrganisation> {
 
 /**
  * The demo's key: if it still works and has every scope, the one that the last start saved in a file that only its owner can read; otherwise a
- * new one, with a note if there was one before. No key is revoked here. Undefined if the organisation no longer exists.
+ * new one, with a note if there was one before, which is not revoked: somebody may use it. Undefined if the organisation no longer exists.
  */
 async function demoKeyOf(keys: ApiKeys, organisation: Organisation, config: Config): Promise<string | undefined> {
   const file = join(config.DATA_DIR, 'demo-key');

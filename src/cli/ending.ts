@@ -53,6 +53,7 @@ export function notFound(kind: keyof typeof LISTED, id: string, next: string = L
   return new CommandFailure(`${kind} ${id} not found; ${next}`);
 }
 
+/** Names of the errors of the driver, and of mongoose, without a connection. */
 const UNREACHABLE = /^Mongo(ose)?(ServerSelection|Network|NetworkTimeout)Error$/;
 
 /** The message to show for anything thrown: never a stack trace, and never the credentials in a URI. */
@@ -87,19 +88,19 @@ const CHECK_SHELL_EVERY = 200;
 
 /**
  * Aborts on the first SIGINT, SIGTERM or SIGHUP, or when npm's shell ends, with an AbortError whose message is the signal's name or says that; a
- * second signal exits the process immediately.
+ * second signal exits the process immediately. Call it once: its listeners stay.
  */
 export function interruption(): AbortSignal {
   const controller = new AbortController();
-  let first: number | undefined;
+  let firstAt: number | undefined;
   const abort = (why: string): void => {
     controller.abort(new DOMException(why, 'AbortError'));
   };
   const onSignal = (name: string): void => {
-    first ??= performance.now();
+    firstAt ??= performance.now();
     abort(name);
     // the embedded database stops with this process
-    if (performance.now() - first > SAME_PRESS) process.exit(EXIT.interrupted);
+    if (performance.now() - firstAt > SAME_PRESS) process.exit(EXIT.interrupted);
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal);
   onShellEnd(() => {
@@ -122,10 +123,13 @@ function onShellEnd(stop: () => void): void {
   }, CHECK_SHELL_EVERY).unref();
 }
 
-/** How long a process that has closed what it opened may still take to end by itself, in milliseconds. */
+/** How long a process that has closed what it opened may take to end by itself, in milliseconds. */
 const CLOSING = 200;
 
-/** Ends the process, which has closed what it opened, although the driver, which closes no socket on which it has just begun to connect, would keep it for 5 s. */
+/**
+ * Ends the process soon; call it once everything is closed. The driver leaves a socket open on which it has just begun to connect, and that would
+ * keep the process running for 5 s.
+ */
 export function exitSoon(): void {
   setTimeout(() => process.exit(), CLOSING).unref();
 }

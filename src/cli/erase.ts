@@ -60,7 +60,7 @@ export async function eraseOrganisationCommand(id: string, options: EraseOptions
   const exported = await withStore(async (store, { DATA_DIR }) => {
     const fallback = join(DATA_DIR, 'erased', id);
     const folder = options.export === false ? undefined : (options.export ?? fallback);
-    return erase(store, { id, confirm: options.confirm, folder, isOwn: folder === fallback, signal });
+    return erase(store, { id, confirm: options.confirm, folder, isDefault: folder === fallback, signal });
   }, signal);
   const where =
     exported === undefined
@@ -74,7 +74,7 @@ interface EraseRequest extends Confirmed {
   /** Where to export to; undefined for no export. */
   readonly folder: string | undefined;
   /** Whether it is the default folder, which is for this organisation only: files in it are of an earlier attempt and may be overwritten. */
-  readonly isOwn: boolean;
+  readonly isDefault: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -89,20 +89,20 @@ const KEYS_REVOKED =
  */
 export async function erase(
   store: Store,
-  { id, confirm, folder, isOwn, signal }: EraseRequest,
+  { id, confirm, folder, isDefault, signal }: EraseRequest,
 ): Promise<string | undefined> {
   let exported: string | undefined;
   const erased = await eraseOrganisation(store, id, {
     async check({ name, state }) {
       requireConfirmed('organisation', confirm, name);
-      if (folder !== undefined && state !== 'erasing') await checkFolder({ folder, force: isOwn });
+      if (folder !== undefined && state !== 'erasing') await checkFolder({ folder, force: isDefault });
       // from here on the keys are revoked for good
       if (signal.aborted) throw interrupted('nothing was changed');
     },
     ...(folder !== undefined && {
       async exportTo(organisation, data) {
         // an attempt that was killed before its export was noted has left files, also in a folder that is not the default
-        const force = isOwn || (organisation.state === 'erasing' && readOrganisation(folder)?.id === id);
+        const force = isDefault || (organisation.state === 'erasing' && readOrganisation(folder)?.id === id);
         // without keys, which must never work again
         await exportFolder({ folder, force, organisation, data, signal }).catch((error: unknown) => {
           if (signal.aborted) throw interrupted(CONTINUE);

@@ -2,7 +2,6 @@ import { Command } from 'commander';
 import type { describeVariables } from '../config';
 import { uuid } from './values';
 
-/** The option that every command has. */
 export interface JsonOption {
   readonly json?: true;
 }
@@ -51,7 +50,7 @@ export class ExplainedCommand extends Command {
     return this.action(async (...args: unknown[]) => (await load())(...(args as never[])));
   }
 
-  /** Adds examples, notes and exit codes. */
+  /** Adds examples, notes and exit codes. `notes` is a function if they have what is loaded only for the command, such as its scopes. */
   examples(lines: readonly string[], notes: readonly string[] | (() => readonly string[]) = []): this {
     return this.addHelpText('after', () => {
       const shown = typeof notes === 'function' ? notes() : notes;
@@ -85,7 +84,7 @@ export class ExplainedCommand extends Command {
 }
 
 let variables: ReturnType<typeof describeVariables> = [];
-/** The commands that call {@link ExplainedCommand.environment}. */
+/** The names of the commands that call {@link ExplainedCommand.environment}: one more must be added here. */
 const LISTED_BY: readonly string[] = ['demo', 'serve', 'doctor'];
 
 /** Loads what {@link ExplainedCommand.environment} lists, before the commands that have it, to keep the others fast. */

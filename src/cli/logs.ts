@@ -115,6 +115,7 @@ function requireFilters({ org, requestId, limit: _, json: __, ...others }: LogsO
  */
 async function requestsOf(store: Store, { org, key, requestId, since, limit, json: _, ...filters }: LogsOptions) {
   const { apiKeys, requests } = store.control;
+  // requireFilters has seen to it that there is an id then
   if (org === undefined) return requests.withRequestId(requestId ?? '', limit + 1);
   await requireOrganisation(store, org);
   const isUnknown = key !== undefined && (await apiKeys.find(key))?.organisation.id !== org;

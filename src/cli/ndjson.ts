@@ -5,8 +5,8 @@ import type { Fault } from '../errors';
 import { LONGEST_LINE, MEBIBYTE } from '../units';
 
 /*
- * Files of any length with a JSON value a line, in constant memory. Bodies have a reader of their own (http/ndjson.ts): it ends at limits and
- * hands on what came before a pause, whereas faults in files have the number of their line, and batches are told by their bytes.
+ * Files of any length with a JSON value a line. Bodies of requests have a reader of their own (http/ndjson.ts), which has limits and waits for
+ * no pause; here each line has its number, for messages, and its end in bytes, for progress and the size of batches.
  */
 
 /** Standard input, as a path. */
@@ -26,8 +26,8 @@ const NEWLINE = 0x0a;
 const BYTE_ORDER_MARK = '\ufeff';
 
 /**
- * Reads a file, or standard input (`-`), line by line, in constant memory. Accepts a BOM and CRLF; skips blank lines. `signal` aborts the reading
- * of standard input only; who reads a file stops by itself.
+ * Reads a file, or standard input (`-`), line by line, in constant memory. Accepts a BOM and CRLF; skips blank lines. `signal` aborts a wait for
+ * standard input only: whoever reads a file checks it between lines.
  */
 export async function* ndjsonLines(path: string, signal?: AbortSignal): AsyncGenerator<Line> {
   const chunks = path === STDIN ? process.stdin : createReadStream(path, { highWaterMark: 256 * 1024 });

@@ -15,7 +15,7 @@ import { listed, warn } from './terminal';
 /** How many names a message lists. */
 export const MOST_NAMES = 10;
 
-/** The database is served with a folder, this process has none, and SCHEMA_DIR is not `none`. */
+/** The database is served with a folder, but this process has none, and SCHEMA_DIR is not `none`, which accepts that. */
 export class FolderMissingError extends CommandFailure {
   constructor(readonly detail: string) {
     super(`${detail}: ${SET_FOLDER}`);

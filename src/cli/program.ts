@@ -54,9 +54,10 @@ export function createProgram(): ExplainedCommand {
 async function prepareSchema(_program: Command, command: Command): Promise<void> {
   const { schema } = command.opts<{ readonly schema?: string }>();
   if (schema !== undefined) useFolder(schema);
-  const checksItself = command.parent?.name() === 'schema' && command.name() !== 'print';
-  if (ownFolder() === undefined || checksItself) return;
-  // only for the demo, which stores the examples: a rule may compare with the time, and must not keep a gateway from starting later
+  // `schema check` and `diff` say what is wrong by themselves, and `init` uses no folder
+  const mayBeWrong = command.parent?.name() === 'schema' && command.name() !== 'print';
+  if (ownFolder() === undefined || mayBeWrong) return;
+  // rules only for the demo, which stores the examples: one that compares with the time may refuse them later, and must not keep a gateway from starting
   await (await import('./schema/own.js')).refuseFolder({ runsRules: command.name() === 'demo' });
 }
 

@@ -1,6 +1,6 @@
 import { Presets, SingleBar } from 'cli-progress';
 
-/** Shows the progress of a file or other long-running work. */
+/** Shows the progress of files or other long-running work, one after another: each is started, updated and stopped. */
 export interface Progress {
   start(name: string, total: number): void;
   /** `done` is out of `total`, in any unit; `count` is how many items that is, which are shown. */

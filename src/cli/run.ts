@@ -4,15 +4,14 @@ import { CommanderError } from 'commander';
 import { ownPath } from '../sdl/folder';
 import { EXIT, exitCodeOf, messageOf } from './ending';
 import { createProgram } from './program';
-import { sayError, sendStderrTo, tolerateClosedPipes } from './terminal';
+import { sayError, tolerateClosedPipes } from './terminal';
 
 /** Runs one command line and resolves with its exit code. Errors go to stderr as messages, without stack traces. */
 export async function run(argv: readonly string[]): Promise<number> {
   tolerateClosedPipes();
-  sendStderrTo(undefined);
-  // also for rejections that nobody handles; the embedded database stops with this process
+  // Node raises it for unhandled rejections, too. Nothing need be closed before the exit: an embedded database stops with this process
   process.on('uncaughtException', (error: unknown) => {
-    const isRule = isFromFolder(error);
+    const isRule = isFromRules(error);
     const what = isRule ? 'a rule left an error behind, after its request: rules are synchronous: ' : '';
     sayError(`${what}${messageOf(error)}${framesOf(error)}`);
     // a request must not be able to end a gateway by a mistake in the user's rules.mjs
@@ -37,10 +36,10 @@ function framesOf(error: unknown): string {
 }
 
 /** Whether an error was thrown by the user's rules, or by what they import from their folder. */
-function isFromFolder(error: unknown): boolean {
+function isFromRules(error: unknown): boolean {
   const folder = ownPath();
   if (folder === undefined) return false;
-  // a rule may throw anything, and of the rest the linter requires errors
+  // only a rule can throw something else than an error: in our code, the linter forbids it
   if (!(error instanceof Error) || isRejection(error)) return true;
   // Node names the files of modules by their real paths
   const folders = existsSync(folder) ? [folder, realpathSync(folder)] : [folder];

@@ -16,7 +16,7 @@ import type { Store } from './store';
 import { counted, note, printResult } from './terminal';
 import { requireData, withStore } from './withStore';
 
-/* `scopegate org reset` and `scopegate sandbox advance`. */
+/* `scopegate org reset` and `scopegate sandbox advance`, and loading the sample for them, `org create --seed` and the demo. */
 
 /** Loads the sample, with a progress bar. Resolves with how many of its records could not be stored. */
 export async function loadSample(data: OrganisationData, signal: AbortSignal): Promise<number> {
@@ -51,6 +51,7 @@ export async function reset(id: string, { json }: JsonOption): Promise<void> {
   const signal = interruption();
   await withStore(async (store) => {
     const data = store.databases.organisationData(await requireSandbox(store, id));
+    // first, so that an interrupted reset does not pass for a complete sample
     const sandbox = await store.control.sandboxes.noteUnseeded(id);
     if (!sandbox) throw notFound('organisation', id);
     await emptySandbox(data, { by: 'operator', signal }).catch(
@@ -65,9 +66,9 @@ export async function reset(id: string, { json }: JsonOption): Promise<void> {
 type Statuses = readonly string[];
 
 /**
- * The kinds that can be advanced. For each of their times: the statuses that set it to now if it is missing, and those that clear it, as rules.ts
- * requires of quotes; orders have no such rule. Others,
- * such as withdrawn, can be reached with and without the time, and leave it.
+ * The kinds that can be advanced. For each of their times: the statuses that set it to now if it is missing, and those that clear it, as
+ * resources/rules.ts requires of quotes; orders have no such rule. A status in neither list leaves it as it is, such as the sent_at of a
+ * withdrawn quote, which may have been sent or not.
  */
 const ADVANCEABLE: Readonly<
   Record<string, { resource: Resource; times: Readonly<Record<string, { set: Statuses; unset: Statuses }>> }>

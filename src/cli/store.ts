@@ -66,7 +66,7 @@ export interface OpeningOptions extends Pick<DatabaseOptions, 'watchClient' | 's
   readonly report: Report;
 }
 
-/** The second half: connects to the server, which `close` stops. `watchClient` gets the database clients, to trace their commands. */
+/** The second half: connects to the server, which `close` stops; if this fails, the caller stops it. `watchClient` gets the database clients, to trace their commands. */
 export async function openStoreOn(
   server: Database,
   config: Config,
@@ -87,7 +87,7 @@ export async function openStoreOn(
   });
   const countFailure = createRepeats();
   const onError = (error: unknown): void => {
-    // the last use of a key is written ten times a second
+    // such as of the last use of a key, which is written up to ten times a second: so it is said once a minute
     const failures = countFailure('write');
     if (failures !== undefined)
       report(

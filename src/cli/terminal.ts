@@ -70,7 +70,7 @@ export function sayPainted(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
-/** Writes a dimmed line to stderr. */
+/** Writes a dimmed line to stderr, or to the log of a server. */
 export function note(line: string): void {
   writeLevel('info', line, () => paint(process.stderr, 'dim', line));
 }
@@ -113,7 +113,7 @@ export function printTable(
       .join('  ')
       .trimEnd();
   printPainted(paint(process.stdout, 'bold', line(headings)));
-  for (const row of rows) print(line(row));
+  for (const row of rows) printPainted(line(row));
 }
 
 function cut(text: string, most = Infinity): string {
@@ -135,7 +135,7 @@ interface ListFormat {
   readonly json: true | undefined;
   /** Printed if the list is empty, unless as JSON. */
   readonly empty: string;
-  /** Maximum number of rows to print; if there are more, stderr says so. */
+  /** Maximum number of rows to print; stderr says if there are more, so pass at least one more, newest first. */
   readonly limit?: number;
   /** Maximum widths of columns, by heading. */
   readonly widest?: Readonly<Record<string, number>>;

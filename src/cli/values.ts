@@ -9,7 +9,7 @@ import { statusesOf } from '../organisations/requestFilters';
 import { isCurrency } from '../schema/currency';
 import { DAY, HOUR, isRef, MINUTE, UUID } from '../units';
 
-/* Parsers for option values; each rejects with a message that says what is expected. */
+/* Parsers of arguments and options, which commander calls; each throws an InvalidArgumentError that says what is expected. */
 
 /** Of names of organisations, keys and people, in characters, as in the SDL. */
 const NAME_LENGTH = 200;
@@ -35,7 +35,7 @@ export function name(text: string): string {
   return trimmed;
 }
 
-/** One line of visible characters, as it is. */
+/** One line of visible characters, not trimmed. */
 export function line(text: string): string {
   const fault = nameFault(text);
   if (fault !== undefined) throw new InvalidArgumentError(`It ${fault}.`);
@@ -56,12 +56,12 @@ export function port(text: string): number {
 
 let scopesOfSchema: typeof Scopes | undefined;
 
-/** Loads what reads the scopes of the schema, for the command that takes and lists them, `key`; called before every command. */
+/** Called before every command: loads what reads the scopes of the schema for `key`, which takes and lists them, to keep the others fast. */
 export async function loadScopes(_program: unknown, command: { name(): string }): Promise<void> {
   if (command.name() === 'key') scopesOfSchema = await import('../auth/scopes.js');
 }
 
-/** All scopes, once they are loaded. */
+/** All scopes; none before {@link loadScopes}. */
 export const scopeNames = (): readonly Scope[] => scopesOfSchema?.allScopes() ?? [];
 
 const isScope = (text: string): text is Scope => scopesOfSchema?.isScope(text) === true;
@@ -93,14 +93,14 @@ export function customerIds(text: string): string[] {
   throw new InvalidArgumentError(`Expected 1 to ${String(KEY_CUSTOMERS)} customers.`);
 }
 
-/** Comma-separated event types; whether they exist is checked later. */
+/** Comma-separated event types; the command checks that they exist, since that takes the schema. */
 export function eventTypes(text: string): string[] {
   const entries = items(text);
   if (entries.length === 0) throw new InvalidArgumentError('Expected at least one type, e.g. order.created.');
   return [...new Set(entries)];
 }
 
-/** Comma-separated CIDR ranges or addresses; `otherwise` says what to give for a key that works anywhere. */
+/** Comma-separated CIDR ranges or addresses, as ranges; `otherwise` says what to give for a key that works anywhere. */
 function rangesOr(text: string, otherwise: string): string[] {
   const entries = text.split(',').map((item) => item.trim());
   return entries.map((item) => {
@@ -128,7 +128,7 @@ const ISO_TIME = /^(\d{4}-\d{2}-\d{2})(T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d+)?
 const A_DATE = 'a date (e.g. 2026-11-21)';
 const A_TIME = 'a time with Z or an offset (e.g. 2026-11-21T09:00:00Z)';
 
-/** An ISO 8601 date or time, or an age. */
+/** An ISO 8601 date or time, or an age: that long before now. */
 export function moment(text: string): Date {
   const age = lengthOf(text);
   const time = age === undefined ? timeOf(text) : new Date(Date.now() - age);
@@ -170,7 +170,7 @@ export function count(text: string): number {
 }
 
 const UNITS: Readonly<Record<string, number>> = { m: MINUTE, h: HOUR, d: DAY, y: 365 * DAY };
-/** Longer is a typing error. */
+/** In milliseconds; longer is a typing error. */
 const LONGEST = 100 * 365 * DAY;
 
 /** The length of 30m, 12h, 90d or 1y (365 days) in milliseconds; undefined for anything else. */

@@ -14,7 +14,6 @@ const ID = '5b9f0c1e-8f0b-4f58-9d6a-2f5a3c6d7e81';
 /** What an argument `<id>` is, for help. */
 const ENDPOINT_ID = 'the endpoint (see webhook list)';
 
-/** Parses the value of --from. */
 const startTime = (text: string): Date => (text === 'now' ? new Date() : moment(text));
 
 export function addWebhook(program: ExplainedCommand): void {
@@ -104,7 +103,10 @@ interface CreateOptions extends OrgOption {
   readonly customerIds?: readonly string[];
 }
 
-/** Runs `work` as an operator of an organisation, given its id or that of one of its endpoints. Invalid values become wrong usage. */
+/**
+ * Runs `work` as an operator of an organisation, given its id or that of one of its endpoints. Invalid values become wrong usage; `customerIds` are
+ * those given, which its message repeats.
+ */
 async function withWebhooks<T>(
   of: { readonly org: string } | { readonly endpoint: string },
   work: (admin: Admin) => Promise<T>,
@@ -136,7 +138,7 @@ async function withWebhooks<T>(
 function faultLines({ detail: all, extras: { errors = [] } }: AppError, customerIds: readonly string[]): string {
   const lines = errors.map(({ pointer = '', detail }) => {
     const [, member = '', at] = pointer.split('/');
-    const option = member.replace('_', '-');
+    const option = member.replaceAll('_', '-');
     const customer = member === 'customer_ids' ? `${customerIds[Number(at)] ?? ''} ` : '';
     // only operators can allow such an address, so only they are told how
     const ranges = detail.endsWith(ADDRESS_NOT_PUBLIC)
@@ -180,7 +182,7 @@ async function create({ org, url, types, customerIds: customer_ids, json }: Crea
   const { created, others } = await withWebhooks(
     { org },
     async (admin) => {
-      // listed before, so that nothing can fail between creating the secret and showing it
+      // before, so that nothing can fail between creating the secret and showing it
       const { data: others } = await admin.webhooks();
       return {
         others,

@@ -35,7 +35,7 @@ export async function requireOrganisation({ control }: Store, id: string): Promi
   return organisation;
 }
 
-/** The same, for a command that reads or writes its data. @throws CommandFailure also if it is being moved */
+/** As {@link requireOrganisation}, for a command that reads or writes its data. @throws CommandFailure also if it is being moved */
 export async function requireData(store: Store, id: string): Promise<OrganisationForOperators> {
   const organisation = await requireOrganisation(store, id);
   refuseMoving(organisation);

@@ -51,7 +51,7 @@ async function isListed({ id }: Organisation): Promise<boolean> {
 
 /** `scopegate org erase`, without export if there is no folder. */
 function erased({ id, name }: Organisation, folder?: string, signal = new AbortController().signal) {
-  return erase(own, { id, confirm: name, folder, isOwn: false, signal });
+  return erase(own, { id, confirm: name, folder, isDefault: false, signal });
 }
 
 async function linesOf(folder: string, file: string): Promise<string[]> {

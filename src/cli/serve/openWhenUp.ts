@@ -13,7 +13,7 @@ const TRY_AGAIN = 500;
 
 interface WaitingOptions {
   readonly config: Config;
-  /** Opened once the database turns out to be away, and left open. */
+  /** Opened once the database turns out to be away, and left open for the gateway. */
   readonly ports: Ports;
   readonly logger: Logger;
   readonly signal: AbortSignal;

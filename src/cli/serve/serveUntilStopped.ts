@@ -17,7 +17,7 @@ import { openWhenUp } from './openWhenUp';
 export interface Prepared {
   /** A key that the pages fill in, for visitors on this machine only. */
   readonly demoKey?: string;
-  /** Called with the server's URL, and that of its admin port, once it listens. */
+  /** Called with the server's URL, and that of its admin port if it has one, once it listens. */
   readonly onListening: (url: string, adminUrl: string | undefined) => void;
 }
 
@@ -65,6 +65,7 @@ export async function serveUntilStopped(
       },
     });
     closers.push(() => tracing?.stop());
+    // may be stopped twice, since a store stops it, too
     const database = await chooseServer(config, note, signal);
     closers.push(() => database.stop());
     const open = async (): Promise<Opened> => {
