@@ -9,7 +9,7 @@ export interface UsageCounterOptions {
   readonly usage: Pick<KeyUsage, 'add'>;
   /** Called when a write fails; the next write includes its counts. */
   readonly onError: (error: unknown) => void;
-  /** Called with the number of requests missing from the usage of keys, because new keys came faster than the database could store counts. */
+  /** Called with the number of requests that are missing from keys' usage, because more counters were needed than there is room for before they are stored. */
   readonly onUncounted: (requests: number) => void;
   /** How many counters (one per key and five minutes) to hold; when all are in use, they are written at once. */
   readonly capacity?: number;
@@ -20,6 +20,7 @@ const CAPACITY = 10_000;
 /** Details to hold per counter, on average; 60,000 take about 9 MB. */
 const DETAILS_EACH = 6;
 
+/** A counter in memory, whose counts can change. */
 type Entry = { -readonly [Name in keyof Omit<UsageEntry, 'details'>]: UsageEntry[Name] } & {
   readonly details: Map<string, number>;
 };
@@ -31,18 +32,20 @@ type Entry = { -readonly [Name in keyof Omit<UsageEntry, 'details'>]: UsageEntry
  */
 export function createUsageCounter({ usage, onError, onUncounted, capacity = CAPACITY }: UsageCounterOptions) {
   let counts = new Map<string, Entry>();
+  /** Of all entries together. */
   let details = 0;
   let uncounted = 0;
   /** Whether running out of counters caused a write, and no write has succeeded since. */
   let isFull = false;
 
-  /** Adds counts to those of their key and time, if there is room. */
+  /** Adds counts to those of their key and time, if there is room. Counts that lack only some units have an entry for each of these. */
   function add({ keyId, at, units, details: more, ...counted }: UsageEntry): void {
     const name = [keyId, at.getTime(), ...(units ?? [])].join(':');
     const existing = counts.get(name);
     if (!existing && counts.size >= capacity) {
-      // a request counts for a key and its organisation
-      if (organisationInUsageId(keyId) === undefined) uncounted += counted.requests;
+      // once for a request, which counts for its organisation, too, and may have an entry for each unit
+      const isOfKey = organisationInUsageId(keyId) === undefined;
+      if (isOfKey && (units?.includes('day') ?? true)) uncounted += counted.requests;
       return;
     }
     const entry: Entry = existing ?? { keyId, at, ...eachCount(() => 0), details: new Map(), ...(units && { units }) };
@@ -90,7 +93,7 @@ export function createUsageCounter({ usage, onError, onUncounted, capacity = CAP
       isFull = true;
       void flush();
     },
-    /** Writes what is counted. */
+    /** Writes what is counted; resolves also if that fails. */
     stop: flush,
   };
 }

@@ -110,6 +110,21 @@ test('writes at once when full, so a database that keeps up can take any number 
   expect(onUncounted).not.toHaveBeenCalled();
 });
 
+test('reports a request once that was stored in no unit and has no room any more', async () => {
+  const units = ['five_minutes', 'hour', 'day'] as const;
+  const add = (entries: readonly UsageEntry[]) => {
+    if (entries[0]?.keyId !== 'a') return Promise.resolve([]);
+    // takes the room of what could not be stored
+    counter.count(['b'], OK);
+    return Promise.resolve(entries.flatMap((entry) => units.map((unit) => ({ ...entry, units: [unit] }))));
+  };
+  const counter = createUsageCounter({ usage: { add }, onError, onUncounted, capacity: 1 });
+  counter.count(['a'], OK);
+  await counter.stop();
+  await counter.stop();
+  expect(onUncounted.mock.calls).toEqual([[1]]);
+});
+
 test('does not retry at once when it is full and the database is down', async () => {
   const counter = counting(3);
   isAway = true;
