@@ -6,7 +6,7 @@ import type { Control } from '../organisations/control';
 import type { Attempt } from '../organisations/creations';
 import type { JobRow } from '../organisations/jobRows';
 import { type OrganisationForOperators, shownOrganisation, forOperators } from '../organisations/organisationRows';
-import type { OrganisationPageQuery } from '../organisations/organisations';
+import type { OrganisationPageQuery } from '../organisations/organisationReads';
 import type { Finder } from './finder';
 import { conflict, beingErased, rethrowForCaller, notAllowed, plainName, requireLine } from './refusals';
 
@@ -16,7 +16,7 @@ export interface OrganisationsOptions {
   readonly control: Control;
   readonly databases: Pick<Databases, 'shards' | 'shardsOf'>;
   readonly shardHealth: Pick<ShardHealth, 'states'> | undefined;
-  /** Called when there is a new job, which this gateway then looks for. */
+  /** Called when there may be a new job, for which this gateway then looks. */
   readonly onNewJob: () => void;
 }
 
@@ -27,9 +27,8 @@ interface OperatorRequest {
   readonly finder: Finder;
 }
 
-/** What an operation that creates, unless the object exists, calls to say so. */
 export interface CreationHooks {
-  /** Called if the object that the operation would create already exists. */
+  /** Called by an operation that creates something if that exists already: the answer is then 200, not 201. */
   readonly noteExisting: () => void;
 }
 
@@ -63,7 +62,6 @@ export function createOrganisationOperations(
   const once = control.creations.onceFor(actor.who, attempt);
   const { find, requireExisting, requireOpen } = finder;
 
-  /** The organisations as answers have them, with their shards. */
   async function showAll(all: readonly OrganisationForOperators[]) {
     const shards = await databases.shardsOf(all.map(({ id }) => id));
     return all.map((organisation) => shownOrganisation(organisation, shards.get(organisation.id) ?? null));
@@ -103,7 +101,7 @@ export function createOrganisationOperations(
         shard: shard ?? undefined,
       };
       const { organisation, isNew } = await once(
-        // as sent, since a repeat may come after the default plan has changed
+        // `args`, not `input`: the default plan may have changed before a repeat
         { organisationId: '', operation: 'create_organisation', args },
         (noteId) => organisations.createOnce(input, noteId).catch(rethrowForCaller),
         // the first request made it, or there would be nothing to replay: its answer was 201
@@ -129,10 +127,9 @@ export function createOrganisationOperations(
     },
     async erase_organisation({ id, confirm }: Id & { readonly confirm: string }) {
       const organisation = await find(id);
-      // an organisation that is gone has its job by its id
+      // an organisation that is gone has no name to confirm, but its job is found by its id as long as it is kept
       const organisationId = organisation?.id ?? id.toLowerCase();
       const name = organisation?.name;
-      // an organisation that is gone has no name to confirm, but its job may still be there
       if (name !== undefined && confirm !== name) {
         const detail = `must be the name of the organisation, which is ${JSON.stringify(name)}`;
         throw validationFailed([{ pointer: '/confirm', code: 'not_allowed', detail }]);

@@ -10,6 +10,10 @@ export class StillErasingError extends Error {
 /** The organisation has another external_ref, or another organisation has this one. */
 export class RefTakenError extends Error {
   override readonly name = 'RefTakenError';
+
+  constructor(message = 'another organisation has this external_ref') {
+    super(message);
+  }
 }
 
 /** A sandbox has the plan and state of its organisation, and these can only be changed there. */
