@@ -3,7 +3,6 @@ import type { Actor } from '../organisations/auditEvents';
 import type { Attempt, createCreations } from '../organisations/creations';
 import { type Session, userActor } from '../organisations/sessions';
 
-/** Who calls an operation of an organisation. */
 export interface AdminCaller {
   readonly organisation: Organisation;
   /**
@@ -14,7 +13,7 @@ export interface AdminCaller {
   readonly actor: Actor;
   /** Whether an operator of the gateway calls, and not one of the organisation's people. */
   readonly isOperator: boolean;
-  /** Shown as the creator of keys and webhooks. */
+  /** Shown as the creator of keys, webhooks and invitations. */
   readonly name: string;
   /** The request's Idempotency-Key: repeating a creation with it creates nothing twice. */
   readonly attempt?: Attempt | undefined;

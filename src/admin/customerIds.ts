@@ -13,7 +13,10 @@ interface FoundCustomers {
   readonly unknown: string[];
 }
 
-/** Finds customers of an organisation, erased ones too, by 1 to 100 names, as the SDL requires: their ids, in upper or lower case, or `ref:` and their external_ref. */
+/**
+ * Finds customers of an organisation, erased ones too, by names: their ids, in upper or lower case, or `ref:` and their external_ref. There must be 1 to
+ * 100 names, which the SDL checks.
+ */
 export async function findCustomers(data: OrganisationData, names: readonly string[]): Promise<FoundCustomers> {
   const collection = published.stored.get(PERSON)?.collection;
   const customers = data.collections.find(({ name }) => name === collection);

@@ -13,9 +13,10 @@ export interface AdminOptions extends Omit<WebhookOptions & PeopleOptions, 'cont
 export type Admin = ReturnType<AdminOf>;
 export type AdminOf = ReturnType<typeof createAdmin>;
 
-/** What people and operators do in an organisation, named as in schema/admin.graphql (docs/decisions/admin.md). */
+/** What people and operators do in an organisation, named as in schema/admin.graphql (docs/decisions/admin.md). Called once for a gateway. */
 export function createAdmin(options: AdminOptions) {
   const { control } = options;
+  // here, since all callers share its limit on posts by hand
   const webhooksOf = createWebhookOperations(options);
   return (caller: AdminCaller) => {
     const context = { ...caller, once: control.creations.onceFor(caller.actor.who, caller.attempt) };

@@ -42,7 +42,7 @@ export interface KeyOptions {
   readonly databases: { readonly organisationData: OrganisationDataCache };
 }
 
-/** Undefined members stay as they are. */
+/** Members that are undefined or null stay as they are; a null expiry means never. */
 type UpdateArgs = KeyId & Partial<Omit<NewKeyArgs, 'customer_ids'>>;
 
 const DEFAULT_OVERLAP_HOURS = published.defaultOf('rotate_key', 'overlap_hours');
@@ -90,6 +90,7 @@ export function createKeyOperations(
       return once(
         { organisationId, operation: 'create_key', args },
         async (noteId) => {
+          // the defaults are for the compiler: the SDL requires both
           const { name = '', scopes = [], ...read } = readArguments(args);
           requirePlan(plans, organisation);
           const more = {
@@ -117,7 +118,6 @@ export function createKeyOperations(
     },
     async update_key({ key_id, ...args }: UpdateArgs) {
       const read = readArguments(args);
-      // only the expiry can be null, which means never
       const updated = await change(key_id, ({ _id }) =>
         apiKeys.update(_id, { ...read, expires_at: expiryOf(args.expires_at) }, by),
       );
@@ -143,7 +143,7 @@ function rethrowKeyRefused(error: unknown): never {
   throw error instanceof KeyRefused ? validationFailed([error.fault]) : error;
 }
 
-/** The arguments as stored; null and missing ones are undefined. @throws AppError validation_failed with every fault */
+/** The arguments as stored, without the expiry; null and missing ones are undefined. @throws AppError validation_failed with every fault */
 function readArguments({ name, scopes, allowed_ranges, mcp }: Partial<NewKeyArgs>) {
   const faults: Fault[] = [];
   const plainName = name?.trim();

@@ -15,11 +15,11 @@ import { conflict, beingErased, notAllowed, plainName, requireLine } from './ref
 
 /* What only operators do in an organisation: links, customers and its sandbox. */
 
-/** A customer of the organisation. */
 interface Person {
   readonly _id: string;
   readonly name: string;
   readonly external_ref: string;
+  /** When their personal data was erased. */
   readonly erased_at?: Date | null;
 }
 
@@ -29,8 +29,10 @@ export interface DataActions {
   readonly customerByRef: (data: OrganisationData, ref: string) => Promise<Person | null>;
   /** Resolves with the number of rows changed, by collection. */
   readonly eraseCustomer: (data: OrganisationData, id: string, by: Writer) => Promise<Readonly<Record<string, number>>>;
+  /** Allows a customer who was erased to be written again. */
   readonly readmitCustomer: (data: OrganisationData, customer: Person, by: Writer) => Promise<void>;
   readonly emptySandbox: (data: OrganisationData, by: Writer) => Promise<void>;
+  /** Stores the sample, or what is missing of it. */
   readonly fillSandbox: (data: OrganisationData, by: Writer) => Promise<unknown>;
 }
 
@@ -60,7 +62,7 @@ interface CustomerId {
 
 export function createOperatorOnlyOperations(options: OperatorOnlyOptions, { organisation, actor, show }: Target) {
   const { config, control, databases, actions } = options;
-  // `operator:` and the name of the token, as every actor here
+  // every actor here is `operator:` and the name of a token, which is a Writer
   const writer = actor.who as Writer;
 
   /** The data of an organisation. @throws AppError unavailable while it is being moved */
@@ -89,7 +91,6 @@ export function createOperatorOnlyOperations(options: OperatorOnlyOptions, { org
     return sandbox.organisation;
   }
 
-  /** Stores the sample, or what is missing of it. */
   async function fill(sandbox: Sandbox): Promise<void> {
     await actions.fillSandbox(dataOf(sandbox.organisation), writer);
     await control.sandboxes.noteSeeded(sandbox);
@@ -118,7 +119,7 @@ export function createOperatorOnlyOperations(options: OperatorOnlyOptions, { org
         throw validationFailed([{ pointer: '/confirm', code: 'not_allowed', detail }]);
       }
       const erased = await actions.eraseCustomer(data, customer._id, writer);
-      // after the change, whose counts it has: if this process is killed in between, the erasure has no event
+      // after the erasure, whose counts it has; if this process is killed in between, there is no event
       if (Object.values(erased).some((count) => count > 0))
         await record('customer.erased', organisation.id, { customer_id: customer._id, ...erased });
       const counts = Object.entries(erased).map(([collection, count]) => ({ collection, count }));
@@ -139,12 +140,12 @@ export function createOperatorOnlyOperations(options: OperatorOnlyOptions, { org
       const owner = organisation.id;
       let sandbox = await control.sandboxes.of(owner);
       if (sandbox) noteExisting();
-      else sandbox = await control.sandboxes.create({ of: owner, seeded: true }, actor).catch(rethrowSandboxRefused);
+      else
+        sandbox = await control.sandboxes.create({ of: owner, willBeSeeded: true }, actor).catch(rethrowSandboxRefused);
       if (!sandbox) throw beingErased();
       if (sandbox.unseeded !== undefined) await fill(sandbox);
       return show(sandbox.organisation);
     },
-    /** Empties the sandbox and stores the sample again. */
     async reset_sandbox() {
       const target = await ownSandbox();
       const data = dataOf(target);

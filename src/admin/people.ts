@@ -7,7 +7,7 @@ import { signInUrl } from '../organisations/signInTokens';
 import type { AdminContext } from './caller';
 import { plainName } from './refusals';
 
-/* The people of an organisation: who has signed in, who is invited, and their sessions (`home` says of which while a user is in the sandbox). */
+/* The people of an organisation: who has signed in, who is invited, and their sessions. For a user in the sandbox, `home` is the organisation itself. */
 
 export interface PeopleOptions {
   readonly config: Pick<Config, 'PUBLIC_URL' | 'HOST' | 'PORT' | 'OIDC_ISSUER'>;

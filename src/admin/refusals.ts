@@ -9,13 +9,14 @@ import {
   StillErasingError,
 } from '../organisations/organisationErrors';
 
-/* Why operators' requests are refused. */
+/* Why requests of operators and people are refused. */
 
 /** An error 409 with one fault. `pointer` is to a member of the body, or empty; `detail` is a clause. */
 export function conflict(pointer: string, detail: string, code: Fault['code'] = 'conflict'): AppError {
   return new AppError('conflict', `${detail}.`, { errors: [{ pointer, code, detail }] });
 }
 
+/** An error 422 for a value that is never possible. */
 export function notAllowed(pointer: string, detail: string): AppError {
   return validationFailed([{ pointer, code: 'not_allowed', detail }]);
 }
@@ -26,8 +27,8 @@ export function beingErased(): AppError {
 
 /**
  * Throws a refusal as an error for the caller, and any other error unchanged. A value that is never possible is a 422, one that only the
- * state of an organisation forbids a 409 (contract, "Operator API"); the fault is `not_allowed` if the organisation must change first, and
- * `conflict` if something else has the name or the turn. `shardPointer` is where the request names the shard.
+ * state of an organisation forbids a 409 (contract, "Operator API"). A 409's fault has the code `not_allowed` if the organisation must change first,
+ * and `conflict` if another organisation has the external_ref, or another job is open. `shardPointer` is where the request names the shard.
  */
 export function rethrowForCaller(error: unknown, shardPointer = '/shard'): never {
   if (error instanceof ShardRefused) throw notAllowed(shardPointer, error.message);

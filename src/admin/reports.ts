@@ -19,13 +19,13 @@ interface Days {
 }
 
 interface UsageQuery extends Days {
-  /** Of one key; of all, including revoked and expired ones, if it is missing. */
+  /** Of one key; if it is missing, of all, including revoked and expired ones. */
   readonly key_id?: string | null;
   /** Instead of days. */
   readonly period?: UsagePeriod | null;
 }
 
-/** Days of usage in an answer, if none are named. */
+/** Days of usage in an answer, if no first day is given. */
 const USUAL_DAYS = 30;
 /** Bounds an answer whose `to` is far in the future: fewer days are kept. */
 const MAX_DAYS = 100;
@@ -66,8 +66,8 @@ export function createReportOperations({ organisation, isOperator }: AdminContex
 }
 
 /**
- * The first and last day of usage to answer with, as midnight in UTC: of the days that are kept of a key as of all keys together, of which older
- * ones are kept only to be compared with. @throws AppError invalid_request
+ * The first and last day of usage to answer with, as midnight in UTC. Only the last DAYS_KEPT can be read, also of all keys together: of these, older
+ * days are kept only for the comparison with the period before. @throws AppError invalid_request
  */
 function rangeOf({ from, to }: Days): { readonly first: Date; readonly last: Date } {
   const today = Math.floor(Date.now() / DAY) * DAY;
