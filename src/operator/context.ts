@@ -46,7 +46,7 @@ export function operatorContextFactory(options: OperatorContextOptions): OpenCon
     admit();
     let isExisting = false;
     const attempt = idempotencyKey === undefined ? undefined : { idempotencyKey, onReplay };
-    // who waits for events; a token stands for a key, and all operators for an organisation
+    // for the limits on requests that wait for events, a token counts as a key, and all operators together as an organisation
     const caller = {
       holder: { caller: name, organisation: 'operators' },
       // tokens do not change while a gateway runs

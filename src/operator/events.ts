@@ -21,9 +21,11 @@ export type FeedCaller = Omit<WaitingCaller, 'organisationId'>;
 
 export interface FeedOptions {
   readonly databases: { readonly organisationData: OrganisationDataCache };
-  /** The log of the database. */
+  /** Reads events from the database's log. */
   readonly log: DeploymentFeed;
+  /** Here only to check that events are recorded. */
   readonly source: (caller: WaitingCaller) => EventSource;
+  /** Calls `look` whenever an event of the caller's may have come, until it returns true or the time is over. */
   readonly wait: Waiting['wait'];
   /** Reads an object as REST shows it; null if there is none, or its row cannot be shown. */
   readonly readShown: (
@@ -39,8 +41,10 @@ export interface FeedOptions {
 interface FeedArguments {
   readonly types?: readonly string[] | null;
   readonly organisation?: string | null;
+  /** A cursor; by default only later events. */
   readonly after?: string | null;
   readonly limit?: number | null;
+  /** In seconds. */
   readonly wait?: number | null;
 }
 
@@ -75,7 +79,7 @@ export function createFeedOperations(options: FeedOptions, caller: FeedCaller) {
       let lookCount = 0;
       const look = async (): Promise<boolean> => {
         lookCount += 1;
-        // the first time nobody has been notified yet
+        // `wait` calls it once before any notification
         page = await read(lookCount === 1 ? 0 : NOTIFIED);
         return hasAny(page);
       };
@@ -108,9 +112,10 @@ function rethrowAsParameterFault(error: unknown): never {
 
 type Page = Omit<DeploymentPage, 'events'> & { readonly events: readonly OrganisationEvent[] };
 
+/** Whether there is something to answer with: events, or a later page. */
 const hasAny = ({ events, hasMore }: Page): boolean => events.length > 0 || hasMore;
 
-/** The events of organisations that are there: others are gone, or of another control database in the same deployment. */
+/** The events of organisations in this control database: others are gone, or another control database of the same deployment has them. */
 async function ofKnownOrganisations(
   events: readonly OrganisationEventRow[],
   organisationsById: FeedOptions['organisationsById'],

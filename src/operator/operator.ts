@@ -14,18 +14,16 @@ type Parts = OperatorOnlyOptions &
 
 export interface OperatorOptions extends Parts {
   readonly admin: AdminOf;
-  /** What writing organisations' data needs. */
   readonly writing: WriteServices;
 }
 
-/** The request of an operator. */
 interface OperatorRequest {
   /** Undefined without an Idempotency-Key. */
   readonly attempt: Attempt | undefined;
   readonly caller: FeedCaller;
 }
 
-/** What is done in an organisation that is named by `id`. */
+/** The operations whose argument `id` names an organisation, in which they act. */
 type OrganisationOperations = Admin & ReturnType<typeof createOperatorOnlyOperations>;
 
 /**

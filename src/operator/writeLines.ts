@@ -29,7 +29,6 @@ interface WriteLinesOptions {
   readonly onError: PieceContext['onError'];
 }
 
-/** Returns a function that answers a request to write lines. */
 export function createWriteLines({
   openContext,
   isDraining,
@@ -59,9 +58,9 @@ export function createWriteLines({
       if (!response.headersSent) throw error;
       const { code } = toAppError(error);
       exchange.log.code = code;
-      // all others are the caller's or pass by themselves, and its next request tells it; it counts results
+      // other errors are the caller's, or pass: it sees that results are missing, and its next request says why
       if (code === 'internal') {
-        // what was answered stays true, and this tells the caller that it is not all
+        // the lines that were answered are stored; a connection cut off tells the caller that the answer is not whole
         response.destroy(error as Error);
         throw error;
       }
@@ -81,7 +80,7 @@ async function answerLines(
   // one for all pieces, since a single piece may be too short to yield the event loop
   const pace = paceOf(() => nextLoopTurn());
   let lines = 0;
-  // lines that are charged and not yet written; the first hundred was with the request
+  // lines that are charged and not yet written; the request's own point paid for the first hundred
   let chargedLines = ELEMENTS_PER_POINT;
   const beginAnswer = (): void => {
     if (!response.headersSent) response.writeHead(200, { 'Content-Type': NDJSON, 'Cache-Control': 'no-store' });
@@ -106,7 +105,7 @@ async function answerLines(
   if (!isClosed(response)) beginAnswer();
 }
 
-/** Takes points from the token's budget; resolves with the error, if there are not enough, that fails the lines. */
+/** Takes points from the token's budget; resolves with the error that fails the lines if there are not enough. */
 async function chargeFor(context: CallContext, points: number): Promise<AppError | undefined> {
   if (points === 0) return undefined;
   try {

@@ -57,9 +57,10 @@ export function createWriteOperation(
   { organisationData, control, kinds, admit, checkElement, onUnrecorded }: WriteServices,
   { actor, attempt, requireOpen, findAll }: WriteRequest,
 ) {
+  // every actor here is `operator:` and the name of a token
   const writer = actor.who as DataWriter;
 
-  /** What a write to an organisation needs. @throws AppError unavailable if its data cannot be written now */
+  /** What a write to an organisation needs, by default neither atomic nor a dry run. @throws AppError unavailable if its data cannot be written now */
   function open(organisation: OrganisationForOperators, { holdRows }: WriteContext) {
     admit(organisation);
     const data = organisationData(organisation);
@@ -76,8 +77,8 @@ export function createWriteOperation(
   }
 
   /**
-   * Records what was written to an organisation, unless that is nothing. A failure is logged, and fails nothing: the objects are stored in another
-   * database, and a repeat of the call would change none, and so record none.
+   * Records what was written to an organisation, unless that is nothing. A failure is logged, but the call succeeds: the objects are stored, in another
+   * database, and a repeat of the call would change and record nothing.
    */
   async function recordWritten(
     { id }: Pick<OrganisationForOperators, 'id'>,
@@ -106,6 +107,7 @@ export function createWriteOperation(
       }
       const call = { ...opened, isAtomic: args.atomic === true, dryRun: args.dry_run === true };
       const placeOf = (index: number): string => `/writes/${String(index)}`;
+      // an object, as the compiler takes a variable that only the callback sets for false
       const replay = { isDone: false };
       let unitOfWork: UnitOfWork | undefined;
       if (attempt) {
@@ -130,7 +132,7 @@ export function createWriteOperation(
       if (!call.dryRun && !replay.isDone) await recordWritten(call.organisation, report);
       return report;
     },
-    /** For lines of many organisations; what a request has written is noted once, at its end. */
+    /** For lines of many organisations (writeLines.ts), which records what it has written to each once, at its end. */
     lines: {
       findAll,
       async write(
@@ -139,6 +141,7 @@ export function createWriteOperation(
         context: WriteContext,
       ): Promise<WriteReport> {
         if (organisation.state === 'erasing') throw beingErased();
+        // pointers to faults begin at the line
         return writeElements(writes, () => '', open(organisation, context)).catch(rethrowErased);
       },
       note: recordWritten,

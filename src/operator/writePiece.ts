@@ -13,7 +13,7 @@ import type { Operator } from './operator';
 
 /* The lines that arrived together, written by organisation (docs/decisions/operator-writes.md). */
 
-/** Lines that the log names of those that an error has failed. */
+/** Of the lines that an error has failed, how many the log names. */
 const LINES_NAMED = 10;
 /** Organisations that are written at once. */
 const ORGANISATIONS_AT_ONCE = 4;
@@ -26,7 +26,6 @@ interface PlacedElement {
   readonly element: unknown;
 }
 
-/** The lines of a piece that are for one organisation. */
 interface Group {
   readonly organisation: Parameters<Operator['lines']['write']>[0];
   readonly lines: PlacedElement[];
@@ -52,8 +51,9 @@ export interface PieceContext {
   readonly operator: Operator;
   readonly exchange: Exchange;
   readonly pace: Pace;
-  /** Why none of the lines is written. */
+  /** If it is set, no line is written, and each fails with this error. */
   readonly refusal: AppError | undefined;
+  /** The counts of all pieces of a request, to which those of this one are added. */
   readonly written: WrittenCounts;
   /** Called with an error that fails only the lines of an organisation. */
   readonly onError: (where: FailedLines, error: unknown) => void;
@@ -123,7 +123,7 @@ async function writeGroup({ organisation, lines }: Group, writing: PieceContext,
   const { id } = organisation;
   let transactionSize = lines.length;
   for (let from = 0; from < lines.length;) {
-    // nobody would know what became of them
+    // the caller has left, and would not know what became of the rest
     if (isClosed(exchange.response)) return;
     const part = lines.slice(from, from + transactionSize);
     try {
@@ -139,7 +139,7 @@ async function writeGroup({ organisation, lines }: Group, writing: PieceContext,
     } catch (error) {
       const appError = toAppError(error);
       if (appError.code === 'payload_too_large' && part.length > 1) {
-        // not a failure of these lines: sent again, they would be as many
+        // together they are too large for a transaction: half as many are tried
         transactionSize = Math.ceil(part.length / 2);
         continue;
       }
