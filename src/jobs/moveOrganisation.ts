@@ -38,8 +38,8 @@ const LAPSED = 5000;
 /**
  * Has MongoDB move an organisation's database to another shard, while its requests are refused (docs/decisions/shards.md). If the process is
  * killed or interrupted, MongoDB goes on, and a gateway ends the move.
- * @throws JobRefused if it cannot be moved, or another process has taken over; AbortError if `signal` came before MongoDB was asked, and the
- * organisation stays where it was; the error if it is not known whether MongoDB moves it
+ * @throws JobRefused if it cannot be moved, or another process has taken over; AbortError once `signal` aborts; any error of the database. After an
+ * AbortError or an error of the database the move may go on, with requests refused until a gateway ends it; it does if MongoDB may have been asked.
  */
 export async function moveOrganisation(stores: Stores, { id, to, signal, onStep }: MoveRequest): Promise<MoveResult> {
   const { databases, control } = stores;
