@@ -1,7 +1,7 @@
 import { Option } from 'commander';
 import { ERROR_CODES } from '../errors';
 import { KEY_FACES, type KeyFace } from '../organisations/requestFilters';
-import { KEPT, MAX_ROWS, ONE_IN, ROWS_A_MINUTE, WRITE_EVERY } from '../organisations/requestLimits';
+import { MAX_ROWS, ONE_IN, REQUESTS_KEPT_FOR, ROWS_A_MINUTE, WRITE_EVERY } from '../organisations/requestLimits';
 import { operationShown, shownRequest } from '../organisations/requestName';
 import { DAY, SECOND } from '../units';
 import { notFound, usageFailure } from './ending';
@@ -24,7 +24,7 @@ interface LogsOptions extends JsonOption {
   readonly limit: number;
 }
 
-const DAYS = String(KEPT / DAY);
+const DAYS = String(REQUESTS_KEPT_FOR / DAY);
 const SECONDS = String(WRITE_EVERY / SECOND);
 /** How many root fields of a request are shown. */
 const ROOT_FIELDS = 2;

@@ -62,7 +62,7 @@ export interface RotatedKey extends KeyWithSecret {
   readonly old: ApiKey;
 }
 
-/** Keys of requests in one turn of the event loop that one command reads. */
+/** The most keys that one command reads, for the requests of one turn of the event loop. */
 const KEY_READ_BATCH = 100;
 /** Keys per database reply when an organisation's keys are listed. */
 const KEYS_AT_ONCE = 200;
@@ -82,7 +82,7 @@ export function createApiKeys(
   models: ControlModels,
   { config, plans, actor, onError, now, pepperNumber }: ApiKeysOptions,
 ) {
-  // the command line, which may change every organisation's keys
+  // for callers that name no authority: the command line, which may change every organisation's keys
   const anyOrganisation: Authority = { actor };
   const limits = createKeyLimits(models, plans, now);
   const writer = createKeyWriter(models, { onError, now, pepper: config.KEY_PEPPER, pepperNumber });
@@ -100,7 +100,6 @@ export function createApiKeys(
   const oldestFirst = (organisationId: string) =>
     models.apiKeys.find({ 'organisation.id': organisationId }).sort({ created_at: 1, _id: 1 }).lean();
 
-  /** A key that `by` may change. */
   const findOwn = (id: string, by: Authority, session: ClientSession) =>
     models.apiKeys.findOne({ _id: id, ...ownKeys(by) }, undefined, { session }).lean();
 
@@ -108,7 +107,7 @@ export function createApiKeys(
   async function insertKey(input: NewApiKey, newKey: NewKey, session: ClientSession): Promise<ApiKey | undefined> {
     const organisation = await holdOrganisation(models, input.organisationId, session);
     if (!organisation) return undefined;
-    // how many peppers there were before the one that hashes it (pepper.ts)
+    // the number of KEY_PEPPER, which hashes it (pepper.ts); undefined for the first pepper
     const pepper = pepperNumber();
     const document = toDocument(input, newKey, {
       organisation: { ...organisation, ...FOR_EARLIER_VERSIONS },
@@ -119,18 +118,20 @@ export function createApiKeys(
     return document;
   }
 
-  /** Matches keys that expire before a time without a successor: never replaced, or all that followed have ended, as one revoked as lost has. */
-  async function endingIn(organisationId: string, before: Date): Promise<Record<string, unknown>[]> {
+  /** Conditions for keys that expire before a time and have no active successor: never replaced, or all that followed have ended (one that was lost is revoked). */
+  async function endingConditions(organisationId: string, before: Date): Promise<Record<string, unknown>[]> {
     const at = new Date(now());
     const expires_at = trusted({ $lt: before });
-    // as many as requireRoomToReplace allows
+    // requireRoomToReplace bounds how many there are
     const replaced = { ...activeIn(organisationId, at), rotated_to: trusted({ $ne: null }), expires_at };
     const rows = await models.apiKeys.find(replaced, { rotated_to: 1 }).lean();
     const abandoned: string[] = [];
+    // one step along each chain of rotations at a time, until a key that is active or was not replaced
     for (let next = rows.map(({ _id, rotated_to }) => ({ _id, rotated_to })); next.length > 0;) {
       const ids = trusted({ $in: next.map(({ rotated_to }) => rotated_to) });
-      const found = await models.apiKeys.find({ _id: ids }, { rotated_to: 1, revoked_at: 1, expires_at: 1 }).lean();
-      const byId = new Map(found.map((key) => [key._id, key]));
+      const members = { rotated_to: 1, revoked_at: 1, expires_at: 1 };
+      const successors = await models.apiKeys.find({ _id: ids }, members).lean();
+      const byId = new Map(successors.map((key) => [key._id, key]));
       const ended = next.flatMap(({ _id, rotated_to }) => {
         const successor = byId.get(rotated_to ?? '');
         if (successor && keyState(successor, at) === 'active') return [];
@@ -147,9 +148,12 @@ export function createApiKeys(
     trimEndedKeys(models, organisationId, now()).catch(onError);
 
   return {
-    /** Why an organisation may have no more keys now, as what is said of it; undefined if it may. */
+    /** As whyFull of keyLimits.ts. */
     whyFull: (organisation: Organisation) => limits.whyFull(organisation),
-    /** Undefined if the organisation does not exist. @throws KeyRefused beyond the `active_keys` of its plan */
+    /**
+     * Undefined if the organisation does not exist, or is being erased. `noteId` is the first write of the transaction (creations.ts).
+     * @throws KeyRefused beyond the `active_keys` of its plan
+     */
     async create(input: NewApiKey, by = anyOrganisation, noteId?: NoteId): Promise<KeyWithSecret | undefined> {
       const prefix = input.app ? config.KEY_PREFIX_APP : prefixes[await modeOfId(input.organisationId)];
       const newKey = generateKey(prefix, config.KEY_PEPPER, input.customerIds);
@@ -169,16 +173,9 @@ export function createApiKeys(
     /** The same keys without those of apps, read one batch at a time. */
     eachOfPrograms: (organisationId: string): AsyncIterable<ApiKey> =>
       oldestFirst(organisationId).find({ app: null }).cursor({ batchSize: KEYS_AT_ONCE }),
-    async page({
-      organisationId,
-      state,
-      search,
-      replaced_by,
-      expires_before,
-      unused_since,
-      ...args
-    }: KeyPageQuery): Promise<Page<ApiKey>> {
-      const ending = expires_before ? await endingIn(organisationId, new Date(expires_before)) : [];
+    async page({ organisationId, ...query }: KeyPageQuery): Promise<Page<ApiKey>> {
+      const { state, search, replaced_by, expires_before, unused_since, ...args } = query;
+      const ending = expires_before ? await endingConditions(organisationId, new Date(expires_before)) : [];
       const conditions = [
         { 'organisation.id': organisationId },
         ...(state ? [stateCondition(state, new Date(now()))] : []),
@@ -187,8 +184,8 @@ export function createApiKeys(
         ...ending,
         ...(unused_since ? unusedConditions(new Date(unused_since)) : []),
       ];
-      const all = Object.entries({ state, search, replaced_by, expires_before, unused_since });
-      const filters = Object.fromEntries(all.filter(([, value]) => value));
+      const given = Object.entries({ state, search, replaced_by, expires_before, unused_since });
+      const filters = Object.fromEntries(given.filter(([, value]) => value));
       const request = { organisationId, operation: 'api_keys', args, filters, conditions };
       return findPage(nativeCollection(models.apiKeys), request);
     },
@@ -211,19 +208,17 @@ export function createApiKeys(
      * @throws KeyRefused if it was replaced before and its replacement is active, or too many replaced keys work
      */
     async rotate(id: string, { overlap, expiresAt }: Rotation, by = anyOrganisation): Promise<RotatedKey | undefined> {
-      const replaced = await loader.load(id);
-      if (!replaced) return undefined;
-      const prefix = prefixes[modeOf(replaced.organisation)];
-      const newKey = generateKey(prefix, config.KEY_PEPPER, replaced.restricted?.customer_ids);
+      // outside the transaction only what never changes is read: its mode and its customers
+      const key = await loader.load(id);
+      if (!key) return undefined;
+      const prefix = prefixes[modeOf(key.organisation)];
+      const newKey = generateKey(prefix, config.KEY_PEPPER, key.restricted?.customer_ids);
       const rotated = await models.change(async (session, record) => {
         const old = await findOwn(id, by, session);
         const at = new Date(now());
         if (!old || keyState(old, at) !== 'active') return undefined;
-        refuseForApp(
-          old,
-          '/key_id',
-          'is that of a connected app, which renews its own tokens; revoke it if they leaked',
-        );
+        const ofApp = 'is that of a connected app, which renews its own tokens; revoke it if they leaked';
+        refuseForApp(old, '/key_id', ofApp);
         const successor =
           old.rotated_to === null ? null : await models.apiKeys.findById(old.rotated_to, null, { session }).lean();
         if (successor && keyState(successor, at) === 'active') {
@@ -256,12 +251,8 @@ export function createApiKeys(
         if (!before || keyState(before, new Date(now())) !== 'active') return undefined;
         const { from, to } = changesOf(before, update);
         if (Object.keys(to).length === 0) return before;
-        if (to.expires_at !== undefined)
-          refuseForApp(
-            before,
-            '/expires_at',
-            'was decided when the app was connected; revoke the key, or connect the app again',
-          );
+        const ofApp = 'was decided when the app was connected; revoke the key, or connect the app again';
+        if (to.expires_at !== undefined) refuseForApp(before, '/expires_at', ofApp);
         if (to.expires_at !== undefined && before.rotated_to !== null) {
           const detail = 'cannot be changed, because the key was replaced and ends with its overlap';
           const message = `the expiry of key ${id} cannot be changed: it was replaced, and stops working when its overlap with the new key ends`;
@@ -272,7 +263,7 @@ export function createApiKeys(
         await record(by.actor, 'key.updated', before.organisation.id, { ...keyIdentity(before), from, to }, id);
         return { ...before, ...set };
       }),
-    /** Keys that the keys with these ids replaced, directly or through others, and whose overlap is not over. */
+    /** Keys that still work and that the keys with these ids replaced, directly or through others. */
     async replacedBy(organisationId: string, ids: readonly string[]): Promise<ApiKey[]> {
       const all: ApiKey[] = [];
       for (let next = ids; next.length > 0;) {
@@ -290,7 +281,7 @@ export function createApiKeys(
     markUsed: writer.noteUse,
     /** Hashes a used key with the current pepper if it has an older one, without delaying the request. */
     rehash: writer.rehash,
-    /** Resolves when all recorded uses and new hashes are written. */
+    /** Resolves when all recorded uses and new hashes are written, or a write has failed. */
     settle: writer.settle,
   };
 }

@@ -11,11 +11,11 @@ import type { ControlModels } from './models';
 
 /** How long a registration that nobody allowed is kept, in milliseconds. */
 const UNUSED_KEPT = DAY;
-/** How long it is kept for an admin who is asked about it, in milliseconds. */
+/** How long such a registration is kept from when an admin is asked about it, in milliseconds. */
 const ASKED_KEPT = HOUR;
-/** Registrations that nobody allowed: of those beyond these, the oldest go first from where most come from. */
+/** The most registrations kept that nobody allowed. Of more, those from the site that made most of them are deleted, oldest first. */
 export const MAX_UNUSED_CLIENTS = 1000;
-/** Those deleted after each registration, so that none waits long. */
+/** The most of these deleted after each registration, so that none waits long. */
 const AT_ONCE = 100;
 
 export type NewClient = Pick<ClientRow, 'name' | 'redirect_uris' | 'authentication'>;
@@ -27,7 +27,9 @@ export interface Registered {
 }
 
 export function createAppClients({ clients }: Pick<ControlModels, 'clients'>, now: () => number) {
+  /** Deletes registrations beyond {@link MAX_UNUSED_CLIENTS}. */
   async function trim(): Promise<void> {
+    // `$not` also matches rows without the member
     const unused = { allowed_at: null, kept_until: trusted({ $not: { $gt: new Date(now()) } }) };
     const oldest = clients.find(unused, { registered_from: 1 }).sort({ created_at: 1 });
     const rows = await oldest.limit(MAX_UNUSED_CLIENTS + AT_ONCE).lean();
@@ -40,7 +42,6 @@ export function createAppClients({ clients }: Pick<ControlModels, 'clients'>, no
     await clients.deleteMany({ ...unused, _id: trusted({ $in: busiest.map(({ _id }) => _id) }) });
   }
 
-  /** A registered app; undefined if there is none. */
   async function find(id: string): Promise<ClientRow | undefined> {
     if (!UUID.test(id)) return undefined;
     // the TTL index deletes up to a minute late
@@ -67,7 +68,7 @@ export function createAppClients({ clients }: Pick<ControlModels, 'clients'>, no
       await trim();
       return { client, secret };
     },
-    /** A registered app that has proved who it is, which those without a secret need not; otherwise undefined. An empty secret is none. */
+    /** A registered app, if it gave its secret, or has none and gave none; otherwise undefined. An empty secret is none. */
     async authenticate(id: string, secret = ''): Promise<ClientRow | undefined> {
       const client = await find(id);
       if (!client || client.secret === null) return secret === '' ? client : undefined;
@@ -78,7 +79,7 @@ export function createAppClients({ clients }: Pick<ControlModels, 'clients'>, no
       const until = new Date(now() + ASKED_KEPT);
       await clients.updateOne({ _id: id }, { $max: { ends_at: until, kept_until: until } });
     },
-    /** Keeps a registration that an admin allowed. */
+    /** Keeps a registration that an admin allowed until a time, or longer if it already is. */
     async keep(id: string, until: Date): Promise<void> {
       await clients.updateOne({ _id: id }, { $max: { ends_at: until }, $set: { allowed_at: new Date(now()) } });
     },

@@ -4,12 +4,11 @@ import { listOf, nullable, optional, PART, required, ROW, type RowOf } from './s
 /** How clients authenticate at the token endpoint. */
 export const CLIENT_AUTHENTICATION = ['none', 'client_secret_basic', 'client_secret_post'] as const;
 
-/** Of a key: the app that was connected (auth/connectedApp.ts). */
+/** Of a key: the app that was connected. Its rows are read as ConnectedApp (auth/connectedApp.ts), which says what each member is. */
 export const connectedApp = Schema.create(
   {
     client_id: required.text,
     host: required.text,
-    /** The expiry of the key once the code is redeemed; until then the key expires with the code. */
     ends_at: required.time,
     code: {
       type: Schema.create(
@@ -54,7 +53,7 @@ export const clientSchema = Schema.create(
     /** SHA-256 of its secret, base64url; null if it has none. */
     secret: nullable.text,
     created_at: required.time,
-    /** When an admin last allowed it, or its first tokens were issued after that; null if none ever did. */
+    /** When an admin last allowed it, or, after that, its first tokens were issued; null if no admin ever did. */
     allowed_at: nullable.time,
     /** Digest of the bucket of the network address that registered it; missing from earlier versions. */
     registered_from: optional.text,
@@ -66,5 +65,5 @@ export const clientSchema = Schema.create(
   { ...ROW, collection: 'oauth_clients' },
 );
 clientSchema.index({ ends_at: 1 }, { expireAfterSeconds: 0 });
-// those that nobody allowed; read backwards, oldest first (appClients.ts)
+// those that nobody allowed (null); appClients.ts reads it backwards, oldest first
 clientSchema.index({ allowed_at: 1, created_at: -1 });

@@ -20,8 +20,8 @@ interface CustomerEventQuery {
   readonly customerId: string;
   readonly action: CustomerAction;
   readonly after: Date;
-  /** The name of an actor whose event may also be of that very time. */
-  readonly orAtBy: string;
+  /** `actor.name` of replays: an event of theirs may be of that very time; another's is then the one that is replayed. */
+  readonly replayName: string;
 }
 
 interface EndpointEventQuery {
@@ -38,7 +38,7 @@ export interface AuditPageQuery extends Omit<ListArguments, 'sort'> {
   /** An action or the name of a group of them. */
   readonly action?: string | null;
   readonly key_id?: string | null;
-  /** As stored in `actor.who`, or one of {@link KINDS}. */
+  /** As stored in `actor.who`, or one of {@link ACTOR_KINDS}. */
   readonly actor?: string | null;
   /** ISO 8601; the end is not included. */
   readonly since?: string | null;
@@ -46,13 +46,13 @@ export interface AuditPageQuery extends Omit<ListArguments, 'sort'> {
 }
 
 /** The kinds of actors that can be asked for as a whole: there are few of each, unlike users, and apps, which may register anew each time. */
-const KINDS: readonly string[] = ['cli', 'operator', 'system'];
+const ACTOR_KINDS: readonly string[] = ['cli', 'operator', 'system'];
 
 export function createAuditLog({ auditEvents }: ControlModels) {
-  /** Matches an actor, or all of a kind: by their names, with each of which the index is in the order of the list. */
+  /** Matches an actor, or all of a kind: by a list of them, since the index has the events of each in the order of a page. */
   async function actorCondition(organisationId: string, actor: string) {
-    if (!KINDS.includes(actor)) return actor;
-    // a semicolon comes after the colon
+    if (!ACTOR_KINDS.includes(actor)) return actor;
+    // all that begin with the kind and a colon: `;` is the next character
     const ofKind = { organisation_id: organisationId, 'actor.who': trusted({ $gt: `${actor}:`, $lt: `${actor};` }) };
     return trusted({ $in: await auditEvents.distinct('actor.who', ofKind) });
   }
@@ -78,6 +78,7 @@ export function createAuditLog({ auditEvents }: ControlModels) {
         kindOf: () => 'dateTime',
       });
     },
+    /** The newest events, of all organisations unless one is given. */
     list({ organisationId, action, since, limit }: AuditQuery): Promise<AuditEvent[]> {
       const filter = {
         ...(organisationId !== undefined && { organisation_id: organisationId }),
@@ -87,12 +88,12 @@ export function createAuditLog({ auditEvents }: ControlModels) {
       return auditEvents.find(filter).sort({ at: -1, _id: -1 }).setOptions(atMost(limit)).lean<AuditEvent[]>().exec();
     },
     /** Whether something was done to a customer after a time. */
-    async hasCustomerEvent({ organisationId, customerId, action, after, orAtBy }: CustomerEventQuery) {
+    async hasCustomerEvent({ organisationId, customerId, action, after, replayName }: CustomerEventQuery) {
       const events = { organisation_id: organisationId, action, 'details.customer_id': customerId };
       const found = await auditEvents.exists({
         ...events,
         at: trusted({ $gte: after }),
-        $or: [{ at: trusted({ $gt: after }) }, { 'actor.name': orAtBy }],
+        $or: [{ at: trusted({ $gt: after }) }, { 'actor.name': replayName }],
       });
       return found !== null;
     },
@@ -114,6 +115,7 @@ function actionCondition(action: string | null | undefined, isOperator: boolean)
   if (action == null) return isOperator ? {} : { action: trusted({ $nin: [...OPERATORS_ACTIONS] }) };
   const group = (AUDIT_GROUPS as Readonly<Partial<Record<string, readonly string[]>>>)[action];
   const ofGroup = group ?? [action];
+  // to operators, their own actions are a part of the group `organisation`
   if (isOperator)
     return { action: trusted({ $in: action === 'organisation' ? [...ofGroup, ...OPERATORS_ACTIONS] : [...ofGroup] }) };
   const hidden: readonly string[] = OPERATORS_ACTIONS;

@@ -1,6 +1,6 @@
 /* What audit events name. It has no heavy imports, since the command line's definitions and the settings page use the actions. */
 
-/** What an organisation's people see, in the groups that they choose from. */
+/** What an organisation's people see, in the groups that they choose from. The settings page has words for each (web/settings/sentences.tsx). */
 export const AUDIT_GROUPS = {
   keys: ['key.created', 'key.updated', 'key.rotated', 'key.revoked', 'keys.imported'],
   webhooks: [
@@ -49,7 +49,6 @@ export const OPERATORS_ACTIONS = [
 ] as const;
 
 export type AuditGroup = keyof typeof AUDIT_GROUPS;
-/** What an organisation's people see. */
 export type ShownAction = (typeof AUDIT_GROUPS)[AuditGroup][number];
 export type AuditAction = ShownAction | (typeof OPERATORS_ACTIONS)[number];
 
@@ -57,8 +56,8 @@ export const AUDIT_ACTIONS: readonly AuditAction[] = [...Object.values(AUDIT_GRO
 
 export interface Actor {
   /**
-   * `cli:<user>`, `operator:<token>`, `user:<id>`, `app:<client_id>` of what a connected app ends, or `system:webhooks` and `system:moves` for what
-   * a gateway does by itself.
+   * `cli:<user>`, `operator:<token>`, `user:<id>`, `app:<client_id>` (its key ended, as a token or code of it was presented), or `system:webhooks`
+   * and `system:moves` for what a gateway does by itself.
    */
   readonly who: string;
   readonly name?: string;

@@ -2,10 +2,9 @@ import type { AuditEvent } from './auditRows';
 
 /* Audit events as lines of the log, which `scopegate restored --replay` reads again (docs/decisions/restore.md). */
 
-/** The message of such a line. */
 export const AUDIT_MESSAGE = 'audit event';
 
-/** The action whose events have no line: each is a request, which has one. */
+/** The action whose events have no line of their own: each is written by a request, which has one. */
 export const WITHOUT_LINE = 'objects.written';
 
 /**
@@ -22,7 +21,6 @@ function pick(details: Details, names: readonly string[]): Details {
   return Object.fromEntries(Object.entries(details).filter(([name]) => names.includes(name)));
 }
 
-/** The details of an event without what a log should not have. */
 function shownDetails({ action, details }: Pick<AuditEvent, 'action' | 'details'>): Details {
   const shown = pick(details, SHOWN);
   const { to } = details as { readonly to?: unknown };
@@ -30,7 +28,6 @@ function shownDetails({ action, details }: Pick<AuditEvent, 'action' | 'details'
   return action === 'key.updated' ? { ...shown, to: pick(to as Details, SHOWN_OF_KEY) } : shown;
 }
 
-/** The members of an event's line. */
 export function auditLine({ action, at, last_at, actor, organisation_id, key_id, details }: AuditEvent) {
   return {
     action,

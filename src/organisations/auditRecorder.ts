@@ -10,7 +10,7 @@ import type { AuditEvent } from './auditRows';
  * theirs is an event (docs/decisions/bounded-control-data.md).
  */
 
-/** Stores an audit event, in the transaction of the change that it describes. */
+/** Stores an audit event, in the transaction of the change that it describes. `keyId` is that of the API key that it is about, if any. */
 export type RecordEvent = (
   actor: Actor,
   action: AuditAction,
@@ -28,7 +28,7 @@ interface Budget {
   readonly isOfUser?: true;
 }
 
-/** What ends access, such as a revocation, has no budget: it must always be possible, and ends only what was made within one. */
+/** For what makes or changes something. What ends access, such as a revocation, has none: it must always be possible, and ends only what was made within a budget. */
 const BUDGETS = {
   'key.created': { most: 1000, what: 'new API keys' },
   'key.rotated': { most: 1000, what: 'rotations of API keys' },
@@ -44,13 +44,13 @@ const BUDGETS = {
   'user.signed_in': { most: 200, what: 'sign-ins of one user', isOfUser: true },
 } satisfies Partial<Record<AuditAction, Budget>>;
 
-/** The actions without a budget. */
+/** The actions without a budget, which can be recorded after a change that cannot be undone. */
 export type UnbudgetedAction = Exclude<AuditAction, keyof typeof BUDGETS>;
 
-/** The command line and what a gateway does by itself are neither counted nor bounded; their events have no `times`. */
+/** The events of all others, such as the command line's, are neither counted nor bounded, and have no `times`. */
 const isRemote = ({ who }: Actor): boolean => who.startsWith('user:') || who.startsWith('operator:');
 
-/** What stores events, by `now`, the database's time. A user's or operator's event that repeats another of the same hour is counted in that one. */
+/** What stores events, by `now`, the database's time. A user's or operator's event that repeats another of the same clock hour is counted in that one. */
 export function createAuditRecorder(rows: Model<AuditEvent>, now: () => number) {
   const rowOf = (...[actor, action, organisation_id, details, keyId]: Parameters<RecordEvent>): AuditEvent => ({
     _id: randomUUID(),
@@ -69,7 +69,7 @@ export function createAuditRecorder(rows: Model<AuditEvent>, now: () => number) 
     const { most, what, isOfUser } = budget;
     const since = trusted({ $gt: new Date(at.getTime() - DAY) });
     const sameEvents = { organisation_id, action, at: since, ...(isOfUser && { 'actor.who': actor.who }) };
-    // the count includes this event: of two at once, each sees at least its own
+    // the event with which there are more than `most`. This one is counted: of two at once, each sees at least its own
     const last = { session, sort: { at: -1, _id: -1 }, skip: most } as const;
     // an index answers this without the rows, which are read only if the command line's events may be what exceeds the budget
     if (!(await rows.findOne(sameEvents, { at: 1 }, last).lean())) return;

@@ -17,20 +17,21 @@ import type { ControlModels } from './models';
 
 /** How long a code works, in milliseconds. */
 const CODE_LIFE = MINUTE;
-/** How long after its issue a code that was used ends its key without the verifier of its challenge, in milliseconds. */
+/** How long after its issue a code that is used again ends its key even if it comes without the verifier of its challenge, in milliseconds. */
 const REPLAYED_WITHIN = 10 * MINUTE;
 /** How long a client is kept whose code was not exchanged, in milliseconds. */
 const UNREDEEMED_KEPT = DAY;
 /** How long an access token works, in milliseconds. */
 const ACCESS_LIFE = HOUR;
-/** How long after a rotation the refresh token before gets the same answer again, in milliseconds. */
+/** How long after a rotation the previous refresh token gets the same answer again, in milliseconds: its first answer may be lost. */
 const REPEATED_WITHIN = MINUTE;
 
-/** What an admin allowed. */
 export interface Consent extends Pick<NewApiKey, 'organisationId' | 'scopes' | 'mcp' | 'created_by'> {
   readonly client: Pick<ClientRow, '_id' | 'name'>;
+  /** Where the app gets its code (auth/connectedApp.ts). */
   readonly host: string;
   readonly redirectUri: string;
+  /** Of PKCE: the digest of the verifier. */
   readonly challenge: string;
   /** How long the app stays connected, in milliseconds. */
   readonly lifetime: number;
@@ -39,7 +40,6 @@ export interface Consent extends Pick<NewApiKey, 'organisationId' | 'scopes' | '
 /** A key of an app that has not ended. It always has an end: that of its code, and then that of the connection. */
 export type AppKey = ApiKey & Required<Pick<ApiKey, 'app'>> & { readonly expires_at: Date };
 
-/** Who presents a code. */
 export interface CodePresenter {
   /** The client that has authenticated; undefined if none has. */
   readonly clientId: string | undefined;
@@ -67,7 +67,6 @@ export function createConnectedApps(models: Pick<ControlModels, 'apiKeys'>, opti
   const { apiKeys, clients, config, now, pepperNumber } = options;
   const prefix = config.KEY_PREFIX_APP;
 
-  /** A key of an app that has not ended. */
   async function findActive(id: string | undefined): Promise<AppKey | undefined> {
     const key = id === undefined ? null : await apiKeys.find(id);
     return key?.app && keyState(key, new Date(now())) === 'active' ? (key as AppKey) : undefined;
@@ -80,8 +79,8 @@ export function createConnectedApps(models: Pick<ControlModels, 'apiKeys'>, opti
   }
 
   /**
-   * Stores the tokens that follow an exchanged secret, if the row is still as `expected`; resolves with the key as it is then, null if it
-   * is not.
+   * Stores the tokens that follow an exchanged secret, if the row still matches `expected`, and resolves with the key as it is then; null if it does
+   * not match, or has ended. `family` and `previous` are digests, as in AppTokens.
    */
   async function store(key: AppKey, expected: object, exchanged: string, family: string, previous: string | null) {
     const at = new Date(now());
@@ -104,7 +103,7 @@ export function createConnectedApps(models: Pick<ControlModels, 'apiKeys'>, opti
       .lean() as Promise<AppKey | null>;
   }
 
-  /** The tokens of a key, which follow the secret that was exchanged for them. */
+  /** The tokens of a key, which follow from the secret that was exchanged for them. `family` is the connection's secret, not its digest. */
   function issuedTokens(key: AppKey, tokens: AppTokens, exchanged: string, family: string): IssuedTokens {
     const { access, refresh: secret } = nextSecrets(exchanged, tokens.seed);
     const refresh = writeRefreshToken(prefix, { id: key._id, family, secret });
@@ -114,7 +113,7 @@ export function createConnectedApps(models: Pick<ControlModels, 'apiKeys'>, opti
   return {
     /**
      * Makes the key that an admin allowed, and resolves with the code that its app exchanges for tokens. Undefined if the organisation does
-     * not exist. @throws KeyRefused beyond MAX_KEYS
+     * not exist. @throws KeyRefused beyond the `active_keys` of its plan
      */
     async allow({ client, host, redirectUri, challenge, lifetime, ...key }: Consent, by: Authority) {
       const secret = newSecret();
@@ -126,13 +125,13 @@ export function createConnectedApps(models: Pick<ControlModels, 'apiKeys'>, opti
         by,
       );
       if (!created) return undefined;
-      // with the first tokens, for as long as the key
+      // `begin` keeps it for as long as the key
       await clients.keep(client._id, new Date(at + UNREDEEMED_KEPT));
       return writeCode(prefix, created.document._id, secret);
     },
     /**
-     * The key whose code this is; undefined if there is none. A code that was used before ends its key if its own app presents it, with the
-     * verifier or soon: who has only found it in a log ends nothing.
+     * The key whose code this is; undefined if there is none, or the code was used. A used code ends its key if its own app presents it, with the
+     * verifier or soon: whoever only found it in a log ends nothing.
      */
     async ofCode(text: string, { clientId, verifier = '', from }: CodePresenter): Promise<AppKey | undefined> {
       const parsed = parseCode(prefix, text);
@@ -155,6 +154,7 @@ export function createConnectedApps(models: Pick<ControlModels, 'apiKeys'>, opti
     },
     /** The first tokens of a key whose code was redeemed; undefined if it has ended meanwhile. */
     async begin(key: AppKey): Promise<IssuedTokens | undefined> {
+      // stands for the secret of a refresh token, as none was exchanged
       const first = newSecret();
       const family = newSecret();
       const stored = await store(key, { 'app.tokens': null }, first, digestOf(family), null);
@@ -169,13 +169,13 @@ export function createConnectedApps(models: Pick<ControlModels, 'apiKeys'>, opti
       if (key && !isInRanges(from, rangesOf(key))) return undefined;
       return parsed && key?.app.tokens && isDigestOf(parsed.family, key.app.tokens.family) ? key : undefined;
     },
-    /** The tokens after a refresh token; undefined if it is none, or no longer: an earlier one ends its key. */
+    /** The tokens after the current refresh token, or, within {@link REPEATED_WITHIN}, again those after the previous one. Undefined for others, of which earlier ones end their key. */
     async refresh(text: string, from: string): Promise<IssuedTokens | undefined> {
       const parsed = parseRefreshToken(prefix, text);
       if (!parsed) return undefined;
       const { id, family, secret } = parsed;
       const presented = digestOf(secret);
-      // once more if another request rotated it meanwhile
+      // tried once more if another request rotated it meanwhile
       for (let attempt = 0; attempt < 2; attempt += 1) {
         const key = await findActive(id);
         const tokens = key?.app.tokens;

@@ -32,7 +32,7 @@ export type Control = Awaited<ReturnType<typeof openControl>>;
 export interface ControlOptions extends Pick<ApiKeysOptions, 'actor' | 'onError'> {
   readonly config: ApiKeysOptions['config'] & PlanVariables;
   readonly databases: Databases;
-  /** Whether the database stays as it is, without indexes that it lacks; no by default. */
+  /** Whether opening changes nothing, and leaves out indexes that the database lacks; no by default. */
   readonly asIs?: boolean;
 }
 
@@ -45,7 +45,6 @@ export async function openControl({ databases, config, asIs = false, ...options 
   const models = createControlModels(databases);
   const { control } = databases;
   const { added = [] } = (asIs ? await readSchema(control) : await openSchema(control, controlCollections)) ?? {};
-  // by default on the shard with the fewest organisations
   const place: Place = async (id, shard) => {
     if (databases.shards) await databases.shards.place(id, shard, databases.isShardDown);
     else if (shard !== undefined) throw new ShardRefused('the database is a replica set, without shards');
@@ -59,6 +58,7 @@ export async function openControl({ databases, config, asIs = false, ...options 
       models.record(actor, action, organisationId, details),
   });
   const store = storesFor(options.actor);
+  // these say from now on whether an organisation's database may be written
   databases.openedBy(store.organisations);
   const plans = createPlans(config);
   const pepper = createPepperGuard(databases.control, models, config, now);
@@ -77,7 +77,7 @@ export async function openControl({ databases, config, asIs = false, ...options 
     sessions: createSessions(models, now),
     invitations: createInvitations(models, now),
     members: createMembers(models, now),
-    /** The stores that change organisations, for another actor. */
+    /** Those of the stores above that change organisations, for another actor. */
     as: storesFor,
     sandboxes: createSandboxes(models, place, now),
     jobs: createJobs(models, {

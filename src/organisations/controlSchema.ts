@@ -97,7 +97,7 @@ export async function openSchema(control: Connection, collections: ControlCollec
  * @throws as {@link readSchema}
  */
 export async function raiseSchema(control: Connection, collections: ControlCollections): Promise<number> {
-  // a new database has just got this version's number
+  // undefined for a new database, which has just got this version's number
   const { version = CONTROL_SCHEMA } = (await openSchema(control, collections)) ?? {};
   if (version < CONTROL_SCHEMA) {
     await dropFormer(databaseOf(control), collections);
@@ -118,7 +118,7 @@ async function store(control: Connection, change: mongo.UpdateFilter<SchemaDocum
 const deploymentOf = (control: Connection): mongo.Collection<SchemaDocument> =>
   databaseOf(control).collection<SchemaDocument>('deployment');
 
-/** Records what SCHEMA_DIR adds, beside what other gateways add or, with `only`, instead of it, in the row that {@link openSchema} stored. */
+/** Records the names that SCHEMA_DIR adds, in the row that {@link openSchema} stored; with `only` they replace those that other gateways recorded. */
 export async function recordAdded(control: Connection, names: readonly string[], only: boolean): Promise<void> {
   const change = only ? { $set: { added: names } } : { $addToSet: { added: { $each: [...names] } } };
   await deploymentOf(control).updateOne({ _id: 'schema' }, change);

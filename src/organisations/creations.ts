@@ -26,6 +26,7 @@ export const creationSchema = Schema.create(
     fingerprint: required.text,
     /** Id of what was created. */
     made: required.text,
+    /** When the key may be used anew, and the row is deleted. */
     ends_at: required.time,
   },
   { ...ROW, collection: 'creations' },
@@ -53,7 +54,7 @@ export function createCreations({ creations: rows }: { readonly creations: Model
   return {
     /**
      * For the requests of one actor: a function that creates with `make`, or calls `again` with the id of what an earlier request with the
-     * same key created, whose answer is then a replay. `make` must call `noteId`, if given, in its transaction. Without an `attempt` it is only
+     * same key created, whose answer is then a replay. `make` must call `noteId`, if given, in its transaction. Without an `attempt` it only calls
      * `make`. It throws what they throw, and AppError invalid_request, idempotency_key_reused, idempotency_in_progress.
      */
     onceFor:
@@ -68,6 +69,7 @@ export function createCreations({ creations: rows }: { readonly creations: Model
         const organisation_id = creation.organisationId.toLowerCase();
         // hashed, since a caller may send anything, even a token
         const _id = digestOf(JSON.stringify([who, organisation_id, key]));
+        // without pauses, since such arguments are short
         const fingerprint = await fingerprintOf(creation, () => undefined);
 
         /** The creation of an earlier request. @throws AppError idempotency_key_reused if that was another operation */
@@ -90,6 +92,7 @@ export function createCreations({ creations: rows }: { readonly creations: Model
             const time = now();
             const ends_at = new Date(time + REPLAY_SECONDS * 1000);
             const row = { _id, organisation_id, fingerprint, made: objectId, ends_at };
+            // the TTL index deletes up to a minute late
             await rows.deleteOne({ _id, ends_at: trusted({ $lte: new Date(time) }) }, { session }).catch(refuseRival);
             await rows.create([row], { session }).catch(refuseRival);
           });

@@ -2,7 +2,8 @@ import { inBackground } from '../async/background';
 
 /**
  * Schedules writes of what is gathered in memory, so that no request waits for them. Only one runs at a time, and at most one waits for it, so
- * that a slow database is not given more work, nor all of it at once when it recovers. `write` must not reject.
+ * that a slow database is not given more work, nor all of it at once when it recovers. `write` must not reject. No timer keeps the process alive,
+ * so call `flush` before it ends.
  */
 export function createDelayedWriter(after: number, write: () => Promise<void>) {
   let writing: Promise<void> | undefined;

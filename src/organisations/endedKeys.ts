@@ -3,11 +3,11 @@ import { HOUR } from '../units';
 import { stateCondition } from './keyDocuments';
 import type { ControlModels } from './models';
 
-/* Keys that have ended, that is expired or been revoked (docs/decisions/bounded-control-data.md); an index deletes them 90 days later. */
+/* Keys that have ended, that is expired or been revoked (docs/decisions/bounded-control-data.md); an index (keyRows.ts) deletes them 90 days later. */
 
 /** Revoked keys kept per organisation, and as many expired ones: those that ended last. */
 export const MAX_ENDED_KEYS = 1000;
-/** Keys deleted after each change, so that none waits long. A change adds or ends one key, so this catches up. */
+/** Keys of each kind deleted after a change, so that none waits long. A change adds or ends one key, so this catches up. */
 const AT_ONCE = 100;
 /** A key that expired within this time, in milliseconds, may be active by the clock of another gateway. */
 const MAX_CLOCK_DIFFERENCE = HOUR;
@@ -52,12 +52,14 @@ export async function trimEndedKeys(
   for (const kind of kinds) {
     const surplus = await apiKeys
       .find({ 'organisation.id': organisationId, ...kind }, { _id: 1 })
+      // in the order of an index
       .sort('expires_at' in kind ? { expires_at: -1 } : { revoked_at: -1, expires_at: -1 })
       .skip(MAX_ENDED_KEYS)
       .limit(AT_ONCE)
       .lean();
     if (surplus.length === 0) continue;
     const ids = trusted({ $in: surplus.map(({ _id }) => _id) });
+    // first, so that an interruption leaves no usage without its key
     await usage.deleteMany({ key_id: ids });
     await apiKeys.deleteMany({ _id: ids });
   }

@@ -16,7 +16,7 @@ export interface Erasure {
   readonly exported: boolean;
 }
 
-/** Keys deleted in one go, with their usage. */
+/** Keys deleted by one command, once their usage is. */
 const KEYS_AT_ONCE = 1000;
 
 /** The organisation is being moved, and until that ends only the process that moves it may change it. */
@@ -27,13 +27,14 @@ export class MovingError extends JobRefused {
 }
 
 /**
- * Erases an organisation's control data. Each step can be repeated, so that a killed command can be run again
- * (docs/decisions/organisation-life.md).
+ * Erases an organisation's control data, in the steps of jobs/eraseOrganisation.ts: `begin`, `noteExported`, and `finish` once its database is
+ * dropped. Each can be repeated, so that a killed command can be run again (docs/decisions/organisation-life.md). `now` is the database's time.
  */
 export function createErasures(models: ControlModels, actor: Actor, now: () => number) {
   const { organisations, apiKeys, usage, auditEvents, requests, members } = models;
   // what gives access to an organisation, or would name what is gone
   const { sessions, links, webhookEndpoints, creations } = models;
+  // one type stands for all, as each row has `organisation_id`
   const rowsThatEnd = [sessions, links, webhookEndpoints, creations] as unknown as readonly (typeof links)[];
 
   /** Revokes all keys, and deletes sessions, links, webhook endpoints and creations. */
@@ -49,14 +50,13 @@ export function createErasures(models: ControlModels, actor: Actor, now: () => n
   async function begin(id: string, session: ClientSession, record: RecordEvent): Promise<Erasure | undefined> {
     const begun = { $set: { state: 'erasing' } };
     const options = { session, returnDocument: 'before' } as const;
-    // only the process that moves an organisation may change it
     const organisation = await organisations.findOneAndUpdate({ _id: id, 'move.to': null }, begun, options).lean();
     if (!organisation) {
       const moved = await organisations.findById(id, { move: 1 }, { session }).lean();
       if (moved?.move) throw new MovingError(id, moved.move.to);
       return undefined;
     }
-    // its sandbox as well; from here on none can be created
+    // its sandbox as well; none can be created from here on, as that needs the organisation's row in another state
     const sandbox = await organisations.findOneAndUpdate({ sandbox_of: id }, begun, options).lean();
     if (sandbox?.move) throw new MovingError(sandbox._id, sandbox.move.to);
     if (sandbox && sandbox.state !== 'erasing') await endAccess(sandbox._id, session, record);
@@ -73,7 +73,7 @@ export function createErasures(models: ControlModels, actor: Actor, now: () => n
      * repeated. Undefined if there is no such organisation. @throws MovingError while it or its sandbox is being moved
      */
     begin: (id: string): Promise<Erasure | undefined> => models.change(begin.bind(undefined, id)),
-    /** The same, within a transaction of the caller. */
+    /** The same within a transaction of the caller, that of the job that erases the organisation. */
     beginIn: begin,
     /** Notes that the export is complete or not wanted, so that the database may be dropped. False if another process did before. */
     async noteExported(id: string): Promise<boolean> {
@@ -81,9 +81,9 @@ export function createErasures(models: ControlModels, actor: Actor, now: () => n
       return (await organisations.updateOne(unnoted, { $set: { exported: true } })).modifiedCount === 1;
     },
     /**
-     * Deletes what the control database has of an organisation whose access has ended, but for one audit event, the row of the job, if one
-     * erases it, and that of the Idempotency-Key that created it, which names its id until it ends. The organisation's row goes once the rest is
-     * gone, so that until then another attempt finds it.
+     * Deletes what the control database has of an organisation whose access has ended. What stays is one audit event, the row of the job, if one
+     * erases it, and that of the Idempotency-Key that created it, which has its id until it expires. The organisation's row is deleted after the
+     * others, so that until then another attempt finds it.
      */
     async finish({ id, sandbox_of }: Organisation): Promise<void> {
       for (;;) {
@@ -106,7 +106,7 @@ export function createErasures(models: ControlModels, actor: Actor, now: () => n
       await requests.deleteMany({ organisation_id: id });
       await usage.deleteMany({ key_id: organisationUsageId(id) });
     },
-    /** Whether there was an organisation that has been erased. */
+    /** Whether an organisation with this id was erased here. */
     async isErased(id: string): Promise<boolean> {
       return (await auditEvents.findOne({ organisation_id: id, action: 'organisation.erased' }).lean()) !== null;
     },

@@ -7,7 +7,7 @@ import { writeStateOf } from './organisationRows';
 export interface Feed {
   /** Whether the organisation's database can be written, or is being moved to another shard or erased. */
   readonly writeState: 'open' | 'moving' | 'closed';
-  /** The first part of the positions of its events (events/position.ts): that of a reused id (reusedIds.ts), or how often earlier versions moved it to another cluster. */
+  /** The first part of the positions of its events (events/position.ts): 0; that of reusedIds.ts if its id was reused; or how often earlier versions moved it to another cluster. */
   readonly epoch: number;
   /** Since when history is lost; undefined if none is, or once an event in the feed (the gap event) says so. */
   readonly owed: Date | undefined;
@@ -21,7 +21,7 @@ export type Feeds = ReturnType<typeof createFeeds>;
 
 export function createFeeds({ organisations }: Pick<ControlModels, 'organisations'>) {
   return {
-    /** The feeds of those of the organisations that exist, read from the primary. */
+    /** The feeds of these organisations by id, read from the primary; those that do not exist are missing. */
     async of(ids: readonly string[]): Promise<Map<string, Feed>> {
       const storedRows = await nativeCollection(organisations)
         .find({ _id: { $in: [...ids] } }, { projection: MEMBERS })

@@ -3,9 +3,8 @@ import type { Collection } from '../mongo/collection';
 import { dropIndexes, existingIndexes } from '../mongo/indexes';
 import { FOR_EARLIER_VERSIONS } from './organisationRows';
 
-/* What control schemas before this version's had: clusters until 11, and indexes. */
+/* What the control schemas of earlier versions had and this one's lacks: several clusters (before 11), and indexes. */
 
-/** The first schema that is for one cluster. */
 export const ONE_CLUSTER_SCHEMA = 11;
 
 /** The cluster of data that earlier versions stored with the control database. */
@@ -20,7 +19,6 @@ interface FormerOrganisation {
   /** To another cluster. */
   readonly move?: { readonly to: string };
   readonly copies?: readonly { readonly cluster: string }[];
-  /** How many files its database had. */
   readonly files?: number;
 }
 
@@ -30,8 +28,8 @@ export class OtherClusterError extends Error {
 }
 
 /**
- * Requires that all data is in this database: no organisation is on another cluster, unless it is suspended until it is imported, none is being
- * moved to one, and no move left a copy. For schemas before {@link ONE_CLUSTER_SCHEMA}, under which this version moves nothing (moving.ts).
+ * Requires that all data is in this database: every organisation elsewhere is suspended (until it is imported), none is being moved to another
+ * cluster, and no move left a copy. For schemas before {@link ONE_CLUSTER_SCHEMA}, under which this version moves nothing (moving.ts).
  * @throws OtherClusterError
  */
 export async function requireOneCluster(database: mongo.Db): Promise<void> {
@@ -52,7 +50,7 @@ export async function requireOneCluster(database: mongo.Db): Promise<void> {
   );
 }
 
-/** Drops members and indexes that only versions before CONTROL_SCHEMA need; `cluster` stays in rows, as those of 11 and 12 write it. */
+/** Drops members and indexes that only versions before CONTROL_SCHEMA (controlSchema.ts) need; `cluster` stays in rows, as versions with 11 and 12 write it. */
 export async function dropFormer(
   database: mongo.Db,
   definitions: readonly Collection<{ readonly _id: string }>[],

@@ -18,12 +18,12 @@ import { makeToken } from './signInTokens';
 
 /** How long an invitation works, in milliseconds. */
 export const INVITATION_LIFE = 7 * DAY;
-/** Invitations of an organisation that are not used yet. */
+/** The most invitations of an organisation that are not used yet. */
 const MAX_PENDING = 100;
 
-/** What the id of an invited user begins with; their name follows, so that a person who is invited again is the same member. */
+/** What the id of an invited user begins with. Their name follows, so that a person who is invited again under it is the same member. */
 const PREFIX = 'invited:';
-/** After all ids with the prefix. */
+/** Sorts right after all ids with the prefix, as `;` is the character after `:`. */
 const AFTER = 'invited;';
 
 export interface NewInvitation {
@@ -37,7 +37,7 @@ export interface NewInvitation {
 export function createInvitations(models: ControlModels, clock: () => number) {
   const { links } = models;
 
-  /** Matches invitations by the index on users, so that other links of the organisation are not read: none of these is for such a user. */
+  /** Matches invitations that can be used, by the index on user ids: no other links are for users with such an id. */
   const pending = (organisationId: string) => ({
     organisation_id: organisationId,
     'user.id': trusted({ $gt: PREFIX, $lt: AFTER }),
@@ -97,7 +97,6 @@ export function createInvitations(models: ControlModels, clock: () => number) {
   };
 }
 
-/** An invitation as an answer has it. */
 function shownInvitation({ user, role, created_at, ends_at, invitation }: LinkRow) {
   // optional, since other links lack it
   const { id = '', created_by = '' } = invitation ?? {};

@@ -19,8 +19,8 @@ export class JobRefused extends Error {
 }
 
 /**
- * How long a lease lasts, in milliseconds: longer than a move counts as its process's after that was last seen (LOST_AFTER in moving.ts), so
- * that the next holder can take the move over.
+ * How long a lease lasts, in milliseconds: longer than a process that is not seen keeps its move (LOST_AFTER in moving.ts), so that the next holder
+ * of the job can take the move over.
  */
 const LEASED_FOR = 20_000;
 /** How often the holder renews its lease, in milliseconds. */
@@ -33,11 +33,11 @@ export type HeldJob = Held<JobRow>;
 
 interface JobsOptions {
   readonly now: () => number;
-  /** Ends all access to an organisation, in a transaction. @throws JobRefused */
+  /** Ends all access to an organisation, in a transaction (`beginIn` of erasing.ts, which imports this file). @throws JobRefused */
   readonly beginErasure: (actor: Actor, id: string, session: ClientSession, record: RecordEvent) => Promise<unknown>;
 }
 
-const NONE = { waiting: 0, running: 0, retrying: 0, failed: 0 };
+const NO_JOBS = { waiting: 0, running: 0, retrying: 0, failed: 0 };
 
 export function createJobs(models: ControlModels, { now, beginErasure }: JobsOptions) {
   const rows = nativeCollection(models.jobs);
@@ -54,11 +54,11 @@ export function createJobs(models: ControlModels, { now, beginErasure }: JobsOpt
   return {
     watched,
     /**
-     * The watched jobs by state, as last counted; a job is `retrying` from its first failed attempt to its end, also while another runs, or the
-     * alert on a quarter of an hour of it would begin anew with each.
+     * The watched jobs by state, as last counted. A job is `retrying` from its first failed attempt to its end, also while another attempt runs:
+     * otherwise the alert on a job that has been retrying for a quarter of an hour would start over with each attempt.
      */
-    counts: createLastKnown(NONE, async () => {
-      const counts = { ...NONE };
+    counts: createLastKnown(NO_JOBS, async () => {
+      const counts = { ...NO_JOBS };
       for (const { state, ended_at, error } of await watched()) {
         const shown = ended_at === null && error !== null ? 'retrying' : state;
         if (shown !== 'done') counts[shown] += 1;
@@ -89,8 +89,8 @@ export function createJobs(models: ControlModels, { now, beginErasure }: JobsOpt
         const row = await organisations
           .findOneAndUpdate({ _id: organisationId }, { $inc: { holds: 1 } }, { session })
           .lean();
-        const its = { organisation_id: organisationId };
-        const filter = row ? { ...its, ended_at: null } : { ...its, kind: 'erasure' as const };
+        const ofOrganisation = { organisation_id: organisationId };
+        const filter = { ...ofOrganisation, ...(row ? { ended_at: null } : { kind: 'erasure' as const }) };
         const storedJob = await rows.findOne(filter, { session, sort: { created_at: -1 } });
         if (storedJob?.kind === kind && storedJob.to === to) return storedJob;
         if (!row) return undefined;
@@ -118,8 +118,8 @@ export function createJobs(models: ControlModels, { now, beginErasure }: JobsOpt
         { sort: { created_at: 1 } },
       ),
     /** Renews a lease and stores the step. False if the lease was lost. */
-    keep: async ({ _id, holder }: HeldJob, at: Pick<JobRow, 'step'>): Promise<boolean> =>
-      (await leases.renew({ _id, holder }, { $set: at })) !== undefined,
+    keep: async ({ _id, holder }: HeldJob, progress: Pick<JobRow, 'step'>): Promise<boolean> =>
+      (await leases.renew({ _id, holder }, { $set: progress })) !== undefined,
     /** Gives a lease back; the job can be taken again after `after` milliseconds. False if the lease was lost, and then nothing is stored. */
     release: ({ _id, holder }: HeldJob, error: string | null, after: number): Promise<boolean> =>
       leases.release({ _id, holder }, { $set: { state: 'waiting', error } }, { until: new Date(now() + after) }),
@@ -130,7 +130,7 @@ export function createJobs(models: ControlModels, { now, beginErasure }: JobsOpt
       const ended = { state, error, ended_at: new Date(at), ends_at: new Date(at + KEPT_FOR) } as const;
       return models.change(async (session, record) => {
         const isReleased = await leases.release({ _id, holder }, { $set: ended }, { session });
-        // a job that succeeded has already logged what it did, and an erased organisation must have no further event
+        // a job that succeeded has already recorded what it did, and an erased organisation must have no further event
         if (isReleased && error !== null) await record(actor, 'job.failed', organisation_id, { job: _id, kind, error });
         return isReleased;
       });

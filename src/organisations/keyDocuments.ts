@@ -31,7 +31,7 @@ export class KeyRefused extends Error {
   }
 }
 
-/** A new key as it is stored. */
+/** A new key as it is stored. Of one that is restricted to customers, only `restricted` has the real ranges, which earlier versions do not read. */
 export function toDocument(
   { organisationId: _, customerIds, scopes, allowed_ranges = [], mcp = DEFAULT_MCP, ...input }: NewApiKey,
   { id, displayPrefix, lastFour, salt, hash }: NewKey,
@@ -73,7 +73,7 @@ export function successorOf(old: ApiKey, end: Date | null, by: Actor): NewApiKey
   };
 }
 
-/** When a key expires that has the lifetime of another, from `now` on; null for never. */
+/** When a key expires that is created now and has the lifetime of another; null for never. */
 export function sameLifetime({ created_at, expires_at }: ApiKey, now: Date): Date | null {
   return expires_at && new Date(now.getTime() + expires_at.getTime() - created_at.getTime());
 }
@@ -96,7 +96,7 @@ export const keyDescription = (key: ApiKey) => {
   };
 };
 
-/** @throws KeyRefused for a change of what an app's consent decides */
+/** @throws KeyRefused, about the member at `pointer`, if the key is that of an app: its consent decides what would be changed */
 export function refuseForApp({ _id, app }: ApiKey, pointer: string, detail: string): void {
   if (app) throw new KeyRefused({ pointer, code: 'not_allowed', detail }, `key ${_id} ${detail}`);
 }
@@ -126,7 +126,6 @@ export function unusedConditions(since: Date): Record<string, unknown>[] {
   ];
 }
 
-/** Escapes a string, so that a regular expression matches it literally. */
 export const escapeRegExp = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
 
 /** The members that an update changes, with their old and new values. */

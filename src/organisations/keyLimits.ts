@@ -5,9 +5,8 @@ import { atMost } from '../mongo/native';
 import { KeyRefused, stateCondition } from './keyDocuments';
 import type { ControlModels } from './models';
 
-/* How many keys of an organisation may be active. */
+/* How many keys of an organisation may be active, by the `active_keys` of its plan. `now` is the database's time. */
 
-/** Matches the active keys of an organisation. */
 export const activeIn = (organisationId: string, now: Date): Record<string, unknown> => ({
   'organisation.id': organisationId,
   ...stateCondition('active', now),
@@ -21,15 +20,15 @@ export function createKeyLimits({ apiKeys }: Pick<ControlModels, 'apiKeys'>, pla
   }
 
   return {
-    /** Why an organisation may have no more keys now, as what is said of it; undefined if it may. */
+    /** Why an organisation may have no more keys now, as a clause whose subject is the organisation; undefined if it may. */
     async whyFull(organisation: Organisation): Promise<string | undefined> {
       const most = plans.of(organisation).active_keys;
       return (await countActive(organisation, most)) < most ? undefined : mayHave(most);
     },
 
     /**
-     * Counts active keys, including the new one, after the organisation's row is written, so that two concurrent creations cannot both take
-     * the last place. @throws KeyRefused beyond the `active_keys` of its plan
+     * Call it once the organisation's row (holdOrganisation) and the new key, which it counts, are written: then two concurrent creations cannot
+     * both take the last place. @throws KeyRefused beyond the `active_keys` of its plan
      */
     async requireRoom(organisation: Organisation, session: ClientSession): Promise<void> {
       const most = plans.of(organisation).active_keys;
@@ -42,8 +41,8 @@ export function createKeyLimits({ apiKeys }: Pick<ControlModels, 'apiKeys'>, pla
     },
 
     /**
-     * Rotations may exceed that, since every key can be replaced, but no more replaced keys may be active than that or, if there are
-     * more of them, than others. Counted after the organisation's row is written, as above. @throws KeyRefused
+     * A rotation may exceed `active_keys`, since every key must be replaceable. But at most as many replaced keys may still work as `active_keys`, or
+     * as there are other active keys, if those are more. Call it when both rows are written, like `requireRoom`. @throws KeyRefused
      */
     async requireRoomToReplace(organisation: Organisation, session: ClientSession): Promise<void> {
       const activeKeys = await apiKeys
@@ -58,6 +57,6 @@ export function createKeyLimits({ apiKeys }: Pick<ControlModels, 'apiKeys'>, pla
   };
 }
 
-/** At least, since the plan may have been another one, and a rotation exceeds it. */
+/** It says `at least`, since there may be more: from before the organisation was on this plan, or by rotations. */
 const mayHave = (most: number): string =>
   `has at least ${String(most)} active ${most === 1 ? 'key' : 'keys'}, the most it may have; revoke one first`;

@@ -19,7 +19,7 @@ import { FOR_EARLIER_VERSIONS, holdOrganisation } from './organisationRows';
 const text = z.string().min(1).max(500);
 const base64 = z.base64().min(1).max(200);
 const uuid = z.string().regex(UUID, 'must be a UUID');
-// as the id in a key's text is read
+// in lower case, as parseKey reads the id from a key's text
 const keyId = uuid.toLowerCase();
 const ranges = z.array(text.refine(isRange, 'must be a CIDR range, e.g. 203.0.113.0/24'));
 const time = z.iso.datetime().transform((value) => new Date(value));
@@ -31,6 +31,7 @@ export const keyRecord = z.strictObject({
   last_four: z.string().length(4),
   salt: base64,
   hash: base64,
+  /** The pepper's number; missing for the first. Whoever calls importKeys has turned it into the number here (adoptFrom in pepper.ts). */
   pepper: z.int().min(0).optional(),
   scopes: z.array(z.string().refine(isScope, { error: () => `must be one of ${allScopes().join(', ')}` })),
   created_by: text,
@@ -41,7 +42,7 @@ export const keyRecord = z.strictObject({
   last_used_from: text.nullable(),
   allowed_ranges: ranges,
   restricted: z
-    // as they are: the hash covers them
+    // ids not put in lower case, since the hash covers their text
     .strictObject({ customer_ids: z.array(uuid).min(1).max(KEY_CUSTOMERS), allowed_ranges: ranges })
     .optional(),
   rotated_to: keyId.nullable(),
@@ -60,9 +61,9 @@ export function toKeyRecord({ _id: id, ...key }: ApiKey): Readonly<Record<string
 export type KeyOutcome = 'created' | 'unchanged' | 'foreign';
 
 /**
- * Returns a function that stores exported keys in one transaction, and resolves with what became of each; undefined if there is no such
- * organisation. Existing keys stay as they are. A key that the audit log names but that is gone has ended here, and is not stored: one revoked
- * since the export must not work again; audit events are kept as long as the organisation. `active_keys` of the plan does not count: a restored organisation gets all that it had.
+ * Returns a function that stores exported keys, with ids that differ, in one transaction, and resolves with what became of each, in their order; undefined if there is no
+ * such organisation. Existing keys stay as they are. A key that the audit log names but that is gone has ended here, and is not stored: one that was
+ * revoked since the export must not work again. The `active_keys` of the plan do not limit it: a restored organisation gets all that it had.
  */
 export function importKeys(models: ControlModels, actor: Actor) {
   return (organisationId: string, records: readonly KeyRecord[]): Promise<KeyOutcome[] | undefined> =>
@@ -73,12 +74,12 @@ export function importKeys(models: ControlModels, actor: Actor) {
       const storedKeys = await models.apiKeys.find({ _id: ids }, undefined, { session }).lean();
       const owners = new Map(storedKeys.map(({ _id, organisation: owner }) => [_id, owner.id]));
       const missing = records.filter(({ id }) => !owners.has(id)).map(({ id }) => id);
-      const changed = [
+      const namedInAudit = [
         { $match: { organisation_id: organisationId, key_id: { $in: missing } } },
         { $group: { _id: '$key_id' } },
       ];
       const gone = await nativeCollection(models.auditEvents)
-        .aggregate<{ _id: string }>(changed, { session })
+        .aggregate<{ _id: string }>(namedInAudit, { session })
         .toArray();
       const ended = new Set(gone.map(({ _id }) => _id));
       const created = records.filter(({ id }) => !owners.has(id) && !ended.has(id));

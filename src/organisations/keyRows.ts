@@ -45,8 +45,9 @@ export const keySchema = Schema.create(
     restricted: { type: restricted, allowNull: false },
     /** Id of the key that replaced it; null if none did. */
     rotated_to: nullable.text,
+    /** DEFAULT_MCP if it is missing. */
     mcp: { ...optional.text, enum: MCP_ACCESS },
-    /** Missing of a key that somebody holds. */
+    /** Only in the key of a connected app. */
     app: { type: connectedApp, allowNull: false },
   } as const,
   { ...ROW, collection: 'api_keys' },

@@ -10,6 +10,7 @@ import { keptFor, organisationInUsageId, startOf } from './usageUnits';
 
 /** Counts of one key or organisation at one time. */
 export interface UsageEntry extends UsageCounts {
+  /** Id of the key, or what organisationUsageId makes of the organisation's. */
   readonly keyId: string;
   readonly at: Date;
   /** By operation and error code. */
@@ -39,12 +40,13 @@ export function createKeyUsage(models: ControlModels) {
      * others must not be added again. Counts of organisations that are gone are dropped. @throws if none was added
      */
     async add(all: readonly UsageEntry[], onError?: (error: unknown) => void): Promise<readonly UsageEntry[]> {
-      // before and after, in case an organisation is erased in between (organisationRows.ts)
+      // asked before and after, in case an organisation is erased in between (organisationRows.ts)
       const before = await withOrganisation(all.map(({ keyId }) => keyId));
       const parts = all
         .filter(({ keyId }) => before.has(keyId))
         .flatMap((entry) => (entry.units ?? USAGE_UNITS).map((unit) => ({ ...entry, units: [unit] as const })));
       if (parts.length === 0) return [];
+      // indexes in `parts`
       let failed: ReadonlySet<number> | undefined;
       try {
         await native.bulkWrite(parts.map(increment), { ordered: false });
@@ -57,12 +59,13 @@ export function createKeyUsage(models: ControlModels) {
       const after = await withOrganisation([...before]).catch(() => before);
       const gone = [...before].filter((id) => !after.has(id));
       if (gone.length > 0) await native.deleteMany({ key_id: { $in: gone } }).catch(() => undefined);
-      return parts.filter((_part, at) => failed?.has(at));
+      return parts.filter((_part, index) => failed?.has(index));
     },
     ...createUsageReports(models),
   };
 }
 
+/** Counts for one row: those of one unit. */
 type Part = UsageEntry & { readonly units: readonly [UsageUnit] };
 
 function increment({ keyId, at, requests, errors, rate_limited, mcp = 0, details, units: [unit] }: Part) {

@@ -28,7 +28,7 @@ export function createKeyWriter(
   { onError, now, pepper, pepperNumber }: KeyWriterOptions,
 ) {
   const rows = nativeCollection(apiKeys);
-  // when this instance last recorded a use, so that a burst of requests causes one write
+  // when this process last recorded a use, by key id, so that a burst of requests causes one write
   const noted = new LRUCache<string, number>({ max: 10_000, ttl: LAST_USED_EVERY });
   // one update per key, which the driver retries on a failover, unlike an updateMany
   const waiting: { readonly updateOne: { readonly filter: { readonly _id: string }; readonly update: object } }[] = [];

@@ -1,7 +1,7 @@
 import type { ControlModels } from './models';
 import { atMost } from '../mongo/native';
 
-/** Bounds the answer; `has_more` says that there are others. */
+/** The most members in an answer. */
 const MAX_LISTED = 200;
 
 /** Who has signed in. `clock` is the database's time. */

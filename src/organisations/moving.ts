@@ -18,18 +18,18 @@ import { type OrganisationForOperators, type MoveDocument, forOperators } from '
 const LOST_AFTER = 15_000;
 export const SEEN_EVERY = 2000;
 
+/** Whether the process of a move has ended; `now` is the database's time, as everywhere here. */
 export function isAbandoned({ seen_at }: MoveDocument, now: number): boolean {
   return now - seen_at.getTime() >= LOST_AFTER;
 }
 
-/** An organisation, with its move if it is being moved. */
 export interface OrganisationMove {
   readonly organisation: OrganisationForOperators;
   readonly move?: MoveDocument;
 }
 
 export interface Mover {
-  /** Of the organisation. */
+  /** Id of the organisation. */
   readonly id: string;
   /** Id of the process that moves it. */
   readonly mover: string;
@@ -66,7 +66,7 @@ export function createMoves(models: ControlModels, actor: Actor, now: () => numb
       for await (const row of organisations.find(IN_PROGRESS).lean().cursor())
         if (row.move) yield { organisation: forOperators(row), move: row.move };
     },
-    /** Moves whose process has ended. */
+    /** The organisations whose moves have lost their process, and the shards that they were to move to. */
     async abandoned(): Promise<{ readonly id: string; readonly to: string }[]> {
       const unseen = { 'move.seen_at': trusted({ $lte: new Date(now() - LOST_AFTER) }) };
       const unseenMoves = await organisations.find({ ...IN_PROGRESS, ...unseen }, { move: 1 }).lean();
@@ -90,7 +90,7 @@ export function createMoves(models: ControlModels, actor: Actor, now: () => numb
       models.change(async (session, record) => {
         const current = await moveOf(id, session);
         if (!current) return undefined;
-        // versions before it serve an organisation that MongoDB moves, and take this for a move to another cluster
+        // gateways that start on an earlier schema serve an organisation while MongoDB moves it, and take this for a move to another cluster
         const version = await schemaVersion(organisations.db, session);
         if (version < ONE_CLUSTER_SCHEMA)
           throw new JobRefused(
@@ -100,11 +100,8 @@ export function createMoves(models: ControlModels, actor: Actor, now: () => numb
         const at = new Date(now());
         const move = { to, mover, begun_at: current.move?.begun_at ?? at, seen_at: at };
         await organisations.updateOne({ _id: id }, { $set: { move } }, { session });
-        await changeInKeys(
-          models,
-          { organisationId: id, set: { 'organisation.moving': true }, now: at.getTime() },
-          session,
-        );
+        const inKeys = { organisationId: id, set: { 'organisation.moving': true }, now: at.getTime() };
+        await changeInKeys(models, inKeys, session);
         if (!current.move) await record(actor, 'organisation.moving', id, { to });
         return { ...current, move };
       }),

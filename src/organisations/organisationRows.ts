@@ -4,9 +4,10 @@ import { type Organisation, type OrganisationState, STATES } from '../auth/princ
 import type { WriteState } from '../tenant/tenantContext';
 import { optional, PART, required, ROW, type RowOf } from './schemas';
 
+/** The options of `state`, to which organisations and the copies in keys add whether it is required. */
 export const STATE = { type: String, enum: Object.keys(STATES) as OrganisationState[] } as const;
 
-/** Members of an organisation that its keys have copies of. */
+/** Members of an organisation that its keys have copies of, since a request reads its key alone. */
 export const COPIED_TO_KEYS = {
   name: required.text,
   /** A name, since gateways may have different plans while PLANS_FILE changes. */
@@ -20,10 +21,12 @@ export const COPIED_TO_KEYS = {
 
 const move = Schema.create(
   {
+    /** Name of the shard. */
     to: required.text,
     /** Id of the process that moves it. */
     mover: required.text,
     begun_at: required.time,
+    /** When that process last showed that it runs (moving.ts). */
     seen_at: required.time,
   },
   PART,
@@ -72,7 +75,6 @@ organisationSchema.index({ 'move.to': 1 }, { sparse: true });
 organisationSchema.index({ sandbox_of: 1 }, { unique: true, sparse: true });
 organisationSchema.index({ external_ref: 1 }, { unique: true, sparse: true });
 
-/** An organisation as operators see it. */
 export interface OrganisationForOperators extends Organisation {
   readonly external_ref: string | null;
   readonly created_at: Date;
@@ -81,7 +83,7 @@ export interface OrganisationForOperators extends Organisation {
 /** Matches the states in which an organisation may be changed: all but `erasing`. */
 export const CHANGEABLE = trusted<{ $ne: OrganisationState }>({ $ne: 'erasing' });
 
-/** Whether an organisation's database can be written, or is being moved to another shard or erased. */
+/** Whether an organisation's database can be written (`open`), or it is being moved to another shard, or erased (`closed`). */
 export function writeStateOf({
   state,
   move,
@@ -96,13 +98,12 @@ export function toOrganisation(document: OrganisationDocument): Organisation {
   return move ? { ...organisation, moving: true } : organisation;
 }
 
-/** A stored organisation as operators see it. */
 export function forOperators(document: OrganisationDocument): OrganisationForOperators {
   const { external_ref = null, created_at } = document;
   return { ...toOrganisation(document), external_ref, created_at };
 }
 
-/** What the command line and the operator API show of an organisation, which is on a shard unless the database is a replica set. */
+/** What the command line and the operator API show of an organisation. `shard` is null if the database is a replica set, or it is not known. */
 export function shownOrganisation(organisation: OrganisationForOperators, shard: string | null) {
   const { id, name, plan, currency, state, external_ref, sandbox_of = null, created_at } = organisation;
   return { id, name, plan, currency, shard, state, external_ref, sandbox_of, created_at };

@@ -9,7 +9,7 @@ import type { Databases } from '../tenant/databases';
 
 /** How many databases are looked into, those with the most similar names. */
 const MOST_DATABASES = 20;
-/** How long each may take, in milliseconds. */
+/** How long a read of each may take, in milliseconds. */
 const LOOK_TIMEOUT = 2000;
 
 type Located = Pick<Databases, 'control'>;
@@ -17,11 +17,12 @@ type Located = Pick<Databases, 'control'>;
 /** Names of other control databases that have organisations, the most similar first. @throws the driver's error, also if this user may not list databases */
 export async function otherControls({ control }: Located): Promise<string[]> {
   const client = control.getClient();
+  // without those of organisations, of which there may be thousands
   const filter = { name: { $not: { $regex: DATABASE_NAME.source } } };
   const { databases } = await client.db('admin').command({ listDatabases: 1, nameOnly: true, filter });
   const names = (databases as { readonly name: string }[])
     .map(({ name }) => name)
-    // again, as not every server knows that filter
+    // again, as not every server applies that filter
     .filter((name) => !DATABASE_NAME.test(name) && ![...SYSTEM, control.name].includes(name))
     .sort((left, right) => likeness(right, control.name) - likeness(left, control.name))
     .slice(0, MOST_DATABASES);
@@ -41,7 +42,7 @@ function likeness(one: string, other: string): number {
   return head + tail;
 }
 
-/** Whether a database is a control database with organisations. */
+/** Whether a database is a control database with organisations: it has the row of its schema (controlSchema.ts). */
 async function isControl(database: mongo.Db): Promise<boolean> {
   const options = { projection: { _id: 1 }, maxTimeMS: LOOK_TIMEOUT } as const;
   const first = (name: string, filter: mongo.Filter<{ _id: string }>) =>

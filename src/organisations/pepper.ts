@@ -9,8 +9,8 @@ import type { ControlModels } from './models';
 /*
  * Remembers which pepper the keys are hashed with (KEY_PEPPER, a secret that is not in the database): with any other, every key would be
  * rejected and nothing would say why. The pepper can be replaced while keys are in use: each key is rehashed when it is next used. Each
- * replacement has a number, from 0 for the first pepper, and each key that of its hash. A pepper to which gateways went back has several: its
- * number must be the highest again, since a key is never rehashed with a lower one.
+ * replacement has a number, from 0 for the first pepper, and each key stores the number of the pepper that hashed it. A pepper to which gateways
+ * went back has several numbers: it gets a new, highest one, since a key is never rehashed with a lower one. `now` is the database's time.
  */
 
 /** Identifies a pepper without revealing it. */
@@ -24,7 +24,7 @@ export interface Fingerprint {
 
 interface PepperRow extends Fingerprint {
   readonly _id: 'pepper';
-  /** Those that were replaced; a version before 1.0.0 adds none. One to which gateways went back has the same salt and hash as before. */
+  /** Those that were replaced, oldest first; versions before 1.0.0 add none. One to which gateways went back has the same salt and hash as before. */
   readonly former?: readonly Fingerprint[];
 }
 
@@ -53,7 +53,7 @@ export class WrongPepperError extends Error {
 }
 
 export interface PepperState {
-  /** Whether the keys are, or will be, hashed with KEY_PEPPER or KEY_PEPPER_PREVIOUS; `none` if with neither. */
+  /** Which variable has the pepper that new keys are, or will be, hashed with: KEY_PEPPER (`current`), KEY_PEPPER_PREVIOUS, or neither (`none`). */
   readonly known: 'current' | 'previous' | 'none';
   /** Active keys that are still hashed with the previous pepper. */
   readonly left: number;
@@ -70,6 +70,7 @@ export function createPepperGuard(
   now: () => number,
 ) {
   const rows = control.getClient().db(control.name).collection<PepperRow>('deployment');
+  /** That of KEY_PEPPER; undefined until it is adopted. */
   let number: number | undefined;
 
   const active = () => stateCondition('active', new Date(now()));
@@ -79,16 +80,17 @@ export function createPepperGuard(
     return { salt, hash: (await hashOf(KEY_PEPPER, salt)).toString('base64') };
   }
 
-  /** The numbers of the pepper of a row, and those of the one before it and of the other pepper of the environment. */
+  /** All numbers of the pepper of a row (`current`), and of the one that it replaced and of the other pepper of the environment (`previous`). */
   async function numbersIn(row: PepperRow) {
     const numbers = { current: [numberOf(row)], previous: [numberOf(row) - 1] };
     const former = row.former ?? [];
-    const hashBefore = former.find((one) => numberOf(one) === numberOf(row) - 1)?.hash;
+    const hashBefore = former.find((replaced) => numberOf(replaced) === numberOf(row) - 1)?.hash;
     const match = await knownAs(row);
-    for (const one of former) {
-      const known = await knownAs(one);
-      if (one.hash === row.hash || (known !== 'none' && known === match)) numbers.current.push(numberOf(one));
-      else if (one.hash === hashBefore || known !== 'none') numbers.previous.push(numberOf(one));
+    for (const replaced of former) {
+      const known = await knownAs(replaced);
+      const isSame = replaced.hash === row.hash || (known !== 'none' && known === match);
+      if (isSame) numbers.current.push(numberOf(replaced));
+      else if (replaced.hash === hashBefore || known !== 'none') numbers.previous.push(numberOf(replaced));
     }
     return numbers;
   }
@@ -104,6 +106,7 @@ export function createPepperGuard(
   // scrypt takes 16 MiB and tens of milliseconds, and former fingerprints repeat
   const matchByHash = new Map<string, PepperState['known']>();
 
+  /** Which pepper of the environment has this fingerprint. */
   async function knownAs(fingerprint: Fingerprint): Promise<PepperState['known']> {
     const match = matchByHash.get(fingerprint.hash) ?? (await compare(fingerprint));
     matchByHash.set(fingerprint.hash, match);
@@ -125,7 +128,7 @@ export function createPepperGuard(
 
   /**
    * Stores the fingerprint of KEY_PEPPER if none is stored (`candidate`, or a new one), if the stored one is that of the previous
-   * pepper, or if no active key is left. Sets `number`.
+   * pepper, or if no active key needs that. Sets `number`. Gateways may call it at the same time.
    * @throws WrongPepperError
    */
   async function adopt(candidate?: Fingerprint): Promise<void> {
@@ -137,7 +140,7 @@ export function createPepperGuard(
       if (match === 'none' && (await apiKeys.exists(active())) !== null) throw new WrongPepperError();
       const { salt, hash } = (await formerOf(row)) ?? (await makeFingerprint());
       const replaced = { salt: row.salt, hash: row.hash, number };
-      // another gateway may be doing the same, so the outcome is read again
+      // nothing is stored if another gateway has just done the same, so the row is read again
       await rows.updateOne(
         { _id: 'pepper', hash: row.hash, number: row.number ?? { $exists: false } },
         { $set: { salt, hash, number: number + 1 }, $push: { former: { $each: [replaced], $slice: -MAX_FORMER } } },
@@ -147,14 +150,14 @@ export function createPepperGuard(
 
   /** The fingerprint that KEY_PEPPER had before it was replaced. */
   async function formerOf({ former = [] }: PepperRow): Promise<Fingerprint | undefined> {
-    for (const one of former) if ((await knownAs(one)) === 'current') return one;
+    for (const fingerprint of former) if ((await knownAs(fingerprint)) === 'current') return fingerprint;
     return undefined;
   }
 
   return {
     /** The number of KEY_PEPPER, for new keys; undefined until it has been adopted, and for the first pepper. */
     number: (): number | undefined => (number === 0 ? undefined : number),
-    /** What the database says about the peppers of the environment. */
+    /** Which pepper of the environment the database expects, and how many keys have an older one. Nothing is counted unless KEY_PEPPER is expected. */
     async state(): Promise<PepperState> {
       const row = await rows.findOne({ _id: 'pepper' });
       if (row === null) return { known: 'current', left: 0, lost: 0 };
@@ -167,7 +170,7 @@ export function createPepperGuard(
       ]);
       return { known: match, left, lost };
     },
-    /** The keys that `state` counts, at most 20, those first that were never used, or not for the longest time. */
+    /** Some of the keys that `state` counts, at most 20: first those never used, then those not used for longest. */
     async longestUnused(state: 'left' | 'lost'): Promise<ApiKey[]> {
       const row = await rows.findOne({ _id: 'pepper' });
       if (row === null) return [];
@@ -177,7 +180,6 @@ export function createPepperGuard(
         .limit(20)
         .lean();
     },
-    /** The pepper that the keys are hashed with, for an export. */
     async exported(): Promise<ExportedPepper> {
       const row = await rows.findOne({ _id: 'pepper' });
       if (row === null) return { fingerprint: await makeFingerprint(), numberOf: ({ pepper = 0 }) => pepper };
@@ -192,7 +194,7 @@ export function createPepperGuard(
     adopt,
     /**
      * Does the same for keys from another installation, whose fingerprint is adopted if this one has none. Resolves with the number that
-     * their pepper has here. Resolves with undefined if they would not work here; if their pepper is neither of the two, nothing is stored.
+     * their pepper has here; undefined if they would not work here. If their pepper is none of the environment's, nothing is stored.
      * @throws WrongPepperError
      */
     async adoptFrom(candidate: Fingerprint): Promise<number | undefined> {

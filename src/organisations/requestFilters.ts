@@ -1,4 +1,4 @@
-/* Filters of the request log (requestLog.ts). Imports nothing, since the command line's help needs it. */
+/* Filters of the request log (requestLog.ts). Imports nothing, since the command line's help needs it and must start fast. */
 
 /** The APIs that take keys. */
 export const KEY_FACES = ['rest', 'graphql', 'mcp'] as const;
@@ -10,7 +10,9 @@ export interface RequestFilters {
   readonly face?: KeyFace | null | undefined;
   /** A status (404) or class of statuses (4xx). */
   readonly status?: string | null | undefined;
+  /** The error code of the answer. */
   readonly code?: string | null | undefined;
+  /** Only requests that failed, or only others (requestRows.ts says when one failed). */
   readonly failed?: boolean | null | undefined;
   readonly request_id?: string | null | undefined;
   /** What requestSearch.ts finds. */
@@ -20,7 +22,7 @@ export interface RequestFilters {
   readonly until?: string | null | undefined;
 }
 
-/** The range of statuses that a filter matches, without its end; undefined if the filter is invalid. */
+/** The first status that a filter matches, and the first one beyond; undefined if the filter is invalid. */
 export function statusesOf(filter: string): readonly [from: number, before: number] | undefined {
   const [, hundreds, rest = ''] = /^([1-5])(\d\d|xx)$/i.exec(filter) ?? [];
   if (hundreds === undefined) return undefined;

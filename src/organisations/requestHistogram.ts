@@ -1,12 +1,12 @@
 import { SECOND } from '../units';
-import { KEPT } from './requestLimits';
+import { REQUESTS_KEPT_FOR } from './requestLimits';
 
 /* The intervals in which requests of the log are counted (requestLog.ts). */
 
-/** Lengths of an interval, in milliseconds; by the longest, the whole time for which rows are kept has fewer than {@link MOST}. */
+/** Lengths of an interval, in milliseconds. The longest divides REQUESTS_KEPT_FOR into fewer than {@link TOO_MANY}, so that one always fits. */
 const LENGTHS = [1, 5, 10, 30, 60, 300, 600, 1800, 3600, 10_800].map((seconds) => seconds * SECOND);
-/** For an hour by minutes, even if it was asked for a moment ago. */
-const MOST = 61;
+/** A period is as long as fewer intervals than this: an hour has 60, one each minute, and a little more if it ends now and its caller asked a moment ago. */
+const TOO_MANY = 61;
 
 export interface Intervals {
   /** Start of the first, a multiple of the length, in milliseconds since 1970. */
@@ -22,21 +22,24 @@ export interface RequestHistogram {
   readonly intervals: readonly { readonly start: Date; readonly successful: number; readonly failed: number }[];
 }
 
-/** Counts of rows in one interval, by its index. */
+/** Counts of rows in one interval; `at` is its index. */
 export interface IntervalCount {
   readonly _id: { readonly at: number; readonly failed: boolean };
   readonly requests: number;
 }
 
-/** Divides a period, as far as rows of it are kept, into intervals as short as their number allows: at most one more than {@link MOST}, as it begins within one. */
+/**
+ * Divides a period (ISO 8601; up to `now` by default) into intervals as short as their number allows, as far as rows of it are kept. It begins within
+ * an interval, so that there is one more.
+ */
 export function intervalsOf(
   since: string | null | undefined,
   until: string | null | undefined,
   now: number,
 ): Intervals {
-  const from = Math.max(since == null ? 0 : Date.parse(since), now - KEPT);
+  const from = Math.max(since == null ? 0 : Date.parse(since), now - REQUESTS_KEPT_FOR);
   const to = Math.min(until == null ? now : Date.parse(until), now);
-  const length = LENGTHS.find((candidate) => (to - from) / candidate < MOST) ?? KEPT;
+  const length = LENGTHS.find((candidate) => (to - from) / candidate < TOO_MANY) ?? REQUESTS_KEPT_FOR;
   const first = Math.floor(from / length) * length;
   return { first, length, count: Math.max(0, Math.ceil((to - first) / length)) };
 }
@@ -48,7 +51,7 @@ export function histogramOf({ first, length, count }: Intervals, counted: readon
     failed: 0,
   }));
   for (const { _id, requests } of counted) {
-    // the clock of the gateway that stored it may be ahead
+    // its row may be from after `now`, as the clock of the gateway that stored it may be ahead
     const interval = intervals[Math.min(_id.at, count - 1)];
     if (interval) interval[_id.failed ? 'failed' : 'successful'] += requests;
   }

@@ -3,7 +3,7 @@ import { DAY, SECOND } from '../units';
 /* What the request log keeps (docs/decisions/request-log.md). Imports little, since the command line's help needs it. */
 
 /** For how long a row is kept, in milliseconds. */
-export const KEPT = 7 * DAY;
+export const REQUESTS_KEPT_FOR = 7 * DAY;
 /** Rows kept per organisation: this many of failed requests, and this many of others. */
 export const MAX_ROWS = 10_000;
 /** How often rows are written, in milliseconds. */

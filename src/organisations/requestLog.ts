@@ -13,13 +13,12 @@ import { MAX_ROWS } from './requestLimits';
 import type { RequestRow } from './requestRows';
 import { requestSearchCondition } from './requestSearch';
 
-/** Requests of one organisation. */
 export interface RequestQuery extends RequestFilters {
   readonly organisationId: string;
 }
 export interface RequestPageQuery extends Omit<ListArguments, 'sort'>, RequestQuery {}
 
-/** Keys in an answer of countByKey. */
+/** The most keys in an answer of countByKey. */
 const COUNTED_KEYS = 100;
 /** Organisations among whose rows a request id is looked up in one command. */
 const ORGANISATIONS_AT_ONCE = 1000;
@@ -29,6 +28,7 @@ interface KeyRequests {
   readonly key_id: string;
   readonly requests: number;
   readonly last_at: Date;
+  /** Scopes that the key lacked. */
   readonly missing_scopes: readonly string[];
 }
 interface CountedRow extends Pick<KeyRequests, 'requests' | 'last_at'> {
@@ -38,7 +38,7 @@ interface CountedRow extends Pick<KeyRequests, 'requests' | 'last_at'> {
 
 export type RequestLog = ReturnType<typeof createRequestLog>;
 
-/** Rows of all organisations that are looked through for one from an unreadable address: the newest. */
+/** Rows of all organisations, the newest, among which lastFromUnknown looks. */
 const MOST_LOOKED_AT = 10_000;
 
 /** Requests with keys (docs/decisions/request-log.md). `most` is how many rows of each kind an organisation keeps. */
@@ -47,7 +47,7 @@ export function createRequestLog(models: Pick<ControlModels, 'requests' | 'organ
   const native = nativeCollection(requests);
 
   return {
-    /** Stores the rows of organisations that are not erased; those that an interrupted call already stored stay as they are. */
+    /** Stores the rows of organisations that are not erased, also meanwhile (organisationRows.ts); those that an interrupted call already stored stay as they are. */
     async add(all: readonly RequestRow[]): Promise<void> {
       const before = await presentOrganisations(models, new Set(all.map((row) => row.organisation_id)));
       const rows = all.filter((row) => before.has(row.organisation_id));
@@ -107,24 +107,23 @@ export function createRequestLog(models: Pick<ControlModels, 'requests' | 'organ
       const { first, length, count } = intervals;
       if (count === 0) return histogramOf(intervals, []);
       const since = new Date(Math.max(first, Date.parse(query.since ?? '') || 0)).toISOString();
-      // with `failed` in the filter, an index has all that is counted
+      // with `failed` in the filter, the index with it has all that is counted
       const either = query.failed == null ? { failed: trusted({ $in: [true, false] }) } : {};
       const $match = filterOf({ ...query, since }, [either]);
       const at = { $floor: { $divide: [{ $subtract: [{ $toLong: '$at' }, first] }, length] } };
       const $group = { _id: { at, failed: '$failed' }, requests: { $sum: 1 } };
       return histogramOf(intervals, await native.aggregate<IntervalCount>([{ $match }, { $group }]).toArray());
     },
-    /** One request of an organisation. */
     find: (organisationId: string, id: string): Promise<RequestRow | null> =>
       native.findOne({ _id: id, organisation_id: organisationId }),
-    /** When a key was last used from an unreadable address, according to the newest {@link MOST_LOOKED_AT} rows of all organisations since a time. */
+    /** When a caller's address last could not be read (no proxy named it), according to the newest {@link MOST_LOOKED_AT} rows since a time. */
     async lastFromUnknown(since: Date): Promise<Date | undefined> {
       const newestRows = [{ $match: { at: { $gt: since } } }, { $sort: { at: -1 } }, { $limit: MOST_LOOKED_AT }];
       const firstUnknown = [{ $match: { address: UNKNOWN_ADDRESS } }, { $limit: 1 }];
       const [row] = await native.aggregate<Pick<RequestRow, 'at'>>([...newestRows, ...firstUnknown]).toArray();
       return row?.at;
     },
-    /** The newest requests with an id of their caller's or ours, of whatever organisation, at most `limit`. */
+    /** The newest requests with a `request_id`, of all organisations, at most `limit`: callers may have chosen the same one. */
     async withRequestId(requestId: string, limit: number): Promise<RequestRow[]> {
       const rows: RequestRow[] = [];
       let ids: string[] = [];
@@ -159,7 +158,7 @@ function conditionsOf(filters: RequestFilters): Record<string, unknown>[] {
   const at = between(since, until);
   return [
     others,
-    // an index with `failed` then serves the query
+    // what has a code has failed; with `failed`, an index serves the query
     ...(others.code == null ? [] : [{ failed: true }]),
     ...(key_id == null ? [] : [{ key_id: key_id.toLowerCase() }]),
     ...(at ? [{ at }] : []),

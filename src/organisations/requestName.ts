@@ -2,7 +2,7 @@ import { LOGGED_OPERATION_LENGTH, REST_BASE } from '../units';
 import type { KeyFace } from './requestFilters';
 import type { RequestRow } from './requestRows';
 
-/* How a logged request is shown, by the settings pages and `scopegate logs`. Imports little, since the command line's help needs it. */
+/* How a logged request is shown, by the settings pages and `scopegate logs`. Imports little, since the command line's help needs it and the pages bundle it. */
 
 /** A row as people get it; older rows lack some members. */
 export function shownRequest({ _id: id, organisation_id: _, failed: __, ...row }: RequestRow) {
@@ -43,7 +43,7 @@ export const shortPath = (path: string): string =>
 /** Each root field once, and the number of those beyond `most`: `customer ×3`, `quotes, orders +18`. */
 function rootFieldsShown(operation: string, most = Infinity): string {
   const fields = operation === '' ? [] : operation.split(' ');
-  // one that had exactly as many characters is shown like a longer one that was cut
+  // longer ones are stored cut to this length; one of exactly this length looks the same
   const isTruncated = operation.length >= LOGGED_OPERATION_LENGTH;
   const counts = new Map<string, number>();
   for (const field of fields) counts.set(field, (counts.get(field) ?? 0) + 1);

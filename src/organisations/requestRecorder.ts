@@ -15,12 +15,13 @@ export interface RequestRecorderOptions {
   readonly log: Pick<RequestLog, 'add' | 'trim'>;
   /** Called when a write fails; its rows are retried with the next ones, if there is room. */
   readonly onError: (error: unknown) => void;
-  /** Called with the number of failed requests without a row. */
+  /** Called with the number of failed requests without a row since the last call. */
   readonly onLeftOut: (requests: number) => void;
+  /** Rows held in memory. */
   readonly capacity?: number;
 }
 
-/** Rows held in memory; 5,000 take about 3 MB. */
+/** 5,000 rows take about 3 MB. */
 const CAPACITY = 5000;
 /** After this many rows of an organisation from this process, its oldest rows are deleted. */
 const ROWS_A_TRIM = 500;
@@ -48,7 +49,7 @@ export function createRequestRecorder({ log, onError, onLeftOut, capacity = CAPA
   let batch: RequestRow[] = [];
   let leftOut = 0;
 
-  /** Counts a request, and returns how many there were in this minute. */
+  /** Counts a request of a key or organisation, and returns how many there were in its minute, which begins with the first. */
   function numberOf(id: string, kind: keyof typeof ROWS_A_MINUTE): number {
     const now = performance.now();
     let minute = minutes.get(id);
@@ -63,9 +64,9 @@ export function createRequestRecorder({ log, onError, onLeftOut, capacity = CAPA
     const kind = failed ? 'failed' : 'successful';
     const number = numberOf(key_id, kind);
     if (number % ONE_IN === 0) return true;
-    return (
-      number <= ROWS_A_MINUTE[kind] && numberOf(organisation_id, kind) <= ROWS_A_MINUTE[kind] * SHARE_OF_ORGANISATION
-    );
+    // of the organisation only those count that their key has a row for
+    const most = ROWS_A_MINUTE[kind];
+    return number <= most && numberOf(organisation_id, kind) <= most * SHARE_OF_ORGANISATION;
   }
 
   const { schedule, flush } = createDelayedWriter(WRITE_EVERY, async () => {
@@ -103,7 +104,7 @@ export function createRequestRecorder({ log, onError, onLeftOut, capacity = CAPA
         batch.push({ _id: randomUUID(), at: new Date(), ...head, ...detailsOf() });
       else leftOut += Number(head.failed);
     },
-    /** Writes what is gathered. */
+    /** Writes what is gathered; resolves also if that fails. */
     stop: flush,
   };
 }

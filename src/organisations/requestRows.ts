@@ -1,12 +1,11 @@
 import { Schema } from 'mongoose';
 import { KEY_FACES } from './requestFilters';
-import { KEPT } from './requestLimits';
+import { REQUESTS_KEPT_FOR } from './requestLimits';
 import { nullable, required, ROW, type RowOf } from './schemas';
 
 /** Why a key with the right secret is rejected. */
 export const KEY_REFUSALS = ['revoked', 'expired', 'address'] as const;
 
-/** Types of GraphQL operations. */
 export const OPERATION_TYPES = ['query', 'mutation', 'subscription'] as const;
 
 /** Longest path that is stored; the rest is cut off. */
@@ -36,7 +35,9 @@ export const requestSchema = Schema.create(
     operation_name: { type: String },
     /** HTTP status; 499 if the caller disconnected before the answer. */
     status: required.number,
+    /** The error code of the answer. */
     code: nullable.text,
+    /** Null unless the key itself was rejected. */
     reason: nullable.oneOf(KEY_REFUSALS),
     /** The scope that the key lacked, or those of which it needed one, joined by ` or `; missing in older rows. */
     missing_scope: { type: String },
@@ -44,13 +45,14 @@ export const requestSchema = Schema.create(
     elements: { type: Number },
     elements_failed: { type: Number },
     ms: required.number,
+    /** The caller's network address. */
     address: required.text,
     /** Whether it has an error code, a status of 400 or more other than 499, or elements that failed. */
     failed: required.flag,
   },
   { ...ROW, collection: 'request_log' },
 );
-requestSchema.index({ at: 1 }, { expireAfterSeconds: KEPT / 1000 });
+requestSchema.index({ at: 1 }, { expireAfterSeconds: REQUESTS_KEPT_FOR / 1000 });
 requestSchema.index({ organisation_id: 1, at: -1, _id: -1 });
 requestSchema.index({ organisation_id: 1, failed: 1, at: -1, _id: -1 });
 requestSchema.index({ organisation_id: 1, request_id: 1 });

@@ -5,13 +5,13 @@ import { LOGGED_PATH_LENGTH } from './requestRows';
 
 /* What the text of a search of the request log matches. */
 
-/** A path, with its method or behind its host. */
+/** A path, perhaps after its method, or in a URL. */
 const METHOD_AND_PATH = /^(?:([a-z]+) +)?(?:https?:\/\/[^/\s]+)?(\/\S*)$/i;
 const METHOD = /^(?:get|head|post|put|patch|delete|options)$/i;
-/** An id or its beginning. */
-const HEXADECIMAL = /^[\da-f-]{8,36}$/i;
+/** A UUID or its beginning: at least the 8 digits of its first group. */
+const UUID_START = /^[\da-f-]{8,36}$/i;
 const TYPE_AND_NAME = /^(query|mutation|subscription) +(\w+)$/;
-/** Where the path of an API begins: PUBLIC_URL may have a path before it, which a proxy takes away. */
+/** Where the path of an API begins in a URL: PUBLIC_URL may have a path before it, which a proxy removes, so that no row has it. */
 const API_PATH = /\/(?:api\/v1|graphql|mcp)(?:\/|$)/;
 
 /** Rows with this path, method, id, error code, operation or operation name: the form of the text decides. */
@@ -21,26 +21,27 @@ export function requestSearchCondition(search: string): Record<string, unknown> 
   if (path !== undefined)
     return { path: pathPattern(path), ...(method !== undefined && { method: method.toUpperCase() }) };
   if (METHOD.test(text)) return { method: text.toUpperCase() };
-  if (HEXADECIMAL.test(text)) return { $or: [...requestIdsFrom(text), { path: idPattern(text) }] };
+  if (UUID_START.test(text)) return { $or: [...requestIdsFrom(text), { path: idPattern(text) }] };
   // the index with `failed` serves it
   if (Object.hasOwn(ERROR_CODES, text)) return { code: text, failed: true };
   const [, operation_type, operation_name] = TYPE_AND_NAME.exec(text) ?? [];
   if (operation_name !== undefined) return { operation_type, operation_name };
+  // one of the root fields, which spaces separate
   const operation = new RegExp(`(^| )${escapeRegExp(text)}( |$)`);
   return { $or: [{ operation }, { operation_name: text }, { request_id: text }, { path: segmentPattern(text) }] };
 }
 
-/** Request ids with this beginning, as it is typed and as we write ids: a pattern without case would not be served by the index. */
+/** Request ids that begin with this text, as typed or, as we write ids, in lower case: no index serves a pattern that ignores case. */
 function requestIdsFrom(text: string): Record<string, unknown>[] {
   return [...new Set([text, text.toLowerCase()])].map((start) => ({ request_id: new RegExp(`^${start}`) }));
 }
 
-/** Paths in which an id begins so, in whatever case its caller wrote it. */
+/** Paths with an id that begins like this, in whatever case the path has it. */
 function idPattern(start: string): RegExp {
   return new RegExp(`/${start}`, 'i');
 }
 
-/** Paths with this segment, or with several of which the last may go on. */
+/** Paths with this segment; of several (with a slash between), the last may be longer. */
 function segmentPattern(text: string): RegExp {
   const path = withoutQuery(text);
   return new RegExp(`/${escapeRegExp(path)}${path.includes('/') ? '' : '(/|$)'}`);
@@ -50,12 +51,12 @@ function segmentPattern(text: string): RegExp {
 function pathPattern(path: string): RegExp {
   const typed = withoutQuery(path);
   const ofApi = typed.slice(Math.max(0, typed.search(API_PATH)));
-  // what is stored of a longer path begins so
+  // stored paths are cut at LOGGED_PATH_LENGTH, which may include /api/v1
   const start = ofApi.slice(0, LOGGED_PATH_LENGTH - REST_BASE.length);
   return new RegExp(`^(${escapeRegExp(REST_BASE)})?${escapeRegExp(start)}`);
 }
 
-/** A path without the query with which it was pasted: none is stored. */
+/** A path without the query or fragment that was pasted with it: rows have none. */
 function withoutQuery(path: string): string {
   const [start = ''] = path.split(/[?#]/, 1);
   return start;

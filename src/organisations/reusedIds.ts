@@ -8,14 +8,14 @@ import type { OrganisationDocument } from './organisationRows';
 /** How long after an erasure gateways may still write something of the organisation, in milliseconds: requests take up to 50 s, usage waits for a minute. */
 const SETTLED_AFTER = 2 * MINUTE;
 /**
- * The first part of the positions of its events: higher than where an id was used once, since another installation's time may be ahead. Two feeds
- * under a reused id have the same, and follow each other by cluster time.
+ * The first part of the positions of events under a reused id: higher than under an id's first use, so that they come after those events also if
+ * another installation, whose clock was ahead, recorded them. Further uses have the same, and follow each other by cluster time.
  */
 const EPOCH = 0x1000;
 
-/** What the row of such an organisation has from the start: its readers may have cursors of a former feed, and have read changes until now. */
+/** What the row of such an organisation has from the start: programs may hold cursors of its former feed, and times up to which they read changes. */
 export const reusedMembers = (now: number): Pick<OrganisationDocument, 'feed' | 'followed_at'> => ({
-  // cursors of the former feed are valid for so long
+  // all events that a cursor of the former feed can still ask for are lost
   feed: { epoch: EPOCH, owed: new Date(now - EVENTS_KEPT_FOR) },
   followed_at: new Date(now),
 });

@@ -18,7 +18,7 @@ import {
 
 export interface Sandbox {
   readonly organisation: OrganisationForOperators;
-  /** An id, until its sample is complete: noteSeeded removes it, unless the sandbox was emptied meanwhile and so has another. */
+  /** An id while its sample is not complete: noteSeeded removes it, unless the sandbox was emptied meanwhile and so has another; undefined afterwards. */
   readonly unseeded: string | undefined;
 }
 
@@ -29,8 +29,8 @@ export interface NewSandbox {
   readonly name?: string | undefined;
   /** The shard for its database; by default the one with the fewest organisations. */
   readonly shard?: string | undefined;
-  /** Whether the caller will store the sample. */
-  readonly seeded: boolean;
+  /** Whether the caller will store the sample, and then call noteSeeded. */
+  readonly willBeSeeded: boolean;
 }
 
 /** How many characters of its owner's name a sandbox's default name begins with: a name has at most 200. */
@@ -64,7 +64,7 @@ export function createSandboxes(models: ControlModels, place: Place, now: () => 
       return (await organisations.find({ sandbox_of: id }).lean()).map(toOrganisation);
     },
     /** Undefined if there is no such organisation, or it is being erased. @throws SandboxRefused, ShardRefused */
-    async create({ of, shard, seeded, ...input }: NewSandbox, actor: Actor): Promise<Sandbox | undefined> {
+    async create({ of, shard, willBeSeeded, ...input }: NewSandbox, actor: Actor): Promise<Sandbox | undefined> {
       const _id = randomUUID();
       // asked before the transaction, too: the database that is placed on a shard stays if that refuses (docs/decisions/shards.md)
       const row = await organisations.findOne({ _id: of, state: CHANGEABLE }).lean();
@@ -85,7 +85,7 @@ export function createSandboxes(models: ControlModels, place: Place, now: () => 
           state,
           ...FOR_EARLIER_VERSIONS,
           created_at: new Date(now()),
-          ...(seeded && { unseeded: randomUUID() }),
+          ...(willBeSeeded && { unseeded: randomUUID() }),
         };
         await organisations.create([document], { session });
         await record(actor, 'organisation.created', _id, { ...members, ...(shard !== undefined && { shard }) });

@@ -10,7 +10,7 @@ export const ROW = { strict: 'throw', strictQuery: 'throw', minimize: false, id:
 /** For a member that is an object. */
 export const PART = { ...ROW, _id: false } as const;
 
-// an empty string is a value
+// mongoose takes an empty string for a missing one, and here it is a value
 Schema.Types.String.checkRequired((value: unknown) => typeof value === 'string');
 
 export const required = {
@@ -28,13 +28,13 @@ export const optional = {
   time: { type: Date, allowNull: false },
 } as const;
 
-/** A member with a type that mongoose does not infer. */
+/** A member with a type that mongoose takes from this hint, as it cannot infer it. */
 interface Typed<T> {
   readonly required: true;
   readonly __rawDocTypeHint: T;
 }
 
-/** A member that may be missing, with a type that mongoose does not infer. */
+/** The same of a member that may be missing. */
 export interface Optional<T> {
   readonly __rawDocTypeHint: T;
 }
@@ -56,4 +56,5 @@ export const ANYTHING = { type: Schema.Types.Mixed, required: true } as unknown 
 
 type Immutable<T> = T extends Date ? T : T extends object ? { readonly [Member in keyof T]: Immutable<T[Member]> } : T;
 
+/** A row as it is read, by its schema: plain, and not to be changed. */
 export type RowOf<S extends Schema> = Immutable<InferRawDocTypeFromSchema<S>>;

@@ -40,6 +40,7 @@ export const sessionSchema = Schema.create(
     _id: DIGEST,
     ...SIGN_IN,
     created_at: required.time,
+    /** Its last use that was recorded (sessions.ts), on which `ends_at` depends. */
     used_at: required.time,
     ends_at: required.time,
     return_to,

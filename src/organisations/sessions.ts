@@ -64,10 +64,14 @@ export interface Offer {
 
 export type Sessions = ReturnType<typeof createSessions>;
 
-/** Sessions, and the links that begin them, which expire by `clock`, the database's time. `from` is the user's network address, for the audit log. */
+/**
+ * Sessions, and the links that begin them, which expire by `clock`, the database's time. `from` is the user's network address, for the audit log. A
+ * `session: ClientSession` is that of a transaction.
+ */
 export function createSessions(models: ControlModels, clock: () => number) {
   const { organisations, links, sessions: sessionRows, members } = models;
 
+  /** Begins a session in a transaction; resolves with its token. */
   async function startIn(
     { organisationId, user, role, returnTo }: NewSession,
     from: string,
@@ -82,7 +86,7 @@ export function createSessions(models: ControlModels, clock: () => number) {
     const ends_at = new Date(now.getTime() + SESSION_LIMITS.idle);
     const owner = { organisation_id: organisationId, user, role };
     const times = { created_at: now, used_at: now, ends_at };
-    await sessionRows.create([{ _id: digestOf(token), ...owner, ...times, ...returning(returnTo) }], { session });
+    await sessionRows.create([{ _id: digestOf(token), ...owner, ...times, ...returnToMember(returnTo) }], { session });
     await endOldest(owner, session);
     const member = { $set: { ...owner, last_sign_in_at: now, from } };
     await members.updateOne({ _id: `${organisationId}:${user.id}` }, member, { session, upsert: true });
@@ -90,7 +94,7 @@ export function createSessions(models: ControlModels, clock: () => number) {
     return token;
   }
 
-  /** Ends a user's least recently begun sessions beyond {@link MAX_SESSIONS}. */
+  /** Ends a user's oldest sessions beyond {@link MAX_SESSIONS}, at most as many at a time, which bounds the transaction. */
   async function endOldest(
     { organisation_id, user }: Pick<SessionRow, 'organisation_id' | 'user'>,
     session: ClientSession,
@@ -119,12 +123,12 @@ export function createSessions(models: ControlModels, clock: () => number) {
 
   return {
     /**
-     * Signs in and returns the session's token, which is not stored. Undefined if the organisation does not exist.
+     * Signs in and returns the session's token, which is not stored. Undefined if the organisation does not exist, or is being erased.
      * @throws AppError organisation_suspended, in which case a link is not consumed
      */
     start: (input: NewSession, from: string): Promise<string | undefined> =>
       models.change((session, record) => startIn(input, from, session, record)),
-    /** Creates a token that signs in once, within 15 minutes. Undefined if the organisation does not exist. */
+    /** Creates a token that signs in once, within 15 minutes. Undefined if the organisation does not exist, or is being erased. */
     makeLink({ organisationId, user, role, returnTo }: NewSession, actor: Actor): Promise<SignInToken | undefined> {
       const token = makeToken();
       const now = clock();
@@ -133,7 +137,7 @@ export function createSessions(models: ControlModels, clock: () => number) {
         if (!(await holdOrganisation(models, organisationId, session))) return undefined;
         const owner = { organisation_id: organisationId, user, role };
         const times = { created_at: new Date(now), ends_at: endsAt };
-        const link = { _id: digestOf(token), ...owner, ...times, ...returning(returnTo) };
+        const link = { _id: digestOf(token), ...owner, ...times, ...returnToMember(returnTo) };
         await links.create([link], { session });
         await record(actor, 'link.created', organisationId, { user: user.id, role, ends_at: endsAt });
         return { token, endsAt };
@@ -147,7 +151,7 @@ export function createSessions(models: ControlModels, clock: () => number) {
       const { user, role, invitation } = link;
       return { organisation: organisation.name, user, role, invitedBy: invitation?.created_by };
     },
-    /** Consumes the token of a link or an invitation and signs in. Undefined if it was used or revoked, has expired or never existed. */
+    /** Consumes the token of a link or an invitation, and resolves with a session's, as `start` does. Undefined also if it was used or revoked, has expired or never existed. */
     async useLink(token: string, from: string): Promise<string | undefined> {
       if (!isToken(token)) return undefined;
       return models.change(async (session, record) => {
@@ -155,12 +159,12 @@ export function createSessions(models: ControlModels, clock: () => number) {
         const link = await links.findOneAndDelete(filter, { session }).lean();
         if (!link) return undefined;
         const { organisation_id: organisationId, user, role, invitation, return_to: returnTo } = link;
-        const begun = await startIn({ organisationId, user, role, returnTo }, from, session, record);
-        if (begun !== undefined && invitation)
+        const sessionToken = await startIn({ organisationId, user, role, returnTo }, from, session, record);
+        if (sessionToken !== undefined && invitation)
           await record(userActor(user, from), 'invitation.accepted', organisationId, {
             invited_by: invitation.created_by,
           });
-        return begun;
+        return sessionToken;
       });
     },
     /**
@@ -175,9 +179,9 @@ export function createSessions(models: ControlModels, clock: () => number) {
       const row = await sessionRows.findOne({ _id: id, ends_at: trusted({ $gt: new Date(now) }) }).lean();
       const home = row && (await organisations.findById(row.organisation_id).lean());
       if (!home || home.state === 'erasing') return undefined;
-      const { acts_for: other } = row;
-      const sandbox = other
-        ? await organisations.findOne({ _id: other, sandbox_of: home._id, state: CHANGEABLE }).lean()
+      const { acts_for: sandboxId } = row;
+      const sandbox = sandboxId
+        ? await organisations.findOne({ _id: sandboxId, sandbox_of: home._id, state: CHANGEABLE }).lean()
         : null;
       const { user, role, return_to: returnTo } = row;
       let endsAt = row.ends_at;
@@ -187,11 +191,10 @@ export function createSessions(models: ControlModels, clock: () => number) {
       }
       return { organisation: toOrganisation(sandbox ?? home), home: home._id, user, role, returnTo, endsAt };
     },
-    /** Makes a session act for a sandbox of its organisation, or, with null, for the organisation itself. */
-    async enter(token: string, sandbox: string | null): Promise<void> {
-      await sessionRows.updateOne({ _id: digestOf(token) }, { $set: { acts_for: sandbox } });
+    /** Makes a session act for a sandbox of its organisation, or, with null, for the organisation itself. `find` ignores any other id. */
+    async enter(token: string, sandboxId: string | null): Promise<void> {
+      await sessionRows.updateOne({ _id: digestOf(token) }, { $set: { acts_for: sandboxId } });
     },
-    /** Ends a session, if there is one. */
     async end(token: string, from: string): Promise<void> {
       if (!isToken(token)) return;
       await models.change(async (session, record) => {
@@ -203,10 +206,10 @@ export function createSessions(models: ControlModels, clock: () => number) {
     async hasFrom(whose: SignedIn, before: Date): Promise<boolean> {
       const own = await filtersOf(whose);
       const earlier = { created_at: trusted({ $lt: before }) };
-      const found = [sessionRows.exists({ ...own.sessions, ...earlier }), links.exists({ ...own.links, ...earlier })];
-      return (await Promise.all(found)).some((row) => row !== null);
+      const session = await sessionRows.exists({ ...own.sessions, ...earlier });
+      return session !== null || (await links.exists({ ...own.links, ...earlier })) !== null;
     },
-    /** Ends the sessions, links and invitations of a user, or of everyone in an organisation. Returns how many sessions ended. */
+    /** Ends the sessions, links and invitations of a user, or of everyone in an organisation and its sandbox. Returns how many sessions ended. */
     endAll: (whose: SignedIn, actor: Actor): Promise<number> =>
       models.change(async (session, record) => {
         const own = await filtersOf(whose, session);
@@ -219,7 +222,7 @@ export function createSessions(models: ControlModels, clock: () => number) {
   };
 }
 
-const returning = (returnTo: string | undefined) => (returnTo === undefined ? {} : { return_to: returnTo });
+const returnToMember = (returnTo: string | undefined) => (returnTo === undefined ? {} : { return_to: returnTo });
 
 /** The admin of the organisation that `demo` creates. */
 export const demoAdmin = (organisationId: string): NewSession => ({
@@ -228,7 +231,6 @@ export const demoAdmin = (organisationId: string): NewSession => ({
   role: 'admin',
 });
 
-/** A signed-in user as an actor in the audit log. */
 export function userActor(user: User, from: string): Actor {
   return { who: `user:${user.id}`, name: user.name, from };
 }

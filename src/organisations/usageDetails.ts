@@ -51,7 +51,7 @@ export function pathsOf({ outcome, operation, code, ms }: FinishedRequest): stri
   const path = `operations.${operation}`;
   const paths = [`${path}.requests`];
   if (outcome !== 'ok') paths.push(`${path}.${outcome === 'error' ? 'errors' : 'rate_limited'}`);
-  // a 429 takes no time, and would make a slow operation look fast
+  // `t` and the index of its bucket; a 429 takes no time, and would make a slow operation look fast
   if (outcome !== 'rate_limited') paths.push(`${path}.t${String(bucketOf(ms))}`);
   if (code !== undefined) paths.push(`codes.${code}`);
   return paths;
@@ -62,15 +62,12 @@ function bucketOf(ms: number): number {
   return at === -1 ? LATENCY_BOUNDS.length : at;
 }
 
+/** Sums for each operation over rows. */
 export function operationsOf(rows: readonly DetailCounters[]): OperationUsage[] {
   const names = new Set(rows.flatMap(({ operations = {} }) => Object.keys(operations)));
   const all = [...names].map((operation): OperationUsage => {
-    const {
-      requests = 0,
-      errors = 0,
-      rate_limited = 0,
-      ...times
-    } = sumOf(rows, ({ operations }) => operations?.[operation]);
+    const counters = sumOf(rows, ({ operations }) => operations?.[operation]);
+    const { requests = 0, errors = 0, rate_limited = 0, ...times } = counters;
     return { operation, requests, errors, rate_limited, ...percentilesOf(times) };
   });
   return all.sort(byRequests(({ operation }) => operation));
@@ -97,13 +94,12 @@ function sumOf<Row>(
   return sums;
 }
 
-/** Most requests first, and then by name. */
 function byRequests<T extends { readonly requests: number }>(nameOf: (row: T) => string) {
   return (left: T, right: T): number =>
     right.requests - left.requests || (nameOf(left) < nameOf(right) ? -1 : Number(nameOf(left) > nameOf(right)));
 }
 
-/** By the counters of latency buckets among others. */
+/** Computed from the counters `t0`, `t1` and so on; others are ignored. */
 function percentilesOf(counters: Readonly<Record<string, number>>): Pick<UsageTotals, 'p50_ms' | 'p95_ms'> {
   const buckets = Array.from({ length: LATENCY_BOUNDS.length + 1 }, (_, at) => counters[`t${String(at)}`] ?? 0);
   return { p50_ms: percentile(buckets, 0.5), p95_ms: percentile(buckets, 0.95) };

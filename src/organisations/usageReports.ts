@@ -27,11 +27,11 @@ interface KeyTotals extends UsageCounts {
 
 /** Keys in an answer: those with the most requests. */
 const MOST_KEYS = 10;
-/** Keys among which they are looked for: those used last. */
+/** Keys among which these are looked for: those used last. */
 const AMONG_KEYS = 1000;
 
 export function createUsageReports({ usage, apiKeys }: Pick<ControlModels, 'usage' | 'apiKeys'>) {
-  /** `first` is the start of the first of `buckets` units. */
+  /** `first` is the start of the first of so many `buckets`, each a unit long, in milliseconds since 1970. */
   async function report(keyId: string, unit: UsageUnit, first: number, buckets: number): Promise<UsageReport> {
     const length = UNIT_LENGTHS[unit];
     const before = first - buckets * length;
@@ -66,7 +66,7 @@ export function createUsageReports({ usage, apiKeys }: Pick<ControlModels, 'usag
     /** The keys of an organisation with the most requests in a period up to now, most first. */
     async readByKey(organisationId: string, period: UsagePeriod): Promise<KeyTotals[]> {
       const first = new Date(firstOf(period));
-      // a use is noted once a minute
+      // keyWriter.ts writes last_used_at at most once a minute
       const used = trusted({ $gte: new Date(first.getTime() - MINUTE) });
       const keys = await apiKeys
         .find({ 'organisation.id': organisationId, last_used_at: used }, { _id: 1 })
@@ -92,7 +92,7 @@ function firstOf(period: UsagePeriod): number {
 /** The share of a unit that has passed, from 0 to 1. */
 const passedOf = (start: number, length: number): number => Math.min(1, Math.max(0, (Date.now() - start) / length));
 
-/** Totals of the rows before `first`; of the last of them, the `share` that has passed of the current unit, so that as much time is compared. */
+/** Totals of the rows before `first`. Of the unit just before it only `share` counts, the part of the current unit that has passed: both periods are then as long. */
 function previousOf(all: readonly UsageRow[], first: number, length: number, share: number): UsageTotals {
   const rows = all.filter(({ start }) => start.getTime() < first);
   const whole = totalsOf(rows);

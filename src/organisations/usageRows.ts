@@ -11,7 +11,7 @@ export type UsageCounts = Pick<UsageRow, CountName>;
 export const eachCount = <T>(valueOf: (name: CountName) => T): Record<CountName, T> =>
   Object.fromEntries(USAGE_COUNTS.map((name) => [name, valueOf(name)])) as Record<CountName, T>;
 
-/** The lengths of time that rows count, from UTC's multiples of them. */
+/** The lengths of time that rows count; each begins at a multiple of its length in UTC. */
 export const USAGE_UNITS = ['five_minutes', 'hour', 'day'] as const;
 export type UsageUnit = (typeof USAGE_UNITS)[number];
 

@@ -42,7 +42,7 @@ export function startOf(time: number, unit: UsageUnit): number {
   return Math.floor(time / UNIT_LENGTHS[unit]) * UNIT_LENGTHS[unit];
 }
 
-/** How long a row is kept after its start: of parts of a day at least twice the period that shows them. */
+/** How long a row is kept after its start, in milliseconds: parts of a day for at least two of the period that shows them, since it is compared with the one before. */
 export function keptFor(id: string, unit: UsageUnit): number {
   if (unit === 'five_minutes') return 3 * HOUR;
   if (unit === 'hour') return 2 * DAY;

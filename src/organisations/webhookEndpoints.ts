@@ -20,7 +20,7 @@ import {
   storedOwner,
 } from './webhookRows';
 
-/* How people manage webhook endpoints; src/organisations/webhookLeases.ts is about delivering to them. */
+/* How people manage webhook endpoints; webhookLeases.ts is about delivering to them. */
 
 interface NewEndpoint extends Pick<EndpointRow, 'url' | 'types' | 'position' | 'created_by' | 'master'> {
   readonly organisationId: string;
@@ -36,15 +36,14 @@ interface Change {
 const NO_FAILURES = { failed: [], failing_since: null, probes: 0 } as const;
 const NO_LEASE = { holder: null, until: new Date(0) } as const;
 
-/** Some of the endpoints that a question is about, those whose secret was replaced last first. */
+/** How many endpoints match a filter, and some of them: at most {@link SAMPLE_SIZE}, those whose secret was replaced last first. */
 export interface Sample {
   readonly count: number;
   readonly rows: readonly Pick<EndpointRow, '_id' | 'organisation_id' | 'rotated_at'>[];
 }
-/** The most rows of a sample. */
-const SAMPLE = 20;
+const SAMPLE_SIZE = 20;
 
-/** Why there can be no other endpoint. */
+/** Why an organisation gets no further endpoint, if its plan includes this many. */
 export const tooManyEndpoints = (most: number): string =>
   most === 0
     ? 'the plan of the organisation includes no webhook endpoints'
@@ -75,15 +74,16 @@ export const newEndpoint = ({ organisationId, customerIds, ...input }: NewEndpoi
  */
 const POSTS_AFTER_LOSS = BEAT_EVERY + 18_000;
 
-/** The members that end the lease of an endpoint. No other gateway begins while the holder may still be posting. */
+/** The members that end the lease of an endpoint, or a rest that its receiver asked for. No other gateway begins while the holder may still be posting. */
 function withoutHolder({ holder, state, until }: EndpointRow, now: number): Pick<EndpointRow, 'holder' | 'until'> {
-  // a disabled endpoint does not rest: its `until` is from when it was taken
+  // the `until` of a disabled endpoint is the end of the lease that it lost
   const isLeased = holder !== null || state === 'disabled';
   return isLeased ? { holder: null, until: new Date(Math.min(until.getTime(), now + POSTS_AFTER_LOSS)) } : NO_LEASE;
 }
 
+/** Matches endpoints whose secret is derived from another master secret than those with these fingerprints; null stands for that of rows that name none. */
 const otherMasters = (masters: readonly (string | null)[]): mongo.Filter<EndpointRow> =>
-  // null also stands for a member that is missing
+  // MongoDB's null also matches a member that is missing
   ({ master: { $nin: masters as string[] } });
 
 export function createWebhookEndpoints(models: ControlModels, plans: Plans, now: () => number) {
@@ -96,9 +96,9 @@ export function createWebhookEndpoints(models: ControlModels, plans: Plans, now:
 
   async function sample(filter: mongo.Filter<EndpointRow>): Promise<Sample> {
     const projection = { organisation_id: 1, rotated_at: 1 } as const;
-    const first = { projection, sort: { rotated_at: -1, _id: 1 }, limit: SAMPLE } as const;
+    const first = { projection, sort: { rotated_at: -1, _id: 1 }, limit: SAMPLE_SIZE } as const;
     const sampleRows = await rows.find(filter, first).toArray();
-    const count = sampleRows.length < SAMPLE ? sampleRows.length : await rows.countDocuments(filter);
+    const count = sampleRows.length < SAMPLE_SIZE ? sampleRows.length : await rows.countDocuments(filter);
     return { count, rows: sampleRows };
   }
 
@@ -219,7 +219,7 @@ export function createWebhookEndpoints(models: ControlModels, plans: Plans, now:
         await record(by.actor, 'webhook.deleted', ownerOf(endpoint), { endpoint: id, url: endpoint.url });
         return endpoint;
       }),
-    /** Whether any organisation has an endpoint, or one with a master secret other than these; null is that of those that name none. */
+    /** Whether any organisation has an endpoint; with `except`, only endpoints with a master secret other than these count. */
     any: async ({ except = [] }: { readonly except?: readonly (string | null)[] } = {}): Promise<boolean> =>
       (await rows.findOne(otherMasters(except), { projection: { _id: 1 } })) !== null,
     /** Endpoints whose secret is derived from another master secret than these. */

@@ -33,7 +33,7 @@ type DueEndpoint = Required<Pick<EndpointRow, '_id' | 'organisation_id' | 'due'>
 
 interface WaitingQuery {
   readonly limit: number;
-  /** Organisations that are at their limit. */
+  /** Ids of organisations to leave out, as this gateway already works on as many of their endpoints as it may. */
   readonly without: readonly string[];
 }
 
@@ -76,7 +76,7 @@ export function createEndpointLeases(rows: mongo.Collection<EndpointRow>, now: (
       progress: Progress,
       { due, until: rest }: NextWork,
     ): Promise<boolean> {
-      // an index does not have endpoints without `due`
+      // the index of endpoints that have work lacks those without `due`
       const resting = due ? { $set: { ...progress, due } } : { $set: progress, $unset: { due: '' as const } };
       const isRestOver = rest === undefined || rest.getTime() <= now();
       if (await leases.release({ _id, holder, wakes }, resting, { until: rest }))
@@ -97,7 +97,7 @@ export function createEndpointLeases(rows: mongo.Collection<EndpointRow>, now: (
       }
       return matchedCount > 0;
     },
-    /** Makes every enabled endpoint for some customers due now: no gateway of a version before 1.0 has woken it. True if there is any. */
+    /** Makes every enabled endpoint for some customers due now, as gateways of versions before 1.0 wake none of these. True if there is any. */
     wakeForSomeCustomers: async (): Promise<boolean> =>
       (await rows.updateMany({ state: 'enabled', customer_ids: { $exists: true } }, woken())).matchedCount > 0,
   };

@@ -39,42 +39,22 @@ export const webhookRecord = z.strictObject({
 
 export type WebhookRecord = z.output<typeof webhookRecord>;
 
-/** An endpoint as a record. `unnamed` is the fingerprint of the master secret of endpoints that name none. */
-export function toWebhookRecord(row: EndpointRow, unnamed: string | undefined): Readonly<Record<string, unknown>> {
-  const {
-    _id: id,
-    url,
-    types,
-    customer_ids,
-    state,
-    version,
-    master = unnamed,
-    rotated_at,
-    created_by,
-    created_at,
-  } = row;
-  const { former_master = version > 1 ? (unnamed ?? null) : null } = row;
-  return {
-    id,
-    url,
-    types,
-    ...(customer_ids && { customer_ids }),
-    state,
-    version,
-    master,
-    former_master,
-    rotated_at,
-    created_by,
-    created_at,
-  };
+/** An endpoint as a record. `unnamed` is the fingerprint of the master secret of endpoints that name none, which earlier versions made. */
+export function toWebhookRecord(
+  { _id: id, ...row }: EndpointRow,
+  unnamed: string | undefined,
+): Readonly<Record<string, unknown>> {
+  const { master = unnamed, former_master = row.version > 1 ? (unnamed ?? null) : null } = row;
+  const all: Readonly<Record<string, unknown>> = { id, ...row, master, former_master };
+  return Object.fromEntries(Object.keys(webhookRecord.shape).map((member) => [member, all[member]]));
 }
 
 /** What became of an endpoint: it was stored; it exists; its id belongs to one of another organisation; or there are too many. */
 export type EndpointOutcome = 'created' | 'unchanged' | 'foreign' | 'too_many';
 
 /**
- * Returns a function that stores exported endpoints, disabled and at a position in the feed, in one transaction, and resolves with what became of
- * each; undefined if there is no such organisation. Existing endpoints stay as they are.
+ * Returns a function that stores exported endpoints, with ids that differ, disabled and at a position in the feed, in one transaction, and resolves
+ * with what became of each, in their order; undefined if there is no such organisation. Existing endpoints stay as they are.
  */
 export function importEndpoints(models: ControlModels, actor: Actor, plans: Plans, now: () => number) {
   const rows: mongo.Collection<EndpointRow> = nativeCollection(models.webhookEndpoints);
@@ -103,11 +83,13 @@ export function importEndpoints(models: ControlModels, actor: Actor, plans: Plan
         else {
           const at = new Date(now());
           const disabled = { state: 'disabled', disabled: { reason: 'by_hand', at } } as const;
+          // a disabled endpoint has no `due`
           const { due: _due, ...row } = newEndpoint(
             { organisationId, customerIds: customer_ids, position, ...members },
             at,
           );
           await rows.insertOne(
+            // again the record's, as newEndpoint sets some of them
             { ...row, ...members, ...(former_master !== null && { former_master }), ...disabled, _id: id },
             { session },
           );
@@ -121,8 +103,6 @@ export function importEndpoints(models: ControlModels, actor: Actor, plans: Plan
             exported_as: state,
           });
           count += 1;
-          // a file may have it twice
-          owners.set(id, organisationId);
           outcomes.push('created');
         }
       }

@@ -27,7 +27,7 @@ export function createSandboxPreparer({ control, organisationData, storeSample }
   async function make({ home, user, role }: Session, from: string): Promise<Sandbox> {
     if (role !== 'admin') throw new AppError('forbidden', 'There is no sandbox yet. Only admins can make it.');
     try {
-      const sandbox = await sandboxes.create({ of: home, seeded: true }, userActor(user, from));
+      const sandbox = await sandboxes.create({ of: home, willBeSeeded: true }, userActor(user, from));
       if (sandbox) return sandbox;
       throw new AppError('not_found', 'The organisation no longer exists.');
     } catch (error) {

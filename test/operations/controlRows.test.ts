@@ -47,7 +47,7 @@ async function writeAll(): Promise<void> {
   await webhooks.create({ ...hook, customerIds: [randomUUID()] }, { actor: ACTOR });
   await webhooks.disable(endpoint!._id, 'by_hand', { actor: ACTOR });
   await feeds.oweGap(id, new Date());
-  const { organisation: sandbox } = (await sandboxes.create({ of: id, seeded: true }, ACTOR))!;
+  const { organisation: sandbox } = (await sandboxes.create({ of: id, willBeSeeded: true }, ACTOR))!;
   await moving.begin({ id: sandbox.id, mover: 'a mover' }, 'a shard');
   await jobs.findOrCreate({ kind: 'move', to: 'a shard', organisationId: sandbox.id }, ACTOR);
 }

@@ -53,10 +53,11 @@ export async function create({ json, sandboxOf, seed, ...input }: CreateOptions)
       const { createWithId } = await import('./createWithId.js');
       return describe(store, await createWithId(store, config, { ...organisation, id }));
     }
-    const seeded = seed !== undefined;
-    const sandbox = await control.sandboxes.create({ of: sandboxOf, name: input.name, shard, seeded }, operator);
+    const willBeSeeded = seed !== undefined;
+    const newSandbox = { of: sandboxOf, name: input.name, shard, willBeSeeded };
+    const sandbox = await control.sandboxes.create(newSandbox, operator);
     if (!sandbox) throw notFound('organisation', sandboxOf);
-    if (seeded) await (await import('../sandbox.js')).fillSandbox(store, sandbox, signal);
+    if (willBeSeeded) await (await import('../sandbox.js')).fillSandbox(store, sandbox, signal);
     return describe(store, sandbox.organisation);
   }, signal).catch((error: unknown) => {
     throw error instanceof ShardRefused ? usageFailure(error.message) : error;

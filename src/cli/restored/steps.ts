@@ -74,7 +74,7 @@ export function createActions({ store, signal }: Replay): (step: Step) => Action
           customerId,
           action,
           after: at,
-          orAtBy: REPLAY,
+          replayName: REPLAY,
         }));
       },
       run: async () => {

@@ -152,7 +152,7 @@ test.each([
 test('a sandbox shows its owner, and refuses a plan and a state of its own', async () => {
   const { id } = await create({ name: 'Owner' });
   const actor = { who: 'cli:test', from: 'here' };
-  const { organisation } = (await gateway.control.sandboxes.create({ of: id, seeded: false }, actor))!;
+  const { organisation } = (await gateway.control.sandboxes.create({ of: id, willBeSeeded: false }, actor))!;
   const path = `/organisations/${organisation.id}`;
   expect((await caller().get(path)).body).toMatchObject({ sandbox_of: id, state: 'active' });
   for (const change of [{ plan: 'starter' }, { state: 'suspended' }]) {

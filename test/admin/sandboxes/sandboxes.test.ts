@@ -11,7 +11,7 @@ const gateway = served();
 const OPERATOR = { who: 'cli:test', from: 'here' };
 
 async function sandboxOf(of: Organisation, seeded = false): Promise<Organisation> {
-  const made = await gateway.control.sandboxes.create({ of: of.id, seeded }, OPERATOR);
+  const made = await gateway.control.sandboxes.create({ of: of.id, willBeSeeded: seeded }, OPERATOR);
   return made!.organisation;
 }
 
@@ -112,7 +112,7 @@ describe('plan and state', () => {
     expect(refused).toEqual(Array(2).fill(expect.stringContaining(`has a sandbox already: ${organisation.id}`)));
     await expect(sandboxOf(organisation)).rejects.toThrow('is a sandbox itself');
     expect(
-      await gateway.control.sandboxes.create({ of: crypto.randomUUID(), seeded: false }, OPERATOR),
+      await gateway.control.sandboxes.create({ of: crypto.randomUUID(), willBeSeeded: false }, OPERATOR),
     ).toBeUndefined();
   });
 });
@@ -158,7 +158,7 @@ test('its keys end as soon as the erasure of its organisation begins', async () 
   const { owner, test } = await pair();
   await gateway.control.erasing.begin(owner.id);
   expect((await test.get('/me')).status).toBe(401);
-  expect(await gateway.control.sandboxes.create({ of: owner.id, seeded: false }, OPERATOR)).toBeUndefined();
+  expect(await gateway.control.sandboxes.create({ of: owner.id, willBeSeeded: false }, OPERATOR)).toBeUndefined();
 });
 
 test('an organisation whose sandbox is being moved is not erased, and loses no key', async () => {
@@ -182,7 +182,7 @@ test('records of the sample that conflict with existing ones are counted, and th
 test('only the load that followed the last reset marks the sample as complete', async () => {
   const owner = await makeOrganisation(gateway);
   const { sandboxes } = gateway.control;
-  const made = (await sandboxes.create({ of: owner.id, seeded: true }, OPERATOR))!;
+  const made = (await sandboxes.create({ of: owner.id, willBeSeeded: true }, OPERATOR))!;
   const emptied = (await sandboxes.noteUnseeded(made.organisation.id))!;
   await sandboxes.noteSeeded(made);
   expect((await sandboxes.of(owner.id))!.unseeded).toBe(emptied.unseeded);

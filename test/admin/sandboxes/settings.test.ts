@@ -77,7 +77,7 @@ describe('an admin who opens the sandbox', () => {
 
 test('signing out an organisation ends the sessions of its sandbox, and signing out the sandbox those that switched to it', async () => {
   const owner = await makeOrganisation(gateway);
-  await gateway.control.sandboxes.create({ of: owner.id, seeded: false }, { who: 'cli:test', from: 'here' });
+  await gateway.control.sandboxes.create({ of: owner.id, willBeSeeded: false }, { who: 'cli:test', from: 'here' });
   const { who: ada } = await enter(await signIn(gateway, owner, 'admin', 'Ada'), 'test');
   const { organisation } = (await gateway.control.sandboxes.of(owner.id))!;
   const eve = await signIn(gateway, organisation, 'admin', 'Eve');
@@ -99,7 +99,7 @@ test('a member can use an existing sandbox, but not create one', async () => {
   expect(await pageOf(max)).not.toContain('/settings/mode');
   expect((await enter(max, 'test')).status).toBe(403);
   expect(await gateway.control.sandboxes.of(owner.id)).toBeUndefined();
-  await gateway.control.sandboxes.create({ of: owner.id, seeded: false }, { who: 'cli:test', from: 'here' });
+  await gateway.control.sandboxes.create({ of: owner.id, willBeSeeded: false }, { who: 'cli:test', from: 'here' });
   expect(await pageOf(max)).toContain('/settings/mode');
   const { status, who } = await enter(max, 'test');
   expect(status).toBe(303);
@@ -125,7 +125,7 @@ test('users who open it concurrently get one, with the whole sample; an interrup
 test('a link to a sandbox signs in to that sandbox only', async () => {
   const owner = await makeOrganisation(gateway);
   const made = await gateway.control.sandboxes.create(
-    { of: owner.id, seeded: false },
+    { of: owner.id, willBeSeeded: false },
     { who: 'cli:test', from: 'here' },
   );
   const eve = await signIn(gateway, made!.organisation, 'admin', 'Eve');
@@ -137,7 +137,7 @@ test('a link to a sandbox signs in to that sandbox only', async () => {
 
 test('the switch stays on the page that was shown, and leads to no page outside the settings', async () => {
   const owner = await makeOrganisation(gateway);
-  await gateway.control.sandboxes.create({ of: owner.id, seeded: false }, { who: 'cli:test', from: 'here' });
+  await gateway.control.sandboxes.create({ of: owner.id, willBeSeeded: false }, { who: 'cli:test', from: 'here' });
   let { cookie, csrf } = await signIn(gateway, owner, 'admin', 'Ada');
   for (const [page, to] of [
     ['/settings/requests', '/settings/requests'],

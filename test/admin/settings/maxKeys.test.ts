@@ -71,7 +71,7 @@ test('the page about an app says which data takes no other key and why, and offe
   expect(await decide(gateway, query, admin)).toMatchObject({ status: 422 });
   const by = { who: 'cli:test', from: 'here' };
   const { organisation: sandbox } = (await gateway.control.sandboxes.create(
-    { of: organisation.id, seeded: false },
+    { of: organisation.id, willBeSeeded: false },
     by,
   ))!;
   for (let nth = 0; nth < MOST; nth += 1) await makeKey(gateway, sandbox);

@@ -128,7 +128,7 @@ test('a suspended organisation’s invitation waits until it is resumed; erasing
 
 test('in the sandbox, people are invited to the organisation that it belongs to', async () => {
   const own = await makeOrganisation(gateway);
-  await gateway.control.sandboxes.create({ of: own.id, seeded: false }, { who: 'cli:test', from: 'here' });
+  await gateway.control.sandboxes.create({ of: own.id, willBeSeeded: false }, { who: 'cli:test', from: 'here' });
   const ada = await signIn(gateway, own, 'admin', 'Ada');
   await sendForm(gateway, '/settings/mode', { csrf: ada.csrf, mode: 'test' }, { cookie: ada.cookie });
   const inSandbox = await person(gateway, ada.cookie);

@@ -88,7 +88,7 @@ test('it gets the events of all organisations once, signed, in the order of each
   }
   expect(new Set(arrived.map(({ id }) => id)).size).toBe(arrived.length);
   const sandbox = await world.gateway.control.sandboxes.create(
-    { of: all[0]!.id, seeded: false },
+    { of: all[0]!.id, willBeSeeded: false },
     { who: 'operator:test', from: 'here' },
   );
   const ofTest = quote();

@@ -58,7 +58,7 @@ export interface Scene {
 export async function makeScene(gateway: TestGateway): Promise<Scene> {
   const attacked = await makeOrganisation(gateway, { name: nameOf('victim') });
   // nothing is closer to an organisation than its sandbox
-  const of = { of: attacked.id, name: nameOf('own'), seeded: false };
+  const of = { of: attacked.id, name: nameOf('own'), willBeSeeded: false };
   const sandbox = await gateway.control.sandboxes.create(of, { who: 'cli:test', from: 'here' });
   const own = await makeHolding(gateway, 'own', { organisation: sandbox!.organisation });
   const other = await makeHolding(gateway, 'other');
