@@ -194,6 +194,35 @@ const CHANGED: readonly (readonly [sentence: string, from: string, to: string, a
     'cursor: ID',
   ],
   ['invoice_totals(from:) is Date: write DateTime', 'from: DateTime', 'from: Date', 'from: Date'],
+  [
+    'Query.invoice_totals has a limit of 1 to 5000, 20 by default, but its answers have at most 1000 rows, 1000 by default: write @constraint(min: 1, max: 1000, default: 1000)',
+    'to: DateTime\n  ): InvoiceTotals',
+    'to: DateTime\n    limit: Int @constraint(min: 1, max: 5000, default: 20)\n  ): InvoiceTotals',
+    'limit: Int',
+  ],
+  ...['min: 1, max: 500, default: 20', 'min: 0, max: 100, default: 20', 'min: 1, max: 100, default: 50'].map(
+    (bounds) =>
+      [
+        'rows, 20 by default: write @constraint(min: 1, max: 100, default: 20)',
+        'min: 1, max: 100, default: 20',
+        bounds,
+        'limit: Int',
+      ] as const,
+  ),
+  [
+    'Query.invoices has @mcp(limit: 5000), but its limit is 1 to 100',
+    '): InvoicePage @rest(path: "/invoices")',
+    '): InvoicePage @mcp(limit: 5000) @rest(path: "/invoices")',
+    'invoices(',
+  ],
+  [
+    'invoices lacks the argument limit: Int: add it',
+    `    "Page size, 1 to 100. Default 20."
+    limit: Int @constraint(min: 1, max: 100, default: 20)
+    "\`next_cursor\` of the previous page; also`,
+    '    "`next_cursor` of the previous page; also',
+    'invoices(',
+  ],
   ['invoice_totals(since:) has no effect on totals', 'from: DateTime', 'since: DateTime', 'since: DateTime'],
   [
     'Query.invoice_totals has @totals(at: "due_on"), so it would leave out each Invoice without it',

@@ -5,6 +5,7 @@ import { PAIR } from '../metadata';
 import { directiveOf, isListType, pageOf, rowName, type Sdl } from '../sdl';
 import { namedType } from '../../sdl/nodes';
 import { COMPUTED_FIELDS, type StoredType, typeOf } from '../storedTypes';
+import { TOTALS_ROWS } from '../../units';
 import { type Checked, errorsAt, type SchemaError } from './errors';
 
 /* Finds arguments of lists that would have no effect or a wrong one, limits without bounds, and totals that cannot be computed. */
@@ -40,17 +41,37 @@ function parentListErrors({ type, relations }: StoredType): SchemaError[] {
     );
 }
 
-/** Finds limits that would let one request read everything. */
-function limitErrors(type: string, { name, arguments: args = [] }: FieldDefinitionNode): SchemaError[] {
-  const limit = args.find((argument) => argument.name.value === 'limit');
-  const { min, max, default: otherwise } = directiveOf(limit, 'constraint') ?? {};
-  const isBounded = min !== undefined && max !== undefined && otherwise !== undefined;
-  return errorsAt(
-    limit,
-    limit &&
-      !isBounded &&
-      `${type}.${name.value} has a limit without min, max and default: add @constraint(min: 1, max: 100, default: 20) to it`,
-  );
+/** The `limit` that a list may have at most, and if a caller gives none (contract, section 6). Resolvers use the latter without asking the SDL. */
+export const PAGE_LIMIT = { most: 100, usual: 20 };
+const TOTALS_LIMIT = { most: TOTALS_ROWS, usual: TOTALS_ROWS };
+
+/** Finds limits that would let one request read everything, or that the cost of a query would take for others than they are (graphql/queryCost.ts). */
+function limitErrors(type: string, field: FieldDefinitionNode): SchemaError[] {
+  const limit = field.arguments?.find((argument) => argument.name.value === 'limit');
+  const { min, max, default: usual } = directiveOf(limit, 'constraint') ?? {};
+  const isBounded = min !== undefined && max !== undefined && usual !== undefined;
+  const bounds = directiveOf(field, 'totals') ? TOTALS_LIMIT : PAGE_LIMIT;
+  const isTaken =
+    isBounded && min >= 1 && min <= bounds.usual && usual === bounds.usual && usual <= max && max <= bounds.most;
+  const place = `${type}.${field.name.value}`;
+  const constraint = `@constraint(min: 1, max: ${String(bounds.most)}, default: ${String(bounds.usual)})`;
+  const ofTools = directiveOf(field, 'mcp')?.limit;
+  return [
+    ...errorsAt(
+      limit,
+      limit && !isBounded && `${place} has a limit without min, max and default: add ${constraint} to it`,
+      limit &&
+        isBounded &&
+        !isTaken &&
+        `${place} has a limit of ${String(min)} to ${String(max)}, ${String(usual)} by default, but its answers have at most ${String(bounds.most)} rows, ${String(bounds.usual)} by default: write ${constraint}`,
+    ),
+    ...errorsAt(
+      field,
+      ofTools !== undefined &&
+        !(ofTools >= 1 && ofTools <= (max ?? bounds.most)) &&
+        `${place} has @mcp(limit: ${String(ofTools)}), but its limit is 1 to ${String(max ?? bounds.most)}: write one of these`,
+    ),
+  ];
 }
 
 function argumentErrors({ sdl }: Checked, field: FieldDefinitionNode): SchemaError[] {

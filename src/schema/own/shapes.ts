@@ -20,14 +20,19 @@ export function shapeErrors(sdl: SchemaModel, ownDefinitions: readonly Definitio
       .filter(isObjectNode)
       .flatMap(({ name, fields = [] }) => (isRootType(name.value) ? fields.map((field) => field.name.value) : [])),
   );
-  return sdl.roots
+  const ofRoots = sdl.roots
     .filter(({ field }) => names.has(field.name.value))
     .flatMap(({ kind, field }) => [
       ...(kind === 'Query' ? [...listShapeErrors(sdl, field), ...totalsErrors(sdl, field)] : []),
       ...changeErrors(sdl, `${kind}.${field.name.value}`, field),
       ...sdl.upserts.filter(({ operation }) => operation === field.name.value).flatMap((call) => bulkErrors(sdl, call)),
     ]);
+  const parentLists = [...sdl.stored.values()].flatMap(({ relations }) => relations.filter(({ isList }) => isList));
+  return [...ofRoots, ...parentLists.flatMap(({ field }) => argumentErrors(field, PAGED))];
 }
+
+/** Arguments that every list takes: without `limit` the cost of a query would not count its rows. */
+const PAGED: Shape = { limit: 'Int', cursor: 'String' };
 
 /** Finds members that the type lacks, or has with another type. */
 function memberErrors(sdl: SchemaModel, type: string, wanted: Shape): SchemaError[] {
@@ -47,7 +52,7 @@ function listShapeErrors(sdl: SchemaModel, field: FieldDefinitionNode): SchemaEr
   const row = rowName(field);
   if (page === undefined || row === undefined || sdl.stored.get(row)?.collection !== field.name.value) return [];
   const shape = { data: `[${row}!]!`, has_more: 'Boolean!', next_cursor: 'String' };
-  return [...memberErrors(sdl, page, shape), ...argumentErrors(field, { limit: 'Int', cursor: 'String' })];
+  return [...memberErrors(sdl, page, shape), ...argumentErrors(field, PAGED)];
 }
 
 /** Finds arguments that are missing or have another type. */
