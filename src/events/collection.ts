@@ -29,7 +29,7 @@ export interface EventRow {
 
 /** Whether a key restricted to customers gets an event: what {@link events} finds for it. */
 export function isOfCustomers({ type, customers = [] }: EventRow, customerIds: readonly string[]): boolean {
-  return customers.some((id) => id !== null && customerIds.includes(id)) || published.freeEventTypes.has(type);
+  return customers.some((id) => id !== null && customerIds.includes(id)) || published.unrestrictedEventTypes.has(type);
 }
 
 export const events: Collection<EventRow> = {
@@ -39,7 +39,7 @@ export const events: Collection<EventRow> = {
   ]),
   restriction: {
     condition: (customerIds) => ({
-      $or: [{ customers: { $in: [...customerIds] } }, { type: { $in: [...published.freeEventTypes] } }],
+      $or: [{ customers: { $in: [...customerIds] } }, { type: { $in: [...published.unrestrictedEventTypes] } }],
     }),
   },
 };

@@ -6,7 +6,7 @@ import { guardFields, type Resolvers } from './run';
 import { objectFields } from '../schema/jsonSchema';
 import type { Operation } from '../schema/declaredOperations';
 import { isAttachmentsType } from '../schema/attachmentNames';
-import { isMetadataType, KEY } from '../schema/metadata';
+import { isMetadataType, METADATA_KEY } from '../schema/metadata';
 import type { SchemaModel } from '../schema/model';
 import { scalars } from '../schema/scalars';
 import { describeRequirements } from '../schema/requirements';
@@ -84,7 +84,7 @@ export function mayBeAbsent({ type }: Pick<Field, 'type'>): boolean {
 
 /** The form of the keys, if the field is metadata. */
 export function keysOfMetadata({ type }: Pick<Field, 'type'>): RegExp | undefined {
-  return isMetadataType(type) ? KEY : undefined;
+  return isMetadataType(type) ? METADATA_KEY : undefined;
 }
 
 /** The pattern that the texts of a field have; undefined if the SDL gives none. */

@@ -3,7 +3,7 @@ import type { Operation, RestOperation, RestRoute } from './declaredOperations';
 import { readScopes } from './readScopes';
 import { directiveOf, type Sdl } from './sdl';
 import { namedType } from '../sdl/nodes';
-import { objectName, type StoredType, type Types } from './storedTypes';
+import { objectName, type StoredType, type StoredTypes } from './storedTypes';
 import { ATTACHMENT, ATTACHMENTS } from './attachmentNames';
 
 /* Which stored types have attachments, and their routes (docs/decisions/attachments.md). */
@@ -30,7 +30,7 @@ export function readPath(sdl: Sdl, type: string): string | undefined {
 /** The value of the enum `Scope` that writing attachments of a collection needs. */
 export const writeScopeName = (collection: string): string => `${collection.toUpperCase()}_WRITE`;
 
-export function findAttachables(sdl: Sdl, types: Types): Attachable[] {
+export function findAttachables(sdl: Sdl, types: StoredTypes): Attachable[] {
   const scopes = readScopes(sdl);
   return [...types.values()].flatMap((stored): Attachable[] => {
     const member = stored.members.find(({ name, type }) => name === ATTACHMENTS && type === ATTACHMENT);

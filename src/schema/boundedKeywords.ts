@@ -120,7 +120,7 @@ function lengthOf(keyword: 'minLength' | 'maxLength'): CodeKeywordDefinition {
   };
 }
 
-/** Runs code for each member of an object with any keys, unless it has too many: then that is its only fault. Of metadata, checks/agreement.ts asks for the bound. */
+/** Runs code for each member of an object with any keys, unless it has too many: then that is its only fault. Of metadata, checks/types.ts asks for the bound. */
 function forEachMember({ gen, data, parentSchema }: KeywordCxt, code: (name: Name) => void): void {
   const { maxProperties } = parentSchema as { maxProperties?: number };
   const eachMember = (): void => {

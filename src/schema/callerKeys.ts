@@ -5,14 +5,15 @@ import { published } from './model';
  * one code point and an é of two are the same; case and white space are significant.
  */
 export function isCallerKey(member: string): boolean {
-  return published.keys.includes(member);
+  return published.callerKeys.includes(member);
 }
 
 /**
- * A valid key has at most 64 characters, each of at most six code units when decomposed, and a list at most 20 keys. Anything longer is
- * left as it is for the check that follows to refuse, since the time to normalise combining marks grows with the square of their number.
+ * In code units: a valid key has at most 64 characters by the SDL, each of at most six code units when decomposed. Anything longer is left as
+ * it is for the check that follows to refuse, since the time to normalise combining marks grows with the square of their number.
  */
 export const LONGEST_KEY = 64 * 6;
+/** The most keys in a list argument by the SDL; a longer list is left for the check, too. */
 export const KEYS_IN_LIST = 20;
 
 /** Normalises a string for storing and comparing, unless it is too long to be valid. */
@@ -22,7 +23,7 @@ export function normalised(text: string): string {
 
 /** Normalises the keys in arguments, before their length is checked. Those in elements of bulk calls are normalised with each element. */
 export function normaliseKeys(args: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  const keys = published.keys.filter((name) => name in args);
+  const keys = published.callerKeys.filter((name) => name in args);
   const changed = keys.map((name) => [name, normaliseValue(args[name])] as const);
   return changed.length === 0 ? args : { ...args, ...Object.fromEntries(changed) };
 }

@@ -3,7 +3,7 @@ import { ERASED_AT } from './personal';
 import { readScope } from './readScopes';
 import { type DerivedRestriction, restrictionOf } from './restricted';
 import type { Sdl } from './sdl';
-import { objectName, ownerOf, referenceTo, type Types } from './storedTypes';
+import { objectName, ownerOf, referenceTo, type StoredTypes } from './storedTypes';
 
 /* The events that objects of each kind can have, derived from the stored types of the SDL (docs/decisions/events.md). */
 
@@ -35,7 +35,7 @@ export interface EventType {
 export const GAP = 'feed.gap';
 
 /** The collections with public objects, by name. */
-export function publicCollections(types: Types): ReadonlyMap<string, PublicCollection> {
+export function publicCollections(types: StoredTypes): ReadonlyMap<string, PublicCollection> {
   const stored = [...types.values()];
   return new Map(
     stored.map((storedType) => {

@@ -9,7 +9,7 @@ import {
   type StoredMember,
   type StoredType,
   totalledAmounts,
-  type Types,
+  type StoredTypes,
 } from './storedTypes';
 
 /* The indexes of a stored type, from what reads it (docs/decisions/own-schema.md). */
@@ -45,7 +45,7 @@ function isInOrder(
 }
 
 /** The indexes of a type's collection: those that enforce a rule, those of @index, then what else its reads need. */
-export function indexesOf(sdl: Sdl, types: Types, stored: StoredType): DerivedIndex[] {
+export function indexesOf(sdl: Sdl, types: StoredTypes, stored: StoredType): DerivedIndex[] {
   const indexes = [...uniqueIndexes(stored), ...declaredIndexes(sdl, stored)];
   for (const { index, isMetBy } of needsOf(sdl, types, stored)) if (!indexes.some(isMetBy)) indexes.push(index);
   return indexes;
@@ -89,7 +89,7 @@ export function columnOf(member: string): string {
   return name === ID ? '_id' : name;
 }
 
-function needsOf(sdl: Sdl, types: Types, stored: StoredType): Need[] {
+function needsOf(sdl: Sdl, types: StoredTypes, stored: StoredType): Need[] {
   const list = sdl.rootField(stored.collection);
   const filters = (list?.arguments ?? []).flatMap((argument) => filterOf(argument) ?? []);
   const equal = filters.filter(({ member, by }) => by === 'EQUALS' && member !== ID).map(({ member }) => member);
@@ -157,7 +157,7 @@ function newestWith(member: string): Need {
 }
 
 /** The members by which other objects list the objects of a type: `request_id` of messages. */
-function parentsOf(types: Types, { type }: StoredType): string[] {
+function parentsOf(types: StoredTypes, { type }: StoredType): string[] {
   return [...types.values()].flatMap(({ relations }) =>
     relations.filter((relation) => relation.isList && relation.type === type).map(({ member }) => member),
   );

@@ -24,7 +24,7 @@ export const METADATA_SCALARS: Readonly<Record<string, string>> = {
 };
 
 /** The form of a key, as the SDL has it. */
-export const KEY = /^[a-zA-Z0-9_.-]+$/;
+export const METADATA_KEY = /^[a-zA-Z0-9_.-]+$/;
 
 export interface Pair {
   readonly key: string;

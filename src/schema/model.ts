@@ -7,18 +7,18 @@ import { type Filter, findFilters } from './filters';
 import { readOperatorDocument } from './operatorDocument';
 import { type DerivedIndex, indexesOf } from './indexes';
 import { Sdl } from './sdl';
-import { findStoredTypes, objectName, type StoredType, type Types } from './storedTypes';
+import { findStoredTypes, objectName, type StoredType, type StoredTypes } from './storedTypes';
 import { type BulkUpsert, findUpserts } from './upserts';
 
 /**
  * Everything derived from the SDL. Each part is computed once, on first use: deriving it eagerly could fail on an SDL that the start-up
- * checks are there to reject. What `indexesOf` returns is not kept, as it is asked for once for each type.
+ * checks (checks/) are there to reject. What `indexesOf` returns is not kept, as it is asked for once for each type.
  */
 export class SchemaModel extends Sdl {
   /** What has been derived, by the name of the part. */
   readonly #derived = new Map<string, unknown>();
 
-  get stored(): Types {
+  get stored(): StoredTypes {
     return this.#once('stored', () => findStoredTypes(this));
   }
 
@@ -36,8 +36,8 @@ export class SchemaModel extends Sdl {
   }
 
   /** The members that hold callers' own keys, such as sku: bulk calls match objects by them. */
-  get keys(): readonly string[] {
-    return this.#once('keys', () => [...new Set(this.upserts.map(({ key }) => key))]);
+  get callerKeys(): readonly string[] {
+    return this.#once('callerKeys', () => [...new Set(this.upserts.map(({ key }) => key))]);
   }
 
   /** The collections with public objects, by name. */
@@ -49,10 +49,10 @@ export class SchemaModel extends Sdl {
     return this.#once('eventTypes', () => findEventTypes(this, this.collections));
   }
 
-  /** The names of the event types that keys restricted to customers get of every object. */
-  get freeEventTypes(): ReadonlySet<string> {
+  /** The names of the event types that even keys restricted to customers get of every object. */
+  get unrestrictedEventTypes(): ReadonlySet<string> {
     return this.#once(
-      'freeEventTypes',
+      'unrestrictedEventTypes',
       () => new Set(this.eventTypes.filter(({ isRestricted }) => !isRestricted).map(({ name }) => name)),
     );
   }
@@ -72,12 +72,12 @@ export class SchemaModel extends Sdl {
     return this.#once('usedScopes', () => usedScopesOf(this));
   }
 
-  /** Those of them that only read. */
+  /** The used scopes that only read. */
   get readScopes(): readonly Scope[] {
     return this.#once('readScopes', () => this.usedScopes.filter(isReadScope));
   }
 
-  /** What each scope allows, by the scope. */
+  /** What each scope allows in words, by the scope. */
   get scopeDescriptions(): ReadonlyMap<string, string> {
     return this.#once('scopeDescriptions', () => scopeDescriptionsOf(this));
   }
@@ -86,8 +86,9 @@ export class SchemaModel extends Sdl {
     return indexesOf(this, this.stored, stored);
   }
 
-  filtersOf(name: string): readonly Filter[] {
-    return this.#once('filters', () => findFilters(this)).get(name) ?? [];
+  /** The filters of a root field, by its name. */
+  filtersOf(operation: string): readonly Filter[] {
+    return this.#once('filters', () => findFilters(this)).get(operation) ?? [];
   }
 
   #once<T>(part: string, derive: () => T): T {
@@ -116,8 +117,8 @@ function scopeDescriptionsOf(sdl: Sdl): ReadonlyMap<string, string> {
 }
 
 /**
- * The model of the SDL files in schema/ and the user's folder, without the operator API. They are read as this module is loaded, so commands name
- * the folder (useFolder) before they import what needs it.
+ * The model of the SDL files in schema/ and the user's folder, without the operator API. They are read as this module is loaded, so commands call
+ * useFolder (sdl/folder.ts) before they import what needs it.
  */
 export const published = new SchemaModel(loadDocument());
 

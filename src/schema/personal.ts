@@ -1,6 +1,13 @@
 import type { FieldDefinitionNode } from 'graphql';
 import { directiveOf, type Sdl } from './sdl';
-import { EXTERNAL_REF, ownerOf, referencesTo, type StoredMember, type StoredType, type Types } from './storedTypes';
+import {
+  EXTERNAL_REF,
+  ownerOf,
+  referencesTo,
+  type StoredMember,
+  type StoredType,
+  type StoredTypes,
+} from './storedTypes';
 
 /* Which stored objects belong to a customer, and which of their members are personal (docs/decisions/organisation-life.md). */
 
@@ -16,7 +23,7 @@ export interface OfCustomer {
 }
 
 /** The stored types with data of a customer: customers themselves, then those that refer to one. */
-export function typesOfCustomer(types: Types): OfCustomer[] {
+export function typesOfCustomer(types: StoredTypes): OfCustomer[] {
   const all = [...types.values()];
   const partsOf = (stored: StoredType): StoredType[] => all.filter((part) => ownerOf(part, all) === stored);
   const others = all.filter(({ type }) => type !== PERSON);

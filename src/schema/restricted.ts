@@ -1,6 +1,6 @@
 import { columnOf } from './indexes';
 import { PERSON, referringMembers } from './personal';
-import { ownerOf, referencesTo, referenceTo, type StoredType, type Types } from './storedTypes';
+import { ownerOf, referencesTo, referenceTo, type StoredType, type StoredTypes } from './storedTypes';
 
 /* Which objects a key restricted to customers has, from @restricted (docs/decisions/restricted-keys.md). */
 
@@ -12,13 +12,13 @@ export type DerivedRestriction =
   | { readonly refused: string };
 
 /** What @restricted can name: the members with a customer's id and, for a part of a restricted type, that with the object's id. */
-export function restrictingMembers(types: Types, stored: StoredType): string[] {
+export function restrictingMembers(types: StoredTypes, stored: StoredType): string[] {
   if (stored.type === PERSON) return ['id'];
   const owner = ownerOf(stored, types.values());
   return [...referringMembers(stored), ...(owner?.restrictedBy === undefined ? [] : [referenceTo(owner.type)])];
 }
 
-export function restrictionOf(types: Types, stored: StoredType): DerivedRestriction {
+export function restrictionOf(types: StoredTypes, stored: StoredType): DerivedRestriction {
   const { restrictedBy: member, type } = stored;
   if (member !== undefined) {
     const column = columnOf(member);
@@ -33,7 +33,7 @@ export function restrictionOf(types: Types, stored: StoredType): DerivedRestrict
 }
 
 /** The type by which a type leads to a restricted one: it refers to it, and it is restricted or leads to one itself; undefined if there is none. */
-function wayToCustomer(types: Types, stored: StoredType, seen = new Set<string>()): string | undefined {
+function wayToCustomer(types: StoredTypes, stored: StoredType, seen = new Set<string>()): string | undefined {
   seen.add(stored.type);
   for (const other of types.values()) {
     if (seen.has(other.type) || referencesTo(other.type, stored).length === 0) continue;

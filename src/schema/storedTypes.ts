@@ -71,7 +71,7 @@ export const COMPUTED_FIELDS: ReadonlyMap<string, 'tag' | 'metadataValue'> = new
 /** Types of lists that a row without any of them lacks, since they were added when there were rows. */
 const MAY_LACK: readonly string[] = [PAIR, ATTACHMENT];
 
-export type Types = ReadonlyMap<string, StoredType>;
+export type StoredTypes = ReadonlyMap<string, StoredType>;
 
 const KINDS: Readonly<Record<string, StoredMember['kind']>> = {
   ID: 'string',
@@ -99,7 +99,7 @@ export class UnstorableError extends Error {
 }
 
 /** The stored types by name. @throws UnstorableError */
-export function findStoredTypes(sdl: Sdl): Types {
+export function findStoredTypes(sdl: Sdl): StoredTypes {
   const stored = new Map<string, StoredDirectives>(
     sdl.document.definitions.filter(isObjectNode).flatMap((node) => {
       const directive = directiveOf(node, 'stored');
@@ -254,7 +254,7 @@ export function ownerOf(stored: StoredType, types: Iterable<StoredType>): Stored
   return ownersOf(stored, types)[0];
 }
 
-/** The same types; the check of the schema refuses more than one (checks/agreement.ts). */
+/** The same types; the check of the schema refuses more than one (checks/types.ts). */
 export function ownersOf(stored: StoredType, types: Iterable<StoredType>): StoredType[] {
   if (typeOf(stored, 'updated_at') !== undefined) return [];
   return [...types].filter(({ type }) => typeOf(stored, referenceTo(type)) !== undefined);

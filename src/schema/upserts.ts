@@ -3,7 +3,7 @@ import type { Scope } from '../auth/scopes';
 import { readScope } from './readScopes';
 import { directiveOf, type Sdl } from './sdl';
 import { namedType } from '../sdl/nodes';
-import type { StoredType, Types } from './storedTypes';
+import type { StoredType, StoredTypes } from './storedTypes';
 
 /*
  * Bulk upserts, from the SDL: writes of a list of elements that are validated individually (@per_element), each of which creates an object or
@@ -42,7 +42,7 @@ export type Outcome = (typeof OUTCOMES)[number];
 /** The member of a report with the result of each element. */
 export const RESULTS = 'results';
 
-export function findUpserts(sdl: Sdl, stored: Types): BulkUpsert[] {
+export function findUpserts(sdl: Sdl, stored: StoredTypes): BulkUpsert[] {
   const types = new Map([...stored.values()].map((type) => [type.collection, type]));
   return sdl.roots.flatMap(({ kind, field }) => {
     const list = (field.arguments ?? []).find((argument) => directiveOf(argument, 'per_element'));

@@ -2,7 +2,7 @@ import { isObject } from '../stored/elementFaults';
 import { withIds } from '../stored/parts';
 import { hasTime } from '../stored/records';
 import type { Row } from '../stored/resource';
-import { KEY, METADATA, metadataObject } from '../schema/metadata';
+import { METADATA_KEY, METADATA, metadataObject } from '../schema/metadata';
 import type { StoredMember } from '../schema/storedTypes';
 import { type Kind, MAX_PARTS, type Members } from './kinds';
 
@@ -74,7 +74,9 @@ function withTexts(value: unknown): unknown {
 function mergedMetadata(old: Members | undefined, { [METADATA]: pairs }: Members): Members {
   if (!isObject(pairs)) return {};
   const merged = new Map([...Object.entries(old?.[METADATA] ?? {}), ...Object.entries(pairs)]);
-  return { [METADATA]: Object.fromEntries([...merged].filter(([key, value]) => value !== null || !KEY.test(key))) };
+  return {
+    [METADATA]: Object.fromEntries([...merged].filter(([key, value]) => value !== null || !METADATA_KEY.test(key))),
+  };
 }
 
 /**

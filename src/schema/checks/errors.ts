@@ -17,7 +17,7 @@ import type { Sdl } from '../sdl';
 /** Whether a field has a resolver. */
 export type IsResolved = (type: string, field: string) => boolean;
 
-/** The SDL and what serves it. */
+/** A schema to check, and what is known of its resolvers. */
 export interface Checked {
   readonly sdl: SchemaModel;
   readonly isResolved: IsResolved;
@@ -56,8 +56,8 @@ export function errorsOf(document: DocumentNode, errors: readonly GraphQLError[]
 }
 
 /**
- * The errors of a schema, one a line: `schema/quotes.graphql:12: Query.quotes has no resolver`. If there are any, `errorsIn` is called again with
- * a schema read with locations.
+ * The errors of a schema, one a line: `schema/quotes.graphql:12: Query.quotes has no resolver`. If there are any, `errorsIn` is called again, with
+ * the same schema read with locations; of a schema that was read from no file the lines have no place.
  */
 export function linesOf(sdl: SchemaModel, errorsIn: (sdl: SchemaModel) => readonly SchemaError[]): string[] {
   if (errorsIn(sdl).length === 0) return [];
@@ -70,7 +70,7 @@ export function linesOf(sdl: SchemaModel, errorsIn: (sdl: SchemaModel) => readon
 /** Errors with the place of their nodes, one a line. */
 export function linesFrom(errors: readonly SchemaError[]): string[] {
   const lines = new Map<string, string>();
-  // one name that is wrong in many places is one error, at the first
+  // the same text about many places is one error, at the first
   for (const { node, text } of errors) if (!lines.has(text)) lines.set(text, placeOf(node) + text);
   return [...lines.values()];
 }

@@ -2,7 +2,6 @@ import {
   type ASTNode,
   buildASTSchema,
   type DocumentNode,
-  type FieldDefinitionNode,
   type GraphQLError,
   Kind,
   print,
@@ -11,36 +10,29 @@ import {
 } from 'graphql';
 import { validateSDL } from 'graphql/validation/validate';
 import { NEEDED_ROLES } from '../../auth/roles';
-import { canBeErased, ERASED, takesFreeText, typesOfCustomer } from '../personal';
-import { sufficientScopes } from '../declaredOperations';
 import type { SchemaModel } from '../model';
 import { scalars } from '../scalars';
-import {
-  directiveOf,
-  FILTER_KINDS,
-  isListType,
-  isObjectNode,
-  isRootType,
-  type RootType,
-  rowName,
-  type Sdl,
-  SUBSCRIPTION,
-} from '../sdl';
+import { FILTER_KINDS, isObjectNode, isRootType, type Sdl } from '../sdl';
 import { namedType } from '../../sdl/nodes';
-import { type StoredType, type Types, typesIn } from '../storedTypes';
-import { agreementErrors } from './agreement';
-import { restrictedErrors } from './restricted';
+import { accessErrors } from './access';
+import { attachmentErrors } from './attachables';
+import { boundErrors } from './bounds';
 import { type Checked, errorsAt, errorsOf, type IsResolved, linesOf, nodeOf, type SchemaError } from './errors';
 import { indexErrors } from './indexes';
+import { inputErrors } from './inputs';
 import { lengthErrors } from './lengths';
 import { listErrors } from './lists';
 import { nameErrors } from './names';
+import { personalErrors } from './personal';
+import { restrictedErrors } from './restricted';
 import { restTypeErrors } from './restTypes';
+import { routeErrors } from './routes';
+import { typeErrors } from './types';
 import { writeErrors } from './writes';
 
 /*
  * The schema errors that prevent a start, because they would show data to the wrong callers, lose some, or serve another API than
- * the schema describes.
+ * the schema describes. Each file of the folder finds those of one subject.
  */
 
 /** Refuses an invalid schema. @throws Error with a line per error: where, and what to change */
@@ -53,7 +45,7 @@ export function refuseErrors(sdl: SchemaModel, isResolved: IsResolved): void {
   if (lines.length > 0) throw new Error(['invalid schema:', ...lines].join('\n'));
 }
 
-/** The errors that graphql-js finds, without those that the caller knows and reports in other words; the checks of {@link modelErrors} need a document without any. */
+/** The errors that graphql-js finds, without those that the caller reports in its own words (`isKnown`). Ask before {@link modelErrors}, which needs a document without any. */
 export function documentErrors(
   document: DocumentNode,
   isKnown: (error: GraphQLError) => boolean = () => false,
@@ -66,6 +58,7 @@ export function documentErrors(
   return errorsOf(document, errors);
 }
 
+/** The definitions that arguments of directives may refer to. */
 const USED_BY_DIRECTIVES: readonly Kind[] = [
   Kind.DIRECTIVE_DEFINITION,
   Kind.SCALAR_TYPE_DEFINITION,
@@ -73,28 +66,29 @@ const USED_BY_DIRECTIVES: readonly Kind[] = [
   Kind.ENUM_TYPE_EXTENSION,
 ];
 
+/** The errors of what the gateway makes of a document. @throws UnstorableError for a type that cannot be stored at all */
 export function modelErrors(checked: Checked): SchemaError[] {
   const { sdl } = checked;
   const { document } = sdl;
   const schema = buildASTSchema(document, { assumeValidSDL: true, assumeValid: true });
   return [
     ...scalarErrors(document),
-    ...tableErrors(sdl),
+    ...enumErrors(sdl),
     ...collectionErrors(sdl),
     ...indexErrors(sdl),
-    ...sdl.fields.flatMap(({ type, field }) => fieldErrors(checked, type, field)),
+    ...accessErrors(checked),
     ...amountErrors(document),
-    ...relationErrors(sdl),
     ...routeErrors(sdl),
     ...nameErrors(sdl),
-    ...scopeErrors(sdl),
-    ...callerErrors(sdl),
     ...personalErrors(sdl),
     ...restrictedErrors(sdl),
     ...lengthErrors(sdl),
     ...listErrors(checked),
     ...writeErrors(checked),
-    ...agreementErrors(sdl, schema),
+    ...typeErrors(sdl),
+    ...attachmentErrors(sdl),
+    ...inputErrors(sdl, schema),
+    ...boundErrors(sdl),
     ...restTypeErrors(sdl),
   ];
 }
@@ -107,14 +101,14 @@ function scalarErrors({ definitions }: DocumentNode): SchemaError[] {
   );
 }
 
-/** Enums that the code must know in full: permissions to check, and comparisons to make. */
-const KNOWN = [
+/** Enums of which the code must know every value: permissions to check, and comparisons to make. */
+const KNOWN_ENUMS = [
   { name: 'Role', file: 'src/auth/roles.ts', values: Object.keys(NEEDED_ROLES) },
   { name: 'FilterBy', file: 'src/schema/sdl.ts', values: FILTER_KINDS as readonly string[] },
 ];
 
-function tableErrors(sdl: Sdl): SchemaError[] {
-  return KNOWN.flatMap(({ name, file, values }) =>
+function enumErrors(sdl: Sdl): SchemaError[] {
+  return KNOWN_ENUMS.flatMap(({ name, file, values }) =>
     sdl
       .enumValuesOf(name)
       .filter((value) => !values.includes(value.name.value))
@@ -128,6 +122,7 @@ export const OWN_COLLECTIONS = [
   ...['attachments.files', 'attachments.chunks'],
 ];
 
+/** Finds stored types that would share a collection, or that lack their unique member. */
 export function collectionErrors(sdl: SchemaModel): SchemaError[] {
   const owners = new Map<string, string>();
   return [...sdl.stored.values()].flatMap(({ type, collection, unique, members }) => {
@@ -145,37 +140,6 @@ export function collectionErrors(sdl: SchemaModel): SchemaError[] {
         `${type} has @stored(unique: "${unique}"), but ${type} has no ${unique}: String!: add it, or name another member`,
     );
   });
-}
-
-function fieldErrors(
-  { sdl, isResolved, unresolved }: Checked,
-  type: string,
-  field: FieldDefinitionNode,
-): SchemaError[] {
-  const place = `${type}.${field.name.value}`;
-  const access = directiveOf(field, 'access');
-  const isRoot = isRootType(type) || type === SUBSCRIPTION;
-  const role = access?.role;
-  const names = Object.keys(access ?? {});
-  const stored = isRoot ? shownType(field, sdl.stored) : undefined;
-  // an unpaged list of stored objects has no limit
-  if (stored && isListType(field.type))
-    return errorsAt(field, `${place} is a list of ${stored.type}: write ${stored.type}Page`);
-  return errorsAt(
-    field,
-    isRoot && !access && `${place} has no @access: add it, with the scope or the role that its callers need`,
-    names.length > 1 && `${place} has @access(${names.join(':, ')}:): give one of them`,
-    role !== undefined &&
-      role !== 'OPERATOR' &&
-      directiveOf(field, 'rest') &&
-      `${place} is for users but has @rest: remove it`,
-    (isRoot || access) && !isResolved(type, field.name.value) && unresolved(place, field),
-    !isRoot &&
-      (access ?? field.arguments?.length) &&
-      field.type.kind === Kind.NON_NULL_TYPE &&
-      `${place} has ${access ? '@access' : 'arguments'}, so it is null for those who are refused: remove its last !`,
-    ...(stored && access ? readErrors(field, place, stored) : []),
-  );
 }
 
 /** Finds amounts of money that would be rounded, or refused when they are large, and members that are amounts without saying so. */
@@ -198,131 +162,5 @@ function amountErrors({ definitions }: DocumentNode): SchemaError[] {
             `${text}, but its name does not say that it is money: write ${definition.name.value}_minor`,
         );
       });
-  });
-}
-
-/** The stored type whose objects, pages or totals a root field returns. */
-function shownType(field: FieldDefinitionNode, types: Types): StoredType | undefined {
-  const names = [directiveOf(field, 'totals')?.of, rowName(field), namedType(field.type)];
-  return names.flatMap((name) => types.get(name ?? '') ?? [])[0];
-}
-
-function readErrors(field: FieldDefinitionNode, place: string, { type, collection }: StoredType): unknown[] {
-  const { scope, ...others } = directiveOf(field, 'access') ?? {};
-  if (scope !== undefined) return [];
-  const isOpen = Object.keys(others).length === 0;
-  return [
-    isOpen && `${place} has @access without a scope, so any key could read each ${type}: name one`,
-    !isOpen &&
-      field.name.value === collection &&
-      `${place} has @access without a scope, but a scope decides who gets events of ${collection}: use a single scope`,
-  ];
-}
-
-function relationErrors({ stored }: SchemaModel): SchemaError[] {
-  return [...stored.values()].flatMap(({ type: owner, relations }) =>
-    relations.flatMap(({ field, type, isList }) => {
-      const place = `${owner}.${field.name.value}`;
-      const isAny = Object.keys(directiveOf(field, 'access') ?? {}).length === 0;
-      return errorsAt(
-        field,
-        !isList && isListType(field.type)
-          ? `${place} is a list of ${type}: write ${type}Page, or a single object`
-          : isAny &&
-              `${place} leads to the type ${type}, which any key could read: add @access with the scope for reading it`,
-      );
-    }),
-  );
-}
-
-/** Finds duplicate routes, of which only the first would be served. */
-function routeErrors({ roots }: Sdl): SchemaError[] {
-  const places = new Map<string, string>();
-  return roots.flatMap(({ kind, field }) => {
-    const rest = directiveOf(field, 'rest');
-    if (!rest) return [];
-    const place = `${kind}.${field.name.value}`;
-    const route = `${rest.method} ${rest.path.replaceAll(/:\w+/g, ':')}`;
-    const other = places.get(route);
-    places.set(route, place);
-    return errorsAt(field, other !== undefined && `${place} has the same route as ${other}: change its path or method`);
-  });
-}
-
-/** Finds writes that keys made for reading could call. */
-function scopeErrors({ roots }: Sdl): SchemaError[] {
-  const fieldsOf = (root: RootType) => roots.flatMap(({ kind, field }) => (kind === root ? [field] : []));
-  const readers = new Map(
-    fieldsOf('Query').flatMap((field) => sufficientScopes(field).map((scope) => [scope, field.name.value] as const)),
-  );
-  return fieldsOf('Mutation').flatMap((field) => {
-    const place = `Mutation.${field.name.value}`;
-    const scope = sufficientScopes(field).find((sufficient) => readers.has(sufficient));
-    return errorsAt(
-      field,
-      scope !== undefined &&
-        `${place} has the scope ${scope}, with which keys can read Query.${String(readers.get(scope))}: use another for writes`,
-      directiveOf(field, 'access')?.events === true &&
-        `${place} has @access(events: true), with which keys can read events: use another for writes`,
-    );
-  });
-}
-
-/** Finds operations for other callers in the operators' schema. In the other schema, OPERATOR is not a role. */
-function callerErrors({ roots }: Sdl): SchemaError[] {
-  const isOperators = ({ field }: (typeof roots)[number]): boolean => directiveOf(field, 'access')?.role === 'OPERATOR';
-  if (!roots.some(isOperators)) return [];
-  return roots
-    .filter((root) => !isOperators(root))
-    .flatMap(({ kind, field }) =>
-      errorsAt(field, `${kind}.${field.name.value} is not for operators: write @access(role: OPERATOR)`),
-    );
-}
-
-/** Finds personal data that erasing a customer would leave behind. */
-function personalErrors(sdl: SchemaModel): SchemaError[] {
-  const withPersonalData = [...new Set(typesOfCustomer(sdl.stored).flatMap(({ stored, parts }) => [stored, ...parts]))];
-  const own = new Set(withPersonalData.flatMap(({ type, members }) => members.map(({ name }) => `${type}.${name}`)));
-  const misplaced = new Set<string>();
-  const stray = sdl.fields.flatMap(({ type, field }) => {
-    const place = `${type}.${field.name.value}`;
-    if (!directiveOf(field, 'personal') || own.has(place)) return [];
-    const enclosing = withPersonalData.flatMap((stored) =>
-      stored.members.filter((member) => typesIn(member).includes(type)).map(({ name }) => `${stored.type}.${name}`),
-    );
-    for (const member of enclosing) misplaced.add(member);
-    const why =
-      enclosing.length > 0
-        ? `that is said of whole objects: write it on ${enclosing.join(' and ')} instead`
-        : 'is not a member of a stored type that refers to a customer: remove @personal';
-    return errorsAt(field, `${place} is @personal, but ${why}`);
-  });
-  return [...withPersonalData.flatMap((stored) => erasureErrors(sdl, stored, misplaced)), ...stray];
-}
-
-/** `misplaced` are members with @personal inside them, of which that is an error already. */
-function erasureErrors(sdl: Sdl, { type, unique, members }: StoredType, misplaced: ReadonlySet<string>): SchemaError[] {
-  return sdl.fieldsOf(type).flatMap((field) => {
-    const member = members.find(({ name }) => name === field.name.value);
-    if (!member) return [];
-    const place = `${type}.${member.name}`;
-    const personal = directiveOf(field, 'personal');
-    // the unique member needs no @personal: every object keeps the name by which callers know it
-    if (member.name === unique)
-      return errorsAt(
-        field,
-        personal?.erased === true &&
-          `${place} is @personal, but no two objects may have the same, as those that were erased would: add erased: false`,
-      );
-    return errorsAt(
-      field,
-      !personal &&
-        !misplaced.has(place) &&
-        takesFreeText(sdl, field, member) &&
-        `${place} takes any text about a customer: add @personal, so that erasing the customer erases it, or @personal(erased: false) to keep it`,
-      personal?.erased === true &&
-        !canBeErased(field, member) &&
-        `${place} is @personal but can be neither null nor the text "${ERASED}", which replaces what is erased: make it nullable`,
-    );
   });
 }

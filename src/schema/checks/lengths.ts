@@ -4,12 +4,12 @@ import { namedType } from '../../sdl/nodes';
 import { errorsAt, type SchemaError } from './errors';
 
 /*
- * Finds strings that callers may send at any length: each is refused by its length before anything is done with it. Ids, times and days
- * have a length of their own.
+ * Finds strings that callers may send at any length; only with a bound does validation refuse a long one before anything else is done with it.
+ * Ids, times and days have a length of their own.
  */
 
-/** Formats with a list of allowed values. */
-const FORMATS_OF_LISTS: readonly string[] = ['currency', 'known-currency'];
+/** Formats whose values are a closed list, and so bounded. */
+const LISTED_FORMATS: readonly string[] = ['currency', 'known-currency'];
 
 export function lengthErrors({ document }: Sdl): SchemaError[] {
   return document.definitions.flatMap((node) => {
@@ -27,7 +27,7 @@ function errorsOfInput(place: string, input: InputValueDefinitionNode): SchemaEr
   const isBounded =
     most !== undefined ||
     listed !== undefined ||
-    FORMATS_OF_LISTS.includes(format) ||
+    LISTED_FORMATS.includes(format) ||
     (directiveOf(input, 'event_types') ?? directiveOf(input, 'object_types')) !== undefined;
   return errorsAt(
     input,

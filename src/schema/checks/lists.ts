@@ -10,9 +10,9 @@ import { type Checked, errorsAt, type SchemaError } from './errors';
 
 /* Finds arguments of lists that would have no effect or a wrong one, limits without bounds, and totals that cannot be computed. */
 
-/** Arguments of the list of a parent, such as a customer's quotes. */
+/** Arguments of a parent's list, such as a customer's quotes. */
 const OF_PARENT: readonly string[] = ['limit', 'cursor'];
-/** List arguments for paging and sorting, which are not filters. */
+/** Arguments of a root list that are no filters. */
 const PAGING_ARGUMENTS: readonly string[] = ['sort', ...OF_PARENT];
 
 export function listErrors(checked: Checked): SchemaError[] {
@@ -26,7 +26,7 @@ export function listErrors(checked: Checked): SchemaError[] {
   ];
 }
 
-/** Finds arguments of the lists of a parent that would have no effect. */
+/** Finds arguments of parents' lists that would have no effect. */
 function parentListErrors({ type, relations }: StoredType): SchemaError[] {
   const args = relations.flatMap(({ field, isList }) =>
     isList ? (field.arguments ?? []).map((argument) => ({ field, argument })) : [],
@@ -74,9 +74,11 @@ function limitErrors(type: string, field: FieldDefinitionNode): SchemaError[] {
   ];
 }
 
+/** Finds arguments of a root list that are no filter and none of {@link PAGING_ARGUMENTS}, and filters and sorts that do not fit its rows. */
 function argumentErrors({ sdl }: Checked, field: FieldDefinitionNode): SchemaError[] {
   // lists for users are read from the control database, with their own code
   if (pageOf(field) === undefined || directiveOf(field, 'access')?.role !== undefined) return [];
+  // the lists that have a resolver without code; others, such as events, see to their filters themselves
   const isStored = sdl.stored.get(rowName(field) ?? '')?.collection === field.name.value;
   const members = new Map(sdl.rowFieldsOf(pageOf(field))?.map((member) => [member.name.value, member] as const));
   const inPath = directiveOf(field, 'rest')?.path.split('/') ?? [];
@@ -114,6 +116,7 @@ function filterErrors(
   if (by !== 'WORDS' && type === undefined) return [`filters by ${member}, which its rows do not have`];
   if (by === 'METADATA' && type !== PAIR) return [`is @filter(by: METADATA), but ${member} is not [${PAIR}!]!`];
   const isText = by === 'WORDS' || by === 'METADATA';
+  // a search has words of any members, metadata a text of the form key:value
   const wantedType = isText ? 'String' : String(type);
   const compared = isSpan(by) ? SPANS[by].of : undefined;
   if (compared?.includes(wantedType) === false)
@@ -122,6 +125,7 @@ function filterErrors(
   const { pattern } = directiveOf(argument, 'constraint') ?? {};
   return [
     by === 'METADATA' &&
+      // 'key' has no colon
       (pattern === undefined || new RegExp(pattern).test('key')) &&
       'takes texts without a colon: add @constraint(pattern:) for key:value, as metadata of Query.quotes has it',
     argumentType !== wantedType && `takes ${argumentType}, but ${member} is ${wantedType}`,
@@ -133,10 +137,10 @@ function filterErrors(
 function emailErrors(sdl: Sdl, { members, type }: Filter, rows: ReadonlyMap<string, FieldDefinitionNode>): unknown[] {
   const memberAt = (path: string): FieldDefinitionNode | undefined => {
     const [first = '', ...others] = path.split('.');
-    let found = rows.get(first);
-    for (const name of others)
-      found = found && sdl.fieldsOf(namedType(found.type)).find((one) => one.name.value === name);
-    return found;
+    let member = rows.get(first);
+    for (const part of others)
+      member = member && sdl.fieldsOf(namedType(member.type)).find(({ name }) => name.value === part);
+    return member;
   };
   const errorAt = (path: string): string | false => {
     const member = memberAt(path);
@@ -169,6 +173,7 @@ function sortErrors(
   });
 }
 
+/** Finds totals of no stored type, by no time, or of amounts without a currency. */
 function totalsErrors({ sdl }: Checked, place: string, field: FieldDefinitionNode): SchemaError[] {
   const { of, at = '' } = directiveOf(field, 'totals') ?? {};
   if (of === undefined) return [];

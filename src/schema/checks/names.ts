@@ -9,7 +9,7 @@ export function nameErrors(sdl: Sdl): SchemaError[] {
   return [...scopeNameErrors(sdl), ...derivedNameErrors(sdl)];
 }
 
-/** Finds scopes whose names have no two parts, and so no form in keys. */
+/** Finds values of Scope without two parts, which have no form `resource:action`. */
 function scopeNameErrors(sdl: Sdl): SchemaError[] {
   return sdl.enumValuesOf('Scope').flatMap((node) => {
     const { value } = node.name;
@@ -20,7 +20,7 @@ function scopeNameErrors(sdl: Sdl): SchemaError[] {
   });
 }
 
-/** Finds types with names that the OpenAPI documents derive, whose schemas would take their place. */
+/** Finds types with names that the OpenAPI documents make of other types and of routes, whose schemas would replace theirs. */
 function derivedNameErrors(sdl: Sdl): SchemaError[] {
   const derived = derivedNames(sdl);
   return sdl.document.definitions.flatMap((node) => {
@@ -30,7 +30,7 @@ function derivedNameErrors(sdl: Sdl): SchemaError[] {
   });
 }
 
-/** What the names mean that the documents derive. */
+/** Those names, each with the beginning of a sentence about what has it: `the rows in lists of Quote are`. */
 function derivedNames({ document, fields, roots }: Sdl): ReadonlyMap<string, string> {
   const routes = roots.flatMap(({ kind, field }) => {
     const rest = directiveOf(field, 'rest');

@@ -28,7 +28,7 @@ function missingErrors(sdl: Sdl, { element, stored, set, key }: BulkUpsert): Sch
     if (!isRequired || isList || otherwise || name === key || SET_BY_WRITES.includes(name)) return [];
     const input = sdl.inputFieldsOf(element).find((candidate) => candidate.name.value === name);
     const place = `${stored.type}.${name}`;
-    // then a new object must have it (`needed` of upserts.ts), and one that exists keeps its own
+    // then an element must have it for a new object (`needed` of upserts.ts); one that exists keeps its own
     const isNeeded = directiveOf(input, 'constraint')?.not_null === true;
     return errorsAt(
       input ?? sdl.fieldsOf(stored.type).find((member) => member.name.value === name),
@@ -36,18 +36,19 @@ function missingErrors(sdl: Sdl, { element, stored, set, key }: BulkUpsert): Sch
         `${place} is never null, but ${element} does not set it: add it there, or @default to ${place}`,
       set.includes(name) &&
         !isNeeded &&
-        !isGiven(input) &&
+        !isAlwaysGiven(input) &&
         `${element}.${name} may be null, but ${place} is never null: add @constraint(not_null: true), or @default to ${place}`,
     );
   });
 }
 
-/** Whether an object of an input must have a field. One with a default need not: only GraphQL fills that in. */
-function isGiven(input: InputValueDefinitionNode | undefined): boolean {
+/** Whether every object of an input has the field. Not with a default, which only GraphQL fills in. */
+function isAlwaysGiven(input: InputValueDefinitionNode | undefined): boolean {
   const isNonNull = input?.type.kind === Kind.NON_NULL_TYPE && input.defaultValue === undefined;
   return isNonNull || directiveOf(input, 'constraint')?.required === true;
 }
 
+/** Finds @default with a value of another type, or with more or less than one of its arguments. */
 function defaultErrors(sdl: Sdl, type: string, field: FieldDefinitionNode): SchemaError[] {
   const otherwise: { readonly value?: unknown; readonly from?: string } | undefined = directiveOf(field, 'default');
   if (!otherwise) return [];
@@ -84,6 +85,7 @@ function inputErrors(sdl: Sdl, input: string, type: string, members: readonly St
   });
 }
 
+/** The same inside an object that an input sets: members that it lacks, and those that it would leave null. */
 function nestedErrors(sdl: Sdl, node: InputValueDefinitionNode, member: StoredMember): SchemaError[] {
   const input = namedType(node.type);
   if (!sdl.isInputObject(input) || member.members.length === 0) return [];
@@ -98,6 +100,7 @@ function missingInside(sdl: Sdl, input: string, member: StoredMember): SchemaErr
   // a null for a pair of metadata removes it
   if (member.type === PAIR) return [];
   return member.members.flatMap(({ name, isRequired, isList, otherwise }) => {
+    // the gateway fills these in
     const isMade = name === 'id' || (name === POSITION && hasParts(member));
     if (!isRequired || isList || otherwise || isMade) return [];
     const node = sdl.inputFieldsOf(input).find((candidate) => candidate.name.value === name);
@@ -106,7 +109,7 @@ function missingInside(sdl: Sdl, input: string, member: StoredMember): SchemaErr
       node ?? sdl.fieldsOf(member.type).find((field) => field.name.value === name),
       !node && `${place} is never null, but ${input} does not set it: add it there, or @default to ${place}`,
       node &&
-        !isGiven(node) &&
+        !isAlwaysGiven(node) &&
         `${input}.${name} may be left out, but ${place} is never null: add @constraint(required: true), or @default to ${place}`,
     );
   });

@@ -1,5 +1,5 @@
 import { entityTag } from '../../../src/schema/entityTags';
-import { KEY, metadataValue } from '../../../src/schema/metadata';
+import { METADATA_KEY, metadataValue } from '../../../src/schema/metadata';
 import { published } from '../../../src/schema/model';
 import { patternOf } from '../../../src/schema/storedTypes';
 import type { Json } from '../../support/client';
@@ -41,7 +41,7 @@ const shown = async (id: string): Promise<Json> => (await ask(REST, caller, 'pro
 
 test('the form of a key is that of the SDL', () => {
   const key = published.fieldsOf('MetadataPair').find(({ name }) => name.value === 'key');
-  expect(KEY.source).toBe(patternOf(key)?.source);
+  expect(METADATA_KEY.source).toBe(patternOf(key)?.source);
 });
 
 describe.each(ALL_FACES)('over $name', (face) => {
