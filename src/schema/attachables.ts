@@ -54,6 +54,7 @@ export function findAttachables(sdl: Sdl, types: StoredTypes): Attachable[] {
     return [
       {
         stored,
+        // the check of the schema asks for the bound
         most: member.most ?? 0,
         add: route('Mutation', `add_${name}_attachment`, { method: 'POST', path: all, status: 201 }),
         read: route('Query', `${name}_attachment`, { method: 'GET', path: one, status: 200 }),

@@ -43,7 +43,7 @@ export interface Faults {
 
 /** Replaces the keywords of an ajv, which it returns. */
 export function boundKeywords(ajv: Ajv2020, { distinct, countFrom }: Faults): Ajv2020 {
-  // the last kept error of each list that was full, whose kept errors are distinct already
+  // the last kept error of each list of errors that is full: those before it are distinct already, so only new ones are counted
   const lastKept = new WeakSet<ErrorObject>();
   /** The first `bounds.kept` errors, one per fault; the others are only counted in `bounds.unkept`. */
   const keepFew = (errors: ErrorObject[], bounds: Bounds): ErrorObject[] => {
@@ -120,7 +120,7 @@ function lengthOf(keyword: 'minLength' | 'maxLength'): CodeKeywordDefinition {
   };
 }
 
-/** Runs code for each member of an object with any keys, unless it has too many: then that is its only fault. Of metadata, checks/types.ts asks for the bound. */
+/** Runs code for each member of an object with any keys, such as metadata, unless it has more than `maxProperties`: then that is its only fault. */
 function forEachMember({ gen, data, parentSchema }: KeywordCxt, code: (name: Name) => void): void {
   const { maxProperties } = parentSchema as { maxProperties?: number };
   const eachMember = (): void => {
@@ -143,7 +143,7 @@ const PROPERTY_NAMES: CodeKeywordDefinition = {
   },
 };
 
-/** Checks the values of an object with any keys, which jsonSchema.ts never makes beside `properties`. Otherwise reports the first unknown members, and counts the others. */
+/** With a schema, checks every value of an object, since jsonSchema.ts never makes `properties` beside it; with `false`, reports the first unknown members and counts the others. */
 const ADDITIONAL_PROPERTIES: CodeKeywordDefinition = {
   keyword: 'additionalProperties',
   type: 'object',

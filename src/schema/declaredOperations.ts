@@ -35,7 +35,7 @@ export interface RestRoute {
   readonly method: Method;
   readonly path: string;
   readonly status: number;
-  /** Fields that its objects lack, unless `include` names them. */
+  /** Names of the fields that its objects lack, unless `include` names them. */
   readonly omits: readonly string[];
   /** What `include` may name; empty unless the method is GET. */
   readonly includes: readonly Included[];
@@ -44,7 +44,7 @@ export interface RestRoute {
 /** A field that objects have only if `include` names it. */
 export interface Included extends Access {
   readonly name: string;
-  /** The value of `include` that names it. */
+  /** The value of `include` that names it, which several fields may share. */
   readonly by: string;
   /** Whether only lists omit it, since it is large. */
   readonly isLarge: boolean;
@@ -92,7 +92,7 @@ export function isInPath(path: string, name: string): boolean {
   return path.split('/').includes(`:${name}`);
 }
 
-/** Whether REST takes an argument from the body. */
+/** Whether REST takes an argument from the body; the version to change is a header instead. */
 export function isInBody({ method, path }: { readonly method: string; readonly path: string }, name: string): boolean {
   return isMethod(method) && METHODS[method].hasBody && !isInPath(path, name) && name !== IF_MATCH;
 }

@@ -38,11 +38,12 @@ export const digestTag = (sha256: string): string => `"${sha256.slice(0, TAG_LEN
 /** Empty metadata and attachments in the JSON of an object. */
 const EMPTY = [`,"${METADATA}":{}`, `,"${ATTACHMENTS}":[]`];
 
-/** The entity tag of an object in JSON. Without metadata and attachments it is that of the same object before there were any, which clients may have kept. */
+/** The entity tag of an object in JSON. Empty metadata and attachments do not count: clients may have kept tags from before objects had these members. */
 export function objectTag(body: string | Buffer): string {
   return entityTag(EMPTY.reduce<string | Buffer>(without, body));
 }
 
+/** The body without the first occurrence of a member. */
 function without(body: string | Buffer, member: string): string | Buffer {
   // a text in JSON cannot have these characters, since its quotes are escaped
   const at = body.indexOf(member);
@@ -57,7 +58,7 @@ export function tagOf(schema: GraphQLSchema, type: string, row: object): string 
   return objectTag(JSON.stringify(represent(schema.getType(type) as GraphQLOutputType, row)));
 }
 
-/** A stored value as REST returns it: its own members, without resolvers. Ids are `_id` in the database and `id` in files. */
+/** A stored value as REST returns it without `include`: its stored members, without resolvers. Its id may be `_id`, as in the database, or `id`, as in files. */
 export function represent(declared: GraphQLOutputType, value: unknown): unknown {
   if (isMetadataType(declared)) return metadataObject(value);
   const type = getNullableType(declared);
@@ -72,7 +73,7 @@ export function represent(declared: GraphQLOutputType, value: unknown): unknown 
   return Object.fromEntries(fields.map((field) => [field.name, represent(field.type, row[field.name])]));
 }
 
-/** An opaque tag (RFC 9110, section 8.8.3), which is ASCII here. */
+/** An opaque tag (RFC 9110, section 8.8.3), here of ASCII alone. */
 const TAG = /(?:W\/)?"[\x21\x23-\x7e]*"/g;
 const TAGS = `${TAG.source}(?:[ \\t]*,[ \\t]*${TAG.source})*`;
 const NAMED = new RegExp(`^${TAGS}$`);

@@ -19,7 +19,7 @@ export interface PublicCollection {
   readonly hasErasure: boolean;
   /** For rows that are part of another object: their name, the member with that object's id, and the event for a new row. */
   readonly part: { readonly name: string; readonly member: string; readonly added: string } | undefined;
-  /** Whose its rows are. */
+  /** Which of its rows a key restricted to customers has. */
   readonly restriction: DerivedRestriction;
 }
 
@@ -75,7 +75,7 @@ function typesOf({ object, hasStatus, hasErasure, part }: PublicCollection): str
   return ['created', 'updated', ...some, 'deleted'].map((what) => `${object}.${what}`);
 }
 
-/** A key needs one of these scopes to receive any events (@access(events: true)); in the order of the enum. */
+/** The scopes of which a key needs one to receive any events (@access(events: true)); in the order of the enum. */
 export function scopesOf(sdl: Sdl, types: readonly EventType[]): readonly Scope[] {
   const read = new Set(types.map(({ scope }) => scope));
   return sdl.enumValuesOf('Scope').flatMap(({ name }) => {

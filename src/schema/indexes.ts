@@ -1,3 +1,4 @@
+import type { FieldDefinitionNode } from 'graphql';
 import { filterOf, ID, isSpan, SEARCH_MEMBER } from './filters';
 import { METADATA } from './metadata';
 import { PERSON, referringMembers } from './personal';
@@ -16,6 +17,7 @@ import {
 
 /** An index in the form of mongo/collection.ts. */
 export interface DerivedIndex {
+  /** The columns in their order, with their direction. */
   readonly on: Readonly<Record<string, 1 | -1>>;
   readonly options?: { readonly name?: string; readonly unique?: true; readonly partialFilterExpression?: object };
 }
@@ -119,7 +121,7 @@ const OF_METADATA: Need = {
 };
 
 /** The members that a list can be sorted by. */
-export function sortsOf({ arguments: args = [] }: NonNullable<ReturnType<Sdl['rootField']>>): string[] {
+export function sortsOf({ arguments: args = [] }: FieldDefinitionNode): string[] {
   const sorts =
     directiveOf(
       args.find(({ name }) => name.value === 'sort'),
@@ -163,7 +165,7 @@ function parentsOf(types: StoredTypes, { type }: StoredType): string[] {
   );
 }
 
-/** The members by which erasing a customer finds the objects. */
+/** The members by which erasing a customer finds the customer's objects. */
 function customersOf(stored: StoredType): string[] {
   return stored.type === PERSON ? [] : referringMembers(stored);
 }
@@ -179,6 +181,7 @@ function totalsOf(sdl: Sdl, stored: StoredType): Need[] {
   }
   return [...read].map(([at, members], position) => {
     const order = at === 'created_at' ? NEWEST : { [at]: -1 as const };
+    // by their names, stored indexes are known: another one would be built anew
     const name = at === 'created_at' ? 'newest_and_totals' : position === 0 ? 'totals' : `totals_${at}`;
     const on = { ...order, ...Object.fromEntries([...members].map((member) => [member, 1 as const])) };
     return {

@@ -35,6 +35,7 @@ export interface JsonSchemaOptions {
   readonly closed: boolean;
 }
 
+/** What has a description, a type and a @constraint. */
 type Described = GraphQLArgument | GraphQLInputField | GraphQLField<unknown, never>;
 
 const BUILT_IN: Record<string, JsonSchema> = {
@@ -99,8 +100,8 @@ export function elementSchemas(schema: GraphQLSchema): Record<string, JsonSchema
 }
 
 /**
- * JSON Schema of a field's arguments as one object, in which types with a schema of their own are references ({@link SCHEMA_ROOT}), so without
- * the bounds of elements. With `queries`, arguments must not be empty.
+ * JSON Schema of a field's arguments as one object. Types with a schema of their own are references ({@link SCHEMA_ROOT}): whether elements of bulk
+ * calls have their bounds is up to the schemas there. With `queries`, arguments must not be empty.
  */
 export function argumentsSchema(args: readonly GraphQLArgument[], { queries = false } = {}): JsonSchema {
   return objectSchema(Object.fromEntries(args.map((argument) => [argument.name, argument])), {
@@ -158,6 +159,7 @@ export interface ObjectField {
   readonly field: GraphQLField<unknown, never>;
 }
 
+/** The fields of all object types, those of introspection among them. */
 export function objectFields(schema: GraphQLSchema): ObjectField[] {
   return Object.values(schema.getTypeMap())
     .filter(isObjectType)

@@ -23,7 +23,7 @@ export const METADATA_SCALARS: Readonly<Record<string, string>> = {
   MetadataChange: CHANGES_SCALAR,
 };
 
-/** The form of a key, as the SDL has it. */
+/** The pattern of a pair's key in the SDL (a test compares them), for code that has no schema at hand. */
 export const METADATA_KEY = /^[a-zA-Z0-9_.-]+$/;
 
 export interface Pair {
@@ -43,8 +43,8 @@ export function hasObjects(schema: GraphQLSchema): boolean {
 }
 
 /**
- * Stored pairs as an object, empty if there are none. Keys such as `__proto__` become members of its own, too. What is an object already stays
- * as it is, and so does a list with anything but pairs, which another program stored and a check refuses, as it does a key that repeats.
+ * Stored pairs as an object, empty if there are none. Keys such as `__proto__` become members of its own, too. What is an object already is
+ * returned as it is, and so is a list with anything but pairs, which another program stored: the check of the row (stored/invalidRows.ts) refuses it.
  */
 export function metadataObject(stored: unknown): object {
   if (!Array.isArray(stored)) return (stored as object | null | undefined) ?? {};
@@ -66,7 +66,7 @@ export function metadataPairs(object: unknown): unknown {
   return pairs.length === 0 ? undefined : pairs;
 }
 
-/** The key and the value that a filter names, as `key:value`: the checks of a schema have its pattern ask for the colon. */
+/** The key and the value that a filter names, as `key:value`. There is a colon: the check of the schema refuses filters whose pattern takes a text without (checks/lists.ts). */
 export function filteredPair(text: string): Pair {
   const at = text.indexOf(':');
   return { key: text.slice(0, at), value: text.slice(at + 1) };
@@ -75,6 +75,6 @@ export function filteredPair(text: string): Pair {
 /** The value of a key of stored pairs; null if there is none. */
 export function metadataValue(stored: unknown, key: string): string | null {
   const pairs: readonly unknown[] = Array.isArray(stored) ? stored : [];
-  const pair = pairs.filter(isPair).find((one) => one.key === key);
+  const pair = pairs.filter(isPair).find((candidate) => candidate.key === key);
   return pair ? String(pair.value) : null;
 }

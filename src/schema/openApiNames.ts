@@ -9,7 +9,7 @@ export const itemName = (type: string): string => `${type}Item`;
 /** The answer to a change, in which a key that may not read has only what it sent. */
 export const changedName = (type: string): string => `Changed${type}`;
 
-/** What an operator's write has of a stored type; of the parts in its lists there is Write alone. */
+/** The parts of an operator's write of a stored type: its put, its patch, its delete (Name) and the whole (Write); of objects in its lists there is Write alone. */
 export const writeName = (type: string, what: 'Put' | 'Patch' | 'Name' | 'Write'): string => type + what;
 
 /** The body of a route: ProductsBulkBody, or PatchQuotesIdBody if it is not posted. */

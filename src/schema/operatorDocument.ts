@@ -10,6 +10,7 @@ import { isRootType } from './sdl';
  */
 export function readOperatorDocument(options: ParseOptions = {}): DocumentNode {
   const { operations, types } = operatorsPart(parseFile(ADMIN_FILE, options).definitions);
+  // of these types, the shared document has the users' part
   const definedNames = new Set(types.map(nameOf));
   // without locations, the document has been read already
   const shared = options.noLocation === true ? loadDocument() : readDocument(options);

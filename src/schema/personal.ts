@@ -91,5 +91,6 @@ export function takesFreeText(sdl: Sdl, field: FieldDefinitionNode, { type, memb
     });
   }
   const { pattern = '', one_of: values } = directiveOf(field, 'constraint') ?? {};
+  // a pattern that is not anchored, such as \S, still takes any text around its match
   return type === 'String' && !pattern.startsWith('^') && values === undefined;
 }

@@ -16,7 +16,7 @@ export function requirement({ scope, anyOf, role, readScope }: Access & Pick<Ope
   return scope ? `Requires the scope \`${scope}\`.${note ?? ''}` : 'Any valid key can call it.';
 }
 
-/** The schema, with the requirement added to the description of every guarded field, for introspection. */
+/** Adds the requirement to the description of every guarded field of the schema, which it returns, for introspection. Call it once for a schema. */
 export function describeRequirements(schema: GraphQLSchema, { operations, eventScopes }: SchemaModel): GraphQLSchema {
   for (const { type, field } of objectFields(schema)) {
     if (!directiveOf(field.astNode, 'access')) continue;

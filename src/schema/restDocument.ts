@@ -12,8 +12,8 @@ import { namedType } from '../sdl/nodes';
 
 /**
  * The SDL of the REST API: only root fields with @rest, no subscriptions, and no fields that REST omits everywhere (@graphql_only). Those that it
- * has in some routes or with `include` stay. Sofa selects every field of this schema, so a field that is not in it cannot leak. Metadata is an
- * object, which a scalar stands for.
+ * has in some routes or with `include` stay. Sofa selects every field of this schema, so a field that is not in it cannot leak. For metadata, an
+ * object in REST, a scalar stands.
  */
 export function deriveRestDocument({ document, roots }: Sdl): DocumentNode {
   const hasWrites = roots.some(({ kind, field }) => kind === 'Mutation' && directiveOf(field, 'rest'));
@@ -52,7 +52,7 @@ function scalarOf(name: string): DefinitionNode {
 
 /** The fields that `include` adds to the objects of a route, which otherwise lack them. */
 export function includedFields(sdl: Sdl, route: FieldDefinitionNode): FieldDefinitionNode[] {
-  // the rows of pages are told by the name of the page, those of totals by their field
+  // pages are known by their name, totals by their `data`
   const rowType = rowName(route) ?? sdl.rowTypeOf(namedType(route.type));
   return sdl.fieldsOf(rowType ?? namedType(route.type)).filter((field) => {
     const from = omittedFrom(field);

@@ -4,11 +4,15 @@ import { ownerOf, referencesTo, referenceTo, type StoredType, type StoredTypes }
 
 /* Which objects a key restricted to customers has, from @restricted (docs/decisions/restricted-keys.md). */
 
-/** In the form of mongo/collection.ts. */
+/** Which rows of a collection such a key has; in the form of mongo/collection.ts, where `_id` is the id. */
 export type DerivedRestriction =
+  /** All. */
   | 'unrestricted'
+  /** Those whose column has the id of one of its customers. */
   | { readonly column: string }
+  /** Those whose column has the id of a row that it has of the collection `owner`, of which they are parts. */
   | { readonly column: string; readonly owner: string }
+  /** None: it gets 403 with this text. */
   | { readonly refused: string };
 
 /** What @restricted can name: the members with a customer's id and, for a part of a restricted type, that with the object's id. */
@@ -27,22 +31,22 @@ export function restrictionOf(types: StoredTypes, stored: StoredType): DerivedRe
     // the check of the schema refuses this, and says what to write (checks/restricted.ts)
     return owner ? { column, owner: owner.collection } : { refused: `${type} has no ${member}` };
   }
-  const way = wayToCustomer(types, stored);
-  if (!way) return 'unrestricted';
-  return { refused: `A key with customer_ids cannot use this: ${type} refers to ${way}, but to no customer.` };
+  const other = restrictedReference(types, stored);
+  if (other === undefined) return 'unrestricted';
+  return { refused: `A key with customer_ids cannot use this: ${type} refers to ${other}, but to no customer.` };
 }
 
-/** The type by which a type leads to a restricted one: it refers to it, and it is restricted or leads to one itself; undefined if there is none. */
-function wayToCustomer(types: StoredTypes, stored: StoredType, seen = new Set<string>()): string | undefined {
+/** A type that a stored type refers to and that is restricted, or leads to a restricted one by its own references; undefined if there is none. `seen` ends circles. */
+function restrictedReference(types: StoredTypes, stored: StoredType, seen = new Set<string>()): string | undefined {
   seen.add(stored.type);
   for (const other of types.values()) {
     if (seen.has(other.type) || referencesTo(other.type, stored).length === 0) continue;
-    if (other.restrictedBy !== undefined || wayToCustomer(types, other, seen) !== undefined) return other.type;
+    if (other.restrictedBy !== undefined || restrictedReference(types, other, seen) !== undefined) return other.type;
   }
   return undefined;
 }
 
-/** The column with the customer's id; undefined if rows have none. */
+/** The column with the customer's id; undefined if rows have none of their own. */
 export function customerColumn(restriction: DerivedRestriction): string | undefined {
   const isOwn = typeof restriction === 'object' && 'column' in restriction && !('owner' in restriction);
   return isOwn ? restriction.column : undefined;

@@ -44,6 +44,7 @@ export interface RootField {
 
 /** The types of a document by name, each with its extensions. */
 export class Sdl {
+  /** The fields of all object types, root types among them. */
   readonly fields: readonly FieldOfType[];
   /** The fields of Query and Mutation. */
   readonly roots: readonly RootField[];
@@ -79,7 +80,7 @@ export class Sdl {
     return this.roots.find(({ field }) => field.name.value === name)?.field;
   }
 
-  /** The type of the rows in a page or in totals; undefined for any other type. */
+  /** The type of the rows in a page or in totals, from the member with them; undefined for any other type. */
   rowTypeOf(type: string | undefined): string | undefined {
     const rows = this.fieldsOf(type).find(({ name }) => name.value === ROWS);
     return rows && namedType(rows.type);
@@ -139,13 +140,13 @@ export const PAGE = 'Page';
 /** The member of a page with its rows. */
 export const ROWS = 'data';
 
-/** Type name of a list's pages; undefined if the field is not a list. */
+/** Type name of a list's pages: a list in this sense returns a page, not a GraphQL list. Undefined if the field is none. */
 export function pageOf({ type }: FieldDefinitionNode): string | undefined {
   const name = namedType(type);
   return name.endsWith(PAGE) && !isListType(type) ? name : undefined;
 }
 
-/** Type name of a list's rows; undefined if the field is not a list. */
+/** Type name of a list's rows, from the name of its page: QuotePage → Quote; undefined if the field is not a list. */
 export function rowName(field: FieldDefinitionNode): string | undefined {
   return pageOf(field)?.slice(0, -PAGE.length);
 }
@@ -192,6 +193,7 @@ export interface McpTool {
   readonly idempotent: boolean;
 }
 
+/** The arguments of @constraint. */
 export interface Constraint {
   readonly required?: boolean;
   readonly not_null?: boolean;
@@ -214,10 +216,13 @@ export type OmittedFrom = 'LISTS' | 'EVERYWHERE' | 'UNLESS_INCLUDED';
 export const FILTER_KINDS = ['EQUALS', 'SINCE', 'BEFORE', 'WORDS', 'EMAIL', 'METADATA'] as const;
 export type FilterBy = (typeof FILTER_KINDS)[number];
 
-/** Formats of strings that constraints can name. */
+/** Formats of strings that constraints can name; schema/validation.ts checks each. */
 export const FORMATS: readonly string[] = ['email', 'currency', 'known-currency', 'organisation', 'customer'];
 
-/** The arguments of a directive as plain values, with the defaults of the SDL; undefined if the node lacks it. */
+/**
+ * The arguments of a directive as plain values, with the defaults that schema/base.graphql gives them; undefined if the node lacks it. Of a
+ * directive that repeats (@index) only the first.
+ */
 export function directiveOf<Name extends keyof Directives>(
   node: { readonly directives?: readonly ConstDirectiveNode[] } | null | undefined,
   name: Name,

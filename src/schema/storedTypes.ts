@@ -14,7 +14,7 @@ export interface StoredMember {
   readonly kind: 'string' | 'number' | 'boolean' | 'dateTime' | 'object';
   /** Name of its scalar, enum or object type. */
   readonly type: string;
-  /** Whether rows must have it; metadata and attachments are shown as an empty list by those that lack them. */
+  /** Whether every row has it. Not of metadata and attachments, which callers see as an empty list where a row lacks them. */
   readonly isRequired: boolean;
   readonly isList: boolean;
   /** The most objects in a list, from @constraint. */
@@ -24,13 +24,13 @@ export interface StoredMember {
   readonly values: readonly string[] | undefined;
   /** The pattern of a text, from @constraint. */
   readonly pattern: RegExp | undefined;
-  /** What it is in a new object that leaves it out, and once it is cleared; undefined without @default. */
+  /** From @default: what it is in a new object that leaves it out, and once it is cleared. */
   readonly otherwise: Default | undefined;
   /** Members of an object, or of each object in a list; otherwise empty. */
   readonly members: readonly StoredMember[];
 }
 
-/** What stands for a value that is left out. */
+/** The arguments of @default. */
 export type Default = { readonly value: unknown } | { readonly from: 'ORGANISATION_CURRENCY' };
 
 /** A field that leads to other stored objects, which are read by an id. */
@@ -68,11 +68,12 @@ export const COMPUTED_FIELDS: ReadonlyMap<string, 'tag' | 'metadataValue'> = new
   [METADATA_VALUE, 'metadataValue'],
 ]);
 
-/** Types of lists that a row without any of them lacks, since they were added when there were rows. */
+/** Types of lists that a row may lack instead of having an empty one: these members were added when there were rows. */
 const MAY_LACK: readonly string[] = [PAIR, ATTACHMENT];
 
 export type StoredTypes = ReadonlyMap<string, StoredType>;
 
+/** How the scalars are stored: a Date as YYYY-MM-DD. */
 const KINDS: Readonly<Record<string, StoredMember['kind']>> = {
   ID: 'string',
   String: 'string',
@@ -86,6 +87,7 @@ const KINDS: Readonly<Record<string, StoredMember['kind']>> = {
 /** The scalars that members of stored types may have. */
 export const MEMBER_SCALARS: readonly string[] = Object.keys(KINDS);
 
+/** The arguments of @stored and of @restricted. */
 type StoredDirectives = NonNullable<ReturnType<typeof directiveOf<'stored'>>> & { readonly by?: string };
 
 /** A type that cannot be stored as its SDL says, and the field at fault. */
@@ -104,7 +106,7 @@ export function findStoredTypes(sdl: Sdl): StoredTypes {
     sdl.document.definitions.filter(isObjectNode).flatMap((node) => {
       const directive = directiveOf(node, 'stored');
       if (!directive) return [];
-      // an own folder may say so of our types in an extension, once they refer to a customer
+      // an extension in the user's folder may have @restricted for a built-in type that it lets refer to a customer
       const { value: name } = node.name;
       const nodes = sdl.document.definitions.filter(isObjectNode).filter((other) => other.name.value === name);
       const [restricted] = nodes.flatMap((other) => directiveOf(other, 'restricted') ?? []);
@@ -117,7 +119,7 @@ export function findStoredTypes(sdl: Sdl): StoredTypes {
     return [rowName(field) ?? '', namedType(field.type)].find((type) => stored.has(type));
   }
 
-  /** `enclosing` are the types that the type is stored inside of: relations of theirs need code (checks/index.ts). @throws UnstorableError if one of them is stored inside itself */
+  /** `enclosing` are the types that the type is stored inside of, outermost first. @throws UnstorableError if the type is one of them, and so would be without end */
   function membersOf(type: string, enclosing: readonly string[] = []): StoredMember[] {
     const path = [...enclosing, type];
     return sdl
@@ -198,6 +200,7 @@ function storedPattern(field: FieldDefinitionNode, type: string): RegExp | undef
   }
 }
 
+/** The end of a sentence about a pattern. */
 export function notRegularExpression(pattern: string): string {
   return `@constraint(pattern: "${pattern}"), which is not a regular expression: correct it`;
 }
@@ -254,7 +257,7 @@ export function ownerOf(stored: StoredType, types: Iterable<StoredType>): Stored
   return ownersOf(stored, types)[0];
 }
 
-/** The same types; the check of the schema refuses more than one (checks/types.ts). */
+/** The types that a stored type could be part of, since it has a member with their id; the check of the schema refuses more than one (checks/types.ts). */
 export function ownersOf(stored: StoredType, types: Iterable<StoredType>): StoredType[] {
   if (typeOf(stored, 'updated_at') !== undefined) return [];
   return [...types].filter(({ type }) => typeOf(stored, referenceTo(type)) !== undefined);

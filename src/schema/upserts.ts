@@ -30,7 +30,7 @@ export interface BulkUpsert {
   readonly readScope: Scope | undefined;
   /** Type of the answer, which counts outcomes. */
   readonly report: string;
-  /** Type of the result of one element; empty if there is none. */
+  /** Type of the result of one element; empty if the answer has none, which is an error of the schema. */
   readonly result: string;
 }
 
@@ -47,6 +47,7 @@ export function findUpserts(sdl: Sdl, stored: StoredTypes): BulkUpsert[] {
   return sdl.roots.flatMap(({ kind, field }) => {
     const list = (field.arguments ?? []).find((argument) => directiveOf(argument, 'per_element'));
     const type = kind === 'Mutation' && list ? types.get(list.name.value) : undefined;
+    // without a unique member nothing tells which object an element is for
     if (!list || type?.unique === undefined) return [];
     const element = namedType(list.type);
     const report = namedType(field.type);

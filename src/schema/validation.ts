@@ -39,7 +39,7 @@ export function createAjv(): Ajv2020 {
   for (const name of ['organisation', 'customer']) ajv.addFormat(name, (text) => UUID.test(text) || isRef(text));
   ajv.addFormat('currency', isCurrency);
   ajv.addFormat('known-currency', wasCurrency);
-  // without effect, since minimum and maximum report the same fault
+  // ajv must know them, but minimum and maximum already report what they would
   for (const name of NUMBER_FORMATS) ajv.addFormat(name, true);
   return boundKeywords(ajv, { distinct, countFrom });
 }
@@ -188,7 +188,7 @@ function detailOfValue(error: ErrorObject, code: FaultCode): string {
   }
 }
 
-const formatDetail = (format: string): string => `must be a valid ${FORMATS[format] ?? format}`;
+const formatDetail = (format: string): string => `must be a valid ${FORMAT_WORDS[format] ?? format}`;
 
 /** Whether a fault is that of a text that is no UUID. */
 export const isUuidFault = ({ code, detail }: Fault): boolean => code === 'format' && detail === formatDetail('uuid');
@@ -204,7 +204,7 @@ function plusHint({ data, params }: ErrorObject): string {
 /** The pattern of names and keys in the SDL: at least one character that is not white space. */
 export const NOT_BLANK = '\\S';
 
-const FORMATS: Record<string, string> = {
+const FORMAT_WORDS: Record<string, string> = {
   uuid: 'UUID',
   organisation: 'UUID, or `ref:` and an external_ref',
   customer: 'UUID, or `ref:` and an external_ref',

@@ -33,7 +33,7 @@ export function ownErrors(folder: string): string[] {
     (node) => !isTypeDefinitionNode(node) || (!typeNames.has(nameOf(node)) && typeNames.add(nameOf(node))),
   );
   const all = new SchemaModel(joinDocuments(ours.document, { definitions }));
-  // reported already, in our words
+  // reported already, in our words, as the extension that it is in
   const isKnown = ({ nodes = [] }: GraphQLError): boolean =>
     nodes.some((node) => extensions.some((error) => isWithin(node, error.node)));
   const errors = [...extensions, ...documentErrors(all.document, isKnown)];
@@ -45,7 +45,7 @@ function isWithin({ loc }: ASTNode, node: ASTNode | undefined): boolean {
   return loc !== undefined && loc.source === outer?.source && loc.start >= outer.start && loc.end <= outer.end;
 }
 
-/** The errors of the whole schema. Built-in fields have resolvers, as tests ensure; fields of the user must be derived (derivedFields.ts). */
+/** The errors of the whole schema (`all`). Built-in fields (`ours`) have resolvers, as tests ensure; fields of the user must be derived (derivedFields.ts). */
 function errorsOfModel(ours: SchemaModel, all: SchemaModel, ownDefinitions: readonly DefinitionNode[]): SchemaError[] {
   const names = new Set(ours.fields.map(({ type, field }) => `${type}.${field.name.value}`));
   let derived: ReadonlySet<string> | undefined;
@@ -61,15 +61,15 @@ function errorsOfModel(ours: SchemaModel, all: SchemaModel, ownDefinitions: read
       : `${place} would need code, which a folder cannot have: possible are ${POSSIBLE}`;
   };
   try {
-    // what is derived of a collection follows from its names
+    // one line for a wrong collection, not one for each field that would be derived from it
     const collections = collectionErrors(all);
     if (collections.length > 0) return collections;
     const isResolved = (type: string, field: string): boolean =>
       names.has(`${type}.${field}`) || isDerived(`${type}.${field}`);
     const errors = modelErrors({ sdl: all, isResolved, unresolved });
     const ownErrors = errors.filter(({ node }) => !node || !underived.has(node));
-    const places = new Set(ownErrors.map(({ node }) => node));
-    return [...ownErrors, ...shapeErrors(all, ownDefinitions).filter(({ node }) => !places.has(node))];
+    const reported = new Set(ownErrors.map(({ node }) => node));
+    return [...ownErrors, ...shapeErrors(all, ownDefinitions).filter(({ node }) => !reported.has(node))];
   } catch (error) {
     if (!(error instanceof UnstorableError)) throw error;
     return [{ node: error.field, text: error.message }];

@@ -15,7 +15,7 @@ interface Named {
   readonly name: NameNode;
 }
 
-/** `ours` is the model of the built-in files alone. */
+/** Finds what the folder must not define or extend. `ours` is the model of the built-in files alone. */
 export function extensionErrors(ours: SchemaModel, ownDefinitions: readonly DefinitionNode[]): SchemaError[] {
   const defined = new Map<string, ASTNode>();
   for (const node of ours.document.definitions) if (isDefinition(node)) defined.set(node.name.value, node);
@@ -69,7 +69,7 @@ const wordOf = ({ kind }: DefinitionNode): string => kind.replaceAll(/(?<=[a-z])
 const placeText = (node: ASTNode, isBuiltIn: boolean): string =>
   (placeOf(node).replace(/: $/, '') || 'another place') + (isBuiltIn ? ' of Scopegate' : '');
 
-/** What an extension is checked against. */
+/** What an extension is checked against: the built-in files alone. */
 interface BuiltIn {
   readonly ours: SchemaModel;
   readonly known: Known;
