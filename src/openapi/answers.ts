@@ -13,7 +13,7 @@ const NEVER_KEYED: readonly number[] = [401, 405];
 /** Statuses that may be sent before the key is known. */
 const PERHAPS_KEYED: readonly number[] = [400, 413, 429, 500, 503];
 
-/** Name in components of the variant of a header that a response may lack. */
+/** Name in components of the variant of a header that a response may lack; {@link headerRefs} reads the ending. */
 export const optional = (name: string): string => `${name}.perhaps`;
 
 /** The headers of a response, as references to components, by name; the name may be that of an {@link optional} variant. */
@@ -65,17 +65,18 @@ export function responseRefs(statuses: readonly number[], api: Api): Record<stri
   );
 }
 
+/** The codes of a status that callers of the API can get, in the order of errors/. */
 function codesOf(status: number, { codes }: Api): ErrorCode[] {
   return codes.filter((code) => ERROR_CODES[code].status === status);
 }
 
-/** The name of a response in components: the first code of its status in PascalCase, 404 → NotFound. */
+/** The name of a response in components: the API's first code with its status in PascalCase, 404 → NotFound. */
 function nameOf(status: number, api: Api): string {
   const [code = 'internal'] = codesOf(status, api);
   return code.replaceAll(/(?:^|_)(\w)/g, (_match, letter: string) => letter.toUpperCase());
 }
 
-/** The responses with the statuses that operations have. */
+/** The components for those statuses of errors that operations have (`used`). */
 export function sharedResponses(used: ReadonlySet<number>, api: Api): Record<string, object> {
   const statuses = new Set(Object.values(ERROR_CODES).map(({ status }) => status));
   const usedStatuses = [...statuses].filter((status) => used.has(status));

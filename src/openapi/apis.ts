@@ -7,7 +7,9 @@ import type { Parameter } from './types';
 export interface Api {
   readonly title: string;
   readonly description: string;
+  /** Before the paths of its operations. */
   readonly path: string;
+  /** The security scheme of the document. */
   readonly security: readonly [name: string, description: string];
   /** What its callers authenticate with. */
   readonly credential: 'key' | 'token';
@@ -22,7 +24,7 @@ export interface Api {
   readonly findExisting?: readonly string[];
 }
 
-/** `purpose` is a sentence. */
+/** The description of the API of keys; `purpose` is a sentence that says what it is for. */
 export function aboutKeyApi(purpose: string): string {
   return [
     `${purpose} Fields are snake_case, money is an integer in minor units, times are ISO 8601 UTC with milliseconds, ids`,

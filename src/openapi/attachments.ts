@@ -25,14 +25,14 @@ const EXAMPLE = {
 };
 const BYTES = { type: 'string', format: 'binary' };
 /**
- * A file as the generators of clients know one, which the description says more of. By their names, `application/json` and `text/csv` would be
- * values and texts, which clients would write as JSON (docs/decisions/generated-clients.md).
+ * A file under the one type that generators of clients take for a file; the description lists the others. Under `application/json` or `text/csv`
+ * clients would write it as JSON or as a text (docs/decisions/generated-clients.md).
  */
 const fileOf = (schema: JsonSchema) => ({ 'application/octet-stream': { schema } });
 
 type Paths = Record<string, Record<string, OpenApiOperation>>;
 
-/** The operations of all types with attachments, by path and method. */
+/** The operations of all types with attachments, by path and method; they have no root fields, so openapi/index.ts adds them. */
 export function attachmentPaths(attachables: readonly Attachable[], api: Api): Paths {
   const paths: Paths = {};
   for (const attachable of attachables) {
@@ -74,8 +74,8 @@ function operationsOf({ stored, most, add, read, remove }: Attachable, api: Api)
     headers: headerRefs([...api.headers, 'ETag', 'Accept-Ranges', 'Content-Disposition', ...more]),
     content: { ...fileOf(BYTES), '*/*': { schema: BYTES } },
   });
-  // a download is the file, whatever Accept says
-  const { 406: _accepts, ...errorsOfRead } = errorsOf(read);
+  // a download is the file, whatever Accept says, so it is never 406
+  const { 406: _notAcceptable, ...errorsOfRead } = errorsOf(read);
   const operations: [RestOperation, object][] = [
     [
       add,
@@ -120,7 +120,7 @@ function operationsOf({ stored, most, add, read, remove }: Attachable, api: Api)
       },
     ],
   ];
-  // all other bodies are JSON
+  // the type of operations has no body but JSON
   return operations as [RestOperation, OpenApiOperation][];
 }
 

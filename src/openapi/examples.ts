@@ -29,7 +29,7 @@ const parameters: Examples = examples.parameters;
 const requests: Examples = examples.requests;
 const responses: Examples = examples.responses;
 
-/** The example of a parameter: that of examples.json for the operation or the name, or else the sample's member that it filters by; or undefined. */
+/** The example of a parameter: that of examples.json for `operation.name` or `name`, or else what the sample has in the member that it filters by; or undefined. */
 export function parameterExample(endpoint: Endpoint, { name, type, astNode }: GraphQLArgument): unknown {
   const example = parameters[`${endpoint.operation.name}.${name}`] ?? parameters[name];
   const named = getNamedType(type);
@@ -124,6 +124,7 @@ function storedRow({ field }: Pick<Endpoint, 'field'>): { type: GraphQLObjectTyp
   return stored && { type, collection: stored.collection };
 }
 
+/** By collection, once read: the files do not change while the process runs. */
 const rows = new Map<string, Examples>();
 
 /** The example of the objects of a collection, from its file; undefined if there is none. */

@@ -61,14 +61,18 @@ export function includeParameter({ rest: { includes } }: RestOperation): Paramet
   ];
 }
 
-/** Makes the fields of `include` optional: those that lists omit, which it adds to the type of the rows, and those that all objects lack. */
+/**
+ * Makes the fields of `include` optional in the schemas of components, by name: those that lists omit, which the type of the rows gets back, and
+ * those that all objects lack. `schema` is that of {@link withItemTypes}.
+ */
 export function describeIncluded(
   schema: GraphQLSchema,
   schemas: Readonly<Record<string, JsonSchema>>,
 ): Record<string, JsonSchema> {
   const wholes = wholeTypes(schema);
   return Object.fromEntries(
-    Object.entries(schemas).map(([name, item]) => {
+    Object.entries(schemas).map(([name, component]) => {
+      // of QuoteItem: Quote
       const wholeName = wholes.get(name);
       const whole = schemas[wholeName ?? ''];
       const lacking = Object.values(fieldsOf(schema, name)).flatMap((field) =>
@@ -77,13 +81,13 @@ export function describeIncluded(
       // the type of rows lacks what its lists omit
       const fields = fieldsOf(schema, wholeName ?? name);
       const valueOf = (key: string): string => directiveOf(fields[key]?.astNode, 'graphql_only')?.include ?? key;
-      if (!whole && lacking.length === 0) return [name, item];
-      const ownProperties = propertiesOf(item);
+      if (!whole && lacking.length === 0) return [name, component];
+      const ownProperties = propertiesOf(component);
       const addedKeys = whole ? Object.keys(propertiesOf(whole)).filter((key) => !(key in ownProperties)) : [];
       const all = { ...(whole && propertiesOf(whole)), ...ownProperties };
       const optional = [...addedKeys, ...lacking].map((key) => [key, onlyIncluded(valueOf(key), all[key])] as const);
-      const required = (item.required as readonly string[]).filter((key) => !lacking.includes(key));
-      return [name, { ...item, properties: { ...all, ...Object.fromEntries(optional) }, required }];
+      const required = (component.required as readonly string[]).filter((key) => !lacking.includes(key));
+      return [name, { ...component, properties: { ...all, ...Object.fromEntries(optional) }, required }];
     }),
   );
 }

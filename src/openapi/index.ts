@@ -46,7 +46,7 @@ export function keyDocument(publicUrl = '', title = KEY_API.title, purpose?: str
 export const operatorDocument = (publicUrl = '', name = KEY_API.title): OpenApiDocument =>
   buildOpenApi(operatorModel(), { ...OPERATOR_API, title: `${name} operator API` }, publicUrl);
 
-/** Builds the document of a REST API from the SDL, which takes a tenth of a second at first. */
+/** Builds the document of a REST API from the SDL, which takes a tenth of a second: keep what it returns. */
 export function buildOpenApi(sdl: SchemaModel, api: Api = KEY_API, publicUrl = ''): OpenApiDocument {
   const { operations } = sdl;
   const schema = makeExecutableSchema({
@@ -72,7 +72,7 @@ export function buildOpenApi(sdl: SchemaModel, api: Api = KEY_API, publicUrl = '
   const allOperations = Object.values(paths).flatMap((methods) => Object.values(methods));
   const statuses = new Set(allOperations.flatMap(({ responses }) => Object.keys(responses).map(Number)));
   const responses = sharedResponses(statuses, api);
-  const referring = JSON.stringify([paths, responses]);
+  const referringText = JSON.stringify([paths, responses]);
   const schemas = describeIncluded(schema, componentSchemas(schema, { elementBounds: false, closed: false }));
   return {
     openapi: '3.1.0',
@@ -102,7 +102,7 @@ export function buildOpenApi(sdl: SchemaModel, api: Api = KEY_API, publicUrl = '
       }),
       responses,
       headers: Object.fromEntries(
-        Object.entries(sharedHeaders(api)).filter(([name]) => referring.includes(`/headers/${name}"`)),
+        Object.entries(sharedHeaders(api)).filter(([name]) => referringText.includes(`/headers/${name}"`)),
       ),
     },
   };
@@ -118,6 +118,7 @@ function openAnswers(schemas: Readonly<Record<string, JsonSchema>>): Record<stri
   return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, open(schema)]));
 }
 
+/** The operation in the document; `all` are those that its links may lead to. */
 function describe(endpoint: Endpoint, all: readonly Endpoint[], api: Api): OpenApiOperation {
   const { operation, field } = endpoint;
   const { rest } = operation;
@@ -163,7 +164,7 @@ function describe(endpoint: Endpoint, all: readonly Endpoint[], api: Api): OpenA
       ...errorResponses(operation, {
         api,
         hasId: field.args.some(inPath),
-        // only rows that are kept for a limited time are read with `after`
+        // only feeds, whose rows are kept for a limited time, are read with `after`
         expires: field.args.some(({ name }) => name === AFTER),
       }),
       431: HEAD_TOO_LARGE,
@@ -175,7 +176,7 @@ function bodyArguments({ operation: { rest }, field }: Endpoint): GraphQLArgumen
   return field.args.filter(({ name }) => isInBody(rest, name));
 }
 
-/** The alternatives of scopes that a key needs. */
+/** The alternatives of scopes that a key needs, as OpenAPI has them: one without scopes means any key. */
 function scopesOf({ scope, anyOf }: Operation): string[][] {
   return anyOf ? anyOf.map((alternative) => [alternative]) : [scope ? [scope] : []];
 }
@@ -198,7 +199,7 @@ function parameter(endpoint: Endpoint, argument: GraphQLArgument, isPath: boolea
 /** The name of the type of an answer. */
 const answerName = ({ type }: Endpoint['field']): string => getNamedType(type).name;
 
-/** The answers to changes, by name. */
+/** Schemas of the answers to changes, by name: the whole object, of which only the id is certain. */
 function changedSchemas(
   endpoints: readonly Endpoint[],
   schemas: Readonly<Record<string, JsonSchema>>,
@@ -254,6 +255,7 @@ function tagOf(path: string): string {
   return path.split('/')[1] ?? '';
 }
 
+/** The tags of the paths, in their order. */
 function tagsOf(schema: GraphQLSchema, paths: readonly string[]): object[] {
   return [...new Set(paths.map(tagOf))].map((name) => ({
     name,
@@ -273,7 +275,7 @@ const AFTER = 'after';
 /** The path of the stream of writes, which is no operation of the SDL. */
 const WRITE_LINES_PATH = '/writes';
 
-/** What tags are for; that of a type of a folder has the description of the type. */
+/** What tags are for; any other, that of a type of the user's folder, has the description of the type. */
 const TAGS: Record<string, string> = {
   products: 'Products of the organisation.',
   customers: 'Customers of the organisation.',

@@ -64,7 +64,7 @@ export function linksOf({ operation, field }: Endpoint, all: readonly Endpoint[]
   return links;
 }
 
-/** Path of an operation's collection: /quotes for /quotes/:id. */
+/** Path of an operation's collection: /quotes for /quotes/:id and /quotes/bulk. */
 function collectionOf({ rest }: RestOperation): string {
   return rest.path.replace(/\/(bulk|:id)$/, '');
 }

@@ -80,6 +80,6 @@ export function writeLines(api: Api): OpenApiOperation {
       431: HEAD_TOO_LARGE,
     },
   };
-  // all other bodies are JSON
+  // the type of operations has no body but JSON
   return operation as unknown as OpenApiOperation;
 }

@@ -17,7 +17,7 @@ type Kind = Kinds['byName'] extends ReadonlyMap<string, infer T> ? T : never;
 type ObjectSchema = JsonSchema & { readonly properties: Readonly<Record<string, JsonSchema>> };
 
 const ELEMENT = 'WriteElement';
-/** An organisation's currency, of which only that it is a default matters here. */
+/** For `defaults`, of which only the names are used here. */
 const ANY_CURRENCY = { currency: 'USD' };
 
 /**
@@ -62,8 +62,8 @@ function shapesOf(
   const addedSchemas: Record<string, JsonSchema> = {};
   const withDefault = new Set(Object.keys(defaults(ANY_CURRENCY)));
   /**
-   * Whether the member may be null, or left out of a put, since the gateway then has a value for it (writes/record.ts). Its own members are among the
-   * shapes because an object may be sent as it was read; what they have is ignored.
+   * Whether the member may be null, or left out of a put, since the gateway then has a value for it (writes/record.ts). The gateway's own members
+   * (`kind.own`) are taken, too, so that an object can be sent as it was read; what is sent for them is ignored.
    */
   const hasFallback = ({ name, isRequired, isList, kind: of }: StoredMember): boolean =>
     withDefault.has(name) || kind.gatewayOwn.has(name) || isList || (isRequired && of === 'dateTime');
@@ -136,7 +136,7 @@ function nullable(schema: JsonSchema): JsonSchema {
   };
 }
 
-/** Those of `all` that the added schemas refer to, directly or through others. */
+/** Those of `all` that the added schemas refer to, directly or through others: the operator API's own components lack the organisations' types. */
 function referredSchemas(
   addedSchemas: Readonly<Record<string, JsonSchema>>,
   all: Readonly<Record<string, JsonSchema>>,

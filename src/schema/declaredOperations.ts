@@ -44,7 +44,7 @@ export interface RestRoute {
 /** A field that objects have only if `include` names it. */
 export interface Included extends Access {
   readonly name: string;
-  /** The value of `include` that names it, which several fields may share. */
+  /** The value of `include` that names it, which may differ from its name. */
   readonly by: string;
   /** Whether only lists omit it, since it is large. */
   readonly isLarge: boolean;

@@ -181,7 +181,7 @@ function totalsOf(sdl: Sdl, stored: StoredType): Need[] {
   }
   return [...read].map(([at, members], position) => {
     const order = at === 'created_at' ? NEWEST : { [at]: -1 as const };
-    // by their names, stored indexes are known: another one would be built anew
+    // stored indexes have these names, and MongoDB refuses the same index under another
     const name = at === 'created_at' ? 'newest_and_totals' : position === 0 ? 'totals' : `totals_${at}`;
     const on = { ...order, ...Object.fromEntries([...members].map((member) => [member, 1 as const])) };
     return {

@@ -11,10 +11,8 @@ import { parseConstValue, parseType } from 'graphql/language/parser';
 import { visit } from 'graphql/language/visitor';
 import { argumentText, directiveIn, namedType, nameOf, ROOTS } from './nodes';
 
-/* Arguments of built-in and the user's operations that follow from members which the user adds. */
-
 /**
- * Adds what GraphQL cannot extend: arguments of lists, from @filter on members, and of a PATCH, from the members that extensions add to the
+ * Adds to operations what GraphQL cannot extend: arguments of lists, from @filter on members, and of a PATCH, from the members that extensions add to the
  * elements of the bulk call. `extensions` are the nodes of members that the user's extensions of input types have.
  */
 export function withAddedArguments(
@@ -46,7 +44,7 @@ export function withAddedArguments(
     const fields = (node.fields ?? []).map((field) => {
       const more = added.get(field.name.value) ?? [];
       const names = new Set((field.arguments ?? []).map(({ name }) => name.value));
-      // a member that is there twice is an error of its own
+      // of a member that is there twice, which is an error of its own, only one argument is added
       const missingArguments = more.filter(({ name }) => !names.has(name.value) && names.add(name.value));
       return missingArguments.length === 0
         ? field
@@ -59,7 +57,7 @@ export function withAddedArguments(
 /** The most values of an enum to filter by: as many as in the filters of built-in lists. */
 const MOST_VALUES = '20';
 
-/** The filters of a list by a member of its rows. */
+/** The arguments of a list that @filter on a member of its rows stands for. */
 function filterArguments(
   field: FieldDefinitionNode,
   list: string,
@@ -137,6 +135,7 @@ function changesOf(
       ? (node.fields ?? [])
       : [],
   );
+  // the list argument of a bulk call has the name of the collection
   const elements = new Map(
     mutations.flatMap((field) =>
       (field.arguments ?? []).flatMap((argument) =>

@@ -10,6 +10,7 @@ import { argumentText, directiveIn, nameOf } from './nodes';
 
 export const ADMIN_FILE = 'admin.graphql';
 
+/** The role in the SDL; not from auth/, which this room cannot import. */
 const OPERATOR = 'OPERATOR';
 
 interface Part {
@@ -64,7 +65,7 @@ function forOperator(field: FieldDefinitionNode): FieldDefinitionNode | undefine
   };
 }
 
-/** @access as it is for operators. */
+/** @access with the role of operators in place of the users' role. */
 function withRole(directive: ConstDirectiveNode): ConstDirectiveNode {
   if (directive.name.value !== 'access') return directive;
   const value = { kind: Kind.ENUM, value: OPERATOR } as const;
@@ -78,6 +79,7 @@ function roleOf(field: FieldDefinitionNode): string | undefined {
   return argumentText(directiveIn(field, 'access'), 'role');
 }
 
+/** Whether an argument names the organisation, which users have from their session. */
 function namesOrganisation(argument: InputValueDefinitionNode): boolean {
   return argumentText(directiveIn(argument, 'constraint'), 'format') === 'organisation';
 }

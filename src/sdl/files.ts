@@ -16,6 +16,7 @@ import { readFault } from './readFault';
 
 const SCHEMA_FOLDER = join(ROOT, 'schema');
 
+/** The whole document, and what the own folder defines, once they are read. */
 let loaded: DocumentNode | undefined;
 let own: readonly DefinitionNode[] | undefined;
 
@@ -73,7 +74,7 @@ function readOwnDefinitions(options: ParseOptions): readonly DefinitionNode[] {
   return definitions;
 }
 
-/** The nullable members that the own folder adds, as `OrderLine.weight`: what was stored and exported before lacks them. */
+/** The nullable members that the own folder adds, as `OrderLine.weight`: what was stored or exported before they were added lacks them. */
 export function addedMembers(): ReadonlySet<string> {
   return new Set(
     ownDefinitions().flatMap((node) => {

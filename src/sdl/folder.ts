@@ -1,12 +1,12 @@
 import { resolve } from 'node:path';
 
 /*
- * The own folder: that of the schema of whoever runs the gateway (docs/guides/schema.md). It is not read from the configuration, since the schema is read first: the options of
- * commands list scopes.
+ * The own folder: the schema of whoever runs the gateway (docs/guides/schema.md). SCHEMA_DIR is read here and not in config/, since the schema is
+ * read before the configuration: the options of commands list its scopes.
  */
 
 const { SCHEMA_DIR: given = '' } = process.env;
-/** The SCHEMA_DIR of a process that goes without the folder, although its database is served with one. */
+/** The SCHEMA_DIR of a process that goes without a folder on purpose, although gateways serve its database with one. */
 const NONE = 'none';
 let folder = ['', NONE].includes(given) ? undefined : given;
 

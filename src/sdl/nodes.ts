@@ -1,7 +1,7 @@
 import type { ConstDirectiveNode, DefinitionNode, NameNode, TypeNode } from 'graphql';
 import { Kind } from 'graphql/language/kinds';
 
-/** The root types. Their extensions stay extensions, since the built-in files consist of such. */
+/** The root types. All files extend them, so what merges extensions into their types leaves theirs as they are. */
 export const ROOTS: readonly string[] = ['Query', 'Mutation', 'Subscription'];
 
 /** The name of a definition or extension; empty if it has none, as an extension of the schema itself. */
@@ -18,6 +18,7 @@ export function namedType(type: TypeNode): string {
 /** A node that may have directives. */
 type Directed = { readonly directives?: readonly ConstDirectiveNode[] | undefined } | undefined;
 
+/** A directive of a node as it is written; schema/sdl.ts reads its arguments with their defaults, which this room cannot. */
 export function directiveIn(node: Directed, name: string): ConstDirectiveNode | undefined {
   return node?.directives?.find((directive) => directive.name.value === name);
 }

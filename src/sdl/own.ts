@@ -19,8 +19,8 @@ import { readFault } from './readFault';
 /** Maximum bytes of all files together: a hundred times those of the built-in files. */
 const MOST_BYTES = 16 * 1024 * 1024;
 
-/** What a folder may have: a file with another name, such as rules.js, would be without effect. */
-const READ = /^(?:\..*|.*\.graphql|.*\.md|rules\.mjs|examples)$/;
+/** What a folder may have: any other name, such as rules.js, is an error, since the file would have no effect. */
+const KNOWN_NAME = /^(?:\..*|.*\.graphql|.*\.md|rules\.mjs|examples)$/;
 const WHAT_IS_READ = 'the folder has *.graphql, rules.mjs, examples/ and *.md';
 
 export interface OwnDocument {
@@ -39,17 +39,18 @@ export function readOwn(folder: string, options: ParseOptions): OwnDocument {
   } catch (error) {
     return { definitions, errors: [`${folder}: is not a folder that can be read (${(error as Error).message})`] };
   }
-  const others = files.filter((file) => !READ.test(file));
+  const unknownFiles = files.filter((file) => !KNOWN_NAME.test(file));
   files = files.filter((file) => /^[^.].*\.graphql$/.test(file));
   if (files.length === 0)
     return { definitions, errors: [`${folder}: has no file *.graphql; scopegate schema init writes one`] };
-  for (const file of others) errors.push(`${join(folder, file)}: is not read: ${WHAT_IS_READ}`);
-  let left = MOST_BYTES;
+  for (const file of unknownFiles) errors.push(`${join(folder, file)}: is not read: ${WHAT_IS_READ}`);
+  let bytesLeft = MOST_BYTES;
   for (const file of files.toSorted()) {
     const path = join(folder, file);
     try {
-      left -= statSync(path).size;
-      if (left < 0) return { definitions, errors: [...errors, `${path}: the files have more than 16 MiB together`] };
+      bytesLeft -= statSync(path).size;
+      if (bytesLeft < 0)
+        return { definitions, errors: [...errors, `${path}: the files have more than 16 MiB together`] };
       definitions.push(...parse(new Source(readFileSync(path, 'utf8'), path), options).definitions);
     } catch (error) {
       errors.push(readFault(path, error));
@@ -85,8 +86,8 @@ export function joinDocuments(
     );
     return ofNode.length === 0 ? node : withExtensions(node as Extended, ofNode as unknown as readonly Extended[]);
   });
-  const inputs = extensions.flatMap((node): readonly object[] => ('fields' in node ? (node.fields ?? []) : []));
-  return { kind: Kind.DOCUMENT, definitions: withAddedArguments(all, new Set(inputs)) };
+  const addedFields = extensions.flatMap((node): readonly object[] => ('fields' in node ? (node.fields ?? []) : []));
+  return { kind: Kind.DOCUMENT, definitions: withAddedArguments(all, new Set(addedFields)) };
 }
 
 function withExtensions(node: Extended, extensions: readonly Extended[]): DefinitionNode {
