@@ -8,7 +8,7 @@ export interface Heading {
   readonly text: string;
 }
 
-/** A guide, which tools/guides.js makes from the Markdown in docs/guides. */
+/** A guide in the form in which tools/guides.js writes it to dist/guides.json, from the Markdown in docs/guides. */
 export interface Guide {
   /** Its address below `/guides`. */
   readonly name: string;
@@ -20,6 +20,7 @@ export interface Guide {
   readonly headings: readonly Heading[];
   /** In their order: HTML, and code that the page highlights. */
   readonly parts: readonly (string | { readonly language: string; readonly code: string })[];
+  /** Its source, with links to addresses of this gateway. */
   readonly markdown: string;
 }
 

@@ -10,7 +10,7 @@ import { guidePage, guidesStart } from './page';
 import { searchIndex, type SettingsPages } from './searchIndex';
 
 export interface GuidesOptions extends Pick<Visit, 'introspection'> {
-  /** Makes the document, for the search. */
+  /** Makes the OpenAPI document, for the search; called when that is first asked for. */
   readonly document: () => OpenApiDocument;
   readonly settings: SettingsPages;
   /** The gateway's address, where it is known. */
@@ -24,6 +24,7 @@ export function createGuides(options: GuidesOptions): RequestHandler {
   const { guides, programs } = builtGuides();
   const send = createTextSender();
   const router = Router({ caseSensitive: true, strict: true });
+  /** Serves a text, which the cache makes once. */
   const serve = (path: string, text: Text, ...before: RequestHandler[]): void => {
     const answer: RequestHandler = (request, response) => {
       send(request, response, path, text);

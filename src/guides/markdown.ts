@@ -3,7 +3,7 @@ import type { Visit } from '../pages/page';
 import type { Site } from '../pages/site';
 import { addressOf, builtGuides, type Guide, GUIDES } from './built';
 
-/** A link to a guide, whose address has no ending as those of programs have. */
+/** A link to a guide, whose address has no ending such as .mjs, which those of programs have. */
 const GUIDE_LINK = new RegExp(String.raw`\]\((${GUIDES}/[\w/-]+)(?=[#)])`, 'g');
 /** The beginning of a link to a guide or a program. */
 const LINK_START = new RegExp(String.raw`\]\((?=${GUIDES}/)`, 'g');
@@ -14,7 +14,9 @@ export function markdownOf({ markdown }: Guide, publicUrl: string | undefined): 
   return publicUrl === undefined ? linked : linked.replaceAll(ORIGIN, publicUrl);
 }
 
-const OURS = "An organisation's quotes, products, orders, customers and request threads over REST, GraphQL and MCP:";
+/** What the text begins with, unless the operator's own description (BRAND_DESCRIPTION) takes its place. */
+const USUAL_DESCRIPTION =
+  "An organisation's quotes, products, orders, customers and request threads over REST, GraphQL and MCP:";
 
 /** `/llms.txt` (llmstxt.org): what there is for a language model to read. */
 export function llmsText(
@@ -31,7 +33,7 @@ export function llmsText(
   return [
     `# ${name}`,
     '',
-    `> ${description === undefined ? OURS : `${description} REST, GraphQL and MCP have`} the same operations, scopes, limits and error codes in each. Send an API key as \`Authorization: Bearer …\`.`,
+    `> ${description === undefined ? USUAL_DESCRIPTION : `${description} REST, GraphQL and MCP have`} the same operations, scopes, limits and error codes in each. Send an API key as \`Authorization: Bearer …\`.`,
     '',
     '## Guides',
     '',

@@ -40,7 +40,7 @@ export function guidesStart(): Html {
 export function guidePage(guide: Guide): Html {
   const { title, about, headings } = guide;
   const address = addressOf(guide);
-  const top = headings.filter(({ level }) => level === 2);
+  const sections = headings.filter(({ level }) => level === 2);
   return layout({
     ...COMMON,
     title: `${title} · Guides`,
@@ -56,17 +56,18 @@ export function guidePage(guide: Guide): Html {
         ${parts(guide)}
       </article>
       ${
-        top.length === 0
+        sections.length === 0
           ? undefined
           : html`<nav class="contents" aria-label="On this page">
               <p>On this page</p>
-              ${top.map(({ id, text }) => html`<a href="#${id}">${text}</a>`)}
+              ${sections.map(({ id, text }) => html`<a href="#${id}">${text}</a>`)}
             </nav>`
       }
     </div>`,
   });
 }
 
+/** What the languages of code blocks are called on the page. */
 const LANGUAGES: Readonly<Record<string, string>> = {
   sh: 'Shell',
   json: 'JSON',

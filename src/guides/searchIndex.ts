@@ -6,6 +6,7 @@ import { searchText } from '../reference/list';
 import { TOPICS } from '../reference/topics';
 import { addressOf, builtGuides, GUIDES } from './built';
 
+/** Pages that are neither guides nor made from the document. */
 const PAGES: readonly (readonly [title: string, href: string])[] = [
   ['REST reference', REFERENCE],
   ['GraphQL explorer', '/graphql'],

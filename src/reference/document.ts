@@ -39,8 +39,10 @@ export interface Answer {
 
 /** An operation, and where its page is. */
 export interface Operation extends OpenApiOperation {
+  /** In capitals. */
   readonly method: string;
   readonly path: string;
+  /** Its first tag. */
   readonly group: string;
   readonly title: string;
   readonly href: string;
@@ -96,7 +98,7 @@ export function words(name: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** What a reference to a component means; its own members take precedence. */
+/** A part with what its reference to a component means; members beside the reference take precedence. */
 export function resolved<T extends { readonly $ref?: string | undefined }>(
   { components }: OpenApiDocument,
   part: T,
@@ -128,7 +130,7 @@ export function codesOf({ description, content = {} }: Answer): readonly (readon
   });
 }
 
-/** The alternatives of scopes that a key needs; empty if any key will do. */
+/** The scopes of which a key needs one; empty if any key will do. */
 export function scopesOf({ security }: OpenApiOperation): readonly string[] {
   const alternatives = security.map((alternative) => Object.values(alternative).flat().join(' and '));
   return alternatives.includes('') ? [] : alternatives;

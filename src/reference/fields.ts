@@ -11,11 +11,11 @@ interface Field {
   readonly description?: string | undefined;
 }
 
-/** Where fields are: what is required is said only of what is sent. */
+/** Where fields are. `isSent` is whether callers send them: only of those is it said what is required. */
 interface Place {
   readonly document: OpenApiDocument;
   readonly isSent: boolean;
-  /** The components that they are in, so that one within itself does not unfold forever. */
+  /** References to the components that they are inside of, so that one within itself does not unfold forever. */
   readonly around?: readonly string[];
 }
 
@@ -94,6 +94,7 @@ function chips(values: readonly unknown[], description = ''): Html {
 interface Innermost {
   readonly schema: Schema;
   readonly type: string;
+  /** The reference to it, if it is a component. */
   readonly component?: string | undefined;
 }
 
@@ -129,6 +130,7 @@ function typeName({ format = '', additionalProperties }: Schema, type: string): 
   return FORMATS[format] ?? type;
 }
 
+/** With an s at its first word: `object or null` → `objects or null`. */
 const plural = (type: string): string => type.replace(/^\S+?(?=$| )/, (word) => (word === 'any' ? word : `${word}s`));
 
 /** Bounds of a value in words. */
@@ -137,7 +139,7 @@ function limitsOf(document: OpenApiDocument, reference: Schema): string {
   const { minItems, maxItems, minLength, maxLength, minimum, maximum, maxProperties, items, pattern } = schema;
   const each = items ? limitsOf(document, items) : '';
   return [
-    // every filter of a list has at least one (queryConstraint of schema/jsonSchema.ts)
+    // said nowhere, as every filter that is a list needs one value (queryConstraint of schema/jsonSchema.ts)
     between(minItems === 1 ? undefined : minItems, maxItems, 'values'),
     each === '' ? '' : `each ${each}`,
     between(minLength, maxLength, 'characters'),

@@ -53,7 +53,7 @@ ${json(example)}</textarea>
   </dialog>`;
 }
 
-/** A longer body scrolls within its field. */
+/** In lines: a longer body scrolls within its field. */
 const MOST_LINES = 16;
 
 function field(document: OpenApiDocument, parameter: Parameter): Html {
@@ -66,7 +66,7 @@ function field(document: OpenApiDocument, parameter: Parameter): Html {
   const label = html`<code>${name}</code> ${required ? html`<span class="required">required</span>` : undefined}`;
   const { items } = resolved<Schema>(document, parameter.schema);
   const options = items && resolved<Schema>(document, items).enum;
-  // no checkbox can be required of several, so that one of them is checked is up to the gateway
+  // HTML cannot require one checkbox of several: the gateway refuses a request without any
   const choice = (value: unknown): Html =>
     html`<label class="choice"
       ><input type="checkbox" name="${name}" value="${String(value)}" data-in="${place}" />${String(value)}</label

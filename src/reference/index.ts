@@ -12,9 +12,10 @@ import { operationSamples, operationText, isJson } from './operation';
 import { topics } from './topics';
 
 export interface ReferenceOptions {
-  /** Makes the document, for the first visit. */
+  /** Makes the document; called once, at the first visit. */
   readonly document: () => OpenApiDocument;
   readonly site?: Site;
+  /** The key that the demo puts into the forms. */
   readonly demoKey?: string | undefined;
 }
 

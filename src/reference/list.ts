@@ -45,7 +45,7 @@ const entry = ({ href, title, method, path }: Operation) => ({
 
 export const methodPill = (method: string): Html => html`<b class="method ${method.toLowerCase()}">${method}</b>`;
 
-/** What the search looks at besides titles: the id and text of each operation, by its address. */
+/** What the script of the search looks at besides titles: the id and text of each operation, by its address. */
 export function searchData(document: OpenApiDocument, operations: readonly Operation[]): Html {
   const texts = operations.map((operation) => ({
     href: operation.href,

@@ -30,14 +30,14 @@ export function operationText(document: OpenApiDocument, operation: Operation): 
 export const isJson = (operation: Pick<Operation, 'requestBody' | 'responses'>): boolean =>
   !sendsFile(operation) && !answersFile(operation);
 
-/** Files alone are answered with any type (openapi/attachments.ts). */
+/** Whether an answer is a file: only those have the media type of any (openapi/attachments.ts). */
 const answersFile = ({ responses }: Pick<Operation, 'responses'>): boolean =>
   JSON.stringify(responses).includes('"*/*"');
 
-/** Hidden until web/reference/tryIt.ts knows a key, and that it lacks the scopes. */
+/** Hidden until web/reference/tryIt.ts knows a key, and that this key lacks the scopes. */
 export const LACKING: Html = html`<span class="pill warn" data-lacking hidden>Not in your key’s scopes</span>`;
 
-/** The description without its last paragraph, which schema/requirements.ts writes about scopes, and that as chips. */
+/** The description without its last paragraph, and in place of that the scopes as chips: schema/requirements.ts writes the paragraph that is matched here. */
 function described(operation: Operation): readonly [string, Html] {
   // the title says the same
   const description = operation.description.replace(`${operation.title}. `, '');

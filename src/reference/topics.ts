@@ -9,7 +9,7 @@ interface Topic {
   readonly sample: Html;
 }
 
-/** What holds for all operations, from the contract in short. */
+/** What holds for all operations: docs/contract.md in short, whose numbers are repeated here. */
 export const TOPICS: readonly Topic[] = [
   {
     id: 'authentication',
