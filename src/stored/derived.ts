@@ -58,7 +58,7 @@ function resolverOf(
     case 'totals':
       return totalsOf(sdl, derived.field, resource);
     case 'list':
-      return listOf(resource);
+      return listOf(derived.field, resource);
     case 'read':
       return readOf(resource, derived.field.name.value);
     case 'tag':
@@ -68,7 +68,7 @@ function resolverOf(
     case 'reference':
       return refersTo(resource, derived.member);
     case 'parentList':
-      return parentListOf(resource, { collection: owner, field: derived.relation.member });
+      return parentListOf(derived.field, resource, { collection: owner, field: derived.relation.member });
   }
 }
 
@@ -77,16 +77,28 @@ function totalsOf(sdl: SchemaModel, field: FieldDefinitionNode, collection: Reso
   const { stored } = collection;
   const amounts = totalledAmounts(sdl, field, stored);
   const spec = { collection, at, isDay: typeOf(stored, at) === 'Date', amounts };
-  return (_, rawArgs, context) => totals(context, spec, rawArgs as TotalsArguments);
+  const limited = createLimiter(field);
+  return (_, rawArgs, context) => totals(context, spec, limited(rawArgs as TotalsArguments));
 }
 
-function listOf(listed: Resource): Resolver {
+/** Gives arguments without a `limit` the default that the field declares for it. */
+function createLimiter(field: FieldDefinitionNode) {
+  const limit = field.arguments?.find(({ name }) => name.value === 'limit');
+  const usual = directiveOf(limit, 'constraint')?.default;
+  return <T extends { readonly limit?: number | null }>(args: T): T =>
+    usual === undefined ? args : { ...args, limit: args.limit ?? usual };
+}
+
+function listOf(field: FieldDefinitionNode, listed: Resource): Resolver {
+  const limited = createLimiter(field);
   const list: Resolver = async (_, rawArgs, context, info) => {
     const projection = projectionOfList(listed, info);
-    const page = await listPage(context, listed, rawArgs as Args, projection);
+    const page = await listPage(context, listed, limited(rawArgs as Args), projection);
     return unlessRefused(context, servedPage(context, listed, page, projection));
   };
-  return Object.assign(list, { fastReadOf: fastListOf(listed, { read: listPageText, asksForChanges }) });
+  const read: typeof listPageText = (data, collection, args, ...rest) =>
+    listPageText(data, collection, limited(args), ...rest);
+  return Object.assign(list, { fastReadOf: fastListOf(listed, { read, asksForChanges }) });
 }
 
 function readOf(read: Resource, name: string): Resolver {
@@ -106,10 +118,15 @@ function changeResolver({ upserts }: SchemaModel, resource: Resource, references
   return (_, args, context, info) => changeObject(resource, args as ChangeArguments, context, info, spec);
 }
 
-function parentListOf(other: Resource, parent: { readonly collection: Resource; readonly field: string }): Resolver {
+function parentListOf(
+  field: FieldDefinitionNode,
+  other: Resource,
+  parent: { readonly collection: Resource; readonly field: string },
+): Resolver {
+  const limited = createLimiter(field);
   return async (row, rawArgs, context, info) => {
     const { _id: id } = row as Row;
-    const args = rawArgs as ParentListArguments;
+    const args = limited(rawArgs as ParentListArguments);
     const projection = projectionOfList(other, info, parent.field);
     const read = (rowId: string) => listedRow({ resource: other, id: rowId, context, info }, projection);
     const { page, isChecked } = await listOfParent(context, other, parent, id, args, { projection, read });

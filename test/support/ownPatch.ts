@@ -63,7 +63,7 @@ writeFileSync(
   `extend enum Scope { "List and read tasks." TASKS_READ "Change tasks." TASKS_WRITE }
    extend type Query {
      "List tasks."
-     tasks("Order." sort: String @constraint(one_of: ["created_at", "weight", "-weight", "urgent", "-urgent"]), "Page size." limit: Int @constraint(min: 1, max: 100, default: 20), "Cursor." cursor: String @constraint(max_length: 2048)): TaskPage
+     tasks("Order." sort: String @constraint(one_of: ["created_at", "weight", "-weight", "urgent", "-urgent"]), "Page size." limit: Int @constraint(min: 1, max: 100, default: 3), "Cursor." cursor: String @constraint(max_length: 2048)): TaskPage
        @rest(path: "/tasks") @access(scope: TASKS_READ)
      "Get a task." task("Id." id: ID!): Task @rest(path: "/tasks/:id") @access(scope: TASKS_READ)
    }

@@ -195,15 +195,15 @@ const CHANGED: readonly (readonly [sentence: string, from: string, to: string, a
   ],
   ['invoice_totals(from:) is Date: write DateTime', 'from: DateTime', 'from: Date', 'from: Date'],
   [
-    'Query.invoice_totals has a limit of 1 to 5000, 20 by default, but its answers have at most 1000 rows, 1000 by default: write @constraint(min: 1, max: 1000, default: 1000)',
+    'Query.invoice_totals has a limit of 1 to 5000, 20 by default, but it may have 1 to 1000, with the default between: write @constraint(min: 1, max: 1000, default: 1000)',
     'to: DateTime\n  ): InvoiceTotals',
     'to: DateTime\n    limit: Int @constraint(min: 1, max: 5000, default: 20)\n  ): InvoiceTotals',
     'limit: Int',
   ],
-  ...['min: 1, max: 500, default: 20', 'min: 0, max: 100, default: 20', 'min: 1, max: 100, default: 50'].map(
+  ...['min: 1, max: 500, default: 20', 'min: 0, max: 100, default: 20', 'min: 1, max: 10, default: 20'].map(
     (bounds) =>
       [
-        'rows, 20 by default: write @constraint(min: 1, max: 100, default: 20)',
+        'with the default between: write @constraint(min: 1, max: 100, default: 20)',
         'min: 1, max: 100, default: 20',
         bounds,
         'limit: Int',

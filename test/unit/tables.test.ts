@@ -6,10 +6,8 @@ import { operatorSchemas, publishedSchemas } from '../../src/gateway/schemas';
 import { componentSchemas, constraintOf, rootFields } from '../../src/schema/jsonSchema';
 import { typesOfCustomer } from '../../src/schema/personal';
 import { published } from '../../src/schema/model';
-import { PAGE_LIMIT } from '../../src/schema/checks/lists';
 import { MOST_ELEMENTS } from '../../src/schema/own/shapes';
 import { directiveOf } from '../../src/schema/sdl';
-import { DEFAULT_LIMIT } from '../../src/tenant/pagination';
 
 /* Tables in the code must match the published schema; the schema linter checks the others. */
 
@@ -86,10 +84,6 @@ test('a bulk call of a folder of the user may take as many elements as a built-i
       )?.max_items,
   );
   expect(new Set(most)).toEqual(new Set([MOST_ELEMENTS]));
-});
-
-test('a page without a limit has as many rows as the check of schemas says', () => {
-  expect(PAGE_LIMIT.usual).toBe(DEFAULT_LIMIT);
 });
 
 test('customers are erased first, then what refers to them and its parts', () => {

@@ -41,18 +41,17 @@ function parentListErrors({ type, relations }: StoredType): SchemaError[] {
     );
 }
 
-/** The `limit` that a list may have at most, and if a caller gives none (contract, section 6). Resolvers use the latter without asking the SDL. */
-export const PAGE_LIMIT = { most: 100, usual: 20 };
+/** The largest `limit` that a list may allow (contract, section 6), and the default that an error proposes. */
+const PAGE_LIMIT = { most: 100, usual: 20 };
 const TOTALS_LIMIT = { most: TOTALS_ROWS, usual: TOTALS_ROWS };
 
-/** Finds limits that would let one request read everything, or that the cost of a query would take for others than they are (graphql/queryCost.ts). */
+/** Finds limits that would let one request read everything. */
 function limitErrors(type: string, field: FieldDefinitionNode): SchemaError[] {
   const limit = field.arguments?.find((argument) => argument.name.value === 'limit');
   const { min, max, default: usual } = directiveOf(limit, 'constraint') ?? {};
   const isBounded = min !== undefined && max !== undefined && usual !== undefined;
   const bounds = directiveOf(field, 'totals') ? TOTALS_LIMIT : PAGE_LIMIT;
-  const isTaken =
-    isBounded && min >= 1 && min <= bounds.usual && usual === bounds.usual && usual <= max && max <= bounds.most;
+  const isTaken = isBounded && min >= 1 && min <= usual && usual <= max && max <= bounds.most;
   const place = `${type}.${field.name.value}`;
   const constraint = `@constraint(min: 1, max: ${String(bounds.most)}, default: ${String(bounds.usual)})`;
   const ofTools = directiveOf(field, 'mcp')?.limit;
@@ -63,7 +62,7 @@ function limitErrors(type: string, field: FieldDefinitionNode): SchemaError[] {
       limit &&
         isBounded &&
         !isTaken &&
-        `${place} has a limit of ${String(min)} to ${String(max)}, ${String(usual)} by default, but its answers have at most ${String(bounds.most)} rows, ${String(bounds.usual)} by default: write ${constraint}`,
+        `${place} has a limit of ${String(min)} to ${String(max)}, ${String(usual)} by default, but it may have 1 to ${String(bounds.most)}, with the default between: write ${constraint}`,
     ),
     ...errorsAt(
       field,

@@ -90,6 +90,15 @@ test('so it is where a type has no bulk call, and a PATCH fills in what has a de
   expect((await caller.get(`/tasks/${_id}`)).body).toMatchObject({ include: 'Bo', steps: body.steps });
 });
 
+test('a list without limit has as many rows as its own default says', async () => {
+  const at = new Date(0);
+  const tasks = Array.from({ length: 4 }, () => ({ _id: randomUUID(), state: 'open', weight: 1, urgent: true }));
+  await rowsOf('tasks').insertMany(tasks.map((task) => ({ ...task, created_at: at, updated_at: at })));
+  const { body: listed } = await caller.get('/tasks');
+  const { body: queried } = await caller.graphql('{ tasks { data { id steps { id } } has_more } }');
+  for (const page of [listed, queried.data.tasks]) expect([page.data.length, page.has_more]).toEqual([3, true]);
+});
+
 test("the operators' document says what is the most in a list, and what may be null", async () => {
   const { body } = await operator(gateway).get('/openapi.json');
   const { TaskPut: task, OrderPut: order, CustomerPut: customer } = body.components.schemas;
