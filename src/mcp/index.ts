@@ -17,12 +17,11 @@ import {
   CODES,
   type Id,
   idOf,
+  isStatelessRequest,
   type Message,
   ProtocolError,
   readMessage,
   SERVER_KEY,
-  STATELESS,
-  versionOf,
   VERSIONS,
 } from './protocol';
 import { mayUse } from './tools';
@@ -33,17 +32,20 @@ export const MCP_PATH = '/mcp';
 interface McpOptions {
   readonly runner: Runner;
   readonly openContext: OpenContext<DataContext>;
-  /** Of the server, for people. */
+  /** The server's name, shown to people. */
   readonly title: string;
-  /** What the API is for, as a sentence; ours if undefined. */
+  /** What the API is for, as a sentence; undefined for the built-in one (instructions.ts). */
   readonly description: string | undefined;
   /** Origins whose pages may call it. */
   readonly origins: readonly string[];
 }
 
 const CAPABILITIES = { tools: {} };
-/** Members that allow a client to cache the description of the server and its tools, for so many milliseconds. */
-const FRESH = { ttlMs: 300_000, cacheScope: 'private' } as const;
+/**
+ * Members of 2026-07-28 that let a client keep the description of the server and its tools for five minutes: a changed scope shows within that.
+ * Private, since tools depend on the key.
+ */
+const CACHING = { ttlMs: 300_000, cacheScope: 'private' } as const;
 
 /** Returns a function that answers an exchange at /mcp, or throws the AppError to answer with. */
 export function createMcpApi({
@@ -54,8 +56,8 @@ export function createMcpApi({
   origins,
 }: McpOptions): (exchange: Exchange) => Promise<void> {
   // created on first use, since that would add 70 ms to startup
-  let made: Calls | undefined;
-  const calls = (): Calls => (made ??= createCalls(runner));
+  let createdCalls: Calls | undefined;
+  const calls = (): Calls => (createdCalls ??= createCalls(runner));
   const server = { name: 'scopegate', title, version };
   return async (exchange) => {
     const { request } = exchange;
@@ -71,22 +73,24 @@ export function createMcpApi({
     requireAcceptsJson(request);
     checkBodyHeaders(request, BULK_BODY_LIMIT);
     let id: Id | undefined;
-    let revision: string = STATELESS;
+    // until it is known, so that a malformed message gets the status of its error
+    let isStateless = true;
     try {
       const body = await readMessageBody(exchange);
       id = idOf(body);
       const message = readMessage(body);
-      revision = versionOf(message, request.headers);
+      isStateless = isStatelessRequest(message, request.headers);
+      // a notification: none has an effect here
       if (id === undefined) {
         exchange.response.statusCode = 202;
         exchange.response.end();
         return;
       }
-      const asked = { calls: calls(), context, exchange, incoming, revision, server, description };
+      const asked = { calls: calls(), context, exchange, incoming, isStateless, server, description };
       const result = await resultOf(message, asked);
-      const added = revision === STATELESS && { resultType: 'complete', _meta: { [SERVER_KEY]: server } };
+      const added = isStateless && { resultType: 'complete', _meta: { [SERVER_KEY]: server } };
       const text = Buffer.from(JSON.stringify({ jsonrpc: '2.0', id, result: { ...added, ...result } }));
-      // no write is refused after the fact; a tool's answer has at most 80 kB, since quotes in its texts double
+      // not refusable after a tool call, which may have written; it has at most 80 kB (40 kB of text, whose quotes double in JSON)
       exchange.bodies.holdAnswer(exchange, text.length, message.method !== 'tools/call');
       send(exchange, 200, JSON_TYPE, await compress(exchange, text));
     } catch (error) {
@@ -94,7 +98,7 @@ export function createMcpApi({
       exchange.log.code = 'invalid_request';
       const { code, message, data } = error;
       // clients of 2025 treat any other status as the end of their session
-      const status = revision === STATELESS ? error.status : 200;
+      const status = isStateless ? error.status : 200;
       const idMember = id !== undefined && { id };
       send(
         exchange,
@@ -110,7 +114,7 @@ export function createMcpApi({
 function refuseOrigin({ headers: { origin, host } }: IncomingMessage, allowed: readonly string[]): void {
   if (origin === undefined || allowed.includes('*') || allowed.includes(origin)) return;
   const originHost = /^https?:\/\/(.*)$/.exec(origin)?.[1] ?? '';
-  // of this machine, which no page of another site can be
+  // a page that this machine itself serves at this port
   if (LOOPBACK_HOST.test(originHost) && originHost === host) return;
   throw new AppError('forbidden', 'Pages of this origin may not call it; see CORS_ORIGINS.');
 }
@@ -121,7 +125,7 @@ function requireMcpAllowed({ principal }: DataContext): void {
     throw new AppError('forbidden', 'This key may not be used over MCP: its mcp setting is off.');
 }
 
-/** @throws ProtocolError for a body that is not JSON */
+/** @throws ProtocolError for a body that is not JSON, or nested too deeply; AppError for one that is too large, or not received in full or in time */
 async function readMessageBody(exchange: Exchange): Promise<unknown> {
   try {
     return await readJson(exchange, BULK_BODY_LIMIT);
@@ -135,7 +139,7 @@ async function readMessageBody(exchange: Exchange): Promise<unknown> {
 
 interface MethodContext extends Caller {
   readonly calls: Calls;
-  readonly revision: string;
+  readonly isStateless: boolean;
   readonly server: { readonly name: string; readonly title: string; readonly version: string };
   readonly description: string | undefined;
 }
@@ -143,17 +147,16 @@ interface MethodContext extends Caller {
 /** @throws ProtocolError for an unknown method; also what the call throws */
 async function resultOf(message: Message, asked: MethodContext): Promise<object> {
   const { method, params } = message;
-  const { calls, context, revision, server, description } = asked;
+  const { calls, context, isStateless, server, description } = asked;
   const { scopes } = context.principal;
-  const isStateless = revision === STATELESS;
   if (method === 'tools/call') return callTool(message, asked);
   if (method === 'tools/list') {
     const tools = calls.tools.filter((tool) => mayUse(tool, context)).map(({ definition }) => definition);
-    return { tools, ...(isStateless && FRESH) };
+    return { tools, ...(isStateless && CACHING) };
   }
   if (method === 'server/discover' && isStateless) {
     const about = { supportedVersions: VERSIONS, capabilities: CAPABILITIES, serverInfo: server };
-    return { ...about, instructions: instructions(description, scopes), ...FRESH };
+    return { ...about, instructions: instructions(description, scopes), ...CACHING };
   }
   if (method === 'initialize' && !isStateless) {
     const protocolVersion = agreedVersion(params);
@@ -164,8 +167,8 @@ async function resultOf(message: Message, asked: MethodContext): Promise<object>
   throw new ProtocolError(CODES.method, 'There is no such method.', 404);
 }
 
-/** Errors that a model cannot correct; they are answered the way REST answers them. */
-function isForClients({ status, code }: AppError): boolean {
+/** Whether a model cannot correct an error; its client gets what REST would answer. */
+function isForClient({ status, code }: AppError): boolean {
   return (
     status === 401 || status === 429 || status >= 500 || code === 'plan_required' || code === 'organisation_suspended'
   );
@@ -180,9 +183,9 @@ async function callTool({ params }: Message, asked: MethodContext): Promise<obje
   } catch (error) {
     if (error instanceof ProtocolError) throw error;
     const appError = toAppError(error);
-    if (isForClients(appError)) throw error;
+    if (isForClient(appError)) throw error;
     exchange.log.code = appError.code;
-    return { content: [faultBlock(appError, exchange.requestId)], isError: true };
+    return { content: [errorBlock(appError, exchange.requestId)], isError: true };
   }
 }
 
@@ -191,8 +194,8 @@ const REPLAYED: Content = {
   text: 'This is the answer of the first call with this idempotency_key; nothing was done again.',
 };
 
-/** The error of a call, for a model to correct: its faults, or else its detail. */
-function faultBlock({ code, status, detail, extras }: AppError, requestId: string): Content {
+/** The error of a call, for a model to correct: its faults, or its detail if there are none. */
+function errorBlock({ code, status, detail, extras }: AppError, requestId: string): Content {
   const detailMember = extras.errors?.length ? {} : { detail };
   const members = { code, status, ...detailMember, ...extraMembers(extras), request_id: requestId };
   return { type: 'text', text: JSON.stringify(members) };

@@ -5,15 +5,14 @@ import { headerOf } from '../http/requestHead';
 /*
  * Messages of the Model Context Protocol: JSON-RPC 2.0, one request or notification in each POST. Revision 2026-07-28 is stateless: each
  * request carries its version and the client's capabilities in `_meta`, and its headers must repeat version, method and name, so that
- * proxies can tell requests apart. Clients of 2025 open with `initialize` instead.
+ * proxies can tell requests apart. Clients of 2025 open with `initialize` instead, and later name the agreed version in a header, if at all.
  */
 
 export const STATELESS = '2026-07-28';
-/** Versions that begin with `initialize`, the latest first. */
-const WITH_HANDSHAKE: readonly string[] = ['2025-11-25', '2025-06-18', '2025-03-26'];
+const LATEST_WITH_HANDSHAKE = '2025-11-25';
+/** Versions that begin with `initialize`; answers are the same in all of them. */
+const WITH_HANDSHAKE: readonly string[] = [LATEST_WITH_HANDSHAKE, '2025-06-18', '2025-03-26'];
 export const VERSIONS: readonly string[] = [STATELESS, ...WITH_HANDSHAKE];
-/** The version assumed for clients of 2025 that send none. */
-const WITHOUT_HEADER = '2025-03-26';
 
 /** Codes of JSON-RPC, and of the protocol (2026-07-28, section Error Codes). */
 export const CODES = {
@@ -25,15 +24,16 @@ export const CODES = {
   version: -32022,
 } as const;
 
-/** An error of the protocol, not of an operation. */
+/** An error in the use of the protocol, answered as a JSON-RPC error; a failed operation is an AppError. */
 export class ProtocolError extends Error {
   override readonly name = 'ProtocolError';
 
   constructor(
     readonly code: number,
     message: string,
-    /** HTTP status. Clients of 2025 get 200 once their version is known, since they ignore the body of any other. */
+    /** HTTP status for stateless requests; index.ts answers those of 2025 with 200. */
     readonly status = 400,
+    /** The member `data` of the JSON-RPC error. */
     readonly data?: object,
   ) {
     super(message);
@@ -80,52 +80,53 @@ const CAPABILITIES_KEY = `${META}clientCapabilities`;
 export const SERVER_KEY = `${META}serverInfo`;
 
 /**
- * The protocol version of a request.
- * @throws ProtocolError if it is unknown, or if a request of 2026 is incomplete or contradicts its headers
+ * Whether a request is of revision 2026-07-28, and not of 2025: the one place that decides by whose rules it is checked and answered. A version in
+ * `_meta` decides, since only that revision has one there; the header and the method do if `_meta` has none.
+ * @throws ProtocolError if the version is unknown, or if a request of 2026 is incomplete or contradicts its headers
  */
-export function versionOf({ method, params }: Message, headers: IncomingHttpHeaders): string {
+export function isStatelessRequest({ method, params }: Message, headers: IncomingHttpHeaders): boolean {
   const header = headerOf(headers, 'mcp-protocol-version');
   const meta = isObject(params._meta) ? params._meta : {};
-  const { [VERSION_KEY]: said, [CAPABILITIES_KEY]: capabilities } = meta;
-  if (said === undefined && header !== STATELESS && method !== 'server/discover') {
-    if (header !== undefined && !VERSIONS.includes(header)) throw unknownVersion(header);
-    return header ?? WITHOUT_HEADER;
+  const { [VERSION_KEY]: version, [CAPABILITIES_KEY]: capabilities } = meta;
+  if (version === undefined && header !== STATELESS && method !== 'server/discover') {
+    if (header !== undefined && !WITH_HANDSHAKE.includes(header)) throw unsupportedVersion(header, VERSIONS);
+    return false;
   }
-  if (typeof said !== 'string') throw new ProtocolError(CODES.params, `params._meta lacks ${VERSION_KEY}.`);
-  agree('MCP-Protocol-Version', header, said);
-  // an earlier one, which no client is known to say here, has the checks of this way and the answers of its own
-  if (!VERSIONS.includes(said)) throw unknownVersion(said);
+  if (typeof version !== 'string') throw new ProtocolError(CODES.params, `params._meta lacks ${VERSION_KEY}.`);
+  requireRepeated('MCP-Protocol-Version', header, version);
+  // one of 2025 is supported, but only after `initialize`
+  if (WITH_HANDSHAKE.includes(version)) throw unsupportedVersion(version, [STATELESS]);
+  if (version !== STATELESS) throw unsupportedVersion(version, VERSIONS);
   if (!isObject(capabilities)) throw new ProtocolError(CODES.params, `params._meta lacks ${CAPABILITIES_KEY}.`);
-  agree('Mcp-Method', headerOf(headers, 'mcp-method'), method);
+  requireRepeated('Mcp-Method', headerOf(headers, 'mcp-method'), method);
   const { name } = params;
   if (method === 'tools/call' && typeof name === 'string')
-    agree('Mcp-Name', decoded(headerOf(headers, 'mcp-name')), name);
-  return said;
+    requireRepeated('Mcp-Name', decodedHeader(headerOf(headers, 'mcp-name')), name);
+  return true;
 }
 
 /** The version for a client of 2025: the one it asks for, or else the latest. */
 export function agreedVersion({ protocolVersion }: Params): string {
-  return typeof protocolVersion === 'string' && WITH_HANDSHAKE.includes(protocolVersion)
-    ? protocolVersion
-    : (WITH_HANDSHAKE[0] ?? WITHOUT_HEADER);
+  const isKnown = typeof protocolVersion === 'string' && WITH_HANDSHAKE.includes(protocolVersion);
+  return isKnown ? protocolVersion : LATEST_WITH_HANDSHAKE;
 }
 
 /** @throws ProtocolError unless a header repeats what the body says */
-function agree(name: string, header: string | undefined, said: string): void {
+function requireRepeated(name: string, header: string | undefined, said: string): void {
   if (header === said) return;
   const problem = header === undefined ? 'is missing' : `is "${shorten(header)}", and the body says "${shorten(said)}"`;
   throw new ProtocolError(CODES.headers, `The header ${name} ${problem}.`);
 }
 
-function unknownVersion(requested: string): ProtocolError {
-  const data = { supported: VERSIONS, requested: shorten(requested) };
+function unsupportedVersion(requested: string, supported: readonly string[]): ProtocolError {
+  const data = { supported, requested: shorten(requested) };
   return new ProtocolError(CODES.version, 'Unsupported protocol version', 400, data);
 }
 
+/** How the protocol writes a header value that is not plain ASCII. */
 const BASE64 = /^=\?base64\?([A-Za-z0-9+/]*={0,2})\?=$/;
 
-/** A header's value, which clients encode unless it is plain ASCII. */
-function decoded(value: string | undefined): string | undefined {
+function decodedHeader(value: string | undefined): string | undefined {
   const encoded = value === undefined ? undefined : BASE64.exec(value)?.[1];
   return encoded === undefined ? value : Buffer.from(encoded, 'base64').toString();
 }

@@ -109,6 +109,20 @@ describe('a client of 2026-07-28', () => {
     });
   });
 
+  // `_meta` has the version of a request since 2026-07-28 alone: whoever speaks one of 2025 has opened with `initialize`
+  test.each(VERSIONS.slice(1))('that names %s in _meta learns which version it can name there', async (version) => {
+    const _meta = { ...META, 'io.modelcontextprotocol/protocolVersion': version };
+    for (const method of ['tools/list', 'ping', 'server/discover']) {
+      const answer = await post(request(method, { _meta }), { 'mcp-protocol-version': version, 'mcp-method': method });
+      expect(answer).toMatchObject({
+        status: 400,
+        body: { id: 7, error: { code: -32022, data: { supported: [STATELESS], requested: version } } },
+      });
+    }
+    const mixed = await post(list, { ...headers, 'mcp-protocol-version': version });
+    expect(mixed).toMatchObject({ status: 400, body: { id: 7, error: { code: -32020 } } });
+  });
+
   test('names the tool in a header too, encoded or not', async () => {
     const call = request('tools/call', { name: 'me', arguments: {}, _meta: META });
     const named = (name: string | undefined): Promise<Sent> =>
