@@ -24,15 +24,15 @@ type WrapInLists = (value: unknown) => unknown;
 export function listsIn(
   members: readonly { readonly name: string; readonly type: GraphQLInputType }[],
 ): WrapInLists | undefined {
-  const listed = members.flatMap(({ name, type }) => {
+  const membersWithLists = members.flatMap(({ name, type }) => {
     const inMember = listsOf(type);
     return inMember ? [[name, inMember] as const] : [];
   });
-  if (listed.length === 0) return undefined;
+  if (membersWithLists.length === 0) return undefined;
   return (value) => {
     if (!isObject(value)) return value;
     let changed: Record<string, unknown> | undefined;
-    for (const [name, inMember] of listed) {
+    for (const [name, inMember] of membersWithLists) {
       if (!Object.hasOwn(value, name)) continue;
       const member = inMember(value[name]);
       if (member !== value[name]) (changed ??= { ...value })[name] = member;
@@ -66,8 +66,9 @@ export function createExplain(tools: readonly Tool[]): Explain {
         : [];
     }),
   );
-  /** What to add to the fault of an id: the tools that find it, if there are any. */
+  /** What to add to the fault of an id: the tool that lists such objects, or all lists if it is not known, such as for an event's object_id. */
   const findersOf = (argument: string, { operation: { rest } }: Tool): string => {
+    // `id` is that of an object at this path
     const [, path] = /^(.+)\/:id\b/.exec(rest?.path ?? '') ?? [];
     const isAbove = (tool: Tool['operation']): boolean => path !== undefined && tool.rest?.path === path;
     const list = lists.get(argument) ?? (argument === 'id' ? [...lists.values()].find(isAbove) : undefined);
@@ -81,8 +82,9 @@ export function createExplain(tools: readonly Tool[]): Explain {
     if (!(error instanceof AppError) || !error.extras.errors) return error;
     const errors = error.extras.errors.map((fault): Fault => {
       const name = fault.parameter ?? fault.pointer?.split('/').at(-1) ?? '';
-      const isOwn = fault.parameter !== undefined || /^\/[^/]*$/.test(fault.pointer ?? '');
-      if (fault.code === 'unknown' && isOwn) return { ...fault, detail: unknownDetail(tool) };
+      const isOfArgument = fault.parameter !== undefined || /^\/[^/]*$/.test(fault.pointer ?? '');
+      // an unknown member within an argument is not one of the tool's
+      if (fault.code === 'unknown' && isOfArgument) return { ...fault, detail: unknownDetail(tool) };
       return isUuidFault(fault) ? { ...fault, detail: fault.detail + findersOf(name, tool) } : fault;
     });
     const { moreErrors } = error.extras;
@@ -90,6 +92,7 @@ export function createExplain(tools: readonly Tool[]): Explain {
   };
 }
 
+/** The type of a list's rows; undefined for any other tool. `stored` is its @stored. */
 function rowType({ field: { type } }: Tool) {
   const page = getNamedType(type);
   const rows = isObjectType(page) ? page.getFields()[ROWS] : undefined;

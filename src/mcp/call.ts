@@ -25,7 +25,7 @@ import { FIELDS, IDEMPOTENCY_KEY, requireUse, type Tool, toolsOf } from './tools
 
 /* Tool calls. */
 
-/** A request. Its idempotency key is set once the arguments of its call are read. */
+/** A request. Its idempotency key is an argument of the call, so it is set after the context was opened, which reads it at the write. */
 export type Incoming = Omit<IncomingRequest, 'idempotencyKey'> & { idempotencyKey: string | undefined };
 
 export interface Caller {
@@ -34,10 +34,10 @@ export interface Caller {
   readonly context: DataContext;
 }
 
-/** After this many reads, a page that is still too long is read with one row. */
+/** A page that is still too long after this many reads is read a last time, with one row. */
 const MAX_READS = 3;
-/** How much of the space a page that is read again should take, since its rows may be larger than the average. */
-const MARGIN = 0.9;
+/** The share of the space that a page which is read again aims to fill, since its rows may be larger than the average. */
+const FILL = 0.9;
 /** The largest page, in bytes, to parse and shorten; a larger one is read again with fewer rows. */
 const MAX_PARSED = 1024 * 1024;
 
@@ -103,7 +103,7 @@ export function createCalls(runner: Runner) {
 
 export type Calls = ReturnType<typeof createCalls>;
 
-/** The members of rows that a call asks for; undefined for the usual ones. @throws AppError validation_failed */
+/** The members of rows that `fields` asks for; undefined for the usual ones. @throws AppError validation_failed */
 function membersOf(tool: Tool, fields: unknown): readonly string[] | undefined {
   const { rows } = tool;
   if (!isGiven(fields)) return undefined;
@@ -123,6 +123,7 @@ function membersOf(tool: Tool, fields: unknown): readonly string[] | undefined {
   return rows.all.filter((name) => name === 'id' || names.includes(name));
 }
 
+/** Null is as if left out, since models send it for arguments that they mean to omit. */
 function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
@@ -138,6 +139,7 @@ function checkedKey(key: unknown): string {
 
 interface CallOptions {
   readonly args: Readonly<Record<string, unknown>>;
+  /** What {@link membersOf} returned. */
   readonly members: readonly string[] | undefined;
 }
 
@@ -150,14 +152,14 @@ async function answer(
 ): Promise<Content[]> {
   const run = members ? runs.all : runs.usual;
   const pageSize = tool.limit === undefined ? undefined : ((args.limit as number | null | undefined) ?? tool.limit);
-  // first the note on what was cut, then that on omitted rows
+  // [0] says what was cut, [1] how many rows were omitted; either may be missing
   const notes: string[] = [];
   let [limit, reads] = [pageSize, 0];
-  /** If the answer is too long, makes the next read one of fewer rows, and returns true; not possible without rows to drop. Each page is charged. */
+  /** If an answer of `size` is longer than `most`, and has rows to drop, lowers `limit` for another read, charges for that, and returns true. */
   const shrink = async (size: number, most: number): Promise<boolean> => {
     if (limit === undefined || limit <= 1 || size <= most) return false;
-    limit = reads >= MAX_READS ? 1 : Math.max(1, Math.floor((limit * most * MARGIN) / size));
-    notes[0] = cutTo(limit);
+    limit = reads >= MAX_READS ? 1 : Math.max(1, Math.floor((limit * most * FILL) / size));
+    notes[0] = fewerRowsNote(limit);
     await context.charge(1);
     forgetOmitted(exchange);
     return true;
@@ -170,13 +172,14 @@ async function answer(
     const omitted = context.omitted?.() ?? 0;
     notes[1] = omitted > 0 ? omittedNote(omitted) : '';
     const text = answered.text.toString();
-    if (!members && !tool.isOpen && Buffer.byteLength(text) <= MAX_DATA) return blocksOf(text, [], notes);
+    // the common case needs no parsing
+    if (!members && !tool.hasUntrusted && Buffer.byteLength(text) <= MAX_DATA) return blocksOf(text, [], notes);
     const parsed = JSON.parse(text) as Json | null;
     if (parsed === null) return blocksOf(text, [], notes);
     const value = members ? narrowed(parsed, members) : parsed;
     const blocks = (json: Json): Content[] => {
       const untrusted: string[] = [];
-      const withoutUntrusted = tool.isOpen ? separateUntrusted(json, run.selected, untrusted) : json;
+      const withoutUntrusted = tool.hasUntrusted ? separateUntrusted(json, run.selected, untrusted) : json;
       return blocksOf(JSON.stringify(withoutUntrusted), untrusted, notes);
     };
     const whole = blocks(value);
@@ -193,7 +196,7 @@ function omittedNote(rows: number): string {
   return `${String(rows)} stored ${rows === 1 ? 'object cannot' : 'objects cannot'} be shown and ${rows === 1 ? 'is' : 'are'} left out: another program stored ${rows === 1 ? 'it' : 'them'}, and the operator has to correct ${rows === 1 ? 'it' : 'them'}.`;
 }
 
-function cutTo(rows: number): string {
+function fewerRowsNote(rows: number): string {
   return `The answer was too long: these are at most ${String(rows)} rows. Ask again with next_cursor for more, or with fewer fields.`;
 }
 
@@ -210,7 +213,7 @@ function shortenedNote({ operation, field, isWrite }: Tool, value: Json, lists: 
   return `The answer was too long: ${what.join('; ')}.${next} ${how}`;
 }
 
-/** The runs with all members and with the usual ones; the same object if the usual ones are all. */
+/** How to read all members of rows, and the usual ones; the same run if the usual ones are all. No others, so that no caller makes the gateway compile more. */
 interface Runs {
   readonly all: Run;
   readonly usual: Run;

@@ -10,7 +10,7 @@ import { everyField, type Field, type Selected } from '../operations/selection';
 
 /* Operations as tools of the Model Context Protocol, described for a model. */
 
-/** Arguments of tools besides those of their operation. */
+/** Arguments that tools have besides those of their operation. */
 export const FIELDS = 'fields';
 export const IDEMPOTENCY_KEY = 'idempotency_key';
 
@@ -20,13 +20,14 @@ export interface Tool {
   /** Its entry in `tools/list`. */
   readonly definition: Readonly<Record<string, unknown>>;
   readonly isWrite: boolean;
+  /** The arguments in its input schema, {@link FIELDS} and {@link IDEMPOTENCY_KEY} included. */
   readonly argumentNames: readonly string[];
   /** Members of its rows, if it is a list. */
   readonly rows: Rows | undefined;
   /** Default page size; undefined if it has no pages. */
   readonly limit: number | undefined;
-  /** Whether its answers contain text by people outside the organisation. */
-  readonly isOpen: boolean;
+  /** Whether its answers may contain text by people outside the organisation. */
+  readonly hasUntrusted: boolean;
 }
 
 export interface Rows {
@@ -35,9 +36,9 @@ export interface Rows {
   readonly usual: readonly string[];
 }
 
-/** The tools of a schema, in its order. */
+/** The tools of a schema, in its order: its operations with `@rest` or `@mcp`. */
 export function toolsOf({ schemas, of: runnableOf }: Runner): Tool[] {
-  // operations without a route have types that REST lacks; of the same name, its type is without what REST omits
+  // an operation without a route may have types that the REST schema lacks; of a type in both, that of REST is without what its answers omit
   const [whole, rest] = [schemas.graphql, schemas.rest].map((schema) =>
     componentSchemas(schema, { elementBounds: true, closed: false }),
   );
@@ -55,14 +56,14 @@ function toolOf(operation: Operation, field: Field, components: Readonly<Record<
   const rows = rowsOf(field, mcp?.fields);
   const ofLimit = field.args.find(({ name }) => name === 'limit');
   const limit = ofLimit && (mcp?.limit ?? constraintOf(ofLimit).default);
-  const isOpen = hasUntrusted(everyField(field.type));
+  const hasUntrusted = selectsUntrusted(everyField(field.type));
   const input = inputSchema(field, { components, rows, limit, isWrite });
   return {
     operation,
     field,
     isWrite,
     rows,
-    isOpen,
+    hasUntrusted,
     limit: isOfPages(field) ? limit : undefined,
     argumentNames: Object.keys(input.properties ?? {}),
     definition: {
@@ -73,7 +74,7 @@ function toolOf(operation: Operation, field: Field, components: Readonly<Record<
         readOnlyHint: !isWrite,
         destructiveHint: isWrite && mcp?.destructive !== false,
         idempotentHint: !isWrite || mcp?.idempotent === true,
-        openWorldHint: isOpen,
+        openWorldHint: hasUntrusted,
       },
     },
   };
@@ -88,15 +89,16 @@ function rowsOf({ type }: Field, usual: readonly string[] | undefined): Rows | u
   return { all, usual: usual ? all.filter((name) => name === 'id' || usual.includes(name)) : all };
 }
 
-/** Whether people outside the organisation write any selected text. */
-export function hasUntrusted(selected: readonly Selected[]): boolean {
-  return selected.some((selection) => isUntrusted(selection) || hasUntrusted(selection.selected));
+function selectsUntrusted(selected: readonly Selected[]): boolean {
+  return selected.some((selection) => isUntrusted(selection) || selectsUntrusted(selection.selected));
 }
 
+/** Whether people outside the organisation write the text of a field (`@untrusted`). */
 export function isUntrusted({ field }: Selected): boolean {
   return directiveOf(field?.astNode, 'untrusted') !== undefined;
 }
 
+/** Whether a field has more than one page: one with a `limit` alone, such as totals, has not. */
 function isOfPages({ args }: Field): boolean {
   return args.some(({ name }) => name === 'cursor' || name === 'after');
 }
@@ -111,7 +113,7 @@ function inputSchema(field: Field, { components, rows, limit, isWrite }: InputOp
   const { [IF_MATCH]: _version, ...properties } = operationSchema.properties as Record<string, JsonSchema>;
   if (limit !== undefined) {
     const { description, ...bounds } = properties.limit ?? {};
-    // for a page, the bounds say the same as the description
+    // of pages, the description says no more than the bounds
     properties.limit = {
       ...bounds,
       default: limit,
@@ -166,7 +168,7 @@ function concise(original: JsonSchema, options: ConciseOptions): JsonSchema {
     // how members with @ignored are described, of which a JSON Schema does not know
     .filter(([, member]) => !/^Ignored\b/.test(String(member.description)))
     .map(([name, member]) => [name, concise(member, options)] as const);
-  // the values of an argument's own list, as of `sort`, speak for themselves; those of an enum type are described where it is used
+  // values listed by the argument itself, as of `sort`, speak for themselves; an enum type's are described where the type is used
   const text = original.enum !== undefined ? '' : withoutOmitted(description, isWrite);
   const rest = Object.entries(others).filter(
     ([name, value]) =>
@@ -194,7 +196,7 @@ function withoutReference(schema: JsonSchema, components: InputOptions['componen
   return { ...named, ...(description !== undefined && { description }) };
 }
 
-/** A description without {@link OMITTED_SENTENCES}: all other sentences, or only the first, which suffices for the arguments of reads. */
+/** A description without {@link OMITTED_SENTENCES}: all others if `keepsAll`, or only the first, which suffices for the arguments of reads. */
 export function withoutOmitted(description: unknown, keepsAll: boolean): string {
   if (typeof description !== 'string') return '';
   const kept = description
