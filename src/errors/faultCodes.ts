@@ -1,4 +1,4 @@
-/** Every code of a fault in `errors`. The OpenAPI document lists them, and says that new ones may be added. */
+/** Every code of a fault in `errors`, with its meaning. The OpenAPI document lists them, and says that new ones may be added. */
 export const FAULT_CODES = {
   required: 'a required value is missing or null',
   type: 'the value has the wrong type',
