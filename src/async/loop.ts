@@ -9,11 +9,11 @@ interface LoopOptions {
   readonly every: number;
   /** Pause after a round that failed, in milliseconds (default: `every`). A `wake` during the pause ends it, one during the round does not. */
   readonly afterFailure?: number;
-  /** Called if a round fails; the next one tries again. */
+  /** Called if a round fails; the next one tries again. Must not throw, which would end the loop. */
   readonly onError: (error: unknown) => void;
 }
 
-/** A loop that `start` begins; its pauses do not keep the process running. */
+/** A loop that `start` begins, once; its pauses do not keep the process running. */
 export function createLoop({ round, every, afterFailure = every, onError }: LoopOptions) {
   const ending = new AbortController();
   let woken = new AbortController();
@@ -30,6 +30,7 @@ export function createLoop({ round, every, afterFailure = every, onError }: Loop
       } catch (error) {
         onError(error);
         pause = afterFailure;
+        // what woke it in this round is no reason to repeat the failure at once
         woken = new AbortController();
       }
       if (!isEnding()) await sleep(pause, undefined, { signal: woken.signal, ref: false }).catch(() => undefined);
@@ -47,7 +48,7 @@ export function createLoop({ round, every, afterFailure = every, onError }: Loop
     /** Aborts when the loop is stopped. */
     ending: ending.signal,
     isEnding,
-    /** Resolves when the present round has ended; there is no other. */
+    /** Ends the loop for good. Resolves when the present round has ended. */
     async stop(): Promise<void> {
       ending.abort();
       woken.abort();

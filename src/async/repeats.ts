@@ -1,9 +1,10 @@
-/** In milliseconds. */
+/** Least time between two lines of one name, in milliseconds. */
 const SAID_EVERY = 60_000;
 
 /**
- * Returns a function that decides whether to say that something has happened again: at once, and from then on once a minute. It returns how often
- * that has happened since it was last said, or undefined for nothing to say. There must be few names.
+ * Returns a function to call each time that something happens, by its name, which decides whether to log it: the first time, and then at most once
+ * a minute. It returns how often that has happened since it was last logged, or undefined if it is not to be logged now. Names must be few, since
+ * none is forgotten.
  */
 export function createRepeats() {
   const said = new Map<string, { at: number; times: number }>();

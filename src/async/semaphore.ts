@@ -1,4 +1,4 @@
-/** Runs work with limited concurrency; the rest waits in order. Resolves and rejects as the work does. */
+/** Runs work with limited concurrency; the rest waits in order, however much it is. Resolves and rejects as the work does. */
 export type Semaphore = <T>(work: () => Promise<T>) => Promise<T>;
 
 /**
@@ -7,7 +7,7 @@ export type Semaphore = <T>(work: () => Promise<T>) => Promise<T>;
  */
 const LONGEST = 60_000;
 
-/** `most` slots. Work that takes longer than `longest` goes on without its slot, so more than `most` may then run. */
+/** `most` slots. Work that takes longer than `longest` milliseconds goes on without its slot, so more than `most` may then run. */
 export function createSemaphore(most: number, longest = LONGEST): Semaphore {
   const waiting: (() => void)[] = [];
   let slotsTaken = 0;

@@ -6,7 +6,7 @@ export type Whose = 'all' | 'organisation' | 'caller';
 /** The most units at once; limits are checked in the order in which they are listed. */
 export type Limits = Readonly<Partial<Record<Whose, number>>>;
 
-/** The names of who holds something. */
+/** Ids of the organisation and the caller that hold something: those of callers differ between organisations. A missing one has no limit. */
 export type Owner = Readonly<Partial<Record<Exclude<Whose, 'all'>, string>>>;
 
 export function createShares(limits: Limits) {
@@ -16,10 +16,10 @@ export function createShares(limits: Limits) {
   ) as Record<Whose, Map<string, number>>;
   const held = (whose: Whose, name = ''): number => counts[whose].get(name) ?? 0;
 
-  function exceeded(owner: Owner, units = 1, own = 0): Whose | undefined {
+  function exceeded(owner: Owner, units = 1, ownUnits = 0): Whose | undefined {
     const bound = bounds.find(([whose, most]) => {
       const count = held(whose, whose === 'all' ? '' : owner[whose]);
-      return count + units > most && count > own;
+      return count + units > most && count > ownUnits;
     });
     return bound?.[0];
   }
@@ -43,8 +43,8 @@ export function createShares(limits: Limits) {
 
   return {
     /**
-     * The limit that `units` more would exceed; undefined if none. `own` is what the same request holds already: a limit towards which nothing
-     * else counts is never exceeded, so that a single large request is not refused.
+     * The limit that `units` more would exceed; undefined if none. `ownUnits` is what the same request holds already: a limit towards which
+     * nothing else counts is never exceeded, so that a single large request is not refused.
      */
     exceeded,
     /** Counts units, whatever the limits are; fewer if negative. */

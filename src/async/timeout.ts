@@ -2,7 +2,7 @@
 const PARTS = 8;
 
 /**
- * Resolves and rejects as `answer` does, unless this process has first been running for `timeout` milliseconds; what was asked goes on then.
+ * Resolves and rejects as `answer` does, or rejects once this process has been running for `timeout` milliseconds; the work behind `answer` goes on.
  * A timer that fires late because the event loop or the machine stalled says nothing about the other side, so the timeout is split into
  * {@link PARTS}. A busy event loop also runs timers before pending I/O, so I/O gets a turn before this gives up.
  * @throws NoAnswerError; the answer's own error

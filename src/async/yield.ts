@@ -1,16 +1,21 @@
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
 
+/*
+ * How long work shares the event loop. A `Budget` bounds what is decoded and answered in each turn of it, for one organisation; a `Pace` bounds by
+ * time what has no such measure; `Pauses` are both for one organisation, with waits that let other organisations' requests go first.
+ */
+
 /** How many rows to decode at once; decoding blocks the event loop. */
 export const ROWS_PER_PIECE = 250;
 /** How many bytes of rows to decode at once, and how many objects to put into an answer: each takes some milliseconds. */
 const BYTES_PER_PIECE = 256 * 1024;
 const OBJECTS_PER_PIECE = 2048;
-/** The part of each turn for work that has not waited, so that an organisation's small requests do not queue behind its large ones. */
+/** The share of a piece that is for work that has not waited, so that an organisation's small requests do not queue behind its large ones. */
 const RESERVED = 1 / 4;
 /** How long work that may be long runs before others have their turn, in milliseconds. */
 export const SLICE = 10;
 /** Maximum wait between two pieces of heavy work, in milliseconds, so that others slow it down but never stop it. */
-const LONGEST = 20;
+const LONGEST_WAIT = 20;
 
 export type Yield = ReturnType<typeof createYield>;
 
@@ -41,7 +46,7 @@ export function createBudget(yieldTurn: () => Promise<void>): Budget {
 
   function letThrough(): void {
     left = 1;
-    // what is larger than a piece has a turn for itself
+    // a whole piece is left for the first, so that what is larger than one gets through, in a turn for itself
     for (let next = waiting[0]; next && (left === 1 || left - next.cost >= RESERVED); next = waiting[0]) {
       left -= next.cost;
       waiting.shift();
@@ -65,7 +70,7 @@ export function createBudget(yieldTurn: () => Promise<void>): Budget {
   };
 }
 
-/** How work for one caller pauses. */
+/** How work for one organisation pauses. */
 export interface Pauses {
   /** Waits for a turn of the event loop of its own, before work that blocks the loop for a while. */
   yieldTurn(): Promise<void>;
@@ -75,7 +80,7 @@ export interface Pauses {
   readonly budget: Budget;
 }
 
-/** Pauses of work for no organisation, which gives way to the requests of all. */
+/** Pauses of work for no organisation, which gives way to the requests of all: none has the empty id. */
 export const pausesOf = ({ yieldTurn, yieldToOthers }: Yield): Pauses => ({
   yieldTurn,
   yieldToOthers: () => yieldToOthers(''),
@@ -98,7 +103,7 @@ export function createYield() {
     /** Waits one turn of the event loop, and longer while other organisations have requests in progress. */
     yieldToOthers: async (organisationId: string): Promise<void> => {
       await turn();
-      const until = performance.now() + LONGEST;
+      const until = performance.now() + LONGEST_WAIT;
       while (othersAsk(organisationId) && performance.now() < until) await sleep(1);
     },
     /** Sets the function that says whether organisations other than a given one have requests in progress. */
