@@ -95,7 +95,7 @@ export function createOrganisationOperations(
       if (plan != null) requirePlanName(plan);
       const input = {
         name,
-        plan: plan ?? plans.first,
+        plan: plan ?? plans.defaultName,
         currency: currency ?? undefined,
         external_ref: external_ref ?? undefined,
         shard: shard ?? undefined,
@@ -149,7 +149,8 @@ export function createOrganisationOperations(
       if (!row) throw notFound('job');
       return shownJob(row);
     },
-    plans: () => Promise.resolve({ data: plans.all.map((plan) => ({ ...plan, default: plan.name === plans.first })) }),
+    plans: () =>
+      Promise.resolve({ data: plans.all.map((plan) => ({ ...plan, default: plan.name === plans.defaultName })) }),
     async shards() {
       const states = new Map(shardHealth?.states().map((state) => [state.shard, state]));
       const all = (await databases.shards?.counted()) ?? [];

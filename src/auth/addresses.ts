@@ -4,20 +4,20 @@ import ipaddr from 'ipaddr.js';
 /** Stands for a caller's address that cannot be read; it is in no range. */
 export const UNKNOWN_ADDRESS = 'unknown';
 
-/** The bucket that failed authentications are counted in: an IPv4 address, or an IPv6 /64, the usual size of one customer's network; of an address as {@link plainAddress} writes it. */
+/** What failed authentications are counted by: an IPv4 address, or an IPv6 /64, the usual size of one customer's network. Takes what {@link plainAddress} returns. */
 export function addressBucket(address: string): string {
   const parsed = parse(address);
   if (!(parsed instanceof ipaddr.IPv6)) return address;
   return networkText(parsed, 64);
 }
 
-/** As {@link addressBucket}, but an IPv6 /48: one site has 65,536 of the networks that a bucket is. */
+/** As {@link addressBucket}, but of IPv6 the /48 that one site usually has: 65,536 times a /64. */
 export function siteBucket(address: string): string {
   const parsed = parse(address);
   return parsed instanceof ipaddr.IPv6 ? networkText(parsed, 48) : address;
 }
 
-/** The network of an IPv6 address that is a multiple of 16 bits long. */
+/** The first `bits` of an IPv6 address, a multiple of 16. */
 function networkText({ parts }: ipaddr.IPv6, bits: number): string {
   const network = parts.slice(0, bits / 16).map((part) => part.toString(16));
   return `${network.join(':')}::/${String(bits)}`;
@@ -44,7 +44,7 @@ export function parseRange(text: string): string | undefined {
   return cidr && networkOf(cidr) === cidr[0].toString() ? rangeOf(cidr) : undefined;
 }
 
-/** Whether a stored string is a range; ranges from older versions may have host bits set. */
+/** Whether a stored string is a range; unlike {@link parseRange} it takes host bits, which ranges from older versions may have set. */
 export function isRange(text: string): boolean {
   return text.includes('/') && parseCidr(text) !== undefined;
 }
@@ -92,6 +92,7 @@ export function plainAddress(address: string): string {
   return isIPv4(address) ? address : (parse(address)?.toString() ?? address);
 }
 
+/** An IPv4-mapped IPv6 address becomes IPv4. */
 function parse(address: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
   return ipaddr.isValid(address) ? ipaddr.process(address) : undefined;
 }

@@ -4,9 +4,10 @@ import { parseKey, secretOf, writeKey } from './keys';
 /*
  * Codes and refresh tokens of connected apps (docs/decisions/oauth.md). All are shaped like keys, so that they need no lookup to be refused, and
  * the log hides them. A code is a key with a prefix of its own; a refresh token is one whose secret is that of the connection, followed by `_` and
- * the secret of the rotation. Rows have digests.
+ * the secret of the rotation. Rows have digests. `prefix` is everywhere that of access tokens (KEY_PREFIX_APP).
  */
 
+/** The secret of the rotation: as long as that of a key (keys.ts). */
 const ROTATION = /_([0-9A-Za-z]{43})$/;
 
 const codePrefix = (prefix: string): string => `${prefix}code_`;
@@ -17,10 +18,12 @@ export const writeCode = (prefix: string, id: string, secret: string): string =>
 
 export const parseCode = (prefix: string, text: string) => parseKey(text, codePrefix(prefix));
 
-/** The parts of a refresh token: the key's id, and the secrets of the connection and of the rotation. */
 export interface RefreshToken {
+  /** Of the key that the connection is. */
   readonly id: string;
+  /** The secret of the connection, which all its refresh tokens share. */
   readonly family: string;
+  /** The secret of the rotation. */
   readonly secret: string;
 }
 

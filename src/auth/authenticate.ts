@@ -13,7 +13,7 @@ interface KeySource {
   readonly find: (id: string) => Promise<ApiKey | null>;
   /** Records a use; never delays the request. */
   readonly markUsed: (key: ApiKey, address: string) => void;
-  /** Hashes a key again with the current pepper, if it was hashed with an older one; never delays the request. */
+  /** Hashes an accepted key again with the current pepper, if it was hashed with an older one; never delays the request. */
   readonly rehash?: (key: ApiKey, secret: string) => void;
 }
 
@@ -55,13 +55,13 @@ interface AuthenticatorOptions {
   readonly onFound?: (storedKey: ApiKey | null | undefined) => void;
 }
 
-/** Called while a key is being looked up, if it was accepted a moment ago (seenKeys.ts), with the caller that it would identify. Must not throw. */
+/** Called while a key is being looked up, if it was accepted before (seenKeys.ts), with the caller that it would identify. Must not throw. */
 export type OnExpected = (caller: KeyPrincipal) => void;
 
 export type Authenticate = ReturnType<typeof createAuthenticator>['authenticate'];
 export type Recognise = ReturnType<typeof createAuthenticator>['recognise'];
 
-/** What a key says of its caller while it cannot be read. */
+/** What a key tells of its caller without being read, for the log. */
 export interface KnownKey {
   /** Id in the key, if its checksum is right; not proof that the caller has that key. */
   readonly keyId: string;
@@ -120,7 +120,7 @@ export function createAuthenticator(options: AuthenticatorOptions) {
   };
 }
 
-/** Size and TTL (ms) of the cache of rejected keys. */
+/** Entries and TTL (ms) of the cache of rejected keys. */
 const REFUSALS_KEPT = { max: 5000, ttl: 10_000 };
 /**
  * After this many rejections within the TTL a key is rejected from the cache, so that hammering costs no database calls. Callers that ask less
@@ -192,7 +192,7 @@ function keyFinder(options: AuthenticatorOptions, now: () => number) {
     try {
       stored = await reading;
     } finally {
-      // from here, nothing is awaited until the key that was read is noted
+      // from here, nothing is awaited until the key that was read is noted, so that the next request reads ahead with that one
       if (readsAhead) remembered.isReadingAhead = false;
     }
     // the same id and secret under another prefix, with a matching checksum, is another key; and a token of an app whose row has lost its app
@@ -206,7 +206,7 @@ function keyFinder(options: AuthenticatorOptions, now: () => number) {
       seen.note(result.key);
       return result;
     }
-    // ids are not secret, so a stranger, of whatever prefix, must not make requests with the real key slower
+    // not for a wrong secret or prefix: ids are no secret, so a stranger could make requests with the real key slower
     if (remembered || isRight || stored === null) seen.forget(parsed.id);
     if (knownRefusal) knownRefusal.times += 1;
     else refusals.set(digestOf(token), { storedKey, refusal: result, times: 1 });
@@ -227,7 +227,7 @@ interface PresentedKey {
   readonly secret: string;
 }
 
-/** The key if it is accepted, and otherwise why it is not. `isRight` is whether the caller has its secret. */
+/** The key if it is accepted (its ranges are checked later), and otherwise why it is not. `isRight` is whether the caller has its secret. */
 function checkKey(
   key: ApiKey | null,
   { id, secret }: NonNullable<ReturnType<typeof parseKey>>,

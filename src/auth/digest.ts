@@ -1,8 +1,8 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 
 /**
- * SHA-256, base64url: what is stored of a secret, and what caches keep in place of a string from a caller, since that may be an API key, and
- * even a short slice of it keeps the whole header, up to 16 KiB, in memory.
+ * SHA-256, base64url: what is stored of the secrets of apps, links and sessions, which are too long to guess, and what caches keep in place of a
+ * string from a caller: that may be an API key, and even a short slice of it keeps the whole header, up to 16 KiB, in memory.
  */
 export function digestOf(text: string): string {
   return hash('sha256', text, 'base64url');

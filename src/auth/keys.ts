@@ -15,7 +15,8 @@ const ID_LENGTH = 22;
 const SECRET_LENGTH = 43;
 const CHECKSUM_LENGTH = 6;
 const SALT_BYTES = 16;
-const PREFIX_SHOWN = 6;
+/** Characters of the id in {@link NewKey.displayPrefix}: too few to find the key by, enough to tell keys apart. */
+const ID_CHARACTERS_SHOWN = 6;
 
 export const DEFAULT_KEY_PREFIX = 'svc_live_';
 /** The prefix of a sandbox's keys. */
@@ -23,7 +24,7 @@ export const DEFAULT_TEST_KEY_PREFIX = 'svc_test_';
 /** The prefix of the access tokens of connected apps. */
 export const DEFAULT_APP_KEY_PREFIX = 'svc_app_';
 
-/** What is stored of a key's secret: enough to verify it, not to recover it. */
+/** What is stored of a key's secret: enough to verify it, not to recover it. The customers of a restricted key are hashed with it. */
 export interface KeySecret {
   /** 16 random bytes, base64. */
   readonly salt: string;
@@ -39,7 +40,7 @@ interface RestrictedKey {
   readonly allowed_ranges: readonly string[];
 }
 
-/** What earlier versions see of the ranges of a restricted key: no caller comes from it, so a rotation by them gives a key that works nowhere. */
+/** The `allowed_ranges` of a restricted key, for versions that do not know `restricted`: no caller comes from there, so a rotation by them, which drops the restriction, gives a key that works nowhere. */
 export const NOWHERE = '::/128';
 
 export interface NewKey extends KeySecret {
@@ -52,7 +53,7 @@ export interface NewKey extends KeySecret {
   readonly lastFour: string;
 }
 
-/** Creates a key with a configured prefix (`svc_live_`). */
+/** Creates a key with a configured prefix (`svc_live_`), which may be restricted to customers. */
 export function generateKey(prefix: string, pepper: string, customerIds?: readonly string[]): NewKey {
   const id = randomUUID();
   const secret = newSecret();
@@ -60,7 +61,7 @@ export function generateKey(prefix: string, pepper: string, customerIds?: readon
   return {
     id,
     key,
-    displayPrefix: key.slice(0, prefix.length + PREFIX_SHOWN),
+    displayPrefix: key.slice(0, prefix.length + ID_CHARACTERS_SHOWN),
     lastFour: key.slice(-4),
     ...hashWithNewSalt(secret, pepper, customerIds),
   };
@@ -95,12 +96,12 @@ function boundTo(customerIds: readonly string[] | undefined, secret: string): st
 export const KEY_TEXT =
   /(?:(?<![0-9A-Za-z])|(?=[0-9A-Za-z]{40}_))(?:[0-9A-Za-z]{1,40}_){1,5}?[0-9A-Za-z]{22}_[0-9A-Za-z_]{8,}/g;
 
-/** {@link KEY_TEXT} matches anything longer than this that could be the beginning of a key. */
+/** Length from which {@link KEY_TEXT} matches whatever begins like a key, however it goes on: a text cut there cannot hide one. */
 export const KEY_TEXT_SEEN = 5 * 41 + ID_LENGTH + 1 + 8;
 
 const LENGTH_AFTER_PREFIX = ID_LENGTH + 1 + SECRET_LENGTH + CHECKSUM_LENGTH;
 
-/** The prefix of a string that may be a key of any gateway. */
+/** The prefix of a string, if that is a key of whatever gateway. */
 export function prefixOf(text: string): string {
   return text.slice(0, -LENGTH_AFTER_PREFIX);
 }
@@ -145,7 +146,7 @@ export function matchesAny(secret: string, stored: KeySecret | undefined, pepper
   return peppers.map((pepper) => secretMatches(secret, stored, pepper)).includes(true);
 }
 
-/** The last characters of a key: the CRC-32 of all before them. */
+/** The last characters of a key: the CRC-32 of `body`, which is all before them. */
 export function checksum(body: string): string {
   const bytes = Buffer.alloc(4);
   bytes.writeUInt32BE(crc32(body));
@@ -202,7 +203,7 @@ export interface ApiKey {
   readonly rotated_to: string | null;
   /** What it may do over MCP; {@link DEFAULT_MCP} if missing. */
   readonly mcp?: McpAccess;
-  /** The app that an admin connected, of whose current access token `salt` and `hash` are; missing of a key that somebody holds. */
+  /** The connected app that this key stands for, whose current access token `salt` and `hash` are of; missing of a key that somebody holds. */
   readonly app?: ConnectedApp;
 }
 

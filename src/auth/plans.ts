@@ -40,7 +40,7 @@ export interface PlanVariables {
 /** The form of a plan's name. */
 export const PLAN_NAME = /^[a-z][a-z0-9_]{0,39}$/;
 
-/** The most points per minute, which requests are charged in a rate limit; GraphQL's Int can hold it. */
+/** The most points per minute that a plan may allow (a request costs one or more); GraphQL's Int can hold it. */
 export const MAX_POINTS = 1_000_000_000;
 /** The most webhook endpoints that a plan may include: a list of them is one page. */
 export const MOST_ENDPOINTS = 100;
@@ -59,14 +59,14 @@ export type Plans = ReturnType<typeof createPlans>;
 type OnPlan = Pick<Organisation, 'plan'>;
 
 export function createPlans(variables: PlanVariables) {
-  const { plans, default: first } = variables.PLANS_FILE ?? BUILT_IN;
+  const { plans, default: defaultName } = variables.PLANS_FILE ?? BUILT_IN;
   const byName = new Map(Object.entries(plans).map(([name, inFile]) => [name, withDefaults(name, inFile, variables)]));
   const unknown = withDefaults('', { api: false }, variables);
   return {
     /** In the order of the file. */
     all: [...byName.values()] as readonly Plan[],
     /** The name of the plan of organisations that are created without one. */
-    first,
+    defaultName,
     /** Of organisations whose plan PLANS_FILE lacks: no API access, and the limits of the variables. */
     unknown,
     has: (name: string): boolean => byName.has(name),
@@ -87,13 +87,13 @@ export function createPlans(variables: PlanVariables) {
 
 function withDefaults(name: string, inFile: PlanInFile, variables: PlanVariables): Plan {
   const { points_per_minute = variables.RATE_LIMIT_PER_MINUTE } = inFile;
-  const tenfold = Math.min(MAX_POINTS, ORGANISATION_FACTOR * points_per_minute);
+  const byFactor = Math.min(MAX_POINTS, ORGANISATION_FACTOR * points_per_minute);
   return {
     name,
     api: inFile.api,
     points_per_minute,
     organisation_points_per_minute:
-      inFile.organisation_points_per_minute ?? variables.RATE_LIMIT_ORGANISATION ?? tenfold,
+      inFile.organisation_points_per_minute ?? variables.RATE_LIMIT_ORGANISATION ?? byFactor,
     active_keys: inFile.active_keys ?? variables.MAX_KEYS,
     webhook_endpoints: inFile.webhook_endpoints ?? DEFAULT_ENDPOINTS,
     bytes: inFile.bytes === undefined ? (variables.MAX_ORGANISATION_BYTES ?? null) : inFile.bytes,

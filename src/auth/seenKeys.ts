@@ -20,11 +20,12 @@ interface SeenKey {
 export function createSeenKeys(peppers: readonly string[]) {
   const cache = new LRUCache<string, SeenKey>({ max: MAX });
   return {
-    /** The remembered key, if the secret is right. Takes equally long for any id and secret, so timing does not reveal known ids. */
+    /** The remembered key, if the secret is right for it. Takes equally long for any id and secret, so timing does not reveal known ids. */
     of({ id, secret }: { readonly id: string; readonly secret: string }): SeenKey | undefined {
       const seenKey = cache.get(id);
       return matchesAny(secret, seenKey?.key, peppers) ? seenKey : undefined;
     },
+    /** Remembers a key that was just accepted. */
     note(key: ApiKey): void {
       const seenKey = cache.get(key._id) ?? { key, isReadingAhead: false };
       seenKey.key = key;
@@ -36,7 +37,7 @@ export function createSeenKeys(peppers: readonly string[]) {
 
 /** Whether to read ahead: as far as is known, the key will be accepted from this address. */
 export function mayReadAhead({ key, isReadingAhead }: SeenKey, token: string, address: string, now: Date): boolean {
-  // MongoDB's manual forbids reads during a move; a key remembered from before it may still cause one, whose result is dropped
+  // MongoDB's manual forbids reads while a database moves to another shard; a key remembered from before may still cause one, whose result is dropped
   if (isReadingAhead || key.organisation.moving || !beginsLike(key, token)) return false;
   return textState(key, now) === 'active' && isInRanges(address, rangesOf(key));
 }

@@ -1,7 +1,7 @@
 /* Secrets of webhooks in the form of Standard Webhooks: `whsec_` and base64. */
 
 const PREFIX = 'whsec_';
-/** Their sizes that the specification allows, in bytes. */
+/** The sizes that the specification allows, in bytes. */
 const SECRET_BYTES = { least: 24, most: 64 } as const;
 
 export const secretText = (secret: Buffer): string => PREFIX + secret.toString('base64');

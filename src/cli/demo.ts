@@ -102,7 +102,7 @@ export async function prepareDemo(store: Store, config: Config, signal: AbortSig
 async function exampleOrganisation(plans: Plans): Promise<NewOrganisation> {
   const [line = ''] = await linesOf('organisation.json');
   const organisation = JSON.parse(line) as NewOrganisation;
-  return { ...organisation, plan: plans.has(organisation.plan) ? organisation.plan : plans.first, demo: true };
+  return { ...organisation, plan: plans.has(organisation.plan) ? organisation.plan : plans.defaultName, demo: true };
 }
 
 /**

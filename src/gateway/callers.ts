@@ -3,7 +3,7 @@ import { type Limiters, openLimiters } from '../admission/limiters';
 import { createFailureCounter, createKeyRateLimiter, type KeyBudgets } from '../admission/rateLimit';
 import type { RequestTracker } from '../admission/requestTracker';
 import { createAuthenticator } from '../auth/authenticate';
-import { bestEffort } from '../auth/recognise';
+import { createBestEffortRecognise } from '../auth/recognise';
 import type { Plans } from '../auth/plans';
 import type { Organisation } from '../auth/principal';
 import type { Config } from '../config';
@@ -100,7 +100,7 @@ export function createKeyCallers(options: CallersOptions) {
       metrics.keyFound('live');
     },
   });
-  return { openContext, recognise: bestEffort(recognise), knownKey };
+  return { openContext, recognise: createBestEffortRecognise(recognise), knownKey };
 }
 
 /** Returns a function that finds the budgets of an organisation's plan. */

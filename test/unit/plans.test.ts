@@ -20,7 +20,7 @@ test('without a file there are three plans, with the limits of the variables', (
     { name: 'integrations', api: true, ...limits, bytes: 2_000_000 },
     { name: 'enterprise', api: true, ...limits, bytes: 2_000_000 },
   ]);
-  expect(plans.first).toBe('integrations');
+  expect(plans.defaultName).toBe('integrations');
   expect(plans.settingOfActiveKeys({ plan: 'starter' })).toBe('MAX_KEYS');
 });
 
@@ -54,7 +54,7 @@ const namesOf = (length: number): string[] => Array.from({ length }, (_, at) => 
 
 test('a default may be any plan of the file, and the names any of a-z, 0-9 and _', () => {
   const plans = plansOf({ plans: Object.fromEntries(namesOf(50).map((name) => [name, api])), default: 'p_49' });
-  expect([plans.first, plans.all.length]).toEqual(['p_49', 50]);
+  expect([plans.defaultName, plans.all.length]).toEqual(['p_49', 50]);
 });
 
 /** A file with one plan. */

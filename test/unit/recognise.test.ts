@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Refusal } from '../../src/auth/authenticate';
-import { bestEffort } from '../../src/auth/recognise';
+import { createBestEffortRecognise } from '../../src/auth/recognise';
 
 /* Requests without a route cost their caller nothing, so the gateway's work for them is bounded. */
 
@@ -11,7 +11,7 @@ afterEach(() => jest.useRealTimers());
 
 test('at most 20 keys a second are looked up, and none for a request without one', async () => {
   const look = jest.fn(() => Promise.resolve(UNKNOWN));
-  const recognise = bestEffort(look);
+  const recognise = createBestEffortRecognise(look);
   const ask = (): Promise<unknown> => recognise('Bearer x', '192.0.2.1');
   expect(await recognise(undefined, '192.0.2.1')).toBeUndefined();
   const found = await Promise.all(Array.from({ length: 50 }, ask));
@@ -22,8 +22,10 @@ test('at most 20 keys a second are looked up, and none for a request without one
 });
 
 test('a key whose lookup fails or takes too long is treated as unknown', async () => {
-  expect(await bestEffort(() => Promise.reject(new Error('away')))('Bearer x', '192.0.2.1')).toBeUndefined();
-  const found = bestEffort(() => new Promise(() => undefined))('Bearer x', '192.0.2.1');
+  expect(
+    await createBestEffortRecognise(() => Promise.reject(new Error('away')))('Bearer x', '192.0.2.1'),
+  ).toBeUndefined();
+  const found = createBestEffortRecognise(() => new Promise(() => undefined))('Bearer x', '192.0.2.1');
   await turn();
   await jest.advanceTimersByTimeAsync(1500);
   await turn();

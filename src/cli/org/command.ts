@@ -42,7 +42,7 @@ export async function create({ json, sandboxOf, seed, ...input }: CreateOptions)
   const { name = '', currency, shard, externalRef: external_ref, id } = input;
   if (name === '' && sandboxOf === undefined) throw usageFailure('--name is required, unless --sandbox-of is given');
   const plans = createPlans(readConfig());
-  const { plan = plans.first } = input;
+  const { plan = plans.defaultName } = input;
   requirePlanName(plans, '--plan', plan);
   const signal = interruption();
   const created = await withStore(async (store, config) => {
