@@ -7,8 +7,8 @@ import { ownDefinitions } from '../sdl/files';
 import { argumentText, directiveIn, nameOf } from '../sdl/nodes';
 
 /**
- * The request that the landing page begins with: the first list of the user's folder; without one, and where the gateway describes itself,
- * what every key may call. Undefined for the search in the demo's data.
+ * The request that the landing page begins with: the first list of the user's folder; without one, but with a description of the user's own, what
+ * every key may call. Undefined if the page has its built-in one, a search in the demo's data.
  */
 export function firstCall(
   document: () => OpenApiDocument,
@@ -32,13 +32,13 @@ function ownList(): string | undefined {
 
 const pathOf = (field: FieldDefinitionNode): string | undefined => argumentText(directiveIn(field, 'rest'), 'path');
 
-/** Whether it has pages, and needs no argument. */
+/** Whether a field has pages, and can be called without arguments. */
 function isList({ arguments: args = [] }: FieldDefinitionNode): boolean {
   const isRequired = args.some(({ type, defaultValue }) => type.kind === Kind.NON_NULL_TYPE && !defaultValue);
   return !isRequired && args.some(({ name }) => name.value === 'limit');
 }
 
-/** The answer in the reference. */
+/** The example of a route's answer, as the reference shows it. */
 function exampleOf({ paths }: OpenApiDocument, path: string): unknown {
   const answer: Answer | undefined = paths[path]?.get?.responses['200'];
   return answer?.content?.['application/json']?.example;

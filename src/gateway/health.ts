@@ -21,7 +21,7 @@ export interface Readiness {
   readonly detail?: string | undefined;
 }
 
-/** Whether a gateway can serve: not while the database is down or the server drains. */
+/** Finds out whether a gateway can serve: not while the database is down or the server drains. */
 export function createReadiness(
   databases: Pick<Databases, 'findsKeys' | 'keysFailure'>,
   availability: Pick<Availability, 'isReadOnly'>,
@@ -30,7 +30,7 @@ export function createReadiness(
   isDraining: () => boolean,
 ): () => Promise<Readiness> {
   return async () => {
-    // without waiting for the database, because load balancers would send requests in the meantime
+    // before the database is asked, because load balancers would send requests in the meantime
     if (isDraining()) return { status: 'draining' };
     const [isAnswering, limiter] = await Promise.all([databases.findsKeys(), limiters.health()]);
     const database = !isAnswering ? 'unavailable' : availability.isReadOnly() ? 'read_only' : 'ok';
@@ -41,8 +41,8 @@ export function createReadiness(
     if (!isAnswering) return { status: database, checks, detail: publicCause(databases.keysFailure()) };
     // able to serve, but degraded: without the shared limiter, limits are kept in memory; writes get 503 while the database is read-only, and all
     // requests of the organisations on a shard while it is down
-    const isFit = [database, ...(shards ?? []).map(([, state]) => state)].every((state) => state === 'ok');
-    return { status: isFit ? limiter : 'degraded', checks };
+    const isWhole = [database, ...(shards ?? []).map(([, state]) => state)].every((state) => state === 'ok');
+    return { status: isWhole ? limiter : 'degraded', checks };
   };
 }
 

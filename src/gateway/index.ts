@@ -17,6 +17,7 @@ import { routesOf } from '../schema/attachables';
 import { operatorModel, published } from '../schema/model';
 import { createTraffic, type GatewayHost, type GatewayOptions } from './traffic';
 
+/** What answers at the ports of one process, and its background work, which server.ts starts. It ends by `beginDrain` and then `stop`. */
 export async function createGateway(options: GatewayOptions, host: GatewayHost) {
   const { config, databases, control, logger, demoKey, tracing } = options;
   const { isDraining, streams } = host;
@@ -25,6 +26,7 @@ export async function createGateway(options: GatewayOptions, host: GatewayHost) 
   const jobs = createJobWorker({ databases, control, logger });
   const declaredOperations = [...schemas.operations, ...(hasOperators ? operatorModel().operations : [])];
   const attachmentRoutes = published.attachables.flatMap(routesOf);
+  // the names that metrics may have as a label
   const operations = [
     ...[...declaredOperations, ...attachmentRoutes].map(({ name }) => name),
     ...(hasOperators ? [WRITE_LINES] : []),
@@ -102,6 +104,7 @@ export async function createGateway(options: GatewayOptions, host: GatewayHost) 
       );
     },
   });
+  // the quota of what organisations store
   databases.limitBytes({
     mostOf: (plan) => control.plans.of({ plan }).bytes,
     onFailure: (database, error) => {
@@ -110,9 +113,10 @@ export async function createGateway(options: GatewayOptions, host: GatewayHost) 
       });
     },
   });
+  // large work of one organisation waits for moments while others have requests
   databases.yieldWhile((organisationId) => tracker.hasOthers(organisationId));
 
-  /** Answers an exchange by running its work, or with an error if that fails. */
+  /** Answers an exchange by running its work, or with an error if that fails. Must not reject: nobody awaits it. */
   async function answer(exchange: Exchange, { face, errors }: PathEntry, work: () => Promise<void>): Promise<void> {
     const run = tracing && face !== 'operation' ? beginSpan(tracing, exchange, face) : undefined;
     recording.watch(exchange, face);

@@ -20,7 +20,7 @@ export interface PathEntry {
   readonly withBelow?: true;
   /** The requests that it is for (default: all). */
   readonly isFor?: (exchange: Exchange) => boolean;
-  /** What callers use there (REST, GraphQL, pages, …), as the log and the metrics name it. */
+  /** What callers use there (REST, GraphQL, pages, …), as the log and the metrics name it; `operation` is health and metrics. */
   readonly face: Face;
   /** What answers (default: what has the name of the face). */
   readonly handler?: 'settingsApi';
@@ -37,7 +37,7 @@ const UNTRACKED = { errors: PROBLEM, isTracked: false, hasCors: false } as const
 const METADATA = { face: 'oauth', withBelow: true, errors: OAUTH_ERRORS, isTracked: false, hasCors: true } as const;
 const PAGES = { face: 'pages', ...UNTRACKED } as const;
 
-/** The first entry that fits counts. */
+/** The entries of PORT, of which the first that fits counts. */
 const ENTRIES: readonly PathEntry[] = [
   // everything else at this path is GraphQL
   { path: GRAPHQL_PATH, isFor: isBrowserVisit, ...PAGES },
@@ -81,6 +81,7 @@ export function entryOf(exchange: Exchange, { hasOperators, isAdmin }: Port): Pa
   return ofOperators ?? (isAdmin ? ADMIN : (entryIn(ENTRIES, exchange) ?? ANY_OTHER));
 }
 
+/** Whether a browser opens the page at /graphql, instead of a client sending a query by GET. */
 function isBrowserVisit({ request: { method, headers }, search }: Exchange): boolean {
   const isRead = method === 'GET' || method === 'HEAD';
   return isRead && (headers.accept ?? '').includes('text/html') && !/[?&]query=/.test(search);

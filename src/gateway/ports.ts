@@ -20,7 +20,7 @@ export const TIMEOUTS = {
   /** Intervals at which a stream costs a point, and gets a comment. */
   streamPoint: 60_000,
   comment: 15_000,
-  /** A connection idle for this long during a drain is ended: its caller already got `Connection: close`. */
+  /** A connection that has been idle for this long in a drain is ended: an answer before it would have said `Connection: close`. */
   idle: 1000,
   /**
    * Maximum time that requests get to finish in a drain, including DRAIN_DELAY: 6 s below the 30 s of common orchestrators, since the end of
@@ -40,9 +40,9 @@ const ADMIN_KEEP_ALIVE = 65_000;
 const DRAIN_SWEEP_EVERY = 50;
 /** Connections that may wait to be accepted, if the system allows it; with Node's default of 511, a burst would be reset. */
 const BACKLOG = 4096;
-/** After this many turns of the event loop without a new connection, none is waiting; each turn accepts one. */
+/** After this many turns of the event loop without a new connection, none is taken to wait; each turn accepts one. Chosen. */
 const QUIET_TURNS = 5;
-/** How long to wait for so many quiet turns, in milliseconds; a busy server with a long queue needs seconds. */
+/** How long to wait for {@link QUIET_TURNS}, in milliseconds; a busy server with a long queue needs seconds. */
 const ACCEPT_WITHIN = 5000;
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
@@ -177,8 +177,9 @@ function createAdminServer({ head, request: requestTimeout, stalled }: typeof TI
   const times = { requestTimeout, headersTimeout, keepAliveTimeout: ADMIN_KEEP_ALIVE };
   const server = createServer({ ...times, connectionsCheckingInterval: CHECK_EVERY, ...HEAD_OPTIONS });
   server.setTimeout(stalled);
-  const unwatched = { onEvicted: () => undefined, onDropped: () => undefined };
-  const connections = trackConnections(server, { most: ADMIN_CONNECTIONS, isShared: true, ...unwatched });
+  // the metrics of connections are those of PORT
+  const uncounted = { onEvicted: () => undefined, onDropped: () => undefined };
+  const connections = trackConnections(server, { most: ADMIN_CONNECTIONS, isShared: true, ...uncounted });
   const arrived: Answer = (request, response) => {
     connections.requestArrived(response, () => {
       serve(request, response);
@@ -203,7 +204,7 @@ async function listen(server: NetServer, host: string, port: number): Promise<st
   return `http://${host.includes(':') ? `[${host}]` : host}:${String(opened)}`;
 }
 
-/** Closes the port after accepting the connections that the system has already opened, which closing would reset. */
+/** Closes the port after accepting the connections that the system has already opened, which closing would reset; at `end` (by performance.now()) in any case. */
 async function stopListening(server: NetServer, end = Infinity): Promise<void> {
   let quietTurns = 0;
   const onConnection = (): void => {

@@ -38,18 +38,19 @@ interface RecordingOptions {
 
 /** Of a request, in milliseconds. */
 interface Durations {
+  /** Until the connection or the answer ended. */
   readonly ms: number;
   /** The same, but of a stream until it opened: its caller decides how long it lasts. */
-  readonly opened: number;
+  readonly untilOpened: number;
 }
 
 /** Status of a request whose caller disconnected before the answer, as in nginx. */
 const CALLER_LEFT = 499;
 /** Log lines per second for 503s, and for requests without a valid key; one more line counts the rest. */
 const MAX_LINES = 100;
-/** How long a stopping gateway waits for its last writes, in milliseconds: less than remains of a drain (src/gateway/server.ts). */
+/** How long a stopping gateway waits for its last writes, in milliseconds: of the 6 s that orchestrators leave after a drain (TIMEOUTS in ports.ts). */
 const LAST_WRITES_WITHIN = 3000;
-/** How many invalid rows are remembered, so that each is logged once an hour. */
+/** How many invalid rows are remembered, so that each is logged once an hour; chosen. */
 const MAX_NAMED = 10_000;
 /** The header by which our own pages mark what they ask by themselves, with the value below. */
 const PURPOSE = 'scopegate-purpose';
@@ -84,7 +85,7 @@ export function createRecording({ control, logger, metrics, knownKey, logs }: Re
   const namedRows = new LRUCache<string, true>({ max: MAX_NAMED, ttl: HOUR });
 
   /** Counts a request in the usage of its key and organisation, and adds it to the request log. */
-  function recordUsage(exchange: Exchange, face: Face, { ms, opened }: Durations, status: number): void {
+  function recordUsage(exchange: Exchange, face: Face, { ms, untilOpened }: Durations, status: number): void {
     const {
       principal,
       refusal,
@@ -100,9 +101,9 @@ export function createRecording({ control, logger, metrics, knownKey, logs }: Re
     const isKey = principal?.kind === 'key';
     const owner = isKey ? { key: principal.key.id, organisation: principal.organisation.id } : refusal?.owner;
     if (!owner) return;
-    // who leaves first does so for reasons of their own, so that is no error, here and in the request log
+    // a caller who leaves has reasons of their own, so that is no error, here and in the request log
     const failed = code !== undefined || (status >= 400 && status !== CALLER_LEFT);
-    // only of these, so that nobody hides more than they tell; first, since Node makes the object of headers when it is asked for
+    // only of these operations, so that nobody hides others; compared first, since Node makes the object of headers once it is asked for
     const isOfPage = PAGE_OPERATIONS.includes(operation) && exchange.request.headers[PURPOSE] === OF_PAGE;
     if (isOfPage && !failed) return;
     if (isKey) {
@@ -112,7 +113,7 @@ export function createRecording({ control, logger, metrics, knownKey, logs }: Re
         operation: metrics.operationLabel(operation),
         code: code !== undefined && /^\w{1,40}$/.test(code) ? code : undefined,
         // how long a caller lets it wait for events says nothing about the gateway
-        ms: Math.max(0, opened - waited),
+        ms: Math.max(0, untilOpened - waited),
       });
     }
     const keyFace = KEY_FACES.find((name) => name === face);
@@ -158,7 +159,7 @@ export function createRecording({ control, logger, metrics, knownKey, logs }: Re
     const { request, requestId, address, log } = exchange;
     const { operation, code, principal, refusal, unavailable } = log;
     const isRefused = principal === undefined && (status === 401 || status === 429);
-    // only users have sessions
+    // a 401 without a refused key is a user's, whose session it is about
     const reason = refusal?.reason ?? 'session';
     if (isRefused && status === 401) metrics.requestRefused(reason);
     const isUnavailable = status === 503 && face !== 'operation';
@@ -192,16 +193,16 @@ export function createRecording({ control, logger, metrics, knownKey, logs }: Re
   }
 
   return {
-    /** Records an exchange when it is done. */
+    /** Records an exchange once its answer is sent, or its caller has left. */
     watch(exchange: Exchange, face: Face): void {
       const { response, log } = exchange;
       const started = performance.now();
       response.once('close', () => {
         const ended = performance.now();
         const status = statusOf(exchange);
-        const opened = (log.streaming ?? ended) - started;
-        recordUsage(exchange, face, { ms: ended - started, opened }, status);
-        metrics.requestFinished({ face, operation: log.operation, status, seconds: opened / 1000 });
+        const untilOpened = (log.streaming ?? ended) - started;
+        recordUsage(exchange, face, { ms: ended - started, untilOpened }, status);
+        metrics.requestFinished({ face, operation: log.operation, status, seconds: untilOpened / 1000 });
         writeLogLine(exchange, face, ended - started, status);
         noteInvalid(exchange);
       });

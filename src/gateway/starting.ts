@@ -21,8 +21,8 @@ export interface StartingAnswers extends Answers {
  * without its body being read.
  */
 export function createStartingAnswers(config: Config, detail: () => string): StartingAnswers {
-  // an exchange counts in these; nothing here takes memory or a turn
-  const idle = { bodies: createBodyMemory(0, () => undefined), queue: createRequestQueue(() => undefined) };
+  // an exchange needs them; nothing here takes memory or a turn
+  const unused = { bodies: createBodyMemory(0, () => undefined), queue: createRequestQueue(() => undefined) };
   const health = createHealth(() => ({
     status: 'starting',
     checks: { database: 'unavailable' },
@@ -38,7 +38,7 @@ export function createStartingAnswers(config: Config, detail: () => string): Sta
     /** Never rejects: what health and the page answer is in memory. */
     return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
       // at PORT, too, since nothing here goes by the address that a proxy names
-      const exchange = openExchange(request, response, { trustedProxies: 0, ...idle });
+      const exchange = openExchange(request, response, { trustedProxies: 0, ...unused });
       if ((await health(exchange)) || (await page(exchange))) return;
       refused += 1;
       const { errors } = entryOf(exchange, isAdmin ? { ...operators, isAdmin } : operators);

@@ -33,7 +33,7 @@ export interface GatewayOptions {
   readonly tracing?: Tracing;
 }
 
-/** What the gateway needs from the server that runs it. */
+/** What the gateway needs from the server that runs it (server.ts). */
 export interface GatewayHost {
   readonly isDraining: () => boolean;
   readonly openConnections: () => number;
