@@ -15,6 +15,7 @@ const SMALL_ANSWER = 64 * 1024;
 
 /** Maximum bytes, as stored, of the rows that one request keeps (contract, "Answers"): those of a few answers, since GraphQL reads more than it answers. */
 const MAX_STORED_ROWS = 4 * MAX_ANSWER;
+/** The same, decoded: a row in memory takes DECODED times its stored bytes. */
 const MAX_ROWS = DECODED * MAX_STORED_ROWS;
 
 const REFUSALS = {
@@ -55,7 +56,7 @@ export function createBodyMemory(limit: number, onRefused: () => void) {
 
   /** Sets what a part of a request holds. @throws AppError unavailable if that is too much and `isRefusable`; the previous value is kept */
   function set(exchange: CountedExchange, part: 'body' | 'rows' | 'answer', size: number, isRefusable = true): void {
-    // sums of fractions would not return to 0, and a caller's only request would seem to have another beside it
+    // whole, since sums of fractions would not return to 0, and a caller's only request would seem to have another beside it
     const bytes = Math.ceil(size);
     const existing = holdings.get(exchange);
     const holding = existing ?? emptyHolding(exchange);
@@ -88,7 +89,7 @@ export function createBodyMemory(limit: number, onRefused: () => void) {
       if (holdings.has(exchange)) set(exchange, 'body', 0);
     },
     /**
-     * Counts more bytes of rows in memory (DECODED) that a request keeps, or fewer if negative.
+     * Counts more bytes of decoded rows that a request keeps, or fewer if negative.
      * @throws AppError invalid_request if the request alone keeps too many; unavailable if its caller does. Then none of it counts any more
      */
     holdRows(exchange: CountedExchange, more: number): void {

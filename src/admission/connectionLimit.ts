@@ -3,7 +3,7 @@ import { addressBucket, plainAddress } from '../auth/addresses';
 import { connectionLimits } from '../limits';
 import { createShares } from '../async/shares';
 
-/** From this share of the maximum on, each new connection closes the longest-idle one. Chosen, so that a burst finds room before that is gone. */
+/** From this share of the maximum on, each new connection closes the longest-idle one, so that a burst still finds room. Chosen. */
 const CROWDED = 4 / 5;
 
 export interface ConnectionLimitOptions {
@@ -21,7 +21,7 @@ export interface ConnectionLimitOptions {
 export function createConnectionLimit({ most, isShared, onEvicted, onDropped }: ConnectionLimitOptions) {
   const addresses = new Map<Socket, string>();
   const shares = createShares(connectionLimits(most, isShared));
-  /** Idle connections, the longest-idle first. */
+  /** Idle connections, the longest-idle first: a Set keeps the order in which they were added. */
   const idleSockets = new Set<Socket>();
 
   /** Closes the longest-idle connection that matches. Returns false if none does. */

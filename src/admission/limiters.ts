@@ -8,8 +8,8 @@ type KeyPoints = Pick<Plan, 'points_per_minute' | 'organisation_points_per_minut
 
 /** The limiters of a gateway: in memory, or shared through Redis. */
 export interface Limiters {
-  /** Requests of each user and operator's token. */
-  readonly keys: RateLimiter;
+  /** Requests of each user and each operator's token, which have no plan. */
+  readonly usersAndTokens: RateLimiter;
   /** The budgets of keys and their organisations with these points per window. In a shared store, what was spent stays spent if the points change. */
   readonly withPoints: (points: KeyPoints) => KeyBudgets;
   /** Failed authentications of each address. */
@@ -37,9 +37,9 @@ const REDIS_TIMEOUT = 40;
 const RETRY_TIMEOUT = 5 * REDIS_TIMEOUT;
 /** Timeout of a Redis command, in milliseconds; its request has fallen back to memory long before. */
 const COMMAND_TIMEOUT = 1000;
-/** How long Redis is skipped after a failure, in milliseconds: requests that wait {@link REDIS_TIMEOUT} stay below a tenth, and it is used again at once as it recovers. */
+/** How long Redis is skipped after a failure, in milliseconds: 40 of each 540 have requests that wait, below a tenth, and it is soon used again once it recovers. */
 const PAUSE_AFTER_FAILURE = 500;
-/** The longest wait before it is connected to again, in milliseconds. */
+/** The longest wait before Redis is connected to again, in milliseconds. */
 const LONGEST_RECONNECT_PAUSE = 1000;
 
 /** Opens the limiters; with `redisUrl`, even if Redis does not respond, since they count in memory until it does. */
@@ -67,7 +67,7 @@ function budgets(
     return limiter;
   };
   return {
-    keys: budget('key', limit),
+    usersAndTokens: budget('key', limit),
     withPoints: ({ points_per_minute, organisation_points_per_minute }) => ({
       keys: budget('key', points_per_minute),
       organisations: budget('organisation', organisation_points_per_minute),
@@ -83,18 +83,18 @@ function memoryStore(points: number): RateLimiterMemory {
 
 function createSharedLimiters(options: LimitersOptions, redis: Redis): Limiters {
   const { instances, onChange } = options;
-  /** What onChange was last told. */
+  /** What onChange was last told, with Redis' own answer, if it had one. */
   let isReportedDown = false;
+  let reportedAnswer: string | undefined;
   /** Until when no request asks Redis; an answer to `health` ends that at once. */
   let skipUntil = 0;
   let isClosed = false;
   let pinging: Promise<void> | undefined;
-  let reportedAnswer: string | undefined;
 
   function noteFailure(error: unknown): void {
     skipUntil = Date.now() + PAUSE_AFTER_FAILURE;
     const reason = error instanceof Error ? error.message : String(error);
-    // what Redis itself answers, such as that the password is wrong, says more than that it was away before
+    // reported even if it was down before: what Redis itself answers, such as that the password is wrong, says more
     const answer = error instanceof Error && error.name === 'ReplyError' ? reason : reportedAnswer;
     // closing while connecting is reported as an error, too
     if (isClosed || (isReportedDown && answer === reportedAnswer)) return;

@@ -6,9 +6,8 @@ import { LARGE_REQUESTS, LARGE_REQUESTS_WAITING } from '../limits';
 
 /*
  * The queue of large requests: each organisation has a few in progress (each has a turn) and a few waiting, so that one that sends too many
- * is rejected before it slows down others (docs/decisions/bodies-and-fairness.md). An exchange waits for turns in the order query, page, body
- * (a bulk call in GraphQL may take that of a query before that of a body), and gives up that of a body before it waits for another. So no two wait
- * for each other.
+ * is rejected before it slows down others (docs/decisions/bodies-and-fairness.md). So that no two wait for each other, an exchange takes turns in
+ * the order query, page, body, and gives up that of a body before it waits for another.
  */
 
 /** What a turn is for: work on a large query, body or page. */
@@ -49,7 +48,7 @@ interface Queue {
 /** `onRefused` is called for each request that is refused because too many wait. */
 export function createRequestQueue(onRefused: () => void) {
   const queues = new Map<string, Queue>();
-  /** The queues that each exchange has joined: it leaves the same ones, whatever its log says of its caller by then. */
+  /** The queues that each exchange has joined: it leaves these, even if its log names another caller by then. */
   const joined = new WeakMap<QueuedExchange, Map<TurnKind, Queue>>();
   /** Exchanges that have ended; `end` is only called once for each, so they must not get another turn. */
   const ended = new WeakSet<QueuedExchange>();
@@ -100,7 +99,7 @@ export function createRequestQueue(onRefused: () => void) {
     async take(exchange: QueuedExchange, kind: TurnKind): Promise<void> {
       const name = nameOf(exchange, kind);
       if (name === undefined) return;
-      // the body has been read by now; with its turn kept, the order above would not hold
+      // the body has been read by now, and keeping its turn would break the order in which turns are taken
       if (kind !== 'body') leave(exchange, 'body');
       const queue: Queue = queues.get(name) ?? { name, running: new Set(), waiting: new Set() };
       if (queue.running.has(exchange)) return;

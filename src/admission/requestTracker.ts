@@ -24,9 +24,9 @@ const SWEEP_EVERY = 100;
  * commands, but one written to a connection that was just closed waits forever.
  */
 const AFTER_LOSS = 5000;
-/** A request whose work does not end is forgotten after this multiple of its limit, which is longer than any driver timeout. */
+/** A request whose work does not end is forgotten after this multiple of `maxDuration`, which is longer than any driver timeout. */
 const FORGOTTEN_AFTER = 2;
-/** While no more than this many are in progress, requests read their object in parallel with their key. With more they queue behind each other anyway, and fewer reads would share a command. */
+/** While no more than this many wait for the database, requests read their object in parallel with their key. More would queue behind each other anyway, and fewer of their reads would share a command. */
 const READ_AHEAD_UP_TO = 4;
 
 /** The part of an exchange used here. */
@@ -104,7 +104,7 @@ export function createRequestTracker<Exchange extends TrackedExchange>(options: 
   async function check(exchange: Exchange, request: RequestInProgress): Promise<void> {
     const failure = (await findOutage(exchange)) ?? (isLost(request) ? databaseDown() : undefined);
     if (failure) request.reject(failure);
-    // with its waits for a body and for events, each of which ends by itself before that
+    // the time includes its waits for a body and for events, each of which ends by itself before that
     else if (performance.now() - request.started > maxDuration)
       request.reject(new AppError('unavailable', 'The request took too long.', { reason: 'slow' }));
     else request.checkAt = performance.now() + CHECK_EVERY;
@@ -131,8 +131,8 @@ export function createRequestTracker<Exchange extends TrackedExchange>(options: 
 
   return {
     /**
-     * Whether other organisations have requests in progress, not counting those that wait for a body or a turn. Those without a caller yet may be
-     * others', and count. Those of operators are no organisation's; a large write of one would give way to itself.
+     * Whether other organisations have requests in progress, not counting those that wait for a body or a turn. A request without a caller yet
+     * counts, since it may be another organisation's. An operator's does not: its large writes ask this, too, and would wait for themselves.
      */
     hasOthers(organisationId: string): boolean {
       for (const { isReceiving, isWaiting, idleWaits, response, log } of inFlight.keys()) {

@@ -88,7 +88,7 @@ export async function createApis(options: ApisOptions) {
     storeSample,
     tracker,
     admin,
-    limiter: metrics.counted('user', limiters.keys),
+    limiter: metrics.counted('user', limiters.usersAndTokens),
     failures,
     webhookInfo: {
       types: published.eventTypes.map(({ name }) => name),
@@ -111,7 +111,7 @@ export async function createApis(options: ApisOptions) {
     onError: logError('page failed'),
   });
 
-  // the pages are an Express app, which is called with requests and responses of its own types
+  // the pages are an Express app, which takes Node's requests and responses and types them as its own
   const answerWithPages = (exchange: Exchange): void => {
     pages(exchange.request as never, exchange.response as never);
   };
@@ -151,6 +151,7 @@ export async function createApis(options: ApisOptions) {
       settings.serve(exchange);
     },
     operator: (exchange) => operator?.answer(exchange),
+    // the name of health and metrics in logs and metrics
     async operation(exchange) {
       if (!(await health(exchange)) && !(await metricsPage(exchange))) answerWithPages(exchange);
     },
@@ -168,7 +169,7 @@ export async function createApis(options: ApisOptions) {
 
   return {
     answer,
-    /** Tells the caller of a request without a valid key where an app gets one. */
+    /** Adds to the answer to a request without a valid key where an app gets one, if apps can connect. */
     challenge({ request, response }: Exchange, face: Face): void {
       const address = face === 'mcp' || face === 'rest' ? addressOf(request) : undefined;
       if (address !== undefined) response.setHeader('WWW-Authenticate', challengeOf(address, face === 'mcp'));

@@ -24,7 +24,7 @@ interface LimitersOptions {
   readonly logger: Logger;
 }
 
-/** Opens the limiters of a gateway. Logs and counts whether limits are shared. */
+/** Opens the limiters of a gateway. Whether they are shared is in the log and the metrics. */
 export function openGatewayLimiters({ config, logger }: LimitersOptions, metrics: Metrics): Promise<Limiters> {
   metrics.limiterStore(config.REDIS_URL === undefined ? 'memory' : 'shared');
   return openLimiters({
@@ -82,7 +82,7 @@ export function createKeyCallers(options: CallersOptions) {
   });
   const elements = { elementBounds: true, closed: false };
   const elementCheck = typeChecks(schemas.graphql, elements);
-  // made on first use
+  // made on first use: only elements that came by REST or MCP, where metadata is an object, have it
   let restCheck: typeof elementCheck | undefined;
   const openContext = createOpenContext({
     authenticate,
@@ -92,11 +92,11 @@ export function createKeyCallers(options: CallersOptions) {
     organisationData: databases.organisationData,
     admit: tracker.admitOrganisation,
     isCalm: tracker.isCalm,
-    checkElement: (type, value, room, hasObjects = false) =>
-      (hasObjects ? (restCheck ??= typeChecks(schemas.rest, elements)) : elementCheck)(type)(value, room),
+    checkElement: (type, value, limits, hasObjects = false) =>
+      (hasObjects ? (restCheck ??= typeChecks(schemas.rest, elements)) : elementCheck)(type)(value, limits),
     eventSource: createEventSource(databases, waiting),
+    // rejected without a lookup, so that `onFound` does not count it; `live` is the metric's word for an active key, of a sandbox, too
     onOverLimit: () => {
-      // the metric's word for an active key, of either mode
       metrics.keyFound('live');
     },
   });
@@ -114,14 +114,14 @@ function budgetsByPlan(plans: Plans, limiters: Limiters, { counted }: Pick<Metri
   return ({ plan }: Organisation): KeyBudgets => byPlan.get(plan) ?? others;
 }
 
-/** Plans that PLANS_FILE lacks and that are named in the log; the names are of rows, so their number is limited. */
-const MOST_NAMED = 50;
+/** How many plans that PLANS_FILE lacks are named in the log: they come from rows, so there may be any number. */
+const MAX_NAMED = 50;
 
 /** Returns a function that logs each plan once whose organisations are refused, since PLANS_FILE lacks it. */
 function unknownPlanLog(logger: Logger): (organisation: Organisation) => void {
   const named = new Set<string>();
   return ({ id, plan }) => {
-    if (named.has(plan) || named.size >= MOST_NAMED) return;
+    if (named.has(plan) || named.size >= MAX_NAMED) return;
     named.add(plan);
     const where = { organisation_id: id, plan };
     logger.warn(

@@ -41,7 +41,7 @@ export interface OperatorApiOptions {
   readonly databases: Databases;
   readonly control: Control;
   readonly logger: Logger;
-  /** Of the API for keys, whose objects operators write and read. */
+  /** Those of the API for keys, whose objects operators write and read; the operators' own are made here. */
   readonly schemas: Schemas;
   readonly shardHealth: ShardHealth | undefined;
   readonly tracker: RequestTracker<Exchange>;
@@ -67,7 +67,7 @@ export async function createOperatorApi(options: OperatorApiOptions, admin: Admi
       tracker.admitOrganisation(organisation);
     },
     // on first use, since deriving them takes as long as a tenth of a start
-    checkElement: (element, room) => elementCheck('WriteElement')(element, room),
+    checkElement: (element, limits) => elementCheck('WriteElement')(element, limits),
     kinds: () => (kinds ??= kindsOf(collections, options.schemas.rest)),
     onUnrecorded: (event, error) => {
       logger.error({ ...event, error: describeError(error) }, 'audit event not recorded');
@@ -95,7 +95,7 @@ export async function createOperatorApi(options: OperatorApiOptions, admin: Admi
     },
     writing,
     // each token has the points of a key (contract, section 15)
-    limiter: metrics.counted('operator', limiters.keys),
+    limiter: metrics.counted('operator', limiters.usersAndTokens),
     countFailure: createFailureCounter(metrics.counted('address', limiters.failures)),
     admit: () => {
       tracker.admit();
@@ -111,7 +111,7 @@ export async function createOperatorApi(options: OperatorApiOptions, admin: Admi
     onFastRead: undefined,
     commentEvery: options.commentEvery,
   });
-  // ADMIN_PORT has another URL
+  // PUBLIC_URL is that of PORT
   const publicUrl = config.ADMIN_PORT === undefined ? config.PUBLIC_URL : undefined;
   const rest = createRestApi({
     base: OPERATOR_BASE,

@@ -167,9 +167,9 @@ describeWith(REDIS, INSTALL_REDIS)('with two gateways', () => {
       await eventually(async () => (await limiters.health()) === 'ok');
       onChange.mockClear();
       await admin.config('SET', 'min-replicas-to-write', '1');
-      expect((await limiters.keys.consume('id')).allowed).toBe(true);
+      expect((await limiters.usersAndTokens.consume('id')).allowed).toBe(true);
       expect([await limiters.health(), await limiters.health()]).toEqual(['degraded', 'degraded']);
-      expect((await limiters.keys.consume('id')).allowed).toBe(true);
+      expect((await limiters.usersAndTokens.consume('id')).allowed).toBe(true);
       expect(onChange.mock.calls).toEqual([['degraded', expect.stringContaining('NOREPLICAS')]]);
       await admin.config('SET', 'min-replicas-to-write', '0');
       expect(await limiters.health()).toBe('ok');
