@@ -1,4 +1,5 @@
-import { createIncomingRequest, type Exchange, JSON_TYPE, send } from '../http/exchange';
+import { JSON_TYPE, send } from '../http/answer';
+import { createIncomingRequest, type Exchange } from '../http/exchange';
 import { requireAcceptsJson } from '../http/requestHead';
 import type { DataContext, OpenContext } from '../operations/context';
 import type { Attachable } from '../schema/attachables';

@@ -7,7 +7,8 @@ import type { Databases } from '../tenant/databases';
 import type { ShardHealth } from '../mongo/shardHealth';
 import type { Metrics } from '../metrics';
 import { compress } from '../http/compression';
-import { bytesOf, type Exchange, JSON_TYPE, send } from '../http/exchange';
+import { bytesOf, JSON_TYPE, send } from '../http/answer';
+import type { Exchange } from '../http/exchange';
 import { connectsFrom } from '../http/requestHead';
 
 /* /livez, /readyz and /metrics. Each handler resolves with whether it answered. */

@@ -1,5 +1,6 @@
 import { BODY_HEADERS } from './body';
-import { type Exchange, OMITTED, SUCCESS_HEADERS } from './exchange';
+import { OMITTED, SUCCESS_HEADERS } from './answer';
+import type { Exchange } from './exchange';
 
 /** Apollo Studio may call /graphql, for its Sandbox. */
 const STUDIO = 'https://studio.apollographql.com';

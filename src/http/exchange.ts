@@ -2,16 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Refusal } from '../auth/authenticate';
-import { type Caller, type KeyPrincipal, modeOf } from '../auth/principal';
-import { type KeyRateState, type RateState, secondsUntilReset, WINDOW_SECONDS } from '../admission/rateLimit';
+import { type Caller, modeOf } from '../auth/principal';
 import type { IncomingRequest, InvalidRow } from '../operations/context';
 import { type AppError, findAppError, type UnavailableReason } from '../errors';
 import { describeError, redact, redactPath } from '../log';
-import type { Sunset } from '../schema/declaredOperations';
 import type { Trace } from '../tracing';
-import { DAY } from '../units';
 import type { BodyMemory } from '../admission/bodyMemory';
-import { callerAddress, dropLongLists, headerOf, readTarget } from './requestHead';
+import { OMITTED, setRateHeaders, warnOfExpiry } from './answer';
+import { callerAddress, dropLongLists, headerOf, readTarget, soleAuthorization } from './requestHead';
 import type { RequestQueue } from '../admission/requestQueue';
 
 /** A request and its response, with the fields for its log line. */
@@ -95,9 +93,6 @@ export function noteUnavailable({ log }: Pick<Exchange, 'log'>, appError: AppErr
 /** Rows of a request that are noted for the log. */
 const MAX_INVALID = 100;
 
-/** The header that says how many rows were left out of an answer, since they cannot be served. */
-export const OMITTED = 'Scopegate-Omitted';
-
 /**
  * Notes a row that cannot be served, which counts once however often it is met. `others` are rows that totals counted in the database beside it:
  * nothing names them, so they count each time.
@@ -127,26 +122,6 @@ export function noteElements({ log }: Pick<Exchange, 'log'>, failed: number, of:
   log.elements = (log.elements ?? 0) + of;
   log.elementsFailed = (log.elementsFailed ?? 0) + failed;
 }
-
-/** Headers of a key's budget, set by {@link setRateHeaders}. */
-export const BUDGET_HEADERS = [
-  'RateLimit-Policy',
-  'RateLimit',
-  'X-RateLimit-Limit',
-  'X-RateLimit-Remaining',
-  'X-RateLimit-Reset',
-] as const;
-
-/** Headers of every response to a key; the last two only if the key expires soon or belongs to a sandbox, respectively. */
-export const SUCCESS_HEADERS = ['X-Request-Id', ...BUDGET_HEADERS, 'X-Api-Key-Expires-At', 'Scopegate-Mode'] as const;
-
-/** How long before its expiry, by this machine's clock, a key is reported as expiring, in milliseconds. */
-const EXPIRY_WARNING = 7 * DAY;
-
-const AUTHORIZATION = 'authorization';
-
-/** The Content-Type of JSON in answers. */
-export const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** A caller's own request id is kept if it is short, plain and not an API key. */
 const SANE_ID = /^[\w.:=+/@-]{1,128}$/;
@@ -269,68 +244,4 @@ function whenGone(response: ServerResponse): AbortSignal {
 
 function isGone({ closed, destroyed }: ServerResponse): boolean {
   return closed || destroyed;
-}
-
-/** The Authorization header if there is exactly one: with several, Node uses the first, but a proxy may have checked another. */
-export function soleAuthorization({ headers, rawHeaders }: IncomingMessage): string | undefined {
-  let times = 0;
-  // names and values alternate
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at];
-    if (name?.length === AUTHORIZATION.length && name.toLowerCase() === AUTHORIZATION) times += 1;
-  }
-  return times > 1 ? undefined : headers.authorization;
-}
-
-/** Warns the caller of a key that expires soon, in time to rotate it. */
-function warnOfExpiry(response: ServerResponse, { key: { expiresAt } }: KeyPrincipal): void {
-  if (expiresAt === null || expiresAt.getTime() - Date.now() > EXPIRY_WARNING) return;
-  response.setHeader('X-Api-Key-Expires-At', expiresAt.toISOString());
-}
-
-/** RateLimit headers (draft-ietf-httpapi-ratelimit-headers-10), and the older X- ones, which cover the key alone and give the reset in Unix seconds. */
-function setRateHeaders(response: ServerResponse, state: KeyRateState): void {
-  // an open stream goes on paying after its headers are sent
-  if (response.headersSent) return;
-  const budgets: [string, RateState][] = [['default', state]];
-  if (state.organisation) budgets.push(['organisation', state.organisation]);
-  const policies = budgets.map(([name, { limit }]) => `"${name}";q=${String(limit)};w=${String(WINDOW_SECONDS)}`);
-  const left = budgets.map(
-    ([name, rate]) => `"${name}";r=${String(rate.remaining)};t=${String(secondsUntilReset(rate))}`,
-  );
-  response.setHeader('RateLimit-Policy', policies.join(', '));
-  response.setHeader('RateLimit', left.join(', '));
-  response.setHeader('X-RateLimit-Limit', state.limit);
-  response.setHeader('X-RateLimit-Remaining', state.remaining);
-  response.setHeader('X-RateLimit-Reset', Math.ceil(state.resetAt.getTime() / 1000));
-}
-
-/** Announces the end of an operation that the request used; if it used several, the earliest end. */
-export function setSunsetHeaders(response: ServerResponse, sunsets: readonly Sunset[]): void {
-  const [first] = [...sunsets].sort((left, right) => left.on.getTime() - right.on.getTime());
-  if (!first) return;
-  response.setHeader('Deprecation', `@${String(first.since.getTime() / 1000)}`);
-  response.setHeader('Sunset', first.on.toUTCString());
-}
-
-export function bytesOf(body: string | Buffer): Buffer {
-  return typeof body === 'string' ? Buffer.from(body) : body;
-}
-
-/** Sends a complete response, without the body for HEAD. */
-export function send(
-  { request, response }: Pick<Exchange, 'request' | 'response'>,
-  status: number,
-  contentType: string,
-  body: string | Buffer,
-): void {
-  if (response.headersSent) return;
-  response.statusCode = status;
-  response.setHeader('Content-Type', contentType);
-  response.setHeader('Content-Length', Buffer.byteLength(body));
-  response.setHeader('X-Content-Type-Options', 'nosniff');
-  if (!response.hasHeader('Cache-Control')) response.setHeader('Cache-Control', 'no-store');
-  // otherwise Node would read the rest of a body that is over the limit
-  if (status === 413) response.setHeader('Connection', 'close');
-  response.end(request.method === 'HEAD' ? undefined : body);
 }

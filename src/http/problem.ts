@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { AppError, AppErrorExtras } from '../errors';
-import { type Exchange, send } from './exchange';
+import { send } from './answer';
+import type { Exchange } from './exchange';
 
 /** The content of an error: an AppError's, or that of an answer to a connection rejected before there was a request. */
 export type ErrorContent = Pick<AppError, 'code' | 'status' | 'title' | 'detail' | 'extras'>;

@@ -151,3 +151,16 @@ export function methodNotAllowed({ method = '' }: IncomingMessage, methods: read
   const detail = `${method} is not allowed here; allowed: ${methods.join(', ')}.${hint}`;
   return new AppError('method_not_allowed', detail, { allow });
 }
+
+const AUTHORIZATION = 'authorization';
+
+/** The Authorization header if there is exactly one: with several, Node uses the first, but a proxy may have checked another. */
+export function soleAuthorization({ headers, rawHeaders }: IncomingMessage): string | undefined {
+  let times = 0;
+  // names and values alternate
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at];
+    if (name?.length === AUTHORIZATION.length && name.toLowerCase() === AUTHORIZATION) times += 1;
+  }
+  return times > 1 ? undefined : headers.authorization;
+}

@@ -1,7 +1,8 @@
 import type { IncomingRequest, DataContext } from '../operations/context';
 import { type Fault, invalidRequest, shorten, validationFailed } from '../errors';
 import { isLargePage } from '../admission/requestQueue';
-import { type Exchange, forgetOmitted, setSunsetHeaders } from '../http/exchange';
+import { setSunsetHeaders } from '../http/answer';
+import { type Exchange, forgetOmitted } from '../http/exchange';
 import type { Run, Runnable, Runner } from '../operations/runner';
 import { everyField, type Selected } from '../operations/selection';
 import { normaliseKeys } from '../schema/callerKeys';

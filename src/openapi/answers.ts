@@ -1,7 +1,7 @@
 import { ERROR_CODES, type ErrorCode, RETRIES } from '../errors';
 import { exampleOf, restError } from '../pages/errorExamples';
 import { BODY_HEADERS } from '../http/body';
-import { BUDGET_HEADERS, OMITTED, type SUCCESS_HEADERS } from '../http/exchange';
+import { BUDGET_HEADERS, OMITTED, type SUCCESS_HEADERS } from '../http/answer';
 import { METHODS, type RestOperation } from '../schema/declaredOperations';
 import { readsOneObject } from '../rest/routes';
 import type { Api } from './apis';

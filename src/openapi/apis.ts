@@ -1,4 +1,4 @@
-import { BUDGET_HEADERS, SUCCESS_HEADERS } from '../http/exchange';
+import { BUDGET_HEADERS, SUCCESS_HEADERS } from '../http/answer';
 import { CODES, type ErrorCode } from '../errors';
 import { IDEMPOTENCY_KEY, OPERATOR_IDEMPOTENCY_KEY } from './retries';
 import type { Parameter } from './types';

@@ -10,7 +10,7 @@ import {
   rootFields,
   SCHEMA_ROOT,
 } from '../schema/jsonSchema';
-import { OMITTED } from '../http/exchange';
+import { OMITTED } from '../http/answer';
 import { IF_MATCH, IF_MATCH_HEADER, IF_MATCH_PATTERN } from '../schema/entityTags';
 import { isInBody, isInPath, METHODS, type Operation, perElement } from '../schema/declaredOperations';
 import { operatorModel, published, type SchemaModel } from '../schema/model';

@@ -1,20 +1,12 @@
 import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { compress } from '../http/compression';
-import { acceptsGzip, methodNotAllowed } from '../http/requestHead';
+import { acceptsGzip, methodNotAllowed, soleAuthorization } from '../http/requestHead';
 import type { BestEffortRecognise } from '../auth/recognise';
 import type { OpenContext, CallContext } from '../operations/context';
 import { AppError } from '../errors';
-import {
-  bytesOf,
-  type Exchange,
-  createIncomingRequest,
-  JSON_TYPE,
-  send,
-  setSunsetHeaders,
-  soleAuthorization,
-  waitIdle,
-} from '../http/exchange';
+import { bytesOf, JSON_TYPE, send, setSunsetHeaders } from '../http/answer';
+import { type Exchange, createIncomingRequest, waitIdle } from '../http/exchange';
 import { isLargePage } from '../admission/requestQueue';
 import type { Answer, Run, Runner } from '../operations/runner';
 import { everyField, type Field } from '../operations/selection';
