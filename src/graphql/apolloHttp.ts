@@ -15,7 +15,7 @@ function withoutEmptyName(body: unknown): unknown {
   return others;
 }
 
-/** A query string whose variables have only numbers that are parsed as what they are, as in a body (inexactNumbers.ts). */
+/** The query string, with its `variables` checked and their inexact numbers replaced as those of a body are (http/json.ts). @throws AppError invalid_request */
 function withCheckedVariables(search: string): string {
   // its name may be percent-encoded
   const query = new URLSearchParams(search);

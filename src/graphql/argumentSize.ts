@@ -58,7 +58,7 @@ export function argumentSizeError(
   return invalidRequest([{ parameter, code: 'size', detail }]);
 }
 
-/** Stops once there are too many elements. */
+/** The size of a variable's value. Stops once there are too many elements. */
 function sizeOf(value: unknown): Size {
   const size: Size = { characters: 0, elements: 0 };
   const visit = (value: unknown): void => {

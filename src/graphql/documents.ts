@@ -7,11 +7,11 @@ import { QUERY_LIMITS } from './queryLimits';
 
 /* A cache of documents, and the cost of parsing and validating a new one; which texts are cached, and what tokens cost, is in the contract, section 6. */
 
-/** Short ones would otherwise fill the cache with more entries than are worth their overhead. */
+/** Cached documents: more short ones would not be worth their overhead. */
 const MAX_DOCUMENTS = 1000;
 /** Characters of all cached texts together; a parsed document with its tokens takes a few hundred bytes per character. */
 const MAX_CHARACTERS = 128 * 1024;
-/** Longer texts are not cached, because they would evict too many others. */
+/** Texts of more characters are not cached, because they would evict too many others. */
 const LONGEST = 16 * 1024;
 /** Length of a document's hash; in a key, Apollo puts a hash of the schema before it. */
 const HASH = 64;

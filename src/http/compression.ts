@@ -5,7 +5,7 @@ import { acceptsGzip } from './requestHead';
 
 /* Compresses the answers of the APIs for callers with a key (docs/decisions/compression.md). */
 
-/** Smaller answers are sent as they are, in bytes: with headers, they fit into two packets anyway. */
+/** Answers of fewer bytes are sent as they are: with headers, they fit into two packets anyway. */
 const LEAST = 2000;
 /** From here on, each level takes much more time for a few percent less. */
 const LEVEL = 3;

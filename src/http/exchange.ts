@@ -33,7 +33,7 @@ export interface Exchange {
   isReceiving: boolean;
   /** How many of its current waits need no database, such as waits for events. */
   idleWaits: number;
-  /** Aborts when the caller disconnects; created with the first wait that needs no database. */
+  /** Aborts when the caller disconnects; undefined until the first wait that needs no database. */
   gone: AbortSignal | undefined;
   /** Whether it is waiting for its turn among large requests (requestQueue.ts). */
   isWaiting: boolean;
@@ -86,8 +86,9 @@ export interface Unavailable {
 export function noteUnavailable({ log }: Pick<Exchange, 'log'>, appError: AppError, error: unknown): void {
   const { reason = 'away', shard } = appError.extras;
   const { stack: _, ...failure } = describeError(error);
-  const isMeant = findAppError(error) !== undefined;
-  log.unavailable ??= { reason, shard, detail: appError.detail, ...(!isMeant && { error: failure }) };
+  // an AppError was thrown on purpose, so there is no failure behind it to log
+  const isAppError = findAppError(error) !== undefined;
+  log.unavailable ??= { reason, shard, detail: appError.detail, ...(!isAppError && { error: failure }) };
 }
 
 /** Rows of a request that are noted for the log. */
@@ -117,7 +118,7 @@ export function forgetOmitted({ log, response }: Exchange): void {
   response.removeHeader(OMITTED);
 }
 
-/** Notes the outcome of a bulk call or a write; a GraphQL request may have several. */
+/** Notes the outcome of a bulk call or a write: `failed` of `of` elements. A GraphQL request may have several. */
 export function noteElements({ log }: Pick<Exchange, 'log'>, failed: number, of: number): void {
   log.elements = (log.elements ?? 0) + of;
   log.elementsFailed = (log.elementsFailed ?? 0) + failed;

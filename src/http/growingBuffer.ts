@@ -8,7 +8,7 @@ export class GrowingBuffer {
   #buffer = Buffer.alloc(0);
   #size = 0;
 
-  /** `hold` is called with the size in memory before that grows; what it throws, {@link append} does. */
+  /** `hold` is called with the new size in memory before that grows, and may throw to refuse it; {@link append} then throws the same. */
   constructor(most: number, hold: (bytes: number) => void) {
     this.#most = most;
     this.#hold = hold;

@@ -33,7 +33,7 @@ export const BODY_BOUNDS: JsonBounds = {
   inexactNumbers: 20_000,
 };
 
-/** Members from which an object is wide: more than any type of ours has. */
+/** Members beyond which an object is wide: more than any type of the API has. */
 const WIDE = 100;
 const [QUOTE, BACKSLASH, COMMA, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [34, 92, 44, 91, 93, 123, 125];
 const [DOT, SMALL_E, LARGE_E] = [46, 101, 69];

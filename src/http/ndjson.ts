@@ -12,7 +12,7 @@ export const NDJSON = 'application/x-ndjson';
 export const NDJSON_LIMITS = { lines: 10_000, bytes: 16 * MEBIBYTE, line: BULK_BODY_LIMIT, time: 25 * SECOND } as const;
 /** A piece ends with this many lines, or this size once parsed, or once nothing more has arrived for a moment (in milliseconds). */
 export const PIECE = { lines: 1000, parsedSize: MEBIBYTE, pause: 5 } as const;
-/** After this long without a piece, in milliseconds, there is one of what has come, even if that is nothing: its reader may have a deadline. */
+/** After this long without a piece, in milliseconds, the reader gets one of what has come, even if that is nothing: it may have a deadline. */
 const IDLE = 500;
 const NEWLINE = 0x0a;
 const PAUSE = Symbol('pause');

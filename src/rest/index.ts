@@ -118,7 +118,7 @@ export function createRestApi(options: RestOptions): (exchange: Exchange) => Pro
   };
 }
 
-/** Takes the turn of a large page. What may be read before its caller's key may be so before its turn, too, and is accepted with both. */
+/** Takes the turn of a large page. A read that begins before its caller's key was read also begins before its turn, and is answered after both. */
 async function takeTurn(exchange: Exchange, context: CallContext, mayBegin: boolean): Promise<CallContext> {
   const turn = Promise.resolve(context.accepted).then(() => exchange.queue.take(exchange, 'page'));
   if (!context.accepted || !mayBegin) {
@@ -218,7 +218,7 @@ function methodOf({ request: { method = '' } }: Exchange): string {
   return method === 'HEAD' ? 'GET' : method;
 }
 
-/** Retry-After of a 202, in seconds. */
+/** Retry-After of a 202, in seconds: when to ask for the job. */
 const POLL_AFTER = 2;
 
 interface RestAnswer {

@@ -81,7 +81,7 @@ export function restOperations(operations: readonly Operation[]): RestOperation[
   return operations.filter((operation): operation is RestOperation => operation.rest !== undefined);
 }
 
-/** The sort key of a path: from the left, literal segments come before parameters. */
+/** The sort key of a path, which puts literal segments (0) before parameters (1) from the left: `/products/bulk` is `/0/0`. */
 function shapeOf(path: string): string {
   return path.replaceAll(/[^/]+/g, (segment) => (segment.startsWith(':') ? '1' : '0'));
 }

@@ -15,7 +15,7 @@ import type { Subscription } from './subscribe';
  * (https://github.com/enisdenjo/graphql-sse/blob/master/PROTOCOL.md), with an `id:` from which each can be resumed.
  */
 
-/** Shows proxies and callers that a stream is alive. */
+/** A comment of Server-Sent Events, which shows proxies and callers that a stream is alive. */
 const COMMENT = ':\n\n';
 const COMPLETE = print({ event: 'complete', data: null });
 const HEADERS = {

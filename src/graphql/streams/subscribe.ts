@@ -56,6 +56,7 @@ export async function subscribe(
     // no field of an event can fail, so its errors need no limit
     resultOf: async (payload) => execute({ ...args, contextValue, rootValue: payload }),
   };
+  // what is answered is `streaming.subscription`
   return { data: null };
 }
 
