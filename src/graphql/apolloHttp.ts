@@ -56,7 +56,7 @@ export function runApollo<Context extends BaseContext>(
 }
 
 /**
- * Writes Apollo's answer with its headers alone, as its suite for servers requires, and so not by `send` (http/exchange.ts). `edit` may change the
+ * Writes Apollo's answer with its headers alone, as its suite for servers requires, and so not by `send` (http/answer.ts). `edit` may change the
  * text of a complete answer, which can be given as bytes (fastRead.ts).
  */
 export async function writeApollo(
