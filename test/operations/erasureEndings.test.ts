@@ -1,0 +1,179 @@
+import { randomUUID } from 'node:crypto';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Organisation } from '../../src/auth/principal';
+import { EXIT } from '../../src/cli/ending';
+import { openStore, type Store } from '../../src/cli/store';
+import { sendStderrTo } from '../../src/cli/terminal';
+import { erase } from '../../src/cli/erase';
+import { readConfig } from '../../src/config';
+import { eraseOrganisation } from '../../src/jobs/eraseOrganisation';
+import { databaseName } from '../../src/mongo/databaseNames';
+import { resourceOf } from '../../src/resources';
+import { newFolder } from '../cli/commandLine';
+import { client } from '../support/client';
+import { makeKey, makeNorthwind, makeOrganisation, northwind } from '../support/factories';
+import { startGateway, type TestGateway } from '../support/gateway';
+import { oldServers } from '../support/oldServers';
+
+const products = resourceOf('products');
+
+/* Erasures that are interrupted, refused or overtaken, and what becomes of their export. */
+
+const CONTROL_DATABASE = 'scopegate_unfinished';
+let gateway: TestGateway;
+/** What the command has open. */
+let own: Store;
+
+beforeAll(async () => {
+  gateway = await startGateway({ CONTROL_DATABASE });
+  const config = readConfig({ ...oldServers(), MONGODB_URI: process.env.TEST_MONGODB_URI, CONTROL_DATABASE });
+  own = await openStore(config, () => undefined);
+  sendStderrTo(() => undefined);
+});
+afterAll(async () => {
+  sendStderrTo(undefined);
+  await own.close();
+  await gateway.stop();
+});
+
+async function isListed({ id }: Organisation): Promise<boolean> {
+  const admin = gateway.databases.control.getClient().db('admin').admin();
+  const { databases } = await admin.listDatabases({ nameOnly: true });
+  return databases.some(({ name }) => name === databaseName(id));
+}
+
+/** `scopegate org erase`, without export if there is no folder. */
+function erased({ id, name }: Organisation, folder?: string, signal = new AbortController().signal) {
+  return erase(own, { id, confirm: name, folder, isDefault: false, signal });
+}
+
+async function linesOf(folder: string, file: string): Promise<string[]> {
+  return (await readFile(join(folder, `${file}.ndjson`), 'utf8')).trimEnd().split('\n');
+}
+
+function interruptedOnceBegun(organisation: Organisation, folder: string | undefined) {
+  const interruption = new AbortController();
+  const { begin } = own.control.erasing;
+  jest.spyOn(own.control.erasing, 'begin').mockImplementationOnce(async (id) => {
+    const erasure = await begin(id);
+    interruption.abort();
+    return erasure;
+  });
+  return erased(organisation, folder, interruption.signal);
+}
+
+/** What an erasure says that was interrupted once keys were revoked. */
+const INTERRUPTED = {
+  message: 'interrupted; its keys are revoked already: run the same command again to continue',
+  exitCode: EXIT.interrupted,
+};
+
+test('a wrong name and an early interruption change nothing; one interrupted later says that keys are revoked, and keeps the data until it is run again', async () => {
+  const organisation = await makeNorthwind(gateway, 3);
+  const state = async () => (await own.control.organisations.find(organisation.id))?.state;
+  await expect(erased({ ...organisation, name: 'Northwind' })).rejects.toThrow(
+    '--confirm must be the name of the organisation, which is "Northwind Traders"',
+  );
+  const folder = await newFolder();
+  await expect(erased(organisation, folder, AbortSignal.abort())).rejects.toThrow('interrupted; nothing was changed');
+  expect([await state(), await readdir(folder)]).toEqual(['active', []]);
+  for (const to of [folder, undefined]) {
+    await expect(interruptedOnceBegun(organisation, to)).rejects.toMatchObject(INTERRUPTED);
+    expect([await state(), await isListed(organisation)]).toEqual(['erasing', true]);
+  }
+  expect(await erased(organisation, folder)).toBe(folder);
+  expect([await state(), await isListed(organisation)]).toEqual([undefined, false]);
+  const ids = (await linesOf(folder, 'quotes')).map((line) => (JSON.parse(line) as { id: string }).id);
+  expect(ids.sort()).toEqual(
+    northwind('quotes')
+      .slice(0, 3)
+      .map(({ id }) => id)
+      .sort(),
+  );
+});
+
+test('an erasure whose data need not be exported any more can be interrupted, and names no export', async () => {
+  const organisation = await makeOrganisation(gateway);
+  await own.control.erasing.begin(organisation.id);
+  await own.control.erasing.noteExported(organisation.id);
+  const folder = await newFolder();
+  await expect(interruptedOnceBegun(organisation, folder)).rejects.toMatchObject(INTERRUPTED);
+  expect(await own.control.organisations.find(organisation.id)).toMatchObject({ state: 'erasing' });
+  expect(await erased(organisation, folder)).toBeUndefined();
+  expect(await readdir(folder)).toEqual([]);
+});
+
+test('an export that a stored row prevents says that keys are revoked, and after the correction the same command goes on', async () => {
+  const organisation = await makeNorthwind(gateway, 3);
+  const rows = gateway.databases.organisationData(organisation).collection(products);
+  const [row] = await rows.find({}).toArray();
+  await rows.updateOne(
+    { _id: row!._id },
+    { $set: { unit_price_minor: Number.NaN } },
+    {
+      bypassDocumentValidation: true,
+    },
+  );
+  const folder = await newFolder();
+  await expect(erased(organisation, folder)).rejects.toThrow(
+    /^nothing was written: import would refuse these products[^]*\nThe keys of the organisation are revoked already/,
+  );
+  await rows.replaceOne({ _id: row!._id }, row!);
+  expect(await erased(organisation, folder)).toBe(folder);
+});
+
+test('an export during which an operator has the organisation erased without one does not count as complete', async () => {
+  const organisation = await makeNorthwind(gateway, 3);
+  const { control, databases } = gateway;
+  const exported = jest.spyOn(own.control.erasing, 'noteExported').mockImplementation(async (id) => {
+    exported.mockRestore();
+    // what a job does
+    await eraseOrganisation({ control, databases }, id);
+    return own.control.erasing.noteExported(id);
+  });
+  await expect(erased(organisation, await newFolder())).rejects.toThrow('the export may lack objects');
+  expect(await isListed(organisation)).toBe(false);
+});
+
+test('an erasure that meets a move which began after it had looked says so, and one that was ended elsewhere succeeds', async () => {
+  const organisation = await makeOrganisation(gateway);
+  const { id } = organisation;
+  const { moving, erasing } = own.control;
+  const move = { id, mover: randomUUID() };
+  const begin = erasing.begin;
+  const begun = jest.spyOn(erasing, 'begin').mockImplementationOnce(async () => {
+    await moving.begin(move, 'shard02');
+    return begin(id);
+  });
+  await expect(erased(organisation)).rejects.toThrow(`organisation ${id} is being moved to shard shard02`);
+  await moving.undo(move, { to: 'shard02' });
+  begun.mockImplementationOnce(async () => {
+    await eraseOrganisation(gateway, id);
+    return begin(id);
+  });
+  expect(await erased(organisation)).toBeUndefined();
+  begun.mockRestore();
+});
+
+test('an organisation whose export cannot be written stays as it is, and so do its keys', async () => {
+  const organisation = await makeNorthwind(gateway, 3);
+  const { key } = await makeKey(gateway, organisation);
+  const folder = await newFolder();
+  await writeFile(join(folder, 'file'), '');
+  await expect(erased(organisation, join(folder, 'file', 'export'))).rejects.toThrow(/cannot write to .* \(ENOTDIR/);
+  await writeFile(join(folder, 'orders.ndjson'), 'mine');
+  await expect(erased(organisation, folder)).rejects.toThrow('already has orders.ndjson');
+  expect((await readdir(folder)).sort()).toEqual(['file', 'orders.ndjson']);
+  expect(await own.control.organisations.find(organisation.id)).toMatchObject({ state: 'active' });
+  expect((await client(gateway, key).get('/me')).status).toBe(200);
+  // nor is one overwritten that an attempt for another organisation has left
+  await own.control.erasing.begin(organisation.id);
+  await writeFile(join(folder, 'organisation.json'), describedBy(randomUUID()));
+  await expect(erased(organisation, folder)).rejects.toThrow('already has orders.ndjson, organisation.json');
+  await writeFile(join(folder, 'organisation.json'), describedBy(organisation.id));
+  expect(await erased(organisation, folder)).toBe(folder);
+  expect(await linesOf(folder, 'orders')).not.toEqual(['mine']);
+});
+
+const describedBy = (id: string): string => JSON.stringify({ id, name: 'Any', plan: 'integrations', currency: 'EUR' });

@@ -1,0 +1,128 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ownErrors } from '../../src/schema/own/check';
+import { eachWithTemplate } from '../support/templateFolder';
+
+/* Definitions that a user may not add to the folder in a file of their own: each gets a sentence with file and line. */
+
+let folder: string;
+eachWithTemplate((copy) => {
+  folder = copy;
+});
+
+const ACCESS = '@access(scope: INVOICES_READ)';
+const stored = (collection: string, fields: string, more = ''): string =>
+  `type Note @stored(collection: "${collection}") { id: ID! created_at: DateTime! ${fields} } ${more}`;
+
+/** In a file of its own, on its second line. */
+const ADDED: readonly (readonly [sentence: string, sdl: string])[] = [
+  ['Syntax Error: Expected Name, found "}".', 'extend type Quote { note: }'],
+  ['Quote is also defined at schema/quotes.graphql:', 'type Quote { id: ID! }'],
+  ['Invoice is also defined at FOLDER/invoices.graphql:', 'type Invoice { id: ID! }'],
+  ['Quote.status is also defined at schema/quotes.graphql:', 'extend type Quote { status: String }'],
+  ['Query.quotes is also defined at schema/quotes.graphql:', `extend type Query { quotes: Int ${ACCESS} }`],
+  ['QuoteStatus.draft is also defined at schema/quotes.graphql:', 'extend enum QuoteStatus { draft }'],
+  ['ProductUpsert.name is also defined at schema/products.graphql:', 'extend input ProductUpsert { name: String }'],
+  ['Order.weight is Float!, but what is stored already lacks it: write Float', 'extend type Order { weight: Float! }'],
+  [
+    'Order.tags is [String!]!, but what is stored already lacks it: write [String!]',
+    'extend type Order { tags: [String!]! }',
+  ],
+  ['OrderLine.weight is Float!, but what is stored', 'extend type OrderLine { weight: Float! }'],
+  ['ProductUpsert.size would be required of all who call today', 'extend input ProductUpsert { size: Int! }'],
+  [
+    'RequestContactInput cannot be extended: only elements of bulk calls',
+    'extend input RequestContactInput { size: Int }',
+  ],
+  ['Me is not stored, so nothing would give what you add', 'extend type Me { note: String }'],
+  ["enum UpsertOutcome is the gateway's own and cannot be extended", 'extend enum UpsertOutcome { delayed }'],
+  ['has types, inputs, enums and extensions only: remove this directive definition', 'directive @mine on OBJECT'],
+  ['has types, inputs, enums and extensions only: remove this scalar type definition', 'scalar Money'],
+  ['has types, inputs, enums and extensions only: remove this operation definition', 'query { me { id } }'],
+  ['Cannot extend type "Qoute" because it is not defined. Did you mean "Quote"', 'extend type Qoute { size: Int }'],
+  [
+    'Unknown type "Decimal". Scalars are ID, String, Int, Float, Boolean, Minor, Date, DateTime.',
+    'extend type Quote { fee: Decimal }',
+  ],
+  ['Unknown directive "@serchable". Did you mean "@searchable"', 'extend type Order { size: Int @serchable }'],
+  ['Value "BILLS_READ" does not exist in "Scope" enum', 'extend type Query { bills: Int @access(scope: BILLS_READ) }'],
+  ['Query.bills would need code, which a folder cannot have', `extend type Query { bills: Int ${ACCESS} }`],
+  [
+    'Mutation.drop_note would need code, which a folder cannot have',
+    'extend type Mutation { drop_note(id: ID!): Quote @rest(method: DELETE, path: "/notes/:id") @access(scope: INVOICES_WRITE) }',
+  ],
+  [
+    'Query.bills lists Invoice, which has the collection invoices: name it invoices',
+    `extend type Query { bills(status: InvoiceStatus @filter): InvoicePage ${ACCESS} }`,
+  ],
+  ['Quote.size is Int, but the search finds words of a String', 'extend type Quote { size: Int @searchable }'],
+  ['Quote has cost: Minor, but its name does not say', 'extend type Quote { cost: Minor }'],
+  [
+    'Query.one_quote has the path /one/{id}, which matches no request: write /one/:id',
+    `extend type Query { one_quote(id: ID!): Quote @rest(path: "/one/{id}") ${ACCESS} }`,
+  ],
+  [
+    'Query.one_quote has the path one/:id, which matches no request: write one like /invoices/:id',
+    `extend type Query { one_quote(id: ID!): Quote @rest(path: "one/:id") ${ACCESS} }`,
+  ],
+  [
+    'Site.city is @personal, but that is said of whole objects: write it on Quote.site instead',
+    'extend type Quote { site: Site } type Site { city: String @personal }',
+  ],
+  ['Unknown type "Strin". Did you mean "String"', 'extend type Quote { note: Strin @filter @personal }'],
+  ['Note has the same collection as Order', stored('orders', '')],
+  ["Note has the collection events, which is the gateway's own", stored('events', '')],
+  ['write lower-case words joined by _', stored('system.users', '')],
+  ['Note.constructor has a name that the gateway uses itself', stored('notes', 'constructor: String')],
+  ['Note.search has a name that the gateway uses itself', stored('notes', 'search: String')],
+  [
+    'Note lacks updated_at, so it would be part of both Customer and Request: add updated_at: DateTime!',
+    stored('notes', 'customer_id: ID request_id: ID!'),
+  ],
+  ['Note.noteText is no name of a member: write one like project_code', stored('notes', 'noteText: String')],
+  ['my_note is no name of a type: write one like CustomerOrder', 'type my_note { id: ID! }'],
+  [
+    'Note refers to a customer by customer_id, but lacks @restricted, so a key with customer_ids would have',
+    stored('notes', 'customer_id: ID'),
+  ],
+  ['Quote implements Dated, but there are no interfaces', 'extend type Quote implements Dated { size: Int }'],
+  ['Line implements Dated, but there are no interfaces', 'type Line implements Dated { size: Int }'],
+  ['Quote.note takes any text about a customer: add @personal', 'extend type Quote { note: String }'],
+  ['Query.products(colour:) takes a string of any length', 'extend type Product { colour: String @filter }'],
+  [
+    'Order.tags is a list, so it needs its filter',
+    'extend type Order { tags: [String!] @filter @personal(erased: false) }',
+  ],
+  ['Product.size has @filter with arguments', 'extend type Product { size: Int @filter(by: SINCE) }'],
+  ['ProductUpsert.size is no member of Product, so it would be lost', 'extend input ProductUpsert { size: Int }'],
+  [
+    'ProductUpsert.size is String, but Product.size is Int',
+    'extend type Product { size: Int } extend input ProductUpsert { size: String @constraint(max_length: 9) }',
+  ],
+  ['Product has @index(on: "size"), which is not a member', 'extend type Product @index(on: ["size"])'],
+  [
+    'Note.text has @constraint(pattern: "["), which is not a regular expression',
+    stored('notes', 'text: String @constraint(pattern: "[")'),
+  ],
+  [
+    'Tree.branches leads back to Tree, but is stored in each Note',
+    stored('notes', 'tree: Tree', 'type Tree { branches: [Tree!] }'),
+  ],
+  ['Order has cost: Int, but it is money: write Minor', 'extend type Order { cost_minor: Int }'],
+  [
+    'Note.metadata_value has arguments, so it is null for those who are refused: remove its last !',
+    stored('notes', 'metadata_value(key: String! @constraint(max_length: 40)): String!'),
+  ],
+  [
+    'Note.order has @access, so it is null for those who are refused: remove its last !',
+    stored('notes', 'order_id: ID! order: Order! @graphql_only @access(scope: ORDERS_READ)'),
+  ],
+];
+
+test.each(ADDED)('%s', (sentence, sdl) => {
+  const file = join(folder, 'more.graphql');
+  writeFileSync(file, `\n${sdl}\n`);
+  const expected = sentence.replace('FOLDER', folder).replace('cost: Int', 'cost_minor: Int');
+  const lines = ownErrors(folder);
+  expect(lines.filter((line) => line.startsWith(`${file}:2: `)).join('\n')).toContain(expected);
+});
