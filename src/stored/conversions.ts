@@ -1,6 +1,6 @@
 import { accepts, DAY, scalars } from '../schema/scalars';
 import type { StoredMember } from '../schema/storedTypes';
-import { isEmbedded, NUMBER_TYPES } from './invalidRows';
+import { isEmbedded, numberType } from './invalidRows';
 
 /*
  * Values that another program stored with another type, and of which only one value can have been meant
@@ -9,7 +9,7 @@ import { isEmbedded, NUMBER_TYPES } from './invalidRows';
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** The row with such values as they should be stored; the row itself if it has none. */
+/** The row with such values converted to the types of its members; the row itself if it has none. */
 export function converted<T extends object>(row: T, members: readonly StoredMember[]): T {
   const changes: [string, unknown][] = [];
   for (const member of members) {
@@ -50,12 +50,13 @@ const MOST_DIGITS = 15;
 function numberOf(value: unknown, type: string): number | undefined {
   const isNumeric = typeof value === 'string' || NUMERIC.includes((value as { _bsontype?: unknown })._bsontype);
   const match = isNumeric ? /^-?(\d+)(?:\.(\d+))?$/.exec(String(value)) : null;
-  const numberType = NUMBER_TYPES[type];
-  if (!match || !numberType) return undefined;
+  if (!match) return undefined;
+  const { isWhole, fits } = numberType(type);
   const [text, whole = '', fraction = ''] = match;
-  if (numberType.isWhole ? /[1-9]/.test(fraction) : whole.length + fraction.length > MOST_DIGITS) return undefined;
+  // 5.00 is whole, too
+  if (isWhole ? /[1-9]/.test(fraction) : whole.length + fraction.length > MOST_DIGITS) return undefined;
   const number = Number(text);
-  return numberType.fits(number) ? number : undefined;
+  return fits(number) ? number : undefined;
 }
 
 /** Whether a text is a time with its offset from UTC. */

@@ -28,7 +28,7 @@ const MISSING = 'is missing';
 type Row = Readonly<Record<string, unknown>>;
 type Check = (value: unknown) => Fault | undefined;
 
-/** Returns what checks rows of a type, by the projection they were read with. */
+/** Returns what checks rows of a type, by the projection they were read with; rows are checked fast if that is the same object each time. */
 export function faultsOf({ members }: Pick<StoredType, 'members'>): Checked['faultIn'] {
   const cache = new WeakMap<Projection, FindFault>();
   return (projection) => {
@@ -48,36 +48,37 @@ function readBy(projection: Projection): (path: string) => boolean {
 
 /** Checks records of a file, whose ids are `id`. */
 export function faultInRecord({ members }: Pick<StoredType, 'members'>): FindFault {
-  return findIn(members, () => true, '', 'id');
+  return findIn(members, () => true, '', true);
 }
 
-/** `id` is the name of the id: `_id` in rows, `id` in the records of files and in objects inside either. */
+/** `prefix` is the path of the object in its row, with a dot at its end. A whole row has its own id as `_id`, a record of a file as `id`. */
 function findIn(
   members: readonly StoredMember[],
   isRead: (path: string) => boolean,
   prefix: string,
-  id = prefix === '' ? '_id' : 'id',
+  isRecord = false,
 ): FindFault {
   const checks = members.flatMap((member): [string, string, Check][] => {
     const path = prefix + member.name;
     const isOwnId = path === 'id';
     if (!isOwnId && !isRead(path)) return [];
     const check = checkOf(member, isRead, path);
-    return [[isOwnId ? id : member.name, member.name, path === METADATA ? metadataCheck(check, isRead, id) : check]];
+    const storedName = isOwnId && !isRecord ? '_id' : member.name;
+    return [[storedName, member.name, path === METADATA ? metadataCheck(check, isRead, isRecord) : check]];
   });
   return (row) => {
-    for (const [member, name, check] of checks) {
-      const fault = check((row as Row)[member]);
+    for (const [storedName, name, check] of checks) {
+      const fault = check((row as Row)[storedName]);
       if (fault) return within(name, fault);
     }
     return undefined;
   };
 }
 
-/** Checks metadata: no key twice, and in the records of files an object. */
-function metadataCheck(check: Check, isRead: (path: string) => boolean, id: string): Check {
+/** Checks metadata: no key twice in the pairs of a row, and in the records of files an object. */
+function metadataCheck(check: Check, isRead: (path: string) => boolean, isRecord: boolean): Check {
   return (value) => {
-    if (id === 'id') {
+    if (isRecord) {
       const isObject = value === undefined || (typeof value === 'object' && !Array.isArray(value));
       return isObject ? check(metadataPairs(value)) : wrong('type', value, 'an object');
     }
@@ -126,8 +127,7 @@ interface NumberType {
   readonly words: string;
 }
 
-/** By scalar. */
-export const NUMBER_TYPES: Readonly<Record<string, NumberType>> = {
+const NUMBER_TYPES: Readonly<Record<string, NumberType>> = {
   Minor: {
     fits: NUMBERS.minor,
     range: [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER],
@@ -143,7 +143,14 @@ export const NUMBER_TYPES: Readonly<Record<string, NumberType>> = {
   },
 };
 
-/** Checks a value that is there. */
+/** What a scalar of numbers allows: these are all that members of stored types may have. */
+export function numberType(scalar: string): NumberType {
+  const type = NUMBER_TYPES[scalar];
+  if (!type) throw new Error(`${scalar} is no scalar of numbers`);
+  return type;
+}
+
+/** Checks a value that is neither null nor missing. */
 function valueCheck(member: StoredMember, isRead: (path: string) => boolean, path: string): Check {
   const { kind, type, members } = member;
   if (kind === 'object') {
@@ -151,7 +158,7 @@ function valueCheck(member: StoredMember, isRead: (path: string) => boolean, pat
     return (value) => (isEmbedded(value) ? findFault(value) : wrong('type', value, 'an object'));
   }
   if (kind === 'number') {
-    const { fits, words } = NUMBER_TYPES[type] ?? { fits: NUMBERS.float, words: 'a number' };
+    const { fits, words } = numberType(type);
     return (value) => (typeof value === 'number' && fits(value) ? undefined : wrong('range', value, words));
   }
   if (kind === 'boolean')
@@ -190,7 +197,7 @@ export function isEmbedded(value: unknown): value is object {
   );
 }
 
-/** Whether GraphQL writes a value as a text or a boolean. */
+/** Whether GraphQL answers a value as a String; as a Boolean too, unless it is a text. */
 function isPlainValue(value: unknown): boolean {
   return (
     typeof value === 'string' || typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value))
@@ -224,7 +231,7 @@ export function isServed(
   return !fault;
 }
 
-/** Whose row it is: one that lacks a member may be from before the member was added. */
+/** How the row came to be so, for callers: one that lacks a member may be from before the member was added. */
 const causeOf = ({ detail }: Fault): string =>
   detail === MISSING ? 'It was stored before that was added, or by another program' : 'Another program stored it';
 

@@ -1,6 +1,6 @@
 import type { StoredMember, StoredType } from '../schema/storedTypes';
 import { NOT_BLANK } from '../schema/validation';
-import { NUMBER_TYPES } from './invalidRows';
+import { numberType } from './invalidRows';
 
 /*
  * What MongoDB can check of the rows of a stored type, as its $jsonSchema (docs/decisions/stored-validation.md). It asks nothing that
@@ -10,14 +10,16 @@ import { NUMBER_TYPES } from './invalidRows';
 /** A schema in the form of MongoDB: JSON Schema draft 4 with `bsonType`, and without `$ref`, `format` and `default`. */
 export type BsonSchema = Readonly<Record<string, unknown>>;
 
-/** GraphQL writes all of these as a text, and as a boolean all but texts. */
+/** Without `decimal`: rows with one are not served. */
 const NUMBERS = ['int', 'long', 'double'];
-const PLAIN = ['bool', ...NUMBERS];
+/** What GraphQL answers as a Boolean, and as a String. */
+const BOOLEANS = ['bool', ...NUMBERS];
+export const STRINGS = ['string', ...BOOLEANS];
 
 /** How the title of a schema begins; `doctor` tells by the title which validators are of another program. */
 const TITLE = 'Scopegate: ';
 
-/** The schema of a type's rows. `computed` are members that the gateway fills in, so that others may leave them out. */
+/** The schema of a type's rows. `computed` are members that the gateway fills in, so that other programs may leave them out. */
 export function storedSchema({ type, members }: StoredType, computed: readonly string[] = []): BsonSchema {
   const rowMembers = members.map((member) => (member.name === 'id' ? { ...member, name: '_id' } : member));
   return { title: TITLE + type, ...objectSchema(rowMembers, computed) };
@@ -48,29 +50,25 @@ function valueSchema({ name, kind, type, values, pattern, members }: StoredMembe
     case 'object':
       return objectSchema(members);
     case 'number': {
-      const { range, isWhole } = NUMBER_TYPES[type] ?? { range: undefined, isWhole: false };
-      return {
-        bsonType: NUMBERS,
-        ...(range && { minimum: range[0], maximum: range[1] }),
-        ...(isWhole && { multipleOf: 1 }),
-      };
+      const { range, isWhole } = numberType(type);
+      return { bsonType: NUMBERS, minimum: range[0], maximum: range[1], ...(isWhole && { multipleOf: 1 }) };
     }
     case 'boolean':
-      return { bsonType: PLAIN };
+      return { bsonType: BOOLEANS };
     case 'dateTime':
       return { bsonType: 'date' };
     case 'string':
       break;
   }
   if (values) return { enum: [...values] };
-  return { bsonType: type === 'String' ? ['string', ...PLAIN] : 'string', ...formOf(name, type, pattern) };
+  return { bsonType: type === 'String' ? STRINGS : 'string', ...lengthOf(name, type, pattern) };
 }
 
 /**
- * What stands for the form of a text: its length. Patterns mean other things in MongoDB's regular expressions than in JavaScript's, and are dear
- * in SecantusDB.
+ * Of the form of a text only the length is checked: patterns mean other things in MongoDB's regular expressions than in JavaScript's, and are slow
+ * in SecantusDB (embedded/).
  */
-function formOf(name: string, type: string, pattern: RegExp | undefined): BsonSchema {
+function lengthOf(name: string, type: string, pattern: RegExp | undefined): BsonSchema {
   const length =
     name === '_id' ? 'xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx'.length : type === 'Date' ? 'YYYY-MM-DD'.length : 0;
   if (length > 0) return { minLength: length, maxLength: length };

@@ -6,8 +6,9 @@ import { invalidRequest } from '../errors';
 import type { FiguresContext } from '../operations/context';
 import type { StoredMember } from '../schema/storedTypes';
 import { EARLIEST, LATEST, TOTALS_ROWS } from '../units';
-import { faultsOf, NUMBER_TYPES } from './invalidRows';
+import { faultsOf, numberType } from './invalidRows';
 import type { Resource } from './resource';
+import { STRINGS } from './storedSchema';
 
 /* Totals for dashboards (docs/decisions/dashboard-totals.md). */
 
@@ -18,11 +19,9 @@ export interface Span {
   readonly to?: string | null;
 }
 
-export const TOTALS_GROUPS = ['STATUS', 'MONTH', 'CUSTOMER', 'CURRENCY'] as const;
-type Group = (typeof TOTALS_GROUPS)[number];
-
 export interface TotalsArguments extends Span {
-  readonly group_by?: readonly Group[] | null;
+  /** CURRENCY changes nothing: every group has it. */
+  readonly group_by?: readonly ('STATUS' | 'MONTH' | 'CUSTOMER' | 'CURRENCY')[] | null;
   readonly status?: readonly string[] | null;
   readonly customer_id?: string | null;
   readonly currency?: string | null;
@@ -135,7 +134,7 @@ export function ifWithin(
 const ifStored = (value: string | object, most: number, converted: unknown): object =>
   ifWithin(value, most, converted, NaN, { $ne: [{ $type: value }, 'decimal'] });
 
-/** The same for an amount that must be whole: another one might not be exact either. One that may be null counts as 0 then, as $sum has it. */
+/** The same for an amount, as a 64-bit integer; NaN if it has a fraction. One that may be null counts as 0, as in $sum. */
 function whole({ name, isRequired }: StoredMember): object {
   const amount = isRequired ? `$${name}` : { $ifNull: [`$${name}`, 0] };
   const isWhole = { $eq: [amount, { $trunc: amount }] };
@@ -151,11 +150,11 @@ interface CountedRows {
   readonly members: readonly StoredMember[];
   /** The names of those that are part of every group. */
   readonly keys: readonly string[];
-  /** A condition that the second stage has beside the period in the first: other rows are not looked at for what cannot be counted. */
+  /** What the second stage matches, if it leaves out rows: those are not searched for values that cannot be counted. */
   readonly only?: object;
 }
 
-/** The first finds the rows. Of the others only that of `only` leaves out rows; any may leave out parts of them. */
+/** The first matches the period. Of the others only that of {@link CountedRows.only} leaves out rows; any may leave out parts of rows. */
 type Stages = readonly [PipelineStage.Match, ...PipelineStage[]];
 
 /**
@@ -189,12 +188,13 @@ async function run(
   const faultInGroup = faultsOf({ members: ofGroup })(WITHOUT_SEARCH);
   const cursor = data.collection(collection).aggregate<{ _id: Row }>([...stages, { $limit: most + 1 }], {
     maxTimeMS: READ_TIMEOUT,
-    batchSize: TOTALS_ROWS + 2,
+    // more than it can have, so that one command reads all and closes the cursor
+    batchSize: most + 2,
   });
   const rows: Row[] = [];
   for await (const { _id: group, ...sums } of cursor) {
     if (rows.length === most) return { data: rows, has_more: true };
-    const exactRow = withinRange(sums);
+    const exactRow = withExactAmounts(sums);
     if (typeof exactRow === 'string') return exactRow;
     const fault = faultInGroup(group);
     if (fault) return `${String(fault.pointer).slice(1)} of a group ${fault.detail}`;
@@ -235,8 +235,7 @@ function invalidIn(member: StoredMember, prefix = '', isInList = false): object[
       .map((condition) => ({ [path]: { $elemMatch: condition } }));
   }
   if (kind === 'number') {
-    const range = NUMBER_TYPES[type]?.range;
-    if (!range) return [];
+    const { range } = numberType(type);
     const isFraction = { $and: [{ $isNumber: `$${path}` }, { $ne: [`$${path}`, { $trunc: `$${path}` }] }] };
     // $elemMatch takes no $expr; amounts in lists are truncated instead (exact)
     const fractions = type === 'Float' || isInList ? [] : [{ $expr: isFraction }];
@@ -245,13 +244,13 @@ function invalidIn(member: StoredMember, prefix = '', isInList = false): object[
   }
   if (values) return [{ [path]: { $nin: isRequired ? values : [...values, null] } }];
   if (kind !== 'string') return [];
-  // those of ids and currencies, which PCRE reads as JavaScript does
-  const not = pattern ? { $regex: pattern.source } : { $type: 'string' };
+  // of ids and currencies, the only ones that totals depend on: PCRE reads these as JavaScript does
+  const not = pattern ? { $regex: pattern.source } : { $type: type === 'String' ? STRINGS : 'string' };
   return [{ [path]: { $not: not, ...(!isRequired && { $ne: null }) } }];
 }
 
-/** The row with its amounts as numbers, or which of them is not exact, as a clause; other sums stay as they are. */
-function withinRange(row: Row): Row | string {
+/** The row with its amounts as numbers, or which of them is not exact, as a clause; its count, and sums of other members, stay as they are. */
+function withExactAmounts(row: Row): Row | string {
   const exactRow: Record<string, unknown> = { ...row };
   for (const [name, sum] of Object.entries(row)) {
     if (!name.endsWith('_minor')) continue;

@@ -299,6 +299,21 @@ test('a related row that cannot be served is null, and left out of lists of its 
   expect((await caller.graphql(asked)).body).toMatchObject({ extensions: { omitted: 3 } });
 });
 
+test('sales count an order whose texts are stored as numbers, and say which order they leave out', async () => {
+  const organisation = await makeOrganisation(gateway);
+  const placed = northwind('orders').filter(({ status }) => status !== 'cancelled');
+  const [odd, broken] = placed.slice(0, 2).map(({ id }) => ({ _id: id }));
+  await store(gateway, organisation, { orders: placed.slice(0, 2) });
+  const rows = gateway.databases.organisationData(organisation).database.collection('orders');
+  const line = { 'lines.0.sku': 'ODD', 'lines.0.qty': 1, 'lines.0.description': 5 };
+  await rows.updateOne(odd as object, { $set: line });
+  await rows.updateOne(broken as object, { $set: { 'lines.0.unit_price_minor': 'dear', 'lines.0.sku': 'BROKEN' } });
+  const caller = await callerOf(gateway, organisation);
+  const { body } = await caller.graphql('{ product_sales(limit: 100) { data { sku } } }');
+  const skus = (body.data.product_sales.data as { sku: string }[]).map(({ sku }) => sku);
+  expect([skus.includes('ODD'), skus.includes('BROKEN'), body.extensions?.omitted]).toEqual([true, false, 1]);
+});
+
 test('a PATCH that cures the row is done, another one is 500 and changes nothing', async () => {
   const organisation = await makeOrganisation(gateway);
   const [customer] = northwind('customers');
