@@ -4,7 +4,6 @@ import { AppError } from '../errors';
 import { normaliseKeys } from '../schema/callerKeys';
 import { type Access, accessOf, type Operation, perElement } from '../schema/declaredOperations';
 import { objectFields } from '../schema/jsonSchema';
-import type { Merge } from '../schema/upserts';
 import { directiveOf } from '../schema/sdl';
 import { argumentChecks } from './argumentChecks';
 import type { CallContext, DataContext } from './context';
@@ -22,8 +21,6 @@ import { requireTold } from './toldMembers';
 export type Resolver<Context extends CallContext = DataContext> = GraphQLFieldResolver<unknown, Context> & {
   /** Its fast read, if it has one. */
   readonly fastReadOf?: FastReadOf;
-  /** How a bulk upsert merges an element. */
-  readonly merge?: Merge;
 };
 /** Of any callers: who may call a field is up to its guard. */
 export type Resolvers = Record<string, Record<string, Resolver<never>>>;

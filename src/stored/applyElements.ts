@@ -81,7 +81,7 @@ export async function applyElements(
     const { outcome, row, before } = stepOf(existing, merged, now);
     const broken = outcome === 'unchanged' ? [] : brokenRules(spec.collection, row);
     if (broken.length > 0) return fail(withOwnFaults(checked, broken));
-    // as storing it would be, but for this element alone
+    // storing the row would refuse the whole call
     const notOwn = outcome === 'unchanged' ? undefined : data.restrictionFault(spec.collection, row);
     if (notOwn) return fail(withOwnFaults(checked, [notOwn]));
     steps[index] = { checked, outcome, id: row._id };
@@ -100,6 +100,7 @@ export async function applyElements(
   }
 
   const byKey = indexesByKey(validated, spec);
+  // without a key there is no row to read: these fail, with all of their faults
   await apply(new Map(), byKey.get(null) ?? []);
   byKey.delete(null);
   const keyedFind = { member: spec.key, keys: [...byKey.keys()] as string[], session };
@@ -122,7 +123,7 @@ function indexesByKey(
   const validKeys = new Set(validated.filter(isValid).map(({ key }) => key));
   const indexes = new Map<string | null, number[]>();
   for (const [index, { key }] of validated.entries()) {
-    // another occurrence of a key has a fault there, but is compared with the same object
+    // an element that repeats a valid key has a fault there, but its other faults depend on the same object
     const keyToFind = validKeys.has(key) ? key : null;
     const others = indexes.get(keyToFind);
     if (others) others.push(index);

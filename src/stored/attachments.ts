@@ -31,7 +31,7 @@ export interface AttachmentAnswer {
 const OF_ATTACHMENTS: Projection = { _id: 1, [ATTACHMENTS]: 1 };
 
 /**
- * Reads what an object has attached, so that who may not read the object, or write it, finds none.
+ * Reads the object of attachments by the caller's own data: a key that does not have the object gets 404 for its files, too.
  * @throws AppError not_found; stored_object_invalid if another program stored attachments of another form
  */
 export async function readOwner(
@@ -113,7 +113,7 @@ interface RestoredAttachment {
   readonly objectId: string;
   readonly attachment: Attachment;
   readonly bytes: Buffer;
-  /** When the object changed; undefined for now. */
+  /** What becomes the object's time of change, unless that is later; undefined for the time of this write. */
   readonly changed: Date | undefined;
   readonly by: Writer;
 }
@@ -132,7 +132,7 @@ export function restoreAttachment(
       if (attachments.some(({ id }) => id === attachment.id)) return false;
       await writeAttachments(data, resource, before, [...attachments, attachment], session, changed ?? now);
       const owner = { collection: resource.name, object_id: before._id };
-      // one that another program left, or an older gateway that dropped the object's entry
+      // a file with this id that another program left, or a gateway of an earlier version, which dropped the object's entry alone
       await removeFiles(data, { collection: resource.name, objectIds: [before._id], ids: [attachment.id] }, session);
       await storeFile(data, { id: attachment.id, bytes, owner }, session, attachment.created_at);
       return true;
@@ -148,7 +148,7 @@ async function rowOf(data: OrganisationData, resource: Resource, id: string, ses
   return row;
 }
 
-/** A row without attachments lacks the member. */
+/** Stores a row with these attachments; without any, it lacks the member. */
 async function writeAttachments(
   data: OrganisationData,
   resource: Resource,

@@ -17,7 +17,7 @@ export function brokenTexts(value: unknown): Fault[] {
   return findBrokenTexts(value, MAX, Infinity).faults;
 }
 
-/** The same, with at most `most` faults, from the first `values` values; `isTruncated` if more were not searched. */
+/** The same, with at most `most` faults, of which only the first `values` strings, lists and other values are searched; `isTruncated` if that left out some. */
 export function findBrokenTexts(
   value: unknown,
   most: number,

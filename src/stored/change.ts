@@ -56,17 +56,18 @@ export async function changeObject<T extends Row>(
   throwFaults([...brokenTexts(sent), ...metadataFaults(sent), ...(rules?.(sent) ?? [])]);
   replaceNegativeZero(sent);
   const input = normaliseKeys(sent);
+  // of metadata only changes are sent, which withMetadata makes
   const { [METADATA]: _changes, ...members } = input;
-  const model = data.collection(resource);
+  const rows = data.collection(resource);
   const _id = id.toLowerCase();
   let attempted: Attempted = { _id };
   const work = (): Promise<object> =>
     write(
       async (session, now) => {
-        const before = await model.findOne<T>({ _id } as object, { session, maxTimeMS: READ_TIMEOUT });
+        const before = await rows.findOne<T>({ _id } as object, { session, maxTimeMS: READ_TIMEOUT });
         if (!before) throw notFound(nameOf(resource));
-        // this row was read in the transaction: if a concurrent change conflicts, the transaction reruns and reads the new row
-        // a row that cannot be served (invalidRows.ts) has no tag, but without a condition its member may be replaced
+        // of the row as read in this transaction, which runs again if another changes it meanwhile; without a condition the tag is not asked for,
+        // so that a change may replace the member for which the row cannot be served (invalidRows.ts)
         requireVersion(() => {
           requireServed(context, resource, before, WITHOUT_SEARCH);
           return tagOf(schema, type, before);
@@ -85,7 +86,7 @@ export async function changeObject<T extends Row>(
         const row = stampedRow(changed, before, now);
         throwFaults(brokenRules(resource, row));
         attempted = row as Row & Members;
-        await writeRows(model, [{ row, before }], { ordered: true, session });
+        await writeRows(rows, [{ row, before }], { ordered: true, session });
         return row;
       },
       { writes: [resource] },
@@ -93,7 +94,7 @@ export async function changeObject<T extends Row>(
   return writeUnique(data, resource, () => attempted, work);
 }
 
-/** Of a row to store: its id and, as far as they are known, its unique values. */
+/** A row to store; of one that was not made yet, the id alone. */
 type Attempted = Row & Members;
 
 /**
@@ -149,7 +150,7 @@ function settingMembers({ stored, words, gatewayIds }: Resource): NonNullable<Ch
   return (before, input, organisation) => {
     const merge = mergeOf({ stored, set: Object.keys(input) }, words, gatewayIds);
     const { search, ...row } = merge(before, input, organisation) as Members;
-    // those that another program left out are the tail's to fill in: a change of nothing else must store nothing
+    // words that another program left out are filled in by events/tail/corrections.ts: a change that changes nothing must store nothing
     return 'search' in before ? { ...row, search } : row;
   };
 }

@@ -22,10 +22,10 @@ import { emailConditions, searchConditions } from './search';
 /** The part of a request's context that reads rows. */
 export type RowReader = Pick<DataContext, 'data' | 'holdRows' | 'isGone' | 'noteInvalid'>;
 
-/** A collection with lists: of a resource. */
+/** The part of a resource that its lists need. */
 export type Listed<T extends Row = Row> = Collection<T> & Pick<Resource, 'stored'>;
 
-/** A page of a resource, whose root field has the name of its collection. */
+/** A page of rows. `filters` are by default those of the resource's list, the root field with the name of its collection. */
 export function listPage<T extends Row>(
   reader: RowReader,
   collection: Listed<T>,
@@ -38,7 +38,7 @@ export function listPage<T extends Row>(
   return data.pages(() => findPage(data.collection(collection), page, data.reading(rowHolder(reader))));
 }
 
-/** The same page as JSON text. @throws UnsupportedValue if it cannot be written from the bytes of its rows */
+/** The same page as JSON text. @throws UnsupportedValue if it cannot be written from the bytes of its rows; {@link listPage} can read it then */
 export function listPageText<T extends Row>(
   data: OrganisationData,
   collection: Listed<T>,
@@ -65,6 +65,7 @@ function pageRequest<T extends Row>(
   const request = listRequest(data, collection, args, filters);
   const activeFilters = request.filters;
   const isSyncing = asksForChanges(collection, args, filters);
+  // by which `import` decides whether rows may keep older times of change, which such a caller would miss
   if (isSyncing) data.noteFollowed();
   return {
     ...request,

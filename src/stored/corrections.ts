@@ -31,8 +31,8 @@ const memberOf = (row: object, name: string): unknown => (row as Readonly<Record
 const keyOf = ({ _id }: { readonly _id: unknown }): string => idText(_id);
 
 /**
- * Looks at rows, and returns a correction for each that cannot be served or whose derived members are wrong. With `converts`, their organisation,
- * values are converted too, and missing ones get their default.
+ * Looks at rows, and returns a correction for each that cannot be served or whose derived members are wrong. `converts` is their organisation if
+ * values are to be converted too, and missing ones to get their default, which may be its currency. `texts` are as in {@link Resource.derive}.
  */
 export async function correctionsOf(
   data: OrganisationData,
@@ -69,10 +69,10 @@ export async function correctionsOf(
   return corrections;
 }
 
-/** What a missing member is the same as, if it becomes `value`: no words, or null. */
+/** What stands for a missing member in the comparison with its new value: adding an empty list, of words, is no change. */
 const emptyValue = (value: unknown): unknown => (Array.isArray(value) && value.length === 0 ? value : null);
 
-/** Stands for the time of the write. */
+/** Stands for the time of the write, which {@link withStamp} sets, while the row is checked. */
 const NOW = new Date(0);
 
 /** The row with a time of change, if it lacks one. */

@@ -47,7 +47,7 @@ export function deriveResolvers(sdl: SchemaModel, resources: readonly Resource[]
 
 type Args = ListArguments & Readonly<Record<string, unknown>>;
 
-/** The resolver of a field that leads to a resource, of a type with the rows of `owner`. */
+/** The resolver of a field that leads to a resource. `owner` is the resource that the field's type is of; for fields of other types, `resource` itself. */
 function resolverOf(
   sdl: SchemaModel,
   derived: Exclude<DerivedField, { readonly as: 'bulk' | 'change' }>,

@@ -33,12 +33,13 @@ export interface ValidatedElement {
   readonly isTruncated: boolean;
 }
 
-/** Limits for an element while the response has room. */
+/** Limits for an element while the response has room: how many faults to keep, and how many more to count. */
 const ROOMY: FaultLimits = { kept: MAX_FAULTS, counted: MAX_FAULTS };
 /** Limits once the response is full: counting all faults of 1,000 elements took most of the time for the worst body. */
 const FULL: FaultLimits = { kept: 1, counted: 20 };
 
 interface KeyedList {
+  /** The argument with the elements: products, customers. */
   readonly list: string;
   /** The member that identifies an object: sku, external_ref. */
   readonly key: string;
@@ -47,7 +48,7 @@ interface KeyedList {
 /** Validates each element individually, and checks its key against those of earlier elements. */
 export async function validateElements(
   elements: readonly unknown[],
-  { list, key: member }: KeyedList,
+  { list, key: keyMember }: KeyedList,
   check: Check,
   pace: Pace,
 ): Promise<ValidatedElement[]> {
@@ -58,13 +59,13 @@ export async function validateElements(
   for (const [index, sent] of elements.entries()) {
     const pause = pace();
     if (pause) await pause;
-    const checkedElement = validateOne(sent, `/${list}/${String(index)}`, member, (element) =>
+    const checkedElement = validateOne(sent, `/${list}/${String(index)}`, keyMember, (element) =>
       faultsIn(element, check, roomAfter(listed)),
     );
     listed += Math.min(LISTED_OF_ELEMENT, checkedElement.count);
     const first = checkedElement.key === null ? undefined : indexByKey.get(checkedElement.key);
     if (checkedElement.key !== null && first === undefined) indexByKey.set(checkedElement.key, index);
-    validated.push(first === undefined ? checkedElement : asRepeated(checkedElement, member, first));
+    validated.push(first === undefined ? checkedElement : asRepeated(checkedElement, keyMember, first));
   }
   return validated;
 }
@@ -77,15 +78,15 @@ export function roomAfter(listed: number): FaultLimits {
 function validateOne(
   sent: unknown,
   at: string,
-  member: string,
+  keyMember: string,
   check: (element: unknown) => Findings,
 ): ValidatedElement {
-  const sentKey = isObject(sent) ? sent[member] : undefined;
+  const sentKey = isObject(sent) ? sent[keyMember] : undefined;
   if (!isObject(sent) || typeof sentKey !== 'string') {
     return { at, element: sent, key: null, shownKey: null, ...withPointers(checked(sent, check), at) };
   }
   const key = normalised(sentKey);
-  const element = key === sentKey ? sent : { ...sent, [member]: key };
+  const element = key === sentKey ? sent : { ...sent, [keyMember]: key };
   return { at, element, key, shownKey: repeatedKey(sentKey), ...withPointers(checked(element, check), at) };
 }
 
@@ -96,9 +97,9 @@ function checked(element: unknown, check: (element: unknown) => Findings): Findi
   return findings;
 }
 
-function asRepeated(validated: ValidatedElement, member: string, first: number): ValidatedElement {
-  const detail = `is the same as in element ${String(first)} of this call`;
-  return withFaults(validated, [{ pointer: `${validated.at}/${member}`, code: 'duplicate', detail }]);
+function asRepeated(validated: ValidatedElement, keyMember: string, firstIndex: number): ValidatedElement {
+  const detail = `is the same as in element ${String(firstIndex)} of this call`;
+  return withFaults(validated, [{ pointer: `${validated.at}/${keyMember}`, code: 'duplicate', detail }]);
 }
 
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
@@ -131,7 +132,7 @@ function faultsIn(element: unknown, check: Check, room: FaultLimits): Findings {
   return { ...findings, faults: [...findings.faults, ...faults], isTruncated };
 }
 
-/** The faults in an element, with pointers from the root of the call. */
+/** Faults with pointers from the root of the call instead of the element, which is `at`. */
 function withPointers({ faults: all, more, isTruncated }: Findings, at: string): Faults {
   const faults = all.slice(0, MAX_FAULTS).map((fault) => ({
     ...fault,

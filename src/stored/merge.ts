@@ -40,7 +40,7 @@ export function mergeOf(
       } else if (value === undefined && old !== undefined) row[name] = old;
       else if (isSet || member.isRequired) {
         const cleared = clearedValue(member, organisation);
-        // a row that lacks it stays as it is: none is made up
+        // no value is made up for a stored row that lacks it
         if (cleared !== undefined) row[name] = cleared;
       }
     }
@@ -68,7 +68,7 @@ function withOldIds(
   return withIds(parts, members, oldParts);
 }
 
-/** What a member is once it is cleared; undefined for one that is never null and has no default, which checks of the schema and of elements have given. */
+/** What a cleared member becomes; undefined if it is never null and has no default: checks require a value of a new object's. */
 function clearedValue({ isList, isRequired, otherwise }: StoredMember, organisation: Organisation): unknown {
   if (otherwise) return defaultValue(otherwise, organisation);
   return isList ? [] : isRequired ? undefined : null;

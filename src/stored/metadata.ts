@@ -34,8 +34,8 @@ export function metadataFaults({ [METADATA]: pairs }: Members): Fault[] {
 }
 
 /**
- * The row with the metadata that a change makes of those of `before`, which `row` still has: without the member if no pair is left. Without `before`,
- * `row` has none.
+ * The row with its metadata changed: without the member if no pair is left. `before` is the stored row, whose metadata `row` still has; a new row,
+ * without `before`, must have none yet.
  */
 export function withMetadata<T extends object>(row: T, { [METADATA]: change }: Members, before: object | undefined): T {
   if (change === undefined) return row;

@@ -28,12 +28,13 @@ export type ParentListArguments = Pick<ListArguments, 'limit' | 'cursor'>;
 interface Reading {
   /** The members to read, the parent's id among them. */
   readonly projection: Projection;
+  /** Null if the row is gone, or cannot be served. */
   readonly read: (id: string) => Promise<Row | null>;
 }
 
 interface ParentPage {
   readonly page: Page<Row>;
-  /** Whether its rows can all be served, as those of a first page, which were checked when they were read. */
+  /** Whether rows that cannot be served are left out already, as {@link Reading.read} does for a first page. */
   readonly isChecked: boolean;
 }
 

@@ -52,6 +52,7 @@ export function withIds(
   for (const names of [content, identity]) {
     const keyOf = (part: Members): string => JSON.stringify(names.map((name) => part[name] ?? null));
     const free = new Map<string, string[]>();
+    // reversed, so that `pop` takes the first
     for (const part of old.toReversed()) {
       const { id } = part;
       if (typeof id !== 'string' || usedIds.has(id)) continue;

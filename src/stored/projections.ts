@@ -28,7 +28,7 @@ interface Stored {
   readonly stored: Pick<StoredType, 'type' | 'relations'>;
 }
 
-/** By the nodes of a field: all its rows share one array of them, in graphql-js and in graphql-jit. */
+/** By the nodes of a field, of which graphql-js and graphql-jit make one array for all its rows; a field leads to one type, and adds the same member. */
 const byNodes = new WeakMap<readonly FieldNode[], Projection>();
 
 /** The members to read of the object being resolved. */
@@ -110,7 +110,7 @@ function referencesTo(type: string, info: GraphQLResolveInfo): FieldNode[] {
   return fields;
 }
 
-/** One object for each type and set of members, since reads are batched by it. It lives as long as the operation. */
+/** One object for each type and set of members, since reads are batched by that object. It lives as long as the operation. */
 const sharedByOperation = new WeakMap<OperationDefinitionNode, Map<string, Projection>>();
 
 function projectionFor(
@@ -136,10 +136,12 @@ function projectionFor(
   return projection;
 }
 
+/** The object whose members are added: a row, or one inside it. */
 interface Place {
   readonly type: GraphQLObjectType;
   /** The path of the object in its row, with a dot at its end. */
   readonly prefix: string;
+  /** Of a row; an object inside it has none. */
   readonly relations: StoredType['relations'];
   readonly fragments: Fragments;
 }
@@ -157,6 +159,7 @@ function addMembers(members: Set<string>, nodes: readonly FieldNode[], place: Pl
       for (const part of ['key', 'value']) members.add(`${prefix}${METADATA}.${part}`);
       return true;
     }
+    // a relation, or a field whose resolver may read any member
     if (member === undefined) {
       const relation = relations.find((relation) => relation.field.name.value === name);
       if (relation && !relation.isList) members.add(relation.member);

@@ -12,7 +12,7 @@ interface ObjectSchema extends JsonSchema {
   readonly required: readonly string[];
 }
 
-/** JSON Schemas by name: every type in the REST API, and one per record kind under `recordName(kind)`. */
+/** JSON Schemas by name: every type in the REST API, and in cli/records.ts also one for each record kind. */
 export type RecordSchemas = Readonly<Record<string, JsonSchema>>;
 
 /** The schema of a type, without the members in `omit` and with those in `more`. */
@@ -58,7 +58,7 @@ export function normaliseIdentifiers(record: object, members: readonly NamedMemb
   const values = record as Record<string, unknown>;
   for (const member of members) {
     const { name } = member;
-    // its keys are a caller's, and name no members
+    // the keys of metadata are a caller's own, whatever members they name
     if (name !== METADATA && Object.hasOwn(values, name)) values[name] = normalisedValue(values[name], member);
   }
 }

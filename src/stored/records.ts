@@ -65,7 +65,7 @@ export interface StoredRecord {
   readonly errors: readonly Fault[];
 }
 
-/** Whose `updated_at` imported records get: the time of the import, or that of the file. */
+/** Which `updated_at` imported records get: the time of the import, or that in the file. */
 export type Stamp = 'now' | 'file';
 
 /** Stores records in one transaction, again if another writer takes a unique value meanwhile. @throws as {@link storeAgain} */
@@ -147,12 +147,12 @@ function withPairs(record: Readonly<Record<string, unknown>>): Readonly<Record<s
 /** Converts a document to a record: `_id` becomes `id`, without search words, and metadata becomes an object. Dates become strings in JSON. */
 export function toRecord(document: { readonly _id: string }): ImportRecord {
   const { _id: id, search: _search, ...others } = document as { _id: string; search?: unknown };
-  const members = withoutNull(others);
+  const members = withoutNullAttachments(others);
   return METADATA in members ? { id, ...members, [METADATA]: metadataObject(members[METADATA]) } : { id, ...members };
 }
 
-/** The members of a row, without attachments if it has none. */
-function withoutNull(members: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+/** Without the null that another program may have stored in place of attachments. */
+function withoutNullAttachments(members: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   if (members[ATTACHMENTS] !== null) return members;
   const { [ATTACHMENTS]: _none, ...others } = members;
   return others;
@@ -184,6 +184,7 @@ export async function storeDocuments<T extends { _id: string }>(
   const storedDocuments = await stored.find<T>(filter as object, { session, ...atMost(documents.length) }).toArray();
   const existing = new Map(storedDocuments.map((document) => [document._id, document]));
   const claims: Claim<T>[] = [];
+  // one after the other, since a session takes one command at a time
   for (const member of uniqueMembers(collection))
     claims.push(await createClaim(data, collection, documents, member, session));
   const changes: RowChange<T>[] = [];
@@ -192,7 +193,7 @@ export async function storeDocuments<T extends { _id: string }>(
     const complete = withStoredAttachments(imported, before);
     // with the stored time, so that a difference in time alone is no change
     const document = now ? stampedAs(complete, before) : complete;
-    // one that is erased itself is from an export since then, and has nothing personal
+    // a record that says that it is erased was exported after the erasure, and has nothing personal
     const erased = ERASED_AT in document && document[ERASED_AT] !== null ? undefined : erasedFault(before, '');
     const errors = erased ? [erased] : claims.flatMap(({ conflict }) => conflict(document) ?? []);
     if (errors.length > 0) return { outcome: 'failed', errors };
@@ -214,7 +215,7 @@ function timeOf(row: object | undefined): Date | undefined {
   return time;
 }
 
-/** The row with another's time of change. */
+/** The row with another's time of change, if that has one. */
 function stampedAs<T extends object>(row: T, other: object | undefined): T {
   const time = timeOf(other);
   return time === undefined ? row : { ...row, updated_at: time };

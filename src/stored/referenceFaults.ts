@@ -21,7 +21,7 @@ export function referencesOf({ stored }: Resource, resources: Iterable<Resource>
   return [...resources].flatMap((to) => referencesTo(to.stored.type, stored).map((member) => ({ member, to })));
 }
 
-/** The fault of a reference to an object, of which `row` was read; undefined if it is there. `name` and `identifier` are for the message. */
+/** The fault of a reference whose object is `row`, undefined if there is none; undefined if the object can be referred to. `name` and `identifier` are for the message. */
 export function referenceFault(
   row: object | undefined,
   {
@@ -34,11 +34,11 @@ export function referenceFault(
   return { pointer, code: 'not_found', detail: `is not the ${identifier} of a ${name} of the organisation` };
 }
 
-/** Looks up what objects refer to, with one read for each resource, and returns what finds the faults of one of them. */
+/** Looks up what `inputs` refer to, with one read for each resource. Returns what finds the faults of one of them, whose pointer is `at`. */
 export async function referenceChecks(
   data: OrganisationData,
   references: readonly Reference[],
-  all: readonly unknown[],
+  inputs: readonly unknown[],
   session: ClientSession,
 ): Promise<(input: unknown, at: string) => Fault[]> {
   const idOf = (input: unknown, { member }: Reference): string | undefined => {
@@ -48,7 +48,7 @@ export async function referenceChecks(
   };
   const idsByResource = new Map<Resource, Set<string>>();
   for (const reference of references) {
-    const ids = all.flatMap((input) => idOf(input, reference) ?? []);
+    const ids = inputs.flatMap((input) => idOf(input, reference) ?? []);
     if (ids.length > 0) idsByResource.set(reference.to, new Set([...(idsByResource.get(reference.to) ?? []), ...ids]));
   }
   const rowsByResource = new Map<Resource, ReadonlyMap<string, Row>>();

@@ -26,6 +26,7 @@ export async function referredRow(wanted: Wanted): Promise<Row | null> {
   // nobody gets an answer that is refused, so it needs no more rows
   if (answerRefusal(context)) return null;
   const row = await once(wanted, projectionOfReferences(resource, info), 'related');
+  // what the answer has of the row takes time of the event loop
   const wait = context.pauses.budget({ objects: 1 });
   if (!wait) return row;
   await wait;
@@ -37,7 +38,10 @@ export function listedRow(wanted: Wanted, projection: Projection): Promise<Row |
   return once(wanted, projection, 'nested');
 }
 
-function once(wanted: Wanted, projection: Projection, kind: 'related' | 'nested'): Promise<Row | null> {
+/** How the row is read: `nested` lets other requests go first between batches, since lists inside a list can have thousands of rows. */
+type Kind = 'related' | 'nested';
+
+function once(wanted: Wanted, projection: Projection, kind: Kind): Promise<Row | null> {
   const { id, context, info } = wanted;
   // a mutation must see what its earlier fields wrote
   if (info.operation.operation !== OperationTypeNode.QUERY) return read(wanted, projection, kind);
@@ -55,11 +59,7 @@ function rowsOf(projection: Projection, context: FiguresContext): Rows {
   return rows;
 }
 
-function read(
-  { resource, id, context }: Wanted,
-  projection: Projection,
-  kind: 'related' | 'nested',
-): Promise<Row | null> {
+function read({ resource, id, context }: Wanted, projection: Projection, kind: Kind): Promise<Row | null> {
   const reading = context.data.objects[kind](resource, { id, hold: rowHolder(context) }, projection);
   return reading.then((row) => (row && isServed(context, resource, row, projection) ? row : null));
 }

@@ -28,7 +28,6 @@ export interface Resource<out T extends Row = Row> extends Collection<T>, Checke
   readonly schema: BsonSchema;
   /** Members that the gateway computes from other rows, and fills in for other programs. */
   readonly computed: readonly string[];
-  /** The search words and computed members that rows should have, in their order. */
   readonly derive: Derive;
   /** How it is imported and exported; undefined if its rows are part of another resource's records. */
   readonly records: RecordKind | undefined;
@@ -44,7 +43,7 @@ export interface Resource<out T extends Row = Row> extends Collection<T>, Checke
   readonly mostPairs: number;
 }
 
-/** How the rows of a resource sum up the rows of another that belong to them. */
+/** How the rows of a resource sum up the rows of another that belong to them, as threads do their messages, in writes of operators (writes/). */
 export interface Summary {
   /** Completes a new row, to which none belongs yet. */
   readonly begin: (row: Row) => Row;
@@ -59,10 +58,13 @@ export interface Summary {
   ) => Promise<Row>;
 }
 
-/** Texts of an object's parts, by its id. */
+/** Texts of objects' parts, such as the messages of threads, by the object's id. */
 export type Texts = ReadonlyMap<string, readonly string[]>;
 
-/** `texts` are those of parts that changed; without it all are read. */
+/**
+ * The search words and computed members that rows should have: an object for each row, in their order, or none at all if the type has neither.
+ * `texts` are those of parts that changed, whose words are added; without it all parts are read.
+ */
 type Derive = (
   data: OrganisationData,
   rows: readonly Row[],
@@ -71,7 +73,7 @@ type Derive = (
 
 /** What the SDL cannot say of a stored type. */
 export interface ResourceSpec extends RecordRules {
-  /** Members that the gateway computes from other rows, and how; by default a row has search words of its own texts. */
+  /** Members that the gateway computes from other rows, and how. By default there are none, and `derive` gives the words of a row's own texts. */
   readonly computed?: readonly string[];
   readonly derive?: Derive;
   /** Whether its rows are imported and exported within the record of another resource. */
@@ -90,11 +92,11 @@ export interface ResourceSpec extends RecordRules {
 export function defineResource<T extends Row = Row>(type: string, spec: ResourceSpec = {}): Resource<T> {
   const stored = published.stored.get(type);
   if (!stored) throw new Error(`schema/ has no type ${type} with @stored`);
-  const texts = searchablePaths(stored.members);
+  const paths = searchablePaths(stored.members);
   const words = (row: object): string[] => {
-    const values: string[] = [];
-    for (const path of texts) collectTexts(row, path, 0, values);
-    return searchWords(...values);
+    const texts: string[] = [];
+    for (const path of paths) collectTexts(row, path, 0, texts);
+    return searchWords(...texts);
   };
   const { collection: name, omittedInLists, members } = stored;
   const omitted = Object.fromEntries(omittedInLists.map((member) => [member, 0 as const]));
@@ -107,7 +109,7 @@ export function defineResource<T extends Row = Row>(type: string, spec: Resource
     faultIn: faultsOf(stored),
     schema: storedSchema(stored, spec.computed),
     computed: spec.computed ?? [],
-    derive: spec.derive ?? (texts.length > 0 ? derivedWords(words) : () => Promise.resolve([])),
+    derive: spec.derive ?? (paths.length > 0 ? derivedWords(words) : () => Promise.resolve([])),
   };
   const elementRules = (input: Readonly<Record<string, unknown>>): readonly Fault[] => [
     ...repeatedIds(members, input),

@@ -5,8 +5,8 @@ import type { Fault } from '../errors';
 import { ERASED_AT } from '../schema/personal';
 
 /**
- * Whether two rows are equal; missing members of the row itself count as null, and search words may be in any order. Copies nothing, since bulk calls compare
- * every row.
+ * Whether two rows are equal. A missing member counts as null, but not inside of objects; search words may be in any order. Copies nothing, since
+ * bulk calls compare every row.
  */
 export function isSameRow(left: object, right: object): boolean {
   const mine = left as Record<string, unknown>;
@@ -31,13 +31,13 @@ export function changedAt(last: Date, now: Date): Date {
   return new Date(Math.max(now.getTime(), last.getTime()));
 }
 
-/** A row changed now, with its time of change; as it is if the row before has none, as types without `updated_at`. */
+/** A changed row with its time of change; as it is if `before` has none, as in types without `updated_at`. */
 export function stampedRow<T extends object>(row: T, before: object, now: Date): T {
   const { updated_at: last } = before as { readonly updated_at?: Date };
   return last ? { ...row, updated_at: changedAt(last, now) } : row;
 }
 
-/** The error of a write to an erased row; undefined for any other row. */
+/** The fault of a write to an erased row; undefined for any other row. */
 export function erasedFault(row: object | null | undefined, pointer: string): Fault | undefined {
   if (!row || !(ERASED_AT in row) || row[ERASED_AT] === null) return undefined;
   return { pointer, code: 'erased', detail: 'was erased; only the operator can readmit it' };

@@ -16,7 +16,7 @@ export const MAX_WORDS = 1000;
 export const MAX_SOUGHT = 8;
 /** Words are taken from this many characters of a string, which normalising may lengthen: Hangul three times, U+FDFA eighteen times. */
 const LONGEST_TEXT = 20_000;
-/** A short text may grow to 100 characters, so that the few that grow most are kept. Chosen. */
+/** How many times as long a text may become, and the characters that it may always have, so that the few short ones that grow most are kept. Chosen. */
 const GROWTH = { times: 3, always: 100 };
 /**
  * Consecutive combining marks beyond the 30 of Unicode's Stream-Safe Text Format: the time to normalise them grows with the square of

@@ -8,7 +8,7 @@ import type { DataContext } from '../operations/context';
  * changes in it that are not recorded yet (docs/decisions/events.md).
  */
 
-/** Changes by bulk calls, on one gateway, that may wait to be recorded. An organisation may have as many as it leaves to others. */
+/** Changes by bulk calls, on one gateway, that may wait to be recorded. An organisation may have as many as all that wait leave free: half, if it is alone. */
 const MAX_WAITING = 8000;
 /** Retry-After, in seconds. */
 const RETRY_AFTER = 1;
@@ -46,7 +46,7 @@ export async function runAdmitted<T>(
   const ownWaiting = (): number => sum(queue.byOrganisation.get(id));
   const hasRoom = (): boolean => ownWaiting() < MAX_WAITING - queue.count;
   if (!hasRoom()) {
-    // made when it is asked for
+    // a getter makes `events`, which few calls need
     const recorded = await context.events.recordedAt();
     if (recorded) forgetRecorded(queue, recorded);
   }

@@ -34,19 +34,19 @@ type UpsertReport = Record<Outcome, number> & { results: UpsertResult[] };
 /** A call with more elements than this waits for its turn among the organisation's large requests, however short they are. */
 const SMALL_CALL = 100;
 
-/** Resolvers for a bulk call: the call, and the key in its results. */
+/** Resolvers for a bulk call: the call, and the member of its results with the element's key, which is named as in the type, such as `sku`. */
 export function upsertResolvers(call: BulkUpsert, collection: Resource, references: readonly Reference[]): Resolvers {
   const merge = mergeOf(call, collection.words, collection.gatewayIds);
   const bulk = { ...call, collection, merge, references, rules: collection.elementRules } as Bulk;
   const resolve: Resolver = (_, args: Readonly<Record<string, unknown>>, context, { schema }) =>
     bulkUpsert(bulk, args, context, hasObjects(schema));
   return {
-    Mutation: { [call.operation]: Object.assign(resolve, { merge }) },
+    Mutation: { [call.operation]: resolve },
     [call.result]: { [call.key]: (result) => (result as UpsertResult).key },
   };
 }
 
-/** How one object of a bulk call's type is changed: the way the call does it, except that the change may set the key. */
+/** How a PATCH changes one object of a bulk call's type: as the call does, whose elements always have the key, which a PATCH may leave out. */
 export function changeSpec(call: BulkUpsert, collection: Resource): ChangeSpec<object> {
   const merge = mergeOf(call, collection.words, collection.gatewayIds);
   return {
@@ -100,7 +100,7 @@ async function storeElements(
     // of the last run of the work, which is the one that was committed
     let stored = 0;
     let committed: ClientSession | undefined;
-    // with an Idempotency-Key it is the `write` of tenant/idempotency.ts
+    // with an Idempotency-Key, the transaction stores the answer, too
     const result = await context.write(
       async (session, now) => {
         const steps = await applyElements(context, spec, validated, { session, now, dryRun, isAtomic });
