@@ -21,8 +21,8 @@ export interface EventRow {
   /** Who caused it. Missing in gaps, in what follows them, and in events that earlier versions stored. */
   readonly origin?: Writer;
   /**
-   * The customers whose object it was until then and is now: one if that is the same, and null at the end once it is nobody's. Missing if it was
-   * nobody's before and after, if it is not known whose it was, and in events that earlier versions stored.
+   * The customer whose object it was, then the one whose it is: one entry if that is the same, and null as the last if it is nobody's now. Missing
+   * if it is nobody's and was not known to be anybody's, and in events that earlier versions stored.
    */
   readonly customers?: readonly (string | null)[];
 }

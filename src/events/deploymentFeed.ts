@@ -36,7 +36,7 @@ export interface DeploymentPage {
   readonly next: LogPosition;
 }
 
-/** For how long a read waits for an event, in milliseconds; without one by then, its page is empty. The tail renews its lease as often. */
+/** For how long a read waits for an event, in milliseconds; without one by then, its page is empty. The tail's renewals come as often (stagesOf). */
 export type Patience = 0 | 2000;
 
 /** Reads at once on a gateway: each holds a connection. */
@@ -103,8 +103,8 @@ async function pageOf(
   // of the position: how late reading is, and where a gap begins, follow from it; reading goes on by the token alone
   let at = cursor.openedAt;
   const began = performance.now();
-  const here = cursor.token;
-  let next = position ?? (here && { token: here, ...(at && { at }) });
+  const { token: openedAfter } = cursor;
+  let next = position ?? (openedAfter && { token: openedAfter, ...(at && { at }) });
   for (;;) {
     const batch = await cursor.next();
     for (const notice of batch) {
@@ -117,11 +117,12 @@ async function pageOf(
       if (notice.operationType === END) return { events: collected, hasMore: true, next };
     }
     const took = performance.now() - began;
-    if (batch.length > limit && took < LONGEST) continue;
+    // a reply that is not full (see `batch` in read) is the end of the log
     const isEnd = batch.length <= limit;
+    if (!isEnd && took < LONGEST) continue;
     if (isEnd && collected.length === 0 && took < patience) continue;
     const reached = cursor.reached();
-    // past changes that match no stage
+    // past the changes that the stages leave out
     if (isEnd && reached) next = { token: reached, ...(at && { at }) };
     if (!next) throw new Error('the server does not say where a stream of changes is');
     return { events: collected, hasMore: !isEnd, next };

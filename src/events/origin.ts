@@ -8,7 +8,7 @@ export interface Origin {
   readonly name: string | null;
 }
 
-/** The origin as callers see it; null if it is not known. */
+/** The origin as callers see it, of a writer such as `key:<id>` or `operator`; null if it is not known. */
 export function shownOrigin(stored: Writer | undefined): Origin | null {
   if (stored === undefined) return null;
   const at = stored.indexOf(':');

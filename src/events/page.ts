@@ -23,6 +23,7 @@ const MAX_SCANNED = 5000;
 export interface EventPage {
   readonly rows: readonly EventRow[];
   readonly hasMore: boolean;
+  /** The position after which to go on, also if there is nothing more yet. */
   readonly next: string;
 }
 
@@ -101,7 +102,7 @@ interface PageStart {
   readonly since?: mongo.Timestamp | undefined;
   /** How far events are known to be stored; the read sees them all. */
   readonly recorded?: Recorded;
-  /** Whether the page after the last wanted event begins after the last event of all. */
+  /** Whether `next` of the last page is the last event of all, wanted or not. With `recorded` it is that time anyway. */
   readonly skipsUnwanted?: boolean;
 }
 
@@ -133,10 +134,11 @@ export async function readEvents(
     const options = { ...SETTLED_READ, session, sort: { _id: 1 }, maxTimeMS: READ_TIMEOUT } as const;
     let bound: string | undefined;
     let lastOfAll = BEGINNING;
+    // the events of one object are read by an index, and scan nothing else
     if ((types || data.customerIds) && objectId === undefined) {
       const beyond = { ...options, projection: { _id: 1 }, skip: MAX_SCANNED - 1 } as const;
       bound = (await data.whole.collection(events).findOne({ _id: { $gt: after } }, beyond))?._id;
-      // before the page, which then sees all events up to this one
+      // read before the page, which then sees all events up to this one
       if (skipsUnwanted && bound === undefined) lastOfAll = await findLast(data, { session });
     }
     const filter = {

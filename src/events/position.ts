@@ -7,6 +7,7 @@ import type { mongo } from 'mongoose';
  * commits (docs/decisions/events.md).
  */
 
+/** How many digits each has: positions that callers hold have these for good. */
 const EPOCH = 4;
 const TIME = 16;
 const ORDINAL = 8;
@@ -19,6 +20,7 @@ export function timeDigits({ t, i }: Pick<mongo.Timestamp, 't' | 'i'>): string {
   return hex(t, TIME / 2) + hex(i, TIME / 2);
 }
 
+/** `time` is in {@link timeDigits}; the first change at a time has the ordinal 1, since 0 is for a gap before it. */
 export function positionOf(epoch: number, time: string, ordinal: number): string {
   return hex(epoch, EPOCH) + time + hex(ordinal, ORDINAL);
 }

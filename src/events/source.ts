@@ -32,7 +32,7 @@ export function createEventSource(
 
   return (caller: WaitingCaller) => {
     const recorded: Recording = {
-      // also while nobody records: what is stored is served
+      // without a look at the lease: while nobody records, what is stored is served
       async recordedUntil() {
         const { row, time } = await readCached();
         if (!row) throw notRecorded('Events are not recorded yet: no gateway has read the log of the database.');

@@ -38,9 +38,11 @@ export function createStream({ after, read, listen, pay }: StreamOptions) {
   const ended = new AbortController();
   let unsent: { readonly row: EventRow; readonly bytes: number }[] = [];
   let bytesUnsent = 0;
+  /** Whether the stream has to read pages, since it has not begun, or missed rows. */
   let isBehind = true;
   let isReading = false;
   let failure: { readonly reason: unknown } | undefined;
+  /** Rows after which the caller has asked for another, and whether there is one for which it has not. */
   let takenRows = 0;
   let isOffered = false;
   let idleTimer: NodeJS.Timeout | undefined;
@@ -57,7 +59,7 @@ export function createStream({ after, read, listen, pay }: StreamOptions) {
     wake();
   }
 
-  /** Drops what is unsent; pages have it, too. */
+  /** Drops what is unsent: the pages that are read next have it. */
   function forget(): void {
     unsent = [];
     bytesUnsent = 0;
@@ -117,6 +119,7 @@ export function createStream({ after, read, listen, pay }: StreamOptions) {
           continue;
         }
         bytesUnsent -= next.bytes;
+        // a page had it
         if (next.row._id <= readUpTo) continue;
         position = next.row._id;
         yield* offer(next.row);

@@ -22,7 +22,7 @@ import { createReadLimit, createStream, type EventStream, type ReadEvents } from
 const TICK_EVERY = 200;
 /** Interval at which keys are checked, in milliseconds; all are checked together, which takes few commands. */
 const CHECK_EVERY = 2000;
-/** How long a stream continues while its key cannot be read, in milliseconds: the key may have been revoked. */
+/** How long a stream goes on while its key cannot be read, in milliseconds: the key may have been revoked. */
 const UNKNOWN_FOR = 30_000;
 /** How long an unused change stream stays open, in milliseconds: callers usually return at once. */
 const LINGER = 5000;
@@ -61,11 +61,11 @@ interface Waiter {
   readonly until: number;
   /** When a stream next costs a point; undefined for a request, which has already paid. */
   payAt?: number;
-  /** When its key was last known to be valid. */
+  /** When its key was last read, and valid. */
   knownAt: number;
   isChecking?: boolean;
   notify: (row: EventRow, bytes: number) => void;
-  /** Ends the wait; with true, the waiter looks once more. */
+  /** Has the waiter look once more, or with false ends the wait. */
   wake: (again: boolean) => void;
   fail: (error: unknown) => void;
 }
@@ -100,6 +100,7 @@ export function createWaiting({ streams, logger, payEvery }: WaitingOptions) {
   const places = createPlaces();
   const waiters = new Set<Waiter>();
   const logFailure = createFailureLog(logger);
+  /** The change stream's time of opening, while it is open or being opened. */
   let opened: Promise<Timestamp | undefined> | undefined;
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
@@ -146,7 +147,7 @@ export function createWaiting({ streams, logger, payEvery }: WaitingOptions) {
       if (!wasRead) await pause();
     } finally {
       opened = undefined;
-      // each waiter looks again, and the first opens another change stream
+      // each waiter looks again, in case it missed an event, and the first opens another change stream
       for (const waiter of waiters) waiter.wake(true);
       await cursor.close();
     }
@@ -202,6 +203,7 @@ export function createWaiting({ streams, logger, payEvery }: WaitingOptions) {
     }
   }
 
+  /** Has a waiter notified, woken and checked until `ended`. */
   function add(waiter: Omit<Waiter, 'knownAt'>, ended: AbortSignal): void {
     const added = { ...waiter, knownAt: performance.now() };
     waiters.add(added);

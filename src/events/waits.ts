@@ -15,6 +15,7 @@ export interface Holder {
 interface Place {
   readonly organisation: string;
   readonly leave: () => void;
+  /** Ends the wait or the stream of its holder. */
   readonly giveUp: () => void;
 }
 
@@ -27,7 +28,7 @@ export function createPlaces() {
   /** The oldest first. */
   const takenPlaces = new Set<Place>();
 
-  /** Gives up a place for an organisation. Returns false if no other would keep as many as it then has. */
+  /** Frees a place for an organisation. Returns false if no other has more than this one with another place. */
   function displaceFor(organisation: string): boolean {
     let most = shares.held('organisation', organisation) + 1;
     let oldest: Place | undefined;

@@ -23,9 +23,9 @@ export function createAuditLines({ control, logger }: Options) {
     async write(client: mongo.MongoClient, changes: readonly Change[]): Promise<void> {
       if (changes.length === 0) return;
       const ids = changes.map(({ documentKey }) => String(documentKey?._id));
-      // the change of a repeated event does not say what it was
+      // read, since the change of an event that is repeated within the hour has only the count and the time
       const rows = client.db(control).collection<AuditEvent>(AUDIT_EVENTS);
-      // an import may name a thousand keys
+      // left out, since an import may name a thousand keys, and no line has them
       const options = { ...SETTLED_READ, projection: { 'details.keys': 0 } } as const;
       const auditEvents = await rows.find({ _id: { $in: ids }, action: { $ne: WITHOUT_LINE } }, options).toArray();
       const byId = new Map(auditEvents.map((row) => [row._id, row]));

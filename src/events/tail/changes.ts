@@ -68,6 +68,7 @@ export const isDrop = ({ operationType }: Pick<Change, 'operationType'>): boolea
 export function stagesFor(control: string): object[] {
   const kinds = ['insert', 'update', 'replace', 'delete', ...DROPS];
   const updated = '$updateDescription.updatedFields';
+  // the members that say whose a row is: `_id` stands for none, which every change has
   const refers = [...published.collections.values()].flatMap(({ part, restriction }): [string, unknown][] => {
     const column = customerColumn(restriction) ?? '_id';
     const whose: [string, unknown][] = [
@@ -147,11 +148,12 @@ export function collectionOf({ ns, to }: Pick<Change, 'ns' | 'to'>): PublicColle
   return published.collections.get(ns.coll ?? '') ?? published.collections.get(to?.coll ?? '');
 }
 
-/** Whether callers can read an object with this id. */
+/** Whether an id is one of ours; objects with another have no events, since callers cannot read them. */
 export function isId(id: unknown): id is string {
   return typeof id === 'string' && UUID.test(id);
 }
 
+/** The members that callers can see of those that an update changed. */
 export function changedMembers({ paths = [] }: Change, { members }: PublicCollection): string[] {
   const names = new Set(paths.map((path) => path.split('.', 1)[0] ?? ''));
   return [...members].filter((name) => names.has(name));
@@ -217,9 +219,8 @@ export function toEvent(change: Change, context: ChangeContext): Omit<EventRow, 
   }
 }
 
-/** Stands for the time since when history is lost if nothing that was told before can be relied on. */
+/** Stands for the time since when history is lost if nothing that was told before can be relied on, as after a restore. */
 export const EVER = new Date(0);
-/** Whether that is so. */
 export const isEver = (from: Date): boolean => from.getTime() === EVER.getTime();
 
 /** The event that says that history was lost between two times; they are equal if only a new copy helps. */

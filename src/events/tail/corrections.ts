@@ -37,11 +37,8 @@ const RETRY_AFTER = 1000;
 /** How long a stop goes on with what waits, in milliseconds: a part of the time that a drain has, and the next tail does not come back to it. */
 const FINISH_WITHIN = 5000;
 
-/** Whether a change may have left its row without what follows from it: it is by another program, as far as the log says. */
-export function mayLack(
-  { change, by }: LoggedChange & { readonly by?: unknown },
-  { watched }: Pick<Corrector, 'watched'>,
-): boolean {
+/** Whether a change may have left its row without what follows from it, since another program made it. */
+export function mayLack({ change, by }: LoggedChange, { watched }: Pick<Corrector, 'watched'>): boolean {
   const members = watched.get(change.ns.coll ?? '');
   if (!members || by !== undefined) return false;
   if (change.operationType === 'insert' || change.operationType === 'replace') return true;
@@ -49,7 +46,7 @@ export function mayLack(
   return (change.paths ?? []).some((path) => members.has(path.split('.', 1)[0] ?? ''));
 }
 
-/** Whether the database may take the correction later. */
+/** Whether the correction may succeed later; an organisation that is being moved or erased is left. */
 function isTemporary(error: unknown): boolean {
   if (!(error instanceof AppError)) return isUnavailable(error);
   const { reason = '' } = error.extras;
@@ -60,6 +57,7 @@ export function createCorrections({ corrector, databases, logger }: CorrectionOp
   /** Ids by organisation and collection. */
   const waiting = new Map<string, Map<string, Set<string>>>();
   let count = 0;
+  /** Rows that were not taken, since too many waited, and are not reported yet. */
   let dropped = 0;
   let toldAt = -Infinity;
   /** When no further rows are taken, by performance.now(). */
@@ -103,7 +101,7 @@ export function createCorrections({ corrector, databases, logger }: CorrectionOp
         await corrector.correct(databases.organisationData({ id: organisation }), collection, ids);
       } catch (error) {
         if (!isTemporary(error)) {
-          // an organisation that is being moved or erased, or is full, is left
+          // so is one that is full
           if (error instanceof AppError && error.code !== 'internal') continue;
           const failure = { organisation_id: organisation, collection, error: describeError(error) };
           logger.warn(failure, 'rows of another program could not be corrected; run doctor --rows --fix');

@@ -8,12 +8,12 @@ import { lastEvent } from './lastEvent';
 import { type BatchMemory, createRowMemory, rowKey } from './rowMemory';
 
 /*
- * Whose object a change is of, which the log says only of rows that are stored or get another customer (docs/decisions/restricted-keys.md).
- * The rest is known from the changes before, from the object's last event, or from its row.
+ * Of which customer the object is that a change is of (docs/decisions/restricted-keys.md). The log says so only of rows that are stored or get
+ * another customer; the rest is known from the changes before, from the object's last event, or from its row.
  */
 
-/** Of an object; null if it is nobody's. */
 interface Owner {
+  /** Null if the object is nobody's. */
   readonly customer: string | null;
 }
 
@@ -27,14 +27,14 @@ interface Unknown {
   readonly isPast: boolean;
 }
 
-/** `owner` is the id of the object that a part belongs to. */
+/** The id of the object that a part belongs to, of a change of the part. */
 type OwnerOf = (change: Change) => unknown;
 
-/** Knows whose objects are, and remembers it of so many. */
+/** Remembers the customers of as many objects. */
 export function createOwners(remembered: number) {
   const memory = createRowMemory<Owner>(remembered);
 
-  /** The row that says whose a change is: for a part, that of its object. */
+  /** The row whose `column` has the customer: for a part, that of its object. Undefined if no row has. */
   function rowOf(change: Change, ownerOf: OwnerOf) {
     const collection = collectionOf(change);
     const { restriction } = collection ?? {};
@@ -56,9 +56,8 @@ export function createOwners(remembered: number) {
       memory.forget(database);
     },
     /**
-     * Reads whose objects are, of those that neither the changes nor what is remembered tell. Only the last change may be a drop.
-     * Resolves with the function that says which customers may know of a change: the one whose object it is, after the one whose it was.
-     * It is asked in the order of changes.
+     * Reads the customers of objects that neither the changes nor what is remembered tell. Only the last change may be a drop.
+     * Resolves with the function that gives the `customers` of a change's event, which must be called for each change in order.
      */
     async read(
       data: OrganisationData,
@@ -67,14 +66,15 @@ export function createOwners(remembered: number) {
     ): Promise<(change: Change) => Pick<EventRow, 'customers'>> {
       const known = memory.batch();
       const unknown = new Map<string, Unknown>();
-      // rows are already those of the collection that replaces it
+      // after a drop, the rows are already those of the collection that replaces it
       const isReplaced = changes.some(({ change }) => isDrop(change));
       for (const { change } of changes) {
         const row = rowOf(change, ownerOf);
         if (!row || row.column === '_id' || known.get(row.key)) continue;
-        const says = !row.isPart && said(change, row.column) !== undefined;
-        const isPast = isReplaced || (!row.isPart && (says || change.operationType === 'delete'));
+        // before its insertion it was nobody's
         if (change.operationType === 'insert' && !row.isPart) continue;
+        const isChanged = !row.isPart && newCustomer(change, row.column) !== undefined;
+        const isPast = isReplaced || isChanged || (!row.isPart && change.operationType === 'delete');
         if (isPast || !unknown.has(row.key)) unknown.set(row.key, { ...row, isPast });
       }
       const rows = [...unknown.values()];
@@ -87,7 +87,7 @@ export function createOwners(remembered: number) {
         if (!row) return {};
         if (row.column === '_id') return { customers: [row.id] };
         const before = known.get(row.key)?.customer ?? null;
-        const now = row.isPart ? undefined : said(change, row.column);
+        const now = row.isPart ? undefined : newCustomer(change, row.column);
         if (now !== undefined) known.set(row.key, { customer: now });
         if (change.operationType === 'delete' && !row.isPart) known.delete(row.key);
         const after = now === undefined ? before : now;
@@ -100,7 +100,10 @@ export function createOwners(remembered: number) {
 }
 
 /** The customer that a change gives its row: null for none, undefined if it leaves it as it is. */
-function said({ operationType, fullDocument, set, paths = [] }: Change, column: string): string | null | undefined {
+function newCustomer(
+  { operationType, fullDocument, set, paths = [] }: Change,
+  column: string,
+): string | null | undefined {
   if (operationType === 'delete' || (operationType === 'update' && !paths.includes(column))) return undefined;
   const value = (operationType === 'update' ? set : fullDocument)?.[column];
   return typeof value === 'string' ? value : null;

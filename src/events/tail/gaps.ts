@@ -4,7 +4,7 @@ import { customerColumn } from '../../schema/restricted';
 import { idText, MINUTE } from '../../units';
 import type { EventRow } from '../collection';
 
-/* What is known of history that was lost. */
+/* What the database still says of changes whose history was lost: which objects changed since, but not how, and none that was deleted. */
 
 /** Maximum objects of a type that get an event after a gap; more may have changed, as the gap event says. */
 const MAX_AFTER_GAP = 10_000;

@@ -1,7 +1,7 @@
 import type { OrganisationData } from '../../tenant/organisationData';
 import { type EventRow, events } from '../collection';
 
-/** A member of an object's last event, or of the gap since, which lacks it; undefined if there is neither: they are kept for 30 days. */
+/** A member of an object's last event, or if there was a gap since, of that, which lacks it. Undefined if neither is kept: events are for 30 days. */
 export async function lastEvent<K extends keyof EventRow>(
   data: OrganisationData,
   id: string,

@@ -3,7 +3,7 @@ import type { Databases } from '../../tenant/databases';
 import { SECOND } from '../../units';
 import { readTail } from './lease';
 
-/** How long the row of the tail is cached, and how long a scrape waits for it, in milliseconds. */
+/** How long the row of the tail (lease.ts) is cached, and how long a scrape waits for it, in milliseconds. */
 const CACHED_FOR = 2 * SECOND;
 const READ_WITHIN = SECOND;
 

@@ -47,8 +47,10 @@ export interface RecorderOptions {
   readonly remembered?: number;
 }
 
+/** By the key of an object's row. */
 type Statuses = BatchMemory<string>;
 
+/** The context of a change that needs no look-up. */
 const WITHOUT_STATUS = { before: undefined, now: null };
 /** Organisations whose events are stored concurrently. */
 const AT_ONCE = 4;
@@ -66,7 +68,10 @@ export function createRecorder(options: RecorderOptions) {
   const keyOf = (change: Change): string => rowKey(change.ns.db, change.ns.coll ?? '', change.documentKey?._id);
   const keyIn = ({ ns }: Change, { of, id }: RowRef): string => rowKey(ns.db, of.collection, id);
 
-  /** Notes that an organisation gets a gap event, which says that history was lost. @throws the error if the database does not respond */
+  /**
+   * Notes, after an error, that an organisation gets a gap event with its next change, since the events from a time on could not be stored.
+   * @throws the error if the database does not respond: then the changes are read again
+   */
   async function oweGap(id: string, from: Date, error: unknown): Promise<void> {
     // its erasure drops its database: nobody can read its events
     if (isDropPending(error)) return;
@@ -114,6 +119,7 @@ export function createRecorder(options: RecorderOptions) {
         change.operationType === 'update' ? ownerIds.get(keyOf(change)) : change.fullDocument?.[of.part.member];
       return { of: whole, id: owner };
     };
+    /** The rows whose status neither the changes nor what is remembered tell. */
     const unknownRows = changes.flatMap((entry): RowRef[] => {
       const row = rowOf(entry);
       if (!row.of.hasStatus || row.id === undefined) return [];
@@ -240,7 +246,10 @@ export function createRecorder(options: RecorderOptions) {
     );
   }
 
-  /** Runs `work`, which says whether it stored events, for each of these organisations, and drops databases that it recreated for erased ones. */
+  /**
+   * Runs `work`, which resolves with whether it may have stored events, for each of these organisations, unless it is being erased. Storing
+   * recreates the database of one that was erased meanwhile, so that is dropped.
+   */
   async function forEach(ids: readonly string[], work: (id: string, feed: Feed) => Promise<boolean>): Promise<void> {
     const feedById = await feeds.of(ids);
     const here = ids.flatMap((id) => {
@@ -280,10 +289,10 @@ export function createRecorder(options: RecorderOptions) {
       await forEach([...byOrganisation.keys()], (id, feed) => recordChanges(id, feed, byOrganisation.get(id) ?? []));
     },
     /**
-     * Stores a gap event for every organisation that has data, since the history between `from` and `mark` was lost, and an
-     * `.updated` event for objects changed since `from`: the first of each type (gaps.ts), and not all of them if objects change between a try
-     * that fails and the next, since each then takes another's position. The gap event covers the others. Of {@link EVER} there is only the
-     * gap, and organisations without data get it before their next event.
+     * Stores a gap event for every organisation that has data, since the history between `from` and `mark` was lost, and an `.updated` event
+     * for objects changed since `from`. For some there is none, which the gap event covers: beyond the first of each type (gaps.ts), and if
+     * this is repeated after an error and objects have changed since, whose events get positions that others have. For {@link EVER} there is
+     * only the gap, and organisations without data get it before their next event.
      */
     async recordGap(from: Date, mark: Pick<Change, 'clusterTime' | 'wallTime'>): Promise<void> {
       if (isEver(from)) await feeds.oweGapToAll(from);

@@ -31,6 +31,7 @@ interface Options {
 }
 
 export function createRestoreWatch({ now, onRestored, logger }: Options) {
+  /** The latest row that this gateway knows of. */
   let seen: Seen | undefined;
 
   /** Remembers a row that a majority has stored, unless it is behind the one that is remembered. */
@@ -39,7 +40,7 @@ export function createRestoreWatch({ now, onRestored, logger }: Options) {
     if (!seen || !isBehind || isNoticed(row, seen)) seen = row;
   };
 
-  /** Whether a row whose lease was just taken cannot follow from the one that was seen. */
+  /** Whether a row whose lease was just taken cannot follow from the one that was seen: taking it has raised its generation. */
   function contradicts(taken: Seen): boolean {
     if (!seen || isNoticed(taken, seen)) return false;
     return taken.generation <= seen.generation || digitsOf(taken) < digitsOf(seen);

@@ -13,7 +13,7 @@ export interface BatchMemory<V> {
   delete(key: string): void;
 }
 
-/** Remembers something of the rows that were used last, at most `max`. */
+/** Remembers something of the `max` rows that were used last. */
 export function createRowMemory<V extends object | string>(max: number) {
   const remembered = new LRUCache<string, V>({ max });
   return {

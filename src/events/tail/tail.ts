@@ -103,7 +103,7 @@ function createFollower(options: FollowOptions) {
     /** Changes whose events are stored since the last renewal. */
     let unsaved = 0;
     let measured = -Infinity;
-    /** A restore whose gap events are not stored yet, and the last one whose gap events are. */
+    /** A restore whose gap events are not stored yet, and the last one whose gap events are: a renewal may have read that as not told. */
     let untold: Restored | undefined;
     let told: Restored | undefined;
     tellRestore(row);
@@ -154,6 +154,7 @@ function createFollower(options: FollowOptions) {
       }
     }
 
+    /** Stores the events of a batch. @throws if that fails; the tail then begins anew at the progress that is stored */
     async function take(batch: readonly Change[]): Promise<void> {
       const changes: Omit<LoggedChange, 'by'>[] = [];
       const audited: Change[] = [];
@@ -162,6 +163,7 @@ function createFollower(options: FollowOptions) {
       for (const change of batch) {
         const changeTime = timeDigits(change.clusterTime);
         if (changeTime !== time) {
+          // all changes of one time are read, so that reading may begin after them, with the ordinal 1 again
           if (last) ended = { token: last._id, at: last.clusterTime };
           time = changeTime;
           ordinal = 0;
