@@ -31,7 +31,7 @@ function isPublic(address: string): boolean {
 export const NOT_HTTPS = 'must begin with https://';
 export const ADDRESS_NOT_PUBLIC = 'which is not public';
 
-/** `ranges` are allowed even if they are not public, and even without TLS. */
+/** `ranges`, in CIDR notation, are allowed even if they are not public, and even without TLS. */
 export function createAddressPolicy(ranges: readonly string[]) {
   const isInAllowedRanges = (address: string): boolean => ranges.length > 0 && isInRanges(address, ranges);
   return {
@@ -80,8 +80,6 @@ export const LOOPBACK: readonly string[] = ['127.0.0.1', '::1'];
 function isLocalhost(name: string): boolean {
   return /(^|\.)localhost\.?$/i.test(name);
 }
-
-/* The addresses of names, checked before connecting to any of them. */
 
 /** Resolves with the addresses of a name, if any. */
 export type Resolve = (name: string) => Promise<readonly string[]>;

@@ -14,7 +14,7 @@ import { shownAttempt, type WebhookAttempt } from './post';
  * after its attempts, and `skipped` was open when somebody had the endpoint go on elsewhere: neither is sent again by itself.
  */
 
-/** As many as there are by themselves (contract, section 12); those by hand push out the first. */
+/** The most attempts that a gateway makes (contract, section 12); those that people make push out the first. */
 const MAX_ATTEMPTS_IN_LOG = 10;
 
 type DeliveryState = 'delivered' | 'waiting' | 'held' | 'failed' | 'skipped';

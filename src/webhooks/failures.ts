@@ -51,7 +51,7 @@ export function failureText(error: unknown): string {
   const cause = causeOf(error);
   if (cause instanceof RefusedAddress) return `the URL ${cause.message}`;
   const { code, message = '' } = cause;
-  // an error of post.ts
+  // errors of post.ts have no code, and a text for people
   if (code === undefined) return shorten(message, 200);
   if (code in EXPLAINED) return EXPLAINED[code] ?? '';
   if (code.startsWith('HPE_')) return 'the answer is not HTTP';

@@ -11,7 +11,7 @@ import type { ShownEvent } from './sending';
 export interface FeedEntry {
   /** Where it is in its feed; part of the id of its delivery. */
   readonly position: string;
-  /** The position that an endpoint has once it was sent. */
+  /** What to store as the endpoint's position once this event and all before it are delivered or parked. */
   readonly after: string;
   readonly type: string;
   /** Id of the object that it is about; null if none. Events of the same object are sent in order. */

@@ -20,7 +20,7 @@ export interface Lenience {
   readonly longestProbe: number;
 }
 
-/** `now` is the database's time. With `lenience` an endpoint is never disabled. */
+/** Begins with what the row says; what comes of the attempts is in `progress`, to be stored. `now` is the database's time. With `lenience` an endpoint is never disabled. */
 export function createHealth(row: EndpointRow, now: () => number, lenience?: Lenience) {
   let { state, failing_since, last_success_at, probes } = row;
   const failed = new Set(row.failed);
@@ -39,6 +39,7 @@ export function createHealth(row: EndpointRow, now: () => number, lenience?: Len
       last_success_at = new Date(now());
       width = Math.min(MAX_WIDTH, width * 2);
     },
+    /** `object` is the key of its lane, which is an empty text for events without an object. */
     noteFailure(object: string, { status, retryAfter }: Attempt): void {
       width = 1;
       if (failed.size < ENDPOINT_FAILING_AFTER) failed.add(object);
@@ -59,7 +60,7 @@ export function createHealth(row: EndpointRow, now: () => number, lenience?: Len
     /** For how many objects events may be sent at once. */
     width: (): number => width,
     isFailing: (): boolean => state === 'failing',
-    /** How many probes have failed. */
+    /** How many probes have failed, over all leases since the last success. */
     probes: (): number => probes,
     /** How long to wait before the next probe. */
     probeWait: (): number => Math.min(lenience?.longestProbe ?? Infinity, probeAfter(probes)),

@@ -5,15 +5,16 @@ import type { Sample } from '../organisations/webhookEndpoints';
 import { DAY } from '../units';
 
 /*
- * The master secrets, from which the secrets of endpoints are derived (docs/decisions/webhooks.md). Each endpoint says by a fingerprint from
- * which one; those made before they did, or while only one was in use, are told by the fingerprint in `deployment`.
+ * The master secrets, from which the secrets of endpoints are derived (docs/decisions/webhooks.md). A fingerprint in the row of each endpoint says
+ * from which one; rows without one, which earlier versions made, have the fingerprint in the collection `deployment`.
  */
 
 /** How long deliveries are also signed with a replaced secret, in milliseconds. */
 export const OVERLAP = DAY;
 
+/** Endpoints whose posts are to be signed by a replaced secret, too. */
 export interface Overlap extends Sample {
-  /** When the last of them ends; undefined if there are none. */
+  /** When the last of them ends that; undefined if there are none. */
   readonly until: Date | undefined;
 }
 

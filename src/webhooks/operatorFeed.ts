@@ -33,7 +33,7 @@ interface OperatorEntry extends FeedEntry {
 }
 
 export function createOperatorFeed({ log, rows, byIds, now, onLost }: OperatorFeedOptions): WorkFeed {
-  /** The events of the last page, by event id, which `save` stores in their rows: a worker saves what it read before it reads the next page. */
+  /** The events of the last page, by event id, of which `save` stores those that are parked: a pass saves what it read before the next page is read. */
   const entryByEvent = new Map<string, OperatorEntry>();
 
   async function ofKnownOrganisations(events: readonly OrganisationEventRow[]): Promise<OperatorEntry[]> {
@@ -96,6 +96,7 @@ export function createOperatorFeed({ log, rows, byIds, now, onLost }: OperatorFe
       return new Map(entries.map((entry) => [entry.position, entry]));
     },
     deliveries: {
+      // all rows are open, as `save` deletes the others; by organisation, and of each in the order of its events
       open: (_endpoint, most): Promise<OpenRow[]> =>
         rows.find({}, { projection: OPEN_MEMBERS, sort: { _id: 1 }, ...atMost(most) }).toArray(),
       byIds: (ids) => rows.find({ _id: { $in: [...ids] } }, { sort: { _id: 1 } }).toArray(),
@@ -104,6 +105,7 @@ export function createOperatorFeed({ log, rows, byIds, now, onLost }: OperatorFe
         const writes = changed.map(({ _id, ...row }) => {
           const isOpen = row.state === 'waiting' || row.state === 'held';
           if (!isOpen) return { deleteOne: { filter: { _id } } };
+          // of an event that is retried the row has these members already
           const entry = entryByEvent.get(row.event_id);
           const what = entry && {
             shown: entry.shown,
@@ -143,6 +145,7 @@ function entryOf(
   };
 }
 
+/** Its `after` is never stored: retries do not move the position. */
 function entryOfParked({
   _id,
   type,

@@ -104,7 +104,7 @@ export function createOperatorWebhook(options: OperatorWebhookOptions) {
         disable: () => Promise.resolve(),
       });
     } catch (error) {
-      // also if it is woken meanwhile; a lease that cannot be given back lapses
+      // rests even if it is woken meanwhile; a lease that cannot be given back lapses
       await leases.release(endpoint, {}, notBefore(now() + AFTER_FAILURE)).catch(() => undefined);
       throw error;
     } finally {
@@ -138,7 +138,7 @@ export function createOperatorWebhook(options: OperatorWebhookOptions) {
   };
 }
 
-/** Stores the row of a webhook that is new: it gets what happens from now on. */
+/** Stores the row of a webhook that is new: it gets what happens from now on. Its URL and secrets are settings, so that those members are empty. */
 async function makeRow(rows: mongo.Collection<EndpointRow>, log: DeploymentFeed, now: () => number): Promise<void> {
   if (await rows.findOne({ _id: OPERATOR_ENDPOINT }, { projection: { _id: 1 } })) return;
   const { next } = await log.read(undefined, { types: undefined, organisationId: undefined }, 1, 0);

@@ -18,7 +18,7 @@ import { type Outcome, type Pass, runPass } from './work';
 const LEASE_KEPT_FOR = 180_000;
 /** How long an endpoint rests whose probe could not be made, in milliseconds. */
 export const SOON = 5000;
-/** How long one rests that was created a moment ago, in milliseconds. */
+/** How long one rests that was created a moment ago and has no work, in milliseconds. */
 const LOOK_AGAIN_AFTER = 2000;
 
 /** Renews a lease until it is lost, or `stop` is called. */
@@ -60,7 +60,7 @@ export async function runPasses(leased: Leased, options: PassOptions): Promise<b
     const progress = { ...health.progress(), position: pass.position, parked: pass.parked };
     const disable = health.disable();
     const isUntried = health.isFailing() && health.probes() === probes;
-    // a probe was not made for lack of a slot, because the gateway is stopping, or since the page had no event, which moves the position
+    // no probe was made: without a slot or time it rests; if the page had no wanted event, the position has moved on, and the next page follows
     const untriedRest = pass.position === atStart.position ? notBefore(now() + SOON) : undefined;
     const rest = isUntried
       ? untriedRest

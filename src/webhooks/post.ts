@@ -58,7 +58,7 @@ const MAX_ANSWER = 1024;
 const MAX_HEADER_BYTES = 16 * 1024;
 /** Maximum number of 1xx answers: without a bound, reading them keeps a core busy for as long as an attempt lasts. */
 const MAX_INTERIM = 10;
-/** Maximum connections in all, and idle ones; and how long an idle one is kept, in milliseconds. */
+/** Maximum connections of each protocol, idle ones of each host, and how long an idle one is kept, in milliseconds. */
 const MAX_SOCKETS = 128;
 const MAX_FREE = 64;
 const FREE_FOR = 5000;
@@ -117,9 +117,10 @@ export function createPoster({
   /** Posts once. Resolves with `again` if the receiver had closed the kept connection that was used. @throws the error if there is no answer */
   async function postOnce(url: URL, post: Post, began: number, isAgain = false): Promise<Outcome | 'again'> {
     const outgoing = request(url, post, isAgain);
-    let [timer, informed]: [NodeJS.Timeout | undefined, number] = [undefined, 0];
+    let timer: NodeJS.Timeout | undefined;
+    let interim = 0;
     try {
-      const head = await new Promise<IncomingMessage>((resolve, reject) => {
+      const head = await new Promise<IncomingMessage>((answer, reject) => {
         const fail = (why: string): void => {
           reject(new Error(why));
           outgoing.destroy();
@@ -127,10 +128,10 @@ export function createPoster({
         const timeLeft = Math.max(0, began + within - performance.now());
         timer = setTimeout(fail, timeLeft, `no answer within ${String(within / 1000)} s`);
         outgoing.on('information', () => {
-          informed += 1;
-          if (informed > MAX_INTERIM) fail('the answer is not HTTP: it only announces another');
+          interim += 1;
+          if (interim > MAX_INTERIM) fail('the answer is not HTTP: it only announces another');
         });
-        outgoing.on('response', resolve).on('error', reject);
+        outgoing.on('response', answer).on('error', reject);
         outgoing.on('close', fail.bind(undefined, NO_ANSWER));
       }).finally(() => {
         clearTimeout(timer);

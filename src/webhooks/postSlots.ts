@@ -25,7 +25,7 @@ export function createPostSlots(most: Readonly<Record<keyof typeof POSTS, number
     };
   }
 
-  /** Gives a free slot to the organisation with the fewest posts, so that slow receivers of some do not make others wait. */
+  /** Gives a free slot to the waiting organisation with the fewest posts, so that slow receivers of some do not make others wait. If that one is at its limit, all that wait are. */
   function admitNext(): void {
     let next: Waiting | undefined;
     for (const waiter of waiting) if (!next || countOf(waiter.organisation) < countOf(next.organisation)) next = waiter;

@@ -16,7 +16,10 @@ import type { Outcome } from './work';
 
 /** How long to work on an endpoint before others get their turn, in milliseconds. */
 const SLICE = 10_000;
-/** How long an endpoint rests if something other than its receiver prevents deliveries, in milliseconds. */
+/**
+ * How long an endpoint rests, in milliseconds, if its organisation may not call the API, if the organisation's database does not respond, or if that
+ * is being moved.
+ */
 const REST = { closed: 60_000, down: 20_000, moving: SOON } as const;
 
 const SYSTEM: Authority = { actor: { who: 'system:webhooks', from: 'gateway' } };

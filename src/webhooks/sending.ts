@@ -53,7 +53,7 @@ export function createSender({ masterOf }: Pick<MasterSecret, 'masterOf'>, poste
     const master = await masterOf(fingerprint);
     return master === undefined
       ? undefined
-      : // the master need not be named, since a version of an endpoint has one for good
+      : // the key needs no master secret: a version of an endpoint's secret is derived from one for good
         secrets.memo(`${id} ${String(version)}`, { context: [master, id, version] });
   }
 

@@ -17,7 +17,7 @@ export type WebhookConfig = Pick<
   'MONGODB_URI' | 'WEBHOOK_SECRET' | 'WEBHOOK_SECRET_PREVIOUS' | 'WEBHOOK_ALLOWED_RANGES'
 >;
 
-/** The master secrets, without which no endpoint can be created, and ranges that are allowed even if they are not public. */
+/** The master secrets, without which no endpoint can be created, and ranges of addresses to which webhooks may be sent even if they are not public. */
 export function webhookSettings(config: WebhookConfig) {
   const defaults = config.MONGODB_URI === undefined ? EMBEDDED : { master: undefined, ranges: [] };
   const current = config.WEBHOOK_SECRET ?? defaults.master;

@@ -4,7 +4,7 @@ import { type DeliveryRow, webhookDeliveries } from './deliveries';
 
 /* How the deliveries to an endpoint went: counted from the stored ones, of which a bounded number is read. */
 
-/** Deliveries that are read of one endpoint, of each of all, and of all together. */
+/** Deliveries that are read if statistics are of one endpoint; of each endpoint if they are of all; and then of all together. */
 export const MOST_COUNTED = { one: 10_000, each: 1000, all: 20_000 } as const;
 /** Different errors in an answer. */
 const MOST_ERRORS = 10;
@@ -53,7 +53,7 @@ export async function deliveryStatistics(data: OrganisationData, endpoint: strin
     }
   }
   const sum = (kind: 'delivered' | 'failed'): number => buckets.reduce((total, bucket) => total + bucket[kind], 0);
-  // deliveries of events older than it can only be in the period if they were late
+  // if not all were read, what is older than the oldest is not counted; of the period it has only late deliveries of old events
   const oldest = rows.length < most ? undefined : rows.at(-1)?.at;
   return {
     webhook_id: endpoint,

@@ -33,7 +33,9 @@ interface WorkOptions {
 /** What a pass has reached. */
 export interface Pass {
   readonly position: string;
+  /** How many events are parked now. */
   readonly parked: number;
+  /** Whether the next pass has events to read, and room to park them. */
   readonly hasMore: boolean;
   /** When a parked event is next retried, in milliseconds since 1970. */
   readonly nextAt: number | undefined;
@@ -128,6 +130,7 @@ export async function runPass(options: WorkOptions): Promise<Pass | undefined> {
     const parkedObjects = new Set(open.map((row) => orderKeyOf(row.object_id)));
     const openIds = new Set(open.map((row) => row._id));
     const items = page.entries.map((event): Item => ({ event, row: rowOf(event) }));
+    // nothing is left to probe with
     if (wasFailing && items.length === 0 && !page.hasMore) health.forget();
     const lanes = byObject(items, ({ row }) => row.object_id);
     for (const key of parkedObjects) lanes.delete(key);

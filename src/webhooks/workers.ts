@@ -32,8 +32,11 @@ export function createWorkers({ secret, onError, onOtherSecret, onCutShort, ...o
   const { now } = options.databases;
   const slots = createPostSlots();
   const shares = createShares(WORKED_ENDPOINTS);
+  /** By the id of an endpoint that is worked on. */
   const running = new Map<string, Promise<void>>();
-  let [waited, isFull] = [0, false];
+  let waited = 0;
+  /** Whether the last search left out endpoints, for lack of a worker or beyond their organisation's share. */
+  let isFull = false;
   let checked: { readonly at: number; readonly fits: boolean; readonly isCutShort: boolean } | undefined;
 
   /** Whether WEBHOOK_SECRET is that of the endpoints, as last compared. */
@@ -62,7 +65,7 @@ export function createWorkers({ secret, onError, onOtherSecret, onCutShort, ...o
     }
   }
 
-  /** Takes the endpoints that are due. Resolves with whether there may be more to take at once. */
+  /** Takes the endpoints that are due; does not wait for the work. Resolves with whether there may be more to take at once. */
   async function lookForWork(): Promise<boolean> {
     const limit = WORKED_ENDPOINTS.all - running.size;
     const without = shares.full();
