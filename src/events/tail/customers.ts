@@ -114,8 +114,8 @@ type Known = BatchMemory<Owner>;
 /** From the last events of objects, which are kept for 30 days. */
 async function readLast(data: OrganisationData, rows: readonly Unknown[], known: Known): Promise<void> {
   await Promise.all(
-    rows.map(async ({ key, id }) => {
-      const customer = (await lastEvent(data, id, 'customers'))?.customers?.at(-1);
+    rows.map(async ({ key, of, id }) => {
+      const customer = (await lastEvent(data, { type: of.object, id }, 'customers'))?.customers?.at(-1);
       if (customer !== undefined) known.set(key, { customer });
     }),
   );

@@ -10,27 +10,15 @@ import type { Writer } from '../../tenant/slots';
 import { AppError } from '../../errors';
 import { describeError } from '../../log';
 import type { Feed, Feeds } from '../../organisations/feeds';
-import { GAP, type PublicCollection } from '../../schema/eventTypes';
+import { GAP } from '../../schema/eventTypes';
 import { published } from '../../schema/model';
 import { type EventRow, events } from '../collection';
 import { positionOf, timeDigits } from '../position';
-import {
-  type Change,
-  changedMembers,
-  collectionOf,
-  gapEvent,
-  isDrop,
-  isEver,
-  type LoggedChange,
-  toEvent,
-  upToDrops,
-} from './changes';
+import { type Change, gapEvent, isDrop, isEver, type LoggedChange, upToDrops } from './changes';
 import { changedSince } from './gaps';
 import { withoutMoved } from './moved';
 import { createOwners } from './customers';
-import { lastEvent } from './lastEvent';
-import { type BatchMemory, createRowMemory, rowKey } from './rowMemory';
-import { idText } from '../../units';
+import { createStatuses } from './statuses';
 
 /* Turns changes into events, and stores them with their organisations. */
 
@@ -47,11 +35,6 @@ export interface RecorderOptions {
   readonly remembered?: number;
 }
 
-/** By the key of an object's row. */
-type Statuses = BatchMemory<string>;
-
-/** The context of a change that needs no look-up. */
-const WITHOUT_STATUS = { before: undefined, now: null };
 /** Organisations whose events are stored concurrently. */
 const AT_ONCE = 4;
 /** Objects whose status and customer are remembered. */
@@ -61,12 +44,9 @@ const BATCH = 500;
 
 export function createRecorder(options: RecorderOptions) {
   const { databases, feeds, onWritten, onStored, onRecorded, logger, remembered = REMEMBERED } = options;
-  const statusMemory = createRowMemory<string>(remembered);
+  const statuses = createStatuses(remembered);
   const owners = createOwners(remembered);
   const semaphore = createSemaphore(AT_ONCE);
-
-  const keyOf = (change: Change): string => rowKey(change.ns.db, change.ns.coll ?? '', change.documentKey?._id);
-  const keyIn = ({ ns }: Change, { of, id }: RowRef): string => rowKey(ns.db, of.collection, id);
 
   /**
    * Notes, after an error, that an organisation gets a gap event with its next change, since the events from a time on could not be stored.
@@ -82,92 +62,14 @@ export function createRecorder(options: RecorderOptions) {
     await feeds.oweGap(id, from);
   }
 
-  /** Reads one member of rows, by their keys; rows that no longer exist are left out. */
-  async function read(data: OrganisationData, member: string, wanted: readonly RowRef[]): Promise<Map<string, string>> {
-    const values = new Map<string, string>();
-    for (const name of new Set(wanted.map(({ of }) => of.collection))) {
-      const ids = new Set(wanted.filter(({ of }) => of.collection === name).map(({ id }) => id));
-      const rows = data.database
-        .collection(name)
-        .find({ _id: { $in: [...ids] } } as object, { projection: { [member]: 1 } });
-      for await (const { _id, [member]: value } of rows)
-        if (typeof value === 'string') values.set(rowKey(data.database.databaseName, name, _id), value);
-    }
-    return values;
-  }
-
-  /** Reads what the log leaves out of changes: the owner of each part, and the statuses of objects that have one. */
-  async function lookUp(data: OrganisationData, logged: readonly LoggedChange[], statuses: Statuses) {
-    const changes = logged.flatMap(({ change }) => {
-      const of = collectionOf(change);
-      return of && (of.hasStatus || of.part) ? [{ change, of, id: change.documentKey?._id }] : [];
-    });
-    const ownerIds = new Map<string, string>();
-    for (const member of new Set(changes.flatMap(({ of }) => of.part?.member ?? []))) {
-      const updated = changes.filter(
-        ({ change, of }) =>
-          of.part?.member === member && change.operationType === 'update' && changedMembers(change, of).length > 0,
-      );
-      for (const [key, owner] of await read(data, member, updated)) ownerIds.set(key, owner);
-    }
-    /** The row with the status: for a part, the row of the object that it belongs to. */
-    const rowOf = ({ change, of, id }: (typeof changes)[number]): RowRef => {
-      const whole =
-        of.part && [...published.collections.values()].find(({ object, part }) => object === of.object && !part);
-      if (!of.part || !whole) return { of, id };
-      const owner =
-        change.operationType === 'update' ? ownerIds.get(keyOf(change)) : change.fullDocument?.[of.part.member];
-      return { of: whole, id: owner };
-    };
-    /** The rows whose status neither the changes nor what is remembered tell. */
-    const unknownRows = changes.flatMap((entry): RowRef[] => {
-      const row = rowOf(entry);
-      if (!row.of.hasStatus || row.id === undefined) return [];
-      // the remembered status may predate the transaction
-      if (entry.of.part) return [row];
-      if (entry.change.operationType !== 'update' || statuses.get(keyIn(entry.change, row)) !== undefined) return [];
-      const members = changedMembers(entry.change, entry.of);
-      return members.length > 0 && !members.includes('status') ? [row] : [];
-    });
-    const statusByKey = await read(data, 'status', unknownRows);
-    return new Map(
-      changes.map((entry) => {
-        const row = rowOf(entry);
-        const key = keyIn(entry.change, row);
-        return [entry.change, { key, now: statusByKey.get(key), owner: entry.of.part ? row.id : undefined }] as const;
-      }),
-    );
-  }
-
   /** The events of an organisation's changes, as rows to store. */
   async function toRows(
     data: OrganisationData,
     { epoch }: Feed,
     changes: readonly LoggedChange[],
-    statuses: Statuses,
   ): Promise<EventRow[]> {
-    const lookedUp = await lookUp(data, changes, statuses);
-    const ownerOf = (change: Change): unknown => lookedUp.get(change)?.owner;
+    const { ownerOf, eventOf } = await statuses.read(data, changes);
     const customersOf = await owners.read(data, changes, ownerOf);
-    // an event of a part has its object's status after the transaction, whichever was written first
-    const set = new Map(
-      changes.flatMap(({ change, time }) =>
-        typeof change.status === 'string' ? [[`${time} ${keyOf(change)}`, change.status] as const] : [],
-      ),
-    );
-    function eventOf({ change, time }: LoggedChange): ReturnType<typeof toEvent> {
-      const row = lookedUp.get(change);
-      if (!row) return toEvent(change, WITHOUT_STATUS);
-      const { key, now, owner } = row;
-      const before = statuses.get(key);
-      const isOfPart = key !== keyOf(change);
-      const together = isOfPart ? set.get(`${time} ${key}`) : undefined;
-      const status = together ?? (isOfPart ? (now ?? before) : (before ?? now));
-      const event = toEvent(change, { before, now: status ?? null, owner });
-      if (event?.type.endsWith('.deleted')) statuses.delete(key);
-      else if (!isOfPart && typeof event?.status === 'string') statuses.set(key, event.status);
-      return event;
-    }
     return changes.flatMap((logged) => {
       const event = eventOf(logged);
       const whose = customersOf(logged.change);
@@ -204,9 +106,7 @@ export function createRecorder(options: RecorderOptions) {
     try {
       if (gap) await store(data, [gap]);
       for (const part of upToDrops(changes)) {
-        const statuses = statusMemory.batch();
-        await rememberStatuses(data, part, statuses);
-        const rows = await toRows(data, feed, part, statuses);
+        const rows = await toRows(data, feed, part);
         await store(data, rows);
         isStored ||= rows.length > 0;
         if (part.some(({ change }) => isDrop(change))) forget(data.database.databaseName);
@@ -223,27 +123,8 @@ export function createRecorder(options: RecorderOptions) {
 
   /** Forgets the objects of a database after a drop, when others may have their ids, and after changes that are not recorded. */
   function forget(database: string): void {
-    statusMemory.forget(database);
+    statuses.forget(database);
     owners.forget(database);
-  }
-
-  /** Remembers the statuses of objects before they were replaced, of which the log says nothing. */
-  async function rememberStatuses(
-    data: OrganisationData,
-    changes: readonly LoggedChange[],
-    statuses: Statuses,
-  ): Promise<void> {
-    const keys = new Map<string, string>();
-    for (const { change } of changes) {
-      const isUnknown = change.operationType === 'replace' && statuses.get(keyOf(change)) === undefined;
-      if (isUnknown && collectionOf(change)?.hasStatus) keys.set(idText(change.documentKey?._id), keyOf(change));
-    }
-    await Promise.all(
-      [...keys].map(async ([id, key]) => {
-        const last = await lastEvent(data, id, 'status');
-        if (typeof last?.status === 'string') statuses.set(key, last.status);
-      }),
-    );
   }
 
   /**
@@ -273,7 +154,7 @@ export function createRecorder(options: RecorderOptions) {
   return {
     /** Forgets what it knows of objects, since another gateway may have recorded changes in between. */
     begin(): void {
-      statusMemory.clear();
+      statuses.clear();
       owners.clear();
     },
     /** Stores the events of a batch. @throws if the database does not respond */
@@ -332,12 +213,6 @@ export function createRecorder(options: RecorderOptions) {
 }
 
 export type Recorder = ReturnType<typeof createRecorder>;
-
-/** A row by its collection and id. */
-interface RowRef {
-  readonly of: PublicCollection;
-  readonly id: unknown;
-}
 
 async function insert(collection: mongo.Collection<EventRow>, rows: readonly EventRow[]): Promise<void> {
   for (let rest = rows; rest.length > 0;) {
