@@ -14,7 +14,7 @@ export const ADMIN_FILE = 'admin.graphql';
 const OPERATOR = 'OPERATOR';
 
 interface Part {
-  /** Extensions with the operations. */
+  /** Extensions: of Query and Mutation with the part's operations, for operators also those of enums. */
   readonly operations: readonly DefinitionNode[];
   /** All types of the file, also those that the part does not use. */
   readonly types: readonly DefinitionNode[];
@@ -26,7 +26,7 @@ export function usersPart(definitions: readonly DefinitionNode[]): readonly Defi
   return [...referredTypes(operations, types), ...operations];
 }
 
-/** What operators do, in the organisation that they name. */
+/** What operators do, in the organisation that they name. They alone get the file's enum extensions, which add their role to `Role`. */
 export function operatorsPart(definitions: readonly DefinitionNode[]): Part {
   const { operations, types } = partOf(definitions, forOperator);
   return { operations: [...definitions.filter(({ kind }) => kind === Kind.ENUM_TYPE_EXTENSION), ...operations], types };
@@ -57,7 +57,7 @@ function forUser(field: FieldDefinitionNode): FieldDefinitionNode | undefined {
 }
 
 function forOperator(field: FieldDefinitionNode): FieldDefinitionNode | undefined {
-  if (roleOf(field) !== OPERATOR && !directiveIn(field, 'rest')) return undefined;
+  if (!directiveIn(field, 'rest')) return undefined;
   return {
     ...field,
     arguments: field.arguments?.filter((argument) => !directiveIn(argument, 'users_only')) ?? [],

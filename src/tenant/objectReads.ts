@@ -6,24 +6,27 @@ import type { Collection, Projection } from '../mongo/collection';
 import type { Reading } from '../mongo/readRows';
 import { coalescedRawReads, coalescedRows, type WantedRow } from './coalesce';
 
-/* Reads of an organisation's objects by id, batched: one command for those that are asked for in the same turn of the event loop. */
+/* Reads of an organisation's objects by id, batched: those that are asked for in the same turn of the event loop are read together. */
 
 /** The fastest of 1, 4, 8 and 100 for reads of one object: with unlimited batches, gateway and database wait for each other. */
 const POINT_READ_BATCH = 8;
 
-/** What loads objects by id, and how many it reads in one command. */
+/** More than the rows of a page refer to (100): related rows are read in pieces of bounded size anyway. */
+const RELATED_BATCH = 1000;
+
+/** What loads objects by id, and how many it looks for together. */
 const LOADERS = {
   point: { load: coalescedRows, maxBatchSize: POINT_READ_BATCH },
   raw: { load: coalescedRawReads, maxBatchSize: POINT_READ_BATCH },
-  related: { load: coalescedRows, maxBatchSize: 1000 },
-  nested: { load: coalescedRows, maxBatchSize: 1000 },
+  related: { load: coalescedRows, maxBatchSize: RELATED_BATCH },
+  nested: { load: coalescedRows, maxBatchSize: RELATED_BATCH },
 } as const;
 
 interface ObjectReadsOptions {
   readonly collection: (definition: Collection) => mongo.Collection<{ readonly _id: string }>;
   /** Limits the commands that read at once. */
   readonly semaphore: Semaphore;
-  readonly reading: Reading;
+  readonly reading: Omit<Reading, 'hold'>;
   /** The budget of `nested`. */
   readonly nestedBudget: Budget;
 }
@@ -62,6 +65,7 @@ export function createObjectReads({ collection, semaphore, reading, nestedBudget
   return {
     /** Reads an object by id (upper or lower case); null if there is none. */
     read: <T extends { _id: string }>(of: Collection<T>, id: string, projection: Projection): Promise<T | null> =>
+      // not counted as held by its request: it is one row, of at most 16 MiB
       loadPoint(of, { id: id.toLowerCase(), hold: undefined }, projection),
     /** The same, as the bytes that the database sent. @throws UnsupportedValue if that is not possible */
     readRaw: (of: Collection, id: string, projection: Projection): Promise<Buffer | null> =>

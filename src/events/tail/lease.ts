@@ -25,7 +25,7 @@ export interface TailRow extends LeaseRow {
 export interface Restored {
   /** The time whose state the database has again. */
   readonly since: Date;
-  /** When it was noticed or declared. */
+  /** When it was noticed or declared, by the database's clock. */
   readonly at: Date;
   /** {@link GATEWAY}, or who ran the command. */
   readonly by: string;
@@ -75,14 +75,14 @@ export function isRecordingOff({ fault, until, at }: TailRow, now: number): bool
   return fault !== undefined || last < now - OFF_AFTER;
 }
 
-/** Declares that the database was restored to its state of a time. Resolves with the former declaration if it is of the same time, and then changes nothing. */
+/** Declares that the database was restored to its state of a time. Resolves with the former declaration if it is of the same time, of which then only `by` changes. */
 export async function declareRestored(
   rows: mongo.Collection<TailRow>,
   restored: Restored,
 ): Promise<Restored | undefined> {
   const before = (await readRow(rows))?.restored;
   if (before?.since.getTime() === restored.since.getTime()) {
-    // a gateway noticed it, and now somebody has seen that
+    // also in place of another person: doctor's warning ends once anybody has seen what a gateway noticed
     await rows.updateOne({ ...TAIL, 'restored.at': before.at }, { $set: { 'restored.by': restored.by } });
     return before;
   }
@@ -91,7 +91,8 @@ export async function declareRestored(
 }
 
 /**
- * Takes the lease if it is free; undefined if another gateway has it, whose row `onTaken` gets. `now` is the database's time, in milliseconds
+ * Takes the lease if it is free; undefined if another gateway has it. `onTaken` gets the row of one that had it before, whose restore is worth knowing,
+ * and none if another takes it just now: the next attempt sees that one. `now` is the database's time, in milliseconds
  * since 1970. The row is never written in a transaction: if its gateway were killed, that would keep the row locked.
  */
 export async function takeTailLease(
@@ -116,7 +117,7 @@ export async function takeTailLease(
   return {
     /** The row as it was taken. */
     row: row as TailRow,
-    /** Keeps the lease, and stores how far the tail has got. Resolves with the row; undefined if another gateway has taken the lease, or the database was restored. */
+    /** Keeps the lease, and stores how far the tail has got. One at a time: a renewal that ends late would set `at` back, and the next lose the lease. Resolves with the row; undefined if another gateway has taken the lease, or the database was restored. */
     async renew(progress: Pick<TailRow, keyof Progress | 'restored'>): Promise<TailRow | undefined> {
       const renewed = await leases.renew(ours(), { $set: progress, $unset: { fault: '' } });
       if (renewed) stored = renewed.at;
