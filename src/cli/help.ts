@@ -63,8 +63,9 @@ export class ExplainedCommand extends Command {
     });
   }
 
-  /** Adds a list of every environment variable. */
+  /** Adds a list of every environment variable, which {@link loadVariables} loads. */
   environment(): this {
+    listsVariables.add(this);
     return this.addHelpText('after', () => {
       const width = Math.max(...variables.map(({ name }) => name.length));
       const lines = variables.map(({ name, help, fallback }) => {
@@ -84,12 +85,12 @@ export class ExplainedCommand extends Command {
 }
 
 let variables: ReturnType<typeof describeVariables> = [];
-/** The names of the commands that call {@link ExplainedCommand.environment}: one more must be added here. */
-const LISTED_BY: readonly string[] = ['demo', 'serve', 'doctor'];
+/** The commands that call {@link ExplainedCommand.environment}. */
+const listsVariables = new Set<Command>();
 
 /** Loads what {@link ExplainedCommand.environment} lists, before the commands that have it, to keep the others fast. */
 export async function loadVariables(_program: Command, command: Command): Promise<void> {
-  if (!LISTED_BY.includes(command.name())) return;
+  if (!listsVariables.has(command)) return;
   const config = await import('../config/index.js');
   variables = config.describeVariables();
 }

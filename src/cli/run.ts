@@ -18,7 +18,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     if (!isRule) process.exit(EXIT.failed);
   });
   try {
-    await createProgram().parseAsync(argv);
+    await createProgram().parseAsync(withHelpLast(argv));
     return EXIT.done;
   } catch (error) {
     // commander has already printed its message; its exit code for wrong usage is 1, ours is 2
@@ -26,6 +26,12 @@ export async function run(argv: readonly string[]): Promise<number> {
     sayError(messageOf(error));
     return exitCodeOf(error);
   }
+}
+
+/** `help` before the names of a command is `--help` after them: commander's `help` stops at the first name, and loads nothing that help lists. */
+function withHelpLast(argv: readonly string[]): readonly string[] {
+  const [node = '', script = '', first, ...names] = argv;
+  return first === 'help' && names.length > 0 ? [node, script, ...names, '--help'] : argv;
 }
 
 /** Where an error was thrown, a line each; empty if that is not known. */

@@ -22,14 +22,17 @@ import { published } from './model';
 import { type Constraint, directiveOf } from './sdl';
 
 /*
- * SDL → JSON Schema 2020-12, the source of all validation: of REST requests (by the OpenAPI document), GraphQL arguments,
- * elements of bulk calls, and lines of an import.
+ * SDL → JSON Schema 2020-12: what checks the arguments of each API (operations/argumentChecks.ts), elements of bulk calls and lines of an import,
+ * and what the OpenAPI documents publish.
  */
 
 export type JsonSchema = Record<string, unknown>;
 
 export interface JsonSchemaOptions {
-  /** Whether types in the elements of bulk calls have their bounds. False to check a whole call, since a wrong element fails alone, later. */
+  /**
+   * Whether types in the elements of bulk calls have their bounds. False for the published document, by which a client would otherwise refuse a
+   * whole call for one wrong element. Checks need true, since a PATCH may take the same types: theirs of a whole call use {@link elementSchemas}.
+   */
   readonly elementBounds: boolean;
   /** Whether output objects reject unknown members; inputs always do. */
   readonly closed: boolean;

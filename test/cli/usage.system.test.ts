@@ -36,6 +36,14 @@ describe('help', () => {
     for (const { name } of describeVariables()) expect(stdout).toMatch(new RegExp(`^ {2}${name} +\\S`, 'm'));
   });
 
+  test.each(['serve', 'key create'])('help %s is the same as --help after it', async (command) => {
+    const [before, after] = await Promise.all([
+      cli.spawned('help', ...command.split(' ')),
+      cli.spawned(...command.split(' '), '--help'),
+    ]);
+    expect(before).toEqual(after);
+  });
+
   test('the program lists its commands and prints its version', async () => {
     const [help, version] = await Promise.all([cli.spawned('--help'), cli.spawned('--version')]);
     expect(help).toMatchObject({ code: 0, stderr: '' });

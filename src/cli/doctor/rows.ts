@@ -1,5 +1,6 @@
 import type { mongo } from 'mongoose';
 import type { Organisation } from '../../auth/principal';
+import { isUnavailable } from '../../mongo/faults';
 import { collectionNames } from '../../mongo/indexes';
 import type { OrganisationData } from '../../tenant/organisationData';
 import { AppError, type Fault } from '../../errors';
@@ -158,7 +159,7 @@ async function rowFaultsOf({ data, organisation, resource, rows, fix }: Batch): 
 
 /**
  * Corrects rows, and resolves with the ids of those written. If that fails for a reason in the rows, such as a unique value, none of them is
- * corrected, which is noted. @throws AppError if the organisation cannot be written
+ * corrected, which is noted. @throws AppError if the organisation cannot be written, or any error of a database that does not respond
  */
 async function fixAll(
   data: OrganisationData,
@@ -168,7 +169,7 @@ async function fixAll(
   try {
     return await storeCorrections(data, resource, corrections, 'operator');
   } catch (error) {
-    if (error instanceof AppError) throw error;
+    if (error instanceof AppError || isUnavailable(error)) throw error;
     note(`${resource.name} of ${data.organisationId} could not be corrected (${messageOf(error)})`);
     return new Set();
   }

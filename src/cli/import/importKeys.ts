@@ -17,8 +17,9 @@ const header = z.strictObject({
 });
 
 /*
- * keys.ndjson: a line with the fingerprint of the pepper that the keys are hashed with (KEY_PEPPER), then a line per key. An installation numbers
- * its peppers, from 0 for the first, and each key has the number of its own; so numbers of a file are those of the installation it comes from.
+ * keys.ndjson: a line with the fingerprint of the KEY_PEPPER of the installation it comes from, then a line per key. An installation numbers its
+ * peppers, from 0 for the first, and each key has the number of the one that it is hashed with. Only KEY_PEPPER and KEY_PEPPER_PREVIOUS make keys
+ * work, and the export numbers those as neighbours, so one offset takes both to their numbers here; keys of older ones work neither there nor here.
  */
 
 /**
@@ -39,7 +40,7 @@ export async function adoptPepper({ control }: Store, folder: string): Promise<n
   const numberHere = await control.pepper.adoptFrom(pepper);
   if (numberHere === undefined) {
     throw new CommandFailure(
-      `${path}: the keys are hashed with another KEY_PEPPER, so none of them would work: nothing was stored; set KEY_PEPPER to that of the installation they come from`,
+      `${path}: the keys are hashed with another KEY_PEPPER, so none of them would work: nothing was stored; set KEY_PEPPER, or KEY_PEPPER_PREVIOUS, to that of the installation they come from`,
     );
   }
   return numberHere - (pepper.number ?? 0);
