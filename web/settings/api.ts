@@ -103,16 +103,50 @@ export async function call<Operation extends keyof Calls>(
     settings.opening[operation] = undefined;
     return ready as Answer<Operation>;
   }
+  const answer = await answerOf(operation, variables);
+  const [error] = answer.errors ?? [];
+  if (error) throw failureFrom(error);
+  const { data } = answer as { data: Answer<Operation> | { value: Answer<Operation> } };
+  return 'value' in data ? data.value : data;
+}
+
+/** The members of an answer, each with what was read, or with why that failed. */
+export interface Parts<Whole> {
+  readonly read: Partial<Whole>;
+  readonly failures: { readonly [Name in keyof Whole]?: Failure };
+}
+
+/** `call` whose members fail one by one. @throws Failure if all of them did */
+export async function callParts<Operation extends keyof Calls>(
+  operation: Operation,
+  variables: Calls[Operation]['variables'] = {},
+): Promise<Parts<Answer<Operation>>> {
+  const { data, errors = [] } = await answerOf(operation, variables);
+  // a member with an error below it counts as failed, too: what is left of it would pass for all
+  const failures = Object.fromEntries(errors.map((error) => [String(error.path?.[0]), failureFrom(error)]));
+  const read = Object.fromEntries(Object.entries(data ?? {}).filter(([name]) => !(name in failures)));
+  const [error] = errors;
+  if (error && Object.keys(read).length === 0) throw failureFrom(error);
+  return { read, failures } as Parts<Answer<Operation>>;
+}
+
+/** @throws Failure if there is none, or nobody is signed in */
+async function answerOf<Operation extends keyof Calls>(
+  operation: Operation,
+  variables: Calls[Operation]['variables'],
+): Promise<ApiAnswer> {
   const body = JSON.stringify({ query: DOCUMENTS[operation], variables });
   let answer = await send(body);
   // refused before anything was done: the session may have been replaced by signing in again in another tab
   if (errorOf(answer)?.code === 'forbidden' && (await renewed())) answer = await send(body);
-  const error = errorOf(answer);
-  if (error?.code === 'unauthenticated') throw signedOut();
+  if (errorOf(answer)?.code === 'unauthenticated') throw signedOut();
   tell('session');
-  if (error) throw new Failure(messageOf(answer.errors?.[0]), { code: error.code, faults: error.errors });
-  const { data } = answer as { data: Answer<Operation> | { value: Answer<Operation> } };
-  return 'value' in data ? data.value : data;
+  return answer;
+}
+
+function failureFrom(error: ApiError): Failure {
+  const { code, errors } = error.extensions;
+  return new Failure(messageOf(error), { code, faults: errors });
 }
 
 /** `call` of something that may not exist: null if it does not. @throws Failure */
@@ -156,6 +190,8 @@ export function sentence(detail: string, name = 'it'): string {
 type ApiFault = Fault & { readonly parameter?: string };
 interface ApiError {
   readonly message: string;
+  /** Where in the data it is. */
+  readonly path?: readonly (string | number)[];
   readonly extensions: { readonly code?: string; readonly errors?: readonly ApiFault[] };
 }
 interface ApiAnswer {

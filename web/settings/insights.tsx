@@ -1,7 +1,7 @@
 import { type JSX, render } from 'preact';
-import { type Answer, call, settings } from './api';
+import { type Answer, callParts, Failure, type Parts, settings } from './api';
 import { Columns, type Things } from './columns';
-import { number, type Rank, Ranking } from './figures';
+import { FigureCard, number, type Rank, Ranking } from './figures';
 import { Reading } from './list';
 import { bucketsOf, INSIGHT_PERIODS, type InsightPeriod, spanOf } from './months';
 import { Button, Empty, Filter, Heading, KeepsFocus, Outdated, Problem, Segments } from './parts';
@@ -27,8 +27,11 @@ interface Insights {
   readonly currency: string;
   /** Those that there are, the one with the most orders first. */
   readonly currencies: readonly string[];
-  readonly figures: Answer<'figures'>;
+  readonly figures: Figures;
 }
+
+type Whole = Answer<'figures'>;
+type Figures = Parts<Whole>;
 
 export function insightsPage(): PageOf {
   const place = placeOf('insights');
@@ -39,7 +42,7 @@ export function insightsPage(): PageOf {
   const insights = new Reading<Insights>(async () => {
     const { period, currency } = wanted;
     const found = await readInsights(period ?? usual, currency);
-    if (found.currencies.length > 0 || period !== undefined || usual === 'all') return found;
+    if (!isEmpty(found) || period !== undefined || usual === 'all') return found;
     usual = 'all';
     return readInsights('all', currency);
   }, draw);
@@ -79,10 +82,10 @@ export function insightsPage(): PageOf {
         {!value && isBusy && <p class="card figure pending">Reading figures…</p>}
         {value && (
           <Outdated is={!isCurrent} isBusy={isBusy}>
-            {value.currencies.length === 0 ? (
+            {isEmpty(value) ? (
               <Nothing period={value.period} change={change} />
             ) : (
-              <Pictures of={value} />
+              <Pictures of={value} again={() => insights.again()} />
             )}
           </Outdated>
         )}
@@ -116,19 +119,26 @@ function wantedInAddress(): Wanted {
 
 /** The figures of a period; in another currency if there are none in this one. */
 async function readInsights(period: InsightPeriod, wanted: string): Promise<Insights> {
-  const readIn = (currency: string): Promise<Answer<'figures'>> =>
-    call('figures', { currency, sold: SOLD, ...spanOf(period) });
+  const readIn = (currency: string): Promise<Figures> =>
+    callParts('figures', { currency, sold: SOLD, ...spanOf(period) });
   const figures = await readIn(wanted);
-  const currencies = currenciesIn(figures);
+  const currencies = currenciesIn(figures, wanted);
   const [first] = currencies;
   if (first === undefined || currencies.includes(wanted)) return { period, currency: wanted, currencies, figures };
   return { period, currency: first, currencies, figures: await readIn(first) };
 }
 
-function currenciesIn({ orders, quotes }: Answer<'figures'>): readonly string[] {
+/** Whether there is nothing to show. What could not be read may not be empty. */
+function isEmpty({ currencies, figures: { read } }: Insights): boolean {
+  return currencies.length === 0 && read.orders !== undefined && read.quotes !== undefined;
+}
+
+/** If one of both could not be read, the wanted currency may be there. */
+function currenciesIn({ read: { orders, quotes } }: Figures, wanted: string): readonly string[] {
   const counts = new Map<string, number>();
-  for (const { currency } of quotes.data) counts.set(currency, 0);
-  for (const { currency, count } of orders.data) counts.set(currency, (counts.get(currency) ?? 0) + count);
+  for (const { currency } of quotes?.data ?? []) counts.set(currency, 0);
+  for (const { currency, count } of orders?.data ?? []) counts.set(currency, (counts.get(currency) ?? 0) + count);
+  if (!orders || !quotes) counts.set(wanted, counts.get(wanted) ?? 0);
   return [...counts].sort(([, left], [, right]) => right - left).map(([currency]) => currency);
 }
 
@@ -165,67 +175,106 @@ function Nothing({ period, change }: { period: InsightPeriod; change: Change }):
   );
 }
 
-function Pictures({ of: { period, currency, figures } }: { of: Insights }): JSX.Element {
-  const { orders, order_months: orderMonths, quotes, quote_months: quoteMonths, customers, products } = figures;
-  const isCut = [orders, orderMonths, quotes, quoteMonths].some(({ has_more: hasMore }) => hasMore);
+interface PicturesProps {
+  readonly of: Insights;
+  readonly again: () => unknown;
+}
+
+function Pictures({ of: { period, currency, figures }, again }: PicturesProps): JSX.Element {
+  const { read, failures } = figures;
+  const isCut = [read.orders, read.order_months, read.quotes, read.quote_months].some((figure) => figure?.has_more);
+  /** The card of a figure, or of why it could not be read. */
+  const card = <Name extends keyof Whole>(
+    name: Name,
+    id: string,
+    title: string,
+    draw: (rows: Whole[Name]['data']) => JSX.Element,
+  ): JSX.Element => {
+    const { [name]: figure } = read;
+    if (figure) return draw(figure.data);
+    return (
+      <FigureCard id={id} title={title}>
+        <Problem failure={inWords(failures[name], period)} again={again} />
+      </FigureCard>
+    );
+  };
   return (
     <>
       {isCut && <p class="info warning">Only the first 1,000 groups are counted. Choose a shorter period.</p>}
-      <Columns id="order-months" of={bucketsOf(orderMonths.data, period)} currency={currency} things={ORDERS} />
+      {card('order_months', 'order-months', 'Orders by month', (rows) => (
+        <Columns id="order-months" of={bucketsOf(rows, period)} currency={currency} things={ORDERS} />
+      ))}
       <div class="halves">
-        <Ranking
-          id="order-statuses"
-          title="Orders by status"
-          currency={currency}
-          columns={['Status', 'Orders', 'Total']}
-          of={byStatus(orders.data, currency, settings.orderStatuses)}
-          none="No orders in this period."
-        />
-        <Ranking
-          id="quote-statuses"
-          title="Quotes by status"
-          currency={currency}
-          columns={['Status', 'Quotes', 'Total']}
-          of={byStatus(quotes.data, currency, settings.quoteStatuses)}
-          none="No quotes in this period."
-        />
+        {card('orders', 'order-statuses', 'Orders by status', (rows) => (
+          <Ranking
+            id="order-statuses"
+            title="Orders by status"
+            currency={currency}
+            columns={['Status', 'Orders', 'Total']}
+            of={byStatus(rows, currency, settings.orderStatuses)}
+            none="No orders in this period."
+          />
+        ))}
+        {card('quotes', 'quote-statuses', 'Quotes by status', (rows) => (
+          <Ranking
+            id="quote-statuses"
+            title="Quotes by status"
+            currency={currency}
+            columns={['Status', 'Quotes', 'Total']}
+            of={byStatus(rows, currency, settings.quoteStatuses)}
+            none="No quotes in this period."
+          />
+        ))}
       </div>
-      <Columns id="quote-months" of={bucketsOf(quoteMonths.data, period)} currency={currency} things={QUOTES} />
+      {card('quote_months', 'quote-months', 'Quotes by month', (rows) => (
+        <Columns id="quote-months" of={bucketsOf(rows, period)} currency={currency} things={QUOTES} />
+      ))}
       <div class="halves">
-        <Ranking
-          id="customers"
-          title="Top customers"
-          currency={currency}
-          columns={['Customer', 'Orders', 'Total']}
-          of={customers.data.map(({ customer_id: id, customer, count, total_minor: minor }) => ({
-            key: id ?? '',
-            name: customer?.name ?? (id === null ? 'No customer' : `Customer ${id.slice(0, 8)}`),
-            count: number(count),
-            minor,
-            size: minor,
-          }))}
-          none="No orders in this period."
-        />
-        <Ranking
-          id="products"
-          title="Top products"
-          currency={currency}
-          columns={['Product', 'Quantity', 'Net']}
-          of={products.data
-            .filter((product) => product.currency === currency)
-            .map(({ sku, uom, description, qty, net_minor: minor }) => ({
-              key: `${sku} ${uom}`,
-              name: description,
-              count: `${number(qty)} ${uom}`,
+        {card('customers', 'customers', 'Top customers', (rows) => (
+          <Ranking
+            id="customers"
+            title="Top customers"
+            currency={currency}
+            columns={['Customer', 'Orders', 'Total']}
+            of={rows.map(({ customer_id: id, customer, count, total_minor: minor }) => ({
+              key: id ?? '',
+              name: customer?.name ?? (id === null ? 'No customer' : `Customer ${id.slice(0, 8)}`),
+              count: number(count),
               minor,
               size: minor,
             }))}
-          none="No products in this period."
-        />
+            none="No orders in this period."
+          />
+        ))}
+        {card('products', 'products', 'Top products', (rows) => (
+          <Ranking
+            id="products"
+            title="Top products"
+            currency={currency}
+            columns={['Product', 'Quantity', 'Net']}
+            of={rows
+              .filter((product) => product.currency === currency)
+              .map(({ sku, uom, description, qty, net_minor: minor }) => ({
+                key: `${sku} ${uom}`,
+                name: description,
+                count: `${number(qty)} ${uom}`,
+                minor,
+                size: minor,
+              }))}
+            none="No products in this period."
+          />
+        ))}
       </div>
       <p class="hint">Months are in UTC. Cancelled orders count only under Orders by status.</p>
     </>
   );
+}
+
+/** Why a figure could not be read. The API's words for `unavailable` are about lists, which can be searched. */
+function inWords(failure: Failure | undefined, period: InsightPeriod): Failure | undefined {
+  if (failure?.code !== 'unavailable') return failure;
+  const advice = period === 'all' ? 'Try again, or choose a shorter period.' : 'Try again.';
+  return new Failure(`The database took too long for this, or did not respond. ${advice}`, { code: failure.code });
 }
 
 interface OfStatus {

@@ -36,6 +36,19 @@ inBrowser('Insights, of the settings page', () => {
       .getByRole('table', { name: list })
       .getByRole('row')
       .filter({ has: page.getByText(name, { exact: true }) });
+  /** Lets some figures of the page's answers fail. */
+  const lacking = (page: Page, ...names: string[]): Promise<void> =>
+    on.calls(page, /order_totals/, async (route) => {
+      const { data } = await (await route.fetch()).json();
+      const errors = names.map((name) => ({
+        message: 'Narrow it.',
+        path: [name],
+        extensions: { code: 'unavailable' },
+      }));
+      await route.fulfill({
+        json: { data: { ...data, ...Object.fromEntries(names.map((name) => [name, null])) }, errors },
+      });
+    });
 
   test('shows orders, quotes, customers and products of a period in one currency, and reads them again', async () => {
     const of = await makeStored(gateway, {
@@ -94,6 +107,17 @@ inBrowser('Insights, of the settings page', () => {
     await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
     await bar(page, `${nameOf(monthsAgo(-600))}: $7.00 in 1 order`).waitFor();
     await bar(page, `${latest}: $1,734.56 in 2 orders`).waitFor();
+
+    // one figure that fails is no loss of the others
+    await lacking(page, 'products');
+    await page.getByRole('radio', { name: 'All', exact: true }).check();
+    await says(section(page, 'Top products'), 'The database took too long for this, or did not respond.');
+    await says(row(page, 'Top customers', 'Vins et alcools Chevalier'), '$2,761.56');
+    expect(await page.getByRole('alert').filter({ visible: true }).count()).toBe(1);
+    await expectAccessible(page);
+    await page.unrouteAll();
+    await press(section(page, 'Top products'), 'Try again');
+    await row(page, 'Top products', 'Queso Cabrales').waitFor();
   });
 
   test('without orders it leads to the reference; what fails can be tried again; and who sees none is told so', async () => {
@@ -114,6 +138,12 @@ inBrowser('Insights, of the settings page', () => {
     await page.unrouteAll();
     await press(page, 'Try again');
     await heading(page, 'No orders or quotes in this period').waitFor();
+    // what could not be read is not taken for a period without orders, instead of which all are shown
+    await lacking(page, 'orders');
+    await page.goto(gateway.url + path(page));
+    await says(section(page, 'Orders by status'), 'The database took too long for this, or did not respond.');
+    expect(await page.getByRole('radio', { name: '12 months' }).isChecked()).toBe(true);
+    await page.unrouteAll();
 
     await withGateway({ INSIGHTS: 'admins' }, async (careful) => {
       const theirs = await visit({ of: await makeOrganisation(careful), at: careful, on: 'Overview' });
