@@ -51,7 +51,7 @@ let waiting;
 export function askForKey() {
   waiting?.(false);
   say('Enter your API key to send the request.');
-  field.focus({ preventScroll: true });
+  field.focus();
   return new Promise((resolve) => (waiting = resolve));
 }
 

@@ -99,7 +99,7 @@ function control(
   const values = inner.enum ?? (inner.type === 'boolean' ? [true, false] : undefined);
   if (values) {
     return html`<select ${common}>
-      <option value=""></option>
+      <option value="">${inner.enum ? 'default' : 'any'}</option>
       ${values.map((value) => html`<option>${String(value)}</option>`)}
     </select>`;
   }

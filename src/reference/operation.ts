@@ -144,7 +144,11 @@ export function operationSamples(document: OpenApiDocument, operation: Operation
   }));
   return html`<aside class="samples" aria-label="Samples">
     ${tabs('language', samples, COPY)}
-    ${isJson(operation) ? html`<button class="button primary" type="button" id="open" disabled>Try it</button>` : undefined}
+    ${
+      isJson(operation)
+        ? html`<button class="button primary" type="button" id="open" disabled>Try it</button>`
+        : html`<p>Files cannot be sent or shown here: run the sample in a terminal.</p>`
+    }
     ${tabs('status', answers)}
   </aside>`;
 }

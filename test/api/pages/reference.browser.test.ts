@@ -55,6 +55,9 @@ inBrowser('the reference', () => {
 
     await press(page, 'Try it');
     await enterKey(page, scene.key);
+    const sort = page.getByLabel('sort', { exact: true });
+    expect(await sort.locator('option:checked').innerText()).toBe('default');
+    expect(await sort.evaluate((select) => getComputedStyle(select).backgroundImage)).toContain('gradient');
     await page.getByLabel('limit', { exact: true }).fill('1');
     await page.getByLabel('completed', { exact: true }).check();
     await page
@@ -110,10 +113,18 @@ inBrowser('the reference', () => {
       if (request.method() === 'POST') sent.push(request.headers()['idempotency-key']);
     });
     await press(page, 'Try it');
+    await page.setViewportSize({ width: 1280, height: 300 });
+    await page.getByRole('dialog').evaluate((drawer) => {
+      drawer.scrollTo(0, drawer.scrollHeight);
+    });
     // what waited for a key is not sent by one that is entered later
     await press(page, 'Send request');
     await press(page, 'Send the example');
     await says(page, 'Waiting for your API key above.');
+    await hasFocus(keyForm(page).getByLabel('API key'));
+    // it is scrolled into view
+    expect((await keyForm(page).getByLabel('API key').boundingBox())!.y).toBeGreaterThanOrEqual(0);
+    await page.setViewportSize({ width: 1280, height: 844 });
     await press(page, 'Close');
     await press(page, 'Try it');
     const field = keyForm(page).getByLabel('API key');
@@ -226,6 +237,7 @@ inBrowser('the reference', () => {
     await says(page, 'The bytes of the file, as they are.');
     expect(await page.locator(SAMPLE).innerText()).toContain("--data-binary '@drawing.pdf'");
     expect(await button(page, 'Try it').count()).toBe(0);
+    await says(page, 'Files cannot be sent or shown here');
     await expectAccessible(page);
   });
 
