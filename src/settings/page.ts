@@ -4,6 +4,7 @@ import { LATENCY_BOUNDS } from '../organisations/usageDetails';
 import type { Session } from '../organisations/sessions';
 import { ERROR_CODES } from '../errors';
 import { html, type Html, icon, jsonBlock, layout, SITE_NAME } from '../pages/html';
+import { LOADING } from '../pages/page';
 import { published } from '../schema/model';
 import { type PageName, SETTINGS_PAGES } from './documents';
 
@@ -89,7 +90,7 @@ export function renderSettings(
               This page needs JavaScript. You can also manage keys with <code>scopegate key</code>.
             </p></noscript
           >
-          ${mayChange ? undefined : MEMBER_NOTICE} ${[...SETTINGS_PAGES, 'key', 'endpoint'].map(pageSection)}
+          ${mayChange ? undefined : MEMBER_NOTICE} ${LOADING} ${[...SETTINGS_PAGES, 'key', 'endpoint'].map(pageSection)}
         </div>
       </div>
       <div id="dialogs"></div>

@@ -218,7 +218,10 @@ export class Requests {
             <Row key={request.id} of={request} isOfKey={this.isOfKey} show={() => this.#show(request.id, request)} />
           ))}
         </Table>
-        <p class="hint">{SAMPLE}</p>
+        <p class="hint">
+          {this.#filters.result === 'failed' && `${FAILED} `}
+          {SAMPLE}
+        </p>
         <details class="kept">
           <summary>Which requests are kept?</summary>
           <p>{KEPT}</p>
@@ -239,6 +242,9 @@ async function readRequest(id: string): Promise<Request> {
 /** Why there are fewer than in the overview. */
 const SAMPLE =
   'Of the successful requests of a key, the first 10 of each minute are stored, and one in a hundred of the others.';
+/** Why there are more of them than errors in the overview. */
+const FAILED =
+  'Failed are also requests that were rate limited, and those answered with 200 of which some elements failed; the overview does not count either among its errors.';
 const KEPT =
   'For 7 days, without query, headers, body and key. Of the failed requests of a key, the first 100 of each minute are stored, and one in a hundred of the others; of the organisation, the newest 10,000 failed and 10,000 successful ones. Requests without a valid key are never kept, and neither is what these pages ask by themselves.';
 

@@ -39,4 +39,5 @@ followAddress({
   members: membersPage(),
   audit: auditPage(),
 });
+document.querySelector('.pages > .loading')?.remove();
 if (!isShown('webhooks') && !isShown('integrations')) void webhooks.refresh();

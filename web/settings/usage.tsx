@@ -1,6 +1,6 @@
 import type { ComponentChildren, JSX } from 'preact';
 import './usage.css';
-import { DAY } from '../../src/units';
+import { DAY, MINUTE } from '../../src/units';
 import { type Answer, type Key, now } from './api';
 import { Chart, Legend, type Series } from './chart';
 import { KeyLink, shownName } from './keyNames';
@@ -67,7 +67,10 @@ export function Figures({ of: usage, addressOf, whose }: UsageProps & { whose: s
 function FailedLink({ of: { errors, period }, addressOf }: UsageProps): JSX.Element | null {
   if (errors === 0) return null;
   return (
-    <a href={addressOf(`result=failed${sinceOf(period)}`)} title="All failed requests, rate limited ones included">
+    <a
+      href={addressOf(`result=failed${sinceOf(period)}`)}
+      title="All failed requests, with those that were rate limited, and calls of several elements of which some failed"
+    >
       {counted(errors, 'error')}
     </a>
   );
@@ -94,7 +97,8 @@ export function Numbers({ title, columns, children }: NumbersProps): JSX.Element
 
 /** What is counted under something other than an operation's name. */
 const LABELS: Readonly<Record<string, string>> = {
-  none: 'failed before it was known',
+  // calls of MCP that are no operation, such as `tools/list`, and what failed before the operation was known
+  none: 'no single operation',
   multiple: 'several in one request',
   other: 'not in the schema',
 };
@@ -186,6 +190,9 @@ function Buckets({ of, period }: { of: Usage['buckets']; period: Period }): JSX.
   );
 }
 
+/** Whether a key was used so recently that its requests may not be counted yet: usage is written within a minute. */
+const isJustUsed = ({ last_used_at: at }: Key): boolean => at !== null && now() - Date.parse(at) < 2 * MINUTE;
+
 interface KeyUsageProps {
   readonly of: Reading<InPeriod<Answer<'usage'>>>;
   readonly whose: Key;
@@ -208,7 +215,9 @@ export function KeyUsage({ of: usage, whose: key, period, change }: KeyUsageProp
         <Outdated is={value.period !== period} isBusy={usage.isBusy}>
           {value.requests === 0 && (
             <p class="hint">
-              No requests with this key in {spanOf(value.period)}, apart from any refused with 401. {AGE}
+              {isJustUsed(key)
+                ? 'This key was used just now. Its requests are counted here within a minute: reload the page then.'
+                : `No requests with this key in ${spanOf(value.period)}, apart from any refused with 401. ${AGE}`}
             </p>
           )}
           <Figures of={value} addressOf={addressOf} whose={shownName(key)} />

@@ -57,7 +57,7 @@ inBrowser('the page of a key', () => {
     await page.getByRole('radio', { name: '30 days' }).check();
     await chart(/30 days: 25, including 4 errors and 1 rate limited/);
     expect(await buckets.count()).toBe(30);
-    expect((await cells('Operations')).at(-1)).toEqual([...['failed before it was known', '1', '0', '1', '–', '–']]);
+    expect((await cells('Operations')).at(-1)).toEqual([...['no single operation', '1', '0', '1', '–', '–']]);
     await counted(section(page, 'Requests').getByRole('rowheader'), 2);
     await says(section(page, 'Audit log of this key'), /^Created web shop with /);
 

@@ -263,5 +263,13 @@ inBrowser('the overview and members of the settings page', () => {
       page,
       'No requests with this key in the last 24 hours, apart from any refused with 401. Figures are up to a minute old.',
     );
+    expect(await page.getByText('Loading…').count()).toBe(0);
+    // what is not counted yet is not taken for no requests
+    const id = on.path(page).split('/').at(-1);
+    await gateway.databases.control
+      .collection('api_keys')
+      .updateOne({ _id: id as never }, { $set: { last_used_at: new Date() } });
+    await page.reload();
+    await says(page, 'This key was used just now. Its requests are counted here within a minute');
   });
 });

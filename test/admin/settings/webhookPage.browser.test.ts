@@ -67,7 +67,7 @@ inBrowser('webhooks on the settings page', () => {
     await on.goTo(page, 'Webhooks');
 
     await follow(page, receiver.url);
-    await says(page, 'No event was sent yet');
+    await says(page, 'No event was sent yet. Press “Refresh” to look again. Test events are not listed.');
     await press(page, 'Send test event');
     await says(page, 'Accepted: HTTP 204');
     expect(verified(secret)).toMatchObject({ type: 'webhook.test' });

@@ -14,6 +14,9 @@ import { type Attempt, type Delivery, type Endpoint, errorText, NextAttempt, Out
 
 /* Deliveries to an endpoint, those of the newest events first. */
 
+/** Shown while there are no deliveries in any state. */
+const NONE = 'No event was sent yet. Press “Refresh” to look again. Test events are not listed.';
+
 type DeliveryState = Delivery['state'];
 const CHOICES: Options = [['', 'all'], ...Object.entries(STATES).map(([state, { words }]) => [state, words] as const)];
 
@@ -156,7 +159,7 @@ export class Deliveries {
           class="deliveries"
           name="deliveries-title"
           columns={maySend ? ['Select', ...columns] : columns}
-          none={this.#state === '' ? 'No event was sent yet. New ones appear here.' : 'No deliveries in this state.'}
+          none={this.#state === '' ? NONE : 'No deliveries in this state.'}
           more="Show older deliveries"
         >
           {rows.map((delivery) => (
