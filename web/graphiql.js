@@ -45,10 +45,10 @@ function Follower() {
   }, [isReady]);
   useEffect(() => {
     if (!isReady) return undefined;
-    // long lines would be cut
+    // long lines would be cut; those of answers, such as texts of errors, on any screen
     const wrap = () => {
       for (const editor of [queryEditor, variableEditor, headerEditor, responseEditor])
-        editor.setOption('lineWrapping', narrow.matches);
+        editor.setOption('lineWrapping', narrow.matches || editor === responseEditor);
     };
     wrap();
     narrow.addEventListener('change', wrap);

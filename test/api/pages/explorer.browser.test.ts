@@ -107,6 +107,8 @@ inBrowser('GraphiQL', () => {
         if (width === 390)
           expect(await lines.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBeLessThan(50);
       };
+      // texts of errors are long on any screen
+      await response(page).locator('.CodeMirror-wrap').waitFor();
       await expectRoom();
       const docs = await openDocs(page);
       await expectRoom();
