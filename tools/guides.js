@@ -105,15 +105,31 @@ function parsed(text) {
       else {
         const id = anchorOf(words);
         const inner = markdown.renderer.renderInline(inline.children, markdown.options, {});
-        headings.push({ id, level, text: words });
+        headings.push({ id, level, text: words, words: [] });
         flush();
         parts.push(`<${token.tag} id="${id}"><a href="#${id}">${inner}</a></${token.tag}>`);
       }
       at += 2;
-    } else some.push(token);
+    } else {
+      some.push(token);
+      addWords(headings.at(-1), token);
+    }
   }
   flush();
-  return { title, headings, parts, markdown: text };
+  return {
+    title,
+    headings: headings.map((heading) => ({ ...heading, words: heading.words.join(' ') })),
+    parts,
+    markdown: text,
+  };
+}
+
+/** Notes the names in code below a heading, such as those of headers and error codes, for the search. */
+function addWords(heading, { children }) {
+  for (const { type, content } of children ?? []) {
+    const isName = type === 'code_inline' && /^[A-Za-z][\w-]{3,30}$/.test(content);
+    if (heading && isName && !heading.words.includes(content)) heading.words.push(content);
+  }
 }
 
 /** As GitHub makes it, so that links work in both. */

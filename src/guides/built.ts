@@ -6,6 +6,8 @@ export interface Heading {
   readonly id: string;
   readonly level: number;
   readonly text: string;
+  /** The names in code below it, by which the search finds it. */
+  readonly words: string;
 }
 
 /** A guide in the form in which tools/guides.js writes it to dist/guides.json, from the Markdown in docs/guides. */

@@ -28,11 +28,12 @@ export function searchIndex(document: OpenApiDocument, settings: SettingsPages):
   const guides = builtGuides().guides.flatMap((guide): readonly SearchEntry[] => {
     const { title, about, headings } = guide;
     const href = addressOf(guide);
-    const parts = headings.map(({ id, text }): SearchEntry => ({
+    const parts = headings.map(({ id, text, words }): SearchEntry => ({
       kind: 'Guide',
       title: text,
       href: `${href}#${id}`,
       detail: title,
+      ...(words !== '' && { words }),
     }));
     return [{ kind: 'Guide', title, href, words: about }, ...parts];
   });
