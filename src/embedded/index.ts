@@ -50,7 +50,12 @@ export async function chooseDatabase(settings: EmbeddedOptions, means = MEANS): 
 
   // absolute, because these paths are stored and must be valid in any working folder
   const options = { ...settings, DATA_DIR: resolve(settings.DATA_DIR), CACHE_DIR: resolve(settings.CACHE_DIR) };
-  await mkdir(options.DATA_DIR, { recursive: true, mode: OWNER_ONLY });
+  try {
+    await mkdir(options.DATA_DIR, { recursive: true, mode: OWNER_ONLY });
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new DatabaseUnavailable(`DATA_DIR: ${options.DATA_DIR} cannot be made (${why}); name another folder`);
+  }
   const onWait = (pid: number): void => {
     report(`database: waiting for process ${String(pid)} to start it`);
   };

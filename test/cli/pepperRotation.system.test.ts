@@ -170,6 +170,8 @@ test('keys of before a replacement still work after a rollback and a second atte
   const imported = await replaced.json<{ files: object }>('import', '--org', there, folder, '--keys');
   expect(imported.files).toMatchObject({ keys: { created: 4, failed: 0 } });
   expect(await checkOf(replaced, 'pepper')).toMatchObject(still('3 active keys are'));
+  const bare = commandLine({ KEY_PEPPER: '', CONTROL_DATABASE: `${CONTROL_DATABASE}_3` });
+  expect(await checkOf(bare, 'pepper')).toMatchObject({ ok: true, detail: 'keys are hashed without KEY_PEPPER' });
 });
 
 test('a pepper that does not match the keys is rejected by key create, key rotate and serve until no key is active', async () => {

@@ -109,6 +109,13 @@ test('a new folder for the data, and the record of what was started, are for the
   expect((await stat(join(DATA_DIR, 'database.json'))).mode & 0o077).toBe(0);
 });
 
+test('a folder for the data that cannot be made is named, with its variable', async () => {
+  const DATA_DIR = join(process.execPath, 'data');
+  expect(await refusal(chainOf([works('binary')]), { DATA_DIR })).toContain(
+    `DATA_DIR: ${DATA_DIR} cannot be made (ENOTDIR`,
+  );
+});
+
 const memory = (): Promise<string> => readFile(join(dataDir, 'database.json'), 'utf8');
 
 test.each([

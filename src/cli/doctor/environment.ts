@@ -52,7 +52,10 @@ export function checkPepperIsSet({ KEY_PEPPER }: Config): Check {
 }
 
 /** Whether the keys are hashed with KEY_PEPPER, by its stored fingerprint, and how many still have an earlier pepper. */
-export function checkPepper({ store: { control }, config: { KEY_PEPPER_PREVIOUS } }: DoctorContext): Promise<Check> {
+export function checkPepper({
+  store: { control },
+  config: { KEY_PEPPER, KEY_PEPPER_PREVIOUS },
+}: DoctorContext): Promise<Check> {
   return examine('pepper', RESTORE_PEPPER, async () => {
     // `left` keys have the previous pepper, `lost` ones an older one, which nobody can check any more
     const { known, left, lost } = await control.pepper.state();
@@ -63,7 +66,8 @@ export function checkPepper({ store: { control }, config: { KEY_PEPPER_PREVIOUS 
     if (known === 'none') throw new Error(OTHER_PEPPER);
     if (known === 'previous')
       return 'the keys are hashed with KEY_PEPPER_PREVIOUS, which KEY_PEPPER replaces when a gateway starts with both';
-    const fits = 'KEY_PEPPER is the one that keys are hashed with';
+    const fits =
+      KEY_PEPPER === '' ? 'keys are hashed without KEY_PEPPER' : 'KEY_PEPPER is the one that keys are hashed with';
     if (lost > 0) {
       const replace = 'rotate or revoke them';
       const detail = `${keys(lost)} hashed with a pepper before KEY_PEPPER_PREVIOUS and no longer work`;
