@@ -13,6 +13,7 @@ import { storedCollections } from './storedRows';
 /** The pages with a generated part, between two comments `<!-- name -->` and `<!-- /name -->`, its name, and the function that writes it. */
 export const GENERATED: readonly (readonly [page: string, name: string, write: () => string])[] = [
   ['README.md', 'operations', () => String(restOperations(publishedSchemas().operations).length)],
+  ['README.md', 'attachments', () => String(attachmentRoutes())],
   ['docs/configuration.md', 'environment', environmentTable],
   ['docs/stored.md', 'collections', storedCollections],
   ['docs/guides/alerts.md', 'alerts', alertSections],
@@ -24,6 +25,13 @@ export function generated(page: string, name: string, write: () => string): stri
   const text = readFileSync(join(ROOT, page), 'utf8');
   if (!marked.test(text)) throw new Error(`${page} has no <!-- ${name} --> marker`);
   return text.replace(marked, (_all, start: string, end: string) => start + write() + end);
+}
+
+/** How many routes the OpenAPI document has beside the operations: those of attachments, which no operation of the schema has. */
+function attachmentRoutes(): number {
+  const { paths } = JSON.parse(readFileSync(join(ROOT, 'openapi.json'), 'utf8')) as { readonly paths: object };
+  const routes = Object.values(paths).flatMap((methods: object) => Object.keys(methods));
+  return routes.length - restOperations(publishedSchemas().operations).length;
 }
 
 function environmentTable(): string {
