@@ -7,7 +7,9 @@ import type { Site } from './site';
 /** Sends an error: a page for a browser, a problem (RFC 9457) for other clients. */
 export function sendError(request: Request, response: Response, error: AppError): void {
   const { code, status, title, detail } = error;
-  response.set('Cache-Control', 'no-cache').vary('Accept');
+  // replaces what a file that was to be served would have; the settings have no-store
+  if (response.get('Cache-Control') !== 'no-store') response.set('Cache-Control', 'no-cache');
+  response.vary('Accept');
   // the problem comes first so that `Accept: */*` gets it
   if (request.accepts(['application/problem+json', 'text/html']) === 'text/html') {
     setErrorHeaders(response, error);
@@ -74,15 +76,16 @@ export function failed(onError: ((error: unknown) => void) | undefined): ErrorRe
 export function requestError(error: unknown): AppError | undefined {
   switch (error instanceof Error && 'status' in error ? error.status : undefined) {
     case 400:
-      return new AppError('invalid_request', 'The URL is malformed.');
+      return new AppError('invalid_request', 'The URL, or the form, is malformed.');
     case 412:
       return new AppError(
         'precondition_failed',
         'The file is not the one that `If-Match` or `If-Unmodified-Since` names.',
       );
     case 413:
+      return new AppError('payload_too_large', 'The form is too large.');
     case 415:
-      return new AppError('invalid_request', 'The form is malformed.');
+      return new AppError('unsupported_media_type', 'Send the form in UTF-8 and uncompressed.');
     case 416:
       return new AppError('range_not_satisfiable', 'The file ends before the `Range`.');
     default:

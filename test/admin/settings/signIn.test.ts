@@ -281,7 +281,7 @@ test("signing out requires the session's CSRF token", async () => {
   expect((await ann.call('keys')).data).toEqual([]);
 });
 
-test('unsupported requests to settings get a client error, not a 500', async () => {
+test('unsupported requests to settings get a client error that is not stored, not a 500', async () => {
   for (const [request, status] of Object.entries({
     'GET /graphql': 405,
     'DELETE /integrations': 405,
@@ -291,9 +291,18 @@ test('unsupported requests to settings get a client error, not a 500', async () 
     'GET /sign-in/oidc/callback': 404,
   })) {
     const [method, path = ''] = request.split(' ');
-    expect([request, (await visit(gateway, `/settings${path}`, '', method)).status]).toEqual([request, status]);
+    const { status: got, headers } = await visit(gateway, `/settings${path}`, '', method);
+    expect([request, got, headers.get('cache-control')]).toEqual([request, status, 'no-store']);
   }
-  expect((await sendLink(gateway, 'x'.repeat(5000))).status).toBe(400);
+});
+
+test.each([
+  ['too large', { link: 'x'.repeat(5000) }, {}, 413],
+  ['in another charset', { link: 'x' }, { 'content-type': 'application/x-www-form-urlencoded; charset=utf-16' }, 415],
+  ['compressed in an unknown way', { link: 'x' }, { 'content-encoding': 'x' }, 415],
+  ['not compressed as it says', { link: 'x' }, { 'content-encoding': 'gzip' }, 400],
+])('a form that is %s is refused', async (_what, members: Record<string, string>, headers, status) => {
+  expect((await sendForm(gateway, '/settings/sign-in', members, headers)).status).toBe(status);
 });
 
 test('the audit log records who signed in and out, and from where', async () => {
