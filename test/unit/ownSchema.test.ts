@@ -173,6 +173,30 @@ test.each([
   expect(ownErrors(folder)).toEqual([expect.stringContaining(sentence)]);
 });
 
+test('a report without results is one line, and no member of a type that does not exist', () => {
+  const [name, text] = FILES.find(([, one]) => one.includes('results: ['))!;
+  writeFileSync(join(folder, name), text.replace(/results: \[\w+!\]!/, 'outcomes: [InvoiceUpsertResult!]!'));
+  expect(ownErrors(folder).filter((line) => line.includes('Result lacks') || line.includes('lacks results'))).toEqual([
+    expect.stringContaining('InvoiceUpsertReport lacks results: [Result!]!: add it'),
+  ]);
+});
+
+test('totals of a type without a customer take no customer_id', () => {
+  const [name, text] = FILES[0]!;
+  const filtered = text.replace(
+    'to: DateTime\n  ): InvoiceTotals',
+    'to: DateTime\n    "Whose."\n    customer_id: ID\n  ): InvoiceTotals',
+  );
+  writeFileSync(join(folder, name), filtered);
+  expect(ownErrors(folder)).toEqual([]);
+  writeFileSync(join(folder, name), filtered.replace('customer_id: ID\n  "When', 'buyer_id: ID\n  "When'));
+  expect(ownErrors(folder)).toContainEqual(
+    expect.stringContaining(
+      'invoice_totals(customer_id:) has no effect on totals, which take group_by, from, to, status, currency,',
+    ),
+  );
+});
+
 test('a member that is there twice is one line, and so is a type', () => {
   writeFileSync(
     join(folder, 'more.graphql'),

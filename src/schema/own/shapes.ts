@@ -82,7 +82,7 @@ function totalsErrors(sdl: SchemaModel, field: FieldDefinitionNode): SchemaError
     from: time,
     to: time,
     ...(status !== undefined && { status: `[${status}!]` }),
-    customer_id: 'ID',
+    ...(typeOf(stored, 'customer_id') !== undefined && { customer_id: 'ID' }),
     currency: 'String',
     sort: 'String',
     limit: 'Int',
@@ -118,16 +118,11 @@ const COUNTS: Shape = { created: 'Int!', updated: 'Int!', unchanged: 'Int!', fai
 
 function bulkErrors(sdl: SchemaModel, { operation, report, result, key, element, list }: BulkUpsert): SchemaError[] {
   const field = sdl.rootField(operation);
-  const row = result === '' ? 'Result' : result;
+  const lacksResults = result === '';
+  const members = { index: 'Int!', [key]: 'String', id: 'ID', outcome: 'UpsertOutcome!', errors: '[ElementError!]!' };
   return [
-    ...memberErrors(sdl, report, { ...COUNTS, results: `[${row}!]!` }),
-    ...memberErrors(sdl, row, {
-      index: 'Int!',
-      [key]: 'String',
-      id: 'ID',
-      outcome: 'UpsertOutcome!',
-      errors: '[ElementError!]!',
-    }),
+    ...memberErrors(sdl, report, { ...COUNTS, results: `[${lacksResults ? 'Result' : result}!]!` }),
+    ...(lacksResults ? [] : memberErrors(sdl, result, members)),
     ...(field ? argumentErrors(field, { [list]: `[${element}!]!`, atomic: 'Boolean', dry_run: 'Boolean' }) : []),
     ...(field ? boundErrors(field, list) : []),
   ];
