@@ -5,7 +5,7 @@ import type { Databases } from '../tenant/databases';
 import type { OrganisationData } from '../tenant/organisationData';
 import type { Page } from '../tenant/pagination';
 import { AppError, notFound, validationFailed } from '../errors';
-import { shownEvent } from '../events/page';
+import { type ShownEvent, shownEvent } from '../events/page';
 import type { Control } from '../organisations/control';
 import type { UsagePeriod } from '../organisations/usageUnits';
 import type { EndpointRow } from '../organisations/webhookRows';
@@ -19,7 +19,6 @@ import {
 import { dataFor } from '../webhooks/feed';
 import { WrongSecretError } from '../webhooks/masterSecret';
 import { type Attempt, shownAttempt } from '../webhooks/post';
-import type { ShownEvent } from '../webhooks/sending';
 import { deliveryStatistics, MOST_COUNTED } from '../webhooks/statistics';
 import type { AdminContext } from './caller';
 import { requireSigning, rethrowWrongSecret, type Signing } from './signing';
@@ -59,6 +58,7 @@ export function createDeliveryOperations({ databases, control, signing }: Delive
     async function send(row: EndpointRow, event: ShownEvent): Promise<Attempt> {
       requirePlan(control.plans, organisation);
       const { sender, secret } = requireSigning(signing);
+      // while the secret of any endpoint does not fit, nothing is sent to the others either (webhooks/workers.ts)
       if (!(await secret.fits())) rethrowWrongSecret(new WrongSecretError());
       return runByHand(organisation.id, () => sender.send(row, event, modeOf(organisation)));
     }
@@ -102,9 +102,18 @@ export function createDeliveryOperations({ databases, control, signing }: Delive
       },
       /** Sends a test event now. @throws AppError rate_limited if too many are being sent by hand */
       async send_test_event({ webhook_id }: WebhookId) {
-        const event = { id: randomUUID(), type: 'webhook.test', occurred_at: new Date(databases.now()), object: null };
-        const all = { ...event, changes: [], status: null, related: null, gap: null, origin: null };
-        return shownAttempt(await send(await requireEndpoint(webhook_id), all));
+        const event: ShownEvent = {
+          id: randomUUID(),
+          type: 'webhook.test',
+          occurred_at: new Date(databases.now()),
+          object: null,
+          changes: [],
+          status: null,
+          related: null,
+          gap: null,
+          origin: null,
+        };
+        return shownAttempt(await send(await requireEndpoint(webhook_id), event));
       },
       /** Sends an event again now. @throws AppError rate_limited; validation_failed if it is no longer kept */
       async resend_event(args: DeliveryId) {

@@ -6,7 +6,7 @@ import { SETTLED_READ } from '../tenant/slots';
 import { AppError } from '../errors';
 import { DAY, EVENTS_KEPT_FOR } from '../units';
 import { type EventRow, events } from './collection';
-import { shownOrigin } from './origin';
+import { type Origin, shownOrigin } from './origin';
 import { endOf, eventId, millisecondsOf, POSITION, timeDigits } from './position';
 
 /* Pages of an organisation's events, for the feed, streams, webhooks and the command line. */
@@ -169,12 +169,20 @@ export async function readRecorded(
   return readEvents(data, wanted, { ...start, recorded });
 }
 
-/** An event as callers get it. */
+/** An event as callers get it; in webhooks, its members are the body. */
+export interface ShownEvent extends Pick<EventRow, 'type' | 'object' | 'changes' | 'status'> {
+  readonly id: string;
+  readonly occurred_at: Date;
+  readonly related: NonNullable<EventRow['related']> | null;
+  readonly gap: NonNullable<EventRow['gap']> | null;
+  readonly origin: Origin | null;
+}
+
 export function shownEvent(
   organisation: string,
   { _id, type, at, object, changes, status, related, gap, origin }: EventRow,
-): { readonly id: string } {
-  const shown = {
+): ShownEvent {
+  return {
     id: eventId(organisation, _id),
     type,
     occurred_at: at,
@@ -185,5 +193,4 @@ export function shownEvent(
     gap: gap ?? null,
     origin: shownOrigin(origin),
   };
-  return shown;
 }

@@ -90,10 +90,10 @@ export function createFeedOperations(options: FeedOptions, caller: FeedCaller) {
         next_cursor: cursorOfLog(page.next),
       };
     },
-    /** An event's object as it is now; null if there is none any more, or its row cannot be shown. @throws AppError unavailable while the organisation is being moved */
+    /** An object that an event names, its `object` or `related`, as it is now; null if there is none any more, or its row cannot be shown. @throws AppError unavailable while the organisation is being moved */
     current(
       { organisation }: OrganisationEvent,
-      object: EventRow['object'] | undefined,
+      object: OrganisationEvent['object'],
       context: CallContext,
     ): Promise<unknown> {
       if (organisation.moving) throw movingError();
@@ -130,6 +130,5 @@ async function ofKnownOrganisations(
 
 export function organisationEvent(row: EventRow, organisation: OrganisationForOperators) {
   const { id, external_ref } = organisation;
-  const of = { organisation_id: id, organisation_ref: external_ref };
-  return { ...shownEvent(id, row), ...of, object: row.object, related: row.related ?? null, organisation };
+  return { ...shownEvent(id, row), organisation_id: id, organisation_ref: external_ref, organisation };
 }

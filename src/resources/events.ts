@@ -2,7 +2,16 @@ import type { Scope } from '../auth/scopes';
 import type { OrganisationData } from '../tenant/organisationData';
 import type { EventSource } from '../events/source';
 import type { EventRow } from '../events/collection';
-import { cursorOf, type EventPage, NOW, readRecorded, shownEvent, startOf, type WantedEvents } from '../events/page';
+import {
+  cursorOf,
+  type EventPage,
+  NOW,
+  readRecorded,
+  shownEvent,
+  type ShownEvent,
+  startOf,
+  type WantedEvents,
+} from '../events/page';
 import type { DataContext } from '../operations/context';
 import { published } from '../schema/model';
 
@@ -21,7 +30,7 @@ interface FeedArguments {
 }
 
 /** An event, the way the resolvers of its fields receive it. */
-interface ShownEvent {
+interface FeedEvent extends ShownEvent {
   readonly position: string;
 }
 
@@ -49,7 +58,7 @@ export const eventResolvers = {
     },
   },
   Event: {
-    cursor: ({ position }: ShownEvent, _: unknown, { data }: DataContext): string => cursorOf(data, position),
+    cursor: ({ position }: FeedEvent, _: unknown, { data }: DataContext): string => cursorOf(data, position),
   },
   Subscription: {
     events: {
@@ -112,6 +121,6 @@ function wantedBy(
   };
 }
 
-function shown(organisation: string, row: EventRow): ShownEvent & object {
+function shown(organisation: string, row: EventRow): FeedEvent {
   return { position: row._id, ...shownEvent(organisation, row) };
 }

@@ -1,9 +1,8 @@
 import type { OrganisationData } from '../tenant/organisationData';
 import type { EventRow } from '../events/collection';
-import { readEvents, shownEvent } from '../events/page';
+import { readEvents, type ShownEvent, shownEvent } from '../events/page';
 import type { EndpointRow } from '../organisations/webhookRows';
 import { createDeliveries, eventsAt } from './deliveries';
-import type { ShownEvent } from './sending';
 
 /* The events that an endpoint is sent, and its deliveries. */
 

@@ -3,6 +3,7 @@ import { type MasterSecret, OVERLAP, WrongSecretError } from './masterSecret';
 import { secretText } from '../auth/webhookSecrets';
 import { endpointSecret, signedHeaders } from './signing';
 import type { Mode } from '../auth/principal';
+import type { ShownEvent } from '../events/page';
 import type { EndpointRow } from '../organisations/webhookRows';
 import { version } from '../package';
 import type { Attempt, Poster } from './post';
@@ -11,9 +12,6 @@ import type { Attempt, Poster } from './post';
 
 /** Secrets kept, so that not every post derives its own. */
 const MAX_CACHED = 1000;
-
-/** An event as receivers get it. */
-export type ShownEvent = { readonly id: string } & object;
 
 /** What the current secret of an endpoint is derived from, and whether the one before is still used. */
 type SecretVersion = Pick<EndpointRow, '_id' | 'version' | 'rotated_at' | 'master' | 'former_master'>;
