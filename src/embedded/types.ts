@@ -30,6 +30,7 @@ export const recordShape = z.object({
   /** One program cannot read another's data. */
   program: z.enum(['mongod', 'secantusd-rs', 'secantusd-py']),
   version: z.string(),
+  /** Its path, or its name in PATH; of secantusd-py that of the Python which has it installed. */
   command: z.string(),
   /** Folder in DATA_DIR; its log is next to it as `<storage>.log`. */
   storage: z.string(),
@@ -56,6 +57,9 @@ export interface Database {
 export interface Candidate {
   readonly kind: Program['kind'];
   readonly title: string;
-  /** Resolves with a program that works; `record` is that which created the data, if there are any. @throws Unusable that says why there is none */
+  /**
+   * Resolves with a program that works; `record` is that which created the data, if there are any. Its kind is then this candidate's, as no other
+   * is asked (startOne). @throws Unusable that says why there is none
+   */
   find(options: EmbeddedOptions, record: ServerRecord | undefined): Promise<Program>;
 }

@@ -58,12 +58,13 @@ function isUtf8Of(wanted: string, header: string | undefined): boolean {
 
 /**
  * Reads a body as JSON. Its memory is counted until the exchange is done.
- * @throws AppError payload_too_large; unavailable; invalid_request if it is not UTF-8 or JSON, or repeats a member;
+ * @throws AppError payload_too_large; unavailable; invalid_request if it ends early, is not UTF-8 or JSON, or repeats a member;
  * validation_failed if it is nested deeper or has more members than any valid body (json.ts)
  */
 export async function readJson(exchange: Exchange, limit: number): Promise<unknown> {
   const bytes = await receive(exchange, limit);
   if (bytes.length > SMALL) await exchange.queue.loopTurn(exchange);
+  // counted before the wait, so that one for which there is no room is refused at once
   exchange.bodies.holdBody(exchange, estimateParsedSize(bytes));
   if (bytes.length > LARGE) await exchange.queue.take(exchange, 'body');
   let text: string;
@@ -108,6 +109,7 @@ export async function readRaw(
   });
   await charge(received);
   if (bytes.length > LARGE) await exchange.queue.take(exchange, 'body');
+  // counted after the wait, unlike in readJson: files are larger, and would count twice while they wait
   exchange.bodies.holdBody(exchange, 2 * bytes.length);
   return bytes;
 }

@@ -91,7 +91,8 @@ export function createMcpApi({
       const result = await resultOf(message, asked);
       const added = isStateless && { resultType: 'complete', _meta: { [SERVER_KEY]: server } };
       const text = Buffer.from(JSON.stringify({ jsonrpc: '2.0', id, result: { ...added, ...result } }));
-      // not refusable after a tool call, which may have written; it has at most 80 kB (40 kB of text, whose quotes double in JSON)
+      // not refusable after a tool call, which may have written; it has at most 80 kB (40 kB of text, whose quotes double in JSON), or a large object
+      // of a type of the user's own (LEAST in answer.ts)
       exchange.bodies.holdAnswer(exchange, text.length, message.method !== 'tools/call');
       send(exchange, 200, JSON_TYPE, await compress(exchange, text));
     } catch (error) {
@@ -100,6 +101,7 @@ export function createMcpApi({
       const { code, message, data } = error;
       // clients of 2025 treat any other status as the end of their session
       const status = isStateless ? error.status : 200;
+      // left out while it is unknown: JSON-RPC wants null then, but MCP's schema (JSONRPCErrorResponse) has `id?: string | number`
       const idMember = id !== undefined && { id };
       send(
         exchange,
@@ -126,7 +128,7 @@ function requireMcpAllowed({ principal }: DataContext): void {
     throw new AppError('forbidden', 'This key may not be used over MCP: its mcp setting is off.');
 }
 
-/** @throws ProtocolError for a body that is not JSON, or nested too deeply; AppError for one that is too large, or not received in full or in time */
+/** @throws ProtocolError for a body that is not JSON, nested too deeply, or cut off; AppError payload_too_large, unavailable */
 async function readMessageBody(exchange: Exchange): Promise<unknown> {
   try {
     return await readJson(exchange, BULK_BODY_LIMIT);
