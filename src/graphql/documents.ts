@@ -22,7 +22,7 @@ export interface Documents extends NonNullable<ApolloServerOptions<BaseContext>[
 }
 
 /**
- * An LRU cache of parsed and validated documents. Apollo's own store allows 30 MiB of JSON, which takes five times that in memory: it grew
+ * An LRU cache of the parsed and validated documents of one schema, so that its hash in Apollo's keys says nothing. Apollo's own store allows 30 MiB of JSON, which takes five times that in memory: it grew
  * by 5 KB per query with a client that inlines values into its queries.
  */
 export function createDocumentStore(): Documents {

@@ -12,7 +12,7 @@ export function checkAddress({ MONGODB_URI }: Pick<Config, 'MONGODB_URI'>): void
   if (fault !== undefined) throw new ConfigError([[sourceOf('MONGODB_URI'), fault]]);
 }
 
-/** So no other read asks for the primary: clients, their databases and collections have the option of the URI, and plain commands go there anyway. */
+/** So no read asks for the primary by itself: clients, their databases and collections have the option of the URI, and plain commands go there anyway. */
 const NOT_PRIMARY =
   'option readPreference must be primary or left out: only the primary knows at once that a key was revoked';
 
@@ -37,6 +37,6 @@ function explain(message: string): string {
   return SAFE.test(message) ? message : 'is rejected by the driver; check its options';
 }
 
-/** The driver's messages that can be shown: they quote no value, and as a name of an option only letters, which what is mistaken for one rarely has alone. */
+/** The driver's messages that can be shown: they quote no value, and no name of an option that has more than letters, since a part of a password may be mistaken for one. */
 const SAFE =
   /^(URI option "[a-z]+"|options? [a-z]+(, [a-z]+)* (is|are) not|mongodb\+srv|directConnection|tls|loadBalanced)[^:]*$/i;

@@ -137,8 +137,9 @@ export async function readPiece<T extends { _id: string }>(
   return { rows, held: DECODED * bytes.length, isWhole };
 }
 
-/** The condition that a member has one of some values. */
+/** The condition that a member has one of some values. @throws TypeError if one is no string: an object would be an operator of MongoDB */
 export function anyOf(values: readonly string[]): unknown {
+  if (!values.every((value) => typeof value === 'string')) throw new TypeError('a value to read by is not a string');
   return values.length === 1 ? values[0] : { $in: values };
 }
 

@@ -60,7 +60,7 @@ export function operationsOf({ paths }: OpenApiDocument): readonly Operation[] {
     const { operationId, tags } = operation;
     const [group = ''] = tags;
     const slug = short[at] ?? operationId;
-    // list_messages of two groups may shorten to the same name, which then stays whole
+    // two operations of one group may shorten to the same name: both then keep their whole ids
     const isUnique = short.every(
       (other, index) => index === at || other !== slug || all[index]?.operation.tags[0] !== group,
     );
@@ -83,7 +83,7 @@ function titleOf({ summary, operationId }: OpenApiOperation): string {
 /** In characters: what fits on one line of the list beside the page. */
 const LONGEST_TITLE = 48;
 
-/** The id without the name of its group: `list` for list_orders, `list-messages` for list_request_messages. */
+/** The id without the name of its group: `list` for list_orders, `list_messages` for list_request_messages. */
 function shortName({ operationId, tags: [group = ''] }: OpenApiOperation): string {
   const names = [group, group.replace(/s$/, ''), group.replace(/ies$/, 'y'), group.replace(/es$/, '')];
   const [verb = '', ...rest] = operationId.split('_');

@@ -32,7 +32,8 @@ export function createLoader<Key, Value>(
 
 /**
  * Batches reads by id in one turn of the event loop into one `$in`, since most of a point read is the driver's fixed cost
- * (docs/decisions/speed.md). Nothing is cached, and queries already sent are not shared, so callers see their own writes.
+ * (docs/decisions/speed.md). Nothing is cached, and queries already sent are not shared, so callers see their own writes; those of
+ * one turn get the same object for an id, which none may change.
  */
 export function coalescedReads<T extends { _id: string }>(
   rows: mongo.Collection<T>,
@@ -121,8 +122,6 @@ function loaderOf<T>(
   find: (ids: readonly string[]) => Promise<(readonly [string, T])[]>,
 ): DataLoader<string, T | null> {
   async function readAll(ids: readonly string[]): Promise<(T | null)[]> {
-    // an object would be an operator of MongoDB in the filter
-    if (!ids.every((id) => typeof id === 'string')) throw new TypeError('an id to read is not a string');
     const byId = new Map(await find([...new Set(ids)]));
     return ids.map((id) => byId.get(id) ?? null);
   }

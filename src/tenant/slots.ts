@@ -30,7 +30,7 @@ export interface OpenWrite {
 export const openWrites = { ...defineCollection<OpenWrite>('open_writes', []), restriction: 'unrestricted' } as const;
 
 /** Options of reads that callers sync by: from the primary, and only data that cannot be rolled back. */
-export const SETTLED_READ = { readConcern: { level: 'majority' }, readPreference: 'primary' } as const;
+export const SETTLED_READ = { readConcern: { level: 'majority' } } as const;
 
 /** Rows of writes in progress. */
 export const OPEN = { since: { $ne: null } } as const;

@@ -224,7 +224,7 @@ async function insert(collection: mongo.Collection<EventRow>, rows: readonly Eve
     }
     // another tail has stored some of them: those are left as they are
     const ids = { _id: { $in: rest.map(({ _id }) => _id) } };
-    const options = { projection: { _id: 1 }, readPreference: 'primary' } as const;
+    const options = { projection: { _id: 1 } } as const;
     const there = new Set((await collection.find(ids, options).toArray()).map(({ _id }) => _id));
     rest = rest.filter(({ _id }) => !there.has(_id));
   }
