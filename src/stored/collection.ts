@@ -3,7 +3,7 @@ import { type Collection, type Projection, WITHOUT_SEARCH } from '../mongo/colle
 import { settledUntil } from '../tenant/openWrites';
 import type { OrganisationData } from '../tenant/organisationData';
 import { notFound } from '../errors';
-import { findPage, type ListArguments, type ListRequest, type Page } from '../tenant/pagination';
+import { findPage, type ListArguments, type ListIdentity, type ListRequest, type Page } from '../tenant/pagination';
 import type { SortKind } from '../tenant/sortKinds';
 import { rowHolder } from '../operations/answers';
 import type { DataContext } from '../operations/context';
@@ -75,13 +75,12 @@ function pageRequest<T extends Row>(
   };
 }
 
-/** The parts of a list request that its cursors are bound to. */
 export function listRequest<T extends Row>(
   data: OrganisationData,
   collection: Listed<T>,
   args: ListArguments & Readonly<Record<string, unknown>>,
   filters: readonly Filter[],
-): Omit<ListRequest, 'conditions' | 'filters'> & { readonly filters: ActiveFilters } {
+): Omit<ListIdentity, 'filters'> & { readonly filters: ActiveFilters } {
   return {
     organisationId: data.organisationId,
     operation: collection.name,

@@ -33,6 +33,7 @@ export interface ListRequest {
   readonly filters: Readonly<Record<string, unknown>>;
   /** The same filters as MongoDB conditions, combined with AND; one on updated_at has no other member. Undefined if no row can match, which skips the query. */
   readonly conditions: readonly Record<string, unknown>[] | undefined;
+  /** As `args.sort`: a member of the row itself that is never null, since pages would leave out rows without it; of @stored lists schema/checks/lists.ts checks it. */
   readonly defaultSort?: string;
   /** What the values of a member to sort by are; by default `created_at` is a time, and others are texts. */
   readonly kindOf?: (member: string) => SortKind;
@@ -43,6 +44,9 @@ export interface ListRequest {
   /** Fields to read (default: all). */
   readonly projection?: Projection;
 }
+
+/** What the cursors of a list are bound to, and how it is sorted. */
+export type ListIdentity = Omit<ListRequest, 'conditions' | 'settledUntil' | 'projection'>;
 
 /** Rows of a page without `limit`, as every list of the SDL has it. */
 export const DEFAULT_LIMIT = 20;
@@ -63,8 +67,7 @@ export async function findPage<T extends { _id: string }>(
   const projection = request.projection && including(request.projection, list.field);
   const rows: T[] = [];
   while (rows.length < most) {
-    const last = rows.at(-1) as (T & Record<string, unknown>) | undefined;
-    const filter = last ? filterAfter(positionOf(last, list)) : query.filter;
+    const filter = rows.length > 0 ? filterAfter(positionAfter(rows, list)) : query.filter;
     let pieceSize = 0;
     const upTo: PartFind['upTo'] = (rowsPerPiece) => {
       pieceSize = Math.min(most - rows.length, rowsPerPiece);
@@ -141,12 +144,21 @@ function cursorsOf({ mark }: List, until?: Date): CursorAt {
 function toPage<T extends { _id: string }>(rows: T[], list: List, cursorAt: CursorAt): Page<T> {
   const { limit } = list;
   const data = rows.slice(0, limit);
-  const last = data.at(-1);
   const hasMore = rows.length > limit;
-  if (!hasMore || !last) return { data, has_more: hasMore, next_cursor: null };
-  const { value, id } = positionOf(last, list);
+  if (!hasMore || data.length === 0) return { data, has_more: hasMore, next_cursor: null };
+  const { value, id } = positionAfter(data, list);
   return { data, has_more: true, next_cursor: cursorAt([value, id]) };
 }
+
+/** The position of the last row that has no list to sort by, which MongoDB sorts by one of its elements; pages after a position have no such rows. */
+function positionAfter(rows: readonly { readonly _id: string }[], list: List): Pick<Position, 'value' | 'id'> {
+  const { field, kind, direction } = list;
+  const last = rows.findLast((row) => !Array.isArray(valueIn(row, field)));
+  if (last) return positionOf(last, list);
+  return direction === 1 ? { value: kind.first, id: TEXT.first } : { value: kind.last, id: TEXT.last };
+}
+
+const valueIn = (row: object, field: string): unknown => (row as Readonly<Record<string, unknown>>)[field];
 
 /**
  * The position of a row. MongoDB sorts values by their type first, and compares values of one type alone. So if another program stored one of
@@ -156,20 +168,20 @@ function positionOf(
   row: { readonly _id: string },
   { field, kind }: Pick<List, 'field' | 'kind'>,
 ): Pick<Position, 'value' | 'id'> {
-  const value: unknown = (row as unknown as Readonly<Record<string, unknown>>)[field];
+  const value = valueIn(row, field);
   if (rankOf(value) === kind.rank) return { value: kind.valueOf(value), id: asId(row._id) };
   return rankOf(value) < kind.rank ? { value: kind.first, id: TEXT.first } : { value: kind.last, id: TEXT.last };
 }
 
 /** Makes a first page from rows read elsewhere (up to limit + 1), the same as {@link findPage} would return. */
-export function firstPage<T extends { _id: string }>(rows: T[], request: Omit<ListRequest, 'conditions'>): Page<T> {
+export function firstPage<T extends { _id: string }>(rows: T[], request: ListIdentity): Page<T> {
   const list = listOf(request);
   return toPage(rows, list, cursorsOf(list));
 }
 
 type List = ReturnType<typeof listOf>;
 
-function listOf(request: Omit<ListRequest, 'conditions'>) {
+function listOf(request: ListIdentity) {
   const { organisationId, operation, args, defaultSort = DEFAULT_SORT } = request;
   const sort = args.sort ?? defaultSort;
   const [field, direction] = sort.startsWith('-') ? ([sort.slice(1), -1] as const) : ([sort, 1] as const);
@@ -200,7 +212,7 @@ export function positionIn(cursor: string, mark: string): readonly string[] | un
   return encodeCursor(position, mark) === cursor ? position : undefined;
 }
 
-/** A position is the sort value and id of the last row and, for lists with `updated_since`, the settled time. */
+/** For pages, `position` is the sort value and id of the last row and, for lists with `updated_since`, the settled time; feeds of events have positions of their own. */
 export function encodeCursor(position: readonly unknown[], mark: string): string {
   return Buffer.from(JSON.stringify([cursorMark([mark, position]), ...position])).toString('base64url');
 }
@@ -221,10 +233,12 @@ function after(
   if (!position) return [];
   const { value, id } = position;
   const [reached, beyond] = direction === 1 ? (['$gte', '$gt'] as const) : (['$lte', '$lt'] as const);
-  if (isUnique) return [{ [field]: trusted({ [beyond]: value }) }];
+  // of a list in the row, each element is compared, so that it could come again on every page
+  const noList = { $not: { $type: 'array' } };
+  if (isUnique) return [{ [field]: trusted({ [beyond]: value, ...noList }) }];
   // the extra bound next to $or lets the server start inside the index: 25 keys examined instead of 2,403
   return [
-    { [field]: trusted({ [reached]: value }) },
+    { [field]: trusted({ [reached]: value, ...noList }) },
     { $or: [{ [field]: trusted({ [beyond]: value }) }, { _id: trusted({ [beyond]: id }) }] },
   ];
 }

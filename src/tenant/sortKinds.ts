@@ -10,7 +10,10 @@ export type SortValue = string | number | boolean | Date;
 /** A kind of values to sort by. */
 export interface Kind {
   readonly rank: number;
-  /** Come before and after all values of rows that can be served. */
+  /**
+   * Begin and end the values of rows that can be served. `false` and '' are such values: a position with one has {@link TEXT}'s first or last as
+   * its id, so that rows with it follow. A sort by a unique member, whose positions have no id, would pass over them.
+   */
   readonly first: SortValue;
   readonly last: SortValue;
   /** The value in a cursor of a stored one of this rank. */
