@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ClientSession } from 'mongoose';
-import { AppError, notFound, validationFailed } from '../errors';
+import { AppError, type Fault, notFound, validationFailed } from '../errors';
 import { type Projection, WITHOUT_SEARCH } from '../mongo/collection';
 import { READ_TIMEOUT } from '../mongo/native';
 import type { DataContext } from '../operations/context';
@@ -81,7 +81,7 @@ export function addAttachment(
   );
 }
 
-/** Deletes an attachment with its file. @throws AppError not_found */
+/** Deletes an attachment with its file, also of an object that cannot be served: the answer has nothing else of it. @throws AppError not_found */
 export function deleteAttachment(
   { data, write }: WriteContext,
   resource: Resource,
@@ -118,24 +118,29 @@ interface RestoredAttachment {
   readonly by: Writer;
 }
 
-/** Stores an attachment of an import with its file, under the id that it had. Resolves with false if the object has it already. @throws AppError not_found */
+/**
+ * Stores an attachment of an import with its file, under the id that it had, unless the object has it already. For the command line alone: it has checked
+ * the record, and no quota applies. Resolves with the fault of an object that was erased after its record was stored. @throws AppError not_found
+ */
 export function restoreAttachment(
   data: OrganisationData,
   resource: Resource,
   { objectId, attachment, bytes, changed, by }: RestoredAttachment,
-): Promise<boolean> {
+): Promise<Fault | undefined> {
   return stampedWrite(
     data,
     async (session, now) => {
       const before = await rowOf(data, resource, objectId, session);
+      const erased = erasedFault(before, '');
+      if (erased) return erased;
       const attachments = attachmentsOf(before);
-      if (attachments.some(({ id }) => id === attachment.id)) return false;
+      if (attachments.some(({ id }) => id === attachment.id)) return undefined;
       await writeAttachments(data, resource, before, [...attachments, attachment], session, changed ?? now);
       const owner = { collection: resource.name, object_id: before._id };
       // a file with this id that another program left, or a gateway of an earlier version, which dropped the object's entry alone
       await removeFiles(data, { collection: resource.name, objectIds: [before._id], ids: [attachment.id] }, session);
       await storeFile(data, { id: attachment.id, bytes, owner }, session, attachment.created_at);
-      return true;
+      return undefined;
     },
     { writes: [resource, ...FILE_COLLECTIONS], rows: chunksOf(bytes.length), by },
   );

@@ -33,7 +33,7 @@ export async function referredRow(wanted: Wanted): Promise<Row | null> {
   return answerRefusal(context) ? null : row;
 }
 
-/** A row of a parent's list; null if it cannot be served. */
+/** A row of a parent's list; null if it cannot be served. The list as a whole takes time of the event loop and looks for a refusal (parentList.ts, derived.ts). */
 export function listedRow(wanted: Wanted, projection: Projection): Promise<Row | null> {
   return once(wanted, projection, 'nested');
 }

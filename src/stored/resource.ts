@@ -29,7 +29,7 @@ export interface Resource<out T extends Row = Row> extends Collection<T>, Checke
   /** Members that the gateway computes from other rows, and fills in for other programs. */
   readonly computed: readonly string[];
   readonly derive: Derive;
-  /** How it is imported and exported; undefined if its rows are part of another resource's records. */
+  /** How it is imported and exported; undefined if it has {@link ResourceSpec.hasRecordsByHand}. */
   readonly records: RecordKind | undefined;
   /** What members are that a write leaves out, from @default. */
   readonly defaults: (organisation: { readonly currency: string }) => Readonly<Record<string, unknown>>;
@@ -76,8 +76,8 @@ export interface ResourceSpec extends RecordRules {
   /** Members that the gateway computes from other rows, and how. By default there are none, and `derive` gives the words of a row's own texts. */
   readonly computed?: readonly string[];
   readonly derive?: Derive;
-  /** Whether its rows are imported and exported within the record of another resource. */
-  readonly isPartOfRecord?: boolean;
+  /** Whether a RecordKind written by hand imports and exports its rows, as one does threads with their messages (resources/requests/records.ts). */
+  readonly hasRecordsByHand?: boolean;
   readonly summary?: Summary;
   /** Lists of objects whose ids bulk calls and PATCH never take from callers: one that no stored object has counts as left out. */
   readonly gatewayIds?: readonly string[];
@@ -119,7 +119,7 @@ export function defineResource<T extends Row = Row>(type: string, spec: Resource
     decimals: spec.decimals,
     rules: (record: ImportRecord) => [...elementRules(record), ...(spec.rules?.(record) ?? [])],
   };
-  const records = spec.isPartOfRecord ? undefined : createDocumentKind(resource, recordRules);
+  const records = spec.hasRecordsByHand ? undefined : createDocumentKind(resource, recordRules);
   return {
     ...resource,
     records,

@@ -42,6 +42,12 @@ export function searchWords(...texts: readonly (string | null | undefined)[]): s
   return [...words];
 }
 
+/** The search words that a row has; none if another program stored something else there. */
+export function storedWords(row: object): readonly string[] {
+  const { search }: { readonly search?: unknown } = row;
+  return Array.isArray(search) && search.every((word) => typeof word === 'string') ? search : [];
+}
+
 function normalise(text: string): string {
   // the common case
   if (/^[\0-\x7f]*$/.test(text)) return text.toUpperCase();

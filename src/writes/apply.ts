@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Fault, FaultLimits } from '../errors';
 import { fromRecord, type ImportRecord } from '../stored/records';
-import { MAX_WORDS } from '../stored/search';
+import { MAX_WORDS, storedWords } from '../stored/search';
 import { faultsAt, type Faults, LISTED_OF_ELEMENT, roomAfter, withFaults } from '../stored/elementFaults';
 import { referenceFault } from '../stored/referenceFaults';
 import type { Row } from '../stored/resource';
@@ -174,9 +174,8 @@ function toRow(kind: Kind, record: Members, before: Row | undefined): Row {
   const row = fromRecord(record, resource.stored) as unknown as Row;
   if (!summary) return records ? ({ ...row, search: resource.words(row) } as Row) : row;
   if (!before) return summary.begin({ ...row, search: resource.words(row) } as Row);
-  const { search = [] } = before as { search?: readonly string[] };
   // keeps its words, since those of its parts (a thread is found by its messages) are not read here
-  return { ...row, search: [...new Set([...resource.words(row), ...search])].slice(0, MAX_WORDS) } as Row;
+  return { ...row, search: [...new Set([...resource.words(row), ...storedWords(before)])].slice(0, MAX_WORDS) } as Row;
 }
 
 async function store({ kind }: ValidElement, before: Row | undefined, newRow: Row, applier: Applier): Promise<void> {

@@ -11,14 +11,14 @@ import { type Kind, MAX_PARTS, type Members } from './kinds';
 interface RecordOptions {
   readonly id: string;
   readonly now: Date;
-  /** The object as it is stored; undefined if it is new. */
+  /** The object as the elements before have left it; undefined if it is new. */
   readonly before: Row | undefined;
   /** Whether members that are left out keep their values. */
   readonly isPatch: boolean;
   readonly organisation: { readonly currency: string };
 }
 
-/** The record of an object, with the members that a caller gave (`input`). Unknown and invalid ones stay in it, for the check to find. */
+/** The record of an object, with the members of an element (`input`), references resolved. Unknown and invalid ones stay in it, for the check to find. */
 export function recordOf(
   kind: Kind,
   input: Members,
@@ -32,7 +32,7 @@ export function recordOf(
   function valueOf(member: StoredMember): unknown {
     const { name, isRequired, isList } = member;
     const isTime = isRequired && member.kind === 'dateTime';
-    // required members that only the gateway sets are times or counts, such as message_count
+    // required members that only the gateway sets are times or counts, such as message_count; of a stored row that lacks them, writes/rows.ts counts anew
     if (kind.gatewayOwn.has(name)) return old?.[name] ?? (isTime ? now.toISOString() : isRequired ? 0 : undefined);
     // a put, too, keeps a required time that it lacks or that is null, since callers may not know it (docs/decisions/operator-writes.md)
     if (isTime) return input[name] ?? old?.[name] ?? now.toISOString();
@@ -81,7 +81,7 @@ function mergedMetadata(old: Members | undefined, { [METADATA]: pairs }: Members
 
 /**
  * A value with null in the nullable members of its objects that were left out, and with the ids and positions of its parts. @default does not
- * apply inside: what is never null there is required, as the OpenAPI document says (openapi/writes.ts).
+ * apply inside: what is never null there is required, and of objects further inside every member, as the OpenAPI document says (openapi/writes.ts).
  */
 function completed(value: unknown, member: StoredMember, hasIds: boolean, old: unknown): unknown {
   if (member.kind !== 'object') return value;

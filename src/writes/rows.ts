@@ -144,11 +144,12 @@ export function openRows(
     return owner !== undefined && !owner.stored;
   }
 
-  /** Reads again what a row sums up of its parts, if some have changed or are gone. */
+  /** Reads again what a row sums up of its parts, if some have changed or are gone, or another program left it out and an element made it up. */
   async function renew(openRow: OpenRow): Promise<void> {
-    const { kind, row, formerParts } = openRow;
-    const { summary } = kind.resource;
-    if (!summary || !row || formerParts.length === 0) return;
+    const { kind, stored, row, formerParts } = openRow;
+    const { summary, computed } = kind.resource;
+    const isMadeUp = computed.some((name) => stored && valueIn(stored, name) === null && valueIn(row, name) !== null);
+    if (!summary || !row || (formerParts.length === 0 && !isMadeUp)) return;
     openRow.row = await summary.renew(data, row, formerParts, session);
     openRow.formerParts = [];
   }

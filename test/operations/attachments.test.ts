@@ -1,13 +1,18 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { openDatabaseProxy } from '../../faults/databaseProxy';
+import { storeWithFiles } from '../../src/cli/import/attachments';
+import { recordKinds } from '../../src/resources';
 import { eraseCustomer } from '../../src/resources/eraseCustomer';
 import { emptySandbox } from '../../src/resources/sandbox';
 import { fileChunks, files } from '../../src/tenant/files';
 import { idempotencyRecords } from '../../src/tenant/idempotency';
 import { operator, TOKENS } from '../admin/operator/operator';
+import { newFolder } from '../cli/commandLine';
 import { AS_PDF, attaching, named, PDF } from '../support/attachments';
 import { client, type Json } from '../support/client';
-import { callerOf, makeKey, makeOrganisation } from '../support/factories';
+import { callerOf, makeKey, makeOrganisation, northwind } from '../support/factories';
 import { late, served, startGateway } from '../support/gateway';
 
 /* The files of attachments go with what they belong to (docs/decisions/attachments.md). */
@@ -75,6 +80,37 @@ test("the operator's put and patch keep attachments, its delete deletes their fi
   await emptySandbox(sandbox, { by: 'operator' });
   const left = [sandbox.collection(files), sandbox.collection(fileChunks)].map((rows) => rows.countDocuments());
   expect(await Promise.all(left)).toEqual([0, 0]);
+});
+
+test('an import stores no file of an object that was erased after its record was stored', async () => {
+  const folder = await newFolder();
+  const kind = recordKinds.find(({ file }) => file === 'products')!;
+  const attachment = {
+    id: randomUUID(),
+    file_name: 'a.txt',
+    content_type: 'text/plain',
+    size: 1,
+    sha256: createHash('sha256').update('x').digest('hex'),
+    created_at: '2026-01-01T00:00:00.000Z',
+  };
+  await mkdir(join(folder, 'attachments'));
+  await writeFile(join(folder, 'attachments', attachment.id), 'x');
+  const record = { ...northwind('products')[0]!, attachments: [attachment] };
+  const own = gateway.databases.organisationData(await makeOrganisation(gateway));
+  const erasing: typeof kind = {
+    ...kind,
+    async store(...given) {
+      const stored = await kind.store(...given);
+      const erased = { $set: { erased_at: new Date() } };
+      await own.database
+        .collection('products')
+        .updateOne({}, erased, { session: given[2], bypassDocumentValidation: true });
+      return stored;
+    },
+  };
+  const outcomes = await storeWithFiles(erasing, own, [record], { folder, stamp: undefined, by: 'operator' });
+  expect(outcomes).toMatchObject([{ outcome: 'failed', errors: [{ code: 'erased' }] }]);
+  expect(await own.collection(files).countDocuments()).toBe(0);
 });
 
 test('a download whose attachment is deleted after its object was read is 404, and not logged', async () => {

@@ -59,13 +59,25 @@ export async function storeWithFiles(
   for (const record of records) {
     const result = outcomes.get(record) ?? { outcome: 'failed', errors: faults.get(record) ?? [] };
     const wanted = result.outcome === 'failed' ? [] : (missing.get(record) ?? []);
+    let erased: Fault | undefined;
     for (const { attachment } of wanted) {
       const bytes = await readSound(folder, attachment);
       // it was sound a moment ago
       if (!Buffer.isBuffer(bytes)) throw new CommandFailure(`${pathOf(attachment)} ${bytes.detail}`);
       const changed = stamp === 'now' ? undefined : new Date(record.updated_at as string);
       const restored = { ...attachment, created_at: new Date(attachment.created_at) };
-      await restoreAttachment(data, resource, { objectId: record.id, attachment: restored, bytes, changed, by });
+      erased = await restoreAttachment(data, resource, {
+        objectId: record.id,
+        attachment: restored,
+        bytes,
+        changed,
+        by,
+      });
+      if (erased) break;
+    }
+    if (erased) {
+      results.push({ outcome: 'failed', errors: [erased] });
+      continue;
     }
     const isChanged = result.outcome === 'unchanged' && wanted.length > 0;
     results.push(isChanged ? { outcome: 'updated', errors: [] } : result);

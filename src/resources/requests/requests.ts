@@ -4,7 +4,7 @@ import type { OrganisationData } from '../../tenant/organisationData';
 import { ERASED } from '../../schema/personal';
 import { defineResource, type Row, type Summary, type Texts } from '../../stored/resource';
 import { withOwnRules } from '../ownRules';
-import { MAX_WORDS, searchWords } from '../../stored/search';
+import { MAX_WORDS, searchWords, storedWords } from '../../stored/search';
 
 /** A request as it is stored: a thread, whose messages are rows of their own and counted in it. */
 export interface RequestThread {
@@ -32,14 +32,19 @@ export interface Message {
   readonly created_at: Date;
 }
 
-/** Search words with those of another text added, up to {@link MAX_WORDS}. */
-export function addWords(words: readonly string[] | undefined, text: string): string[] {
-  return [...new Set([...(words ?? []), ...searchWords(text)])].slice(0, MAX_WORDS);
+/** The search words of a thread with those of another text, up to {@link MAX_WORDS}. */
+export function addWords(thread: RequestThread, text: string): string[] {
+  return [...new Set([...storedWords(thread), ...searchWords(text)])].slice(0, MAX_WORDS);
+}
+
+/** The search words of a stored message; none if another program stored something else than a text as its body. */
+function wordsOfMessage({ body }: { readonly body?: unknown }): string[] {
+  return typeof body === 'string' ? searchWords(body) : [];
 }
 
 /** The thread with another message. */
 export function withMessage(thread: RequestThread, { body, created_at: at }: Message): RequestThread {
-  const search = addWords(thread.search, body);
+  const search = addWords(thread, body);
   const { message_count: count, last_message_at: last } = thread as Partial<RequestThread>;
   // another program left the counters out, which events/tail adds
   if (count == null || last == null) return { ...thread, search };
@@ -67,7 +72,7 @@ const summary: Summary = {
   },
   add: (row, part) => withMessage(row as RequestThread, part as Message),
   renew: async (data, row, formerParts, session) => {
-    const formerWords = new Set(formerParts.flatMap((part) => searchWords((part as Message).body)));
+    const formerWords = new Set(formerParts.flatMap((part) => wordsOfMessage(part as Message)));
     // words that are not of the former messages stay, since they may be of an earlier subject; those that are still in others are added again
     const search = storedWords(row).filter((word) => !formerWords.has(word));
     const rest = { ...row, search };
@@ -81,10 +86,10 @@ export const requests = defineResource<RequestThread>('Request', {
   summary,
   computed: ['message_count', 'last_message_at'],
   derive: deriveThreads,
-  isPartOfRecord: true,
+  hasRecordsByHand: true,
 });
 
-export const messages = defineResource<Message>('Message', { isPartOfRecord: true });
+export const messages = defineResource<Message>('Message', { hasRecordsByHand: true });
 
 /** The most messages of a thread, newest first, that are searched for words that it lacks. */
 const MOST_MESSAGES = 1000;
@@ -124,11 +129,6 @@ async function deriveThreads(
   return derived;
 }
 
-/** The search words that a row has; none if another program stored something else there. */
-function storedWords({ search }: Partial<RequestThread>): readonly string[] {
-  return Array.isArray(search) && search.every((word) => typeof word === 'string') ? search : [];
-}
-
 /** The search words of a thread; the same array as the row's if it lacks none. */
 async function wordsOf(
   data: OrganisationData,
@@ -154,7 +154,7 @@ async function* newestTexts(data: OrganisationData, { _id }: Row, options: ReadO
   const newest = data
     .collection(messages)
     .find({ request_id: _id }, { ...options, projection: { body: 1 }, batchSize: MESSAGES_AT_ONCE })
-    .sort({ request_id: -1, created_at: -1, _id: -1 });
+    .sort({ created_at: -1, _id: -1 });
   let left = MOST_MESSAGES;
   for await (const { body } of newest) {
     if (typeof body === 'string') yield body;
@@ -183,6 +183,7 @@ export async function withEarlierWords(
     const others = new Set(thread.subject === ERASED ? [] : known.filter((word) => !own.has(word)));
     if (others.size > 0) await removeWordsOfMessages(data, thread._id, others, session);
     const kept = known.filter((word) => own.has(word) || others.has(word));
+    // stored words first, so that of more than MAX_WORDS the same are kept when the thread is imported again
     complete.push({ ...thread, search: [...new Set([...kept, ...own])].slice(0, MAX_WORDS) });
   }
   return complete;
@@ -196,8 +197,8 @@ async function removeWordsOfMessages(
   session: ClientSession,
 ): Promise<void> {
   const bodies = data.collection(messages).find({ request_id: threadId }, { projection: { body: 1 }, session });
-  for await (const { body } of bodies) {
-    for (const word of searchWords(body)) words.delete(word);
+  for await (const message of bodies) {
+    for (const word of wordsOfMessage(message)) words.delete(word);
     if (words.size === 0) return;
   }
 }

@@ -218,8 +218,8 @@ async function updateRequest(
 }
 
 /** Keeps the words of earlier subjects, so that the thread can still be found by them. */
-function retitled({ search }: RequestThread, subject: string): Pick<RequestThread, 'subject' | 'search'> {
-  return { subject, search: addWords(search, subject) };
+function retitled(thread: RequestThread, subject: string): Pick<RequestThread, 'subject' | 'search'> {
+  return { subject, search: addWords(thread, subject) };
 }
 
 function requireText({ text }: { readonly text: string }): void {

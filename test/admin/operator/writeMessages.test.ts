@@ -86,3 +86,48 @@ test('once a message changed, its thread is still found by an earlier subject an
   expect(await outcomes(message(0, 'zebra'))).toEqual(['created']);
   expect(await derived()).toEqual(['message_count', 'last_message_at']);
 });
+
+test('messages whose body, and threads whose search words another program stored as something else are written and summed up', async () => {
+  const { outcomes, row, database } = await start();
+  const message = { external_ref: 'm-1', request_ref: 't-1', author: 'customer', body: 'zebra' };
+  const thread = { external_ref: 't-1', subject: 'Hello' };
+  await outcomes(put('request', thread), put('message', message), put('message', { ...message, external_ref: 'm-2' }));
+  const spoil = (collection: string, members: object) =>
+    database.collection(collection).updateMany({}, { $set: members }, { bypassDocumentValidation: true });
+  await spoil('messages', { body: 7 });
+  expect(await outcomes(patch('message', { external_ref: 'm-1', body: 'lion' }))).toEqual(['updated']);
+  expect(await outcomes(remove('message', { external_ref: 'm-2' }))).toEqual(['deleted']);
+  for (const search of [null, 7, 'HELLO']) {
+    await spoil('requests', { search });
+    const subject = `Goodbye ${String(search)}`;
+    expect(await outcomes(put('request', { ...thread, subject }))).toEqual(['updated']);
+    await spoil('requests', { search });
+    expect(await outcomes(put('message', { ...message, external_ref: `m-${String(search)}` }))).toEqual(['created']);
+    expect((await row('requests', 't-1')).search).toEqual(['ZEBRA']);
+  }
+});
+
+test('a write of a thread whose counters another program left out counts its messages', async () => {
+  const { outcomes, row, database } = await start();
+  const at = '2026-01-02T03:04:05.000Z';
+  const thread = { external_ref: 't-1', subject: 'Hello', created_at: '2026-01-01T00:00:00.000Z' };
+  const message = { external_ref: 'm-1', request_ref: 't-1', author: 'customer', body: 'zebra', created_at: at };
+  await outcomes(put('request', thread), put('message', message));
+  const counters = { message_count: 1, last_message_at: new Date(at) };
+  const subjects = ['Goodbye', 'Hello again'];
+  for (const write of [
+    put('request', { ...thread, subject: subjects[0] }),
+    patch('request', { external_ref: 't-1', subject: subjects[1] }),
+  ]) {
+    await database.collection('requests').updateOne({}, { $unset: { message_count: '', last_message_at: '' } });
+    expect(await outcomes(write)).toEqual(['updated']);
+    expect(await row('requests', 't-1')).toMatchObject(counters);
+  }
+  await database.collection('requests').updateOne({}, { $unset: { message_count: '' } });
+  const others = [
+    patch('request', { external_ref: 't-1', subject: 'Bye' }),
+    put('message', { ...message, external_ref: 'm-2' }),
+  ];
+  expect(await outcomes(...others)).toEqual(['updated', 'created']);
+  expect(await row('requests', 't-1')).toMatchObject({ ...counters, message_count: 2 });
+});
