@@ -135,8 +135,8 @@ export interface Report {
 const CALM_OF: Record<string, Awaited<ReturnType<typeof probing>>> = {};
 
 /**
- * Runs `worst` while others are served, and once more if nothing but waits was wrong: what the machine does beside it may delay an answer, and what
- * `worst` does delays it both times. @throws an error that lists everything that is wrong
+ * Runs `worst` while others are served, and once more if nothing but times was wrong: what the machine does beside it may delay an answer or slow the
+ * processor, and what `worst` does takes long both times. @throws an error that lists everything that is wrong
  */
 export async function watch(
   gateway: Watched,
@@ -145,7 +145,7 @@ export async function watch(
   bounds: Bounds = {},
 ): Promise<Report> {
   let report = await watchOnce(gateway, name, worst, bounds);
-  const others = { ...report, lateLimit: Infinity, readLimit: Infinity };
+  const others = { ...report, lateLimit: Infinity, turnLimit: Infinity, readLimit: Infinity };
   if (faultsOf(report, bounds).length > 0 && faultsOf(others, bounds).length === 0)
     report = await watchOnce(gateway, name, worst, bounds);
   const faults = faultsOf(report, bounds);

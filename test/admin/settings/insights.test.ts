@@ -40,9 +40,11 @@ async function allowedTo(who: Person): Promise<string[]> {
   return allowed;
 }
 
-/** Which collections of organisations were read. */
+/** Which collections of organisations were read; a look at what indexes there are may run beside. */
 const read = (): string[] =>
-  gateway.commands.filter(({ database }) => database !== 'scopegate_test').map(({ collection }) => collection);
+  gateway.commands
+    .filter(({ database, name }) => database !== 'scopegate_test' && name !== 'listCollections')
+    .map(({ collection }) => collection);
 
 test('by default, members and admins see the figures of their organisation, and names of customers', async () => {
   const [byKey, byMember, byAdmin] = await Promise.all([
