@@ -6,7 +6,9 @@ import { inBackground } from '../async/background';
  * so call `flush` before it ends.
  */
 export function createDelayedWriter(after: number, write: () => Promise<void>) {
-  let writing: Promise<void> | undefined;
+  /** Resolves when the last write that was asked for has ended. */
+  let last = Promise.resolve();
+  /** The same while that write has not begun. */
   let next: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
 
@@ -14,16 +16,12 @@ export function createDelayedWriter(after: number, write: () => Promise<void>) {
     clearTimeout(timer);
     timer = undefined;
     next = undefined;
-    // after the caller has added all that it adds now
-    const begun = inBackground(() => Promise.resolve().then(write));
-    writing = begun.finally(() => (writing = undefined));
-    return writing;
+    return inBackground(write);
   }
 
-  /** Writes now, or after the write in progress, together with others that wait for it. */
+  /** Writes after the caller has added all that it adds now, or after the write in progress, together with others that wait for it. */
   function flush(): Promise<void> {
-    if (!writing) return begin();
-    return (next ??= writing.then(begin));
+    return (next ??= last = last.then(begin));
   }
 
   return {
