@@ -70,7 +70,7 @@ export function createPepperGuard(
   now: () => number,
 ) {
   const rows = control.getClient().db(control.name).collection<PepperRow>('deployment');
-  /** That of KEY_PEPPER; undefined until it is adopted. */
+  /** That of KEY_PEPPER; undefined until {@link adopt} resolves. */
   let number: number | undefined;
 
   const active = () => stateCondition('active', new Date(now()));
@@ -128,24 +128,40 @@ export function createPepperGuard(
 
   /**
    * Stores the fingerprint of KEY_PEPPER if none is stored (`candidate`, or a new one), if the stored one is that of the previous
-   * pepper, or if no active key needs that. Sets `number`. Gateways may call it at the same time.
+   * pepper, or if no active key needs that. Resolves with the row of KEY_PEPPER. Gateways may call it at the same time.
    * @throws WrongPepperError
    */
-  async function adopt(candidate?: Fingerprint): Promise<void> {
+  async function adopt(candidate?: Fingerprint): Promise<PepperRow> {
     for (;;) {
       const row = (await rows.findOne({ _id: 'pepper' })) ?? (await storeFirst(candidate));
-      number = numberOf(row);
       const match = await knownAs(row);
-      if (match === 'current') return;
+      if (match === 'current') {
+        number = numberOf(row);
+        return row;
+      }
       if (match === 'none' && (await apiKeys.exists(active())) !== null) throw new WrongPepperError();
-      const { salt, hash } = (await formerOf(row)) ?? (await makeFingerprint());
-      const replaced = { salt: row.salt, hash: row.hash, number };
       // nothing is stored if another gateway has just done the same, so the row is read again
-      await rows.updateOne(
-        { _id: 'pepper', hash: row.hash, number: row.number ?? { $exists: false } },
-        { $set: { salt, hash, number: number + 1 }, $push: { former: { $each: [replaced], $slice: -MAX_FORMER } } },
-      );
+      await replace(row, [(await formerOf(row)) ?? (await makeFingerprint())]);
     }
+  }
+
+  /** Stores that these peppers replaced that of the row, one after the other; nothing if another process has changed the row. */
+  async function replace(row: PepperRow, by: readonly Fingerprint[]): Promise<void> {
+    const all = [row, ...by].map(({ salt, hash }, at) => ({ salt, hash, number: numberOf(row) + at }));
+    await rows.updateOne(
+      { _id: 'pepper', hash: row.hash, number: row.number ?? { $exists: false } },
+      { $set: { ...all.at(-1) }, $push: { former: { $each: all.slice(0, -1), $slice: -MAX_FORMER } } },
+    );
+  }
+
+  /** The number of KEY_PEPPER_PREVIOUS in a row of KEY_PEPPER, of several the highest; undefined if it has none. */
+  async function numberOfPrevious(row: PepperRow): Promise<number | undefined> {
+    const { former = [] } = row;
+    for (const replaced of former.toReversed()) if ((await knownAs(replaced)) === 'previous') return numberOf(replaced);
+    const before = numberOf(row) - 1;
+    // an earlier version did not add it to `former`
+    const isUnknown = before >= 0 && former.every((replaced) => numberOf(replaced) !== before);
+    return isUnknown ? before : undefined;
   }
 
   /** The fingerprint that KEY_PEPPER had before it was replaced. */
@@ -155,7 +171,7 @@ export function createPepperGuard(
   }
 
   return {
-    /** The number of KEY_PEPPER, for new keys; undefined until it has been adopted, and for the first pepper. */
+    /** The number of KEY_PEPPER, for new keys; undefined until `adopt` resolves, and for the first pepper. */
     number: (): number | undefined => (number === 0 ? undefined : number),
     /** Which pepper of the environment the database expects, and how many keys have an older one. Nothing is counted unless KEY_PEPPER is expected. */
     async state(): Promise<PepperState> {
@@ -194,15 +210,19 @@ export function createPepperGuard(
     adopt,
     /**
      * Does the same for keys from another installation, whose fingerprint is adopted if this one has none. Resolves with the number that
-     * their pepper has here; undefined if they would not work here. If their pepper is none of the environment's, nothing is stored.
+     * their pepper has here; undefined if it is none of the environment's, and nothing is stored. KEY_PEPPER_PREVIOUS has no number yet if it is the
+     * next pepper, or another installation's: it gets one as if gateways had changed to it and back, so that those started since rehash its keys.
      * @throws WrongPepperError
      */
     async adoptFrom(candidate: Fingerprint): Promise<number | undefined> {
       const match = await knownAs(candidate);
       if (match === 'none') return undefined;
-      await adopt(candidate);
-      const here = match === 'current' ? number : (number ?? 0) - 1;
-      return here === undefined || here < 0 ? undefined : here;
+      for (;;) {
+        const row = await adopt(candidate);
+        const here = match === 'current' ? numberOf(row) : await numberOfPrevious(row);
+        if (here !== undefined) return here;
+        await replace(row, [candidate, row]);
+      }
     },
   };
 }
