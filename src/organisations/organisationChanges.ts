@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { type ClientSession, trusted } from 'mongoose';
 import type { Organisation } from '../auth/principal';
 import { isDuplicateKey } from '../mongo/faults';
@@ -14,6 +15,12 @@ type SharedWithSandbox = Pick<Organisation, 'plan' | 'state'>;
 type Restored = Pick<Organisation, 'name' | 'plan' | 'currency'> &
   Partial<Pick<OrganisationForOperators, 'external_ref' | 'created_at'>> & { readonly state?: 'suspended' };
 
+type Changes = Partial<
+  Pick<OrganisationForOperators, 'name' | 'plan' | 'currency' | 'external_ref' | 'created_at'> & {
+    readonly state: Exclude<Organisation['state'], 'erasing'>;
+  }
+>;
+
 /** Changes organisations, as `actor`. `now` is the database's time. */
 export function createOrganisationChanges(models: ControlModels, actor: Actor, now: () => number) {
   /**
@@ -23,9 +30,7 @@ export function createOrganisationChanges(models: ControlModels, actor: Actor, n
    */
   function change(
     id: string,
-    set: Partial<
-      Pick<OrganisationForOperators, 'name' | 'plan' | 'currency' | 'state' | 'external_ref' | 'created_at'>
-    >,
+    set: Changes,
     eventsOf: (before: OrganisationForOperators) => readonly (readonly [AuditAction, Record<string, unknown>])[],
   ): Promise<OrganisationForOperators | undefined> {
     const transaction = models.change(async (session, record) => {
@@ -42,8 +47,7 @@ export function createOrganisationChanges(models: ControlModels, actor: Actor, n
         const refText = JSON.stringify(before.external_ref);
         throw new RefTakenError(`the external_ref of the organisation is ${refText} and cannot be changed`);
       }
-      const members = Object.keys(set) as (keyof typeof set)[];
-      if (members.every((member) => before[member] === changed[member])) return before;
+      if (isDeepStrictEqual(changed, before)) return before;
       const { plan, state } = changed;
       const isShared = plan !== before.plan || state !== before.state;
       if (before.sandbox_of !== undefined && isShared) throw new SharedByOwnerError(before);
@@ -66,10 +70,7 @@ export function createOrganisationChanges(models: ControlModels, actor: Actor, n
   }
 
   /** Changes the given members, with an audit event for each. @throws as {@link change} */
-  const update = (
-    id: string,
-    set: Partial<Pick<OrganisationForOperators, 'name' | 'plan' | 'state' | 'external_ref'>>,
-  ) =>
+  const update = (id: string, set: Pick<Changes, 'name' | 'plan' | 'state' | 'external_ref'>) =>
     change(id, set, (before) => {
       const fromTo = (member: keyof typeof set) => ({ from: before[member], to: set[member] });
       const { name = before.name, plan = before.plan, state = before.state, external_ref = before.external_ref } = set;
@@ -83,7 +84,7 @@ export function createOrganisationChanges(models: ControlModels, actor: Actor, n
     });
 
   return {
-    /** Records that an organisation has its data here now, wherever an earlier version stored it: it can be resumed. */
+    /** Records that an organisation has its data here now, wherever an earlier version stored it: it can be resumed. Nothing in this version reads the copies of `cluster` in keys. */
     async noteImported(id: string): Promise<void> {
       const elsewhere = trusted({ $nin: [FOR_EARLIER_VERSIONS.cluster, null] });
       await models.organisations.updateOne({ _id: id, cluster: elsewhere }, { $set: FOR_EARLIER_VERSIONS });
