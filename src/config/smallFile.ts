@@ -1,10 +1,10 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 
-/** Maximum size of a file that a variable names; of a device or a pipe that never ends, no more is read. */
+/** Maximum size of a file; of a device or a pipe that never ends, no more is read. */
 const MAX_BYTES = 64 * 1024;
 
 interface Unreadable {
-  /** What is wrong with the file. */
+  /** What is wrong with the file, with its path: to follow a colon, and the name of what names the file. */
   readonly error: string;
 }
 

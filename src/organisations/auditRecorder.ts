@@ -71,7 +71,7 @@ export function createAuditRecorder(rows: Model<AuditEvent>, now: () => number) 
     const sameEvents = { organisation_id, action, at: since, ...(isOfUser && { 'actor.who': actor.who }) };
     // the event with which there are more than `most`. This one is counted: of two at once, each sees at least its own
     const last = { session, sort: { at: -1, _id: -1 }, skip: most } as const;
-    // an index answers this without the rows, which are read only if the command line's events may be what exceeds the budget
+    // an index answers this without the rows but for a budget of each user; otherwise they are read only if the command line's events may be what exceeds the budget
     if (!(await rows.findOne(sameEvents, { at: 1 }, last).lean())) return;
     const remoteEvents = { ...sameEvents, times: trusted({ $gt: 0 }) };
     const oldestWithinBudget = await rows.findOne(remoteEvents, { at: 1 }, last).lean();

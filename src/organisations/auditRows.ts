@@ -26,7 +26,7 @@ export const auditSchema = Schema.create(
     key_id: nullable.text,
     /** The values that were set, by name; never a key's text. */
     details: ANYTHING,
-    /** How often it happened, for an event that was repeated within the hour; once if it is missing. */
+    /** How often it happened within the hour, from 1, for a user's or operator's event. Missing for all others: each time is a row. */
     times: optional.number,
     /** When it last happened; at `at` if it is missing. */
     last_at: optional.time,

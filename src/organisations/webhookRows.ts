@@ -28,15 +28,15 @@ export const endpointSchema = Schema.create(
     disabled: nullable.part(disabled),
     /** Number of its current secret, from 1. */
     version: required.number,
-    /** Fingerprint of the master secret that its current secret is derived from; missing if `deployment` has it. */
+    /** Fingerprint of the master secret that its current secret is derived from; missing in rows of earlier versions, for which the control collection `deployment` has it. */
     master: optional.text,
-    /** The same of the secret before. */
+    /** The same of the secret before, if there is one, which `version` says. */
     former_master: optional.text,
     /** When its secret replaced another one; null for the first. */
     rotated_at: nullable.time,
-    /** Position in its organisation's feed; everything up to it was delivered, parked (kept to be retried), given up or filtered out. */
+    /** Position in its organisation's feed, the `_id` of an event or BEGINNING (events/page.ts), which sort as texts; everything up to it was delivered, parked (kept to be retried), given up or filtered out. */
     position: required.text,
-    /** Objects whose events failed since the last success, up to the number that makes the endpoint failing. */
+    /** Ids of objects whose events failed since the last success, '' for all events without one; at most ENDPOINT_FAILING_AFTER, which make it failing. */
     failed: listOf<string>(),
     /** When the first event failed since the last success, though it may still be enabled; null if none did. */
     failing_since: nullable.time,
@@ -54,6 +54,7 @@ export const endpointSchema = Schema.create(
     until: required.time,
     /** Lease id of the gateway that works on it; null if none does. */
     holder: nullable.text,
+    /** The name of who did, as it was then. */
     created_by: required.text,
     created_at: required.time,
   },

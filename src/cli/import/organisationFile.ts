@@ -45,7 +45,7 @@ export function readOrganisation(folder: string): OrganisationFile | undefined {
   const path = join(folder, ORGANISATION_FILE);
   if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return undefined;
   const read = readText(path);
-  if ('error' in read) throw new CommandFailure(`${read.error}; nothing was stored`);
+  if ('error' in read) throw new CommandFailure(`${ORGANISATION_FILE}: ${read.error}; nothing was stored`);
   const result = organisationFile.safeParse(jsonOf(read.text));
   if (result.success) return result.data;
   const [issue] = result.error.issues;
