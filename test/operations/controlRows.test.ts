@@ -111,7 +111,7 @@ test('rows of an earlier version, with other members and without some, are read,
 });
 
 test('an organisation that is restored as it is keeps its audit log, although its time is another Date', async () => {
-  const { id, created_at, name, plan, currency } = (await gateway.control.organisations.create(NEW))!;
+  const { id, created_at, name, plan, currency } = await gateway.control.organisations.create(NEW);
   const same = { name, plan, currency, created_at: new Date(created_at) };
   await gateway.control.organisations.restore(id, same);
   expect(await stored('audit_events').countDocuments({ organisation_id: id, action: 'organisation.restored' })).toBe(0);
