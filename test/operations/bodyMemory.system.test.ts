@@ -110,7 +110,7 @@ test('parsed values count until their request ends', async () => {
   const bearer = await newBearer(Promise.resolve(organisation));
   let answer: (found: null) => void = () => undefined;
   const read = new Promise<null>((resolve) => (answer = resolve));
-  Object.assign(gateway.databases.organisationData(organisation), { read: () => read });
+  Object.assign(gateway.databases.organisationData(organisation).objects, { read: () => read });
   const query = '{ product(id: "0c8b4d6a-6f1e-4b63-8d1c-3f6c9f3f6c55") { id } }';
   const body = JSON.stringify({ query, variables: { junk: Array(19_000).fill({}) } });
   const wire = await openWire(gateway.url);
