@@ -6,8 +6,8 @@ test('a request that takes too long gets 503 with Retry-After before its connect
   await using gateway = await startGateway({}, { answer: 1500, stalled: 5000 });
   const organisation = await makeOrganisation(gateway);
   const { key } = await makeKey(gateway, organisation);
-  // no read begins
-  Object.assign(gateway.databases.organisationData(organisation), { reads: () => new Promise(() => undefined) });
+  const never = () => new Promise(() => undefined);
+  Object.assign(gateway.databases.organisationData(organisation).objects, { read: never, readRaw: never });
   const wire = await openWire(gateway.url);
   const path = '/api/v1/products/0c8b4d6a-6f1e-4b63-8d1c-3f6c9f3f6c55';
   wire.send(`${head(`GET ${path}`, `Authorization: Bearer ${key}`, 'Connection: close')}\r\n`);
