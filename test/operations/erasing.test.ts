@@ -1,16 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Organisation } from '../../src/auth/principal';
-import { openStore, type Store } from '../../src/cli/store';
+import type { Store } from '../../src/cli/store';
 import { sendStderrTo } from '../../src/cli/terminal';
-import { erase } from '../../src/cli/erase';
-import { readConfig } from '../../src/config';
 import { stampedWrite } from '../../src/tenant/openWrites';
 import { databaseName } from '../../src/mongo/databaseNames';
 import { recordKinds, resourceOf } from '../../src/resources';
 import { customers } from '../../src/resources/customers/customers';
 import { newFolder } from '../cli/commandLine';
+import { erasedBy, isListed, linesOf, openOwn } from './erasures';
 import { eventually } from '../api/http/eventually';
 import { makeLink, sendLink, signIn } from '../admin/settings/people';
 import { client } from '../support/client';
@@ -18,7 +15,6 @@ import { updatesCreate } from '../support/differences';
 import { makeKey, makeNorthwind, makeOrganisation, northwind } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
 import { hold } from '../support/hold';
-import { oldServers } from '../support/oldServers';
 
 const products = resourceOf('products');
 
@@ -31,8 +27,7 @@ let own: Store;
 
 beforeAll(async () => {
   gateways = [await startGateway({ CONTROL_DATABASE }), await startGateway({ CONTROL_DATABASE })];
-  const config = readConfig({ ...oldServers(), MONGODB_URI: process.env.TEST_MONGODB_URI, CONTROL_DATABASE });
-  own = await openStore(config, () => undefined);
+  own = await openOwn(CONTROL_DATABASE);
   sendStderrTo(() => undefined);
 });
 afterAll(async () => {
@@ -41,20 +36,8 @@ afterAll(async () => {
   await Promise.all(gateways.map((gateway) => gateway.stop()));
 });
 
-async function isListed({ id }: Organisation): Promise<boolean> {
-  const admin = gateways[0].databases.control.getClient().db('admin').admin();
-  const { databases } = await admin.listDatabases({ nameOnly: true });
-  return databases.some(({ name }) => name === databaseName(id));
-}
-
-/** `scopegate org erase`, without export if there is no folder. */
-function erased({ id, name }: Organisation, folder?: string, signal = new AbortController().signal) {
-  return erase(own, { id, confirm: name, folder, isDefault: false, signal });
-}
-
-async function linesOf(folder: string, file: string): Promise<string[]> {
-  return (await readFile(join(folder, `${file}.ndjson`), 'utf8')).trimEnd().split('\n');
-}
+const erased = (organisation: Organisation, folder?: string, signal?: AbortSignal) =>
+  erasedBy(own, organisation, folder, signal);
 
 test('neither requests nor an import recreate the database of an erased organisation, and its keys get 401', async () => {
   const organisation = await makeNorthwind(gateways[0], 20);
@@ -97,14 +80,14 @@ test('neither requests nor an import recreate the database of an erased organisa
   const folder = await newFolder();
   expect(await erased(organisation, folder)).toBe(folder);
   for (const gateway of gateways) expect((await client(gateway, key).get('/me')).status).toBe(401);
-  expect(await isListed(organisation)).toBe(false);
+  expect(await isListed(gateways[0], organisation)).toBe(false);
   // callers that keep writing for a while
   const before = statuses.get(401) ?? 0;
   await eventually(() => (statuses.get(401) ?? 0) > before + 40);
   isOver = true;
   await Promise.all(writers);
   expect(await importing).toBeInstanceOf(Error);
-  expect(await isListed(organisation)).toBe(false);
+  expect(await isListed(gateways[0], organisation)).toBe(false);
   // a write in progress may fail because the organisation is closed, or because it took too long
   expect([...statuses.keys()].filter((status) => ![200, 201, 401, 403, 503].includes(status))).toEqual([]);
   // the export has everything that was acknowledged
@@ -139,13 +122,13 @@ test('a write that began before the erasure and resumes afterwards stores nothin
   await eventually(() => waiting.length === writes.length);
   expect(waiting.sort()).toEqual(['row', 'row', 'transaction']);
   await erased(organisation);
-  expect(await isListed(organisation)).toBe(false);
+  expect(await isListed(gateways[0], organisation)).toBe(false);
   letGo();
   for (const { status } of await Promise.all(writes)) expect([401, 403, 503]).toContain(status);
   const client0 = gateways[0].databases.control.getClient();
   expect(await client0.db(databaseName(organisation.id)).collection('requests').countDocuments()).toBe(0);
   // where an update creates a database, the one that gives a row back does so sooner or later
-  if (!(await updatesCreate(client0))) expect(await isListed(organisation)).toBe(false);
+  if (!(await updatesCreate(client0))) expect(await isListed(gateways[0], organisation)).toBe(false);
 });
 
 test('no collection is created while an organisation is being erased', async () => {
@@ -158,7 +141,7 @@ test('no collection is created while an organisation is being erased', async () 
   expect((await data.database.listCollections().toArray()).map(({ name }) => name)).toEqual(['products']);
   await erased(organisation);
   await expect(data.prepare([customers])).rejects.toMatchObject({ code: 'unavailable' });
-  expect(await isListed(organisation)).toBe(false);
+  expect(await isListed(gateways[0], organisation)).toBe(false);
 });
 
 test('a collection that was allowed before the erasure and is created afterwards is dropped', async () => {
@@ -178,7 +161,7 @@ test('a collection that was allowed before the erasure and is created afterwards
   await erased(organisation);
   letGo();
   expect(await preparing).toMatchObject({ code: 'unavailable' });
-  expect(await isListed(organisation)).toBe(false);
+  expect(await isListed(gateways[0], organisation)).toBe(false);
 });
 
 test('keys, sessions and sign-in links made before end when an erasure begins and leave no rows, and no key, session or link can be created during it', async () => {

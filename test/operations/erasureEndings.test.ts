@@ -1,20 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Organisation } from '../../src/auth/principal';
 import { EXIT } from '../../src/cli/ending';
-import { openStore, type Store } from '../../src/cli/store';
+import type { Store } from '../../src/cli/store';
 import { sendStderrTo } from '../../src/cli/terminal';
-import { erase } from '../../src/cli/erase';
-import { readConfig } from '../../src/config';
 import { eraseOrganisation } from '../../src/jobs/eraseOrganisation';
-import { databaseName } from '../../src/mongo/databaseNames';
 import { resourceOf } from '../../src/resources';
 import { newFolder } from '../cli/commandLine';
+import { erasedBy, isListed, linesOf, openOwn } from './erasures';
 import { client } from '../support/client';
 import { makeKey, makeNorthwind, makeOrganisation, northwind } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
-import { oldServers } from '../support/oldServers';
 
 const products = resourceOf('products');
 
@@ -27,8 +24,7 @@ let own: Store;
 
 beforeAll(async () => {
   gateway = await startGateway({ CONTROL_DATABASE });
-  const config = readConfig({ ...oldServers(), MONGODB_URI: process.env.TEST_MONGODB_URI, CONTROL_DATABASE });
-  own = await openStore(config, () => undefined);
+  own = await openOwn(CONTROL_DATABASE);
   sendStderrTo(() => undefined);
 });
 afterAll(async () => {
@@ -37,20 +33,8 @@ afterAll(async () => {
   await gateway.stop();
 });
 
-async function isListed({ id }: Organisation): Promise<boolean> {
-  const admin = gateway.databases.control.getClient().db('admin').admin();
-  const { databases } = await admin.listDatabases({ nameOnly: true });
-  return databases.some(({ name }) => name === databaseName(id));
-}
-
-/** `scopegate org erase`, without export if there is no folder. */
-function erased({ id, name }: Organisation, folder?: string, signal = new AbortController().signal) {
-  return erase(own, { id, confirm: name, folder, isDefault: false, signal });
-}
-
-async function linesOf(folder: string, file: string): Promise<string[]> {
-  return (await readFile(join(folder, `${file}.ndjson`), 'utf8')).trimEnd().split('\n');
-}
+const erased = (organisation: Organisation, folder?: string, signal?: AbortSignal) =>
+  erasedBy(own, organisation, folder, signal);
 
 function interruptedOnceBegun(organisation: Organisation, folder: string | undefined) {
   const interruption = new AbortController();
@@ -80,10 +64,10 @@ test('a wrong name and an early interruption change nothing; one interrupted lat
   expect([await state(), await readdir(folder)]).toEqual(['active', []]);
   for (const to of [folder, undefined]) {
     await expect(interruptedOnceBegun(organisation, to)).rejects.toMatchObject(INTERRUPTED);
-    expect([await state(), await isListed(organisation)]).toEqual(['erasing', true]);
+    expect([await state(), await isListed(gateway, organisation)]).toEqual(['erasing', true]);
   }
   expect(await erased(organisation, folder)).toBe(folder);
-  expect([await state(), await isListed(organisation)]).toEqual([undefined, false]);
+  expect([await state(), await isListed(gateway, organisation)]).toEqual([undefined, false]);
   const ids = (await linesOf(folder, 'quotes')).map((line) => (JSON.parse(line) as { id: string }).id);
   expect(ids.sort()).toEqual(
     northwind('quotes')
@@ -133,7 +117,7 @@ test('an export during which an operator has the organisation erased without one
     return own.control.erasing.noteExported(id);
   });
   await expect(erased(organisation, await newFolder())).rejects.toThrow('the export may lack objects');
-  expect(await isListed(organisation)).toBe(false);
+  expect(await isListed(gateway, organisation)).toBe(false);
 });
 
 test('an erasure that meets a move which began after it had looked says so, and one that was ended elsewhere succeeds', async () => {
