@@ -48,9 +48,6 @@ function rounded(amount: object): object {
   return { $floor: { $add: [amount, { $toDecimal: '0.5' }] } };
 }
 
-/** Most lines have no discount, which is then not worked out: decimals take most of the time on the embedded Python server. */
-const ROUNDED_DISCOUNT = { $cond: [{ $eq: [PERCENT, 0] }, { $toDecimal: 0 }, rounded(DISCOUNT)] };
-
 /** The best-selling products per currency, from the lines of orders that are not cancelled. @throws AppError invalid_request */
 async function productSales(
   orders: Pick<Parameters<typeof aggregate>[1], 'collection' | 'members'>,
@@ -72,7 +69,7 @@ async function productSales(
         qty: { $sum: QTY },
         line_count: { $sum: 1 },
         gross_minor: { $sum: rounded(GROSS) },
-        discount_minor: { $sum: ROUNDED_DISCOUNT },
+        discount_minor: { $sum: rounded(DISCOUNT) },
       },
     },
     { $addFields: { net_minor: { $subtract: ['$gross_minor', '$discount_minor'] } } },
