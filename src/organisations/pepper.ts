@@ -141,7 +141,7 @@ export function createPepperGuard(
       }
       if (match === 'none' && (await apiKeys.exists(active())) !== null) throw new WrongPepperError();
       // nothing is stored if another gateway has just done the same, so the row is read again
-      await replace(row, [(await formerOf(row)) ?? (await makeFingerprint())]);
+      await replace(row, [(await formerOf(row, 'current')) ?? (await makeFingerprint())]);
     }
   }
 
@@ -156,17 +156,18 @@ export function createPepperGuard(
 
   /** The number of KEY_PEPPER_PREVIOUS in a row of KEY_PEPPER, of several the highest; undefined if it has none. */
   async function numberOfPrevious(row: PepperRow): Promise<number | undefined> {
+    const previous = await formerOf(row, 'previous');
+    if (previous) return numberOf(previous);
     const { former = [] } = row;
-    for (const replaced of former.toReversed()) if ((await knownAs(replaced)) === 'previous') return numberOf(replaced);
     const before = numberOf(row) - 1;
     // an earlier version did not add it to `former`
     const isUnknown = before >= 0 && former.every((replaced) => numberOf(replaced) !== before);
     return isUnknown ? before : undefined;
   }
 
-  /** The fingerprint that KEY_PEPPER had before it was replaced. */
-  async function formerOf({ former = [] }: PepperRow): Promise<Fingerprint | undefined> {
-    for (const fingerprint of former) if ((await knownAs(fingerprint)) === 'current') return fingerprint;
+  /** The last fingerprint that was replaced of KEY_PEPPER (`current`) or KEY_PEPPER_PREVIOUS. */
+  async function formerOf({ former = [] }: PepperRow, which: 'current' | 'previous'): Promise<Fingerprint | undefined> {
+    for (const replaced of former.toReversed()) if ((await knownAs(replaced)) === which) return replaced;
     return undefined;
   }
 

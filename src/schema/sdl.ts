@@ -111,11 +111,16 @@ export class Sdl {
 
   /** The default of an operation's argument, from @constraint. @throws Error if it has none */
   defaultOf(operation: string, argument: string): number {
-    const node = this.rootField(operation)?.arguments?.find(({ name }) => name.value === argument);
-    const constraint = directiveOf(node, 'constraint');
-    if (constraint?.default === undefined) throw new Error(`${operation}(${argument}:) has no default`);
-    return constraint.default;
+    const value = defaultIn(this.rootField(operation), argument);
+    if (value === undefined) throw new Error(`${operation}(${argument}:) has no default`);
+    return value;
   }
+}
+
+/** The default of a field's argument, from @constraint; undefined if it has none. */
+export function defaultIn(field: FieldDefinitionNode | undefined, argument: string): number | undefined {
+  const node = field?.arguments?.find(({ name }) => name.value === argument);
+  return directiveOf(node, 'constraint')?.default;
 }
 
 /** The parts of nodes by name; a type has those of its extensions, too. */

@@ -10,7 +10,7 @@ import { tagOf } from '../schema/entityTags';
 import type { SchemaModel } from '../schema/model';
 import { type DerivedField, derivedFields } from '../schema/derivedFields';
 import { METADATA, metadataValue } from '../schema/metadata';
-import { directiveOf } from '../schema/sdl';
+import { defaultIn, directiveOf } from '../schema/sdl';
 import { totalledAmounts, typeOf } from '../schema/storedTypes';
 import { type ChangeArguments, changeObject } from './change';
 import { asksForChanges, listPage, listPageText, readOne } from './collection';
@@ -83,8 +83,7 @@ function totalsOf(sdl: SchemaModel, field: FieldDefinitionNode, collection: Reso
 
 /** Gives arguments without a `limit` the default that the field declares for it. */
 function createLimiter(field: FieldDefinitionNode) {
-  const limit = field.arguments?.find(({ name }) => name.value === 'limit');
-  const usual = directiveOf(limit, 'constraint')?.default;
+  const usual = defaultIn(field, 'limit');
   return <T extends { readonly limit?: number | null }>(args: T): T =>
     usual === undefined ? args : { ...args, limit: args.limit ?? usual };
 }

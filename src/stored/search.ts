@@ -27,12 +27,12 @@ const LAST_CHARACTER = '\u{10ffff}';
 
 /**
  * The distinct normalised words of strings: upper case, without accents, split at everything except letters and digits.
- * Returns at most the first {@link MAX_WORDS}.
+ * What is no string has none: another program may have stored it in place of a text. Returns at most the first {@link MAX_WORDS}.
  */
-export function searchWords(...texts: readonly (string | null | undefined)[]): string[] {
+export function searchWords(...texts: readonly unknown[]): string[] {
   const words = new Set<string>();
   for (const text of texts) {
-    if (!text) continue;
+    if (typeof text !== 'string') continue;
     for (const word of normalise(text.slice(0, LONGEST_TEXT)).split(/[^\p{L}\p{N}]+/u)) {
       if (word === '') continue;
       words.add(truncate(word));

@@ -29,7 +29,7 @@ export interface OpenWrite {
 
 export const openWrites = { ...defineCollection<OpenWrite>('open_writes', []), restriction: 'unrestricted' } as const;
 
-/** Options of reads that callers sync by: from the primary, and only data that cannot be rolled back. */
+/** Options of reads that callers sync by: only data that cannot be rolled back. */
 export const SETTLED_READ = { readConcern: { level: 'majority' } } as const;
 
 /** Rows of writes in progress. */

@@ -37,11 +37,6 @@ export function addWords(thread: RequestThread, text: string): string[] {
   return [...new Set([...storedWords(thread), ...searchWords(text)])].slice(0, MAX_WORDS);
 }
 
-/** The search words of a stored message; none if another program stored something else than a text as its body. */
-function wordsOfMessage({ body }: { readonly body?: unknown }): string[] {
-  return typeof body === 'string' ? searchWords(body) : [];
-}
-
 /** The thread with another message. */
 export function withMessage(thread: RequestThread, { body, created_at: at }: Message): RequestThread {
   const search = addWords(thread, body);
@@ -72,7 +67,7 @@ const summary: Summary = {
   },
   add: (row, part) => withMessage(row as RequestThread, part as Message),
   renew: async (data, row, formerParts, session) => {
-    const formerWords = new Set(formerParts.flatMap((part) => wordsOfMessage(part as Message)));
+    const formerWords = new Set(formerParts.flatMap((part) => searchWords((part as Message).body)));
     // words that are not of the former messages stay, since they may be of an earlier subject; those that are still in others are added again
     const search = storedWords(row).filter((word) => !formerWords.has(word));
     const rest = { ...row, search };
@@ -138,7 +133,7 @@ async function wordsOf(
   const { search, subject } = thread;
   const known = storedWords(thread);
   const words = new Set(known);
-  if (typeof subject === 'string') for (const word of searchWords(subject)) words.add(word);
+  for (const word of searchWords(subject)) words.add(word);
   const pace = data.pace();
   for await (const text of texts) {
     if (words.size >= MAX_WORDS) break;
@@ -197,8 +192,8 @@ async function removeWordsOfMessages(
   session: ClientSession,
 ): Promise<void> {
   const bodies = data.collection(messages).find({ request_id: threadId }, { projection: { body: 1 }, session });
-  for await (const message of bodies) {
-    for (const word of wordsOfMessage(message)) words.delete(word);
+  for await (const { body } of bodies) {
+    for (const word of searchWords(body)) words.delete(word);
     if (words.size === 0) return;
   }
 }
