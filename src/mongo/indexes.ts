@@ -1,6 +1,7 @@
 import type { mongo } from 'mongoose';
 import type { Collection } from './collection';
 import { isNoSuchCollection, isNoSuchIndex, isUnavailable } from './faults';
+import type { PATIENT } from './native';
 
 /*
  * Compares and creates collections and their indexes. Each is a file on the database server, which can open a limited number, so they
@@ -104,15 +105,17 @@ export async function existingIndexes(database: mongo.Db, name: string): Promise
  * Creates indexes, and the collection if missing, by one command. If that is refused, by one for the indexes that enforce a rule and one for the
  * others, so that a rule that stored rows break does not keep those for reads from being created; then throws all the same. Concurrent calls are
  * safe, from other gateways too: the server creates each once. Never in a transaction, where MongoDB creates indexes of new collections only.
+ * Gateways wait for as long as for any command; give `PATIENT` (native.ts) to wait until the indexes of a large collection are built.
  */
 export async function createIndexes(
   database: mongo.Db,
   { name }: Collection,
   missing: readonly Description[],
+  patience: Partial<typeof PATIENT> = {},
 ): Promise<void> {
   const collection = database.collection(name);
   const create = async (indexes: readonly Description[]): Promise<void> => {
-    await collection.createIndexes(indexes.length > 0 ? [...indexes] : [ID_INDEX]);
+    await collection.createIndexes(indexes.length > 0 ? [...indexes] : [ID_INDEX], { ...patience });
   };
   const rules = missing.filter(enforcesRule);
   const others = missing.filter((index) => !enforcesRule(index));

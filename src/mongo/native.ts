@@ -3,6 +3,9 @@ import type { Connection, Model, mongo } from 'mongoose';
 /** How long the database may take for a read, in milliseconds (`maxTimeMS`), so that none outlives its caller for long. */
 export const READ_TIMEOUT = 10_000;
 
+/** Options of a command that takes as long as the data is large; the driver's own checks notice if the server goes away. */
+export const PATIENT = { socketTimeoutMS: 0 } as const;
+
 /**
  * Options for finding at most so many rows in one command: the first batch has 101 rows by default, and a batch that the rows fill exactly
  * leaves the cursor open.

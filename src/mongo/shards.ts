@@ -1,6 +1,6 @@
 import type { mongo } from 'mongoose';
 import { isUnauthorised } from './faults';
-import { atMost, READ_TIMEOUT } from './native';
+import { atMost, PATIENT, READ_TIMEOUT } from './native';
 import { DATABASE_NAME, databaseName, organisationOf } from './databaseNames';
 
 /*
@@ -118,9 +118,6 @@ export function createShards(client: mongo.MongoClient) {
     },
   };
 }
-
-/** Options of commands that take as long as the data is large; the driver's own checks notice if mongos goes away. */
-const PATIENT = { socketTimeoutMS: 0 } as const;
 
 /** What choosing shards and moving needs (docs/guides/sharding.md, Roles). */
 export const PRIVILEGES = 'the role clusterManager (on Atlas: Atlas admin)';

@@ -1,6 +1,6 @@
 import type { Connection } from 'mongoose';
 import { createIndexes, differenceOf } from '../../mongo/indexes';
-import { databaseOf } from '../../mongo/native';
+import { databaseOf, PATIENT } from '../../mongo/native';
 import { CONTROL_SCHEMA, raiseSchema, readSchema } from '../../organisations/controlSchema';
 import { controlCollections } from '../../organisations/models';
 import { listed } from '../terminal';
@@ -32,7 +32,7 @@ async function missingIndexes(control: Connection, fix: boolean): Promise<string
   for (const definition of controlCollections) {
     // false: it needs all indexes at once, not only those of small collections
     const { missing } = await differenceOf(databaseOf(control), definition, false);
-    if (missing.length > 0 && fix) await createIndexes(databaseOf(control), definition, missing);
+    if (missing.length > 0 && fix) await createIndexes(databaseOf(control), definition, missing, PATIENT);
     names.push(...missing.map(({ name }) => `${definition.name}: ${name}`));
   }
   return names;

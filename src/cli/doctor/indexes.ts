@@ -1,5 +1,6 @@
 import type { Organisation } from '../../auth/principal';
 import type { Collection } from '../../mongo/collection';
+import { PATIENT } from '../../mongo/native';
 import { type Difference, differenceOf, dropIndexes, createIndexes } from '../../mongo/indexes';
 import type { OrganisationData } from '../../tenant/organisationData';
 import { setValidator, type Validation, validationOptions, validatorState } from '../../mongo/validators';
@@ -231,7 +232,8 @@ async function fixAll(
   for (const difference of differences) {
     const { definition, missing, surplus, validator } = difference;
     try {
-      if (missing.length > 0) await data.whileWritable(() => createIndexes(data.database, definition, missing));
+      if (missing.length > 0)
+        await data.whileWritable(() => createIndexes(data.database, definition, missing, PATIENT));
       done.push(...namesOf('missing')(difference).map((name) => `created ${name}`));
       // only after the new ones exist, since one of them may do the work of a retired one
       if (surplus.length > 0) await dropIndexes(data.database, definition, surplus);

@@ -1,5 +1,9 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { PassThrough, Transform } from 'node:stream';
+
+const delayedBy = (delay: number): Transform =>
+  new Transform({ transform: (chunk, _, done) => void setTimeout(done, delay, null, chunk) });
 
 /** A proxy to a database (default: the test database) that can be cut and restored. */
 export interface Tunnel extends AsyncDisposable {
@@ -9,7 +13,8 @@ export interface Tunnel extends AsyncDisposable {
   restore(): Promise<void>;
 }
 
-export async function openTunnel(to = process.env.TEST_MONGODB_URI!): Promise<Tunnel> {
+/** `delay` is how long the database's answers take, in milliseconds. */
+export async function openTunnel(to = process.env.TEST_MONGODB_URI!, { delay = 0 } = {}): Promise<Tunnel> {
   const target = new URL(to);
   const sockets = new Set<Socket>();
   const server = createServer((near) => {
@@ -20,8 +25,9 @@ export async function openTunnel(to = process.env.TEST_MONGODB_URI!): Promise<Tu
     ] as const) {
       sockets.add(one);
       one.on('error', () => other.destroy()).on('close', () => sockets.delete(one));
-      one.pipe(other);
     }
+    near.pipe(far);
+    far.pipe(delay > 0 ? delayedBy(delay) : new PassThrough()).pipe(near);
   });
   const listen = async (port: number): Promise<number> => {
     server.listen(port, '127.0.0.1');

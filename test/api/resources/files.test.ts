@@ -5,6 +5,7 @@ import mongoose from 'mongoose';
 import type { Organisation } from '../../../src/auth/principal';
 import { events } from '../../../src/events/collection';
 import { eventually } from '../http/eventually';
+import { openTunnel } from '../http/tunnel';
 import { ROOT } from '../../docs/markdown';
 import { attaching } from '../../support/attachments';
 import type { Client, Json } from '../../support/client';
@@ -14,6 +15,7 @@ import { servedBy, startGateway } from '../../support/gateway';
 import { grow } from '../../support/grown';
 import { HAS_OWN_SCHEMA } from '../../support/ownRows';
 import { connectDatabases } from '../../../src/tenant/databases';
+import { PATIENT } from '../../../src/mongo/native';
 import { createIndexes, differenceOf, indexesOf as definedIndexes, SMALL } from '../../../src/mongo/indexes';
 import { writeVersions } from '../../../src/stored/writeVersions';
 import { webhookDeliveries } from '../../../src/webhooks/deliveries';
@@ -279,4 +281,19 @@ test('a build that takes longer than a connection waits is not asked for once mo
   const database = { collection: () => ({ createIndexes: asked }) };
   await expect(createIndexes(database as never, definition, definedIndexes(definition))).rejects.toThrow('timed out');
   expect(asked).toHaveBeenCalledTimes(1);
+});
+
+test('doctor waits for a build that takes longer than a connection waits', async () => {
+  await using tunnel = await openTunnel(undefined, { delay: 600 });
+  const { collections, database } = gateway.databases.organisationData({ id: randomUUID() });
+  const definition = collections.find(({ name }) => name === 'quotes')!;
+  const client = await mongoose.mongo.MongoClient.connect(tunnel.uri, { socketTimeoutMS: 300 });
+  try {
+    const there = client.db(database.databaseName);
+    await expect(createIndexes(there, definition, definedIndexes(definition))).rejects.toThrow('timed out');
+    await createIndexes(there, definition, definedIndexes(definition), PATIENT);
+    expect((await differenceOf(database, definition, false)).missing).toEqual([]);
+  } finally {
+    await client.close();
+  }
 });
