@@ -143,7 +143,7 @@ function faultLines({ detail: all, extras: { errors = [] } }: AppError, customer
     // only operators can allow such an address, so only they are told how
     const ranges = detail.endsWith(ADDRESS_NOT_PUBLIC)
       ? ', nor in WEBHOOK_ALLOWED_RANGES'
-      : detail === NOT_HTTPS
+      : detail.startsWith(NOT_HTTPS)
         ? ', or http:// for an address in WEBHOOK_ALLOWED_RANGES'
         : '';
     return `--${option}: ${customer}${detail}${ranges}`;

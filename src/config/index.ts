@@ -15,7 +15,7 @@ const WITH_OIDC = ['OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET', 'PUBLIC_URL'] as cons
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** All errors in the environment, reported together: the name of a variable and what is wrong with it. */
+/** The errors in the environment: the name of a variable and what is wrong with it. Those of single variables are reported first, then those of combinations. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 
@@ -56,13 +56,17 @@ export function readConfig(environment: Environment = process.env): Config {
   if (!result.success || errors.length > 0) throw new ConfigError(errors);
   const config = result.data as Config;
   const contradictions = contradictionsOf(config);
-  if (contradictions.length > 0) throw new ConfigError(contradictions);
+  if (contradictions.length > 0) throw new ConfigError(contradictions.map(([name, error]) => [setAs(name), error]));
   return config;
 
   function toError(issue: z.core.$ZodIssue): VariableError {
-    const variable = String(issue.path[0]);
     const message = issue.code === 'invalid_value' ? `must be one of ${issue.values.join(', ')}` : issue.message;
-    return [variable in files.values ? fileVariable(variable) : variable, message];
+    return [setAs(String(issue.path[0])), message];
+  }
+
+  /** The variable that gave a value. */
+  function setAs(variable: string): string {
+    return variable in files.values ? fileVariable(variable) : variable;
   }
 }
 
@@ -103,6 +107,7 @@ function contradictionsOf(config: Config): VariableError[] {
       'PUBLIC_URL',
       'must be an https URL if FRAME_ANCESTORS is set: browsers send no other cookies into frames',
     ]);
+  // also with another ADMIN_HOST, since one of the two may be all addresses
   if (ADMIN_PORT === PORT && PORT !== 0) errors.push(['ADMIN_PORT', 'must differ from PORT']);
   return errors;
 }

@@ -50,10 +50,14 @@ export interface Message {
   readonly params: Params;
 }
 
+/** The longest id of a request, in characters: its answer repeats it. */
+const LONGEST_ID = 1000;
+
 /** The id of a request, also of one with other faults, so that its client can tell which request failed. */
 export function idOf(body: unknown): Id | undefined {
   const id = isObject(body) ? body.id : undefined;
-  return typeof id === 'string' || Number.isSafeInteger(id) ? (id as Id) : undefined;
+  const isId = typeof id === 'string' ? id.length <= LONGEST_ID : Number.isSafeInteger(id);
+  return isId ? (id as Id) : undefined;
 }
 
 /** @throws ProtocolError unless a body is a request or a notification */
@@ -68,7 +72,10 @@ export function readMessage(body: unknown): Message {
   const { method, params = {} } = body;
   const id = idOf(body);
   if (id === undefined && body.id !== undefined) {
-    throw new ProtocolError(CODES.request, 'id must be a string or an integer.');
+    throw new ProtocolError(
+      CODES.request,
+      `id must be an integer, or a string of at most ${String(LONGEST_ID)} characters.`,
+    );
   }
   if (!isObject(params)) throw new ProtocolError(CODES.params, 'params must be an object.');
   return { id, method, params };

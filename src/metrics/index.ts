@@ -39,7 +39,7 @@ export interface FinishedRequest {
 }
 
 export interface MetricsOptions extends GaugeOptions {
-  /** Names of the schema's root fields, and no other, become labels, since callers may send any number of names. */
+  /** Names of the operations of the schemas and of the routes beside them; no other becomes a label, since callers may send any number of names. */
   readonly operations: readonly string[];
 }
 

@@ -111,11 +111,11 @@ export async function createIndexes(
   database: mongo.Db,
   { name }: Collection,
   missing: readonly Description[],
-  patience: Partial<typeof PATIENT> = {},
+  options: mongo.CreateIndexesOptions & Partial<typeof PATIENT> = {},
 ): Promise<void> {
   const collection = database.collection(name);
   const create = async (indexes: readonly Description[]): Promise<void> => {
-    await collection.createIndexes(indexes.length > 0 ? [...indexes] : [ID_INDEX], { ...patience });
+    await collection.createIndexes(indexes.length > 0 ? [...indexes] : [ID_INDEX], { ...options });
   };
   const rules = missing.filter(enforcesRule);
   const others = missing.filter((index) => !enforcesRule(index));

@@ -74,7 +74,7 @@ export function guardFields(schema: GraphQLSchema, options: GuardOptions): void 
       continue;
     }
     // only GraphQL's selections need a check: REST and MCP, whose roots are checked, select all
-    const operation = check && operations.find(({ name }) => name === field.name);
+    const operation = check && operations.find(({ kind, name }) => kind === type && name === field.name);
     const writeOnce = perElement(field.args).length > 0 ? withElementsNoted(once(resolve)) : once(resolve);
     field.resolve = guard(
       withSelectionCheck(operation, type === 'Mutation' ? whileAwaited(writeOnce) : resolve),
@@ -82,7 +82,8 @@ export function guardFields(schema: GraphQLSchema, options: GuardOptions): void 
     );
     // from the definition of the resolver, since the schema has a bound copy of the function
     const fastReadOf = resolvers[type]?.[field.name]?.fastReadOf;
-    if (!fastReadOf) continue;
+    // it would bypass the check of the selection
+    if (!fastReadOf || operation?.isFigure) continue;
     const guardedReadOf: FastReadOf = (selected) => {
       const read = fastReadOf(selected);
       return read && guardRead(field.name, read, check);

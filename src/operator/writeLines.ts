@@ -4,7 +4,7 @@ import { OPERATOR } from '../auth/roles';
 import { type AppError, invalidRequest } from '../errors';
 import { checkBodyHeaders } from '../http/body';
 import { drained, isClosed } from '../http/drain';
-import { type Exchange, createIncomingRequest, noteElements } from '../http/exchange';
+import { type Exchange, createIncomingRequest, noteElements, noteUnavailable } from '../http/exchange';
 import { NDJSON, NDJSON_LIMITS, ndjsonPieces } from '../http/ndjson';
 import { methodNotAllowed } from '../http/requestHead';
 import { toAppError } from '../mongo/toAppError';
@@ -56,8 +56,10 @@ export function createWriteLines({
       if (!isClosed(response)) response.end();
     } catch (error) {
       if (!response.headersSent) throw error;
-      const { code } = toAppError(error);
+      const appError = toAppError(error);
+      const { code } = appError;
       exchange.log.code = code;
+      if (code === 'unavailable') noteUnavailable(exchange, appError, error);
       // other errors are the caller's, or pass: it sees that results are missing, and its next request says why
       if (code === 'internal') {
         // the lines that were answered are stored; a connection cut off tells the caller that the answer is not whole
@@ -92,8 +94,8 @@ async function answerLines(
       // after a refusal none is left, so that later lines are refused until a charge succeeds
       chargedLines = refusal ? 0 : chargedLines + points * ELEMENTS_PER_POINT - piece.length;
       const results = await writePiece(piece, { ...writing, pace, refusal });
-      if (isClosed(response)) return;
       noteElements(exchange, results.filter(({ outcome }) => outcome === 'failed').length, results.length);
+      if (isClosed(response)) return;
       beginAnswer();
       const first = lines;
       response.write(results.map((result, at) => `${JSON.stringify({ index: first + at, ...result })}\n`).join(''));
@@ -105,13 +107,15 @@ async function answerLines(
   if (!isClosed(response)) beginAnswer();
 }
 
-/** Takes points from the token's budget; resolves with the error that fails the lines if there are not enough. */
+/** Takes points from the token's budget; resolves with the error that fails the lines if there are not enough. @throws AppError internal if the limiter fails */
 async function chargeFor(context: CallContext, points: number): Promise<AppError | undefined> {
   if (points === 0) return undefined;
   try {
     await context.charge(points);
     return undefined;
   } catch (error) {
-    return toAppError(error);
+    const refusal = toAppError(error);
+    if (refusal.code === 'internal') throw error;
+    return refusal;
   }
 }

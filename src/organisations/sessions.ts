@@ -124,11 +124,14 @@ export function createSessions(models: ControlModels, clock: () => number) {
   return {
     /**
      * Signs in and returns the session's token, which is not stored. Undefined if the organisation does not exist, or is being erased.
-     * @throws AppError organisation_suspended, in which case a link is not consumed
+     * @throws AppError organisation_suspended; unavailable during a move; rate_limited if the user signs in too often. A link is not consumed then
      */
     start: (input: NewSession, from: string): Promise<string | undefined> =>
       models.change((session, record) => startIn(input, from, session, record)),
-    /** Creates a token that signs in once, within 15 minutes. Undefined if the organisation does not exist, or is being erased. */
+    /**
+     * Creates a token that signs in once, within 15 minutes. Undefined if the organisation does not exist, or is being erased.
+     * @throws AppError rate_limited if there were too many for this organisation (auditRecorder.ts)
+     */
     makeLink({ organisationId, user, role, returnTo }: NewSession, actor: Actor): Promise<SignInToken | undefined> {
       const token = makeToken();
       const now = clock();

@@ -54,7 +54,7 @@ export function metadataObject(stored: unknown): object {
 }
 
 /** Whether it is a pair, whose value another program may have stored as a number or boolean. */
-const isPair = (pair: unknown): pair is { readonly key: string; readonly value: string | number | boolean } => {
+export const isPair = (pair: unknown): pair is { readonly key: string; readonly value: string | number | boolean } => {
   const { key, value } = (pair ?? {}) as Partial<Record<string, unknown>>;
   return typeof key === 'string' && ['string', 'number', 'boolean'].includes(typeof value);
 };

@@ -74,6 +74,8 @@ export function settingsRoutes(options: RoutesOptions): Routes {
   const signInFirst = (url: string, response: Response): Reply => {
     const address = Buffer.from(url).toString('base64url');
     if (returnAddressOrStart(url) !== START_PAGE) returnCookie.set(response, address, ATTEMPT_SECONDS);
+    // or the page that was wanted before would open
+    else returnCookie.clear(response);
     return { to: SIGN_IN };
   };
 

@@ -1,5 +1,5 @@
 import type { Fault } from '../errors';
-import { METADATA, type Pair } from '../schema/metadata';
+import { isPair, METADATA, type Pair } from '../schema/metadata';
 
 /* What writes make of an object's metadata. A caller gives pairs in GraphQL, an object in REST (docs/decisions/metadata.md). */
 
@@ -16,9 +16,12 @@ function changesIn(pairs: unknown): readonly Change[] {
   return Object.entries(pairs as Readonly<Record<string, string | null>>).map(([key, value]) => ({ key, value }));
 }
 
+/** The stored pairs of a row; what another program stored among them that is no pair is left out. */
 const pairsIn = (row: object | undefined): readonly Pair[] => {
-  const pairs = (row as Members | undefined)?.[METADATA];
-  return Array.isArray(pairs) ? (pairs as readonly Pair[]) : [];
+  const pairs: unknown = (row as Members | undefined)?.[METADATA];
+  return Array.isArray(pairs)
+    ? (pairs as unknown[]).filter(isPair).map(({ key, value }) => ({ key, value: String(value) }))
+    : [];
 };
 
 /** Faults of a valid change: the same key twice, which only pairs can have. */
@@ -38,10 +41,11 @@ export function metadataFaults({ [METADATA]: pairs }: Members): Fault[] {
  * without `before`, must have none yet.
  */
 export function withMetadata<T extends object>(row: T, { [METADATA]: change }: Members, before: object | undefined): T {
-  if (change === undefined) return row;
+  const changes = change === undefined || change === null ? [] : changesIn(change);
+  if (change !== null && changes.length === 0) return row;
   const stored = pairsIn(before);
   const pairs = new Map(change === null ? [] : stored.map(({ key, value }) => [key, value]));
-  for (const { key, value } of change === null ? [] : changesIn(change)) {
+  for (const { key, value } of changes) {
     if (typeof value === 'string') pairs.set(key, value);
     else pairs.delete(key);
   }

@@ -125,7 +125,7 @@ function projectionFor(
   const isWhole = !addMembers(members, nodes, row);
   let byMembers = sharedByOperation.get(info.operation);
   if (!byMembers) sharedByOperation.set(info.operation, (byMembers = new Map<string, Projection>()));
-  const names = isWhole ? [] : ['_id', ...[...members].sort()];
+  const names = isWhole ? [] : [...members.add('_id')].sort();
   const key = `${stored.type} ${names.join()}`;
   let projection = byMembers.get(key);
   if (!projection)

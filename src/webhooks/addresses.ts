@@ -21,13 +21,13 @@ const AZURE_HOST = '168.63.129.16';
 /** Whether anybody on the internet could connect to an address. */
 function isPublic(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
-  // an IPv4 address inside an IPv6 one counts as IPv4
+  // an IPv4-mapped IPv6 address counts as IPv4; those of 6to4 and NAT64 are not unicast
   const parsed = ipaddr.process(address);
   if (parsed.range() !== 'unicast' || parsed.toString() === AZURE_HOST) return false;
   return !(parsed instanceof ipaddr.IPv6) || parsed.match(GLOBAL);
 }
 
-/** Reasons for refusals that WEBHOOK_ALLOWED_RANGES could lift. */
+/** Reasons for refusals that WEBHOOK_ALLOWED_RANGES could lift; NOT_OPENED_FOR_HTTP begins with the first. */
 export const NOT_HTTPS = 'must begin with https://';
 export const ADDRESS_NOT_PUBLIC = 'which is not public';
 
@@ -56,10 +56,12 @@ export function literalOf({ hostname }: URL): string | undefined {
 /** Of the URL of an endpoint, as in the SDL. */
 const MAX_CHARACTERS = 2000;
 
+const tooLong = (): RefusedAddress => new RefusedAddress(`is longer than ${String(MAX_CHARACTERS)} characters`);
+
 /** The URL of an endpoint in its canonical form. @throws RefusedAddress */
 export function endpointUrl(text: string, policy: AddressPolicy): URL {
   const trimmed = text.trim();
-  if (trimmed.length > MAX_CHARACTERS) throw new RefusedAddress(`is longer than ${String(MAX_CHARACTERS)} characters`);
+  if (trimmed.length > MAX_CHARACTERS) throw tooLong();
   if (!URL.canParse(trimmed)) throw new RefusedAddress('is not a URL, e.g. https://example.com/webhooks');
   const url = new URL(trimmed);
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && policy.allowsPlain))
@@ -68,9 +70,11 @@ export function endpointUrl(text: string, policy: AddressPolicy): URL {
     throw new RefusedAddress('must have no user name or password; check the signature of what arrives instead');
   if (url.port === '0') throw new RefusedAddress('must have another port than 0');
   url.hash = '';
+  // the canonical form, which is stored, has %C3%A9 for é
+  if (url.href.length > MAX_CHARACTERS) throw tooLong();
   const literal = literalOf(url);
   if (literal !== undefined) policy.require(literal, url.protocol);
-  else if (isLocalhost(url.hostname)) policy.require(LOOPBACK[0] ?? '', url.protocol);
+  else if (isLocalhost(url.hostname)) for (const address of LOOPBACK) policy.require(address, url.protocol);
   return url;
 }
 
@@ -86,7 +90,7 @@ export type Resolve = (name: string) => Promise<readonly string[]>;
 
 /** Timeout of a DNS server, in milliseconds, and number of attempts. */
 const DNS = { timeout: 2000, tries: 2 } as const;
-/** The same message for a name that does not exist, times out, or is not public: a difference would reveal internal names. */
+/** For https, and below for http: the same message for a name that does not exist, times out, or is not allowed, as a difference would reveal internal names. */
 const NAME_NOT_PUBLIC = 'has no public address';
 const NOT_OPENED_FOR_HTTP = `${NOT_HTTPS}: its address is not one that is opened for http`;
 
@@ -116,15 +120,17 @@ export async function requireDeliverable(url: URL, resolve: Resolve, policy: Add
 
 /** A lookup for connections that refuses a name if any of its addresses is refused. */
 export function checkedLookup(resolve: Resolve, policy: AddressPolicy, protocol: string): LookupFunction {
+  const refusal = (): RefusedAddress =>
+    new RefusedAddress(protocol === 'https:' ? NAME_NOT_PUBLIC : NOT_OPENED_FOR_HTTP);
   // all or none, since a connection may use any of them
   const addressesOf = async (name: string): Promise<{ address: string; family: number }[]> => {
     const addresses = await resolve(name);
-    if (addresses.length === 0) throw new RefusedAddress(NAME_NOT_PUBLIC);
+    if (addresses.length === 0) throw refusal();
     return addresses.map((address) => {
       try {
         policy.require(address, protocol);
       } catch {
-        throw new RefusedAddress(protocol === 'https:' ? NAME_NOT_PUBLIC : NOT_OPENED_FOR_HTTP);
+        throw refusal();
       }
       return { address, family: isIPv6(address) ? 6 : 4 };
     });
@@ -135,7 +141,7 @@ export function checkedLookup(resolve: Resolve, policy: AddressPolicy, protocol:
         const fitting =
           family === 4 || family === 6 ? addresses.filter((address) => address.family === family) : addresses;
         const [first] = fitting;
-        if (!first) callback(new RefusedAddress(NAME_NOT_PUBLIC), '', 4);
+        if (!first) callback(refusal(), '', 4);
         else if (all) callback(null, fitting);
         else callback(null, first.address, first.family);
       },

@@ -19,6 +19,14 @@ const change = (args: string): string =>
 /** The rules that test/unit/ownSchema.test.ts does not break in the folder of a user. */
 const CASES: readonly Case[] = [
   [
+    'Mutation.quote has the name of Query.quote: use another name',
+    'extend type Mutation { quote(id: ID!): Quote @rest(method: POST, path: "/quotes/:id/x") @access(scope: QUOTES_WRITE) }',
+  ],
+  [
+    'Query.any_quote has @aggregates, but returns each Quote: remove it',
+    'extend type Query { any_quote: Quote @aggregates @access(scope: QUOTES_READ) }',
+  ],
+  [
     'Product.metadata takes any number of pairs: add @constraint(max_items: 50)',
     /(type Product @[^]*?metadata: \[MetadataPair!\]!) @constraint\(max_items: 50\)/,
     '$1',

@@ -8,7 +8,7 @@ import { toWebhookRecord } from '../../organisations/webhookRecords';
 import type { EndpointRow } from '../../organisations/webhookRows';
 import type { RecordKind } from '../../stored/records';
 import type { OrganisationData } from '../../tenant/organisationData';
-import { LONGEST_LINE } from '../../units';
+import { idText, LONGEST_LINE } from '../../units';
 import { CommandFailure } from '../ending';
 import { UNREADABLE } from '../ndjson';
 import { createProgress } from '../progress';
@@ -46,7 +46,7 @@ export async function* recordLines(kind: RecordKind, data: OrganisationData, toJ
       const line = kind.faultIn(record) ?? shortEnough(toJson(record));
       if (typeof line !== 'string') {
         broken += 1;
-        if (broken <= MAX_NAMED) named.push(`  ${record.id}: ${`${line.pointer ?? ''} ${line.detail}`.trim()}`);
+        if (broken <= MAX_NAMED) named.push(`  ${idText(record.id)}: ${`${line.pointer ?? ''} ${line.detail}`.trim()}`);
         continue;
       }
       yield line;

@@ -46,6 +46,10 @@ function fieldErrors(
       field.type.kind === Kind.NON_NULL_TYPE &&
       `${place} has ${access ? '@access' : 'arguments'}, so it is null for those who are refused: remove its last !`,
     ...(stored && access ? readErrors(field, place, stored) : []),
+    // signed-in users may read figures
+    stored &&
+      directiveOf(field, 'aggregates') &&
+      `${place} has @aggregates, but returns each ${stored.type}: remove it, or return a type of its own`,
   );
 }
 

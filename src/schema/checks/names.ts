@@ -4,9 +4,19 @@ import { omittedFrom } from '../restDocument';
 import { directiveOf, isObjectNode, type Sdl } from '../sdl';
 import { errorsAt, type SchemaError } from './errors';
 
-/** Finds names that keys or the OpenAPI document could not have. */
+/** Finds names that keys, the OpenAPI document or operations could not have. */
 export function nameErrors(sdl: Sdl): SchemaError[] {
-  return [...scopeNameErrors(sdl), ...derivedNameErrors(sdl)];
+  return [...scopeNameErrors(sdl), ...derivedNameErrors(sdl), ...operationNameErrors(sdl)];
+}
+
+/** Finds mutations with the name of a query: OpenAPI, MCP and the log know an operation by its name alone. */
+function operationNameErrors({ roots }: Sdl): SchemaError[] {
+  const queries = new Set(roots.flatMap(({ kind, field }) => (kind === 'Query' ? [field.name.value] : [])));
+  return roots.flatMap(({ kind, field }) => {
+    const name = field.name.value;
+    const isTaken = kind === 'Mutation' && queries.has(name);
+    return errorsAt(field, isTaken && `Mutation.${name} has the name of Query.${name}: use another name`);
+  });
 }
 
 /** Finds values of Scope without two parts, which have no form `resource:action`. */

@@ -195,6 +195,7 @@ describe('an invalid message', () => {
     ['no method', { jsonrpc: '2.0', id: 1 }, -32600],
     ['a response', { jsonrpc: '2.0', id: 1, result: {} }, -32600],
     ['an id that is an object', { jsonrpc: '2.0', id: {}, method: 'ping' }, -32600],
+    ['an id of 1,001 characters', { jsonrpc: '2.0', id: '1'.repeat(1001), method: 'ping' }, -32600],
     ['an id that is null', { jsonrpc: '2.0', id: null, method: 'ping' }, -32600],
     ['params that are a list', { jsonrpc: '2.0', id: 1, method: 'ping', params: [] }, -32602],
     ['null', 'null', -32600],

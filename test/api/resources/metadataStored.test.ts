@@ -77,6 +77,12 @@ describe('rows of other programs', () => {
       .database.collection('products')
       .deleteOne({ _id: id } as never);
   });
+
+  test('what is no pair is gone once a change of the metadata is stored', async () => {
+    const id = await insert([null, { key: 'a', value: 1 }, { key: 'b', value: { toString: 1 } }]);
+    const { metadata } = await ask(REST, caller, 'update_product', { id, metadata: { c: 'v' } });
+    expect(metadata).toEqual({ a: '1', c: 'v' });
+  });
 });
 
 test.each<[unknown]>([[[{ key: { toString: 1 }, value: 'x' }]], [[{ key: 'a', value: { toString: 1 } }]], [[null]]])(

@@ -118,6 +118,7 @@ test.each([
     'https://user:secret@example.com/',
     'must have no user name or password; check the signature of what arrives instead',
   ],
+  [`https://example.com/${'é'.repeat(400)}`, 'is longer than 2000 characters'],
   ['https://example.com:0/', 'must have another port than 0'],
   ['https://10.0.0.1/', 'has the address 10.0.0.1, which is not public'],
   ['https://2852039166/latest', 'has the address 169.254.169.254, which is not public'],
@@ -135,6 +136,16 @@ test('unknown event types are rejected by name, including that of test events', 
   const types = ['order.created', 'order.sung', 'webhook.test'];
   const answer = await office.admin('create_webhook', { url, types });
   expect(answer.errors.map(({ pointer }: Json) => pointer)).toEqual(['/types/1', '/types/2']);
+});
+
+test('localhost requires both of its addresses, as a delivery does', async () => {
+  const { admin, gateway } = await openOffice({ WEBHOOK_ALLOWED_RANGES: '127.0.0.0/8' });
+  try {
+    const answer = await admin('create_webhook', { url: 'https://localhost:8443/hook' });
+    expect(answer.errors).toMatchObject([{ pointer: '/url', detail: 'has the address ::1, which is not public' }]);
+  } finally {
+    await gateway.stop();
+  }
 });
 
 test('a name with allowed addresses may use http, and an endpoint cannot be changed to one without', async () => {
