@@ -232,8 +232,8 @@ export function textState(key: Pick<ApiKey, 'revoked_at' | 'expires_at' | 'app'>
 }
 
 /**
- * Control characters, and invisible or bidirectional ones that would let a name pose as another; not the zero-width joiners and the first 16
- * variation selectors, which scripts and emoji need. The others, and tags, could carry whole texts that nobody sees.
+ * Control characters, and invisible or bidirectional ones that would let a name pose as another; not the joiners (of graphemes, of zero width) and the
+ * first 16 variation selectors, which scripts and emoji need. The others, and tags, could carry whole texts that nobody sees.
  */
 const UNSAFE =
   /(?![\u034f\u200c\u200d\ufe00-\ufe0f])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/u;

@@ -112,6 +112,7 @@ export function createRecording({ control, logger, metrics, knownKey, logs }: Re
         outcome: status === 429 ? 'rate_limited' : failed ? 'error' : 'ok',
         isMcp: face === 'mcp',
         operation: metrics.operationLabel(operation),
+        // a resolver's code may be any text (graphql/errors.ts); here it names a member of a row
         code: code !== undefined && /^\w{1,40}$/.test(code) ? code : undefined,
         // how long a caller lets it wait for events says nothing about the gateway
         ms: Math.max(0, untilOpened - waited),

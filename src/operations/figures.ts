@@ -24,7 +24,7 @@ const NAMES = ['id', 'name', '__typename'];
 export function requireNamesOnly({ principal }: CallContext, { fieldNodes, fragments }: GraphQLResolveInfo): void {
   if (principal.kind !== 'user') return;
   const below = (nodes: Parameters<typeof fieldsIn>[0]) => fieldsIn(nodes, (name) => fragments[name]);
-  // the answer has rows, which have members, which may be objects
+  // also what @skip leaves out: the same text may be sent with other variables. The answer has rows, which have members, which may be objects
   const other = below(below(below(fieldNodes))).find(({ name }) => !NAMES.includes(name.value));
   if (!other) return;
   const detail = `Signed-in users can select id and name of an object in a figure; ${other.name.value} requires an API key.`;

@@ -91,7 +91,7 @@ async function answerLines(
     if (piece.length > 0) {
       const points = Math.max(0, Math.ceil((piece.length - chargedLines) / ELEMENTS_PER_POINT));
       const refusal = await chargeFor(writing.context, points);
-      // after a refusal none is left, so that later lines are refused until a charge succeeds
+      // the whole piece fails, also what earlier points paid for: it is sent again as it is. After a refusal none is left, so that later lines are refused until a charge succeeds
       chargedLines = refusal ? 0 : chargedLines + points * ELEMENTS_PER_POINT - piece.length;
       const results = await writePiece(piece, { ...writing, pace, refusal });
       noteElements(exchange, results.filter(({ outcome }) => outcome === 'failed').length, results.length);

@@ -11,7 +11,7 @@ import type { ControlModels } from './models';
 
 /** How long a registration that nobody allowed is kept, in milliseconds. */
 const UNUSED_KEPT = DAY;
-/** How long such a registration is kept from when an admin is asked about it, in milliseconds. */
+/** How long such a registration is kept from when an admin is asked about it, in milliseconds: as long as a session without use (SESSION_LIMITS). */
 const ASKED_KEPT = HOUR;
 /** The most registrations kept that nobody allowed. Of more, those from the site that made most of them are deleted, oldest first. */
 export const MAX_UNUSED_CLIENTS = 1000;

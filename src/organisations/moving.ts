@@ -12,7 +12,7 @@ import { type OrganisationForOperators, type MoveDocument, forOperators } from '
 
 /**
  * A mover (the process that asked MongoDB for a move) that has not been seen for this long, in milliseconds, is gone; while it runs, it stores
- * that it was seen every {@link SEEN_EVERY} ms. This is no lease (mongo/lease.ts), since a move is begun and ended in a transaction with the
+ * that it was seen every {@link SEEN_EVERY} ms, except while MongoDB elects a primary, which takes up to 12 s. This is no lease (mongo/lease.ts), since a move is begun and ended in a transaction with the
  * keys of its organisation.
  */
 const LOST_AFTER = 15_000;
@@ -37,6 +37,7 @@ export interface Mover {
 
 export function createMoves(models: ControlModels, actor: Actor, now: () => number) {
   const { organisations } = models;
+  // as the sparse index has them
   const IN_PROGRESS = { 'move.to': trusted({ $gt: '' }) };
 
   async function moveOf(id: string, session?: ClientSession): Promise<OrganisationMove | undefined> {

@@ -1,5 +1,5 @@
 import express, { type Express, type RequestHandler } from 'express';
-import { asset, assets } from './assets';
+import { assets } from './assets';
 import { defaultHeaders, type Page, type Visit } from './page';
 import { errorCatalogue } from './errorCatalogue';
 import { graphiql, sandbox } from './tools';
@@ -9,7 +9,7 @@ import { createSite, type Site } from './site';
 import { createPageSender } from './textCache';
 import { failed, methodNotAllowed, nothingHere, READS, wantsPage } from './problems';
 
-/** Of {@link Visit}, `demoKey` is the demo's key itself: which visitors see it is decided here. */
+/** Of {@link Visit}, `demoKey` is the demo's key itself, for the visitors who may see it (textCache.ts). */
 export interface PagesOptions extends Visit {
   /** Pages that other rooms make, tried before the 404: the reference, the guides. */
   readonly others: readonly RequestHandler[];
@@ -33,7 +33,7 @@ export function createPages(options: PagesOptions): Express {
   app.use(defaultHeaders);
   app.use('/assets', onlyReads, site.files, assets());
   app.get('/favicon.ico', (_request, response) => {
-    response.redirect(307, site.path + asset('favicon.svg'));
+    response.redirect(307, site.path + site.icon);
   });
   const send = createPageSender(site, options.demoKey);
   const pages: readonly Page[] = [landing(site.description, options.firstCall), sandbox, graphiql, ...errorCatalogue];

@@ -21,6 +21,8 @@ export interface Site {
   readonly path: string;
   readonly name: string;
   readonly description: string | undefined;
+  /** Path of the icon that browsers show, without the site's: the logo, or ours. */
+  readonly icon: string;
   /** The text of a document that `layout` made, with the site's own name, logo, colours and path. */
   textOf(document: Html): string;
   /** Serves its files, below /assets. */
@@ -73,6 +75,7 @@ export function createSite(path = '', { name, description, home, logo, accents }
     path,
     name,
     description,
+    icon,
     files,
     textOf({ text }) {
       const named = text.replaceAll(marks, (mark) => textByMark.get(mark) ?? '');

@@ -7,14 +7,14 @@ import type { Site } from './site';
 
 /** A text that does not change while the gateway runs; `make` is called at its first visit. */
 export interface Text {
-  /** Express's name of its type, such as `html`. */
+  /** Its type, as for Express's `response.type`: `html`, `text/markdown`. */
   readonly type: string;
   readonly make: () => string;
   /** Whether it has a key, and must not be written to disk. */
   readonly isPrivate?: boolean;
 }
 
-/** Returns a function that sends texts, each of which is made once for its name and cached compressed: later visits cost no more than sending it. */
+/** Returns a function that sends texts, each of which is made once for its name and cached compressed: later visits of browsers, all of which accept gzip, cost no more than sending it. */
 export function createTextSender() {
   const cache = new Map<string, { readonly zipped: Buffer; readonly tag: string }>();
 

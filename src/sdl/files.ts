@@ -16,7 +16,7 @@ import { readFault } from './readFault';
 
 const SCHEMA_FOLDER = join(ROOT, 'schema');
 
-/** The whole document, and what the own folder defines, once they are read. */
+/** What {@link loadDocument} returns, and what the own folder defines, once they are read. */
 let loaded: DocumentNode | undefined;
 let own: readonly DefinitionNode[] | undefined;
 
@@ -25,7 +25,7 @@ export function loadDocument(): DocumentNode {
   return (loaded ??= readDocument({ noLocation: true }));
 }
 
-/** Reads the same files, by default with the location of each node. @throws Error that names the file and line of a syntax error */
+/** Reads the same files, the own folder's again if with locations, which only messages need; by default with the location of each node. @throws Error that names the file and line of a syntax error */
 export function readDocument(options: ParseOptions = {}): DocumentNode {
   const ours = readOurs(options);
   const definitions = options.noLocation === true ? ownDefinitions() : readOwnDefinitions(options);
@@ -74,7 +74,7 @@ function readOwnDefinitions(options: ParseOptions): readonly DefinitionNode[] {
   return definitions;
 }
 
-/** The nullable members that the own folder adds, as `OrderLine.weight`: what was stored or exported before they were added lacks them. */
+/** The nullable members of types that the own folder adds (and fields of Query, which no caller asks for), as `OrderLine.weight`: what was stored or exported before they were added lacks them. */
 export function addedMembers(): ReadonlySet<string> {
   return new Set(
     ownDefinitions().flatMap((node) => {

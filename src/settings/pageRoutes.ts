@@ -32,7 +32,8 @@ const PAGE_PATHS = [
 ].flatMap((name) => [`/settings/${name}`, `${SANDBOX_PATH}/${name}`]);
 /**
  * The path and query of a page to return to after signing in or switching the mode. Only paths of the settings match, so that a forged cookie leads
- * nowhere else; their length is bounded, since the cookie is sent with each request until the sign-in is over.
+ * nowhere else; their length is bounded, since the cookie is sent with each request until the sign-in is over. No query that the page itself writes
+ * is longer than 680 characters.
  */
 const RETURN_ADDRESS = new RegExp(
   `^/settings/(?:sandbox/)?(${SETTINGS_PAGES.join('|')})(/[0-9a-f-]{36}(/deliveries/[0-9a-f.-]{1,100})?)?(\\?[\\w.~%!$&'()*+,;=:@/?-]{0,680})?$`,
@@ -93,12 +94,12 @@ export function settingsRoutes(options: RoutesOptions): Routes {
       : organisation.id !== session.home;
     const isOfSandbox = originalUrl.startsWith(`${SANDBOX_PATH}/`);
     if (isLive && isOfSandbox && !canSwitch) throw notFound('page');
-    // an address without id and query is a bookmark or the way in, which shows the side that the session is on
+    // of live data, an address without id and query is a bookmark or the way in, which shows the side that the session is on
     const isShared = params.id !== undefined || originalUrl.includes('?');
     const isOfLive = isShared && !isOfSandbox && organisation.id !== session.home;
     if (isLive ? isOfSandbox : isOfLive) return { page: renderOtherSide(session, csrfToken(openSession), originalUrl) };
     const address = isOfSandbox ? originalUrl.replace(SANDBOX_PATH, '/settings') : originalUrl;
-    // the page itself asks again for whatever fails here
+    // the page itself asks again for whatever fails here, also for want of points
     const opening = await contextOf(exchange, session)
       .then((context) => options.opening(address, context))
       .catch(() => ({}));

@@ -15,7 +15,7 @@ export interface SandboxOptions {
 
 /**
  * Creates the sandbox of a user's organisation, unless there is one, and completes its sample. Resolves with the sandbox's id. `from` is the
- * user's network address. @throws AppError forbidden; not_found if the organisation no longer exists
+ * user's network address. @throws AppError forbidden; not_found if the organisation no longer exists or is being erased
  */
 export type PrepareSandbox = (session: Session, from: string) => Promise<string>;
 
@@ -35,11 +35,11 @@ export function createSandboxPreparer({ control, organisationData, storeSample }
       // created by somebody else meanwhile
       const other = await sandboxes.of(home);
       if (other) return other;
-      throw new AppError('forbidden', 'There can be no sandbox now: this is one, or it is being erased.');
+      throw new AppError('forbidden', 'There can be no sandbox now: this is one, or the former one is being erased.');
     }
   }
 
-  /** Stores what is missing of the sample. Rows of the user's own stay; a row of the sample with the same unique values as one of these is left out for good. */
+  /** Stores what is missing of the sample; a reset by an operator meanwhile is completed at the next switch. Rows of the user's own stay; a row of the sample with the same unique values as one of these is left out for good. */
   async function fill(sandbox: Sandbox, by: Writer): Promise<void> {
     await storeSample(organisationData(sandbox.organisation), by);
     await sandboxes.noteSeeded(sandbox);

@@ -80,7 +80,7 @@ export async function connectDatabases(options: DatabaseOptions) {
     control,
     /** Runs a change of the control data as one transaction. */
     changeControl: transactWith(control),
-    /** Opens an organisation's data. @throws AppError unavailable unless the database is connected */
+    /** Opens an organisation's data. @throws AppError unavailable unless they are in memory, or the database is connected */
     organisationData: organisationDataCache(open, options.collections, yielding, context),
     /** Sets what decides whether an organisation's collections may be created, and what records that its changes are read. */
     openedBy({ writeStateOf, noteFollowed = context.noteFollowed }: OpenedBy): void {

@@ -6,7 +6,7 @@ import { type OpenDeployment, OrganisationData } from './organisationData';
 /** Maximum organisations whose data stay in memory. If one in use is evicted, it has two sets of semaphores, and so twice its limits, until that use ends. */
 const WARM_ORGANISATIONS = 1000;
 
-/** Without `plan` the data keep the plan that the last caller knew. */
+/** Without `plan`, as for what no quota limits (the feed, moves), the data keep the plan that the last caller knew. */
 export type OrganisationDataCache = (organisation: {
   readonly id: string;
   readonly plan?: string | undefined;

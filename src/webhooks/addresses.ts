@@ -88,7 +88,7 @@ function isLocalhost(name: string): boolean {
 /** Resolves with the addresses of a name, if any. */
 export type Resolve = (name: string) => Promise<readonly string[]>;
 
-/** Timeout of a DNS server, in milliseconds, and number of attempts. */
+/** Timeout of a DNS server, in milliseconds, and number of attempts: together shorter than a post may take. */
 const DNS = { timeout: 2000, tries: 2 } as const;
 /** For https, and below for http: the same message for a name that does not exist, times out, or is not allowed, as a difference would reveal internal names. */
 const NAME_NOT_PUBLIC = 'has no public address';

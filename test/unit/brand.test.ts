@@ -1,8 +1,13 @@
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readConfig } from '../../src/config';
 import { DARK, RAISED } from '../../src/config/brand';
+import { createPages } from '../../src/pages';
+import { createSite } from '../../src/pages/site';
 import { faultsOf } from '../support/configFaults';
 
 /* The variables of a deployment's own brand. */
@@ -54,4 +59,18 @@ test('the grounds that text is read on are those of the pages', () => {
   const hex = (colour: readonly number[]): string => `#${Buffer.from(colour).toString('hex')}`;
   expect(token('neutral-2')?.[1]).toBe(hex(DARK));
   expect(token('neutral-4')).toEqual([hex(RAISED.light), hex(RAISED.dark)]);
+});
+
+test('the icon at its usual address is the logo', async () => {
+  const site = createSite('/api', { name: 'Acme', logo: { type: 'image/png', bytes: PNG } });
+  const pages = createPages({ site, others: [(_request, _response, next) => next()], introspection: 'public' });
+  const server = createServer(pages).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  try {
+    const { port } = server.address() as AddressInfo;
+    const { headers } = await fetch(`http://127.0.0.1:${String(port)}/favicon.ico`, { redirect: 'manual' });
+    expect(headers.get('location')).toMatch(/^\/api\/assets\/logo-\w+\.png$/);
+  } finally {
+    server.close();
+  }
 });

@@ -4,7 +4,10 @@ import type { LoggedEvent } from './lines';
 
 /* What a log says was done since a backup, as the steps that do it again: one for each object and kind of change. */
 
-/** What each kind of step does; the table that the command prints has these names, in the order in which the steps are taken. */
+/**
+ * What each kind of step does; the table that the command prints has these names, in the order in which the steps are taken: `erase_customer`
+ * must come before `readmit`, and `disable`, which has the reason, before `disable_changed`.
+ */
 export const KINDS = {
   suspend: 'organisations suspended',
   resume: 'organisations resumed',
@@ -98,6 +101,7 @@ function stepOf({ action, organisation_id, key_id, actor, details }: LoggedEvent
       // also of one session, which the line cannot name, since its id is made of its token: so all of that person's end
       return of('sign_out', everywhere === 'everyone' ? '' : (everywhere ?? actor.replace(/^user:/, '')));
     case 'invitation.revoked':
+      // `invited:` and a name: the line does not say which of that person's invitations it was
       return of('sign_out', user);
     case 'invitation.accepted':
       // its link works once, and whoever has it would sign in with it again
