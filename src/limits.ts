@@ -31,14 +31,17 @@ export const LARGE_REQUESTS_WAITING = { query: 16, body: 16, page: Infinity };
  */
 export const COMMANDS = { reads: 20, pages: 2, transactions: 10, aggregations: 1 };
 
-/** Requests that wait for events, and streams of them (events/waits.ts). A sandbox's count as its organisation's (operations/openContext.ts). */
+/**
+ * Requests that wait for events, and streams of them (events/waits.ts). A sandbox's count as its organisation's (operations/openContext.ts); why
+ * so many: docs/decisions/subscription.md.
+ */
 export const EVENT_WAITS = { caller: 20, organisation: 200, all: 1000 };
-/** Streams of events that read pages (events/stream.ts). */
+/** Streams of events that read pages (events/stream.ts): of the 20 reads of an organisation, and of the pool's 100 connections. */
 export const STREAM_READS = { organisation: 4, all: 8 };
 
 /** Webhook endpoints that a gateway works on (webhooks/workers.ts). */
 export const WORKED_ENDPOINTS = { all: 64, organisation: 8 };
-/** Posts to them (webhooks/postSlots.ts). An endpoint may have all of its organisation's, and 1 after a failure (webhooks/health.ts). */
+/** Posts to them (webhooks/postSlots.ts). An endpoint may have all of its organisation's, and 1 after a failure (webhooks/health.ts). Why so many: docs/decisions/webhooks.md. */
 export const POSTS = { all: 64, organisation: 8 };
 /** Parked events of an endpoint: from `full` on no more are read; a page read just before may park all its `page` events, so `most` is the sum (webhooks/work.ts). */
 export const PARKED = { full: 1000, page: 50, most: 1050 };

@@ -1,4 +1,5 @@
 import {
+  type ASTNode,
   BREAK,
   type DocumentNode,
   type GraphQLSchema,
@@ -24,7 +25,16 @@ export function compile(
   return isCompiledQuery(compiled) ? compiled.query : null;
 }
 
-/** Whether graphql-jit gives the same result: no @skip or @include (inconsistent in fragments), no introspection, at most one field of a mutation. */
+/**
+ * Texts in a document that graphql-jit may write into the code that it makes: all that ids, dates and names need, and nothing that could end a text.
+ * It writes literals as JSON and then replaces marked texts (`__MAGIC_DATE__…`) by code. Those in variables and in the schema it does not write.
+ */
+const HARMLESS = /^(?:(?!__)[\w .:@+-])*$/;
+
+/**
+ * Whether graphql-jit gives the same result, and makes code of nothing that a caller chose: no @skip or @include (inconsistent in fragments), no
+ * introspection, at most one field of a mutation, no variable inside a literal (null if it is not sent), no text beyond {@link HARMLESS}.
+ */
 function isPlain(document: DocumentNode, operation: OperationDefinitionNode): boolean {
   if (operation.operation === OperationTypeNode.SUBSCRIPTION) return false;
   const { selections } = operation.selectionSet;
@@ -38,7 +48,15 @@ function isPlain(document: DocumentNode, operation: OperationDefinitionNode): bo
   };
   visit(document, {
     Directive: refuse,
-    Field: ({ name }) => (name.value.startsWith('__') && name.value !== '__typename' ? refuse() : undefined),
+    Name: ({ value }) => (value.startsWith('__') && value !== '__typename' ? refuse() : undefined),
+    Variable: (_node, _key, parent) => (isWhole(parent) ? undefined : refuse()),
+    StringValue: ({ value }) => (HARMLESS.test(value) ? undefined : refuse()),
   });
   return isPlainSoFar;
 }
+
+/** Whether a variable in a node is the whole value of an argument, or declared there. */
+function isWhole(parent: ASTNode | readonly ASTNode[] | undefined): boolean {
+  return parent !== undefined && 'kind' in parent && WITH_VARIABLE.includes(parent.kind);
+}
+const WITH_VARIABLE: readonly string[] = [Kind.ARGUMENT, Kind.VARIABLE_DEFINITION];

@@ -19,6 +19,11 @@ const change = (args: string): string =>
 /** The rules that test/unit/ownSchema.test.ts does not break in the folder of a user. */
 const CASES: readonly Case[] = [
   [
+    'Query.customers has @mcp(fields:) with emial, which its rows lack: remove or correct it',
+    '@mcp(fields: ["external_ref", "name", "email", "phone"]',
+    '@mcp(fields: ["external_ref", "name", "emial", "phone"]',
+  ],
+  [
     'Mutation.quote has the name of Query.quote: use another name',
     'extend type Mutation { quote(id: ID!): Quote @rest(method: POST, path: "/quotes/:id/x") @access(scope: QUOTES_WRITE) }',
   ],

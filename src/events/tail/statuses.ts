@@ -113,22 +113,21 @@ async function lookUp(data: OrganisationData, logged: readonly LoggedChange[], s
       change.operationType === 'update' ? ownerIds.get(keyOf(change)) : change.fullDocument?.[of.part.member];
     return { of: whole, id: owner };
   };
+  const located = changes.map((entry) => ({ ...entry, row: rowOf(entry) }));
   /** The rows whose status neither the changes nor what is remembered tell. */
-  const unknownRows = changes.flatMap((entry): RowRef[] => {
-    const row = rowOf(entry);
+  const unknownRows = located.flatMap(({ change, of, row }): RowRef[] => {
     if (!row.of.hasStatus || row.id === undefined) return [];
     // the remembered status may predate the transaction
-    if (entry.of.part) return [row];
-    if (entry.change.operationType !== 'update' || statuses.get(keyIn(entry.change, row)) !== undefined) return [];
-    const members = changedMembers(entry.change, entry.of);
+    if (of.part) return [row];
+    if (change.operationType !== 'update' || statuses.get(keyIn(change, row)) !== undefined) return [];
+    const members = changedMembers(change, of);
     return members.length > 0 && !members.includes('status') ? [row] : [];
   });
   const statusByKey = await read(data, 'status', unknownRows);
   return new Map(
-    changes.map((entry) => {
-      const row = rowOf(entry);
-      const key = keyIn(entry.change, row);
-      return [entry.change, { key, now: statusByKey.get(key), owner: entry.of.part ? row.id : undefined }] as const;
+    located.map(({ change, of, row }) => {
+      const key = keyIn(change, row);
+      return [change, { key, now: statusByKey.get(key), owner: of.part ? row.id : undefined }] as const;
     }),
   );
 }

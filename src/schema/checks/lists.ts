@@ -21,6 +21,7 @@ export function listErrors(checked: Checked): SchemaError[] {
     ...checked.sdl.roots.flatMap(({ kind, field }) => [
       ...(kind === 'Query' ? argumentErrors(checked, field) : []),
       ...totalsErrors(checked, `${kind}.${field.name.value}`, field),
+      ...toolErrors(checked.sdl, `${kind}.${field.name.value}`, field),
     ]),
     ...[...checked.sdl.stored.values()].flatMap(parentListErrors),
   ];
@@ -71,6 +72,19 @@ function limitErrors(type: string, field: FieldDefinitionNode): SchemaError[] {
         `${place} has @mcp(limit: ${String(ofTools)}), but its limit is 1 to ${String(max ?? bounds.most)}: write one of these`,
     ),
   ];
+}
+
+/** Finds members that the rows of a tool (@mcp) lack, which its answers would leave out without a word. */
+function toolErrors(sdl: Sdl, place: string, field: FieldDefinitionNode): SchemaError[] {
+  const rows = sdl.rowFieldsOf(namedType(field.type)) ?? [];
+  const named = directiveOf(field, 'mcp')?.fields ?? [];
+  return named.flatMap((name) =>
+    errorsAt(
+      field,
+      !rows.some((row) => row.name.value === name) &&
+        `${place} has @mcp(fields:) with ${name}, which its rows lack: remove or correct it`,
+    ),
+  );
 }
 
 /** Finds arguments of a root list that are no filter and none of {@link PAGING_ARGUMENTS}, and filters and sorts that do not fit its rows. */

@@ -172,3 +172,32 @@ describe('what applies to all rows is checked and reported once:', () => {
     }
   });
 });
+
+/* What graphql-jit writes into code, or reads otherwise than graphql-js (operations/compile.ts). */
+
+/** As graphql-jit marks a date for the code that it makes. */
+const MARKER = '__MAGIC_DATE__33a9e76d_02e0_4128_8e92_3530ad3da74d';
+
+test.each([
+  ['a search', (text: string) => `{ customers(q: ${text}) { data { id } } }`],
+  ['a default', (text: string) => `query($q: String = ${text}) { customers(q: $q) { data { id } } }`],
+  [
+    'a value in an input',
+    (text: string) =>
+      `mutation { upsert_customers(customers: [{ external_ref: "E", name: ${text} }]) { results { outcome } } }`,
+  ],
+])('a literal text in %s is no code', async (_where, document) => {
+  for (let time = 0; time < TIMES; time += 1)
+    await all.graphql(document(JSON.stringify(`${MARKER}globalThis.ran = true`)));
+  expect(globalThis).not.toHaveProperty('ran');
+});
+
+test('a variable inside a literal that is not sent leaves the member as it was', async () => {
+  const upsert = `mutation($ref: String, $phone: String) {
+    upsert_customers(customers: [{ external_ref: $ref, name: "Ada", phone: $phone }]) { results { outcome } }
+  }`;
+  await all.graphql(upsert, { ref: 'V', phone: '+351 1' });
+  for (let time = 0; time < TIMES; time += 1) await all.graphql(upsert, { ref: 'V' });
+  const { body } = await all.get('/customers', { external_ref: 'V' });
+  expect(body.data).toMatchObject([{ phone: '+351 1' }]);
+});
