@@ -17,7 +17,7 @@ import {
   type SelectionNode,
 } from 'graphql';
 import type { CallContext } from '../operations/context';
-import { COMPILED_FROM, type Execution } from '../operations/execution';
+import type { Execution } from '../operations/execution';
 import { type OnFastRead, type Read, readOf } from '../operations/run';
 import { type Field, fieldsIn, type Selected } from '../operations/selection';
 import { fragmentsOf } from './queryLimits';
@@ -60,9 +60,12 @@ interface Root {
   readonly read: Read;
 }
 
+/** From which run on an operation is answered so: to prepare it takes as long as several runs, but most that run three times run a thousand times. */
+const FAST_FROM = 3;
+
 interface Options {
-  /** Whether an operation is small enough to be compiled. */
-  readonly isWorthCompiling: (document: DocumentNode, operation: OperationDefinitionNode) => boolean;
+  /** Whether an operation is small enough to be prepared. */
+  readonly isSmall: (document: DocumentNode, operation: OperationDefinitionNode) => boolean;
   /** Called for each answer of an operation that can be written from bytes, with the reason if this one was not. */
   readonly onFastRead: OnFastRead;
 }
@@ -73,7 +76,7 @@ interface Options {
  */
 export function createFastAnswers(
   schema: GraphQLSchema,
-  { isWorthCompiling, onFastRead }: Options,
+  { isSmall, onFastRead }: Options,
 ): (execution: Execution) => Promise<ExecutionResult | undefined> {
   // how often an operation ran, then how to read it, or false if it has to be executed; lives as long as its document
   const cache = new WeakMap<OperationDefinitionNode, number | Root | false>();
@@ -81,12 +84,12 @@ export function createFastAnswers(
   function rootOf(document: DocumentNode, operation: OperationDefinitionNode): Root | false {
     const before = cache.get(operation) ?? 0;
     if (typeof before !== 'number') return before;
-    const root = before + 1 >= COMPILED_FROM && isWorthCompiling(document, operation) && compile(document, operation);
-    cache.set(operation, before + 1 < COMPILED_FROM ? before + 1 : root);
+    const root = before + 1 >= FAST_FROM && isSmall(document, operation) && prepare(document, operation);
+    cache.set(operation, before + 1 < FAST_FROM ? before + 1 : root);
     return root;
   }
 
-  function compile(document: DocumentNode, operation: OperationDefinitionNode): Root | false {
+  function prepare(document: DocumentNode, operation: OperationDefinitionNode): Root | false {
     const root = onlyRoot(schema, document, operation);
     const read = root && readOf(root.field, root.selected, onFastRead);
     return read ? { ...root, read } : false;

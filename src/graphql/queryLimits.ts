@@ -279,8 +279,7 @@ function measure(document: DocumentNode): Measure {
 }
 
 /**
- * A validation rule that rejects aliases that begin with two underscores, which GraphQL reserves: in a compiled operation, `__proto__` would
- * set the prototype of the answer instead of a member.
+ * A validation rule that rejects aliases that begin with two underscores, which GraphQL reserves, so that no answer has a member `__proto__`.
  */
 export function reservedAliasesRule(context: ValidationContext): ASTVisitor {
   return {

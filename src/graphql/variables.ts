@@ -10,7 +10,7 @@ import {
 import { MAX_FAULTS, shorten } from '../errors';
 
 /**
- * The errors of an operation's variables that are lists or objects, at most 100. graphql-js and graphql-jit would print the whole value with
+ * The errors of an operation's variables that are lists or objects, at most 100. graphql-js would print the whole value with
  * each error: for 1 MiB, that takes 3.5 s and makes a response of 33 MB.
  */
 export function variableErrors(

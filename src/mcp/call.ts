@@ -214,7 +214,7 @@ function shortenedNote({ operation, field, isWrite }: Tool, value: Json, lists: 
   return `The answer was too long: ${what.join('; ')}.${next} ${how}`;
 }
 
-/** How to read all members of rows, and the usual ones; the same run if the usual ones are all. No others, so that no caller makes the gateway compile more. */
+/** How to read all members of rows, and the usual ones; the same run if the usual ones are all. No others, so that no caller makes the gateway keep more. */
 interface Runs {
   readonly all: Run;
   readonly usual: Run;

@@ -171,7 +171,7 @@ interface Leaf {
   readonly overhead: number;
 }
 
-/** By field nodes, of which graphql-js and graphql-jit make one array for each place in a document. */
+/** By field nodes, of which graphql-js makes one array for each place in a document. */
 const leavesOf = new WeakMap<readonly FieldNode[], readonly Leaf[]>();
 
 /** Lower bound of the JSON of rows, in bytes: the rows' own strings, which make up most of it. */

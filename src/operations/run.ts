@@ -152,7 +152,7 @@ export function isOfEveryRow(error: object): boolean {
  * null in all other rows.
  */
 function guardRows(resolve: Guarded, check: Check): Guarded {
-  // all rows share one array of nodes per place in the document, in graphql-js and in graphql-jit
+  // all rows share one array of nodes per place in the document
   const allowed = new WeakMap<CallContext, WeakMap<readonly FieldNode[], boolean>>();
   return (source, args, context, info) => {
     let places = allowed.get(context);

@@ -39,7 +39,7 @@ export interface Runnable {
   readonly runOf: (selected: readonly Selected[]) => Run;
 }
 
-/** An operation with a selection. Its document is made and compiled once. */
+/** An operation with a selection. Its document is made once. */
 export interface Run {
   readonly selected: readonly Selected[];
   /** Answers from the database's bytes; resolves with undefined if the resolver has to answer. Missing if it always has to. */
@@ -61,8 +61,7 @@ type Arguments = Readonly<Record<string, unknown>>;
 
 export function createRunner(schemas: Schemas, onFastRead?: OnFastRead): Runner {
   const { rest, graphql, operations } = schemas;
-  // each route or tool runs a fixed operation, which is therefore compiled at first use
-  const executable = (schema: GraphQLSchema) => ({ schema, execute: createExecutor(schema, { compiledFrom: 1 }) });
+  const executable = (schema: GraphQLSchema) => ({ schema, execute: createExecutor(schema) });
   const checksOf = (schema: GraphQLSchema, hasRoute: boolean) => {
     const ownOperations = operations.filter((operation) => (operation.rest !== undefined) === hasRoute);
     const checked = ownOperations.flatMap((operation) => {

@@ -28,7 +28,7 @@ interface Stored {
   readonly stored: Pick<StoredType, 'type' | 'relations'>;
 }
 
-/** By the nodes of a field, of which graphql-js and graphql-jit make one array for all its rows; a field leads to one type, and adds the same member. */
+/** By the nodes of a field, of which graphql-js makes one array for all its rows; a field leads to one type, and adds the same member. */
 const byNodes = new WeakMap<readonly FieldNode[], Projection>();
 
 /** The members to read of the object being resolved. */

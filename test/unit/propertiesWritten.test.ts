@@ -190,7 +190,7 @@ describe.each(TYPES)('%s', (name) => {
 describe.each(LISTS)('GraphQL: %s', (name) => {
   const pageType = getNamedType(graphql.getQueryType()!.getFields()[name]!.type) as GraphQLObjectType;
   const rowType = getNamedType(pageType.getFields().data!.type) as GraphQLObjectType;
-  const execute = createExecutor(graphql, { compiledFrom: 1 });
+  const execute = createExecutor(graphql);
 
   test('any selection is written exactly as from objects, or not at all', async () => {
     const page = fc.array(objectOf(rowType, { oneOf: 60 }), { maxLength: 2 });
