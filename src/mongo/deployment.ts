@@ -31,7 +31,8 @@ const OPTIONS: mongoose.ConnectOptions = {
   socketTimeoutMS: SOCKET_TIMEOUT,
   connectTimeoutMS: CONNECT_TIMEOUT,
   heartbeatFrequencyMS: HEARTBEAT_EVERY,
-  writeConcern: { w: 'majority', journal: true },
+  // `j` is `journal`, and comes before it where the URI has `journal`
+  writeConcern: { w: 'majority', journal: true, j: true },
   bufferCommands: false,
   // maxPoolSize, from the URI or the driver's 100, bounds concurrent commands per server: waiting here is cheaper than there
 };
@@ -100,7 +101,8 @@ export async function openDeployment({ uri, onOldServer, watchClient, signal }: 
     /** The client for change streams, which would keep connections of `client` busy; made at the first call. @throws the driver's error */
     streams: (): Promise<mongoose.mongo.MongoClient> => {
       const { bufferCommands: _, ...options } = OPTIONS;
-      const few = { ...options, maxPoolSize: STREAM_POOL_SIZE };
+      // the driver refuses a minPoolSize of the URI that is larger
+      const few = { ...options, maxPoolSize: STREAM_POOL_SIZE, minPoolSize: 0 };
       streaming ??= mongoose.mongo.MongoClient.connect(uri, few).catch((error: unknown) => {
         // a client that never connected stays closed
         streaming = undefined;

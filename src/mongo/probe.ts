@@ -55,7 +55,8 @@ export function createAsker(uri: string, connections: number) {
   let refusal: Error | undefined;
 
   async function open(): Promise<mongoose.mongo.MongoClient> {
-    const client = new mongoose.mongo.MongoClient(uri, { ...OPTIONS, maxPoolSize: connections });
+    // the driver refuses a minPoolSize of the URI that is larger
+    const client = new mongoose.mongo.MongoClient(uri, { ...OPTIONS, maxPoolSize: connections, minPoolSize: 0 });
     client.on('serverDescriptionChanged', ({ address, newDescription: { error } }) => {
       if (error) unreachable.set(address, error);
       else unreachable.delete(address);

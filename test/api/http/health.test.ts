@@ -28,6 +28,20 @@ describe('a running gateway', () => {
   });
 });
 
+/** Usual ones, and one that would end every command. */
+const URI_OPTIONS = { minPoolSize: 10, w: 1, journal: false, retryWrites: false, maxConnecting: 1, socketTimeoutMS: 1 };
+
+test('options of the URI spoil neither the few connections of checks and streams, nor how writes are acknowledged', async () => {
+  const uri = new URL(process.env.TEST_MONGODB_URI!);
+  for (const [name, value] of Object.entries({ ...URI_OPTIONS, compressors: 'zlib', appName: 'sales' }))
+    uri.searchParams.set(name, String(value));
+  await using started = await startGateway({ MONGODB_URI: uri.href });
+  await untilReady(started);
+  expect(await (await started.databases.streams()).db('admin').command({ ping: 1 })).toMatchObject({ ok: 1 });
+  const { minPoolSize, writeConcern } = started.databases.control.getClient().options;
+  expect([minPoolSize, writeConcern]).toEqual([10, expect.objectContaining({ w: 'majority', j: true })]);
+});
+
 describe('while the database is down', () => {
   test('the gateway is live but not ready, returns 503 with Retry-After in both APIs, and recovers', async () => {
     await using tunnel = await openTunnel();
