@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import type { mongo } from 'mongoose';
+import { pino } from 'pino';
 import type { LogPosition } from '../../src/mongo/changeCursor';
 import { createDeploymentFeed } from '../../src/events/deploymentFeed';
 import { timeDigits } from '../../src/events/position';
@@ -6,6 +8,7 @@ import type { Change } from '../../src/events/tail/changes';
 import type { Tail, TailOptions } from '../../src/events/tail/tail';
 import { HOUR } from '../../src/units';
 import { eventually } from '../api/http/eventually';
+import type { Json } from '../support/client';
 import { quote, SOON, useTails } from '../support/fixtures/tails';
 
 /*
@@ -36,6 +39,30 @@ test('progress is saved only after events are stored and webhooks notified', asy
   const { at } = await row();
   expect(first.slice(4, 20) > timeDigits(at!)).toBe(true);
 }, 120_000);
+
+test('a row of the audit log that lacks what its line has is logged by its id, and holds up neither the others nor events', async () => {
+  const { quotes, told } = await newScene();
+  const lines: Json[] = [];
+  await begin(tailsWith({ logger: pino({}, { write: (line) => void lines.push(JSON.parse(line) as Json) }) }));
+  const row = (action: string, more: object) => ({ _id: randomUUID(), at: new Date(), action, key_id: null, ...more });
+  const actor = { who: 'cli:test', from: 'cli' };
+  const rows = [
+    row('key.revoked', { actor }),
+    row('key.revoked', { details: {} }),
+    row('key.updated', { actor, details: { to: 'all' } }),
+    row('key.revoked', { actor, details: { reason: 'leaked' } }),
+  ];
+  await gateway.databases.control.collection<{ _id: string }>('audit_events').insertMany(rows);
+  const written = quote();
+  await quotes.insertOne(written);
+  await told(written._id, 'quote.created');
+  const faults = ['details', 'actor', 'details.to'].map((member, at) => [rows[at]!._id, `${member} is no object`]);
+  expect(lines.filter(({ level }) => level === 50).map((line) => [line.audit_event, line.error.message])).toEqual(
+    faults,
+  );
+  const audited = lines.filter(({ msg }) => msg === 'audit event');
+  expect(audited.map(({ details }) => details as unknown)).toEqual([{ reason: 'leaked' }]);
+}, 60_000);
 
 /** The databases, which say of changes of some rows that they have one time, as MongoDB does of a transaction; SecantusDB gives each its own. */
 function atOneTime(ids: ReadonlySet<unknown>) {

@@ -2,6 +2,7 @@ import type { mongo } from 'mongoose';
 import type { Logger } from 'pino';
 import { AUDIT_MESSAGE, auditLine, WITHOUT_LINE } from '../../organisations/auditLine';
 import { AUDIT_EVENTS, type AuditEvent } from '../../organisations/auditRows';
+import { describeFailure } from '../../log';
 import { SETTLED_READ } from '../../tenant/slots';
 import { type Change, END } from './changes';
 
@@ -31,8 +32,17 @@ export function createAuditLines({ control, logger }: Options) {
       const byId = new Map(auditEvents.map((row) => [row._id, row]));
       for (const id of ids) {
         const event = byId.get(id);
-        if (event) logger.info(auditLine(event as AuditEvent), AUDIT_MESSAGE);
+        if (event) writeLine(event as AuditEvent);
       }
     },
   };
+
+  function writeLine(event: AuditEvent): void {
+    try {
+      logger.info(auditLine(event), AUDIT_MESSAGE);
+    } catch (error) {
+      // thrown on, it would hold up the events of all, since the tail would read this row again and again
+      logger.error({ audit_event: event._id, error: describeFailure(error) }, 'an audit event gets no line');
+    }
+  }
 }
