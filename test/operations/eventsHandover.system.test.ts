@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import mongoose, { type mongo } from 'mongoose';
 import { pino } from 'pino';
 import { type EventRow, events } from '../../src/events/collection';
+import type { Change } from '../../src/events/tail/changes';
+import { createOwners } from '../../src/events/tail/customers';
 import { type TailRow, tailRows, takeTailLease } from '../../src/events/tail/lease';
 import { createTail, type TailOptions } from '../../src/events/tail/tail';
 import { databaseName } from '../../src/mongo/databaseNames';
@@ -9,6 +11,7 @@ import { corrector } from '../../src/resources/corrector';
 import { eventually } from '../api/http/eventually';
 import { makeOrganisation } from '../support/factories';
 import { driver, late, served } from '../support/gateway';
+import { eventRow } from '../support/fixtures/events';
 import { hold } from '../support/hold';
 
 const SOON = 30_000;
@@ -81,6 +84,67 @@ test('a lease can be taken only once it has expired, with a new generation that 
   expect(await next!.renew({ at: at(3000) })).toBeUndefined();
   await lease.updateOne({}, { $set: { at: at(2000), generation: 1 } });
   expect(await next!.renew({})).toBeUndefined();
+});
+
+test('whose an object was, a tail that takes over knows of one that is deleted or has another customer by the time its row is read', async () => {
+  const data = gateway.databases.organisationData(await makeOrganisation(gateway));
+  const db = bare.db(data.database.databaseName);
+  const stored = db.collection<EventRow>(events.name);
+  let at = 0;
+  const store = (id: string, whose: Pick<EventRow, 'customers'>, type = 'request') =>
+    stored.insertOne({ ...eventRow((at += 1), `${type}.updated`, id), ...whose });
+  const [deleted, moved, freed, back] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()];
+  for (const id of [deleted, moved, freed]) await store(id, { customers: ['former'] });
+  for (const customers of [['former', 'next'], ['next']]) await store(back, { customers });
+  // as the rows are after the second batch of changes
+  const requests = db.collection<{ _id: string; customer_id: string | null }>('requests');
+  await requests.insertMany([
+    { _id: moved, customer_id: 'next' },
+    { _id: freed, customer_id: null },
+    { _id: back, customer_id: 'next' },
+  ]);
+  const owners = createOwners(100);
+  const record = async (...changes: readonly [operationType: string, id: string, more: Partial<Change>][]) => {
+    const logged = changes.map(([operationType, _id, more]) => {
+      const change = { operationType, ns: { db: db.databaseName, coll: 'requests' }, documentKey: { _id }, ...more };
+      return { change: change as Change, time: '', ordinal: 1 };
+    });
+    const customersOf = await owners.read(data, logged, () => undefined);
+    const found = logged.map(({ change }) => ({ id: change.documentKey!._id as string, whose: customersOf(change) }));
+    for (const { id, whose } of found) await store(id, whose);
+    return found.map(({ whose }) => whose.customers);
+  };
+  const named = { paths: ['title'] };
+  expect(
+    await record(
+      ...[deleted, moved, freed, back].map((id) => ['update', id, named] as ['update', string, typeof named]),
+    ),
+  ).toEqual([['former'], ['next'], undefined, ['next']]);
+  const set = (customer_id: string | null) => ({ paths: ['customer_id'], set: { customer_id } });
+  expect(
+    await record(
+      ['delete', deleted, {}],
+      ['update', moved, set('next')],
+      ['update', freed, set(null)],
+      ['update', back, set('other')],
+      ['update', back, set('next')],
+    ),
+  ).toEqual([['former'], ['former', 'next'], ['former', null], ['next', 'other'], ['other', 'next']]);
+});
+
+test('objects of two types with one id have each its own customer', async () => {
+  const data = gateway.databases.organisationData(await makeOrganisation(gateway));
+  const db = bare.db(data.database.databaseName);
+  const _id = randomUUID();
+  const logged = await Promise.all(
+    ['quotes', 'orders'].map(async (coll) => {
+      await db.collection<{ _id: string; customer_id: string }>(coll).insertOne({ _id, customer_id: coll });
+      const change = { operationType: 'update', ns: { db: db.databaseName, coll }, documentKey: { _id } };
+      return { change: { ...change, paths: ['number'] } as unknown as Change, time: '', ordinal: 1 };
+    }),
+  );
+  const customersOf = await createOwners(100).read(data, logged, () => undefined);
+  expect(logged.map(({ change }) => customersOf(change).customers)).toEqual([['quotes'], ['orders']]);
 });
 
 test('a batch of changes to more objects than are remembered has the status of each', async () => {

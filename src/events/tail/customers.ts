@@ -9,12 +9,14 @@ import { type BatchMemory, createRowMemory, rowKey } from './rowMemory';
 
 /*
  * Of which customer the object is that a change is of (docs/decisions/restricted-keys.md). The log says so only of rows that are stored or get
- * another customer; the rest is known from the changes before, from the object's last event, or from its row.
+ * another customer; the rest is known from the changes before, from the object's last event, or from its row, which may have what a later change set.
  */
 
 interface Owner {
   /** Null if the object is nobody's. */
   readonly customer: string | null;
+  /** Whether its row said so, which may have been after a change that is not handled yet. */
+  readonly isOfRow?: true;
 }
 
 /** A row whose customer a change does not say. */
@@ -25,6 +27,8 @@ interface Unknown {
   readonly id: string;
   /** Whether its own row no longer says whose it was. */
   readonly isPast: boolean;
+  /** Whose its row said that it is before the change that made it so was handled; events that say just that do not count. */
+  readonly early?: string | null;
 }
 
 /** The id of the object that a part belongs to, of a change of the part. */
@@ -70,10 +74,18 @@ export function createOwners(remembered: number) {
       const isReplaced = changes.some(({ change }) => isDrop(change));
       for (const { change } of changes) {
         const row = rowOf(change, ownerOf);
-        if (!row || row.column === '_id' || known.get(row.key)) continue;
+        if (!row || row.column === '_id') continue;
+        const now = row.isPart ? undefined : newCustomer(change, row.column);
+        const before = known.get(row.key);
+        if (before) {
+          // an update sets no value that was there before
+          if (before.isOfRow && before.customer === now && change.operationType === 'update')
+            unknown.set(row.key, { ...row, isPast: true, early: now });
+          continue;
+        }
         // before its insertion it was nobody's
         if (change.operationType === 'insert' && !row.isPart) continue;
-        const isChanged = !row.isPart && newCustomer(change, row.column) !== undefined;
+        const isChanged = now !== undefined;
         const isPast = isReplaced || isChanged || (!row.isPart && change.operationType === 'delete');
         if (isPast || !unknown.has(row.key)) unknown.set(row.key, { ...row, isPast });
       }
@@ -82,6 +94,12 @@ export function createOwners(remembered: number) {
       const present = rows.filter(({ isPast }) => !isPast);
       await readLast(data, past, known);
       await readRows(data, present, known);
+      // gone by now
+      await readLast(
+        data,
+        present.filter(({ key }) => !known.get(key)),
+        known,
+      );
       return (change) => {
         const row = rowOf(change, ownerOf);
         if (!row) return {};
@@ -111,11 +129,13 @@ function newCustomer(
 
 type Known = BatchMemory<Owner>;
 
-/** From the last events of objects, which are kept for 30 days. */
+/** From the last events of objects, which are kept for 30 days; if a row spoke too early, from the last that says something else, or a gap since. */
 async function readLast(data: OrganisationData, rows: readonly Unknown[], known: Known): Promise<void> {
   await Promise.all(
-    rows.map(async ({ key, of, id }) => {
-      const customer = (await lastEvent(data, { type: of.object, id }, 'customers'))?.customers?.at(-1);
+    rows.map(async ({ key, of, id, early }) => {
+      const among =
+        early === undefined ? {} : { $or: [{ customers: { $exists: true, $ne: [early] } }, { object: null }] };
+      const customer = (await lastEvent(data, { type: of.object, id }, 'customers', among))?.customers?.at(-1);
       if (customer !== undefined) known.set(key, { customer });
     }),
   );
@@ -123,15 +143,18 @@ async function readLast(data: OrganisationData, rows: readonly Unknown[], known:
 
 async function readRows(data: OrganisationData, rows: readonly Unknown[], known: Known): Promise<void> {
   for (const { of, column } of new Map(rows.map((row) => [row.of.collection, row])).values()) {
-    const ids = rows.filter((row) => row.of === of).map(({ id }) => id);
+    // others may have the same ids
+    const wanted = rows.filter((row) => row.of === of);
+    const ids = wanted.map(({ id }) => id);
     const storedRows = data.database
       .collection<{ _id: string }>(of.collection)
       .find({ _id: { $in: ids } }, { projection: { [column]: 1 } });
     const customers = new Map<string, unknown>();
     for await (const row of storedRows) customers.set(row._id, (row as Readonly<Record<string, unknown>>)[column]);
-    for (const { key, id } of rows) {
+    for (const { key, id } of wanted) {
       const customer = customers.get(id);
-      if (customers.has(id)) known.set(key, { customer: typeof customer === 'string' ? customer : null });
+      if (customers.has(id))
+        known.set(key, { customer: typeof customer === 'string' ? customer : null, isOfRow: true });
     }
   }
 }
