@@ -49,7 +49,7 @@ interface WebhookId {
 }
 
 /** How far a caller's clock may be ahead of the database's, in milliseconds: a time within it means now. */
-const CLOCK_SKEW = 5 * MINUTE;
+export const CLOCK_SKEW = 5 * MINUTE;
 
 const EVENT_TYPES: ReadonlySet<string> = new Set(published.eventTypes.map(({ name }) => name));
 

@@ -223,6 +223,8 @@ describe('a gateway', () => {
     expect(await refused(1, { key: 'key', url: new URL(gone.url).origin }, gone)).toMatch(
       /No answer from http:\S+: ECONNREFUSED; start it, or name another/,
     );
+    // an empty variable is none; the demo may run
+    expect(await refused(1, { key: 'key', url: '' }, gone)).toContain('http://127.0.0.1:4000');
   });
 });
 

@@ -160,6 +160,13 @@ test.each([
   expect(await cli.failed(code, 'events', 'tail', '--org', NOBODY, ...args)).toContain(text);
 });
 
+test('a time in the future is refused, since nothing happened since', async () => {
+  const { organisation } = await eventScene(gateway, bare);
+  expect(await cli.failed(2, 'events', 'tail', '--org', organisation.id, '--since', '2999-01-01')).toContain(
+    '--since 2999-01-01T00:00:00.000Z is in the future',
+  );
+});
+
 test('a cursor that is malformed or belongs to another organisation is rejected', async () => {
   const [scene, other] = [await eventScene(gateway, bare), await eventScene(gateway, bare)];
   const { body } = await other.caller.get('/events');

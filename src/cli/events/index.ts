@@ -3,6 +3,8 @@ import { secretFrom } from '../../auth/webhookSecrets';
 import { type ExplainedCommand, ORG_ID } from '../help';
 import { eventTypes, moment } from '../values';
 
+/** The gateway that the demo starts. */
+const DEMO = 'http://127.0.0.1:4000';
 /** The values of `--after`, for help. */
 const AFTER = 'a cursor, `now`, or `beginning` for all that are kept (30 days)';
 
@@ -32,7 +34,7 @@ export function addEvents(program: ExplainedCommand): void {
     .run(async () => (await import('./tailCommand.js')).tailCommand);
 
   const key = new Option('--key <key>', 'API key; in a variable, other users of this machine cannot see it');
-  const url = new Option('--url <url>', 'the gateway').env('SCOPEGATE_URL').default('http://127.0.0.1:4000');
+  const url = new Option('--url <url>', 'the gateway').env('SCOPEGATE_URL').default(DEMO);
   events
     .subcommand(
       'listen',
@@ -63,9 +65,10 @@ export function addEvents(program: ExplainedCommand): void {
 
 const receiverUrl = (text: string): string => httpUrl(text, 'http://localhost:3000/webhooks');
 
-/** Parses the URL of a gateway, to which paths are appended. */
+/** Parses the URL of a gateway, to which paths are appended. An empty one counts as not given, as every variable does. */
 function baseUrl(text: string): string {
-  const url = httpUrl(text, 'http://127.0.0.1:4000');
+  if (text === '') return DEMO;
+  const url = httpUrl(text, DEMO);
   if (url.includes('?')) throw new InvalidArgumentError('Expected a URL without a query.');
   return url.replace(/\/$/, '');
 }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { CLOCK_SKEW } from '../../admin/webhooks';
 import { isUnavailable } from '../../mongo/faults';
 import type { OrganisationData } from '../../tenant/organisationData';
 import { AppError } from '../../errors';
@@ -37,9 +38,13 @@ export async function tailCommand({ org, types, after, since }: TailOptions): Pr
   const unknown = types?.filter((type) => !eventTypes.includes(type)) ?? [];
   if (unknown.length > 0) throw usageFailure(`unknown type ${unknown.join(', ')}; types are ${eventTypes.join(', ')}`);
   const wanted = { types: types && new Set(types), objectId: undefined };
-  /** The position to begin after: an event's id, which a cursor contains. @throws AppError for an invalid or expired cursor */
-  const startingPosition = (data: OrganisationData): Promise<string> =>
-    since ? positionBefore(data, since) : startOf(data, after === 'beginning' ? undefined : (after ?? 'now'));
+  /** The position to begin after: an event's id, which a cursor contains. @throws AppError for an invalid or expired cursor; CommandFailure */
+  async function startingPosition(data: OrganisationData): Promise<string> {
+    if (!since) return startOf(data, after === 'beginning' ? undefined : (after ?? 'now'));
+    if (since.getTime() > data.now() + CLOCK_SKEW)
+      throw usageFailure(`--since ${since.toISOString()} is in the future`);
+    return positionBefore(data, since);
+  }
   await untilStopped((signal) =>
     withStore((store) => follow(store, org, { wanted, startingPosition, signal }), signal),
   );
