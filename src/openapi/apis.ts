@@ -37,10 +37,7 @@ export const KEY_API: Api = {
   title: 'Scopegate',
   description: aboutKeyApi("An organisation's quotes, products, orders, customers and request threads."),
   path: '/api/v1',
-  security: [
-    'api_key',
-    'An API key: `Authorization: Bearer svc_live_…`. The required scope is listed with each operation.',
-  ],
+  security: ['api_key', 'An API key: `Authorization: Bearer <key>`. The required scope is listed with each operation.'],
   credential: 'key',
   codes: CODES,
   words: {},
@@ -76,7 +73,18 @@ export const OPERATOR_API: Api = {
       detail: 'There is no such organisation.',
     },
     conflict: {
-      help: '`errors` says what forbids it: an erasure or a move that goes on, an `external_ref` that is taken, or the owner of a sandbox. Without `errors`, the organisation with this `external_ref` is being erased, or other requests kept changing the same objects.',
+      help: '`errors` says what forbids it: an erasure or a move that goes on, an `external_ref` that is taken, the owner of a sandbox, or an `Idempotency-Key` whose first response had a secret, which is shown once. Without `errors`, the organisation with this `external_ref` is being erased, or other requests kept changing the same objects.',
+    },
+    cursor_expired: {
+      help: "These events are read from MongoDB's log (oplog), which no longer goes back to this cursor: how long it does depends on its size. Go on from `after=now`, and read what was missed from each organisation's own events, which are kept for 30 days.",
+      detail:
+        "The log of the database no longer goes back to this cursor. Begin with after=now, and read what was missed from each organisation's own events.",
+    },
+    payload_too_large: {
+      help: 'The body is too large: the limit is 1 MiB, 5 MiB for writes to one organisation, or 16 MiB for `POST /writes`. Split it into smaller requests. Or a write changes more than the database takes in one transaction (many elements full of different words): send fewer at a time.',
+    },
+    unsupported_media_type: {
+      help: 'Send the body as `Content-Type: application/json`, of `POST /writes` as `application/x-ndjson`, in UTF-8, uncompressed.',
     },
     rate_limited: {
       help: 'The token has used its points for this minute, or too many requests from this address failed authentication. A REST request costs one point. Or the organisation has had as many new keys, rotations, webhooks, sign-in links or names in 24 hours as it may: `detail` says which.',
