@@ -75,7 +75,7 @@ export function componentSchemas(schema: GraphQLSchema, options: JsonSchemaOptio
         description: type.description ?? undefined,
         isInput,
         closed: options.closed || isInput,
-        ...(elementTypes.has(type.name) && { boundsOf: () => ({}) }),
+        ...(elementTypes.has(type.name) && { boundsOf: () => undefined }),
       });
       for (const field of Object.values<Described>(type.getFields())) collect(getNamedType(field.type));
     }
@@ -173,8 +173,8 @@ interface ObjectOptions {
   readonly description?: string | undefined;
   readonly isInput: boolean;
   readonly closed: boolean;
-  /** Returns the bounds of a field; defaults to its @constraint. */
-  readonly boundsOf?: (field: Described) => Constraint;
+  /** Returns the bounds of a field, by default its @constraint; undefined for none at all, not even those of the pairs of metadata. */
+  readonly boundsOf?: (field: Described) => Constraint | undefined;
 }
 
 function objectSchema(fields: Readonly<Record<string, Described>>, options: ObjectOptions): JsonSchema {
@@ -184,10 +184,10 @@ function objectSchema(fields: Readonly<Record<string, Described>>, options: Obje
   for (const [name, field] of Object.entries(fields)) {
     const constraint = boundsOf(field);
     const isOptional = 'defaultValue' in field && field.defaultValue !== undefined;
-    const needed = (isNonNullType(field.type) && !isOptional) || constraint.required === true;
+    const needed = (isNonNullType(field.type) && !isOptional) || constraint?.required === true;
     const text = describedWith(field);
     properties[name] = {
-      ...valueSchema(field.type, constraint, !needed && constraint.not_null !== true),
+      ...valueSchema(field.type, constraint, !needed && constraint?.not_null !== true),
       ...(text ? { description: text } : {}),
       ...(field.deprecationReason != null && { deprecated: true }),
     };
@@ -203,15 +203,14 @@ function objectSchema(fields: Readonly<Record<string, Described>>, options: Obje
   };
 }
 
-/** The JSON Schema of a type with bounds; `nullable` unless the type is non-null. */
-function valueSchema(type: GraphQLType, constraint: Constraint, nullable: boolean): JsonSchema {
+/** The JSON Schema of a type with bounds, if any; `nullable` unless the type is non-null. */
+function valueSchema(type: GraphQLType, constraint: Constraint | undefined, nullable: boolean): JsonSchema {
   if (isNonNullType(type)) return valueSchema(type.ofType, constraint, false);
   if (isListType(type)) {
-    const { min_items: minItems, max_items: maxItems, min_length, max_length, pattern, format, one_of } = constraint;
+    const { min_items: minItems, max_items: maxItems, default: _ofList, ...ofEach } = constraint ?? {};
     return {
       type: nullable ? ['array', 'null'] : 'array',
-      // length bounds, patterns, formats and allowed values apply to each string in a list
-      items: valueSchema(type.ofType, defined({ min_length, max_length, pattern, format, one_of }), true),
+      items: valueSchema(type.ofType, ofEach, true),
       ...defined({ minItems, maxItems }),
     };
   }
@@ -219,7 +218,7 @@ function valueSchema(type: GraphQLType, constraint: Constraint, nullable: boolea
     if (type.name === PAIRS_SCALAR || type.name === CHANGES_SCALAR) return metadataSchema(type, constraint, nullable);
     const base = BUILT_IN[type.name] ?? (type.extensions.jsonSchema as JsonSchema | undefined);
     if (!base) throw new Error(`scalar ${type.name} has no JSON Schema`);
-    const { min, max, min_length, max_length, pattern, format, one_of, default: otherwise } = constraint;
+    const { min, max, min_length, max_length, pattern, format, one_of, default: otherwise } = constraint ?? {};
     return {
       ...base,
       ...(nullable && { type: [base.type, 'null'] }),
@@ -231,10 +230,10 @@ function valueSchema(type: GraphQLType, constraint: Constraint, nullable: boolea
   return nullable ? { anyOf: [reference, { type: 'null' }] } : reference;
 }
 
-/** An object with the bounds that the pairs have in the SDL; in a change a value may be null. */
+/** An object, with the bounds that the pairs have in the SDL if there is a constraint; in a change a value may be null. */
 function metadataSchema(
   { name }: GraphQLScalarType,
-  { max_items: maxProperties }: Constraint,
+  constraint: Constraint | undefined,
   nullable: boolean,
 ): JsonSchema {
   const boundsOf = (member: string): JsonSchema => {
@@ -242,11 +241,15 @@ function metadataSchema(
     const { min_length, max_length, pattern } = directiveOf(field, 'constraint') ?? {};
     return defined({ minLength: min_length, maxLength: max_length, pattern });
   };
+  const isBounded = constraint !== undefined;
   return {
     type: nullable ? ['object', 'null'] : 'object',
-    propertyNames: boundsOf('key'),
-    additionalProperties: { type: name === CHANGES_SCALAR ? ['string', 'null'] : 'string', ...boundsOf('value') },
-    ...defined({ maxProperties }),
+    ...(isBounded && { propertyNames: boundsOf('key') }),
+    additionalProperties: {
+      type: name === CHANGES_SCALAR ? ['string', 'null'] : 'string',
+      ...(isBounded && boundsOf('value')),
+    },
+    ...defined({ maxProperties: constraint?.max_items }),
   };
 }
 

@@ -1,10 +1,13 @@
 import { buildSchema } from 'graphql';
+import { DEFAULT_KEY_PREFIX } from '../../src/auth/keys';
 import { ERROR_CODES } from '../../src/errors';
 import { FAULT_CODES } from '../../src/errors/faultCodes';
+import { NDJSON, NDJSON_LIMITS } from '../../src/http/ndjson';
 import { version } from '../../src/package';
 import { keyDocument, operatorDocument } from '../../src/openapi';
 import { describeIncluded } from '../../src/openapi/include';
 import { published } from '../../src/schema/model';
+import { MEBIBYTE } from '../../src/units';
 import { read } from '../docs/markdown';
 import { client } from '../support/client';
 import { startGateway } from '../support/gateway';
@@ -190,6 +193,23 @@ describe('integers', () => {
       expect(Number(maximum)).toBeLessThan(range);
     }
   });
+});
+
+test('errors of operators are told of their own bodies and feed; and no document names the prefix of keys, which is configured', () => {
+  const { responses } = operatorDocument().components as { responses: Record<string, { description: string }> };
+  expect(responses.PayloadTooLarge!.description).toContain(`${String(NDJSON_LIMITS.bytes / MEBIBYTE)} MiB`);
+  expect(responses.UnsupportedMediaType!.description).toContain(NDJSON);
+  expect(responses.CursorExpired!.description).toContain('oplog');
+  expect(responses.IdempotencyInProgress!.description).toContain('an `Idempotency-Key` whose first response');
+  expect(JSON.stringify(document.components)).not.toContain(DEFAULT_KEY_PREFIX);
+});
+
+test('elements of bulk calls have no bounds, not even those of metadata, so that no client refuses all of them for one', () => {
+  const schemas = document.components.schemas as Record<string, { properties: Record<string, object> }>;
+  const bounds = /"(?:(?:min|max)(?:Length|Items|Properties)|pattern|propertyNames)"/;
+  for (const name of ['ProductUpsert', 'CustomerUpsert', 'ContactInput'])
+    expect(JSON.stringify(schemas[name]!.properties)).not.toMatch(bounds);
+  expect(JSON.stringify(schemas.PatchProductsIdBody!.properties.metadata)).toMatch(bounds);
 });
 
 test('the document has the version of the package, and refuses an empty cursor', () => {

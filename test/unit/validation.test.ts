@@ -34,6 +34,7 @@ const SCHEMA: GraphQLSchema = buildSchema(`${BASE}
       code: String @constraint(pattern: "^[A-Z]+$")
       mail: String @constraint(format: "email")
       colours: [Colour!] @constraint(min_items: 1, max_items: 2)
+      scores: [Int!] @constraint(min: 0, max: 10)
       rate: Float
       open: Boolean
       part: Piece
@@ -69,6 +70,11 @@ describe('arguments are checked, and each error has a pointer and a code:', () =
     ],
     ['a number beyond 32 bits, in one error', { id: ID, limit: 2 ** 31 }, ['/limit range']],
     ['a string that does not match its pattern', { id: ID, code: 'ab' }, ['/code format']],
+    [
+      'numbers in a list beyond their bounds',
+      { id: ID, scores: [0, -1, 10, 11] },
+      ['/scores/1 range', '/scores/3 range'],
+    ],
     ['null in a list', { id: ID, colours: [null] }, ['/colours/0 required']],
     ['nested members', { id: ID, part: { name: 'a', x: 1 } }, ['/part/name length', '/part/x unknown']],
   ])('%s', (_title, value, faults) => {
