@@ -29,7 +29,22 @@ const ADDED: readonly (readonly [sentence: string, sdl: string])[] = [
     'extend type Order { tags: [String!]! }',
   ],
   ['OrderLine.weight is Float!, but what is stored', 'extend type OrderLine { weight: Float! }'],
-  ['ProductUpsert.size would be required of all who call today', 'extend input ProductUpsert { size: Int! }'],
+  [
+    'ProductUpsert.size would be required of all who call today: remove the !',
+    'extend input ProductUpsert { size: Int! }',
+  ],
+  [
+    'ProductUpsert.size would be required of all who call today: remove required: true',
+    'extend type Product { size: Int } extend input ProductUpsert { size: Int @constraint(required: true) }',
+  ],
+  [
+    'ProductUpsert.size would be required of all who create objects today: remove not_null: true',
+    'extend type Product { size: Int } extend input ProductUpsert { size: Int @constraint(not_null: true) }',
+  ],
+  [
+    'ProductUpsert.size has the default 3, which would replace what is stored: remove it, or give Product.size @default',
+    'extend type Product { size: Int } extend input ProductUpsert { size: Int = 3 }',
+  ],
   [
     'RequestContactInput cannot be extended: only elements of bulk calls',
     'extend input RequestContactInput { size: Int }',
@@ -74,7 +89,8 @@ const ADDED: readonly (readonly [sentence: string, sdl: string])[] = [
   ["Note has the collection events, which is the gateway's own", stored('events', '')],
   ['write lower-case words joined by _', stored('system.users', '')],
   ['Note.constructor has a name that the gateway uses itself', stored('notes', 'constructor: String')],
-  ['Note.search has a name that the gateway uses itself', stored('notes', 'search: String')],
+  ['Note.search has the name of the words that a search finds', stored('notes', 'search: String')],
+  ['Product.search has the name of the words that a search finds', 'extend type Product { search: String }'],
   [
     'Note lacks updated_at, so it would be part of both Customer and Request: add updated_at: DateTime!',
     stored('notes', 'customer_id: ID request_id: ID!'),

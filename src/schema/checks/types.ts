@@ -1,5 +1,5 @@
 import { type DefinitionNode, type FieldDefinitionNode, Kind, print } from 'graphql';
-import { filterOf } from '../filters';
+import { filterOf, SEARCH_MEMBER } from '../filters';
 import { METADATA, PAIR } from '../metadata';
 import type { SchemaModel } from '../model';
 import { omittedFrom } from '../restDocument';
@@ -85,6 +85,9 @@ function memberErrors(
   const isRelation = stored?.relations.some((relation) => relation.field === field) ?? false;
   return errorsAt(
     field,
+    stored &&
+      field.name.value === SEARCH_MEMBER &&
+      `${place} has the name of the words that a search finds, which the gateway stores: choose another`,
     isStored &&
       (field.name.value === METADATA || namedType(field.type) === PAIR) &&
       !(stored && field.name.value === METADATA && print(field.type) === `[${PAIR}!]!`) &&

@@ -13,6 +13,9 @@ import { type Checked, errorsAt, type SchemaError } from './errors';
 export function writeErrors({ sdl }: Checked): SchemaError[] {
   const ofUpserts = sdl.upserts.flatMap((upsert) => [
     ...inputErrors(sdl, upsert.element, upsert.stored.type, upsert.stored.members),
+    ...sdl
+      .inputFieldsOf(upsert.element)
+      .flatMap((node) => replacingErrors(`${upsert.element}.${node.name.value}`, node, upsert.stored)),
     ...missingErrors(sdl, upsert),
   ]);
   const ofChanges = sdl.roots.flatMap(({ kind, field }) => {
@@ -20,6 +23,19 @@ export function writeErrors({ sdl }: Checked): SchemaError[] {
     return stored ? argumentErrors(sdl, field, stored) : [];
   });
   return [...ofUpserts, ...ofChanges, ...sdl.fields.flatMap(({ type, field }) => defaultErrors(sdl, type, field))];
+}
+
+/** Finds the default of an input whose member is to keep its value where it is left out. */
+function replacingErrors(
+  place: string,
+  { name, defaultValue }: InputValueDefinitionNode,
+  { type }: StoredType,
+): SchemaError[] {
+  return errorsAt(
+    defaultValue,
+    defaultValue &&
+      `${place} has the default ${print(defaultValue)}, which would replace what is stored: remove it, or give ${type}.${name.value} @default`,
+  );
 }
 
 /** Finds members that are never null, but that a new object of a bulk call could lack. */
@@ -121,7 +137,11 @@ function argumentErrors(sdl: Sdl, field: FieldDefinitionNode, stored: StoredType
   return (field.arguments ?? []).flatMap((argument) => {
     const { value: name } = argument.name;
     const member = stored.members.find((candidate) => candidate.name === name);
-    if (member) return nestedErrors(sdl, argument, member);
+    if (member)
+      return [
+        ...(isChange(method) ? replacingErrors(`Mutation.${field.name.value}(${name}:)`, argument, stored) : []),
+        ...nestedErrors(sdl, argument, member),
+      ];
     const isVersionRequired = name === IF_MATCH && argument.type.kind === Kind.NON_NULL_TYPE;
     const isLost = isChange(method) && name !== IF_MATCH && !isInPath(path, name);
     return errorsAt(

@@ -1,6 +1,5 @@
 import { type ASTNode, type DefinitionNode, Kind, type NameNode, print } from 'graphql';
-import { SEARCH_MEMBER } from '../filters';
-import { directiveOf, isListType, isObjectNode, type ObjectNode } from '../sdl';
+import { directiveOf, isListType, type ObjectNode } from '../sdl';
 import { namedType } from '../../sdl/nodes';
 import { errorsAt, placeOf, type SchemaError } from '../checks/errors';
 import type { SchemaModel } from '../model';
@@ -118,14 +117,20 @@ function extensionErrorsOf(builtIn: BuiltIn, node: Definition): SchemaError[] {
         !isElement &&
           `${type} cannot be extended: only elements of bulk calls can, ${[...builtIn.elements].join(' and ')}`,
       ),
-      ...(node.fields ?? []).flatMap((field) =>
-        errorsAt(
+      ...(node.fields ?? []).flatMap((field) => {
+        const { required, not_null: isNeededToCreate } = directiveOf(field, 'constraint') ?? {};
+        const place = `${type}.${field.name.value}`;
+        return errorsAt(
           field,
           isBuiltIn &&
             field.type.kind === Kind.NON_NULL_TYPE &&
-            `${type}.${field.name.value} would be required of all who call today: remove the !`,
-        ),
-      ),
+            `${place} would be required of all who call today: remove the !`,
+          isBuiltIn && required === true && `${place} would be required of all who call today: remove required: true`,
+          isBuiltIn &&
+            isNeededToCreate === true &&
+            `${place} would be required of all who create objects today: remove not_null: true`,
+        );
+      }),
     ];
   }
   if (node.kind === Kind.ENUM_TYPE_EXTENSION) {
@@ -177,7 +182,6 @@ const LONGEST_NAME = 64;
 function nameErrors(node: Definition): SchemaError[] {
   const { value: type } = node.name;
   const fields = 'fields' in node ? (node.fields ?? []) : [];
-  const isStored = isObjectNode(node) && directiveOf(node, 'stored') !== undefined;
   return [
     ...errorsAt(
       node,
@@ -192,13 +196,12 @@ function nameErrors(node: Definition): SchemaError[] {
     ...fields.flatMap((field) => {
       const { value: name } = field.name;
       const place = `${type}.${name}`;
-      // such as constructor, a member of every JavaScript object
-      const isReserved = name in {} || (isStored && name === SEARCH_MEMBER);
       return errorsAt(
         field,
         (!MEMBER.test(name) || name.length > LONGEST_NAME) &&
           `${place} is no name of a member: write one like project_code, at most ${String(LONGEST_NAME)} characters`,
-        isReserved && `${place} has a name that the gateway uses itself: choose another`,
+        // such as constructor, a member of every JavaScript object
+        name in {} && `${place} has a name that the gateway uses itself: choose another`,
         ...filterErrors(place, field),
       );
     }),
