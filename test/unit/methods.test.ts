@@ -26,12 +26,12 @@ const SDL = `${BASE}
   extend type Query { "Read one thing." thing(id: ID!): Thing @rest(path: "/things/:id") @access }
   extend type Mutation {
     "Change a thing."
-    change_thing(id: ID!, name: String @constraint(max_length: 5)): Thing @rest(method: PATCH, path: "/things/:id") @access
+    change_thing(id: ID!, name: String @constraint(max_length: 5)): Thing @rest(method: PATCH, path: "/things/:id") @access(scope: PRODUCTS_WRITE)
     "Replace a thing."
-    replace_thing(id: ID!, name: String! @constraint(max_length: 200)): Thing @rest(method: PUT, path: "/things/:id") @access
+    replace_thing(id: ID!, name: String! @constraint(max_length: 200)): Thing @rest(method: PUT, path: "/things/:id") @access(scope: PRODUCTS_WRITE)
     "Remove a thing."
     remove_thing(id: ID!): Thing
-      @rest(method: DELETE, path: "/things/:id") @access
+      @rest(method: DELETE, path: "/things/:id") @access(scope: PRODUCTS_WRITE)
       @deprecated(reason: "Things stay.") @sunset(since: "2026-11-21", on: "2027-05-21")
   }`;
 const ID = '0b8c7d1e-0000-4000-8000-000000000001';

@@ -24,7 +24,7 @@ const SDL = `${BASE}
     many: Many @rest(path: "/many") @access
   }
   type Many { all: [Found!]! }
-  extend type Mutation { make: Found @access }`;
+  extend type Mutation { make: Found @access(scope: PRODUCTS_WRITE) }`;
 
 const schemas = buildSchemas(new SchemaModel(parse(SDL)), {
   Query: {

@@ -157,6 +157,23 @@ const CASES: readonly Case[] = [
   ['Query.numbered_quote has the same route as Query.quote', NUMBERED],
   ['Query.order_totals has @access without a scope', /(  order_totals\(.*@access)\(scope: ORDERS_READ\)/, '$1'],
   ['Mutation.open_request has @access without a scope', /(  open_request\(.*@access)\(scope: REQUESTS_WRITE\)/, '$1'],
+  [
+    'Mutation.touch has @access without a scope, so any key could call it: name one',
+    'extend type Mutation { touch: Int @access }',
+  ],
+  [
+    'Query.any_quote has @access(events: true), with which keys for other types could read each Quote: name a scope',
+    'extend type Query { any_quote(id: ID!): Quote @access(events: true) }',
+  ],
+  [
+    'Query.any_quote has @access without a scope, so any key could read each Quote',
+    'extend type Query { any_quote(id: ID!): Quote @access(events: false) }',
+  ],
+  [
+    'Quote.customer has @access(events: true), with which keys for other types could read each Customer',
+    /(type Quote [^]*?) @access\(scope: CUSTOMERS_READ\)/,
+    '$1 @access(events: true)',
+  ],
   ['who gets events of orders', /(orders\(q.*@access)\(scope: ORDERS_READ\)/, '$1(any_of: [ORDERS_READ])'],
   ['enum Role has OWNER, which src/auth/roles.ts lacks: add it there', /(enum Role \{)/, '$1 OWNER'],
   ['Order.delivery_address takes any text about', /(type Order @stored[^]*?delivery_address: Address) @personal/, '$1'],

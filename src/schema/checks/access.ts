@@ -45,6 +45,11 @@ function fieldErrors(
       (access ?? field.arguments?.length) &&
       field.type.kind === Kind.NON_NULL_TYPE &&
       `${place} has ${access ? '@access' : 'arguments'}, so it is null for those who are refused: remove its last !`,
+    type === 'Mutation' &&
+      access &&
+      !stored &&
+      isOpen(field) &&
+      `${place} has @access without a scope, so any key could call it: name one`,
     ...(stored && access ? readErrors(field, place, stored) : []),
     // signed-in users may read figures
     stored &&
@@ -59,14 +64,24 @@ function shownType(field: FieldDefinitionNode, types: StoredTypes): StoredType |
   return names.flatMap((name) => types.get(name ?? '') ?? [])[0];
 }
 
+/** Whether any key may use a field. */
+function isOpen(field: FieldDefinitionNode): boolean {
+  const { role, events } = directiveOf(field, 'access') ?? {};
+  return role === undefined && events !== true && sufficientScopes(field).length === 0;
+}
+
+/** The error of a field that leads to stored objects of a type for all who receive any events. */
+const eventsError = (field: FieldDefinitionNode, place: string, type: string): unknown =>
+  directiveOf(field, 'access')?.events === true &&
+  `${place} has @access(events: true), with which keys for other types could read each ${type}: name a scope`;
+
 /** Finds reads of stored objects without a scope; `field` has @access. The texts are for {@link errorsAt}. */
 function readErrors(field: FieldDefinitionNode, place: string, { type, collection }: StoredType): unknown[] {
-  const { scope, ...others } = directiveOf(field, 'access') ?? {};
-  if (scope !== undefined) return [];
-  const isOpen = Object.keys(others).length === 0;
+  if (directiveOf(field, 'access')?.scope !== undefined) return [];
   return [
-    isOpen && `${place} has @access without a scope, so any key could read each ${type}: name one`,
-    !isOpen &&
+    isOpen(field) && `${place} has @access without a scope, so any key could read each ${type}: name one`,
+    eventsError(field, place, type),
+    !isOpen(field) &&
       field.name.value === collection &&
       `${place} has @access without a scope, but a scope decides who gets events of ${collection}: use a single scope`,
   ];
@@ -77,13 +92,13 @@ function relationErrors({ stored }: SchemaModel): SchemaError[] {
   return [...stored.values()].flatMap(({ type: owner, relations }) =>
     relations.flatMap(({ field, type, isList }) => {
       const place = `${owner}.${field.name.value}`;
-      const isAny = Object.keys(directiveOf(field, 'access') ?? {}).length === 0;
+      if (!isList && isListType(field.type))
+        return errorsAt(field, `${place} is a list of ${type}: write ${type}Page, or a single object`);
       return errorsAt(
         field,
-        !isList && isListType(field.type)
-          ? `${place} is a list of ${type}: write ${type}Page, or a single object`
-          : isAny &&
-              `${place} leads to the type ${type}, which any key could read: add @access with the scope for reading it`,
+        isOpen(field) &&
+          `${place} leads to the type ${type}, which any key could read: add @access with the scope for reading it`,
+        eventsError(field, place, type),
       );
     }),
   );
