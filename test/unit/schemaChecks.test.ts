@@ -245,6 +245,26 @@ const CASES: readonly Case[] = [
     'open_request(text: String!',
     `${OPEN}(format: "phone"), text: String!`,
   ],
+  [
+    'Product.colour has @constraint(format: "emial"), which nothing checks',
+    'extend type Product { colour: String @constraint(format: "emial") }',
+  ],
+  [
+    'Query.orders_of(size:) has @constraint(pattern:), which does nothing for Int: remove it',
+    'extend type Query { orders_of(size: Int @constraint(pattern: "1")): Int @access }',
+  ],
+  [
+    'Product.sizes has @constraint(max_length:), which does nothing for [Int!]: remove it',
+    'extend type Product { sizes: [Int!] @constraint(max_length: 9) }',
+  ],
+  ...['DateTime = "yesterday"', 'Date = "soon"', 'Minor = "ten"'].map((input): Case => [
+    `Query.orders_of(given:) has the default ${input.replace(/^.* /, '')}, which is not ${input.replace(/ .*$/, '')}`,
+    `extend type Query { orders_of(given: ${input}): Int @access }`,
+  ]),
+  [
+    'Mutation.change_quote(valid_until:) has the default null, which would replace what is stored: remove it, or give Quote.valid_until @default',
+    change('valid_until: Date = null'),
+  ],
   ['(status:) is OrderStatus, but Quote.status is', change('status: OrderStatus')],
   ['but Product.category is String', /(input ProductUpsert \{[^}]*category: )String/, '$1[String!]'],
   ['but Contact.primary is Boolean!', /(input ContactInput \{[^}]*primary: )Boolean/, '$1String'],

@@ -70,7 +70,6 @@ const USED_BY_DIRECTIVES: readonly Kind[] = [
 export function modelErrors(checked: Checked): SchemaError[] {
   const { sdl } = checked;
   const { document } = sdl;
-  const schema = buildASTSchema(document, { assumeValidSDL: true, assumeValid: true });
   return [
     ...scalarErrors(document),
     ...enumErrors(sdl),
@@ -87,7 +86,7 @@ export function modelErrors(checked: Checked): SchemaError[] {
     ...writeErrors(checked),
     ...typeErrors(sdl),
     ...attachmentErrors(sdl),
-    ...inputErrors(sdl, schema),
+    ...inputErrors(sdl),
     ...boundErrors(sdl),
     ...restTypeErrors(sdl),
   ];

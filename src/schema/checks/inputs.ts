@@ -1,21 +1,31 @@
 import {
+  buildASTSchema,
+  type DocumentNode,
+  type FieldDefinitionNode,
   type GraphQLSchema,
   type InputValueDefinitionNode,
   isInputType,
+  isScalarType,
   Kind,
   print,
   typeFromAST,
   valueFromAST,
 } from 'graphql';
 import type { SchemaModel } from '../model';
-import { directiveOf, FORMATS } from '../sdl';
+import { scalars } from '../scalars';
+import { type Constraint, directiveOf, FORMATS, isListType } from '../sdl';
+import { namedType } from '../../sdl/nodes';
 import { notRegularExpression } from '../storedTypes';
 import { errorsAt, type SchemaError } from './errors';
 
-/* Finds inputs with constraints or defaults that would have no effect. */
+/* Finds inputs and members with constraints, and inputs with defaults, that would have no effect. */
 
-export function inputErrors(sdl: SchemaModel, schema: GraphQLSchema): SchemaError[] {
-  return [...inputs(sdl).flatMap(([place, input]) => constraintErrors(place, input)), ...defaultErrors(sdl, schema)];
+export function inputErrors(sdl: SchemaModel): SchemaError[] {
+  const members = sdl.fields.map(({ type, field }) => [`${type}.${field.name.value}`, field] as const);
+  return [
+    ...[...inputs(sdl), ...members].flatMap(([place, node]) => constraintErrors(place, node)),
+    ...defaultErrors(sdl),
+  ];
 }
 
 /** The name of an argument or input field in messages, with its node. */
@@ -35,11 +45,35 @@ function inputs({ document, fields }: SchemaModel): Place[] {
   ];
 }
 
-/** Finds patterns and formats that the validator would ignore or not compile. */
-function constraintErrors(place: string, node: InputValueDefinitionNode): SchemaError[] {
-  const { pattern, format } = directiveOf(node, 'constraint') ?? {};
+/** Scalars that are strings in JSON, and numbers. */
+const TEXTS: readonly string[] = ['String', 'ID', 'DateTime', 'Date', 'Plan'];
+const NUMBERS: readonly string[] = ['Int', 'Float', 'Minor', 'Version', 'Bytes'];
+
+/** The types that bounds are for; the other arguments of @constraint are for all types. */
+const BOUNDED: Partial<Record<keyof Constraint, readonly string[]>> = {
+  min: NUMBERS,
+  max: NUMBERS,
+  min_length: TEXTS,
+  max_length: TEXTS,
+  pattern: TEXTS,
+  format: TEXTS,
+  one_of: TEXTS,
+};
+
+/** Finds constraints that the validator would ignore or not compile. */
+function constraintErrors(place: string, node: InputValueDefinitionNode | FieldDefinitionNode): SchemaError[] {
+  const constraint = directiveOf(node, 'constraint') ?? {};
+  const { pattern, format } = constraint;
+  const ignored = Object.keys(constraint).filter((name) =>
+    name === 'min_items' || name === 'max_items'
+      ? !isListType(node.type)
+      : BOUNDED[name as keyof Constraint]?.includes(namedType(node.type)) === false,
+  );
   return errorsAt(
     node,
+    ...ignored.map(
+      (name) => `${place} has @constraint(${name}:), which does nothing for ${print(node.type)}: remove it`,
+    ),
     pattern !== undefined && !isRegularExpression(pattern) && `${place} has ${notRegularExpression(pattern)}`,
     format !== undefined &&
       !FORMATS.includes(format) &&
@@ -57,7 +91,8 @@ function isRegularExpression(pattern: string): boolean {
 }
 
 /** Finds defaults of another type, which graphql-js drops without a word. */
-function defaultErrors(sdl: SchemaModel, schema: GraphQLSchema): SchemaError[] {
+function defaultErrors(sdl: SchemaModel): SchemaError[] {
+  const schema = schemaOf(sdl.document);
   return inputs(sdl).flatMap(([place, node]) => {
     const { defaultValue } = node;
     if (!defaultValue) return [];
@@ -69,4 +104,14 @@ function defaultErrors(sdl: SchemaModel, schema: GraphQLSchema): SchemaError[] {
         `${place} has the default ${print(defaultValue)}, which is not ${print(node.type)}: change or remove it`,
     );
   });
+}
+
+/** The schema of a document, whose scalars read values as those that are served do: those of buildASTSchema take any. */
+function schemaOf(document: DocumentNode): GraphQLSchema {
+  const schema = buildASTSchema(document, { assumeValidSDL: true, assumeValid: true });
+  for (const [name, { parseLiteral }] of Object.entries(scalars)) {
+    const type = schema.getType(name);
+    if (isScalarType(type)) type.parseLiteral = parseLiteral;
+  }
+  return schema;
 }
