@@ -1,9 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import {
+  coerceInputValue,
   getNamedType,
   getNullableType,
   type GraphQLArgument,
   GraphQLBoolean,
+  type GraphQLInputType,
   type GraphQLObjectType,
   isEnumType,
   isInputObjectType,
@@ -12,6 +14,7 @@ import {
 } from 'graphql';
 import { OPERATOR } from '../auth/roles';
 import { represent } from '../schema/entityTags';
+import { isSpan } from '../schema/filters';
 import { directiveOf } from '../schema/sdl';
 import { OUTCOMES, RESULTS } from '../schema/upserts';
 import examples from './examples.json';
@@ -21,7 +24,7 @@ import type { Endpoint } from './links';
 
 /*
  * Examples for the OpenAPI documents. Those of stored objects are in schema/examples; those of values that are computed or not stored are in
- * examples.json, which takes precedence.
+ * examples.json, which takes precedence, but for parameters that it names without their operation: any operation may have one of that name.
  */
 
 type Examples = Readonly<Record<string, unknown>>;
@@ -29,14 +32,28 @@ const parameters: Examples = examples.parameters;
 const requests: Examples = examples.requests;
 const responses: Examples = examples.responses;
 
-/** The example of a parameter: that of examples.json for `operation.name` or `name`, or else what the sample has in the member that it filters by; or undefined. */
+/**
+ * The example of a parameter: that of examples.json for `operation.name`, or else what the sample has in the member that it filters by, or else that
+ * of examples.json for `name`; or undefined. For what is no filter, or one end of a range, the latter goes before the sample.
+ */
 export function parameterExample(endpoint: Endpoint, { name, type, astNode }: GraphQLArgument): unknown {
-  const example = parameters[`${endpoint.operation.name}.${name}`] ?? parameters[name];
+  const example = parameters[`${endpoint.operation.name}.${name}`];
   const named = getNamedType(type);
   if (example !== undefined || isEnumType(named) || named === GraphQLBoolean) return example;
-  const { member = name, by } = directiveOf(astNode, 'filter') ?? {};
-  const value = sampleOf(endpoint)?.[by === 'WORDS' ? searchedMember(endpoint) : member] ?? undefined;
-  return value !== undefined && isListType(getNullableType(type)) ? [value] : value;
+  const filter = directiveOf(astNode, 'filter');
+  const member = filter?.by === 'WORDS' ? searchedMember(endpoint) : (filter?.member ?? name);
+  const [value] = [sampleOf(endpoint)?.[member]].flat();
+  const ofSample = value != null && isListType(getNullableType(type)) ? [value] : value;
+  const all = [ofSample, parameters[name]];
+  return (filter && !isSpan(filter.by) ? all : all.toReversed()).find((one) => isOfType(one, type));
+}
+
+/** Whether a value is of a type; a list only if the type is one. */
+function isOfType(value: unknown, type: GraphQLInputType): boolean {
+  if (value == null || Array.isArray(value) !== isListType(getNullableType(type))) return false;
+  const faults: unknown[] = [];
+  coerceInputValue(value, type, (...fault) => faults.push(fault));
+  return faults.length === 0;
 }
 
 /** The first member that a full-text search looks into; empty if there is none. */

@@ -87,6 +87,38 @@ test('the example of a stored object is the one in schema/examples: all of it in
   expect(id).toMatchObject({ name: 'id', example: row.id });
 });
 
+test('the example of a parameter of a type of the user is of its sample and its type, whatever others of that name have', () => {
+  const sdl = `${read('schema/base.graphql')}
+    enum Kind { bulky }
+    type Thing @stored(collection: "products") {
+      id: ID! created_at: DateTime! name: String! sku: String! tags: [String!] from: Kind updated_at: DateTime! created_on: Date
+    }
+    type ThingPage { data: [Thing!]! has_more: Boolean! next_cursor: String }
+    extend type Query {
+      things(
+        sku: String @filter
+        to: String @filter(member: "name")
+        from: [Kind!] @filter
+        types: String @filter(member: "tags")
+        updated_since: DateTime @filter(member: "updated_at", by: SINCE)
+        created_since: Date @filter(member: "created_on", by: SINCE)
+        sort: String
+        limit: Int @constraint(min: 1, max: 100, default: 20)
+        cursor: String
+      ): ThingPage @rest(path: "/things") @access(scope: QUOTES_READ)
+    }`;
+  const parameters = buildOpenApi(new SchemaModel(parse(sdl))).paths['/things']!.get!.parameters as Json[];
+  const shown = parameters.flatMap(({ name, example }) => (example === undefined ? [] : [[String(name), example]]));
+  expect(Object.fromEntries(shown)).toEqual({
+    sku: 'NW-001',
+    to: 'Chai',
+    updated_since: '1996-07-01T00:00:00.000Z',
+    sort: '-created_at',
+    limit: 20,
+    cursor: expect.any(String),
+  });
+});
+
 test('a stored type without an example is rejected, with the file to write', () => {
   const sdl = `${read('schema/base.graphql')}
     type Thing @stored(collection: "things") { id: ID! created_at: DateTime! }
