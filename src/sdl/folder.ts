@@ -7,7 +7,7 @@ import { resolve } from 'node:path';
 
 const { SCHEMA_DIR: given = '' } = process.env;
 /** The SCHEMA_DIR of a process that goes without a folder on purpose, although gateways serve its database with one. */
-const NONE = 'none';
+export const NONE = 'none';
 let folder = ['', NONE].includes(given) ? undefined : given;
 
 /** Whether the process goes without a folder because SCHEMA_DIR is `none`. */

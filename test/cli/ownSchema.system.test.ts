@@ -44,6 +44,7 @@ test('init writes a folder that is valid and has each kind of file, and overwrit
   ]);
   expect(await cli.run('schema', 'check', folder)).toMatchObject({ code: 0, stdout: `${folder} is valid\n` });
   expect(await plain.failed(1, 'schema', 'init', folder)).toContain('is not empty');
+  expect(await plain.failed(1, 'schema', 'init', 'none')).toContain('SCHEMA_DIR=none means no folder; name another');
 });
 
 /** One that keeps the schema from being read, and one in what is loaded; test/unit/ownSchema*.test.ts have all others. */
