@@ -12,7 +12,8 @@ import { collections, recordKinds, resourceOf } from './index';
 
 /*
  * The sample in examples/northwind, and the examples of types of the user's own folder (SCHEMA_DIR). They are stored without the checks of an import,
- * since tests make these; but records of Northwind that rules of the user's folder refuse are left out, with what refers to them.
+ * since tests make these; but records of Northwind that rules of the user's folder refuse are left out, with the records of Northwind that refer to
+ * them. The folder's own examples are stored as they are, even if they refer to one of those.
  */
 
 export const SAMPLE = join(ROOT, 'examples', 'northwind');
@@ -70,7 +71,7 @@ interface SampleFile {
   readonly records: readonly ImportRecord[];
 }
 
-/** The records of the sample, without those of Northwind that rules of the user's folder refuse, nor what refers to these. */
+/** The records of the sample, without those of Northwind that rules of the user's folder refuse or that refer to one of these. */
 async function sampleFiles(): Promise<SampleFile[]> {
   const refused = new Set<unknown>();
   const files: SampleFile[] = [];
