@@ -14,14 +14,15 @@ type CookieOptions = Pick<Config, 'PUBLIC_URL'> & Partial<Pick<Config, 'FRAME_AN
 /**
  * A cookie of the settings pages (the session, or a sign-in in progress), for this host only. Over https its name begins with
  * `__Host-`, so that no other host of the domain can set it; browsers then require the path `/`, so a path of PUBLIC_URL is in the name,
- * which keeps gateways at one host apart.
+ * which keeps gateways at one host apart. So is whether it is partitioned: browsers keep both kinds of one name, and send both.
  */
 export function createCookie(name: string, { PUBLIC_URL, FRAME_ANCESTORS = [] }: CookieOptions) {
   const isSecure = PUBLIC_URL?.startsWith('https:') === true;
   const path = encodeURIComponent(publicPath({ PUBLIC_URL }));
+  const isFramed = FRAME_ANCESTORS.length > 0;
   // in a frame of another site browsers send only such a cookie, and only within frames of the site in whose frame it was set
-  const site = FRAME_ANCESTORS.length > 0 ? 'None; Partitioned' : 'Lax';
-  const fullName = `${isSecure ? '__Host-' : ''}${name}${path}`;
+  const site = isFramed ? 'None; Partitioned' : 'Lax';
+  const fullName = `${isSecure ? '__Host-' : ''}${name}${isFramed ? '_framed' : ''}${path}`;
   const attributes = `Path=/; HttpOnly; SameSite=${site}${isSecure ? '; Secure' : ''}`;
   return {
     read({ headers }: IncomingMessage): string | undefined {
