@@ -13,6 +13,7 @@ import {
   spanStage,
 } from '../stored/totals';
 import type { Resource } from '../stored/resource';
+import { STRINGS } from '../stored/storedSchema';
 
 const DEFAULT_LIMIT = published.defaultOf('product_sales', 'limit');
 
@@ -36,11 +37,16 @@ const usedOf = ({ stored }: Resource) =>
       : [];
   });
 
+/** Whether the texts of a line can be shown; with others no row of the answer could be. */
+const HAS_TEXTS = {
+  $and: ['sku', 'uom', 'description'].map((name) => ({ $in: [{ $type: `$lines.${name}` }, STRINGS] })),
+};
 // Decimal128, in which sums and products are exact
 const QTY = decimal('$lines.qty');
 const PRICE = { $toDecimal: exact('$lines.unit_price_minor') };
 const PERCENT = decimal('$lines.discount_pct');
-const GROSS = { $multiply: [QTY, PRICE] };
+// NaN has the order left out (stored/totals.ts)
+const GROSS = { $cond: [HAS_TEXTS, { $multiply: [QTY, PRICE] }, NaN] };
 const DISCOUNT = { $divide: [{ $multiply: [QTY, PRICE, PERCENT] }, { $toDecimal: 100 }] };
 
 /** Rounds half up, as amounts of lines are ($round would round half to even). The result is a Decimal128, which no amount overflows. */

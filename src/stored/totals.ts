@@ -240,13 +240,15 @@ function invalidIn(member: StoredMember, prefix = '', isInList = false): object[
     // $elemMatch takes no $expr; amounts in lists are truncated instead (exact)
     const fractions = type === 'Float' || isInList ? [] : [{ $expr: isFraction }];
     const outside = { $not: { $gte: range[0], $lte: range[1] }, ...(!isRequired && { $ne: null }) };
-    return [{ [path]: outside }, { [path]: { $type: 'decimal' } }, ...fractions];
+    return [{ [path]: outside }, { [path]: { $type: ['decimal', 'array'] } }, ...fractions];
   }
-  if (values) return [{ [path]: { $nin: isRequired ? values : [...values, null] } }];
+  // the other conditions hold of a list if they do of an element
+  const list = { [path]: { $type: 'array' } };
+  if (values) return [{ [path]: { $nin: isRequired ? values : [...values, null] } }, list];
   if (kind !== 'string') return [];
   // of ids and currencies, the only ones that totals depend on: PCRE reads these as JavaScript does
   const not = pattern ? { $regex: pattern.source } : { $type: type === 'String' ? STRINGS : 'string' };
-  return [{ [path]: { $not: not, ...(!isRequired && { $ne: null }) } }];
+  return [{ [path]: { $not: not, ...(!isRequired && { $ne: null }) } }, list];
 }
 
 /** The row with its amounts as numbers, or which of them is not exact, as a clause; its count, and sums of other members, stay as they are. */
