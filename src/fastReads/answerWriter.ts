@@ -43,10 +43,12 @@ export function createPageWriter({ parts, row }: PageShape, copies = 1) {
       field: string,
     ): [value: Date | string | number | boolean, id: string] {
       const [start, end] = placeOf(places, index);
-      return withBytes(writing, bytes, () => [
-        rowWriter.read(start, end, field),
-        String(rowWriter.read(start, end, '_id')),
-      ]);
+      return withBytes(writing, bytes, () => {
+        const id = rowWriter.read(start, end, '_id');
+        // findPage knows which text stands for another id
+        if (typeof id !== 'string') throw new UnsupportedValue('id');
+        return [rowWriter.read(start, end, field), id];
+      });
     },
     /** The JSON of a page with the first `most` rows and `next` as its cursor. @throws UnsupportedValue */
     write({ bytes, places }: RawRows, most: number, next: string | null): Buffer {
@@ -138,7 +140,7 @@ export async function writePage<T extends { _id: string }>(
   if (most > LARGE) await yieldTurn();
   const hasMore = rows.places.length / 2 > list.limit;
   const position = hasMore ? writer.positionOf(rows, list.limit - 1, list.field) : undefined;
-  // of another type than the others: findPage knows where a page continues after such a value
+  // of another type than the others, or beyond all times: findPage knows where a page continues after such a value
   if (position && !isPosition(position[0])) throw new UnsupportedValue('type');
   const next = position ? cursorAt(position) : null;
   return { text: writer.write(rows, list.limit, next), next };

@@ -4,7 +4,7 @@ import { including, type Projection } from '../mongo/collection';
 import { type PartFind, type Reading, readPiece, RowSizes } from '../mongo/readRows';
 import { SETTLED_READ } from './slots';
 import { type AppError, invalidRequest } from '../errors';
-import { asId, type Kind, KINDS, rankOf, type SortKind, type SortValue, TEXT, timeIn } from './sortKinds';
+import { asId, isPositioned, type Kind, KINDS, rankOf, type SortKind, type SortValue, TEXT, timeIn } from './sortKinds';
 
 /**
  * Keyset pagination (contract, section 3). A cursor has the sort value and id of the last row, and a fingerprint of the
@@ -104,7 +104,7 @@ export async function openPage(request: ListRequest) {
     },
     cursorAt: cursorsOf(list, until),
     /** Whether a row's sort value is of the kind that its list is sorted by: only then is its position this value. */
-    isPosition: (value: unknown) => rankOf(value) === list.kind.rank,
+    isPosition: (value: unknown) => rankOf(value) === list.kind.rank && isPositioned(value),
   };
 }
 
@@ -150,10 +150,10 @@ function toPage<T extends { _id: string }>(rows: T[], list: List, cursorAt: Curs
   return { data, has_more: true, next_cursor: cursorAt([value, id]) };
 }
 
-/** The position of the last row that has no list to sort by, which MongoDB sorts by one of its elements; pages after a position have no such rows. */
+/** The position of the last row that has one ({@link isPositioned}); pages after a position have no other rows. */
 function positionAfter(rows: readonly { readonly _id: string }[], list: List): Pick<Position, 'value' | 'id'> {
   const { field, kind, direction } = list;
-  const last = rows.findLast((row) => !Array.isArray(valueIn(row, field)));
+  const last = rows.findLast((row) => isPositioned(valueIn(row, field)));
   if (last) return positionOf(last, list);
   return direction === 1 ? { value: kind.first, id: TEXT.first } : { value: kind.last, id: TEXT.last };
 }
@@ -228,17 +228,18 @@ interface Position {
 /** Conditions of the rows after a position. */
 function after(
   position: Pick<Position, 'value' | 'id'> | undefined,
-  { field, direction, isUnique }: List,
+  { field, kind, direction, isUnique }: List,
 ): Record<string, unknown>[] {
   if (!position) return [];
   const { value, id } = position;
   const [reached, beyond] = direction === 1 ? (['$gte', '$gt'] as const) : (['$lte', '$lt'] as const);
+  const end = kind.within && (direction === 1 ? { $lte: kind.within[1] } : { $gte: kind.within[0] });
   // of a list in the row, each element is compared, so that it could come again on every page
-  const noList = { $not: { $type: 'array' } };
-  if (isUnique) return [{ [field]: trusted({ [beyond]: value, ...noList }) }];
+  const positioned = { $not: { $type: 'array' }, ...end };
+  if (isUnique) return [{ [field]: trusted({ [beyond]: value, ...positioned }) }];
   // the extra bound next to $or lets the server start inside the index: 25 keys examined instead of 2,403
   return [
-    { [field]: trusted({ [reached]: value, ...noList }) },
+    { [field]: trusted({ [reached]: value, ...positioned }) },
     { $or: [{ [field]: trusted({ [beyond]: value }) }, { _id: trusted({ [beyond]: id }) }] },
   ];
 }

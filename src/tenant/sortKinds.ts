@@ -16,11 +16,16 @@ export interface Kind {
    */
   readonly first: SortValue;
   readonly last: SortValue;
+  /** The first and the last value of which rows have a position, if there are others: of those, rows are on no page after a position. */
+  readonly within?: readonly [SortValue, SortValue];
   /** The value in a cursor of a stored one of this rank. */
   readonly valueOf: (stored: unknown) => SortValue;
   /** The value from its text in a cursor (times in ISO 8601); undefined if it is none. */
   readonly parse: (text: string) => SortValue | undefined;
 }
+
+/** Milliseconds from 1970 to the last time of JavaScript: of a later one, which MongoDB can store, the driver makes an Invalid Date. */
+const LAST_TIME = 8.64e15;
 
 /** MongoDB compares texts by their bytes in UTF-8: after this noncharacter come only texts that begin with it. */
 export const TEXT = { first: '', last: '\u{10ffff}' };
@@ -46,6 +51,7 @@ export const KINDS = {
     rank: RANKS.time,
     first: new Date(EARLIEST),
     last: new Date(LATEST),
+    within: [new Date(-LAST_TIME), new Date(LAST_TIME)],
     valueOf: (stored) => stored as Date,
     parse: timeIn,
   },
@@ -73,6 +79,11 @@ export function rankOf(value: unknown): number {
   if (value instanceof RegExp) return RANKS.last;
   const { _bsontype: type = '' } = value as { readonly _bsontype?: string };
   return RANK_OF_BSON.get(type) ?? RANKS.other;
+}
+
+/** Whether a value can be that of a position: no list, which MongoDB sorts by one of its elements, nor a time that JavaScript lacks. */
+export function isPositioned(value: unknown): boolean {
+  return !Array.isArray(value) && !(value instanceof Date && Number.isNaN(value.getTime()));
 }
 
 /** An id for a cursor: itself if it is a text; otherwise the first or the last text, whichever is on its side in MongoDB's order. */
