@@ -7,7 +7,7 @@ import type { BulkUpsert, Merge, Outcome } from '../schema/upserts';
 import { brokenRules } from './brokenRules';
 import { hasFaultAt, isObject, type ValidatedElement, withFaults } from './elementFaults';
 import { metadataFaults, tooManyPairs, withMetadata } from './metadata';
-import { type Reference, referenceChecks } from './referenceFaults';
+import { erasedReferences, type Reference, referenceChecks } from './referenceFaults';
 import type { Resource, Row } from './resource';
 import { changedAt, erasedFault, isSameRow, type RowChange, writeRows } from './rows';
 
@@ -61,8 +61,8 @@ export async function applyElements(
   let hasFailed = false;
   const valid = validated.filter(({ count }) => count === 0).map(({ element }) => element);
   const checkReferences = await referenceChecks(data, spec.references, valid, session);
-  const referenceFaultsOf = ({ element, at, count }: ValidatedElement): Fault[] =>
-    count === 0 ? checkReferences(element, at) : [];
+  const referenceFaultsOf = ({ element, at, count }: ValidatedElement, existing: BulkRow | undefined): Fault[] =>
+    count === 0 ? checkReferences(element, at, existing) : [];
 
   /** Decides what becomes of an element. Returns the row to store, if any. */
   function decide(index: number, element: ValidatedElement, existing: BulkRow | undefined): RowChange<BulkRow>[] {
@@ -71,7 +71,10 @@ export async function applyElements(
       steps[index] = { checked, outcome: 'failed' };
       return [];
     };
-    const compared = withFaults(element, [...faultsBeside(existing, element, spec), ...referenceFaultsOf(element)]);
+    const compared = withFaults(element, [
+      ...faultsBeside(existing, element, spec),
+      ...referenceFaultsOf(element, existing),
+    ]);
     const checked = withRules(compared, spec);
     if (checked.count > 0) return fail(checked);
     const input = checked.element as Readonly<Record<string, unknown>>;
@@ -79,6 +82,8 @@ export async function applyElements(
     const tooMany = tooManyPairs(merged, existing, spec.collection.mostPairs);
     if (tooMany.length > 0) return fail(withOwnFaults(checked, tooMany));
     const { outcome, row, before } = stepOf(existing, merged, now);
+    const erased = outcome === 'unchanged' ? [] : erasedReferences(checkReferences, checked.element, checked.at);
+    if (erased.length > 0) return fail(withFaults(checked, erased));
     const broken = outcome === 'unchanged' ? [] : brokenRules(spec.collection, row);
     if (broken.length > 0) return fail(withOwnFaults(checked, broken));
     // storing the row would refuse the whole call

@@ -14,7 +14,7 @@ import { brokenRules } from './brokenRules';
 import { brokenTexts, replaceNegativeZero } from './brokenTexts';
 import { mergeOf } from './merge';
 import { metadataFaults, tooManyPairs, withMetadata } from './metadata';
-import { type Reference, referenceChecks } from './referenceFaults';
+import { erasedReferences, type Reference, referenceChecks } from './referenceFaults';
 import type { Resource, Row } from './resource';
 import { erasedFault, isSameRow, stampedRow, writeRows } from './rows';
 
@@ -77,12 +77,14 @@ export async function changeObject<T extends Row>(
           const detail = `This ${nameOf(resource)} was erased; only the operator can readmit it.`;
           throw new AppError('validation_failed', detail, { errors: [erased] });
         }
-        throwFaults((await referenceChecks(data, references, [members], session))(members, ''));
+        const checkReferences = await referenceChecks(data, references, [members], session);
+        throwFaults(checkReferences(members, '', before));
         const merged = { ...before, ...merge(before, members, principal.organisation) };
         const changed = withMetadata(merged, input, before);
         throwFaults(tooManyPairs(changed, before, resource.mostPairs));
         requireServed(context, resource, changed, WITHOUT_SEARCH);
         if (isSameRow(before, changed)) return before;
+        throwFaults(erasedReferences(checkReferences, members, ''));
         const row = stampedRow(changed, before, now);
         throwFaults(brokenRules(resource, row));
         attempted = row as Row & Members;

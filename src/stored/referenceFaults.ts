@@ -34,13 +34,16 @@ export function referenceFault(
   return { pointer, code: 'not_found', detail: `is not the ${identifier} of a ${name} of the organisation` };
 }
 
-/** Looks up what `inputs` refer to, with one read for each resource. Returns what finds the faults of one of them, whose pointer is `at`. */
+/** Finds the faults of the references in an input, whose pointer is `at`. Of those that the stored row has already it finds none. */
+export type ReferenceCheck = (input: unknown, at: string, stored?: object) => Fault[];
+
+/** Looks up what `inputs` refer to, with one read for each resource. */
 export async function referenceChecks(
   data: OrganisationData,
   references: readonly Reference[],
   inputs: readonly unknown[],
   session: ClientSession,
-): Promise<(input: unknown, at: string) => Fault[]> {
+): Promise<ReferenceCheck> {
   const idOf = (input: unknown, { member }: Reference): string | undefined => {
     const id = isObject(input) ? input[member] : undefined;
     // as ids are stored (merge.ts)
@@ -60,12 +63,20 @@ export async function referenceChecks(
       .toArray();
     rowsByResource.set(to, new Map(rows.map((row) => [row._id, row])));
   }
-  return (input, at) =>
+  return (input, at, stored) =>
     references.flatMap((reference) => {
       const id = idOf(input, reference);
-      if (id === undefined) return [];
+      // an object may be sent back as it was read, also if what it refers to is gone
+      if (id === undefined || id === idOf(stored, reference)) return [];
       const { member, to } = reference;
       const place = { pointer: `${at}/${member}`, name: objectName(to.stored.type) };
       return referenceFault(rowsByResource.get(to)?.get(id), place) ?? [];
     });
 }
+
+/**
+ * The faults of references to erased customers, whether the row has them already or not. A row that would change has them all, since the change
+ * could bring back what the erasure removed.
+ */
+export const erasedReferences = (check: ReferenceCheck, input: unknown, at: string): Fault[] =>
+  check(input, at).filter(({ code }) => code === 'erased');

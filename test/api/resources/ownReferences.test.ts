@@ -51,6 +51,43 @@ test('an invoice refers to a customer that is there, in bulk calls and changes, 
   expect(erased.body.results[0].errors).toMatchObject([{ pointer: '/invoices/0/customer_id', code: 'erased' }]);
 });
 
+test('an invoice may be sent back as it was read after its customer was deleted or erased, and has no new references', async () => {
+  const customers = ['C-4', 'C-5', 'C-6'].map((external_ref) => ({ external_ref, name: external_ref }));
+  const { body: made } = await caller.post('/customers/bulk', { customers });
+  const [gone, erased, other] = made.results.map(({ id }: Json) => id as string) as [string, string, string];
+  const sent = [gone, erased, other].map((customer_id, at) => ({
+    number: `G-${String(at)}`,
+    total_minor: 1,
+    customer_id,
+  }));
+  const { body: stored } = await bulk(sent);
+  const rows = gateway.databases.organisationData(organisation).collection(resourceOf('customers'));
+  await rows.deleteOne({ _id: gone });
+  await rows.updateOne({ _id: erased }, { $set: { erased_at: new Date() } as never });
+  const outcomes = async (change: Json): Promise<unknown[]> =>
+    (await bulk(sent.map((row) => ({ ...row, ...change })))).body.results.map(
+      ({ outcome, errors }: Json) => errors[0]?.code ?? outcome,
+    );
+  expect(await outcomes({})).toEqual(['unchanged', 'unchanged', 'unchanged']);
+  // what the erasure removed does not come back
+  expect(await outcomes({ total_minor: 2 })).toEqual(['updated', 'erased', 'updated']);
+  for (const customer_id of [gone, erased]) {
+    const code = customer_id === gone ? 'not_found' : 'erased';
+    expect((await outcomes({ customer_id })).slice(2)).toEqual([code]);
+  }
+  const patched = async (at: number, change: Json): Promise<unknown> => {
+    const { status, body } = await caller.patch(`/invoices/${String(stored.results[at].id)}`, change);
+    return body.errors?.[0].code ?? status;
+  };
+  expect(await patched(0, { customer_id: gone.toUpperCase(), total_minor: 3 })).toBe(200);
+  expect(await patched(1, { customer_id: erased })).toBe(200);
+  expect(await patched(1, { customer_id: erased, total_minor: 3 })).toBe('erased');
+  expect([await patched(2, { customer_id: gone }), await patched(2, { customer_id: erased })]).toEqual([
+    'not_found',
+    'erased',
+  ]);
+});
+
 test('erasing a customer removes texts in members that the schema does not have', async () => {
   const { body: made } = await caller.post('/customers/bulk', { customers: [{ external_ref: 'C-3', name: 'Three' }] });
   const { id } = made.results[0];
