@@ -91,6 +91,20 @@ export function createOperatorOnlyOperations(options: OperatorOnlyOptions, { org
     return sandbox.organisation;
   }
 
+  /** Creates the sandbox of the organisation; if there is one meanwhile, that. @throws AppError conflict */
+  async function makeSandbox({ noteExisting }: CreationHooks): Promise<Sandbox | undefined> {
+    const owner = organisation.id;
+    try {
+      return await control.sandboxes.create({ of: owner, willBeSeeded: true }, actor);
+    } catch (error) {
+      if (!(error instanceof SandboxRefused)) throw error;
+      const other = await control.sandboxes.of(owner);
+      if (!other) throw conflict('', error.message);
+      noteExisting();
+      return other;
+    }
+  }
+
   async function fill(sandbox: Sandbox): Promise<void> {
     await actions.fillSandbox(dataOf(sandbox.organisation), writer);
     await control.sandboxes.noteSeeded(sandbox);
@@ -136,12 +150,10 @@ export function createOperatorOnlyOperations(options: OperatorOnlyOptions, { org
       return { id: _id, external_ref };
     },
     /** Creates the sandbox of the organisation, or completes the one that it has. */
-    async create_sandbox(_: unknown, { noteExisting }: CreationHooks) {
-      const owner = organisation.id;
-      let sandbox = await control.sandboxes.of(owner);
-      if (sandbox) noteExisting();
-      else
-        sandbox = await control.sandboxes.create({ of: owner, willBeSeeded: true }, actor).catch(rethrowSandboxRefused);
+    async create_sandbox(_: unknown, hooks: CreationHooks) {
+      let sandbox = await control.sandboxes.of(organisation.id);
+      if (sandbox) hooks.noteExisting();
+      else sandbox = await makeSandbox(hooks);
       if (!sandbox) throw beingErased();
       if (sandbox.unseeded !== undefined) await fill(sandbox);
       return show(sandbox.organisation);
@@ -157,11 +169,6 @@ export function createOperatorOnlyOperations(options: OperatorOnlyOptions, { org
       return show(sandbox.organisation);
     },
   };
-}
-
-/** @throws AppError conflict for a SandboxRefused; any other error unchanged */
-function rethrowSandboxRefused(error: unknown): never {
-  throw error instanceof SandboxRefused ? conflict('', error.message) : (error as Error);
 }
 
 /** A link to any other site would make the settings vouch for it. @throws AppError validation_failed */

@@ -193,6 +193,10 @@ test('a sandbox is made once, with the sample, and reset; nothing else can be re
   }
   expect((await test.get('/products', { sku: 'MINE' })).body.data).toEqual([]);
   expect(await counts()).toBe(orders);
+  const twice = await create();
+  const both = await Promise.all([1, 2].map(() => caller().post(`/organisations/${twice}/sandbox`, undefined)));
+  expect(both.map(({ status }) => status).sort()).toEqual([200, 201]);
+  expect(both[0]!.body.id).toBe(both[1]!.body.id);
   const nested = await caller().post(`/organisations/${sandbox}/sandbox`, undefined);
   expect([nested.status, nested.body.code]).toEqual([409, 'conflict']);
   expect(await actions(id)).toEqual(['sandbox.created', 'organisation.created']);
