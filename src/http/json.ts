@@ -1,6 +1,6 @@
 import type { Fault } from '../errors';
+import { fractionOf, isDigit, numberAround, seemsWhole } from '../schema/inexactNumbers';
 import { escapePointer } from '../schema/validation';
-import { fractionOf, isDigit, numberAround, seemsWhole } from './inexactNumbers';
 
 /*
  * Checks JSON text before it is parsed: JSON.parse keeps the last of two members with the same name, rounds fractions away, and takes seconds

@@ -1,7 +1,8 @@
-import { GraphQLScalarType, Kind, valueFromASTUntyped } from 'graphql';
+import { GraphQLScalarType, Kind, type ValueNode, valueFromASTUntyped, visit } from 'graphql';
 import { GraphQLDateTimeISO, GraphQLLocalDate, GraphQLSafeInt } from 'graphql-scalars';
 import { PLAN_NAME } from '../auth/plans';
 import { EARLIEST, LATEST } from '../units';
+import { seemsWhole } from './inexactNumbers';
 import { CHANGES_SCALAR, metadataObject, PAIRS_SCALAR } from './metadata';
 
 /*
@@ -36,7 +37,8 @@ function toIso(value: unknown): string {
 /** The time; undefined if it is malformed, since the library's own errors would be reported without the place in the document. */
 function instantOf(text: string): Date | undefined {
   try {
-    const date = GraphQLDateTimeISO.parseValue(text);
+    // V8 rounds further digits wrongly if the fraction begins with zeros
+    const date = GraphQLDateTimeISO.parseValue(text.replace(/(\.\d{3})\d+/, '$1'));
     return Number.isNaN(date.getTime()) ? undefined : date;
   } catch {
     return undefined;
@@ -132,13 +134,25 @@ const ObjectMembers = new GraphQLScalarType<object, object>({
   name: 'ObjectMembers',
   serialize: members,
   parseValue: members,
-  parseLiteral: (node, variables) => members(valueFromASTUntyped(node, variables)),
+  parseLiteral: (node, variables) => {
+    requireFractions(node);
+    return members(valueFromASTUntyped(node, variables));
+  },
   extensions: { jsonSchema: { type: 'object' } },
 });
 
 function members(value: unknown): object {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
   throw new TypeError('must be an object');
+}
+
+/** @throws TypeError for a number with a fraction that would be parsed as whole, as in JSON (inexactNumbers.ts) */
+function requireFractions(node: ValueNode): void {
+  visit(node, {
+    FloatValue: ({ value }) => {
+      if (seemsWhole(value)) throw new TypeError('must have no number with more digits than can be held');
+    },
+  });
 }
 
 /** An object of any shape, as JSON. */

@@ -158,6 +158,12 @@ test('GraphQL writes from literals', async () => {
   const { caller, organisation, rows } = await start();
   const literal = `mutation { write(id: "${organisation.id}", writes: [{ type: "product", put: { sku: "S", name: "N", active: false } }]) { created } }`;
   expect((await caller.graphql(literal)).body.data.write).toEqual({ created: 1 });
+  const price = (amount: string) => literal.replace('active: false', `unit_price_minor: ${amount}`);
+  const refused = await caller.graphql(price('900719925474099.96'));
+  expect([refused.status, refused.body.errors[0].message]).toEqual([
+    400,
+    expect.stringContaining('900719925474099.96'),
+  ]);
   expect(await rows('products')).toMatchObject([{ sku: 'S', active: false }]);
 });
 
