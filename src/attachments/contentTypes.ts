@@ -51,6 +51,9 @@ const SIGNATURES: ReadonlyMap<string, Fits> = new Map<string, Fits>([
 /** Files of this type may have any bytes. */
 const ANY = 'application/octet-stream';
 
+/** Office files of today are archives, but compound files if they have a password. */
+const mayBeCompound = (type: string): boolean => type.startsWith('application/vnd.openxmlformats-officedocument.');
+
 export const CONTENT_TYPES: readonly string[] = [...SIGNATURES.keys(), ANY];
 
 const isTextType = (type: string): boolean => SIGNATURES.get(type) === isText;
@@ -70,7 +73,7 @@ export function declaredType(header: string | undefined): string {
 
 /** @throws AppError unsupported_media_type if the bytes are not of the type that Content-Type named, one of {@link CONTENT_TYPES} */
 export function requireType(type: string, bytes: Buffer): void {
-  if (type === ANY || SIGNATURES.get(type)?.(bytes)) return;
+  if (type === ANY || SIGNATURES.get(type)?.(bytes) || (mayBeCompound(type) && isCompound(bytes))) return;
   if (isTextType(type)) throw unsupported(`Content-Type is ${type}, but the body is not text in UTF-8.`);
   const looksLike = [...SIGNATURES].find(([, fits]) => fits(bytes))?.[0] ?? ANY;
   const shown = isTextType(looksLike) ? 'text' : looksLike;

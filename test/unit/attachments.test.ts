@@ -38,6 +38,12 @@ test.each([
   ['application/vnd.ms-powerpoint', OLD_OFFICE, true],
   ['application/vnd.oasis.opendocument.presentation', ZIP, true],
   ['application/vnd.openxmlformats-officedocument.wordprocessingml.document', ZIP, true],
+  // with a password
+  ['application/vnd.openxmlformats-officedocument.wordprocessingml.document', OLD_OFFICE, true],
+  ['application/vnd.openxmlformats-officedocument.spreadsheetml.sheet', OLD_OFFICE, true],
+  ['application/vnd.openxmlformats-officedocument.presentationml.presentation', OLD_OFFICE, true],
+  ['application/vnd.openxmlformats-officedocument.spreadsheetml.sheet', PDF, 'application/pdf'],
+  ['application/vnd.oasis.opendocument.text', OLD_OFFICE, 'application/msword'],
   ['application/zip', PDF, 'application/pdf'],
   ['application/msword', OLD_OFFICE, true],
   ['application/msword', ZIP, 'application/zip'],
