@@ -30,6 +30,11 @@ const LAST_CHARACTER = '\u{10ffff}';
  * What is no string has none: another program may have stored it in place of a text. Returns at most the first {@link MAX_WORDS}.
  */
 export function searchWords(...texts: readonly unknown[]): string[] {
+  return wordsOf(texts);
+}
+
+/** {@link searchWords} of any number of strings: a function takes some 120,000 arguments at most. */
+export function wordsOf(texts: readonly unknown[]): string[] {
   const words = new Set<string>();
   for (const text of texts) {
     if (typeof text !== 'string') continue;

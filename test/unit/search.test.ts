@@ -1,4 +1,5 @@
 import { findPage } from '../../src/tenant/pagination';
+import { resourceOf } from '../../src/resources';
 import { published } from '../../src/schema/model';
 import { toConditions } from '../../src/stored/collection';
 import { searchConditions, searchWords } from '../../src/stored/search';
@@ -25,6 +26,11 @@ describe('the words of a text', () => {
     expect(searchWords(numbers(1000))).toHaveLength(1000);
     expect(searchWords(numbers(1000), numbers(9000))).toEqual(searchWords(numbers(1000)));
     expect(searchWords(`a${'-'.repeat(20_000)}b`)).toEqual(['A']);
+  });
+
+  test('are those of any number of texts', () => {
+    const row = { contacts: Array.from({ length: 200_000 }, () => ({ name: 'Chai tea' })) };
+    expect(resourceOf('customers').words(row)).toEqual(searchWords('Chai tea'));
   });
 
   test('are found in a short text that grows when it is normalised, and of a long one no further than thrice its length', () => {

@@ -11,7 +11,7 @@ import {
   storeDocuments,
   type StoredRecord,
 } from '../../stored/records';
-import { searchWords } from '../../stored/search';
+import { wordsOf } from '../../stored/search';
 import { LONGEST_LINE, MEBIBYTE } from '../../units';
 import { type Message, messages, requests, type RequestThread, withEarlierWords } from './requests';
 
@@ -219,7 +219,7 @@ function toThread(record: ImportRecord): RequestThread {
     ...(fromRecord(members, requests.stored) as unknown as RequestThread),
     message_count: bodies.length,
     last_message_at: new Date(last),
-    search: searchWords(String(record.subject), ...bodies.map((message) => message.body)),
+    search: wordsOf([String(record.subject), ...bodies.map((message) => message.body)]),
   };
 }
 
