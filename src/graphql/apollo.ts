@@ -184,7 +184,8 @@ function createRequestRules(
       // several operations but no name to select one: reject, or it would run without being charged
       if (!operation) throw invalidOperation('operationName must be the name of an operation in the document.');
       const isSubscription = operation.operation === OperationTypeNode.SUBSCRIPTION;
-      if (isSubscription && !streaming) throw invalidOperation(NOT_STREAMING, 406);
+      // nobody streams without a key, which is said first
+      if (isSubscription && caller && !streaming) throw invalidOperation(NOT_STREAMING, 406);
       if (streaming) streaming.isSubscription = isSubscription;
       const { fields, rootFields, points, turn } = costOf(document, operation);
       const isWrite = operation.operation === OperationTypeNode.MUTATION;

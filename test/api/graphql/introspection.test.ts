@@ -77,6 +77,13 @@ describe('INTROSPECTION', () => {
     expect(text).toContain('A date and time in ISO 8601 UTC');
   });
 
+  test.each(MODES)('%s: a subscription of nobody is 401, whatever it accepts', async (mode) => {
+    for (const accept of ['text/event-stream', 'application/json']) {
+      const { status, headers } = await callers[mode]!.nobody.graphql('subscription { events { id } }', {}, { accept });
+      expect([status, headers.get('www-authenticate')]).toEqual([401, expect.stringContaining('Bearer')]);
+    }
+  });
+
   test('off still allows __typename, which clients add automatically', async () => {
     const { body } = await callers.off!['a key'].graphql('{ __typename me { __typename } }');
     expect(body).toEqual({ data: { __typename: 'Query', me: { __typename: 'Me' } } });
