@@ -137,7 +137,8 @@ export async function createGraphqlApi(options: GraphqlOptions) {
       const streaming = caller && open === openCaller ? streamingOf(request) : undefined;
       if (caller && streaming) Object.assign(caller, { lastEventId: lastEventIdOf(request) });
       const call: GraphqlCall = { exchange, caller, streaming, isWrite: false };
-      const accept = streaming ? (acceptBesideStream(request) ?? 'application/json') : acceptOf(request);
+      // a stream that nobody may have is refused in JSON
+      const accept = streaming || !caller ? (acceptBesideStream(request) ?? 'application/json') : acceptOf(request);
       const answer = await runApollo(apollo, exchange, body, () => Promise.resolve({ call }), accept);
       await respond(call, answer, compresses && open === openCaller);
     },

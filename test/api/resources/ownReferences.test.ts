@@ -79,9 +79,9 @@ test('an invoice may be sent back as it was read after its customer was deleted 
     const { status, body } = await caller.patch(`/invoices/${String(stored.results[at].id)}`, change);
     return body.errors?.[0].code ?? status;
   };
-  expect(await patched(0, { customer_id: gone.toUpperCase(), total_minor: 3 })).toBe(200);
+  expect(await patched(0, { customer_id: gone.toUpperCase(), paid_minor: 3 })).toBe(200);
   expect(await patched(1, { customer_id: erased })).toBe(200);
-  expect(await patched(1, { customer_id: erased, total_minor: 3 })).toBe('erased');
+  expect(await patched(1, { customer_id: erased, paid_minor: 3 })).toBe('erased');
   expect([await patched(2, { customer_id: gone }), await patched(2, { customer_id: erased })]).toEqual([
     'not_found',
     'erased',
