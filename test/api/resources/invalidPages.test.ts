@@ -87,36 +87,37 @@ test('pages that are read from bytes, and end with a text among times, go on wit
   expect(found.slice(1).sort()).toEqual(['Q1', 'Q2']);
 });
 
-test.each(['created_at', '-created_at'])(
-  'pages by %s have every sound row, whatever ids others of the same time have',
-  async (sort) => {
-    const organisation = await makeOrganisation(gateway);
-    const data = gateway.databases.organisationData(organisation);
-    await data.prepare([quotes]);
-    const at = new Date();
-    const ids = ['00000000-0000-4000-8000-000000000000', 'ffffffff-0000-4000-8000-000000000000', new ObjectId(), 7];
-    const rows = ids.map((_id, index) => ({ ...good(`Q${String(index)}`), _id, created_at: at }));
-    await data.collection(quotes).insertMany(rows as never);
-    const caller = await callerOf(gateway, organisation);
-    const query = `query ($c: String) { quotes(sort: "${sort}", limit: 1, cursor: $c) { data { number } next_cursor } }`;
-    const pageOf = {
-      REST: async (c?: string): Promise<Json> =>
-        (await caller.get('/quotes', { sort, limit: '1', ...(c !== undefined && { cursor: c }) })).body,
-      GraphQL: async (c?: string): Promise<Json> => (await caller.graphql(query, { c })).body.data.quotes,
-    };
-    for (const [face, read] of Object.entries(pageOf)) {
-      // from its third run on, the document is read from bytes
-      for (let time = 0; time < 3; time += 1) await read();
-      const found: string[] = [];
-      let cursor: string | undefined;
-      for (let pages = 0; pages < 10; pages += 1) {
-        const page = await read(cursor);
-        found.push(...(page.data as Json[]).map(({ number }) => String(number)));
-        cursor = (page.next_cursor as string | null) ?? undefined;
-        if (cursor === undefined) break;
-      }
-      // GraphQL shows rows whose id is not selected
-      expect([face, found.filter((number) => ['Q0', 'Q1'].includes(number)).sort()]).toEqual([face, ['Q0', 'Q1']]);
-    }
-  },
-);
+test.each([
+  ['created_at', 'REST'],
+  ['-created_at', 'REST'],
+  ['created_at', 'GraphQL'],
+  ['-created_at', 'GraphQL'],
+])('pages by %s have every sound row, whatever ids others of the same time have: %s', async (sort, face) => {
+  const organisation = await makeOrganisation(gateway);
+  const data = gateway.databases.organisationData(organisation);
+  await data.prepare([quotes]);
+  const at = new Date();
+  const sound = ['00000000-0000-4000-8000-000000000000', 'ffffffff-0000-4000-8000-000000000000'];
+  // GraphQL reads pages from bytes only as long as no id is of a type that has no JSON
+  const ids = [...sound, 7, ...(face === 'REST' ? [new ObjectId()] : [])];
+  const rows = ids.map((_id, index) => ({ ...good(`Q${String(index)}`), _id, created_at: at }));
+  await data.collection(quotes).insertMany(rows as never);
+  const caller = await callerOf(gateway, organisation);
+  const query = `query ($c: String) { quotes(sort: "${sort}", limit: 1, cursor: $c) { data { number } next_cursor } }`;
+  const read = async (c?: string): Promise<Json> =>
+    face === 'REST'
+      ? (await caller.get('/quotes', { sort, limit: '1', ...(c !== undefined && { cursor: c }) })).body
+      : (await caller.graphql(query, { c })).body.data.quotes;
+  // so that the document is compiled
+  for (let time = 0; time < 3; time += 1) await read();
+  const found: string[] = [];
+  let cursor: string | undefined;
+  for (let pages = 0; pages < 10; pages += 1) {
+    const page = await read(cursor);
+    found.push(...(page.data as Json[]).map(({ number }) => String(number)));
+    cursor = (page.next_cursor as string | null) ?? undefined;
+    if (cursor === undefined) break;
+  }
+  // GraphQL shows rows whose id is not selected
+  expect(found.filter((number) => ['Q0', 'Q1'].includes(number)).sort()).toEqual(['Q0', 'Q1']);
+});
