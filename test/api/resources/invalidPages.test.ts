@@ -108,7 +108,7 @@ test.each([
     face === 'REST'
       ? (await caller.get('/quotes', { sort, limit: '1', ...(c !== undefined && { cursor: c }) })).body
       : (await caller.graphql(query, { c })).body.data.quotes;
-  // so that the document is compiled
+  // from its third run on, an operation is written from bytes
   for (let time = 0; time < 3; time += 1) await read();
   const found: string[] = [];
   let cursor: string | undefined;
