@@ -166,6 +166,19 @@ test('a path with nothing to import is an error that lists the expected files', 
   await fail(2, join(NORTHWIND, 'organisation.json'));
 });
 
+test('a file of a folder that is of no type is named at the end, and those that are have been imported', async () => {
+  const { id: org } = await makeOrganisation(cli, 'Unknown');
+  const folder = await newFolder();
+  await writeFile(join(folder, 'products.ndjson'), (await northwindLines('products.ndjson', 1)).join('\n'));
+  for (const name of ['customer.ndjson', 'invoices.ndjson', 'keys.ndjson', 'notes.txt'])
+    await writeFile(join(folder, name), '{}');
+  const { code, stderr, stdout } = await cli.run('import', '--org', org, folder, '--json');
+  expect([code, JSON.parse(stdout)]).toMatchObject([0, { files: { products: { created: 1 } } }]);
+  expect(stderr).toMatch(
+    /not imported, as no type has such a file .*SCHEMA_DIR.*: customer\.ndjson, invoices\.ndjson$/m,
+  );
+});
+
 test('error messages escape control characters from the file', async () => {
   const { id } = await makeOrganisation(cli, 'Hostile');
   const path = join(await newFolder(), 'products.ndjson');

@@ -12,7 +12,7 @@ import { note, paint, escapeText, printJson, printTable, say, sayPainted } from 
 import { requireData, withStore } from '../withStore';
 import { adoptPepper, importKeys } from './importKeys';
 import type { FileReport, LineFault } from './importFile';
-import { importPath } from './importPath';
+import { importPath, unknownFiles } from './importPath';
 import { openWebhooks } from './importWebhooks';
 import { readOrganisation, restoreOrganisation } from './organisationFile';
 
@@ -36,7 +36,7 @@ export async function importCommand(path: string, options: ImportOptions): Promi
   const reporter = { ...faultReporter, signal };
   // what can reject the import as a whole is checked before records are stored; by then only the fingerprint of WEBHOOK_SECRET, the pepper, the
   // organisation and the names of one's own schema may be stored, in any order, and storing them again is harmless
-  const { files, isExport } = await withStore(async (store, config) => {
+  const { files, unknown, isExport } = await withStore(async (store, config) => {
     const organisation = await requireData(store, org);
     const data = store.databases.organisationData(organisation);
     const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
@@ -44,6 +44,7 @@ export async function importCommand(path: string, options: ImportOptions): Promi
       if (wanted && !isFolder)
         throw usageFailure(`--${name} needs a folder with ${name}.ndjson, and ${path} is not a folder`);
     const file = isFolder ? readOrganisation(path) : undefined;
+    const unknown = isFolder ? unknownFiles(path) : [];
     const storeWebhooks = webhooks && (await openWebhooks(store, config, path));
     const pepperOffset = keys ? await adoptPepper(store, path) : 0;
     if (file) await restoreOrganisation(store, organisation, data, file, options.organisation === true);
@@ -69,10 +70,11 @@ export async function importCommand(path: string, options: ImportOptions): Promi
     };
     // what is imported counts as the organisation's whole export, though neither can be seen: exports of earlier versions lack its id, and empty
     // files are left out
-    const isWhole = file && !signal.aborted && Object.values(files).every(({ failed }) => failed === 0);
+    const isAll = unknown.length === 0 && Object.values(files).every(({ failed }) => failed === 0);
+    const isWhole = file && !signal.aborted && isAll;
     if (isWhole) await store.control.organisations.noteImported(org);
     // an organisation.json without an id is of another hand, such as that of the examples, or of an export by an early version
-    return { files, isExport: file?.id !== undefined };
+    return { files, unknown, isExport: file?.id !== undefined };
   }, signal);
   const reports = Object.entries(files);
   if (json) printJson({ files, errors });
@@ -83,6 +85,10 @@ export async function importCommand(path: string, options: ImportOptions): Promi
       reports.map(([file, report]) => [file, ...columns.map((column) => String(report[column] ?? 0))]),
     );
   }
+  if (unknown.length > 0)
+    note(
+      `not imported, as no type has such a file (is the name misspelt, or SCHEMA_DIR not set?): ${unknown.join(', ')}`,
+    );
   if (isExport) note(`not imported: ${missingIn(options)}`);
   if (signal.aborted) throw interrupted('completed batches are stored, run the same command again to continue');
   const failed = reports.reduce((sum, [, report]) => sum + report.failed, 0);

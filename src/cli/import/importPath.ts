@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { OrganisationData } from '../../tenant/organisationData';
 import { recordKinds } from '../../resources';
@@ -7,7 +7,7 @@ import type { ImportRecord, RecordKind, Stamp, StoredRecord } from '../../stored
 import { CommandFailure, usageFailure } from '../ending';
 import { storeWithFiles } from './attachments';
 import { STDIN } from '../ndjson';
-import { fileName, recordReaders } from '../records';
+import { fileName, KEYS_FILE, recordReaders, WEBHOOKS_FILE } from '../records';
 import { type FileReport, importFile, type ImportReporter } from './importFile';
 import { deleteMissing, storedIds } from './missing';
 
@@ -55,6 +55,14 @@ export async function importPath(options: ImportPathOptions): Promise<Record<str
     else report.missing = missing.size;
   }
   return reports;
+}
+
+/** The NDJSON files of a folder that have the name of no file of an export, with the types that there are. */
+export function unknownFiles(folder: string): string[] {
+  const known = [...recordKinds.map(fileName), KEYS_FILE, WEBHOOKS_FILE];
+  return readdirSync(folder)
+    .filter((name) => name.endsWith('.ndjson') && !known.includes(name))
+    .sort();
 }
 
 /** The folder of the records, in which that of attachments is; undefined for standard input. */
