@@ -4,12 +4,12 @@ import { createChecked } from '../../mongo/validators';
 import type { OrganisationForOperators } from '../../organisations/organisationRows';
 import type { NewOrganisation } from '../../organisations/organisations';
 import type { OrganisationData } from '../../tenant/organisationData';
-import { CommandFailure } from '../ending';
+import { CommandFailure, messageOf } from '../ending';
 import type { Store } from '../store';
 
 /**
  * Creates an organisation with the id of one that was erased, or of another installation (docs/decisions/exports.md).
- * @throws IdTakenError; CommandFailure if its database exists; ShardRefused; RefTakenError
+ * @throws IdTakenError; CommandFailure if its database exists, or its indexes could not be created; ShardRefused; RefTakenError
  */
 export async function createWithId(
   { control, databases }: Store,
@@ -23,7 +23,12 @@ export async function createWithId(
       `the database ${data.database.databaseName} exists already: it is that of another installation on this server, or was left behind; if nobody needs it, drop it`,
     );
   const organisation = await control.organisations.create(input);
-  if (wasErased) await createCollections(data, validation);
+  if (wasErased)
+    await createCollections(data, validation).catch((error: unknown) => {
+      throw new CommandFailure(
+        `organisation ${input.id} was created without all of its indexes (${messageOf(error)}), which gateways that knew the former one would not add: run scopegate org erase ${input.id} --confirm ${JSON.stringify(input.name)} --no-export, and two minutes later this command again`,
+      );
+    });
   return organisation;
 }
 
