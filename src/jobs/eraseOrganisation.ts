@@ -2,6 +2,7 @@ import type { OrganisationData } from '../tenant/organisationData';
 import { MovingError } from '../organisations/erasing';
 import { JobRefused } from '../organisations/jobs';
 import type { OrganisationForOperators } from '../organisations/organisationRows';
+import { SETTLED_AFTER } from '../organisations/reusedIds';
 import type { Stores } from './stores';
 
 export interface ErasureHooks {
@@ -14,7 +15,7 @@ export interface ErasureHooks {
 }
 
 /**
- * Erases an organisation, or what an earlier attempt left (docs/decisions/organisation-life.md). False if there never
+ * Erases an organisation, or what an attempt of the last two minutes left (docs/decisions/organisation-life.md). False if there never
  * was one. May be repeated after a failure.
  * @throws MovingError while the organisation or its sandbox is being moved; JobRefused if it was erased during the export, or its database keeps
  * being created; what the hooks throw
@@ -27,7 +28,10 @@ export async function eraseOrganisation(stores: Stores, id: string, how: Erasure
   if (before) await how.check?.(before);
   const erasure = before && (await control.erasing.begin(id));
   if (!erasure) {
-    if (!(await control.erasing.isErased(id))) return false;
+    const erasedAt = await control.erasing.erasedAt(id);
+    if (!erasedAt) return false;
+    // later, a database by this name may be that of another installation on this server
+    if (data.now() - erasedAt.getTime() > SETTLED_AFTER) return true;
     how.mayDrop?.();
     await dropUntilGone(data);
     return true;

@@ -116,7 +116,7 @@ export function createJobWorker({ logger, ...stores }: WorkerOptions) {
   async function stateAfterRefusal({ kind, organisation_id: id, to }: HeldJob): Promise<Outcome['state']> {
     const { organisation, move } = (await moving.moveOf(id)) ?? {};
     if (kind === 'erasure') {
-      const isBegun = organisation ? organisation.state === 'erasing' : await erasing.isErased(id);
+      const isBegun = organisation ? organisation.state === 'erasing' : (await erasing.erasedAt(id)) !== undefined;
       // it cannot be undone, so it is tried until it succeeds; an attempt after its end finds nothing left to do
       return isBegun ? 'unfinished' : 'failed';
     }

@@ -16,6 +16,7 @@ export interface Erasure {
   readonly exported: boolean;
 }
 
+const ERASED = 'organisation.erased';
 /** Keys deleted by one command, once their usage is. */
 const KEYS_AT_ONCE = 1000;
 
@@ -96,19 +97,22 @@ export function createErasures(models: ControlModels, actor: Actor, now: () => n
       await usage.deleteMany({ key_id: organisationUsageId(id) });
       await requests.deleteMany({ organisation_id: id });
       await members.deleteMany({ organisation_id: id });
-      await auditEvents.deleteMany({ organisation_id: id });
+      // that event stays: another process may just have ended this erasure
+      await auditEvents.deleteMany({ organisation_id: id, action: trusted({ $ne: ERASED }) });
       await models.change(async (session, record) => {
         const { deletedCount } = await organisations.deleteOne({ _id: id, state: 'erasing' }, { session });
-        if (deletedCount === 1)
-          await record(actor, 'organisation.erased', id, { ...(sandbox_of !== undefined && { sandbox_of }) });
+        if (deletedCount === 0) return;
+        // of an earlier organisation with this id
+        await auditEvents.deleteMany({ organisation_id: id, action: ERASED }, { session });
+        await record(actor, ERASED, id, { ...(sandbox_of !== undefined && { sandbox_of }) });
       });
       // rows stored meanwhile by a gateway that died, or by one of an earlier version
       await requests.deleteMany({ organisation_id: id });
       await usage.deleteMany({ key_id: organisationUsageId(id) });
     },
-    /** Whether an organisation with this id was erased here. */
-    async isErased(id: string): Promise<boolean> {
-      return (await auditEvents.findOne({ organisation_id: id, action: 'organisation.erased' }).lean()) !== null;
+    /** When an organisation with this id was erased here; undefined if none was. */
+    async erasedAt(id: string): Promise<Date | undefined> {
+      return (await auditEvents.findOne({ organisation_id: id, action: ERASED }, { at: 1 }).lean())?.at;
     },
   };
 }

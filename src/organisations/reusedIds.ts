@@ -6,7 +6,7 @@ import type { OrganisationDocument } from './organisationRows';
 /* Organisations that are created with a given id: that of one that was erased, or of another installation (docs/decisions/exports.md). */
 
 /** How long after an erasure gateways may still write something of the organisation, in milliseconds: requests take up to 50 s, usage waits for a minute. */
-const SETTLED_AFTER = 2 * MINUTE;
+export const SETTLED_AFTER = 2 * MINUTE;
 /**
  * The first part of the positions of events under a reused id: higher than under an id's first use, so that they come after those events also if
  * another installation, whose clock was ahead, recorded them. Further uses have the same, and follow each other by cluster time.
