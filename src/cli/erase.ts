@@ -100,11 +100,11 @@ export async function erase(
       if (signal.aborted) throw interrupted('nothing was changed');
     },
     ...(folder !== undefined && {
-      async exportTo(organisation, data) {
+      async exportTo(organisation, data, requireWhole) {
         // an attempt that was killed before its export was noted has left files, also in a folder that is not the default
         const force = isDefault || (organisation.state === 'erasing' && readOrganisation(folder)?.id === id);
         // without keys, which must never work again
-        await exportFolder({ folder, force, organisation, data, signal }).catch((error: unknown) => {
+        await exportFolder({ folder, force, organisation, data, signal, requireWhole }).catch((error: unknown) => {
           if (signal.aborted) throw interrupted(CONTINUE);
           throw error instanceof CommandFailure ? new CommandFailure(`${error.message}\n${KEYS_REVOKED}`) : error;
         });

@@ -8,8 +8,15 @@ import type { Stores } from './stores';
 export interface ErasureHooks {
   /** Called before anything is changed; throws to prevent the erasure. */
   readonly check?: (organisation: OrganisationForOperators) => Promise<void>;
-  /** Exports the data; without this function nothing is exported. Not called if an earlier attempt exported them or need not. */
-  readonly exportTo?: (organisation: OrganisationForOperators, data: OrganisationData) => Promise<void>;
+  /**
+   * Exports the data; without this function nothing is exported. Not called if an earlier attempt exported them or need not. It calls
+   * `requireWhole` once it has read everything, before it replaces anything: that throws JobRefused if data may have been dropped meanwhile.
+   */
+  readonly exportTo?: (
+    organisation: OrganisationForOperators,
+    data: OrganisationData,
+    requireWhole: () => Promise<void>,
+  ) => Promise<void>;
   /** Called before data is deleted; throws to prevent that. */
   readonly mayDrop?: () => void;
 }
@@ -42,16 +49,17 @@ export async function eraseOrganisation(stores: Stores, id: string, how: Erasure
   }
   // from here on, no write that has begun stores anything
   await data.slots.fence();
-  const isExporting = !erasure.exported && how.exportTo !== undefined;
-  if (isExporting) await how.exportTo(before, data);
+  // another process that erases it drops the database once it has noted that it exported, or was not to, as an operator's job
+  const requireWhole = async (): Promise<void> => {
+    if (await control.erasing.isExported(id))
+      throw new JobRefused(
+        `nothing was written: another process went on to erase organisation ${id} while this one was exporting, so the export may lack objects`,
+      );
+  };
+  if (!erasure.exported) await how.exportTo?.(before, data, requireWhole);
   // before it is noted, so that after an interruption the next attempt exports again
   how.mayDrop?.();
-  const isFirst = await control.erasing.noteExported(id);
-  // an operator's job exports nothing and waits for no export; it drops the database once it has noted that
-  if (isExporting && !isFirst)
-    throw new JobRefused(
-      `another process went on to erase organisation ${id} without an export while this one was exporting: the export may lack objects, and the organisation is being erased or is gone`,
-    );
+  await control.erasing.noteExported(id);
   await dropUntilGone(data);
   await control.erasing.finish(erasure.organisation);
   // again, for what was created before the row was deleted

@@ -76,10 +76,13 @@ export function createErasures(models: ControlModels, actor: Actor, now: () => n
     begin: (id: string): Promise<Erasure | undefined> => models.change(begin.bind(undefined, id)),
     /** The same within a transaction of the caller, that of the job that erases the organisation. */
     beginIn: begin,
-    /** Notes that the export is complete or not wanted, so that the database may be dropped. False if another process did before. */
-    async noteExported(id: string): Promise<boolean> {
-      const unnoted = { _id: id, state: 'erasing', exported: null } as const;
-      return (await organisations.updateOne(unnoted, { $set: { exported: true } })).modifiedCount === 1;
+    /** Notes that the export is complete or not wanted, so that the database may be dropped. */
+    async noteExported(id: string): Promise<void> {
+      await organisations.updateOne({ _id: id, state: 'erasing' }, { $set: { exported: true } });
+    },
+    /** Whether that is noted, or the organisation is gone. */
+    async isExported(id: string): Promise<boolean> {
+      return (await organisations.findOne({ _id: id, state: 'erasing', exported: null }, { _id: 1 }).lean()) === null;
     },
     /**
      * Deletes what the control database has of an organisation whose access has ended. What stays is one audit event, the row of the job, if one

@@ -107,17 +107,39 @@ test('an export that a stored row prevents says that keys are revoked, and after
   expect(await erased(organisation, folder)).toBe(folder);
 });
 
-test('an export during which an operator has the organisation erased without one does not count as complete', async () => {
+test('an export that another process overtakes with the erasure replaces nothing, such as the whole export of that process', async () => {
   const organisation = await makeNorthwind(gateway, 3);
-  const { control, databases } = gateway;
-  const exported = jest.spyOn(own.control.erasing, 'noteExported').mockImplementation(async (id) => {
-    exported.mockRestore();
-    // what a job does
-    await eraseOrganisation({ control, databases }, id);
-    return own.control.erasing.noteExported(id);
+  const folder = await newFolder();
+  const begin = own.control.erasing.begin;
+  // what an attempt does that was killed
+  await begin(organisation.id);
+  jest.spyOn(own.control.erasing, 'begin').mockImplementationOnce(async (id) => {
+    const erasure = await begin(id);
+    expect(await erased(organisation, folder)).toBe(folder);
+    return erasure;
   });
-  await expect(erased(organisation, await newFolder())).rejects.toThrow('the export may lack objects');
-  expect(await isListed(gateway, organisation)).toBe(false);
+  await expect(erased(organisation, folder)).rejects.toThrow('nothing was written: another process went on to erase');
+  expect([(await linesOf(folder, 'quotes')).length, await isListed(gateway, organisation)]).toEqual([3, false]);
+  expect(await readdir(folder)).not.toContainEqual(expect.stringMatching(/^\./));
+});
+
+test('an erasure that another process ends first keeps the audit event of that, and one of a reused id has but its own', async () => {
+  const { id } = await makeOrganisation(gateway);
+  const { erasing, organisations } = own.control;
+  const events = () =>
+    own.databases.control
+      .collection('audit_events')
+      .find({ organisation_id: id }, { projection: { action: 1 } })
+      .toArray();
+  const { organisation } = (await erasing.begin(id))!;
+  await eraseOrganisation(gateway, id);
+  const first = await events();
+  await erasing.finish(organisation);
+  expect([first, await events()]).toEqual([[expect.objectContaining({ action: 'organisation.erased' })], first]);
+  await organisations.create({ id, name: 'Again', plan: 'integrations' });
+  await eraseOrganisation(gateway, id);
+  const [second, ...more] = await events();
+  expect([second?.action, second?._id === first[0]?._id, more]).toEqual(['organisation.erased', false, []]);
 });
 
 test('an erasure that meets a move which began after it had looked says so, and one that was ended elsewhere succeeds', async () => {

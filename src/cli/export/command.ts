@@ -1,4 +1,4 @@
-import { readdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import type { OrganisationForOperators } from '../../organisations/organisationRows';
 import type { OrganisationData } from '../../tenant/organisationData';
 import { publishedSchemas } from '../../gateway/schemas';
@@ -22,8 +22,9 @@ import type { Store } from '../store';
 import { note, print, printJson, printTable } from '../terminal';
 import { requireData, withStore } from '../withStore';
 import { withFiles } from './attachments';
-import { createDraft, type Draft, OWNER_ONLY } from './draft';
+import { createDraft, type Draft, existingIn, OWNER_ONLY } from './draft';
 import { keyLines, type Keys, type Lines, recordLines, type Webhooks, webhookLines, writeLines } from './lines';
+import { syncFiles } from './sync';
 
 interface ExportOptions extends OrgOption {
   readonly force?: true;
@@ -39,7 +40,9 @@ export async function exportCommand(folder: string, options: ExportOptions): Pro
     const organisation = await requireData(store, org);
     const data = store.databases.organisationData(organisation);
     const parts = { keys: keys && (await keysOf(store, org)), webhooks: webhooks && (await webhooksOf(store, org)) };
-    return exportFolder({ organisation, data, folder, force: force === true, signal, ...parts });
+    // what was read of one whose erasure has begun may lack what was dropped
+    const requireWhole = () => requireData(store, org);
+    return exportFolder({ organisation, data, folder, force: force === true, signal, requireWhole, ...parts });
   }, signal);
   if (json) printJson({ dir: folder, files });
   else {
@@ -60,6 +63,8 @@ interface Export {
   readonly keys?: Keys | undefined;
   readonly webhooks?: Webhooks | undefined;
   readonly signal: AbortSignal;
+  /** Called once everything is read, before anything is put in place; throws to prevent that. */
+  readonly requireWhole: () => Promise<unknown>;
 }
 
 const keysOf = async ({ control }: Store, org: string): Promise<Keys> => ({
@@ -93,12 +98,13 @@ async function openDraft({ folder, force, signal }: Target): Promise<Draft> {
   const draft = await createDraft(folder, signal).catch((error: unknown) => {
     throw new CommandFailure(`cannot write to ${folder} (${(error as Error).message}); give another folder`);
   });
-  const existing = force ? [] : (await readdir(folder)).filter((file) => FILES.includes(file));
-  if (existing.length === 0) return draft;
-  await draft.remove();
-  throw new CommandFailure(
-    `${folder} already has ${existing.join(', ')}; use another folder, or remove them, as export does with --force`,
-  );
+  try {
+    existingIn(folder, FILES, force);
+    return draft;
+  } catch (error) {
+    await draft.remove();
+    throw error;
+  }
 }
 
 /** Checks that an export can be written to a folder, which is created if it is missing. @throws CommandFailure if it cannot */
@@ -109,14 +115,18 @@ export async function checkFolder(target: Target): Promise<void> {
 /**
  * Writes every file of an organisation, and puts them in place only when all are complete. Resolves with the number of
  * records in each file.
- * @throws CommandFailure if it was interrupted, if a record cannot be written, or as {@link checkFolder} does.
+ * @throws CommandFailure if it was interrupted, if a record cannot be written, or as {@link checkFolder} does; what `requireWhole` throws
  */
 export async function exportFolder(options: Export): Promise<Record<string, number>> {
-  const { organisation, data, keys, webhooks, signal } = options;
+  const { organisation, data, keys, webhooks, force, signal, requireWhole } = options;
   const draft = await openDraft(options);
   const schemas = recordSchemas(publishedSchemas().rest, recordKinds);
   const counts: Record<string, number> = {};
-  const write = (file: string, lines: Lines) => writeLines(draft.path(file), lines, signal);
+  const written = new Set<string>();
+  const write = (file: string, lines: Lines) => {
+    written.add(file);
+    return writeLines(draft.path(file), lines, signal);
+  };
   let files = 0;
   const target = { folder: draft.path(ATTACHMENTS_FOLDER), signal, onFile: () => (files += 1) };
   try {
@@ -124,12 +134,19 @@ export async function exportFolder(options: Export): Promise<Record<string, numb
       const toLine = recordWriter(schemas, { $ref: SCHEMA_ROOT + recordName(kind) }, kind.decimals);
       counts[kind.file] = await write(fileName(kind), recordLines(withFiles(kind, target), data, toLine));
     }
-    if (files > 0) counts[ATTACHMENTS_FOLDER] = files;
+    if (files > 0) {
+      await syncFiles(target.folder);
+      counts[ATTACHMENTS_FOLDER] = files;
+      written.add(ATTACHMENTS_FOLDER);
+    }
     // the first line is the fingerprint of the pepper
     if (keys) counts.keys = (await write(KEYS_FILE, keyLines(keys))) - 1;
     if (webhooks) counts.webhooks = await write(WEBHOOKS_FILE, webhookLines(webhooks));
-    await writeFile(draft.path(ORGANISATION_FILE), organisationText(organisation), { mode: OWNER_ONLY.file });
-    await draft.complete(FILES);
+    written.add(ORGANISATION_FILE);
+    const how = { mode: OWNER_ONLY.file, flush: true };
+    await writeFile(draft.path(ORGANISATION_FILE), organisationText(organisation), how);
+    await requireWhole();
+    await draft.complete({ files: FILES, written, force });
     return counts;
   } catch (error) {
     throw signal.aborted ? interrupted('nothing was written') : error;

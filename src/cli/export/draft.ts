@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, readlinkSync, rmdirSync, rmSync } from 'node:fs';
-import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, renameSync, rmdirSync, rmSync } from 'node:fs';
+import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { isAlive } from '../../embedded/process';
 import { MINUTE, SECOND } from '../../units';
+import { CommandFailure } from '../ending';
 import { ATTACHMENTS_FOLDER } from '../records';
+import { syncNames } from './sync';
 
 /*
  * What an export has written so far: a folder inside the target, until all files are complete (docs/decisions/exports.md). It has personal data,
@@ -24,12 +26,24 @@ export const PID_NAMESPACE = [hostname(), bootAndNamespace()].join('-').replaceA
 /** `.export.PID.NAMESPACE.RANDOM.part` */
 const DRAFT_NAME = /^\.export\.(\d+)\.(.+)\.[0-9a-f]{16}\.part$/;
 
+interface DraftFiles {
+  /** All that an export may have. */
+  readonly files: readonly string[];
+  readonly written: ReadonlySet<string>;
+  /** Whether those in the target may be replaced and removed. */
+  readonly force: boolean;
+}
+
 export interface Draft {
   /** The path of a file that is not complete. */
   readonly path: (file: string) => string;
-  /** Moves these files to the target, one after another; of those that were not written, the target's own are removed. Not interrupted once begun. */
-  readonly complete: (files: readonly string[]) => Promise<void>;
-  /** Removes what was not moved. */
+  /**
+   * Moves the `written` ones of an export's `files` to the target, in this order, and removes the target's own of the others. No signal comes
+   * between two of them, and once it resolves their names survive a power cut.
+   * @throws CommandFailure as {@link existingIn} does, or if the draft was removed; then nothing was moved
+   */
+  readonly complete: (from: DraftFiles) => Promise<void>;
+  /** Removes what was not moved, and what was in the target before. */
   readonly remove: () => Promise<void>;
 }
 
@@ -61,15 +75,22 @@ export async function createDraft(target: string, signal?: AbortSignal): Promise
   }, TOUCH_EVERY).unref();
   return {
     path,
-    async complete(files) {
-      signal?.removeEventListener('abort', removeNow);
+    async complete({ files, written, force }) {
       signal?.throwIfAborted();
+      // no pause until the last rename: a second signal ends the process, which removes the draft
+      const existing = existingIn(target, files, force);
+      if (![...written].every((file) => existsSync(path(file))))
+        throw new CommandFailure(
+          'nothing was written: this process stood still for a minute, so another export took its files for abandoned and removed them; run the same command again',
+        );
       for (const file of files) {
-        const isWritten = existsSync(path(file));
+        const isWritten = written.has(file);
         // a folder takes the place of another only if that is gone
-        if (!isWritten || file === ATTACHMENTS_FOLDER) await rm(join(target, file), { recursive: true, force: true });
-        if (isWritten) await rename(path(file), join(target, file));
+        const isInTheWay = existing.includes(file) && (!isWritten || file === ATTACHMENTS_FOLDER);
+        if (isInTheWay) renameSync(join(target, file), path(`${file}.former`));
+        if (isWritten) renameSync(path(file), join(target, file));
       }
+      await syncNames(target);
     },
     async remove() {
       clearInterval(touching);
@@ -78,6 +99,15 @@ export async function createDraft(target: string, signal?: AbortSignal): Promise
       signal?.removeEventListener('abort', removeNow);
     },
   };
+}
+
+/** The files of an export that are in a folder. @throws CommandFailure if there are any, unless `force` is set */
+export function existingIn(folder: string, files: readonly string[], force: boolean): string[] {
+  const existing = readdirSync(folder).filter((file) => files.includes(file));
+  if (force || existing.length === 0) return existing;
+  throw new CommandFailure(
+    `${folder} already has ${existing.join(', ')}; use another folder, or remove them, as export does with --force`,
+  );
 }
 
 /** Removes the drafts of exports that no longer run. `now` is the time of the target's file system, in milliseconds since 1970. */

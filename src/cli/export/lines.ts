@@ -80,7 +80,7 @@ export async function* keyLines({ pepper, each }: Keys): AsyncGenerator<string> 
 export const webhookLines = ({ rows, master }: Webhooks): string[] =>
   rows.map((row) => JSON.stringify(toWebhookRecord(row, master)));
 
-/** Writes lines to a new file, and resolves with their number. @throws AbortError when the signal aborts */
+/** Writes lines to a new file, and resolves with their number once they would survive a power cut. @throws AbortError when the signal aborts */
 export async function writeLines(path: string, lines: Lines, signal: AbortSignal): Promise<number> {
   let count = 0;
   const withNewlines = async function* () {
@@ -90,6 +90,6 @@ export async function writeLines(path: string, lines: Lines, signal: AbortSignal
     }
   };
   const file = await open(path, 'wx', OWNER_ONLY.file);
-  await pipeline(withNewlines, file.createWriteStream(), { signal });
+  await pipeline(withNewlines, file.createWriteStream({ flush: true }), { signal });
   return count;
 }
