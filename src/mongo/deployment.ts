@@ -32,6 +32,7 @@ const OPTIONS: mongoose.ConnectOptions = {
   connectTimeoutMS: CONNECT_TIMEOUT,
   heartbeatFrequencyMS: HEARTBEAT_EVERY,
   // `j` is `journal`, and comes before it where the URI has `journal`
+  // oxlint-disable-next-line typescript/no-deprecated -- as long as the driver reads it
   writeConcern: { w: 'majority', journal: true, j: true },
   bufferCommands: false,
   // maxPoolSize, from the URI or the driver's 100, bounds concurrent commands per server: waiting here is cheaper than there

@@ -43,7 +43,7 @@ test('progress is saved only after events are stored and webhooks notified', asy
 test('a row of the audit log that lacks what its line has is logged by its id, and holds up neither the others nor events', async () => {
   const { quotes, told } = await newScene();
   const lines: Json[] = [];
-  await begin(tailsWith({ logger: pino({}, { write: (line) => void lines.push(JSON.parse(line) as Json) }) }));
+  await begin(tailsWith({ logger: pino({}, { write: (line) => void lines.push(JSON.parse(line)) }) }));
   const row = (action: string, more: object) => ({ _id: randomUUID(), at: new Date(), action, key_id: null, ...more });
   const actor = { who: 'cli:test', from: 'cli' };
   const rows = [

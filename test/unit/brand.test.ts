@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readConfig } from '../../src/config';
 import { DARK, RAISED } from '../../src/config/brand';
+import express from 'express';
 import { createPages } from '../../src/pages';
 import { createSite } from '../../src/pages/site';
 import { faultsOf } from '../support/configFaults';
@@ -63,7 +64,7 @@ test('the grounds that text is read on are those of the pages', () => {
 
 test('the icon at its usual address is the logo', async () => {
   const site = createSite('/api', { name: 'Acme', logo: { type: 'image/png', bytes: PNG } });
-  const pages = createPages({ site, others: [(_request, _response, next) => next()], introspection: 'public' });
+  const pages = createPages({ site, others: [express.Router()], introspection: 'public' });
   const server = createServer(pages).listen(0, '127.0.0.1');
   await once(server, 'listening');
   try {

@@ -31,5 +31,9 @@ export async function syncNames(folder: string): Promise<void> {
 
 async function sync(path: string, flags: string): Promise<void> {
   const handle = await open(path, flags);
-  await handle.sync().finally(() => handle.close());
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
 }

@@ -32,7 +32,7 @@ export function createAuditLines({ control, logger }: Options) {
       const byId = new Map(auditEvents.map((row) => [row._id, row]));
       for (const id of ids) {
         const event = byId.get(id);
-        if (event) writeLine(event as AuditEvent);
+        if (event) writeLine(event);
       }
     },
   };

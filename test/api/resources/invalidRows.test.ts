@@ -215,7 +215,7 @@ test('sales count an order whose texts are stored as numbers, and say which orde
   await store(gateway, organisation, { orders: [odd!, ...others] });
   const rows = gateway.databases.organisationData(organisation).database.collection<{ _id: string }>('orders');
   const line = { 'lines.0.sku': 'ODD', 'lines.0.qty': 1, 'lines.0.description': 5 };
-  await rows.updateOne({ _id: odd!.id as string }, { $set: line });
+  await rows.updateOne({ _id: odd!.id }, { $set: line });
   const broken: object[] = [
     { 'lines.0.unit_price_minor': 'dear' },
     { 'lines.0.uom': { of: 'box' } },
@@ -226,7 +226,7 @@ test('sales count an order whose texts are stored as numbers, and say which orde
     { 'lines.0.sku': { of: 1 } },
   ];
   for (const [at, { id }] of others.entries())
-    await rows.updateOne({ _id: id as string }, { $set: { 'lines.0.sku': 'BROKEN', ...broken[at] } });
+    await rows.updateOne({ _id: id }, { $set: { 'lines.0.sku': 'BROKEN', ...broken[at] } });
   const caller = await callerOf(gateway, organisation);
   const read = async (): Promise<[string[], number]> => {
     const { body } = await caller.graphql('{ product_sales(limit: 100) { data { sku uom description } } }');
