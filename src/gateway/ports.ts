@@ -30,8 +30,12 @@ export const TIMEOUTS = {
 };
 /** How often slow requests are checked for, in milliseconds; Node's default of 30 s would allow four times the limit. */
 const CHECK_EVERY = 1000;
-/** Options for the heads of requests. Host is checked by checkHead, whose refusals have a body and a request id. */
+/**
+ * Options for the heads of requests. Host is checked by checkHead, whose refusals have a body and a request id.
+ */
 const HEAD_OPTIONS = { maxHeaderSize: 16 * 1024, requireHostHeader: false };
+/** `maxHeadersCount`: by default Node drops headers after the first 1,000 without a word, such as X-Forwarded-For; their size bounds them. */
+const ALL_HEADERS = 0;
 /** Maximum connections at ADMIN_PORT. */
 const ADMIN_CONNECTIONS = 100;
 /** How long an idle connection at ADMIN_PORT is kept, in milliseconds: longer than the usual pause between two scrapes. */
@@ -81,6 +85,7 @@ export function createPorts({ config, logger, timeouts: overrides }: PortsOption
     ...HEAD_OPTIONS,
   });
   server.setTimeout(timeouts.stalled);
+  server.maxHeadersCount = ALL_HEADERS;
   let answers: Answers | undefined;
   const connections = trackConnections(server, {
     most: config.MAX_CONNECTIONS,
@@ -177,6 +182,7 @@ function createAdminServer({ head, request: requestTimeout, stalled }: typeof TI
   const times = { requestTimeout, headersTimeout, keepAliveTimeout: ADMIN_KEEP_ALIVE };
   const server = createServer({ ...times, connectionsCheckingInterval: CHECK_EVERY, ...HEAD_OPTIONS });
   server.setTimeout(stalled);
+  server.maxHeadersCount = ALL_HEADERS;
   // the metrics of connections are those of PORT
   const uncounted = { onEvicted: () => undefined, onDropped: () => undefined };
   const connections = trackConnections(server, { most: ADMIN_CONNECTIONS, isShared: true, ...uncounted });

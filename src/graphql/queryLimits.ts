@@ -19,6 +19,8 @@ export const QUERY_LIMITS = {
   /** Nested fields, not counting introspection. */
   depth: 10,
   aliases: 30,
+  /** Aliases of introspection and inside it: each repeats a walk of the whole schema, which takes some 5 ms and never yields. */
+  introspectionAliases: 5,
   rootFields: 20,
   /** Fields at all levels, after fragment expansion. */
   fields: 5000,
@@ -41,6 +43,8 @@ export const QUERY_LIMITS = {
 interface Size {
   readonly depth: number;
   readonly aliases: number;
+  /** Those of introspection and inside it. */
+  readonly introspectionAliases: number;
   /** Fields at this level, fragments included. */
   readonly rootFields: number;
   /** Fields and fragment spreads at this level and below; Infinity beyond 2^1023, which is over any limit. */
@@ -61,7 +65,15 @@ const MAX_FAULTS = 10;
 /** Above this a fault says `over` it: fragments within fragments multiply to numbers that nobody reads. */
 const MAX_WRITTEN = 1_000_000_000;
 
-const NOTHING: Size = { depth: 0, aliases: 0, rootFields: 0, fields: 0, spreads: 0, nesting: 0 };
+const NOTHING: Size = {
+  depth: 0,
+  aliases: 0,
+  introspectionAliases: 0,
+  rootFields: 0,
+  fields: 0,
+  spreads: 0,
+  nesting: 0,
+};
 
 /**
  * A validation rule that rejects documents over the limits. Linear in the document, since each fragment is measured once.
@@ -149,10 +161,11 @@ function faultsOfSubscription(
 }
 
 function faultsOfSize(node: ExecutableDefinitionNode, size: Size): GraphQLError[] {
-  const { depth, aliases, rootFields, fields, spreads } = size;
+  const { depth, aliases, introspectionAliases, rootFields, fields, spreads } = size;
   const ofAnswer = (): GraphQLError[][] => [
     refuse(node, 'has a depth of', depth, QUERY_LIMITS.depth),
     refuse(node, 'has too many aliases:', aliases, QUERY_LIMITS.aliases),
+    refuse(node, 'has too many aliases in introspection:', introspectionAliases, QUERY_LIMITS.introspectionAliases),
     refuse(node, 'has too many root fields:', rootFields, QUERY_LIMITS.rootFields),
   ];
   return [
@@ -254,7 +267,7 @@ function measure(document: DocumentNode): Measure {
   }
 
   function sizeOfSet(set: SelectionSetNode | undefined): Size {
-    let [depth, aliases, rootFields, fields, spreads, nesting] = [0, 0, 0, 0, 0, 0];
+    let [depth, aliases, introspectionAliases, rootFields, fields, spreads, nesting] = [0, 0, 0, 0, 0, 0, 0];
     for (const selection of set?.selections ?? []) {
       const isField = selection.kind === Kind.FIELD;
       const inner =
@@ -263,13 +276,16 @@ function measure(document: DocumentNode): Measure {
           : sizeOfSet(selection.selectionSet);
       const isIntrospectionField = isField && selection.name.value.startsWith('__');
       depth = Math.max(depth, isIntrospectionField ? 0 : inner.depth + (isField ? 1 : 0));
-      aliases += inner.aliases + (isField && selection.alias ? 1 : 0);
+      const aliasesHere = inner.aliases + (isField && selection.alias ? 1 : 0);
+      aliases += aliasesHere;
+      introspectionAliases +=
+        isIntrospectionField && selection.name.value !== '__typename' ? aliasesHere : inner.introspectionAliases;
       rootFields += isField ? 1 : inner.rootFields;
       fields += inner.fields + (isField ? 1 : 0);
       spreads += inner.spreads + (isField ? 0 : 1);
       nesting = Math.max(nesting, inner.nesting + (selection.kind === Kind.FRAGMENT_SPREAD ? 1 : 0));
     }
-    return { depth, aliases, rootFields, fields, spreads, nesting };
+    return { depth, aliases, introspectionAliases, rootFields, fields, spreads, nesting };
   }
 
   return {

@@ -86,6 +86,9 @@ export function createSessions(models: ControlModels, clock: () => number) {
     const ends_at = new Date(now.getTime() + SESSION_LIMITS.idle);
     const owner = { organisation_id: organisationId, user, role };
     const times = { created_at: now, used_at: now, ends_at };
+    // whoever is no admin any more has no session of one
+    if (role !== 'admin')
+      await sessionRows.deleteMany({ organisation_id: organisationId, 'user.id': user.id, role: 'admin' }, { session });
     await sessionRows.create([{ _id: digestOf(token), ...owner, ...times, ...returnToMember(returnTo) }], { session });
     await endOldest(owner, session);
     const member = { $set: { ...owner, last_sign_in_at: now, from } };

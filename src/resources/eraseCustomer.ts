@@ -82,9 +82,14 @@ export async function eraseCustomer(data: OrganisationData, id: string, erasure:
     const personalParts = parts.filter((part) => hasMembers(part.erased));
     if (hasMembers(erased) || personalParts.length > 0) counts[resource.name] ??= 0;
     for (const part of personalParts) counts[part.resource.name] ??= 0;
-    count(resource, await eraseRows(data, resource, { ...erasure, filter: ofCustomer, erased }));
+    const eraseOwn = async (): Promise<void> => {
+      count(resource, await eraseRows(data, resource, { ...erasure, filter: ofCustomer, erased }));
+    };
+    await eraseOwn();
     // writes of any collection that read these rows before may still store a copy, or an answer
     await writesEnded(data, signal);
+    // what a write has stored since that began before and met an erased row only when it ran again
+    await eraseOwn();
     const answersOfCustomer = customerColumns.map((column) => ({ [`answer.${column}`]: id }));
     await eraseAnswers(data, resource, answersOfCustomer, erased);
     // parts come after their owners, because a new part copies names from its owner

@@ -110,6 +110,8 @@ function referencesTo(type: string, info: GraphQLResolveInfo): FieldNode[] {
   return fields;
 }
 
+/** The most projections kept of an operation. */
+const MOST_SHARED = 64;
 /** One object for each type and set of members, since reads are batched by that object. It lives as long as the operation. */
 const sharedByOperation = new WeakMap<OperationDefinitionNode, Map<string, Projection>>();
 
@@ -128,6 +130,8 @@ function projectionFor(
   const names = isWhole ? [] : [...members.add('_id')].sort();
   const key = `${stored.type} ${names.join()}`;
   let projection = byMembers.get(key);
+  // what @include leaves of a selection depends on variables, so a document has any number
+  if (!projection && byMembers.size >= MOST_SHARED) byMembers.clear();
   if (!projection)
     byMembers.set(
       key,

@@ -24,9 +24,6 @@ export interface Kind {
   readonly parse: (text: string) => SortValue | undefined;
 }
 
-/** Milliseconds from 1970 to the last time of JavaScript: of a later one, which MongoDB can store, the driver makes an Invalid Date. */
-const LAST_TIME = 8.64e15;
-
 /** MongoDB compares texts by their bytes in UTF-8: after this noncharacter come only texts that begin with it. */
 export const TEXT = { first: '', last: '\u{10ffff}' };
 
@@ -51,7 +48,7 @@ export const KINDS = {
     rank: RANKS.time,
     first: new Date(EARLIEST),
     last: new Date(LATEST),
-    within: [new Date(-LAST_TIME), new Date(LAST_TIME)],
+    within: [new Date(EARLIEST), new Date(LATEST)],
     valueOf: (stored) => stored as Date,
     parse: timeIn,
   },
@@ -81,9 +78,13 @@ export function rankOf(value: unknown): number {
   return RANK_OF_BSON.get(type) ?? RANKS.other;
 }
 
-/** Whether a value can be that of a position: no list, which MongoDB sorts by one of its elements, nor a time that JavaScript lacks. */
+/**
+ * Whether a value can be that of a position: no list, which MongoDB sorts by one of its elements, nor a time that no answer has, such as one
+ * beyond those of JavaScript, of which the driver makes an Invalid Date.
+ */
 export function isPositioned(value: unknown): boolean {
-  return !Array.isArray(value) && !(value instanceof Date && Number.isNaN(value.getTime()));
+  if (value instanceof Date) return value.getTime() >= EARLIEST && value.getTime() <= LATEST;
+  return !Array.isArray(value);
 }
 
 /** An id for a cursor: itself if it is a text; otherwise the first or the last text, whichever is on its side in MongoDB's order. */

@@ -193,6 +193,18 @@ test('members are listed by last sign-in, most recent first, with their role the
   ]);
 });
 
+test('who signs in as a member has no session of an admin any more', async () => {
+  const own = await makeOrganisation(gateway);
+  await signIn(gateway, own, 'admin', 'Ada');
+  await signIn(gateway, own, 'admin', 'Bob');
+  await signIn(gateway, own, 'member', 'Ada');
+  const left = await gateway.databases.control.collection('sessions').find({ organisation_id: own.id }).toArray();
+  expect(left.map(({ user, role }) => [user.name, role]).toSorted()).toEqual([
+    ['Ada', 'member'],
+    ['Bob', 'admin'],
+  ]);
+});
+
 test('an expired session does not count, even if it is not deleted yet', async () => {
   const own = await makeOrganisation(gateway);
   await signIn(gateway, own, 'admin', 'Ada');

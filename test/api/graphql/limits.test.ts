@@ -66,6 +66,12 @@ const LIMITS: readonly Limit[] = [
        fragment Ten on MeKey { ${times(10, (at) => `a${at}: id`)} }`,
   },
   {
+    title: 'aliases in introspection',
+    limit: 5,
+    document: (count) =>
+      `{ a: __typename __schema { ...F } } fragment F on __Schema { ${times(count, (at) => `a${at}: types { name }`)} }`,
+  },
+  {
     title: 'fragments in each other',
     limit: 10,
     // through a field too

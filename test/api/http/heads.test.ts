@@ -47,6 +47,12 @@ test.each([
   expect(status).toBe(200);
 });
 
+test('a header after a thousand others counts', async () => {
+  const others = Array.from({ length: 1000 }, () => 'b:');
+  const { status } = await send('GET /api/v1/me HTTP/1.1', 'Host: api.example', ...others, authorization, END);
+  expect(status).toBe(200);
+});
+
 test('a target in absolute form without a path is the root', async () => {
   const { status, body } = await send('GET http://api.example HTTP/1.1', 'Host: x', 'Accept: application/json', END);
   expect([status, body.code]).toEqual([406, 'not_acceptable']);

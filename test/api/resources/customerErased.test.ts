@@ -1,3 +1,4 @@
+import type { ClientSession } from 'mongoose';
 import type { Organisation } from '../../../src/auth/principal';
 import { publishedSchemas } from '../../../src/gateway/schemas';
 import { stampedWrite } from '../../../src/tenant/openWrites';
@@ -10,6 +11,7 @@ import { eraseCustomer } from '../../../src/resources/eraseCustomer';
 import { messages, requests } from '../../../src/resources/requests/requests';
 import { addMessage, openRequest, requestResolvers } from '../../../src/resources/requests/service';
 import { type ImportRecord, storeRecords } from '../../../src/stored/records';
+import { eventually } from '../http/eventually';
 import { makeStored, northwind } from '../../support/factories';
 import { served } from '../../support/gateway';
 
@@ -98,6 +100,35 @@ test('a message that is added while its thread is erased keeps no name', async (
   const found = await own.collection(messages).find({ body: 'And today?' }).toArray();
   const all = await own.collection(messages).find().toArray();
   expect([found.length, all.flatMap(({ author_name: name }) => (name === null ? [] : [name]))]).toEqual([0, []]);
+});
+
+test('what a write stores in an object that was erased since it began, is erased as well', async () => {
+  const [thread] = northwind('requests') as unknown as readonly [{ id: string; customer_id: string; subject: string }];
+  const organisation = await makeStored(gateway, { customers: northwind('customers'), requests: [thread] });
+  const own = gateway.databases.organisationData(organisation);
+  const rows = own.collection(requests);
+  const subject = async (): Promise<unknown> => (await rows.findOne({ _id: thread.id }))?.subject;
+  const change = { $set: { subject: 'Jane Doe' } };
+  const work = (session: ClientSession) => rows.updateOne({ _id: thread.id }, change, { session });
+  const begin = own.slots.begin.bind(own.slots);
+  let [begun, written, isBegun] = [0, undefined as Promise<unknown> | undefined, false];
+  jest.spyOn(own.slots, 'begin').mockImplementation(async () => {
+    const slot = await begin();
+    if (isBegun) return slot;
+    if (written) {
+      // the write has begun, and its transaction comes after the erasure of the row
+      isBegun = true;
+      await eventually(async () => (await subject()) !== thread.subject);
+    } else if ((begun += 1) === 3) {
+      // the customer was erased, twice, and its threads are next
+      written = stampedWrite(own, work, { writes: [requests], by });
+      await eventually(() => isBegun);
+    }
+    return slot;
+  });
+  await eraseCustomer(own, thread.customer_id, lives);
+  await written;
+  expect(await subject()).not.toBe('Jane Doe');
 });
 
 test('an import of an erased customer fails, and neither frees its external_ref nor takes another', async () => {
