@@ -30,9 +30,7 @@ export const TIMEOUTS = {
 };
 /** How often slow requests are checked for, in milliseconds; Node's default of 30 s would allow four times the limit. */
 const CHECK_EVERY = 1000;
-/**
- * Options for the heads of requests. Host is checked by checkHead, whose refusals have a body and a request id.
- */
+/** Options for the heads of requests. Host is checked by checkHead, whose refusals have a body and a request id. */
 const HEAD_OPTIONS = { maxHeaderSize: 16 * 1024, requireHostHeader: false };
 /** `maxHeadersCount`: by default Node drops headers after the first 1,000 without a word, such as X-Forwarded-For; their size bounds them. */
 const ALL_HEADERS = 0;

@@ -115,7 +115,7 @@ export async function createIndexes(
 ): Promise<void> {
   const collection = database.collection(name);
   const create = async (indexes: readonly Description[]): Promise<void> => {
-    await collection.createIndexes(indexes.length > 0 ? [...indexes] : [ID_INDEX], { ...options });
+    await collection.createIndexes(indexes.length > 0 ? [...indexes] : [ID_INDEX], options);
   };
   const rules = missing.filter(enforcesRule);
   const others = missing.filter((index) => !enforcesRule(index));
