@@ -6,6 +6,7 @@ import type { DataContext } from '../operations/context';
 import type { BulkUpsert, Merge, Outcome } from '../schema/upserts';
 import { brokenRules } from './brokenRules';
 import { hasFaultAt, isObject, type ValidatedElement, withFaults } from './elementFaults';
+import { erasedCustomerFault, erasedCustomersOf, hasPersonalData } from './erasedCustomers';
 import { metadataFaults, tooManyPairs, withMetadata } from './metadata';
 import { erasedReferences, type Reference, referenceChecks } from './referenceFaults';
 import type { Resource, Row } from './resource';
@@ -65,7 +66,12 @@ export async function applyElements(
     count === 0 ? checkReferences(element, at, existing) : [];
 
   /** Decides what becomes of an element. Returns the row to store, if any. */
-  function decide(index: number, element: ValidatedElement, existing: BulkRow | undefined): RowChange<BulkRow>[] {
+  function decide(
+    index: number,
+    element: ValidatedElement,
+    existing: BulkRow | undefined,
+    erasedCustomers: ReadonlySet<string>,
+  ): RowChange<BulkRow>[] {
     const fail = (checked: ValidatedElement): RowChange<BulkRow>[] => {
       hasFailed = true;
       steps[index] = { checked, outcome: 'failed' };
@@ -84,6 +90,11 @@ export async function applyElements(
     const { outcome, row, before } = stepOf(existing, merged, now);
     const erased = outcome === 'unchanged' ? [] : erasedReferences(checkReferences, checked.element, checked.at);
     if (erased.length > 0) return fail(withFaults(checked, erased));
+    const personal =
+      outcome !== 'unchanged' && hasPersonalData(spec.collection, row)
+        ? erasedCustomerFault(spec.collection, row, erasedCustomers, checked.at)
+        : undefined;
+    if (personal) return fail(withFaults(checked, [personal]));
     const broken = outcome === 'unchanged' ? [] : brokenRules(spec.collection, row);
     if (broken.length > 0) return fail(withOwnFaults(checked, broken));
     // storing the row would refuse the whole call
@@ -95,11 +106,12 @@ export async function applyElements(
 
   async function apply(rowsByKey: ReadonlyMap<string, BulkRow>, indexes: Iterable<number>): Promise<void> {
     const changes: RowChange<BulkRow>[] = [];
+    const erased = await erasedCustomersOf(data, spec.collection, rowsByKey.values(), session);
     for (const index of indexes) {
       const pause = pace();
       if (pause) await pause;
       const element = validated[index];
-      if (element) changes.push(...decide(index, element, rowsByKey.get(element.key ?? '')));
+      if (element) changes.push(...decide(index, element, rowsByKey.get(element.key ?? ''), erased));
     }
     if (!dryRun && !(isAtomic && hasFailed)) await writeRows(collection, changes, { ordered: false, session, pace });
   }

@@ -12,6 +12,7 @@ import type { OrganisationData } from '../tenant/organisationData';
 import type { Writer } from '../tenant/slots';
 import { type Attachment, attachmentsOf, type RowWithAttachments } from './attachmentRows';
 import { readOne } from './collection';
+import { personalDataFault } from './erasedCustomers';
 import { requireServed } from './invalidRows';
 import type { Resource, Row } from './resource';
 import { erasedFault, stampedRow, writeRows } from './rows';
@@ -65,14 +66,14 @@ export function addAttachment(
     async (session, now) => {
       const before = await rowOf(data, resource, objectId, session);
       requireServed(context, resource, before, WITHOUT_SEARCH);
-      const erased = erasedFault(before, '');
-      if (erased) throw validationFailed([erased]);
       const attachments = attachmentsOf(before);
       if (attachments.length >= most) {
         const detail = `has ${String(attachments.length)} attachments, and may have ${String(most)}; delete one first`;
         throw validationFailed([{ pointer: `/${ATTACHMENTS}`, code: 'too_many', detail }]);
       }
       const attachment = { id, ...file, created_at: now };
+      const erased = await erasedOwnerFault(data, resource, before, attachment, session);
+      if (erased) throw validationFailed([erased]);
       await writeAttachments(data, resource, before, [...attachments, attachment], session, now);
       await storeFile(data, { id, bytes, owner: { collection: resource.name, object_id: before._id } }, session, now);
       return { attached_to: before._id, attachment };
@@ -131,7 +132,7 @@ export function restoreAttachment(
     data,
     async (session, now) => {
       const before = await rowOf(data, resource, objectId, session);
-      const erased = erasedFault(before, '');
+      const erased = await erasedOwnerFault(data, resource, before, attachment, session);
       if (erased) return erased;
       const attachments = attachmentsOf(before);
       if (attachments.some(({ id }) => id === attachment.id)) return undefined;
@@ -151,6 +152,18 @@ async function rowOf(data: OrganisationData, resource: Resource, id: string, ses
   const row = await data.collection(resource).findOne({ _id: id.toLowerCase() }, options);
   if (!row) throw notFound(objectName(resource.stored.type));
   return row;
+}
+
+/** The fault of an attachment of an object that was erased, or whose customer was. */
+async function erasedOwnerFault(
+  data: OrganisationData,
+  resource: Resource,
+  owner: Row,
+  attachment: Attachment,
+  session: ClientSession,
+): Promise<Fault | undefined> {
+  const row = { ...owner, [ATTACHMENTS]: [attachment] };
+  return erasedFault(owner, '') ?? personalDataFault(data, resource, row, session);
 }
 
 /** Stores a row with these attachments; without any, it lacks the member. */

@@ -9,6 +9,7 @@ import { normaliseKeys } from '../schema/callerKeys';
 import { tagOf, versionRequired } from '../schema/entityTags';
 import { METADATA } from '../schema/metadata';
 import { objectName } from '../schema/storedTypes';
+import { personalDataFault } from './erasedCustomers';
 import { requireServed } from './invalidRows';
 import { brokenRules } from './brokenRules';
 import { brokenTexts, replaceNegativeZero } from './brokenTexts';
@@ -85,6 +86,8 @@ export async function changeObject<T extends Row>(
         requireServed(context, resource, changed, WITHOUT_SEARCH);
         if (isSameRow(before, changed)) return before;
         throwFaults(erasedReferences(checkReferences, members, ''));
+        const personal = await personalDataFault(data, resource, changed, session);
+        if (personal) throwFaults([personal]);
         const row = stampedRow(changed, before, now);
         throwFaults(brokenRules(resource, row));
         attempted = row as Row & Members;

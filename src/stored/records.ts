@@ -13,6 +13,7 @@ import { hasAttachments, type StoredMember, type StoredType } from '../schema/st
 import { removeFiles } from '../tenant/files';
 import { removeDetached, withStoredAttachments } from './attachmentRows';
 import { storeAgain } from './elementCalls';
+import { erasedCustomerFault, erasedCustomersOf, hasPersonalData } from './erasedCustomers';
 import { changedAt, erasedFault, isSameRow, type RowChange, writeRows } from './rows';
 
 /** Rules of a resource's records that the SDL cannot express. */
@@ -168,21 +169,32 @@ export async function* readRecords<T extends { _id: string }>(
   }
 }
 
+interface StoreOptions<T> {
+  readonly session: ClientSession;
+  /** The time of change of what changes, instead of the documents' own. */
+  readonly now?: Date | undefined;
+  /** Whether a document, or a part that is stored with it, has personal data. Default: the document itself. */
+  readonly isPersonal?: (document: T) => boolean;
+}
+
 /**
- * Stores documents that are new or changed; a document fails if one of its unique values belongs to another id. With `now`, that is their time of
- * change instead of their own.
+ * Stores documents that are new or changed. A document fails if one of its unique values belongs to another id, and if it has personal data of an
+ * erased customer.
  * @throws a duplicate key error if another writer was faster; the transaction can be retried.
  */
 export async function storeDocuments<T extends { _id: string }>(
   data: OrganisationData,
-  collection: Collection<T>,
+  collection: Collection<T> & { readonly stored: StoredType },
   documents: readonly T[],
-  { session, now }: { readonly session: ClientSession; readonly now?: Date | undefined },
+  { session, now, isPersonal = (document) => hasPersonalData(collection, document) }: StoreOptions<T>,
 ): Promise<StoredRecord[]> {
   const stored = data.collection(collection);
   const filter = { _id: { $in: documents.map((document) => document._id) } };
   const storedDocuments = await stored.find<T>(filter as object, { session, ...atMost(documents.length) }).toArray();
   const existing = new Map(storedDocuments.map((document) => [document._id, document]));
+  // also those that a record's stored row refers to: an export may be older than the reference
+  const personal = documents.filter(isPersonal).flatMap((document) => [document, existing.get(document._id)]);
+  const erasedCustomers = await erasedCustomersOf(data, collection, personal, session);
   const claims: Claim<T>[] = [];
   // one after the other, since a session takes one command at a time
   for (const member of uniqueMembers(collection))
@@ -193,12 +205,16 @@ export async function storeDocuments<T extends { _id: string }>(
     const complete = withStoredAttachments(imported, before);
     // with the stored time, so that a difference in time alone is no change
     const document = now ? stampedAs(complete, before) : complete;
+    const isUnchanged = before !== undefined && isSameRow(before, document);
     // a record that says that it is erased was exported after the erasure, and has nothing personal
-    const erased = ERASED_AT in document && document[ERASED_AT] !== null ? undefined : erasedFault(before, '');
+    const own = ERASED_AT in document && document[ERASED_AT] !== null ? undefined : erasedFault(before, '');
+    const customers = !isUnchanged && isPersonal(imported) ? [document, before] : [];
+    const erased =
+      own ?? customers.flatMap((row) => erasedCustomerFault(collection, row, erasedCustomers, '') ?? []).at(0);
     const errors = erased ? [erased] : claims.flatMap(({ conflict }) => conflict(document) ?? []);
     if (errors.length > 0) return { outcome: 'failed', errors };
     for (const { take } of claims) take(document, before);
-    if (before && isSameRow(before, document)) return { outcome: 'unchanged', errors: [] };
+    if (isUnchanged) return { outcome: 'unchanged', errors: [] };
     changes.push({
       row: now ? stampedAs(document, { updated_at: changedAt(timeOf(before) ?? now, now) }) : document,
       before,

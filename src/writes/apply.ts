@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Fault, FaultLimits } from '../errors';
 import { fromRecord, type ImportRecord } from '../stored/records';
 import { MAX_WORDS, storedWords } from '../stored/search';
+import { erasedCustomerFault, hasPersonalData } from '../stored/erasedCustomers';
 import { faultsAt, type Faults, LISTED_OF_ELEMENT, roomAfter, withFaults } from '../stored/elementFaults';
 import { referenceFault } from '../stored/referenceFaults';
 import type { Row } from '../stored/resource';
@@ -97,10 +98,34 @@ async function applyOne(element: Element, applier: Applier): Promise<Step> {
     return fail(withFaults(NO_FAULTS, [{ pointer: place, code: 'not_found', detail: 'names no object' }]));
   const newRow = newRowOf(valid, before, place, applier);
   if ('count' in newRow) return fail(newRow);
+  const isUnchanged = before !== undefined && isSameRow(before, newRow);
+  const personal = isUnchanged ? undefined : personalFault(kind, newRow, rows, place);
+  if (personal) return fail(withFaults(NO_FAULTS, [personal]));
   if (version !== undefined) versions.noteWritten(kind, newRow._id, version);
-  if (before && isSameRow(before, newRow)) return doneAs('unchanged', newRow._id);
+  if (isUnchanged) return doneAs('unchanged', newRow._id);
   await store(valid, before, newRow, applier);
   return doneAs(before ? 'updated' : 'created', newRow._id);
+}
+
+/** The fault of a row with personal data whose customer, or the customer of the object that it is part of, was erased. */
+function personalFault(
+  { resource, owner }: Kind,
+  row: Row,
+  { erasedCustomers, get }: OpenRows,
+  place: string,
+): Fault | undefined {
+  if (!hasPersonalData(resource, row)) return undefined;
+  const own = erasedCustomerFault(resource, row, erasedCustomers, place);
+  if (own || !owner) return own;
+  const of = get(owner.to, String((row as Row & Members)[owner.member]));
+  const fault = erasedCustomerFault(owner.to.resource, of, erasedCustomers, place);
+  return (
+    fault && {
+      ...fault,
+      pointer: `${place}/${owner.member}`,
+      detail: 'is of an erased customer; only the operator can readmit the customer',
+    }
+  );
 }
 
 /** The row that an element makes of an object, still with its old updated_at, or the faults of the element. */

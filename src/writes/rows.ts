@@ -2,6 +2,7 @@ import type { ClientSession } from 'mongoose';
 import type { OrganisationData } from '../tenant/organisationData';
 import { partOf, readPiece } from '../mongo/readRows';
 import { removeDetached } from '../stored/attachmentRows';
+import { erasedCustomersOf } from '../stored/erasedCustomers';
 import type { Row } from '../stored/resource';
 import { isSameRow, type RowChange, stampedRow, writeRows } from '../stored/rows';
 import type { Element } from './elements';
@@ -38,6 +39,8 @@ interface OpenRow {
 export interface OpenRows {
   /** Looks up what the next elements name, so that `names` has it. Returns the index of the first element that is left for the next piece. */
   open(elements: readonly Element[], start: number): Promise<number>;
+  /** Erased customers that open rows referred to when they were read. */
+  readonly erasedCustomers: ReadonlySet<string>;
   /** An open row, as changed so far. */
   get(kind: Kind, id: string): Row | undefined;
   /** Changes a row, or deletes it with its parts if `row` is undefined. Its owner sums it up anew. */
@@ -59,6 +62,7 @@ export function openRows(
   const changed = new Set<OpenRow>();
   /** Kinds of which a changed object has given up a unique value that it still has in the database. */
   const givingUp = new Set<Kind>();
+  const erasedCustomers = new Set<string>();
   /** Bytes that were counted by `holdRows`. */
   let held = 0;
 
@@ -83,6 +87,7 @@ export function openRows(
       );
       ({ isWhole } = piece);
       held += piece.held;
+      for (const id of await erasedCustomersOf(data, kind.resource, piece.rows, session)) erasedCustomers.add(id);
       for (const row of piece.rows) {
         ids.push(row._id);
         if (rows.has(row._id)) continue;
@@ -178,6 +183,7 @@ export function openRows(
   }
 
   return {
+    erasedCustomers,
     async open(elements, start) {
       const { end, rows, referred } = nextWanted(elements, start, (name) => reading.sizes.rowsPerPiece(partOf(name)));
       for (const [kind, values] of rows) await read(kind, values);

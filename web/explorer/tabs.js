@@ -4,6 +4,8 @@ import { store, stored } from '../storage';
 /* What GraphiQL keeps in this browser, never a key, and the tabs it opens with. */
 
 const TABS_KEY = 'graphiql:tabState';
+/** After how many milliseconds a change of tabs is surely stored: GraphiQL waits 500. */
+const STORED_AFTER = 1_000;
 /** The history and its favourites, each stored under the name of its list. */
 const LISTS = new Map([
   ['graphiql:queries', 'queries'],
@@ -24,13 +26,19 @@ const KEPT = new Set([
  */
 export function createStorage(headers) {
   const memory = new Map();
+  let clearedAt = -Infinity;
+  /** GraphiQL stores tabs half a second after a change: what it had not stored yet when the data was cleared must not come back. */
+  const isLate = (name) => name === TABS_KEY && performance.now() - clearedAt < STORED_AFTER;
   const readKept = (name) => (LISTS.has(name) ? withHeaders(name, headers) : stored('localStorage', name));
   return {
     getItem: (name) => (name === TABS_KEY ? null : (memory.get(name) ?? (KEPT.has(name) ? readKept(name) : null))),
-    setItem: (name, value) =>
-      KEPT.has(name) ? store('localStorage', name, keptText(name, value)) : memory.set(name, value),
+    setItem(name, value) {
+      if (!KEPT.has(name)) memory.set(name, value);
+      else if (!isLate(name)) store('localStorage', name, keptText(name, value));
+    },
     removeItem: (name) => (KEPT.has(name) ? store('localStorage', name) : memory.delete(name)),
     clear() {
+      clearedAt = performance.now();
       memory.clear();
       for (const name of KEPT) store('localStorage', name);
     },

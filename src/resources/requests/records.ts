@@ -2,6 +2,7 @@ import type { ClientSession } from 'mongoose';
 import { removeFiles } from '../../tenant/files';
 import type { OrganisationData } from '../../tenant/organisationData';
 import type { Fault } from '../../errors';
+import { hasPersonalData } from '../../stored/erasedCustomers';
 import { faultInRecord } from '../../stored/invalidRows';
 import {
   fromRecord,
@@ -99,7 +100,14 @@ async function storeThreads(
   const faults = await messageFaults(data, records, session);
   const accepted = records.filter((record) => !faults.has(record.id));
   const threads = await withEarlierWords(data, accepted.map(toThread), session);
-  const written = await storeDocuments(data, requests, threads, { session, now });
+  const withPersonalMessages = new Set(
+    accepted
+      .filter((record) => messagesOf(record).some((message) => hasPersonalData(messages, message)))
+      .map(({ id }) => id),
+  );
+  const isPersonal = (thread: RequestThread): boolean =>
+    withPersonalMessages.has(thread._id) || hasPersonalData(requests, thread);
+  const written = await storeDocuments(data, requests, threads, { session, now, isPersonal });
   const outcomes = new Map(accepted.map((record, index) => [record.id, written[index]]));
   const kept = accepted.filter(({ id }) => outcomes.get(id)?.outcome !== 'failed');
   const all = kept.flatMap((record) => messagesOf(record).map((message) => toMessage(message, record.id)));

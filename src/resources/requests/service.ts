@@ -18,6 +18,7 @@ import { brokenRules } from '../../stored/brokenRules';
 import { brokenTexts } from '../../stored/brokenTexts';
 import { type ChangeArguments, changeObject, throwFaults, writeUnique } from '../../stored/change';
 import { readOne, type RowReader } from '../../stored/collection';
+import { erasedCustomerFault, erasedCustomersOf } from '../../stored/erasedCustomers';
 import { isServed } from '../../stored/invalidRows';
 import { metadataFaults, withMetadata } from '../../stored/metadata';
 import { referenceChecks, referencesOf } from '../../stored/referenceFaults';
@@ -29,6 +30,7 @@ import { addWords, type Message, messages, requests, type RequestThread, withCou
 /** The collections that a new thread or message is written to. */
 const BOTH = { writes: [requests, messages] };
 const REFERENCES = referencesOf(requests, [customers]);
+const ERASED_THREAD = 'is a request of a customer that was erased; only the operator can readmit the customer';
 /** Maximum length of a subject, in characters. */
 const SUBJECT_LENGTH = maxLengthOf('subject');
 /** The stored members of a request's contact, the person who sent it. */
@@ -141,7 +143,7 @@ interface NewMessage {
 /**
  * Adds a message to a thread, and sets the thread's status according to who wrote it, in one transaction. `mayRead` is whether the caller may
  * read threads.
- * @throws AppError validation_failed if the text is blank; not_found
+ * @throws AppError validation_failed if the text is blank, or the thread's customer was erased; not_found
  */
 export async function addMessage(
   data: OrganisationData,
@@ -153,6 +155,9 @@ export async function addMessage(
   const author = input.author ?? 'customer';
   return write(async (session, now) => {
     const stored = await threadOf(data, input.id, session);
+    const erased = await erasedCustomersOf(data, requests, [stored], session);
+    const fault = erasedCustomerFault(requests, stored, erased, '');
+    if (fault) throwFaults([{ ...fault, pointer: '/id', detail: ERASED_THREAD }]);
     const before = await withCounters(data, stored, session);
     const at = changedAt(before.last_message_at, now);
     const message: Message = {

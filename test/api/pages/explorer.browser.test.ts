@@ -68,6 +68,8 @@ inBrowser('GraphiQL', () => {
     await page.getByLabel('Open settings dialog').click();
     await press(page, 'Clear data');
     await button(page, 'Cleared data').waitFor();
+    // when what GraphiQL had not stored yet would be
+    await page.waitForTimeout(700);
     expect(await page.evaluate('JSON.stringify({ ...localStorage })')).not.toContain('Own');
   }, 90_000);
 

@@ -71,6 +71,15 @@ test('an invoice may be sent back as it was read after its customer was deleted 
   expect(await outcomes({})).toEqual(['unchanged', 'unchanged', 'unchanged']);
   // what the erasure removed does not come back
   expect(await outcomes({ total_minor: 2 })).toEqual(['updated', 'erased', 'updated']);
+  // nor do elements bring it back that do not name the customer
+  const address = { street: '5 Main St' };
+  const unnamed = sent.map(({ number }) => ({ number, address }));
+  const { results } = (await bulk(unnamed)).body;
+  expect(results.map(({ outcome, errors: [fault] }: Json) => fault?.pointer ?? outcome)).toEqual([
+    'updated',
+    '/invoices/1/customer_id',
+    'updated',
+  ]);
   for (const customer_id of [gone, erased]) {
     const code = customer_id === gone ? 'not_found' : 'erased';
     expect((await outcomes({ customer_id })).slice(2)).toEqual([code]);
@@ -82,6 +91,7 @@ test('an invoice may be sent back as it was read after its customer was deleted 
   expect(await patched(0, { customer_id: gone.toUpperCase(), paid_minor: 3 })).toBe(200);
   expect(await patched(1, { customer_id: erased })).toBe(200);
   expect(await patched(1, { customer_id: erased, paid_minor: 3 })).toBe('erased');
+  expect([await patched(1, { address }), await patched(1, { paid_minor: 3 })]).toEqual(['erased', 200]);
   expect([await patched(2, { customer_id: gone }), await patched(2, { customer_id: erased })]).toEqual([
     'not_found',
     'erased',
