@@ -2,8 +2,8 @@ import mongoose, { type mongo } from 'mongoose';
 import { isUnauthorised } from './faults';
 
 /*
- * A change stream of all databases. The driver's own change stream resumes by itself, which hides where a batch ends and that
- * history was lost.
+ * A change stream of all databases, through the cursor inside the driver's: that asks the server (of several mongos) that opened the stream for more, as
+ * commands of our own would not. The driver's stream itself resumes on its own, which hides where a batch ends and that history was lost.
  */
 
 /** A resume token: the place of a change in the log; opaque to everyone but the server. */
@@ -15,68 +15,55 @@ export type ChangeCursor<T> = Awaited<ReturnType<typeof openChanges<T>>>;
 const AWAIT = 1000;
 const BATCH = 500;
 
-interface Reply<T> {
-  readonly operationTime?: mongo.Timestamp;
-  readonly cursor: {
-    readonly id: number | mongo.Long;
-    readonly firstBatch?: T[];
-    readonly nextBatch?: T[];
-    readonly postBatchResumeToken?: Token;
-  };
-}
-
 export interface Reading {
   readonly startAfter?: Token;
   /** The most changes in one reply. */
   readonly batch?: number;
   /** How long the server waits for a change before it replies with none, in milliseconds. */
   readonly wait?: number;
+  /** Closes it, also while the server looks for the next change, which may take minutes. */
+  readonly signal?: AbortSignal;
+}
+
+/** The driver's cursor of a change stream; its types leave out the first two members. */
+interface DriverCursor<T> {
+  cursorInit(): Promise<void>;
+  readonly postBatchResumeToken?: Token;
+  tryNext(): Promise<T | null>;
+  readBufferedDocuments(): T[];
 }
 
 /** Opens a stream of all databases, from now or after a token; the caller closes it. @throws the driver's error; see {@link isLostHistory} */
 export async function openChanges<T>(
   client: mongo.MongoClient,
   stages: readonly object[],
-  { startAfter, batch = BATCH, wait = AWAIT }: Reading = {},
+  { startAfter, batch = BATCH, wait = AWAIT, signal }: Reading = {},
 ) {
-  const admin = client.db('admin');
-  // a cursor belongs to the session that opened it
-  const session = client.startSession({ causalConsistency: false });
-  try {
-    const stream = { $changeStream: { allChangesForCluster: true, ...(startAfter && { startAfter }) } };
-    const command = { aggregate: 1, pipeline: [stream, ...stages], cursor: { batchSize: batch } };
-    const opened = (await admin.command({ ...command, readConcern: { level: 'majority' } }, { session })) as Reply<T>;
-    const { id, firstBatch = [], postBatchResumeToken: token } = opened.cursor;
-    const collection = '$cmd.aggregate';
-    const cursor = mongoose.mongo.Long.fromValue(id);
-    let first = firstBatch;
-    let reached = token;
-    return {
-      /** Where the stream began; undefined if the server does not say. */
-      token,
-      /** The cluster's time when the stream was opened; the stream has all later changes. */
-      openedAt: opened.operationTime,
-      /** The place in the log up to which the changes of the last batch go; undefined if the server does not say. */
-      reached: () => reached,
-      /** The next changes; empty if none came in time. @throws the driver's error, after which the stream can only be closed */
-      async next(): Promise<T[]> {
-        const changes = first;
-        first = [];
-        if (changes.length > 0) return changes;
-        const more = { getMore: cursor, collection, batchSize: batch, maxTimeMS: wait };
-        const reply = ((await admin.command(more, { session })) as Reply<T>).cursor;
-        reached = reply.postBatchResumeToken;
-        return reply.nextBatch ?? [];
-      },
-      async close(): Promise<void> {
-        await admin.command({ killCursors: collection, cursors: [cursor] }, { session }).catch(() => undefined);
-        await session.endSession();
-      },
-    };
-  } catch (error) {
-    await session.endSession();
-    throw error;
-  }
+  const stream = client.watch([...stages], {
+    ...(startAfter && { startAfter }),
+    ...(signal && { signal }),
+    batchSize: batch,
+    maxAwaitTimeMS: wait,
+    readConcern: { level: 'majority' },
+  });
+  let openedAt: mongo.Timestamp | undefined;
+  stream.once('init', (reply: { readonly operationTime?: mongo.Timestamp }) => (openedAt = reply.operationTime));
+  const { cursor } = stream as unknown as { readonly cursor: DriverCursor<T> };
+  await cursor.cursorInit();
+  return {
+    /** Where the stream began; undefined if the server does not say. */
+    token: cursor.postBatchResumeToken,
+    /** The cluster's time when the stream was opened; the stream has all later changes. */
+    openedAt,
+    /** The place in the log up to which the changes of the last batch go; undefined if the server does not say. */
+    reached: () => cursor.postBatchResumeToken,
+    /** The next changes; empty if none came in time. @throws the driver's error, after which the stream can only be closed */
+    async next(): Promise<T[]> {
+      const first = await cursor.tryNext();
+      return first === null ? [] : [first, ...cursor.readBufferedDocuments()];
+    },
+    close: (): Promise<void> => stream.close().catch(() => undefined),
+  };
 }
 
 /** Where reading stopped: a token, and its time. */

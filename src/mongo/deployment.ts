@@ -102,8 +102,9 @@ export async function openDeployment({ uri, onOldServer, watchClient, signal }: 
     /** The client for change streams, which would keep connections of `client` busy; made at the first call. @throws the driver's error */
     streams: (): Promise<mongoose.mongo.MongoClient> => {
       const { bufferCommands: _, ...options } = OPTIONS;
-      // the driver refuses a minPoolSize of the URI that is larger
-      const few = { ...options, maxPoolSize: STREAM_POOL_SIZE, minPoolSize: 0 };
+      // the driver refuses a minPoolSize of the URI that is larger; the server may look for the next change for minutes, and whether it
+      // is still there the driver's monitor knows
+      const few = { ...options, maxPoolSize: STREAM_POOL_SIZE, minPoolSize: 0, socketTimeoutMS: 0 };
       streaming ??= mongoose.mongo.MongoClient.connect(uri, few).catch((error: unknown) => {
         // a client that never connected stays closed
         streaming = undefined;

@@ -4,12 +4,15 @@ import type { OrganisationData } from '../tenant/organisationData';
 import type { Fault } from '../errors';
 import { published } from '../schema/model';
 import { ERASED_AT, erasedMembers, PERSON, typesOfCustomer } from '../schema/personal';
-import type { Resource } from './resource';
+import type { StoredType } from '../schema/storedTypes';
 import { erasedFault, isSameMember } from './rows';
 
 /* Objects of erased customers, which take no personal data, so that nothing brings back what an erasure removed (docs/decisions/organisation-life.md). */
 
-type Typed = Pick<Resource, 'stored'>;
+interface Typed {
+  readonly stored: StoredType;
+}
+
 type Members = Readonly<Record<string, unknown>>;
 
 const PEOPLE = published.stored.get(PERSON);

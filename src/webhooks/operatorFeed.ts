@@ -48,9 +48,11 @@ export function createOperatorFeed({ log, rows, byIds, now, onLost }: OperatorFe
   /** A page with one event, which says that history was lost since a position, and goes on at the end of the log. */
   async function gapPage(position: string) {
     const at = positionOfLog(position)?.at;
-    const [from, to] = [new Date(at ? at.t * 1000 : now()), new Date(now())];
+    const from = new Date(at ? at.t * 1000 : now());
     onLost(from);
     const { next } = await log.read(undefined, ALL_EVENTS, 1, 0);
+    // after the read: what it found is in the gap
+    const to = new Date(now());
     const time = at ? timeDigits(at) : '';
     const after = cursorOfLog(next);
     const shown = {

@@ -1,13 +1,6 @@
 import type { mongo } from 'mongoose';
 import type { Logger } from 'pino';
-import {
-  clusterTimeOf,
-  isLostHistory,
-  oldestInLog,
-  openChanges,
-  resumeChanges,
-  whyLogUnreadable,
-} from '../../mongo/changeCursor';
+import { isLostHistory, oldestInLog, whyLogUnreadable } from '../../mongo/changeCursor';
 import type { Databases } from '../../tenant/databases';
 import { keepLease } from '../../mongo/lease';
 import { createFailureLog } from '../../log';
@@ -19,6 +12,7 @@ import { type Change, END, EVER, type LoggedChange, stagesFor, TAILS } from './c
 import { type Corrections, type Corrector, createCorrections } from './corrections';
 import { type Progress, type Restored, type TailLease, type TailRow, tailRows, takeTailLease } from './lease';
 import { type Recorder, createRecorder, type RecorderOptions } from './recorder';
+import { type OpenLog, openLog, openLogAnew } from './openLog';
 import { createRestoreWatch } from './restoreWatch';
 import { createTransactionWriters, isOpenWriteChange } from './writers';
 
@@ -58,7 +52,6 @@ function createFollower(options: FollowOptions) {
   const { databases, recorder, corrections, onBegun, onRestored, logger } = options;
   const { now } = databases;
   const control = databases.control.name;
-  const stages = stagesFor(control);
   const restores = createRestoreWatch({ now, onRestored, logger });
   const auditLines = createAuditLines({ control, logger });
   let isTailing = false;
@@ -85,34 +78,28 @@ function createFollower(options: FollowOptions) {
     if (!loop.isEnding()) logFailure('recording events failed; will retry', error);
   };
   const loop = createLoop({ round, every: LOOK_EVERY, afterFailure: BEAT_EVERY, onError });
+  const opening = { stages: stagesFor(control), now, logger, signal: loop.ending };
 
   async function follow(client: mongo.MongoClient, lease: TailLease, row: TailRow): Promise<void> {
-    const opened = await open(client, row).catch(async (error: unknown) => {
-      const reason = whyLogUnreadable(error);
-      if (reason === undefined) throw error;
-      if (!toldNoLog) logger.warn({ reason }, 'events are not recorded: the log of the database cannot be read');
-      toldNoLog = true;
-      await lease.fail(reason);
-    });
-    if (!opened) return;
-    toldNoLog = false;
-    let { cursor } = opened;
-    let progress: Progress = opened.progress;
+    let opened: OpenLog | undefined;
+    let cursor: OpenLog['cursor'];
+    /** None until the log is open. */
+    let progress: Progress = {};
     /** Since when changes may be missing, until every organisation has the gap event that says so. */
-    let pendingGap = opened.lostFrom;
+    let pendingGap: Date | undefined;
     /** Changes whose events are stored since the last renewal. */
     let unsaved = 0;
     let measured = -Infinity;
     /** A restore whose gap events are not stored yet, and the last one whose gap events are: a renewal may have read that as not told. */
     let untold: Restored | undefined;
     let told: Restored | undefined;
-    tellRestore(row);
     const writers = createTransactionWriters();
     /** The last change, its cluster time and its ordinal at that time. */
     let last: Change | undefined;
     let time = '';
     let ordinal = 0;
-    // in order, or a late renewal would store less progress than the one after it
+    // in order, or a late renewal would store less progress than the one after it; before the log is open, which takes longer than the lease lasts if it
+    // has much that no event is of
     const keptLease = keepLease({ renew, every: BEAT_EVERY, inOrder: true });
 
     /** Has the next mark bring the gap events of a restore, unless they are stored. */
@@ -147,7 +134,7 @@ function createFollower(options: FollowOptions) {
       } catch (error) {
         if (!isLostHistory(error)) throw error;
         await cursor.close();
-        const anew = await openAnew(client, progress);
+        const anew = await openLogAnew(client, progress, opening);
         pendingGap ??= anew.lostFrom;
         ({ cursor, progress } = anew);
         return [];
@@ -210,6 +197,11 @@ function createFollower(options: FollowOptions) {
     }
 
     try {
+      opened = await openUnlessUnreadable(client, lease, row);
+      if (!opened) return;
+      ({ cursor, progress } = opened);
+      pendingGap ??= opened.lostFrom;
+      tellRestore(row);
       recorder.begin();
       await onBegun();
       isTailing = true;
@@ -223,32 +215,29 @@ function createFollower(options: FollowOptions) {
       }
     } finally {
       await keptLease.stop();
-      await cursor.close();
-      if (!keptLease.isLost()) await lease.release(safeProgress()).catch(() => undefined);
+      if (opened) await cursor!.close();
+      if (opened && !keptLease.isLost()) await lease.release(safeProgress()).catch(() => undefined);
     }
   }
 
-  /** Opens the log where reading stopped last, if it goes that far back. `lostFrom`: since when history was lost, if it does not. */
-  async function open(client: mongo.MongoClient, progress: Progress) {
-    const { token, at } = progress;
-    const stopped = token && { token, ...(at && { at }) };
-    const resumed = stopped && (await resumeChanges<Change>(client, stages, stopped));
-    return resumed ? { cursor: resumed, progress: stopped, lostFrom: undefined } : openAnew(client, progress);
-  }
-
-  /** Opens the log at its end. */
-  async function openAnew(client: mongo.MongoClient, { token, at }: Progress) {
-    const operationTime = await clusterTimeOf(client);
-    const cursor = await openChanges<Change>(client, stages);
-    const lostFrom = token && new Date(at ? at.t * 1000 : now());
-    if (lostFrom) {
-      logger.error(
-        { from: lostFrom },
-        'the log of the database no longer has all changes; organisations get a gap event',
-      );
+  /** As {@link openLog}; undefined if the log cannot be read, which is noted for those who wait for its events. */
+  async function openUnlessUnreadable(
+    client: mongo.MongoClient,
+    lease: TailLease,
+    row: TailRow,
+  ): Promise<OpenLog | undefined> {
+    try {
+      const opened = await openLog(client, row, opening);
+      toldNoLog = false;
+      return opened;
+    } catch (error) {
+      const reason = whyLogUnreadable(error);
+      if (reason === undefined) throw error;
+      if (!toldNoLog) logger.warn({ reason }, 'events are not recorded: the log of the database cannot be read');
+      toldNoLog = true;
+      await lease.fail(reason);
+      return undefined;
     }
-    const progress = { ...(cursor.token && { token: cursor.token }), ...(operationTime && { at: operationTime }) };
-    return { cursor, progress, lostFrom };
   }
 
   return {
