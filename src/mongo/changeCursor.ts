@@ -21,7 +21,7 @@ export interface Reading {
   readonly batch?: number;
   /** How long the server waits for a change before it replies with none, in milliseconds. */
   readonly wait?: number;
-  /** Closes it, also while the server looks for the next change, which may take minutes. */
+  /** Rejects what waits for the server, which may look for the next change for minutes. */
   readonly signal?: AbortSignal;
 }
 
@@ -41,7 +41,6 @@ export async function openChanges<T>(
 ) {
   const stream = client.watch([...stages], {
     ...(startAfter && { startAfter }),
-    ...(signal && { signal }),
     batchSize: batch,
     maxAwaitTimeMS: wait,
     readConcern: { level: 'majority' },
@@ -49,7 +48,7 @@ export async function openChanges<T>(
   let openedAt: mongo.Timestamp | undefined;
   stream.once('init', (reply: { readonly operationTime?: mongo.Timestamp }) => (openedAt = reply.operationTime));
   const { cursor } = stream as unknown as { readonly cursor: DriverCursor<T> };
-  await cursor.cursorInit();
+  await unlessAborted(cursor.cursorInit(), signal);
   return {
     /** Where the stream began; undefined if the server does not say. */
     token: cursor.postBatchResumeToken,
@@ -59,11 +58,26 @@ export async function openChanges<T>(
     reached: () => cursor.postBatchResumeToken,
     /** The next changes; empty if none came in time. @throws the driver's error, after which the stream can only be closed */
     async next(): Promise<T[]> {
-      const first = await cursor.tryNext();
+      const first = await unlessAborted(cursor.tryNext(), signal);
       return first === null ? [] : [first, ...cursor.readBufferedDocuments()];
     },
     close: (): Promise<void> => stream.close().catch(() => undefined),
   };
+}
+
+/** The answer; it is no longer waited for once the signal aborts. @throws the signal's reason */
+function unlessAborted<T>(answer: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (!signal) return answer;
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => {
+      reject(signal.reason as Error);
+    };
+    if (signal.aborted) onAbort();
+    signal.addEventListener('abort', onAbort);
+    answer.then(resolve, reject).finally(() => {
+      signal.removeEventListener('abort', onAbort);
+    });
+  });
 }
 
 /** Where reading stopped: a token, and its time. */

@@ -19,7 +19,7 @@ import { quote, SOON, useTails } from '../support/fixtures/tails';
 jest.mock('../../src/async/loop', () => jest.requireActual<object>('../support/quickLoops'));
 jest.mock('../../src/mongo/lease', () => jest.requireActual<object>('../support/quickLoops'));
 
-const { gateway, bare, row, tailsWith, gate, begin, renewed, seize, newScene, throughProxy } = useTails();
+const { gateway, bare, row, tailsWith, gate, begin, renewed, seize, newScene, throughProxy, withLateLog } = useTails();
 
 const isTailing = (tails: Tail): Promise<true> => eventually(() => tails.state().isTailing || undefined, SOON);
 
@@ -72,6 +72,24 @@ function atOneTime(ids: ReadonlySet<unknown>) {
     batch: batch.map((one) => (within(one) ? { ...one, clusterTime: (clusterTime ??= one.clusterTime) } : one)),
   }));
 }
+
+test('a tail keeps its lease while the server looks for the next change, and can be stopped meanwhile', async () => {
+  const { wait, called } = gate();
+  const { quotes, told } = await newScene();
+  const slow = tailsWith({ databases: await withLateLog(wait) });
+  slow.start();
+  await called(1);
+  const { holder } = await row();
+  await renewed();
+  await renewed();
+  expect((await row()).holder).toBe(holder);
+  await slow.stop();
+  await seize(0);
+  await begin(tailsWith());
+  const written = quote();
+  await quotes.insertOne(written);
+  await told(written._id, 'quote.created');
+}, 120_000);
 
 test('a stream that the server ends goes on after its end', async () => {
   const { quotes, told } = await newScene();
