@@ -4,10 +4,10 @@ import type { OrganisationData } from '../tenant/organisationData';
 import { badCursor, cursorMark, encodeCursor, positionIn } from '../tenant/pagination';
 import { SETTLED_READ } from '../tenant/slots';
 import { AppError } from '../errors';
-import { DAY, EVENTS_KEPT_FOR } from '../units';
+import { DAY, EVENTS_KEPT_FOR, HOUR, MINUTE, SECOND } from '../units';
 import { type EventRow, events } from './collection';
 import { type Origin, shownOrigin } from './origin';
-import { endOf, eventId, millisecondsOf, POSITION, timeDigits } from './position';
+import { beginningOf, endOf, eventId, millisecondsOf, POSITION, timeDigits } from './position';
 
 /* Pages of an organisation's events, for the feed, streams, webhooks and the command line. */
 
@@ -19,6 +19,8 @@ export const NOW = 'now';
 export const BEGINNING = '0'.repeat(28);
 /** Maximum number of events scanned for a page of selected types, or of some customers. */
 const MAX_SCANNED = 5000;
+/** Where a page of some customers may end in between their events, in milliseconds: the coarsest at which it gets on. */
+const STEPS = [HOUR, MINUTE, SECOND];
 
 export interface EventPage {
   readonly rows: readonly EventRow[];
@@ -57,10 +59,14 @@ function markOf({ organisationId }: OfOrganisation): string {
   return cursorMark([organisationId, 'events']);
 }
 
-/** The position after which to read. @throws AppError invalid_request; cursor_expired */
-export async function startOf(data: OrganisationData, after: string | null | undefined): Promise<string> {
+/** The position after which to read. @throws AppError invalid_request; cursor_expired; unavailable */
+export async function startOf(
+  data: OrganisationData,
+  source: Recording,
+  after: string | null | undefined,
+): Promise<string> {
   if (after === null || after === undefined) return BEGINNING;
-  if (after === NOW) return lastPosition(data);
+  if (after === NOW) return endOfFeed(data, source);
   const [position = '', ...others] = positionIn(after, markOf(data)) ?? [];
   if (!POSITION.test(position) || others.length > 0) throw badCursor('after', RESTART);
   if (position !== BEGINNING && millisecondsOf(position) < data.now() - EVENTS_KEPT_FOR) {
@@ -71,6 +77,18 @@ export async function startOf(data: OrganisationData, after: string | null | und
     );
   }
   return position;
+}
+
+/** The end of the feed, as a position that tells a key for some customers of no event of another. @throws AppError unavailable */
+async function endOfFeed(data: OrganisationData, source: Recording): Promise<string> {
+  const { until, time } = data.customerIds ? await source.recordedUntil() : {};
+  if (!until) return lastPosition(data);
+  return settledReads(data, [time], async (session) => {
+    const end = endOf(timeDigits(until), await findLast(data, { session }));
+    const options = { ...SETTLED_READ, session, projection: { _id: 1 }, maxTimeMS: READ_TIMEOUT } as const;
+    const own = await data.collection(events).findOne({ _id: { $gt: end } }, { ...options, sort: { _id: -1 } });
+    return own?._id ?? end;
+  });
 }
 
 /** The position of the last event, whoever gets it; BEGINNING if there is none. */
@@ -136,8 +154,7 @@ export async function readEvents(
     let lastOfAll = BEGINNING;
     // the events of one object are read by an index, and scan nothing else
     if ((types || data.customerIds) && objectId === undefined) {
-      const beyond = { ...options, projection: { _id: 1 }, skip: MAX_SCANNED - 1 } as const;
-      bound = (await data.whole.collection(events).findOne({ _id: { $gt: after } }, beyond))?._id;
+      bound = await boundAfter(data, after, session);
       // read before the page, which then sees all events up to this one
       if (skipsUnwanted && bound === undefined) lastOfAll = await findLast(data, { session });
     }
@@ -155,6 +172,28 @@ export async function readEvents(
     const end = recorded?.until ? endOf(timeDigits(recorded.until), last) : lastOfAll;
     return { rows: page, hasMore: false, next: end > last ? end : last };
   });
+}
+
+/**
+ * The position up to which a page may scan; undefined if there are few events. A key for some customers may ask after any position, since anybody can
+ * make cursors, so the position of an event would tell it when others change something: it gets that of a full hour, minute or second.
+ */
+async function boundAfter(
+  data: OrganisationData,
+  after: string,
+  session: mongo.ClientSession,
+): Promise<string | undefined> {
+  const rows = data.whole.collection(events);
+  const options = { ...SETTLED_READ, session, sort: { _id: 1 }, maxTimeMS: READ_TIMEOUT } as const;
+  const beyond = { ...options, projection: { _id: 1 }, skip: MAX_SCANNED - 1 } as const;
+  for (const step of data.customerIds ? STEPS : []) {
+    const last = await rows.findOne({ _id: { $gt: beginningOf(after, step) } }, beyond);
+    if (!last) return undefined;
+    const bound = beginningOf(last._id, step);
+    // as a cursor it must not be older than what is kept
+    if (bound > after && millisecondsOf(bound) >= data.now() - EVENTS_KEPT_FOR) return bound;
+  }
+  return (await rows.findOne({ _id: { $gt: after } }, beyond))?._id;
 }
 
 /** Reads events. After the last one, the next page begins at the time up to which events are recorded. @throws AppError unavailable */

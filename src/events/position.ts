@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { mongo } from 'mongoose';
+import { SECOND } from '../units';
 
 /*
  * The position of an event in its organisation's feed: epoch (0, unless its id was used before, or an earlier version moved
@@ -30,9 +31,16 @@ export function endOf(time: string, epochOf: string): string {
   return epochOf.slice(0, EPOCH) + time + 'f'.repeat(ORDINAL);
 }
 
+/** The position before everything of the hour, minute or second (`step` in milliseconds) that a position is in. */
+export function beginningOf(position: string, step: number): string {
+  const milliseconds = millisecondsOf(position);
+  const seconds = (milliseconds - (milliseconds % step)) / SECOND;
+  return position.slice(0, EPOCH) + hex(seconds, TIME / 2) + '0'.repeat(TIME / 2 + ORDINAL);
+}
+
 /** The cluster time of a position, in milliseconds since 1970. */
 export function millisecondsOf(position: string): number {
-  return parseInt(position.slice(EPOCH, EPOCH + TIME / 2), 16) * 1000;
+  return parseInt(position.slice(EPOCH, EPOCH + TIME / 2), 16) * SECOND;
 }
 
 /** The id of an event: a UUID (version 8, RFC 9562) derived from its organisation and position. */

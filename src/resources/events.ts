@@ -41,7 +41,7 @@ export const eventResolvers = {
     events: async (_: unknown, args: FeedArguments, context: DataContext) => {
       const { data, source, wanted } = listenerOf(context, args);
       const limit = args.limit ?? DEFAULT_LIMIT;
-      const after = await startOf(data, args.after);
+      const after = await startOf(data, source, args.after);
       let page: EventPage = { rows: [], hasMore: false, next: after };
       /** Goes on from where the last page ended; whether the page is worth an answer. */
       const readPage = async (): Promise<boolean> => {
@@ -64,7 +64,7 @@ export const eventResolvers = {
     events: {
       subscribe: async (_: unknown, args: Pick<FeedArguments, 'types' | 'after'>, context: DataContext) => {
         const { data, source, wanted } = listenerOf(context, args);
-        const after = await startOf(data, context.lastEventId ?? args.after ?? NOW);
+        const after = await startOf(data, source, context.lastEventId ?? args.after ?? NOW);
         // throws if no events are recorded
         await source.recordedUntil();
         // `since` is a cluster time: the read must see all changes up to it

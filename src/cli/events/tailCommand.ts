@@ -39,8 +39,8 @@ export async function tailCommand({ org, types, after, since }: TailOptions): Pr
   if (unknown.length > 0) throw usageFailure(`unknown type ${unknown.join(', ')}; types are ${eventTypes.join(', ')}`);
   const wanted = { types: types && new Set(types), objectId: undefined };
   /** The position to begin after: an event's id, which a cursor contains. @throws AppError for an invalid or expired cursor; CommandFailure */
-  async function startingPosition(data: OrganisationData): Promise<string> {
-    if (!since) return startOf(data, after === 'beginning' ? undefined : (after ?? 'now'));
+  async function startingPosition(data: OrganisationData, source: Recording): Promise<string> {
+    if (!since) return startOf(data, source, after === 'beginning' ? undefined : (after ?? 'now'));
     if (since.getTime() > data.now() + CLOCK_SKEW)
       throw usageFailure(`--since ${since.toISOString()} is in the future`);
     return positionBefore(data, since);
@@ -52,7 +52,7 @@ export async function tailCommand({ org, types, after, since }: TailOptions): Pr
 
 interface Following {
   readonly wanted: WantedEvents;
-  readonly startingPosition: (data: OrganisationData) => Promise<string>;
+  readonly startingPosition: (data: OrganisationData, source: Recording) => Promise<string>;
   readonly signal: AbortSignal;
 }
 
@@ -65,11 +65,11 @@ async function follow(store: Store, org: string, { wanted, startingPosition, sig
       try {
         // read each time, since it may have been moved or erased meanwhile, which ends this
         const data = store.databases.organisationData(await requireData(store, org));
+        const source = createSource(store);
         if (position === undefined) {
-          position = await startingPosition(data);
+          position = await startingPosition(data, source);
           note('following the events; press Ctrl-C to stop');
         }
-        const source = createSource(store);
         const page = await readRecorded(data, source, wanted, { after: position, limit: PAGE });
         reportProblem(source.problem());
         for (const row of page.rows) {
