@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { ClientSession } from 'mongoose';
-import { readByKeys } from '../mongo/readRows';
+import { atMost, READ_TIMEOUT } from '../mongo/native';
+import { anyOf, readByKeys } from '../mongo/readRows';
 import type { Fault } from '../errors';
 import type { DataContext } from '../operations/context';
 import type { BulkUpsert, Merge, Outcome } from '../schema/upserts';
 import { brokenRules } from './brokenRules';
+import { takenFault } from './change';
 import { hasFaultAt, isObject, type ValidatedElement, withFaults } from './elementFaults';
 import { erasedCustomerFault, erasedCustomersOf, hasPersonalData } from './erasedCustomers';
 import { metadataFaults, tooManyPairs, withMetadata } from './metadata';
@@ -37,6 +39,13 @@ export interface Step {
   readonly id?: string;
 }
 
+/** What was looked up for a piece of elements. */
+interface Looked {
+  readonly erasedCustomers: ReadonlySet<string>;
+  /** Keys that objects have which the caller may not know. */
+  readonly taken: ReadonlySet<string>;
+}
+
 interface ApplyOptions {
   readonly session: ClientSession;
   /** The time of the write, by the database's clock. */
@@ -65,12 +74,21 @@ export async function applyElements(
   const referenceFaultsOf = ({ element, at, count }: ValidatedElement, existing: BulkRow | undefined): Fault[] =>
     count === 0 ? checkReferences(element, at, existing) : [];
 
+  /** Which of the keys without an object that the caller's key has are those of other objects: it cannot be hidden that they are taken. */
+  async function takenKeys(keys: readonly string[]): Promise<ReadonlySet<string>> {
+    if (!data.customerIds || keys.length === 0) return new Set();
+    const projection = { [spec.key]: 1 };
+    const options = { session, projection, maxTimeMS: READ_TIMEOUT, ...atMost(keys.length) };
+    const others = data.whole.collection(spec.collection).find({ [spec.key]: anyOf(keys) } as object, options);
+    return new Set((await others.toArray()).map((row) => keyOf(row, spec)));
+  }
+
   /** Decides what becomes of an element. Returns the row to store, if any. */
   function decide(
     index: number,
     element: ValidatedElement,
     existing: BulkRow | undefined,
-    erasedCustomers: ReadonlySet<string>,
+    { erasedCustomers, taken }: Looked,
   ): RowChange<BulkRow>[] {
     const fail = (checked: ValidatedElement): RowChange<BulkRow>[] => {
       hasFailed = true;
@@ -100,18 +118,25 @@ export async function applyElements(
     // storing the row would refuse the whole call
     const notOwn = outcome === 'unchanged' ? undefined : data.restrictionFault(spec.collection, row);
     if (notOwn) return fail(withOwnFaults(checked, [notOwn]));
+    if (element.key !== null && taken.has(element.key))
+      return fail(withOwnFaults(checked, [takenFault(spec, spec.key)]));
     steps[index] = { checked, outcome, id: row._id };
     return outcome === 'unchanged' ? [] : [{ row, before }];
   }
 
-  async function apply(rowsByKey: ReadonlyMap<string, BulkRow>, indexes: Iterable<number>): Promise<void> {
+  async function apply(
+    rowsByKey: ReadonlyMap<string, BulkRow>,
+    indexes: Iterable<number>,
+    taken: ReadonlySet<string> = new Set(),
+  ): Promise<void> {
     const changes: RowChange<BulkRow>[] = [];
-    const erased = await erasedCustomersOf(data, spec.collection, rowsByKey.values(), session);
+    const erasedCustomers = await erasedCustomersOf(data, spec.collection, rowsByKey.values(), session);
+    const looked = { erasedCustomers, taken };
     for (const index of indexes) {
       const pause = pace();
       if (pause) await pause;
       const element = validated[index];
-      if (element) changes.push(...decide(index, element, rowsByKey.get(element.key ?? ''), erased));
+      if (element) changes.push(...decide(index, element, rowsByKey.get(element.key ?? ''), looked));
     }
     if (!dryRun && !(isAtomic && hasFailed)) await writeRows(collection, changes, { ordered: false, session, pace });
   }
@@ -122,14 +147,17 @@ export async function applyElements(
   byKey.delete(null);
   const keyedFind = { member: spec.key, keys: [...byKey.keys()] as string[], session };
   for await (const { rows, keys, held } of readByKeys(collection, keyedFind, reading)) {
-    const rowsByKey = new Map(
-      rows.map((row) => [(row as unknown as Record<string, unknown>)[spec.key] as string, row]),
-    );
+    const rowsByKey = new Map(rows.map((row) => [keyOf(row, spec), row]));
     const indexes = [...keys].flatMap((key) => byKey.get(key) ?? []);
-    await apply(rowsByKey, indexes).finally(() => holdRows?.(-held));
+    const store = async (): Promise<void> =>
+      apply(rowsByKey, indexes, await takenKeys([...keys].filter((key) => !rowsByKey.has(key))));
+    await store().finally(() => holdRows?.(-held));
   }
   return steps;
 }
+
+const keyOf = (row: object, { key }: Pick<BulkUpsert, 'key'>): string =>
+  (row as Readonly<Record<string, unknown>>)[key] as string;
 
 /** The positions of elements by the key to look up; null for those whose key is invalid. */
 function indexesByKey(

@@ -128,7 +128,8 @@ export async function writeUnique<T, R extends Row>(
       // that a value is taken cannot be hidden from a restricted key; by whom, it is told of its own objects
       const isSeen =
         !data.customerIds || (await data.collection(resource).findOne<Row>({ _id: owner._id } as object, options));
-      throw takenError(nameOf(resource), member, isSeen ? owner._id : undefined);
+      const fault = takenFault(resource, member, isSeen ? owner._id : undefined);
+      throw new AppError('conflict', `${member}: ${fault.detail}`, { errors: [fault] });
     }
     throw new AppError('conflict', 'Another request stored the same value meanwhile; nothing was stored.');
   }
@@ -142,12 +143,10 @@ export function throwFaults(faults: readonly Fault[]): void {
   if (faults.length > 0) throw validationFailed(faults);
 }
 
-/** The error for a value that only one object may have. */
-function takenError(name: string, member: string, owner: string | undefined): AppError {
-  const detail = `belongs to another ${name}${owner === undefined ? '' : ` (id ${owner})`}`;
-  return new AppError('conflict', `${member}: ${detail}`, {
-    errors: [{ pointer: `/${member}`, code: 'conflict', detail }],
-  });
+/** The fault of a value that only one object may have; `owner` is the id of the one that has it, if the caller may know it. */
+export function takenFault(resource: Pick<Resource, 'stored'>, member: string, owner?: string): Fault {
+  const detail = `belongs to another ${nameOf(resource)}${owner === undefined ? '' : ` (id ${owner})`}`;
+  return { pointer: `/${member}`, code: 'conflict', detail };
 }
 
 /** Sets members to the values given, as a bulk call would, and updates the search words. */

@@ -4,8 +4,8 @@ import { randomUUID } from 'node:crypto';
 import { mongo } from 'mongoose';
 import { resourceOf } from '../../../src/resources';
 import { eraseCustomer } from '../../../src/resources/eraseCustomer';
-import type { Json } from '../../support/client';
-import { callerOf, makeOrganisation } from '../../support/factories';
+import { client, type Json } from '../../support/client';
+import { callerOf, makeKey, makeOrganisation } from '../../support/factories';
 import { late, served } from '../../support/gateway';
 
 /* Customers that objects of a folder's types refer to: which they may be, what is listed with them, and what their erasure removes. */
@@ -120,4 +120,27 @@ test('erasing a customer removes texts in members that the schema does not have'
   const [line] = before;
   expect(row).toHaveProperty('lines', [{ ...line, marks: [{ ...line.marks[0], __v: 3 }] }]);
   expect(await eraseCustomer(data, id, { by: 'operator', signal })).toMatchObject({ customers: 0 });
+});
+
+test("an element with the number of another customer's invoice fails alone for a key for some customers, and names no object", async () => {
+  const customers = ['C-7', 'C-8'].map((external_ref) => ({ external_ref, name: external_ref }));
+  const { body: made } = await caller.post('/customers/bulk', { customers });
+  const [mine, theirs] = made.results.map(({ id }: Json) => id as string) as [string, string];
+  const invoice = (number: string, customer_id: string): Json => ({ number, total_minor: 1, customer_id });
+  const { body: stored } = await bulk([invoice('T-1', theirs), invoice('T-2', mine)]);
+  const restricted = client(gateway, (await makeKey(gateway, organisation, { customerIds: [mine] })).key);
+  const invoices = ['T-1', 'T-2', 'T-3'].map((number) => ({ ...invoice(number, mine), total_minor: 2 }));
+  const fault = { pointer: '/invoices/0/number', code: 'conflict', detail: 'belongs to another invoice' };
+  for (const dry_run of [true, false]) {
+    const { status, body, text } = await restricted.post('/invoices/bulk', { invoices, dry_run });
+    expect([status, body.results?.map(({ outcome }: Json) => outcome as string)]).toEqual([
+      200,
+      ['failed', 'updated', 'created'],
+    ]);
+    expect(body.results[0]).toMatchObject({ id: null, errors: [fault] });
+    expect(text).not.toContain(stored.results[0].id);
+  }
+  const atomic = await restricted.post('/invoices/bulk', { invoices, atomic: true });
+  expect(atomic).toMatchObject({ status: 422, body: { code: 'validation_failed', errors: [fault] } });
+  expect((await caller.get(`/invoices/${String(stored.results[0].id)}`)).body).toMatchObject({ total_minor: 1 });
 });
