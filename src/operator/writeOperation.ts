@@ -99,12 +99,6 @@ export function createWriteOperation(
     /** Writes to one organisation; an `attempt` that succeeded before gets its report again, and writes nothing. */
     async write({ id, writes, ...args }: WriteArguments, context: WriteContext): Promise<WriteReport> {
       const opened = open(await requireOpen(id), context);
-      // the first point was charged with the request
-      const more = Math.ceil(writes.length / ELEMENTS_PER_POINT) - 1;
-      if (more > 0) {
-        await context.charge(more);
-        await context.takeTurn?.();
-      }
       const call = { ...opened, isAtomic: args.atomic === true, dryRun: args.dry_run === true };
       const placeOf = (index: number): string => `/writes/${String(index)}`;
       // an object, as the compiler takes a variable that only the callback sets for false
@@ -127,6 +121,12 @@ export function createWriteOperation(
         const answered = await idempotent.replay();
         if (answered) return answered.answer as WriteReport;
         ({ write: unitOfWork } = idempotent);
+      }
+      // the first point was charged with the request, and is all that an answer from before costs
+      const more = Math.ceil(writes.length / ELEMENTS_PER_POINT) - 1;
+      if (more > 0) {
+        await context.charge(more);
+        await context.takeTurn?.();
       }
       const report = await writeElements(writes, placeOf, { ...call, write: unitOfWork }).catch(rethrowErased);
       if (!call.dryRun && !replay.isDone) await recordWritten(call.organisation, report);
