@@ -3,12 +3,14 @@ import { AUDIT_GROUPS, type AuditAction, OPERATORS_ACTIONS } from './auditEvents
 import type { AuditEvent } from './auditRows';
 import { between, withoutMissing } from './filters';
 import { atMost, nativeCollection } from '../mongo/native';
+import { HOUR } from '../units';
 import { findPage, type ListArguments, type Page } from '../tenant/pagination';
 import type { ControlModels } from './models';
 
 export interface AuditQuery {
   readonly organisationId?: string | undefined;
   readonly action?: AuditAction | undefined;
+  /** Of an event that was repeated: since when it happened last. */
   readonly since?: Date | undefined;
   readonly limit: number;
 }
@@ -83,7 +85,7 @@ export function createAuditLog({ auditEvents }: ControlModels) {
       const filter = {
         ...(organisationId !== undefined && { organisation_id: organisationId }),
         ...(action && { action }),
-        ...(since && { at: trusted({ $gte: since }) }),
+        ...(since && happenedSince(since)),
       };
       return auditEvents.find(filter).sort({ at: -1, _id: -1 }).setOptions(atMost(limit)).lean<AuditEvent[]>().exec();
     },
@@ -108,6 +110,12 @@ export function createAuditLog({ auditEvents }: ControlModels) {
       return found !== null;
     },
   };
+}
+
+/** Matches events that happened at or after a time, if only for the last time. The range of `at`, by which they are found, has those of the hour before. */
+function happenedSince(since: Date) {
+  const at = trusted({ $gte: new Date(since.getTime() - HOUR) });
+  return { at, $or: [{ at: trusted({ $gte: since }) }, { last_at: trusted({ $gte: since }) }] };
 }
 
 /** Matches an action or those of a group, without those that the caller does not see. */

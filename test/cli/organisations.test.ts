@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { shardOfAny } from '../support/differences';
@@ -159,6 +160,24 @@ test('the audit log of an organisation that never existed is an error, that of a
     const said = await cli.failed(1, 'audit', '--org', NOBODY, ...options, '--json');
     expect(said).toContain(`organisation ${NOBODY} not found; see scopegate org list`);
   }
+});
+
+test('audit --since shows what was repeated since, with how often in all', async () => {
+  const { id } = await makeOrganisation(cli, 'Repeated');
+  const minutes = (ago: number): Date => new Date(Date.now() - ago * 60_000);
+  const row = (at: Date, more: object) => {
+    const members = { organisation_id: id, key_id: null, details: {}, action: 'user.signed_in' };
+    return { _id: randomUUID() as string, ...members, actor: { who: 'user:link:Ann', from: 'here' }, at, ...more };
+  };
+  const rows = bare.db(cli.controlDatabase).collection<{ _id: string }>('audit_events');
+  await rows.insertMany([
+    row(minutes(20), { times: 1, last_at: minutes(20) }),
+    row(minutes(50), { times: 7, last_at: minutes(10) }),
+    row(minutes(60), { times: 2, last_at: minutes(40) }),
+    row(minutes(61), {}),
+  ]);
+  const events = await cli.json<{ times: number }[]>('audit', '--org', id, '--since', minutes(30).toISOString());
+  expect(events.map(({ times }) => times)).toEqual([1, 1, 7]);
 });
 
 test('audit says when there are more events than --limit shows', async () => {
