@@ -61,7 +61,8 @@ async function send(url, options) {
   if (url !== ENDPOINT) return refusal(`Requests go to ${ENDPOINT} only.`);
   const { scopes } = await knownKey();
   const { headers, isMissing, typed } = fillKey(options.headers);
-  if (isMissing) return refusal('Enter your API key above, or in the Authorization header in place of svc_live_…');
+  if (isMissing)
+    return refusal('Enter your API key above, or in the Authorization header in place of the placeholder.');
   const isOfPage = isIntrospection(options.body);
   const answer = await fetch(url, {
     ...options,

@@ -195,4 +195,5 @@ const brandOf = (config: Config): Brand => ({
   home: config.BRAND_HOME,
   logo: config.BRAND_LOGO,
   accents: config.BRAND_COLOUR,
+  keyPrefixes: { live: config.KEY_PREFIX, test: config.KEY_PREFIX_TEST },
 });

@@ -41,7 +41,10 @@ export function createGuides(options: GuidesOptions): RequestHandler {
   servePage(GUIDES, guidesStart);
   for (const guide of guides) {
     servePage(addressOf(guide), () => guidePage(guide));
-    serve(`${addressOf(guide)}.md`, { type: 'text/markdown', make: () => markdownOf(guide, publicUrl) });
+    serve(`${addressOf(guide)}.md`, {
+      type: 'text/markdown',
+      make: () => site.withPrefixes(markdownOf(guide, publicUrl)),
+    });
   }
   for (const [path, text] of Object.entries(programs)) serve(path, { type: 'text/plain', make: () => text });
   serve('/llms.txt', { type: 'text/plain', make: () => llmsText(introspection, site, publicUrl) });

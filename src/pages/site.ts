@@ -14,6 +14,8 @@ export interface Brand {
   readonly logo?: { readonly type: string; readonly bytes: Buffer } | undefined;
   /** Colours of light and dark pages, instead of those in web/tokens.css. */
   readonly accents?: Readonly<Record<'ground' | 'line' | 'text', readonly [light: string, dark: string]>> | undefined;
+  /** With what keys, and those of sandboxes, begin, if not as ours. */
+  readonly keyPrefixes?: Readonly<Record<'live' | 'test', string>> | undefined;
 }
 
 export interface Site {
@@ -23,8 +25,10 @@ export interface Site {
   readonly description: string | undefined;
   /** Path of the icon that browsers show, without the site's: the logo, or ours. */
   readonly icon: string;
-  /** The text of a document that `layout` made, with the site's own name, logo, colours and path. */
+  /** The text of a document that `layout` made, with the site's own name, logo, colours, path and prefixes of keys. */
   textOf(document: Html): string;
+  /** A text of ours with the site's own prefixes of keys. */
+  withPrefixes(text: string): string;
   /** Serves its files, below /assets. */
   readonly files: Router;
 }
@@ -38,10 +42,14 @@ const LOGO = html`<svg class="logo" viewBox="0 0 32 32" width="28" height="28" a
 </svg>`;
 /** Matches before each address of this gateway in an attribute, and in no text, whose quotes are escaped. */
 const ADDRESS = /( (?:href|src|action)=")(?=\/)/g;
+/** Matches the prefixes of keys, as our texts have them, and not at the end of another. */
+const PREFIXES = /\bsvc_(live|test)_/g;
 /** In seconds. */
 const YEAR = 31_536_000;
 
-export function createSite(path = '', { name, description, home, logo, accents }: Brand = { name: 'Scopegate' }): Site {
+const OURS: Brand = { name: 'Scopegate' };
+
+export function createSite(path = '', { name, description, home, logo, accents, keyPrefixes }: Brand = OURS): Site {
   const files = express.Router({ caseSensitive: true });
   /** Serves a file under a name that changes with its contents; its path. */
   const serve = (name: string, ending: string, type: string, bytes: Buffer): string => {
@@ -70,6 +78,8 @@ export function createSite(path = '', { name, description, home, logo, accents }
         ${sheet === undefined ? undefined : html`<link rel="stylesheet" href="${sheet}" />`}`.text,
     ],
   ]);
+  const withPrefixes = (text: string): string =>
+    keyPrefixes ? text.replaceAll(PREFIXES, (_ours, mode: 'live' | 'test') => keyPrefixes[mode]) : text;
   const marks = new RegExp([...textByMark.keys()].join('|'), 'g');
   return {
     path,
@@ -77,8 +87,9 @@ export function createSite(path = '', { name, description, home, logo, accents }
     description,
     icon,
     files,
+    withPrefixes,
     textOf({ text }) {
-      const named = text.replaceAll(marks, (mark) => textByMark.get(mark) ?? '');
+      const named = withPrefixes(text).replaceAll(marks, (mark) => textByMark.get(mark) ?? '');
       if (path === '') return named;
       // scripts read the path there (web/base.ts)
       return named.replace('<html ', `<html data-base="${path}" `).replaceAll(ADDRESS, `$1${path}`);

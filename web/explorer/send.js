@@ -5,7 +5,7 @@ import { forKeys } from './schema.js';
 /* Sends GraphiQL's requests. Failures become GraphQL errors, since GraphiQL shows exceptions with their stack. */
 
 const UNREACHABLE = 'The gateway cannot be reached. Check your connection, then run this again.';
-const NO_KEY = 'Enter your API key above, or under Headers in place of svc_live_…';
+const NO_KEY = 'Enter your API key above, or under Headers in place of the placeholder.';
 
 /** The name of GraphiQL's own introspection query; one typed in the editor is answered unchanged. */
 export const INTROSPECTION = 'ExplorerIntrospection';

@@ -53,7 +53,7 @@ export function addEvents(program: ExplainedCommand): void {
         'scopegate events listen --forward http://localhost:3000/webhooks --types order.created --after beginning',
       ],
       [
-        'It needs an API key, like any integration: export SCOPEGATE_KEY=svc_live_…',
+        'It needs an API key, like any integration: export SCOPEGATE_KEY=…',
         'Events are sent one after another, in order. While nothing listens at the URL, the event waits. An event that is answered with a',
         'status other than 2xx is sent 4 times in all and then left out, which is printed. Ctrl-C ends the command with exit code 0, and',
         'prints the --after that continues from there.',

@@ -1,8 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { ERROR_CODES } from '../../../src/errors';
 import { assetNames } from '../../../src/pages/assets';
+import { builtGuides } from '../../../src/guides/built';
 import { ANSWER } from '../../../src/pages/landing';
 import type { Json } from '../../support/client';
+import { withGateway } from '../../support/gateway';
 import { BROWSER, startSite } from '../../support/fixtures/site';
 import { late } from '../../support/late';
 import { document } from '../../support/openapi';
@@ -220,5 +222,28 @@ describe("the demo's key", () => {
     const { text } = await demo.call('/graphql', { headers: { host: 'localhost:4000' } });
     expect(text).toContain('"authorization":"Bearer svc_live_…"');
     for (const path of ['/graphql', '/graphiql']) expect((await site.call(path)).text).toContain('Bearer svc_live_…');
+  });
+});
+
+test("pages, and guides as Markdown, show keys with the deployment's own prefixes", async () => {
+  const prefixes = { KEY_PREFIX: 'acme_live_', KEY_PREFIX_TEST: 'acme_try_' };
+  await withGateway(prefixes, async ({ url }) => {
+    const texts = builtGuides().guides.map(({ name }) => `/guides/${name}.md`);
+    const shown: string[] = [];
+    for (const path of [...PATHS, '/api/v1/docs/me/get', ...texts]) {
+      const text = await (await fetch(url + path, { headers: texts.includes(path) ? {} : BROWSER })).text();
+      expect([path, /svc_(live|test)_/.exec(text)?.[0]]).toEqual([path, undefined]);
+      if (/acme_(live|try)_/.test(text)) shown.push(path);
+    }
+    expect(shown).toEqual(
+      expect.arrayContaining([
+        '/graphql',
+        '/graphiql',
+        '/api/v1/docs',
+        '/api/v1/docs/me/get',
+        '/guides/quickstart',
+        '/guides/quickstart.md',
+      ]),
+    );
   });
 });
