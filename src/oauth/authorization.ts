@@ -20,11 +20,10 @@ export interface AuthorizationRequest {
 }
 
 /**
- * What to do with a request: ask somebody; or show why it is wrong, a sentence. `backTo` is where the browser of somebody who is signed in goes
- * with the error instead: only to an app that some admin has allowed, since anyone can register an address (RFC 9700, section 4.11.2).
+ * What to do with a request: ask somebody; or show why it is wrong, a sentence. The browser never goes back to the app with an error that nobody
+ * has seen, since anyone can register an address (RFC 9700, section 4.11.2).
  */
-export type Checked =
-  { readonly authorization: AuthorizationRequest } | { readonly fault: string; readonly backTo?: string };
+export type Checked = { readonly authorization: AuthorizationRequest } | { readonly fault: string };
 
 /** Finds a registered app by its id. */
 type FindClient = (id: string) => Promise<ClientRow | undefined>;
@@ -43,19 +42,13 @@ export async function checkAuthorization(query: string, address: string, find: F
   if (!client) return { fault: 'The app is not registered here. Remove the connection in the app and add it again.' };
   if (redirectUri === undefined || !isRegistered(redirectUri, client.redirect_uris))
     return { fault: 'The app asks for an answer at an address that it has not registered.' };
-  const state = single('state');
   const wrong = faultOf(parameters, address);
-  if (wrong !== undefined) {
-    const [error, error_description] = wrong;
-    const fault = `The request of the app is wrong: ${error_description}.`;
-    if (client.allowed_at === null) return { fault };
-    return { fault, backTo: withParameters(redirectUri, { error, error_description, state, iss: address }) };
-  }
+  if (wrong !== undefined) return { fault: `The request of the app is wrong: ${wrong}.` };
   // scopes that do not exist are ignored (RFC 6749, section 3.3): apps ask for those of OpenID Connect and offline_access wherever they connect
   const named = (single('scope') ?? '').split(' ');
   const scopes = published.usedScopes.filter((scope) => named.includes(scope));
   const challenge = single('code_challenge') ?? '';
-  return { authorization: { client, redirectUri, challenge, state, scopes } };
+  return { authorization: { client, redirectUri, challenge, state: single('state'), scopes } };
 }
 
 /** Whether a parameter is sent more than once, which OAuth forbids (RFC 6749, section 3.1). */
@@ -64,23 +57,20 @@ export function hasRepeated(parameters: URLSearchParams): boolean {
   return new Set(names).size < names.length;
 }
 
-/** What is wrong with a request of a registered app: the name of the error, and why. */
-function faultOf(parameters: URLSearchParams, address: string): readonly [string, string] | undefined {
+/** What is wrong with a request of a registered app, as a clause. */
+function faultOf(parameters: URLSearchParams, address: string): string | undefined {
   const others = new URLSearchParams(parameters);
   // it may be repeated (RFC 8707, section 2), and is checked below; it is not kept, since a token works on all APIs (docs/decisions/oauth.md)
   others.delete('resource');
-  if (hasRepeated(others)) return ['invalid_request', 'a parameter must not be repeated'];
-  if (parameters.has('request') || parameters.has('request_uri'))
-    return ['invalid_request', 'requests as objects are not supported'];
-  if (parameters.get('response_type') !== 'code') return ['unsupported_response_type', 'response_type must be code'];
-  if ((parameters.get('response_mode') ?? 'query') !== 'query')
-    return ['invalid_request', 'response_mode must be query'];
-  if (parameters.get('code_challenge_method') !== 'S256')
-    return ['invalid_request', 'PKCE is required: code_challenge_method must be S256'];
+  if (hasRepeated(others)) return 'a parameter must not be repeated';
+  if (parameters.has('request') || parameters.has('request_uri')) return 'requests as objects are not supported';
+  if (parameters.get('response_type') !== 'code') return 'response_type must be code';
+  if ((parameters.get('response_mode') ?? 'query') !== 'query') return 'response_mode must be query';
+  if (parameters.get('code_challenge_method') !== 'S256') return 'PKCE is required: code_challenge_method must be S256';
   if (!/^[\w-]{43}$/.test(parameters.get('code_challenge') ?? ''))
-    return ['invalid_request', 'PKCE is required: code_challenge must be 43 characters of base64url'];
+    return 'PKCE is required: code_challenge must be 43 characters of base64url';
   if (!parameters.getAll('resource').every((resource) => isOwnResource(address, resource)))
-    return ['invalid_target', `resource must be ${address}, or one of its APIs`];
+    return `resource must be ${address}, or one of its APIs`;
   return undefined;
 }
 

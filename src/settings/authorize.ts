@@ -59,9 +59,7 @@ export function authorizeRoutes(options: AuthorizeOptions, signIn: (url: string,
     await spend(failures, `authorize ${addressBucket(from)}`, 1, 'Too many requests of apps from this address');
     const checked = await checkAuthorization(search.slice(1), address, control.apps.clients.find);
     if ('authorization' in checked) return { address, authorization: checked.authorization };
-    const { fault, backTo } = checked;
-    const isBack = backTo !== undefined && (await sessions.find(exchange)) !== undefined;
-    const reply: Reply = isBack ? { to: backTo } : { status: 400, page: renderWrongRequest(fault) };
+    const reply: Reply = { status: 400, page: renderWrongRequest(checked.fault) };
     return { address, reply };
   }
 
