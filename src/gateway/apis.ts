@@ -82,6 +82,7 @@ export async function createApis(options: ApisOptions) {
     site,
     oauthAddress: addressOf,
     control,
+    now: databases.now,
     demoKey,
     organisationData: databases.organisationData,
     execute: createExecutor(schemas.graphql),
@@ -136,6 +137,7 @@ export async function createApis(options: ApisOptions) {
     oauth: createOAuthApi({
       config,
       control,
+      now: databases.now,
       addressOf,
       limiter: failures,
       admit: () => {

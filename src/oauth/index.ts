@@ -35,6 +35,8 @@ const REGISTRATIONS = 10;
 interface OAuthOptions {
   readonly config: Pick<Config, 'BRAND_NAME' | 'PUBLIC_URL' | 'RATE_LIMIT_PER_MINUTE'>;
   readonly control: Pick<Control, 'apps'>;
+  /** The database's time. */
+  readonly now: () => number;
   readonly addressOf: OAuthAddress;
   /** Gives each address RATE_LIMIT_PER_MINUTE points a minute. */
   readonly limiter: RateLimiter;
@@ -43,8 +45,8 @@ interface OAuthOptions {
 }
 
 /** Returns a function that answers the calls of apps, and requests for metadata. */
-export function createOAuthApi({ config, control, addressOf, limiter, admit }: OAuthOptions) {
-  const requestTokens = createTokenRequests(control);
+export function createOAuthApi({ config, control, now, addressOf, limiter, admit }: OAuthOptions) {
+  const requestTokens = createTokenRequests(control, now);
   const registrationCost = Math.ceil(config.RATE_LIMIT_PER_MINUTE / REGISTRATIONS);
 
   const reply = (exchange: Exchange, status: number, body: object): void => {

@@ -19,25 +19,28 @@ interface Grant {
 
 const clientOf = ({ _id: id }: Pick<ClientRow, '_id'>): OAuth2Server.Client => ({ id, grants: [...GRANT_TYPES] });
 
-/** What the library answers with. */
-const tokenOf = ({ access, accessEndsAt, refresh, key }: IssuedTokens, client: OAuth2Server.Client) => ({
-  accessToken: access,
-  accessTokenExpiresAt: accessEndsAt,
-  refreshToken: refresh,
-  scope: [...key.scopes],
-  client,
-  user: {},
-});
-
 /** The library's storage, for one request: its methods are called by the library, which refuses what they return undefined for. */
 function modelFor(
   { apps }: Pick<Control, 'apps'>,
   { from, verifier }: Omit<CodePresenter, 'clientId'>,
+  /** The database's time. */
+  now: () => number,
   /** Makes the error for a code or token that another request used a moment ago. */
   refusal: () => Error,
 ) {
   // set by getClient, which the library calls first
   let clientId: string | undefined;
+  // the library compares times with this machine's clock
+  const byThisClock = (time: Date): Date => new Date(time.getTime() - now() + Date.now());
+  /** What the library answers with. */
+  const tokenOf = ({ access, accessEndsAt, refresh, key }: IssuedTokens, client: OAuth2Server.Client) => ({
+    accessToken: access,
+    accessTokenExpiresAt: byThisClock(accessEndsAt),
+    refreshToken: refresh,
+    scope: [...key.scopes],
+    client,
+    user: {},
+  });
   return {
     async getClient(id: string, secret?: string) {
       const client = await apps.clients.authenticate(id, secret);
@@ -52,7 +55,7 @@ function modelFor(
       return {
         authorizationCode: text,
         // until the code is redeemed, the key ends with it
-        expiresAt: key.expires_at,
+        expiresAt: byThisClock(key.expires_at),
         redirectUri: code.redirect_uri,
         codeChallenge: code.challenge,
         codeChallengeMethod: 'S256',
@@ -90,8 +93,8 @@ export interface TokenAnswer {
   readonly body: object;
 }
 
-/** Returns a function that makes the answer to a token request, in whose form no name is repeated. @throws what is no fault of the caller */
-export function createTokenRequests(control: Pick<Control, 'apps'>) {
+/** Returns a function that makes the answer to a token request, in whose form no name is repeated. `now` is the database's time. @throws what is no fault of the caller */
+export function createTokenRequests(control: Pick<Control, 'apps'>, now: () => number) {
   // loaded on first use, since few gateways need it at once
   let loaded: Promise<typeof OAuth2Server> | undefined;
   return async ({ request, address }: Exchange, form: Readonly<Record<string, string>>): Promise<TokenAnswer> => {
@@ -100,6 +103,7 @@ export function createTokenRequests(control: Pick<Control, 'apps'>) {
     const model = modelFor(
       control,
       { from: address, verifier: form.code_verifier },
+      now,
       refusal,
     ) as unknown as OAuth2Server.AuthorizationCodeModel;
     const server = new library({ model });

@@ -20,21 +20,22 @@ export const ATTEMPT_SECONDS = 600;
 
 /**
  * Writes attempts as strings and reads them back. They are signed and expire, since each attempt that is accepted causes a request to the
- * issuer: callers must not be able to forge one. The key is derived from the client secret, so that all gateways have the same.
+ * issuer: callers must not be able to forge one. The key is derived from the client secret, and `now` is the database's time, so that all gateways have
+ * the same.
  */
-function createAttemptCodec(clientSecret: string) {
+function createAttemptCodec(clientSecret: string, now: () => number) {
   const key = Buffer.from(hkdfSync('sha256', clientSecret, 'scopegate sign-in', 'attempt', 32));
   const sign = (text: string): string => createHmac('sha256', key).update(text).digest('base64url');
   return {
     write({ state, nonce, verifier }: Attempt): string {
-      const text = [state, nonce, verifier, Date.now() + ATTEMPT_SECONDS * 1000].join('.');
+      const text = [state, nonce, verifier, Math.round(now()) + ATTEMPT_SECONDS * 1000].join('.');
       return `${text}.${sign(text)}`;
     },
     /** Undefined if it is malformed, expired or not ours. The library's values, like the signature, are 43 characters of base64url. */
     read(attemptText: string | undefined): Attempt | undefined {
       const parts = /^(([\w-]{43})\.([\w-]{43})\.([\w-]{43})\.(\d{13}))\.([\w-]{43})$/.exec(attemptText ?? '');
       const [, text = '', state = '', nonce = '', verifier = '', end, signature = ''] = parts ?? [];
-      if (!parts || Number(end) < Date.now()) return undefined;
+      if (!parts || Number(end) < now()) return undefined;
       return timingSafeEqual(Buffer.from(sign(text)), Buffer.from(signature)) ? { state, nonce, verifier } : undefined;
     },
   };
@@ -47,6 +48,8 @@ interface Client {
 
 export interface OpenIdOptions {
   readonly config: Config;
+  /** The database's time. */
+  readonly now: () => number;
   /** Called with the issuer's error if a sign-in fails. */
   readonly onError: (error: unknown) => void;
 }
@@ -54,11 +57,11 @@ export interface OpenIdOptions {
 export type OpenId = NonNullable<ReturnType<typeof createOpenId>>;
 
 /** Sign-in with OpenID Connect: code flow with PKCE, state and nonce. Undefined if OIDC_ISSUER is not set. */
-export function createOpenId({ config, onError }: OpenIdOptions) {
+export function createOpenId({ config, now, onError }: OpenIdOptions) {
   const { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: id, OIDC_CLIENT_SECRET: secret, PUBLIC_URL: publicUrl } = config;
   if (issuer === undefined || id === undefined || secret === undefined || publicUrl === undefined) return undefined;
   const redirectUri = `${publicUrl}${CALLBACK_PATH}`;
-  const codec = createAttemptCodec(secret);
+  const codec = createAttemptCodec(secret, now);
   let discovered: Promise<Client> | undefined;
 
   /** Discovered on first use and retried after a failure, so that the gateway starts even if the issuer is down. */

@@ -20,6 +20,8 @@ export interface SignInRoutesOptions {
   readonly failures: RateLimiter;
   /** The key of the demo; undefined if this is none. */
   readonly demoKey: string | undefined;
+  /** The database's time. */
+  readonly now: () => number;
   /** Called with errors of the identity provider. */
   readonly onError: (error: unknown) => void;
 }

@@ -1,10 +1,12 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { Organisation } from '../../src/auth/principal';
+import { signIn } from '../admin/settings/people';
 import { checkOf, type CommandLine, commandLine, type Diagnosis, serve } from '../cli/commandLine';
 import { client, readAll } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
 import { late, metric, served } from '../support/gateway';
+import { allowed, statusWith } from '../support/oauthApp';
 
 /* Gateways on machines whose clocks are wrong by a day and an hour, next to one whose clock is right. */
 
@@ -43,6 +45,15 @@ describe.each(['25', '-25'])('a gateway whose clock is %s h off', (hours) => {
     const ended = await makeKey(right, organisation, { expiresAt: new Date(Date.now() - 12 * HOUR) });
     expect((await client(off, good.key).get('/me')).status).toBe(200);
     expect((await client(off, ended.key).get('/me')).status).toBe(401);
+  });
+
+  test("takes an app's code within its minute, for a token of an hour", async () => {
+    const admin = await signIn(right, organisation);
+    const { exchange } = await allowed(right, admin);
+    const { status, body } = await exchange({}, off);
+    expect(status).toBe(200);
+    expect(Math.abs(body.expires_in - 3600)).toBeLessThan(60);
+    expect(await statusWith(off, body.access_token)).toBe(200);
   });
 
   test('reports it in its log and metrics, naming the server', async () => {

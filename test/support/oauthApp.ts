@@ -115,8 +115,8 @@ export async function allowed(at: TestGateway, person: Person, choice: Choice = 
   const query = requestQuery(clientId, challengeFor(secret));
   const { to } = await decide(at, query, person, choice);
   const code = to?.searchParams.get('code') ?? '';
-  const exchange = (more: Record<string, string | undefined> = {}) =>
-    post(at, 'token', {
+  const exchange = (more: Record<string, string | undefined> = {}, where: At = at) =>
+    post(where, 'token', {
       grant_type: 'authorization_code',
       client_id: clientId,
       code,
