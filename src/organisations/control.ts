@@ -1,4 +1,5 @@
 import { createPlans, type PlanVariables } from '../auth/plans';
+import type { Config } from '../config';
 import type { Databases } from '../tenant/databases';
 import { ShardRefused } from '../mongo/shards';
 import { createApiKeys, type ApiKeysOptions } from './apiKeys';
@@ -30,7 +31,7 @@ import { importEndpoints } from './webhookRecords';
 export type Control = Awaited<ReturnType<typeof openControl>>;
 
 export interface ControlOptions extends Pick<ApiKeysOptions, 'actor' | 'onError'> {
-  readonly config: ApiKeysOptions['config'] & PlanVariables;
+  readonly config: ApiKeysOptions['config'] & PlanVariables & Pick<Config, 'OIDC_ISSUER'>;
   readonly databases: Databases;
   /** Whether opening changes nothing, and leaves out indexes that the database lacks; no by default. */
   readonly asIs?: boolean;
@@ -74,7 +75,7 @@ export async function openControl({ databases, config, asIs = false, ...options 
     audit: createAuditLog(models),
     usage: createKeyUsage(models),
     requests: createRequestLog(models),
-    sessions: createSessions(models, now),
+    sessions: createSessions(models, now, config.OIDC_ISSUER !== undefined),
     invitations: createInvitations(models, now),
     members: createMembers(models, now),
     /** Those of the stores above that change organisations, for another actor. */

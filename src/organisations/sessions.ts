@@ -65,11 +65,18 @@ export interface Offer {
 export type Sessions = ReturnType<typeof createSessions>;
 
 /**
- * Sessions, and the links that begin them, which expire by `clock`, the database's time. `from` is the user's network address, for the audit log. A
- * `session: ClientSession` is that of a transaction.
+ * Sessions, and the links that begin them, which expire by `clock`, the database's time. With an identity provider (`hasProvider`) invitations from before
+ * it sign nobody in, since it decides who may. `from` is the user's network address, for the audit log. A `session: ClientSession` is that of a transaction.
  */
-export function createSessions(models: ControlModels, clock: () => number) {
+export function createSessions(models: ControlModels, clock: () => number, hasProvider: boolean) {
   const { organisations, links, sessions: sessionRows, members } = models;
+
+  /** Matches the link of a token, if it may be used. */
+  const usable = (token: string) => ({
+    _id: digestOf(token),
+    ends_at: trusted({ $gt: new Date(clock()) }),
+    ...(hasProvider && { invitation: null }),
+  });
 
   /** Begins a session in a transaction; resolves with its token. */
   async function startIn(
@@ -151,18 +158,17 @@ export function createSessions(models: ControlModels, clock: () => number) {
     },
     /** What the token of a link or an invitation offers; undefined as for {@link useLink}. It stays unused. */
     async offerOf(token: string): Promise<Offer | undefined> {
-      const link = await links.findOne({ _id: digestOf(token), ends_at: trusted({ $gt: new Date(clock()) }) }).lean();
+      const link = await links.findOne(usable(token)).lean();
       const organisation = link && (await organisations.findById(link.organisation_id).lean());
       if (!organisation) return undefined;
       const { user, role, invitation } = link;
       return { organisation: organisation.name, user, role, invitedBy: invitation?.created_by };
     },
-    /** Consumes the token of a link or an invitation, and resolves with a session's, as `start` does. Undefined also if it was used or revoked, has expired or never existed. */
+    /** Consumes the token of a link or an invitation, and resolves with a session's, as `start` does. Undefined also if it was used or revoked, has expired, never existed, or is an invitation beside an identity provider. */
     async useLink(token: string, from: string): Promise<string | undefined> {
       if (!isToken(token)) return undefined;
       return models.change(async (session, record) => {
-        const filter = { _id: digestOf(token), ends_at: trusted({ $gt: new Date(clock()) }) };
-        const link = await links.findOneAndDelete(filter, { session }).lean();
+        const link = await links.findOneAndDelete(usable(token), { session }).lean();
         if (!link) return undefined;
         const { organisation_id: organisationId, user, role, invitation, return_to: returnTo } = link;
         const sessionToken = await startIn({ organisationId, user, role, returnTo }, from, session, record);

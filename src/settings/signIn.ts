@@ -43,6 +43,7 @@ export function signInRoutes(options: SignInRoutesOptions, begin: Begin): Routes
     return provider;
   };
 
+  const used = provider ? 'usedOrInvitation' : 'used';
   // only to browsers on this machine, which see the demo's key as well
   const isDemo = (request: Request): boolean => visibleDemoKey(request, demoKey) !== undefined;
   const signInPage = (request: Request, more: Pick<SignInOptions, 'hasEnded' | 'failure'>): Html =>
@@ -64,7 +65,7 @@ export function signInRoutes(options: SignInRoutesOptions, begin: Begin): Routes
         if (typeof link === 'string' && isToken(link)) {
           const offer = await attemptLink(exchange.address, () => control.sessions.offerOf(link));
           if (offer) return { page: renderLink(link, offer, openSession?.session) };
-          return { status: 410, page: signInPage(request, { failure: 'used' }) };
+          return { status: 410, page: signInPage(request, { failure: used }) };
         }
         return { status: 400, page: signInPage(request, { failure: 'incomplete' }) };
       },
@@ -75,7 +76,7 @@ export function signInRoutes(options: SignInRoutesOptions, begin: Begin): Routes
           typeof link === 'string' ? control.sessions.useLink(link, address) : undefined,
         );
         if (token !== undefined) return begin(request, response, token);
-        return { status: 410, page: signInPage(request, { failure: 'used' }) };
+        return { status: 410, page: signInPage(request, { failure: used }) };
       },
     },
     [DEMO_SIGN_IN]: {

@@ -9,9 +9,12 @@ export const SIGN_IN = '/settings/sign-in';
 /** Where the button of a demo signs in. */
 export const DEMO_SIGN_IN = `${SIGN_IN}/demo`;
 
+const USED = `This link has been used or revoked, or has expired: a sign-in link works once, within ${String(LINK_LIFE / MINUTE)} minutes`;
 /** Why a link does not sign in. */
 const FAILURES = {
-  used: `This link has been used or revoked, or has expired: a sign-in link works once, within ${String(LINK_LIFE / MINUTE)} minutes, and an invitation once, within ${String(INVITATION_LIFE / DAY)} days. Ask for a new one.`,
+  used: `${USED}, and an invitation once, within ${String(INVITATION_LIFE / DAY)} days. Ask for a new one.`,
+  /** Beside an identity provider. */
+  usedOrInvitation: `${USED}. Invitations do not work any more. Sign in with your organisation, or ask for a new link.`,
   incomplete: 'This link is incomplete. Copy it as a whole, up to its last character, or ask for a new one.',
 } as const;
 

@@ -3,7 +3,7 @@ import type { Json } from '../../support/client';
 import { makeOrganisation } from '../../support/factories';
 import { withGateway } from '../../support/gateway';
 import { operator, TOKENS } from '../operator/operator';
-import { cookieOf, person, sendForm, sendLink, signIn, useOffice, visit } from './people';
+import { cookieOf, makeLink, person, sendForm, sendLink, signIn, useOffice, visit } from './people';
 
 /* Members of an organisation: those whom an admin invites, those who have signed in, and those whose sessions an admin ends. */
 
@@ -155,8 +155,18 @@ test('an admin ends the sessions and links of one person on every gateway, which
 
 test('with an identity provider nobody is invited, since it decides who signs in', async () => {
   const oidc = { OIDC_ISSUER: 'http://127.0.0.1:9', OIDC_CLIENT_ID: 'x', OIDC_CLIENT_SECRET: 'x' };
+  const before = await invite('Nia', 'admin');
   await withGateway({ ...oidc, PUBLIC_URL }, async (other) => {
     const ada = await person(other, admin.cookie);
+    // an invitation from before the provider works no more; a link that an operator made does
+    const path = `/settings/sign-in?link=${tokenOf(before)}`;
+    for (const refused of [await visit(other, path), await sendLink(other, tokenOf(before))])
+      expect([refused.status, await refused.text()]).toEqual([
+        410,
+        expect.stringContaining('Invitations do not work any more'),
+      ]);
+    expect(await pending()).toContain('Nia');
+    expect((await sendLink(other, await makeLink(other, await makeOrganisation(other)))).status).toBe(303);
     const refused = await ada.call('create_invitation', { name: 'Oda', role: 'member' });
     expect(refused).toMatchObject({ code: 'forbidden', message: expect.stringContaining('identity provider') });
   });
