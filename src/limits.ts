@@ -15,6 +15,8 @@ export const connectionLimits = (most: number, isShared: boolean) =>
  * waiting.
  */
 export const WAITING_REQUESTS = { all: 2000, organisation: 500 };
+/** Lookups of keys that a gateway has not accepted lately (gateway/callers.ts), which are requests that wait for the database. A caller is an address. */
+export const KEY_LOOKUPS = { caller: 500 };
 
 /**
  * Large requests of an organisation, or of an operator's token, by what is large (admission/requestQueue.ts). Two queries at once would both finish

@@ -49,6 +49,11 @@ interface AuthenticatorOptions {
   readonly previousPepper?: string | undefined;
   /** Counts a failed authentication from an address. @throws AppError rate_limited */
   readonly countFailure: (address: string) => Promise<unknown>;
+  /**
+   * Counts a lookup of a key that was not accepted lately, so may be made up, and returns what gives it back. @throws AppError unavailable if its address
+   * has too many
+   */
+  readonly holdLookup?: (address: string) => () => void;
   /** The clock that decides whether a key has expired, in milliseconds since 1970. */
   readonly now?: () => number;
   /** Called with the stored key of each request; null if there is none, undefined if it is malformed. */
@@ -180,18 +185,21 @@ function keyFinder(options: AuthenticatorOptions, now: () => number) {
       options.onFound?.(knownRefusal.storedKey);
       return knownRefusal.refusal;
     }
-    const reading = options.apiKeys.find(parsed.id);
-    const remembered = onExpected && seen.of(parsed);
+    const remembered = seen.of(parsed);
     const rememberedKey = remembered?.key;
-    const readsAhead = remembered !== undefined && mayReadAhead(remembered, token, address, new Date(now()));
-    if (readsAhead) {
-      remembered.isReadingAhead = true;
-      onExpected?.(toPrincipal(remembered.key));
-    }
+    const release = remembered ? undefined : options.holdLookup?.(address);
+    const readsAhead =
+      onExpected !== undefined && remembered !== undefined && mayReadAhead(remembered, token, address, new Date(now()));
     let stored: ApiKey | null;
     try {
+      const reading = options.apiKeys.find(parsed.id);
+      if (readsAhead) {
+        remembered.isReadingAhead = true;
+        onExpected(toPrincipal(remembered.key));
+      }
       stored = await reading;
     } finally {
+      release?.();
       // from here, nothing is awaited until the key that was read is noted, so that the next request reads ahead with that one
       if (readsAhead) remembered.isReadingAhead = false;
     }

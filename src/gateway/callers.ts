@@ -2,14 +2,18 @@ import type { Logger } from 'pino';
 import { type Limiters, openLimiters } from '../admission/limiters';
 import { createFailureCounter, createKeyRateLimiter, type KeyBudgets } from '../admission/rateLimit';
 import type { RequestTracker } from '../admission/requestTracker';
+import { createShares } from '../async/shares';
+import { addressBucket } from '../auth/addresses';
 import { createAuthenticator } from '../auth/authenticate';
 import { createBestEffortRecognise } from '../auth/recognise';
 import type { Plans } from '../auth/plans';
 import type { Organisation } from '../auth/principal';
 import type { Config } from '../config';
 import type { Databases } from '../tenant/databases';
+import { AppError } from '../errors';
 import { createEventSource } from '../events/source';
 import type { Waiting } from '../events/waiting';
+import { KEY_LOOKUPS } from '../limits';
 import { redact } from '../log';
 import { keyLabel, type Metrics } from '../metrics';
 import { createOpenContext } from '../operations/openContext';
@@ -60,6 +64,7 @@ interface CallersOptions {
 export function createKeyCallers(options: CallersOptions) {
   const { config, databases, control, schemas, tracker, metrics, limiters, waiting, logger } = options;
   const { apiKeys, plans } = control;
+  const lookups = createShares(KEY_LOOKUPS);
   const { authenticate, recognise, knownKey } = createAuthenticator({
     // the key lookup is the first query of a request, so the request is admitted before it
     apiKeys: {
@@ -75,6 +80,11 @@ export function createKeyCallers(options: CallersOptions) {
     pepper: config.KEY_PEPPER,
     previousPepper: config.KEY_PEPPER_PREVIOUS,
     now: databases.now,
+    holdLookup(address) {
+      const release = lookups.take({ caller: addressBucket(address) });
+      if (release) return release;
+      throw new AppError('unavailable', 'Too many requests from this address are in progress.', { reason: 'shed' });
+    },
     countFailure: createFailureCounter(metrics.counted('address', limiters.failures)),
     onFound: (storedKey) => {
       metrics.keyFound(keyLabel(storedKey, databases.now()));

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { isObjectType } from 'graphql';
+import { DEFAULT_KEY_PREFIX, generateKey } from '../../src/auth/keys';
 import { publishedSchemas } from '../../src/gateway/schemas';
 import { type Answer, type Client, client } from '../support/client';
+import { eventually } from '../api/http/eventually';
 import { callerOf, makeKey } from '../support/factories';
 import { late, served, type TestGateway } from '../support/gateway';
 import { ALL_FACES, operations } from '../support/operations';
@@ -187,6 +189,35 @@ describe('failed authentication', () => {
     for (const host of ['::1', '::2', '::3', '::4']) statuses.push((await fetchMe(from(`2001:db8:0:1${host}`))).status);
     expect(statuses).toEqual([401, 401, 401, 429]);
     expect((await fetchMe(from('2001:db8:0:2::1'))).status).toBe(401);
+  });
+
+  test('at most 500 lookups of made-up keys of an address wait at once; others are answered, and so are known keys from there', async () => {
+    const [known, fresh] = [await makeKey(roomy, organisation), await makeKey(roomy, organisation)];
+    const [address, elsewhere] = [from('192.0.2.3'), from('192.0.2.4')];
+    const status = async (key: string, headers: Record<string, string>) =>
+      (await client(tight, key).get('/me', {}, headers)).status;
+    expect(await status(known.key, address)).toBe(200);
+    const { apiKeys } = tight.control;
+    const find = apiKeys.find;
+    let release = (): void => undefined;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    const spy = jest.spyOn(apiKeys, 'find').mockImplementation(async (id) => {
+      if (![known.id, fresh.id].includes(id)) await held;
+      return find(id);
+    });
+    const refused: Response[] = [];
+    const all = Array.from({ length: 600 }, async () => {
+      const answer = await fetchMe({ ...address, authorization: `Bearer ${generateKey(DEFAULT_KEY_PREFIX, '').key}` });
+      if (answer.status === 503) refused.push(answer);
+    });
+    await eventually(() => refused.length === 100);
+    expect(refused[0]!.headers.get('retry-after')).toBe('2');
+    expect([await status(known.key, address), await status(fresh.key, elsewhere)]).toEqual([200, 200]);
+    expect(await status(fresh.key, address)).toBe(200);
+    release();
+    await Promise.all(all);
+    spy.mockRestore();
+    expect(refused).toHaveLength(100);
   });
 
   /** Uses fetch, since the document has rate-limit headers only for requests with a key. */
