@@ -91,20 +91,6 @@ export function createOperatorOnlyOperations(options: OperatorOnlyOptions, { org
     return sandbox.organisation;
   }
 
-  /** Creates the sandbox of the organisation; if there is one meanwhile, that. @throws AppError conflict */
-  async function makeSandbox({ noteExisting }: CreationHooks): Promise<Sandbox | undefined> {
-    const owner = organisation.id;
-    try {
-      return await control.sandboxes.create({ of: owner, willBeSeeded: true }, actor);
-    } catch (error) {
-      if (!(error instanceof SandboxRefused)) throw error;
-      const other = await control.sandboxes.of(owner);
-      if (!other) throw conflict('', error.message);
-      noteExisting();
-      return other;
-    }
-  }
-
   async function fill(sandbox: Sandbox): Promise<void> {
     await actions.fillSandbox(dataOf(sandbox.organisation), writer);
     await control.sandboxes.noteSeeded(sandbox);
@@ -151,19 +137,22 @@ export function createOperatorOnlyOperations(options: OperatorOnlyOptions, { org
     },
     /** Creates the sandbox of the organisation, or completes the one that it has. */
     async create_sandbox(_: unknown, hooks: CreationHooks) {
-      let sandbox = await control.sandboxes.of(organisation.id);
-      if (sandbox) hooks.noteExisting();
-      else sandbox = await makeSandbox(hooks);
-      if (!sandbox) throw beingErased();
+      const made = await control.sandboxes.createOnce(organisation.id, actor).catch((error: unknown) => {
+        throw error instanceof SandboxRefused ? conflict('', error.message) : error;
+      });
+      if (!made) throw beingErased();
+      const { sandbox, isNew } = made;
+      if (!isNew) hooks.noteExisting();
       if (sandbox.unseeded !== undefined) await fill(sandbox);
       return show(sandbox.organisation);
     },
     async reset_sandbox() {
       const target = await ownSandbox();
       const data = dataOf(target);
-      const sandbox = await control.sandboxes.noteUnseeded(target.id);
-      if (!sandbox) throw notFound('sandbox');
+      const emptying = await control.sandboxes.noteEmptying(target.id);
+      if (!emptying) throw notFound('sandbox');
       await actions.emptySandbox(data, writer);
+      const sandbox = await control.sandboxes.noteEmptied(emptying);
       await record('sandbox.reset', target.id, {});
       await fill(sandbox);
       return show(sandbox.organisation);

@@ -9,7 +9,7 @@ import { unless, writeAtomically } from '../embedded/files';
 import { createLogger } from '../log';
 import type { ApiKeys } from '../organisations/apiKeys';
 import type { NewOrganisation } from '../organisations/organisations';
-import { hasSample, linesOf } from '../resources/sample';
+import { linesOf } from '../resources/sample';
 import { LOOPBACK_RANGES } from '../webhooks/settings';
 import { CommandFailure } from './ending';
 import type { JsonOption } from './help';
@@ -85,8 +85,10 @@ export async function prepareDemo(store: Store, config: Config, signal: AbortSig
   const organisation =
     (await control.organisations.findDemo()) ??
     (await control.organisations.create(await exampleOrganisation(control.plans)));
-  const data = databases.organisationData(organisation);
-  if (!(await hasSample(data))) await loadSample(data, signal);
+  const incomplete = await control.sandboxes.unseeded(organisation.id);
+  // once complete, only what has no objects: types that were added to SCHEMA_DIR since
+  await loadSample(databases.organisationData(organisation), signal, incomplete === undefined);
+  if (incomplete) await control.sandboxes.noteSeeded(incomplete);
   signal.throwIfAborted();
   const demoKey = await demoKeyOf(control.apiKeys, organisation, config);
   const link = await control.sessions.makeLink(demoAdmin(organisation.id), operator);

@@ -18,8 +18,11 @@ import { requireData, withStore } from './withStore';
 
 /* `scopegate org reset` and `scopegate sandbox advance`, and loading the sample for them, `org create --seed` and the demo. */
 
-/** Loads the sample, with a progress bar. Resolves with how many of its records could not be stored. */
-export async function loadSample(data: OrganisationData, signal: AbortSignal): Promise<number> {
+/**
+ * Loads the sample, with a progress bar; if `onlyEmpty`, the records of types that have none. Resolves with how many of its records could not be
+ * stored.
+ */
+export async function loadSample(data: OrganisationData, signal: AbortSignal, onlyEmpty = false): Promise<number> {
   const progress = createProgress();
   let isStarted = false;
   const onProgress = (done: number, all: number): void => {
@@ -27,8 +30,10 @@ export async function loadSample(data: OrganisationData, signal: AbortSignal): P
     isStarted = true;
     progress.update(done, done);
   };
-  const { stored, refused } = await storeSample(data, 'operator', { signal, onProgress }).finally(progress.stop);
-  note(`loaded ${String(stored)} records from examples/northwind`);
+  const { stored, refused } = await storeSample(data, 'operator', { signal, onProgress, onlyEmpty }).finally(
+    progress.stop,
+  );
+  if (isStarted) note(`loaded ${String(stored)} records from examples/northwind`);
   return refused;
 }
 
@@ -52,11 +57,12 @@ export async function reset(id: string, { json }: JsonOption): Promise<void> {
   await withStore(async (store) => {
     const data = store.databases.organisationData(await requireSandbox(store, id));
     // first, so that an interrupted reset does not pass for a complete sample
-    const sandbox = await store.control.sandboxes.noteUnseeded(id);
-    if (!sandbox) throw notFound('organisation', id);
+    const emptying = await store.control.sandboxes.noteEmptying(id);
+    if (!emptying) throw notFound('organisation', id);
     await emptySandbox(data, { by: 'operator', signal }).catch(
       rethrowInterrupted('run the same command again to continue'),
     );
+    const sandbox = await store.control.sandboxes.noteEmptied(emptying);
     await store.control.record('sandbox.reset', id, {});
     await fillSandbox(store, sandbox, signal);
   }, signal);

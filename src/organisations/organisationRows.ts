@@ -57,7 +57,7 @@ export const organisationSchema = Schema.create(
     followed_at: optional.time,
     /** The operator's own id for it. */
     external_ref: optional.text,
-    /** Of a sandbox whose sample is not complete: a new UUID each time it is created or emptied. */
+    /** Of a sandbox or the demo whose sample is not complete: a mark that is new each time it is created, begins to be emptied or is emptied (sandboxes.ts). */
     unseeded: optional.text,
     /** Set on the organisation created by `demo`. */
     demo: optional.flag,

@@ -64,7 +64,7 @@ export function createOrganisations(models: ControlModels, actor: Actor, place: 
       ...FOR_EARLIER_VERSIONS,
       state: 'active',
       created_at: new Date(time),
-      ...(demo && { demo }),
+      ...(demo && { demo, unseeded: randomUUID() }),
       ...(id !== undefined && reusedMembers(time)),
     };
     // before the transaction: if that fails, an empty database stays on the shard

@@ -13,7 +13,8 @@ import { collections, recordKinds, resourceOf } from './index';
 /*
  * The sample in examples/northwind, and the examples of types of the user's own folder (SCHEMA_DIR). They are stored without the checks of an import,
  * since tests make these; but records of Northwind that rules of the user's folder refuse are left out, with the records of Northwind that refer to
- * them. The folder's own examples are stored as they are, even if they refer to one of those.
+ * them. The folder's own examples are stored as they are, even if they refer to one of those. All get the time of storing as `updated_at`, since
+ * somebody may have followed the rows that a reset of the sandbox deleted.
  */
 
 export const SAMPLE = join(ROOT, 'examples', 'northwind');
@@ -25,6 +26,8 @@ interface Loading {
   readonly signal?: AbortSignal | undefined;
   /** Called with the number of records handled so far, and of all records. */
   readonly onProgress?: ((done: number, all: number) => void) | undefined;
+  /** Only the records of types that have none. */
+  readonly onlyEmpty?: boolean | undefined;
 }
 
 export interface Loaded {
@@ -38,9 +41,11 @@ export interface Loaded {
 export async function storeSample(
   data: OrganisationData,
   by: Writer,
-  { signal, onProgress }: Loading = {},
+  { signal, onProgress, onlyEmpty = false }: Loading = {},
 ): Promise<Loaded> {
-  const files = await sampleFiles();
+  const files: SampleFile[] = [];
+  for (const file of await sampleFiles())
+    if (file.records.length > 0 && !(onlyEmpty && (await file.kind.count(data)) > 0)) files.push(file);
   const all = files.reduce((sum, { records }) => sum + records.length, 0);
   let handled = 0;
   let stored = 0;
@@ -49,7 +54,7 @@ export async function storeSample(
     for (let from = 0; from < records.length; from += AT_ONCE) {
       signal?.throwIfAborted();
       const some = records.slice(from, from + AT_ONCE);
-      for (const { outcome } of await storeRecords(kind, data, some, { by })) {
+      for (const { outcome } of await storeRecords(kind, data, some, { by, stamp: 'now' })) {
         if (outcome === 'failed') refused += 1;
         else stored += 1;
       }
@@ -58,12 +63,6 @@ export async function storeSample(
     }
   }
   return { stored, refused };
-}
-
-/** Whether an organisation has at least as many records of each kind as the sample. */
-export async function hasSample(data: OrganisationData): Promise<boolean> {
-  for (const { kind, records } of await sampleFiles()) if ((await kind.count(data)) < records.length) return false;
-  return true;
 }
 
 interface SampleFile {

@@ -24,29 +24,29 @@ export function createSandboxPreparer({ control, organisationData, storeSample }
   /** Samples being stored, by sandbox, so that many requests at once cost no more than one. */
   const filling = new Map<string, Promise<void>>();
 
-  async function make({ home, user, role }: Session, from: string): Promise<Sandbox> {
-    if (role !== 'admin') throw new AppError('forbidden', 'There is no sandbox yet. Only admins can make it.');
-    try {
-      const sandbox = await sandboxes.create({ of: home, willBeSeeded: true }, userActor(user, from));
+  /** The sandbox of a user's organisation, which only admins make. */
+  async function open({ home, user, role }: Session, from: string): Promise<Sandbox> {
+    if (role !== 'admin') {
+      const sandbox = await sandboxes.of(home);
       if (sandbox) return sandbox;
-      throw new AppError('not_found', 'The organisation no longer exists.');
-    } catch (error) {
-      if (!(error instanceof SandboxRefused)) throw error;
-      // created by somebody else meanwhile
-      const other = await sandboxes.of(home);
-      if (other) return other;
-      throw new AppError('forbidden', 'There can be no sandbox now: this is one, or the former one is being erased.');
+      throw new AppError('forbidden', 'There is no sandbox yet. Only admins can make it.');
     }
+    const made = await sandboxes.createOnce(home, userActor(user, from)).catch((error: unknown) => {
+      if (!(error instanceof SandboxRefused)) throw error;
+      throw new AppError('forbidden', 'There can be no sandbox now: this is one, or the former one is being erased.');
+    });
+    if (made) return made.sandbox;
+    throw new AppError('not_found', 'The organisation no longer exists.');
   }
 
-  /** Stores what is missing of the sample; a reset by an operator meanwhile is completed at the next switch. Rows of the user's own stay; a row of the sample with the same unique values as one of these is left out for good. */
+  /** Stores what is missing of the sample; of a reset that was interrupted, only the sample comes back. Rows of the user's own stay; a row of the sample with the same unique values as one of these is left out for good. */
   async function fill(sandbox: Sandbox, by: Writer): Promise<void> {
     await storeSample(organisationData(sandbox.organisation), by);
     await sandboxes.noteSeeded(sandbox);
   }
 
   return async (session, from) => {
-    const sandbox = (await sandboxes.of(session.home)) ?? (await make(session, from));
+    const sandbox = await open(session, from);
     const { id } = sandbox.organisation;
     if (sandbox.unseeded === undefined) return id;
     let fillingNow = filling.get(id);

@@ -215,10 +215,9 @@ export async function storeDocuments<T extends { _id: string }>(
     if (errors.length > 0) return { outcome: 'failed', errors };
     for (const { take } of claims) take(document, before);
     if (isUnchanged) return { outcome: 'unchanged', errors: [] };
-    changes.push({
-      row: now ? stampedAs(document, { updated_at: changedAt(timeOf(before) ?? now, now) }) : document,
-      before,
-    });
+    const isDated = now !== undefined && timeOf(document) !== undefined;
+    const row = isDated ? { ...document, updated_at: changedAt(timeOf(before) ?? now, now) } : document;
+    changes.push({ row, before });
     return { outcome: before ? 'updated' : 'created', errors: [] };
   });
   await writeRows(stored, changes, { ordered: true, session });

@@ -4,22 +4,27 @@ import { openStore } from '../../src/cli/store';
 import { sendStderrTo } from '../../src/cli/terminal';
 import { prepareDemo } from '../../src/cli/demo';
 import { readConfig } from '../../src/config';
+import { databaseName } from '../../src/mongo/databaseNames';
 import { oldServers } from '../support/oldServers';
+import { northwind } from '../support/factories';
+import { driver } from '../support/gateway';
 import { commandLine, newFolder } from './commandLine';
 
-/* The key of `demo` from one start to the next. */
+/* The key and the sample of `demo` from one start to the next. */
+
+const bare = driver();
 
 /** A demo with a folder of its own; the function starts it, and returns its key, all its keys, and what it says. */
 async function demoOf() {
   const DATA_DIR = await newFolder();
   const config = readConfig({ ...oldServers(), ...commandLine().environment, DATA_DIR });
   const file = join(DATA_DIR, 'demo-key');
-  const start = async () => {
+  const start = async (stopped?: AbortSignal) => {
     const said: string[] = [];
     sendStderrTo((_level, line) => said.push(line));
     const store = await openStore(config, () => undefined);
     try {
-      const { organisation, demoKey } = await prepareDemo(store, config, new AbortController().signal);
+      const { organisation, demoKey } = await prepareDemo(store, config, stopped ?? new AbortController().signal);
       const keys = await store.control.apiKeys.list(organisation.id);
       const states = keys.map((key) => [key.last_four, store.control.apiKeys.stateOf(key)]);
       return { organisation, key: demoKey, states, said: said.join('\n'), id: keys[0]!._id, scopes: keys[0]!.scopes };
@@ -54,4 +59,23 @@ test('each start has the same key and loads nothing again; a key that cannot be 
   expect(fifth.said).toBe(`created a new demo key: ${file} is not there${left}`);
   const made = [first, third, fourth, fifth].map(({ key }) => key.slice(-4));
   expect(fifth.states).toEqual(made.map((lastFour, at) => [lastFour, at === 0 ? 'revoked' : 'active']));
+});
+
+test('what somebody deletes or changes stays so; types without objects and an interrupted load are completed', async () => {
+  const { start } = await demoOf();
+  await expect(start(AbortSignal.abort())).rejects.toThrow('aborted');
+  const { organisation } = await start();
+  const database = bare.db(databaseName(organisation.id));
+  const [products, orders] = [database.collection('products'), database.collection('orders')];
+  expect([await products.countDocuments(), await orders.countDocuments()]).toEqual([
+    northwind('products').length,
+    northwind('orders').length,
+  ]);
+  await products.deleteOne({ sku: 'NW-001' });
+  await products.updateOne({ sku: 'NW-002' }, { $set: { name: 'Mine' } });
+  await orders.deleteMany({});
+  await start();
+  expect(await products.countDocuments()).toBe(northwind('products').length - 1);
+  expect(await products.findOne({ sku: 'NW-002' })).toMatchObject({ name: 'Mine' });
+  expect(await orders.countDocuments()).toBe(northwind('orders').length);
 });

@@ -68,9 +68,14 @@ test('reset empties a sandbox except for its keys and loads the sample; other or
   const file = join(await newFolder(), 'products.ndjson');
   await writeFile(file, `${JSON.stringify(changed)}\n`);
   await cli.json('import', '--org', sandbox.id, file);
+  const began = Date.now() - 1000;
   expect(await cli.json('org', 'reset', sandbox.id)).toEqual({ id: sandbox.id, reset: true });
   const files = await exported(sandbox.id);
-  expect(await files('products')).toEqual(northwind('products'));
+  const products = await files('products');
+  expect(products).toEqual(northwind('products').map((row) => ({ ...row, updated_at: expect.any(String) })));
+  // so that who follows them with updated_since sees them again, threads among them
+  for (const { updated_at } of [...products, ...(await files('requests'))])
+    expect(Date.parse(updated_at as string)).toBeGreaterThan(began);
   expect(await files('orders')).toHaveLength(northwind('orders').length);
   expect(await cli.json('key', 'list', '--org', sandbox.id)).toMatchObject([{ state: 'active' }]);
   expect(await cli.failed(1, 'org', 'reset', owner.id)).toContain(`its sandbox is ${sandbox.id}`);

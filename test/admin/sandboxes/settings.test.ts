@@ -117,9 +117,11 @@ test('users who open it concurrently get one, with the whole sample; an interrup
   const products = data.database.collection('products');
   expect(await products.countDocuments()).toBe(ROWS);
   await products.deleteMany({});
-  await gateway.control.sandboxes.noteUnseeded(organisation.id);
+  const { sandboxes } = gateway.control;
+  await sandboxes.noteEmptied((await sandboxes.noteEmptying(organisation.id))!);
   await enter((await enter(opened[0]!.who, 'live')).who, 'test');
   expect(await products.countDocuments()).toBe(ROWS);
+  expect((await sandboxes.of(owner.id))!.unseeded).toBeUndefined();
 });
 
 test('a link to a sandbox signs in to that sandbox only', async () => {
