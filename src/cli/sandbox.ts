@@ -33,7 +33,7 @@ export async function loadSample(data: OrganisationData, signal: AbortSignal, on
   const { stored, refused } = await storeSample(data, 'operator', { signal, onProgress, onlyEmpty }).finally(
     progress.stop,
   );
-  if (isStarted) note(`loaded ${String(stored)} records from examples/northwind`);
+  if (stored + refused > 0) note(`loaded ${String(stored)} records from examples/northwind`);
   return refused;
 }
 
