@@ -1,7 +1,7 @@
 import { type DocumentNode, Kind, type OperationDefinitionNode, type SelectionSetNode, type ValueNode } from 'graphql';
 import { type AppError, invalidRequest } from '../errors';
 import { BODY_LIMIT } from '../http/body';
-import { fragmentsOf } from './queryLimits';
+import { fragmentsOf } from './documentSize';
 
 /*
  * The size of an operation's arguments, before any of them is coerced or checked (docs/decisions/loop.md). A variable counts each time that

@@ -20,7 +20,7 @@ import type { CallContext } from '../operations/context';
 import type { Execution } from '../operations/execution';
 import { type OnFastRead, type Read, readOf } from '../operations/run';
 import { type Field, fieldsIn, type Selected } from '../operations/selection';
-import { fragmentsOf } from './queryLimits';
+import { fragmentsOf } from './documentSize';
 
 /*
  * Operations with one root field that are answered with text written from the database's bytes (docs/decisions/fast.md).

@@ -22,7 +22,8 @@ import type { TurnKind } from '../admission/requestQueue';
 import { aggregates } from '../schema/declaredOperations';
 import { directiveOf } from '../schema/sdl';
 import { TOTALS_ROWS } from '../units';
-import { countRootFields, fragmentsOf, QUERY_LIMITS, rootFieldsOf } from './queryLimits';
+import { countRootFields, fragmentsOf, rootFieldsOf } from './documentSize';
+import { QUERY_LIMITS } from './queryLimits';
 
 /*
  * The worst-case number of rows of an operation (contract, section 6; docs/decisions/query-cost.md): each list returns its

@@ -3,7 +3,7 @@ import type { Collection, Projection } from '../mongo/collection';
 import { READ_TIMEOUT } from '../mongo/native';
 import { createLoader } from '../tenant/coalesce';
 import type { OrganisationData } from '../tenant/organisationData';
-import { DEFAULT_LIMIT, firstPage, type ListArguments, type Page } from '../tenant/pagination';
+import { firstPage, type ListArguments, type Page } from '../tenant/pagination';
 import { parentFilter } from '../schema/filters';
 import { published } from '../schema/model';
 import { type Listed, listPage, listRequest, type RowReader } from './collection';
@@ -22,7 +22,10 @@ export interface Parent {
 }
 
 /** Newest first and without other filters, as the aggregation has it; the schema checks refuse other arguments (schema/checks/lists.ts). */
-export type ParentListArguments = Pick<ListArguments, 'limit' | 'cursor'>;
+export interface ParentListArguments extends Pick<ListArguments, 'cursor'> {
+  /** With the default that every such list declares (schema/checks/lists.ts, schema/own/shapes.ts). */
+  readonly limit: number;
+}
 
 /** How to read the rows of a list. */
 interface Reading {
@@ -63,7 +66,7 @@ export async function listOfParent(
   const { data } = reader;
   if (args.cursor !== null && args.cursor !== undefined)
     return { page: await listPage(reader, collection, ofParent, projection, [filter]), isChecked: false };
-  const positions = await loaderFor(data, collection, parent, args.limit ?? DEFAULT_LIMIT).load(parentId);
+  const positions = await loaderFor(data, collection, parent, args.limit).load(parentId);
   const page = firstPage([...positions], listRequest(data, collection, ofParent, [filter]));
   const rows = await Promise.all(page.data.map(({ _id }) => read(_id)));
   await data.nestedBudget({ objects: rows.length });

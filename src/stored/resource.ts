@@ -10,7 +10,7 @@ import { type Checked, faultsOf } from './invalidRows';
 import { defaultsOf } from './merge';
 import { repeatedIds } from './parts';
 import { createDocumentKind, type ImportRecord, type RecordKind, type RecordRules } from './records';
-import { wordsOf } from './search';
+import { searchWords } from './search';
 import { type BsonSchema, storedSchema } from './storedSchema';
 
 /* A resource: the collection, search, import and export of a stored type, derived from the SDL. */
@@ -96,7 +96,7 @@ export function defineResource<T extends Row = Row>(type: string, spec: Resource
   const words = (row: object): string[] => {
     const texts: string[] = [];
     for (const path of paths) collectTexts(row, path, 0, texts);
-    return wordsOf(texts);
+    return searchWords(texts);
   };
   const { collection: name, omittedInLists, members } = stored;
   const omitted = Object.fromEntries(omittedInLists.map((member) => [member, 0 as const]));

@@ -29,12 +29,7 @@ const LAST_CHARACTER = '\u{10ffff}';
  * The distinct normalised words of strings: upper case, without accents, split at everything except letters and digits.
  * What is no string has none: another program may have stored it in place of a text. Returns at most the first {@link MAX_WORDS}.
  */
-export function searchWords(...texts: readonly unknown[]): string[] {
-  return wordsOf(texts);
-}
-
-/** {@link searchWords} of any number of strings: a function takes some 120,000 arguments at most. */
-export function wordsOf(texts: readonly unknown[]): string[] {
+export function searchWords(texts: readonly unknown[]): string[] {
   const words = new Set<string>();
   for (const text of texts) {
     if (typeof text !== 'string') continue;
@@ -75,7 +70,7 @@ function truncate(word: string): string {
  * @throws AppError invalid_request, naming the argument, for more than {@link MAX_SOUGHT} words, each of which is looked up
  */
 export function searchConditions(text: string, argument: string): Record<string, unknown>[] {
-  const words = searchWords(text);
+  const words = searchWords([text]);
   if (words.length > MAX_SOUGHT) {
     const detail = `must have at most ${String(MAX_SOUGHT)} different words, and has ${String(words.length)}`;
     throw invalidRequest([{ parameter: argument, code: 'length', detail }]);
@@ -93,7 +88,7 @@ export function searchConditions(text: string, argument: string): Record<string,
  */
 export function emailConditions(address: string, members: readonly string[]): Record<string, unknown>[] {
   const [, local = '', domain = ''] = /^(.*?)(@[^@]*)?$/su.exec(address) ?? [];
-  const words = searchWords(local, domain);
+  const words = searchWords([local, domain]);
   if (words.length === 0) return [];
   // lower case as the database makes it, which changes ASCII letters only
   const lowerCaseAddress = { $literal: address.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase()) };

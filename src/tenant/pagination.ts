@@ -49,7 +49,7 @@ export interface ListRequest {
 export type ListIdentity = Omit<ListRequest, 'conditions' | 'settledUntil' | 'projection'>;
 
 /** Rows of a page without `limit`, as every list of the SDL has it. */
-export const DEFAULT_LIMIT = 20;
+const DEFAULT_LIMIT = 20;
 const DEFAULT_SORT = '-created_at';
 
 /** How control data is read, whose rows are small. */

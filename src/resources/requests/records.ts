@@ -12,7 +12,7 @@ import {
   storeDocuments,
   type StoredRecord,
 } from '../../stored/records';
-import { wordsOf } from '../../stored/search';
+import { searchWords } from '../../stored/search';
 import { LONGEST_LINE, MEBIBYTE } from '../../units';
 import { type Message, messages, requests, type RequestThread, withEarlierWords } from './requests';
 
@@ -227,7 +227,7 @@ function toThread(record: ImportRecord): RequestThread {
     ...(fromRecord(members, requests.stored) as unknown as RequestThread),
     message_count: bodies.length,
     last_message_at: new Date(last),
-    search: wordsOf([String(record.subject), ...bodies.map((message) => message.body)]),
+    search: searchWords([String(record.subject), ...bodies.map((message) => message.body)]),
   };
 }
 

@@ -34,7 +34,7 @@ export interface Message {
 
 /** The search words of a thread with those of another text, up to {@link MAX_WORDS}. */
 export function addWords(thread: RequestThread, text: string): string[] {
-  return [...new Set([...storedWords(thread), ...searchWords(text)])].slice(0, MAX_WORDS);
+  return [...new Set([...storedWords(thread), ...searchWords([text])])].slice(0, MAX_WORDS);
 }
 
 /** The thread with another message. */
@@ -67,7 +67,7 @@ const summary: Summary = {
   },
   add: (row, part) => withMessage(row as RequestThread, part as Message),
   renew: async (data, row, formerParts, session) => {
-    const formerWords = new Set(formerParts.flatMap((part) => searchWords((part as Message).body)));
+    const formerWords = new Set(formerParts.flatMap((part) => searchWords([(part as Message).body])));
     // words that are not of the former messages stay, since they may be of an earlier subject; those that are still in others are added again
     const search = storedWords(row).filter((word) => !formerWords.has(word));
     const rest = { ...row, search };
@@ -133,13 +133,13 @@ async function wordsOf(
   const { search, subject } = thread;
   const known = storedWords(thread);
   const words = new Set(known);
-  for (const word of searchWords(subject)) words.add(word);
+  for (const word of searchWords([subject])) words.add(word);
   const pace = data.pace();
   for await (const text of texts) {
     if (words.size >= MAX_WORDS) break;
     const pause = pace();
     if (pause) await pause;
-    for (const word of searchWords(text)) words.add(word);
+    for (const word of searchWords([text])) words.add(word);
   }
   return words.size === known.length && known === search ? known : [...words].slice(0, MAX_WORDS);
 }
@@ -193,7 +193,7 @@ async function removeWordsOfMessages(
 ): Promise<void> {
   const bodies = data.collection(messages).find({ request_id: threadId }, { projection: { body: 1 }, session });
   for await (const { body } of bodies) {
-    for (const word of searchWords(body)) words.delete(word);
+    for (const word of searchWords([body])) words.delete(word);
     if (words.size === 0) return;
   }
 }

@@ -90,7 +90,7 @@ export async function openRequest(
   const subject = subjectOf(input);
   requireText(input);
   const { contact } = input;
-  const search = searchWords(subject, input.text);
+  const search = searchWords([subject, input.text]);
   const _id = randomUUID();
   return writeUnique(
     data,
