@@ -8,12 +8,12 @@ import {
   ifWithin,
   ofStatus,
   type Rows,
+  shownAsText,
   type Span,
   type TotalsContext,
   spanStage,
 } from '../stored/totals';
 import type { Resource } from '../stored/resource';
-import { STRINGS } from '../stored/storedSchema';
 
 const DEFAULT_LIMIT = published.defaultOf('product_sales', 'limit');
 
@@ -38,9 +38,7 @@ const usedOf = ({ stored }: Resource) =>
   });
 
 /** Whether the texts of a line can be shown; with others no row of the answer could be. */
-const HAS_TEXTS = {
-  $and: ['sku', 'uom', 'description'].map((name) => ({ $in: [{ $type: `$lines.${name}` }, STRINGS] })),
-};
+const HAS_TEXTS = { $and: ['sku', 'uom', 'description'].map((name) => shownAsText(`$lines.${name}`)) };
 // Decimal128, in which sums and products are exact
 const QTY = decimal('$lines.qty');
 const PRICE = { $toDecimal: exact('$lines.unit_price_minor') };

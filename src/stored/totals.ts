@@ -141,6 +141,20 @@ function whole({ name, isRequired }: StoredMember): object {
   return ifStored(amount, Number.MAX_SAFE_INTEGER, { $cond: [isWhole, { $toLong: amount }, NaN] });
 }
 
+/** Whether GraphQL answers a stored value as a String: of numbers only those that JavaScript has, as {@link unshownTexts} finds the others. */
+export function shownAsText(value: string): object {
+  const type = { $type: value };
+  const most = { $cond: [{ $eq: [type, 'long'] }, Number.MAX_SAFE_INTEGER, Number.MAX_VALUE] };
+  const isWithin = { $and: [{ $gte: [value, { $multiply: [most, -1] }] }, { $lte: [value, most] }] };
+  return { $cond: [{ $isNumber: value }, { $and: [{ $ne: [type, 'decimal'] }, isWithin] }, { $in: [type, STRINGS] }] };
+}
+
+/** Conditions that find what is stored in place of a text and not shown as one. */
+const unshownTexts = (path: string): object[] => [
+  { [path]: { $in: [NaN, Infinity, -Infinity] } },
+  { [path]: { $type: 'long', $not: { $gte: Number.MIN_SAFE_INTEGER, $lte: Number.MAX_SAFE_INTEGER } } },
+];
+
 export type TotalsContext = Pick<FiguresContext, 'data' | 'noteInvalid'>;
 
 /** The rows that are counted. */
@@ -230,9 +244,11 @@ function invalidIn(member: StoredMember, prefix = '', isInList = false): object[
   const path = prefix + name;
   if (kind === 'object') {
     if (!isList) return members.flatMap((inner) => invalidIn(inner, `${path}.`, isInList));
-    return members
+    const conditions = members
       .flatMap((inner) => invalidIn(inner, '', true))
       .map((condition) => ({ [path]: { $elemMatch: condition } }));
+    // $unwind takes it for a list of one
+    return [...conditions, { [path]: { $not: { $type: 'array' }, ...(!isRequired && { $ne: null }) } }];
   }
   if (kind === 'number') {
     const { range } = numberType(type);
@@ -248,7 +264,8 @@ function invalidIn(member: StoredMember, prefix = '', isInList = false): object[
   if (kind !== 'string') return [];
   // of ids and currencies, the only ones that totals depend on: PCRE reads these as JavaScript does
   const not = pattern ? { $regex: pattern.source } : { $type: type === 'String' ? STRINGS : 'string' };
-  return [{ [path]: { $not: not, ...(!isRequired && { $ne: null }) } }, list];
+  const others = type === 'String' && !pattern ? unshownTexts(path) : [];
+  return [{ [path]: { $not: not, ...(!isRequired && { $ne: null }) } }, list, ...others];
 }
 
 /** The row with its amounts as numbers, or which of them is not exact, as a clause; its count, and sums of other members, stay as they are. */

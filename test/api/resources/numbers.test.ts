@@ -1,3 +1,4 @@
+import mongoose from 'mongoose';
 import type { Organisation } from '../../../src/auth/principal';
 import { recordReaders } from '../../../src/cli/records';
 import { STATELESS } from '../../../src/mcp/protocol';
@@ -45,6 +46,11 @@ test.each<[string, string, unknown]>([
   ['product_sales(limit: 1)', 'lines.0.qty', 'many'],
   ['product_sales(limit: 1)', 'lines.0.discount_pct', -Infinity],
   ['product_sales(limit: 1)', 'lines.0.unit_price_minor', 1e300],
+  ['product_sales(limit: 1)', 'lines.0.uom', NaN],
+  ['product_sales(limit: 1)', 'lines.0.sku', Infinity],
+  ['product_sales(limit: 1)', 'lines.0.sku', mongoose.mongo.Long.MAX_VALUE],
+  ['product_sales(limit: 1)', 'lines.0.description', NaN],
+  ['product_sales(limit: 1)', 'lines', { sku: 'A', uom: 'each', description: 'One', qty: NaN }],
 ])('%s of a period in which another program set %s to %p leave that order out, and say so', async (...row) => {
   const [totals, member, value] = row;
   const { caller, broken } = await withWritten({ [member]: value });
