@@ -7,7 +7,7 @@ const UNAUTHORISED = 13;
 const OUT_OF_TIME = 50;
 const NO_SUCH_COLLECTION = 26;
 const NO_SUCH_INDEX = 27;
-const COLLECTION_EXISTS = 48;
+const NAMESPACE_EXISTS = 48;
 /** IndexOptionsConflict, IndexKeySpecsConflict. */
 const INDEX_CONFLICTS: ReadonlySet<unknown> = new Set([85, 86]);
 /** DocumentValidationFailure. */
@@ -114,8 +114,8 @@ export const isNoSuchCollection = withCode(NO_SUCH_COLLECTION);
 export const isIndexRefused = (error: unknown): boolean =>
   isDuplicateKey(error) || (error instanceof MongoServerError && INDEX_CONFLICTS.has(error.code));
 
-/** Whether a collection that should be created exists. */
-export const isExistingCollection = withCode(COLLECTION_EXISTS);
+/** Whether a collection that should be created exists, or a database is on another shard. */
+export const isExistingNamespace = withCode(NAMESPACE_EXISTS);
 
 /** Whether a command needs an index that does not exist. */
 export const isNoSuchIndex = withCode(NO_SUCH_INDEX);

@@ -1,5 +1,5 @@
 import type { mongo } from 'mongoose';
-import { isUnauthorised } from './faults';
+import { isExistingNamespace, isUnauthorised } from './faults';
 import { atMost, PATIENT, READ_TIMEOUT } from './native';
 import { DATABASE_NAME, databaseName, organisationOf } from './databaseNames';
 
@@ -93,7 +93,10 @@ export function createShards(client: mongo.MongoClient) {
       const database = databaseName(id);
       if (shard !== undefined) {
         await requireShard(shard);
-        await createOn(admin, database, shard).catch(rethrowUnauthorised);
+        await createOn(admin, database, shard).catch((error: unknown) => {
+          if (!isExistingNamespace(error)) rethrowUnauthorised(error);
+          throw new ShardRefused(`the database ${database} is on another shard already; name that, or none`);
+        });
         return;
       }
       try {
@@ -101,7 +104,8 @@ export function createShards(client: mongo.MongoClient) {
         const [fewest] = fit.toSorted((left, right) => left.organisations - right.organisations);
         if (fewest) await createOn(admin, database, fewest.name);
       } catch (error) {
-        if (!isUnauthorised(error)) throw error;
+        // the empty database of a creation with this id that failed stays on its shard
+        if (!isUnauthorised(error) && !isExistingNamespace(error)) throw error;
       }
     },
     /** @throws ShardRefused unless organisations can be moved to the shard */

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { mongo } from 'mongoose';
 import type { Collection } from './collection';
-import { isExistingCollection } from './faults';
+import { isExistingNamespace } from './faults';
 
 /*
  * MongoDB checks rows by the schema of their collection, whoever writes them (docs/decisions/stored-validation.md).
@@ -34,7 +34,7 @@ export async function createChecked(database: mongo.Db, definition: Collection, 
     await database.createCollection(definition.name, options);
   } catch (error) {
     // another process was faster
-    if (!isExistingCollection(error)) throw error;
+    if (!isExistingNamespace(error)) throw error;
   }
 }
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { mongo } from 'mongoose';
 import { databaseName } from '../../../src/mongo/databaseNames';
 import { heartbeatDatabase } from '../../../src/mongo/shardHealth';
@@ -71,6 +72,15 @@ test('a sandbox is on the shard that its command names, and one or an organisati
   mongos.commands.length = 0;
   expect(await cli.failed(1, ...named)).toContain('another organisation has this external_ref');
   expect(mongos.commands.filter((command) => 'enableSharding' in command)).toEqual([]);
+});
+
+test('the empty database of a creation with an id that failed stays where it is when that is tried again', async () => {
+  const id = randomUUID();
+  mongos.databases.set(databaseName(id), 'shard01');
+  const cli = commandLine({ MONGODB_URI: mongos.uri });
+  const again = ['org', 'create', '--name', 'A', '--id', id];
+  expect(await cli.failed(2, ...again, '--shard', 'shard02')).toContain('is on another shard already');
+  expect(await cli.json('org', 'create', '--name', 'A', '--id', id)).toMatchObject({ id, shard: 'shard01' });
 });
 
 test('without the privilege to choose, MongoDB places the organisation, and a choice is refused', async () => {
