@@ -30,15 +30,20 @@ const UNREADABLE =
 
 /** Starts serving the APIs, the pages, the health checks and the metrics. @throws as `open` of ports.ts */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  const { config, databases, logger, ports = createPorts(options) } = options;
+  const { databases, logger, ports = createPorts(options) } = options;
+  // a copy, in which PORT becomes the one that is listened to
+  const config = { ...options.config };
   const { timeouts } = ports;
   let draining: Promise<void> | undefined;
-  const gateway = await createGateway(options, {
-    isDraining: () => draining !== undefined,
-    openConnections: ports.connections,
-    maxDuration: timeouts.answer,
-    streams: { payEvery: timeouts.streamPoint, commentEvery: timeouts.comment },
-  });
+  const gateway = await createGateway(
+    { ...options, config },
+    {
+      isDraining: () => draining !== undefined,
+      openConnections: ports.connections,
+      maxDuration: timeouts.answer,
+      streams: { payEvery: timeouts.streamPoint, commentEvery: timeouts.comment },
+    },
+  );
   const { metrics, bodies, queue } = gateway;
   let hasWarnedOfAddress = false;
   const opening = {
@@ -67,6 +72,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     await ports.closeAdmin();
     throw error;
   });
+  // sign-in links and invitations name it
+  if (config.PORT === 0) Object.assign(config, { PORT: Number(new URL(addresses.url).port) });
   // only a gateway that serves takes jobs, records events and sends them
   gateway.jobs.start();
   if (config.EVENTS === 'on') for (const part of [gateway.tail, gateway.webhooks]) part.start();

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { client, type Json } from '../../support/client';
-import { served } from '../../support/gateway';
+import { served, withGateway } from '../../support/gateway';
 import { organisationUsageId } from '../../../src/organisations/usageUnits';
 import { DAY } from '../../../src/units';
 import { operator, TOKENS } from './operator';
@@ -119,6 +119,15 @@ test('a sign-in link signs its user in, once, as its role, and is audited with b
       [{ pointer: '/return_to', code: 'not_allowed', detail: expect.stringContaining('https://acme.example.com') }],
     ]);
   }
+});
+
+test('without PUBLIC_URL a sign-in link names the port that PORT=0 picked', async () => {
+  await withGateway(TOKENS, async (other) => {
+    const user = { id: '42', name: 'Ann Lee' };
+    const { id } = (await operator(other).post('/organisations', { name: 'Acme' })).body;
+    const { body } = await operator(other).post(`/organisations/${String(id)}/sign-in-links`, { user, role: 'member' });
+    expect(new URL(body.url).origin).toBe(other.url);
+  });
 });
 
 test('a webhook is created with its secret, listed without, and deleted; its faults have pointers', async () => {
