@@ -36,12 +36,27 @@ interface FeedEvent extends ShownEvent {
 
 const DEFAULT_LIMIT = published.defaultOf('events', 'limit');
 
+/** By the context of a call: where the feed ended when it began. */
+const ends = new WeakMap<object, Promise<string>>();
+
+/** The position after which to read: `now` is the same one in all reads of a call, so that a page that MCP reads again with fewer rows is the same. */
+async function startOfRead(
+  context: DataContext,
+  source: EventSource,
+  after: string | null | undefined,
+): Promise<string> {
+  if (after !== NOW) return startOf(context.data, source, after);
+  const end = ends.get(context) ?? startOf(context.data, source, after);
+  ends.set(context, end);
+  return end;
+}
+
 export const eventResolvers = {
   Query: {
     events: async (_: unknown, args: FeedArguments, context: DataContext) => {
       const { data, source, wanted } = listenerOf(context, args);
       const limit = args.limit ?? DEFAULT_LIMIT;
-      const after = await startOf(data, source, args.after);
+      const after = await startOfRead(context, source, args.after);
       let page: EventPage = { rows: [], hasMore: false, next: after };
       /** Goes on from where the last page ended; whether the page is worth an answer. */
       const readPage = async (): Promise<boolean> => {
