@@ -17,7 +17,7 @@ import type { Html } from '../pages/html';
 import { formPolicy } from '../pages/page';
 import { published } from '../schema/model';
 import { DAY } from '../units';
-import { type BrowserSessions, checkCsrf, checkOrigin, csrfToken } from './cookies';
+import { type BrowserSessions, checkOrigin, csrfToken, isCsrf } from './cookies';
 import { type Choices, type Closed, LIFETIMES, renderConsent, renderWrongRequest } from './consentPage';
 import type { PrepareSandbox } from './sandbox';
 import type { Reply, Routes } from './route';
@@ -37,6 +37,10 @@ export interface AuthorizeOptions {
   readonly oauthAddress: OAuthAddress;
   readonly prepareSandbox: PrepareSandbox;
 }
+
+/** Said where the form is of a session, or of the data, that another tab has left since. */
+const IN_ANOTHER_TAB =
+  'Nothing was decided: another tab has signed in, or switched between live data and the sandbox. Check the organisation below, then decide again.';
 
 /** What the form of the consent page sends; anybody may send anything else. */
 interface Form {
@@ -159,19 +163,19 @@ export function authorizeRoutes(options: AuthorizeOptions, signIn: (url: string,
         const openSession = await sessions.find(exchange);
         if (!openSession) return signIn(request.originalUrl, response);
         checkOrigin(request, config.PUBLIC_URL);
-        checkCsrf(form.csrf, openSession);
         const { session } = openSession;
         await spend(limiter, userBudget(session), 1);
+        const chosen = chosenIn(form);
+        const again = async (failure: string, status = 422): Promise<Reply> => ({
+          status,
+          page: await consentPage(exchange, response, authorization, openSession, { chosen, failure }),
+        });
+        if (!isCsrf(form.csrf, openSession)) return again(IN_ANOTHER_TAB, 403);
         if (form.decision !== 'allow')
           return {
             to: answerTo(authorization, address, { error: 'access_denied', error_description: 'nobody allowed it' }),
           };
         if (session.role !== 'admin') throw new AppError('forbidden', 'Only admins can connect apps.');
-        const chosen = chosenIn(form);
-        const again = async (failure: string): Promise<Reply> => ({
-          status: 422,
-          page: await consentPage(exchange, response, authorization, openSession, { chosen, failure }),
-        });
         if (chosen.scopes.length === 0) return again('Choose at least one thing that the app may do.');
         try {
           return {

@@ -84,12 +84,17 @@ export function csrfToken({ token, session: { organisation } }: OpenSession): st
   return createHmac('sha256', token).update(`csrf ${organisation.id}`).digest('base64url');
 }
 
-/** @throws AppError forbidden unless the token is the session's CSRF token */
-export function checkCsrf(token: unknown, session: OpenSession): void {
+/** Whether a token is the session's CSRF token. */
+export function isCsrf(token: unknown, session: OpenSession): boolean {
   const expected = Buffer.from(csrfToken(session));
   const actual = Buffer.from(typeof token === 'string' ? token : '');
-  if (actual.length === expected.length && timingSafeEqual(actual, expected)) return;
-  throw new AppError('forbidden', 'The CSRF token is missing or invalid. Reload the page.');
+  return actual.length === expected.length && timingSafeEqual(actual, expected);
+}
+
+/** @throws AppError forbidden unless the token is the session's CSRF token */
+export function checkCsrf(token: unknown, session: OpenSession): void {
+  if (!isCsrf(token, session))
+    throw new AppError('forbidden', 'The CSRF token is missing or invalid. Reload the page.');
 }
 
 /** @throws AppError forbidden for a change requested by a page of another origin; non-browser callers send no Origin */

@@ -10,7 +10,7 @@ import type { CallContext } from '../operations/context';
 import { type Session, SESSION_LIMITS, userActor } from '../organisations/sessions';
 import { UUID } from '../units';
 import { type AuthorizeOptions, authorizeRoutes } from './authorize';
-import { checkCsrf, checkOrigin, createCookie, csrfToken } from './cookies';
+import { checkCsrf, checkOrigin, createCookie, csrfToken, isCsrf } from './cookies';
 import { SETTINGS_PAGES } from './documents';
 import { whyNoInsights } from './insights';
 import { ATTEMPT_SECONDS } from './openid';
@@ -126,13 +126,15 @@ export function settingsRoutes(options: RoutesOptions): Routes {
         if (!openSession) return { to: SIGN_IN };
         const body = request.body as { csrf?: unknown; mode?: unknown; page?: unknown } | undefined;
         checkOrigin(request, config.PUBLIC_URL);
-        checkCsrf(body?.csrf, openSession);
+        const to = returnAddressOrStart(body?.page);
+        // a page from before another tab switched or signed in: its reload would only send the same form again
+        if (!isCsrf(body?.csrf, openSession)) return { to };
         const { token, session } = openSession;
         await spend(limiter, userBudget(session), 1);
         requireState(session.organisation);
         const sandbox = body?.mode === 'test' ? await prepareSandbox(session, exchange.address) : null;
         await control.sessions.enter(token, sandbox);
-        return { to: returnAddressOrStart(body?.page) };
+        return { to };
       },
     },
     '/settings/sign-out': {

@@ -101,7 +101,16 @@ describe('a request for consent', () => {
     expect(stranger.headers.get('location')).toBe('/settings/sign-in');
     expect(stranger.headers.get('set-cookie')).toContain('scopegate_wanted');
     expect(await decide(gateway, query, member)).toMatchObject({ status: 403, to: undefined });
-    expect(await decide(gateway, query, admin, { csrf: 'x' })).toMatchObject({ status: 403, to: undefined });
+    // a form that another tab has left behind is asked anew, as it was filled in
+    for (const decision of ['allow', 'deny'] as const) {
+      const old = await decide(gateway, query, admin, { csrf: 'x', decision, scopes: ['orders:read'], mode: 'test' });
+      expect(old).toMatchObject({ status: 403, to: undefined });
+      expect(old.body).toContain('Nothing was decided');
+      expect(old.body).toContain(`name="csrf" value="${admin.csrf}"`);
+      const form = old.body.replaceAll(/\s+/g, ' ');
+      expect(form.match(/name="scope" value="[\w:]+" checked/g)).toEqual(['name="scope" value="orders:read" checked']);
+      expect(form).toContain('value="test" required checked');
+    }
     expect(await decide(gateway, query, admin, { scopes: [] })).toMatchObject({ status: 422, to: undefined });
   });
 

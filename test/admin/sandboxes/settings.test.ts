@@ -152,6 +152,24 @@ test('the switch stays on the page that was shown, and leads to no page outside 
   }
 });
 
+test('the switch of a page that another tab has left behind leads to the page that it names, and switches nothing', async () => {
+  const owner = await makeOrganisation(gateway);
+  await gateway.control.sandboxes.create({ of: owner.id, willBeSeeded: false }, { who: 'cli:test', from: 'here' });
+  const old = await signIn(gateway, owner, 'admin', 'Ada');
+  const { who } = await enter(old, 'test');
+  const press = async ({ cookie }: Person, mode: string, page: string): Promise<string> => {
+    const answer = await sendForm(gateway, '/settings/mode', { csrf: old.csrf, mode, page }, { cookie });
+    expect([answer.status, answer.headers.get('location')]).toEqual([303, page]);
+    return (await visit(gateway, page, cookie)).text();
+  };
+  expect(await press(who, 'test', '/settings/sandbox/keys')).toContain('id="sandbox"');
+  expect(await press(who, 'live', '/settings/keys')).toContain('id="sandbox"');
+  // signed in again, a new session is in live data
+  const again = await signIn(gateway, owner, 'admin', 'Ada');
+  expect(await press(again, 'test', '/settings/sandbox/keys')).toContain('Switch to the sandbox');
+  expect(await pageOf(again)).not.toContain('id="sandbox"');
+});
+
 test('a link to a page of the sandbox offers to switch, and never shows live data instead', async () => {
   const owner = await makeOrganisation(gateway);
   const max = await signIn(gateway, owner, 'member', 'Max');
@@ -181,16 +199,14 @@ test('without a CSRF token, from another site, or without a session nothing is c
   const owner = await makeOrganisation(gateway);
   const ada = await signIn(gateway, owner, 'admin', 'Ada');
   const { cookie, csrf } = ada;
-  for (const [members, headers] of [
-    [{ mode: 'test' }, { cookie }],
-    [
-      { mode: 'test', csrf },
-      { cookie, 'sec-fetch-site': 'cross-site' },
-    ],
-    [{ mode: 'test', csrf }, {}],
+  for (const [members, headers, expected] of [
+    [{ mode: 'test' }, { cookie }, [303, '/settings/integrations']],
+    [{ mode: 'test', csrf }, { cookie, 'sec-fetch-site': 'cross-site' }, [403, null]],
+    [{ mode: 'test' }, { cookie, origin: 'https://evil.example' }, [403, null]],
+    [{ mode: 'test', csrf }, {}, [303, '/settings/sign-in']],
   ] as const) {
     const { status, headers: answered } = await sendForm(gateway, '/settings/mode', members, headers);
-    expect([status, answered.get('location')]).toEqual('cookie' in headers ? [403, null] : [303, '/settings/sign-in']);
+    expect([status, answered.get('location')]).toEqual(expected);
   }
   expect(await gateway.control.sandboxes.of(owner.id)).toBeUndefined();
 });
