@@ -99,6 +99,12 @@ export function signInRoutes(options: SignInRoutesOptions, begin: Begin): Routes
       async get(request, response, { address, search }) {
         const identityProvider = requireProvider();
         const attempt = identityProvider.readAttempt(attemptCookie.read(request));
+        // the one that was started last, maybe in another tab, can still be finished
+        if (attempt && attempt.state !== request.query.state)
+          throw new AppError(
+            'forbidden',
+            'Another sign-in was started after this one. Finish that one, or start again.',
+          );
         attemptCookie.clear(response);
         if (!attempt)
           throw new AppError('forbidden', 'This sign-in was started in another browser or has expired. Start again.');

@@ -123,6 +123,17 @@ describe('signing in with an OpenID provider', () => {
     expect(first!.headers.getSetCookie()[0]).toMatch(/; Max-Age=600; Path=\/; HttpOnly; SameSite=Lax$/);
   });
 
+  test('can be finished in the tab that started it last, after one of another tab was refused', async () => {
+    const visitor = new Visitor();
+    const first = await goThere(visitor, 'ada');
+    const { url: second } = await visitor.follow(gateway.url + START, `${gateway.url}${START}/callback`);
+    const refused = await visitor.ask(first);
+    expect([refused.status, refused.headers.getSetCookie()]).toEqual([403, []]);
+    expect(await refused.text()).toContain('Another sign-in was started after this one.');
+    expect((await visitor.ask(second)).status).toBe(303);
+    expect((await visitor.ask(second)).status).toBe(403);
+  });
+
   test('is rejected when the user denies access', async () => {
     const visitor = new Visitor();
     const started = await visitor.ask(gateway.url + START);
