@@ -51,7 +51,11 @@ export function Histogram({ of: histogram, narrow }: HistogramProps): JSX.Elemen
   const highest = Math.max(1, ...intervals.map(({ successful, failed }) => successful + failed));
   const lengthOf = (requests: number): string =>
     requests === 0 ? '0' : `${Math.max(LEAST, (100 * requests) / highest)}%`;
-  const [from, to] = [...(marked ?? [0, last])].sort((left, right) => left - right) as [number, number];
+  // there may be fewer bars than when they were marked
+  const [from, to] = (marked ?? [0, last]).map((at) => Math.min(at, last)).sort((left, right) => left - right) as [
+    number,
+    number,
+  ];
   const sums = sumOf(intervals.slice(from, to + 1));
 
   const spanOf = (first: number, final: number): readonly [string, string] => [
@@ -65,7 +69,7 @@ export function Histogram({ of: histogram, narrow }: HistogramProps): JSX.Elemen
   const choose = (first: number, final: number): void => {
     setDragging(false);
     setMarked(undefined);
-    narrow(...spanOf(first, final));
+    if (histogram) narrow(...spanOf(first, final));
   };
 
   if (histogram && intervals.length === 0) return <></>;

@@ -60,6 +60,25 @@ inBrowser('the requests over time on the settings page', () => {
     await says(section(page, 'Requests'), '1 failed');
   });
 
+  test('bars that become fewer while the pointer rests on the last are shown', async () => {
+    const of = await makeOrganisation(gateway);
+    const { id } = await makeKey(gateway, of, { name: 'shop' });
+    await someRequests(gateway, of, id, [{ status: 404, code: 'not_found' }]);
+    const page = await visit(of);
+    const requests = section(page, 'Requests');
+    const bars = requests.getByRole('group', { name: 'Listed requests over time' }).getByRole('button');
+    await bars.last().hover();
+    await on.calls(page, /request_histogram/, async (route) => {
+      const response = await route.fetch();
+      const { data } = (await response.json()) as { data: { value: { intervals: object[] } } };
+      data.value.intervals.splice(2);
+      await route.fulfill({ response, json: { data } });
+    });
+    await requests.getByRole('radio', { name: 'Failed' }).press('Space');
+    await counted(bars, 2);
+    await listed(page, ['GET /quotes']);
+  });
+
   test('bars that are refused say why, and are read again', async () => {
     const of = await makeOrganisation(gateway);
     const { id } = await makeKey(gateway, of, { name: 'shop' });
