@@ -44,6 +44,7 @@ function addScope(id: string, scope: string): void {
       return undefined;
     },
     Body: () => <>{key && <Change of={key} scope={scope} />}</>,
+    of: id,
     doing: () => `Adding ${scope}…`,
     doubt: 'We couldn’t confirm that it was added. Adding it again does no harm.',
     async work() {

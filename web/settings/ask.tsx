@@ -22,7 +22,9 @@ export interface Question {
    * dialog stays open and shows why: at the fields, if the first part of each fault's pointer names one.
    */
   readonly work: (entered: FormData) => Promise<Next>;
-  /** Text of the notice if the dialog is closed while the work runs. It names what is changed: while the work runs, none with the same text begins. */
+  /** Id of what is changed, since its name may be another's, too; undefined for what is made. */
+  readonly of?: string | undefined;
+  /** Text of the notice if the dialog is closed while the work runs. While it runs, none with the same text begins for the same `of`. */
   readonly doing: (entered: FormData) => string;
   /** Whether the browser asks before the page is left meanwhile: for work that ends with a secret. */
   readonly asks?: boolean;
@@ -36,7 +38,7 @@ export interface Question {
 
 /** After how long a dialog says that it is still waiting, in milliseconds. */
 const SLOW = 4000;
-/** What is being done now, in the words of its notices. */
+/** What is being done now: the words of its notices, and the ids of what is changed. */
 const running = new Set<string>();
 
 class Asking {
@@ -85,7 +87,8 @@ class Asking {
     if (this.isRunning || !this.isReady || this.cannotRetry || !form.reportValidity()) return;
     const entered = new FormData(form);
     const doing = this.question.doing(entered);
-    if (running.has(doing)) {
+    const work = `${doing} ${this.question.of ?? ''}`;
+    if (running.has(work)) {
       this.failure = new Failure('This is being done already. Wait for its outcome.', { code: 'conflict' });
       redraw();
       return;
@@ -94,7 +97,7 @@ class Asking {
     this.failure = undefined;
     this.faults.clear();
     this.isRunning = true;
-    running.add(doing);
+    running.add(work);
     redraw();
     const timer = setTimeout(() => {
       this.status = 'The gateway is slow; still waiting.';
@@ -102,7 +105,7 @@ class Asking {
     }, SLOW);
     const [next, failure] = await settled(this.question.work(entered));
     clearTimeout(timer);
-    running.delete(doing);
+    running.delete(work);
     this.isRunning = false;
     this.status = '';
     if (failure) {

@@ -52,6 +52,7 @@ export function editKey(key: Key): void {
     button: 'Save',
     changed,
     Body: () => <KeyForm first={key} ends={ends} isEdited />,
+    of: id,
     doing: (entered) => `Saving the key ${field.textOf(entered, 'name')}…`,
     doubt: 'We couldn’t confirm that it was saved. Saving it again does no harm.',
     async work(entered) {
@@ -131,6 +132,7 @@ export function revokeKey(key: Key): void {
     isDangerous: true,
     changed,
     Body,
+    of: id,
     doing: () => `Revoking the key ${name}…`,
     doubt: `We couldn’t confirm that the key ${name} was revoked. Revoking it again does no harm.`,
     async work() {

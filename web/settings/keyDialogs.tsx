@@ -76,6 +76,7 @@ export function rotateKey(key: Key): void {
     asks: true,
     changed,
     Body,
+    of: key.id,
     doing: () => `Rotating the key ${key.name}…`,
     doubt: `We couldn’t confirm that the key ${key.name} was rotated. If another key has replaced it, revoke that one, since it cannot be shown again, and rotate this one again.`,
     async work(entered) {

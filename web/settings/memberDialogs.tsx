@@ -41,6 +41,7 @@ export function invite(member?: Member): void {
         <p class="hint">You get a link to send to them. It signs in once, within 7 days.</p>
       </>
     ),
+    of: member?.id,
     doing: (entered) => `Creating the link for ${member?.name ?? field.textOf(entered, 'name')}…`,
     doubt:
       'We couldn’t confirm that the link was created. If it is among the invitations, revoke it, since it cannot be shown again.',
@@ -78,6 +79,7 @@ export function revokeInvitation({ id, name }: Invitation): void {
         The link that was made for <strong>{name}</strong> no longer signs in.
       </p>
     ),
+    of: id,
     doing: () => `Revoking the invitation of ${name}…`,
     doubt: 'We couldn’t confirm that it was revoked. Revoking it again does no harm.',
     async work() {
@@ -102,6 +104,7 @@ export function signOutMember({ id, name }: Member): void {
         <p class="hint">They can sign in again with {settings.canInvite ? 'a new link' : 'your identity provider'}.</p>
       </>
     ),
+    of: id,
     doing: () => `Signing out ${name}…`,
     doubt: `We couldn’t confirm that ${name} is signed out. Trying again does no harm.`,
     async work() {

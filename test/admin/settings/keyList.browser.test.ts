@@ -1,10 +1,10 @@
 import { DAY, HOUR } from '../../../src/units';
 import { eventually } from '../../api/http/eventually';
-import { button, enter, expectAccessible, hasFocus, inBrowser, press, says } from '../../support/browser';
+import { button, enter, expectAccessible, hasFocus, inBrowser, passed, press, says } from '../../support/browser';
 import { makeKey, makeOrganisation } from '../../support/factories';
 import * as on from '../../support/settingsPage';
 
-const { choose, counted, dialog, heading, named, rows, saved } = on;
+const { choose, counted, dialog, heading, holdCalls, named, rows, saved } = on;
 
 inBrowser('the list of keys on the settings page', () => {
   const { gateway, visit } = on.pageScene();
@@ -108,6 +108,27 @@ inBrowser('the list of keys on the settings page', () => {
     }
     await says(page, 'No active keys.');
     await hasFocus(heading(page, 'API keys'));
+  });
+
+  test('a key can be revoked while another of the same name is, and the same one cannot', async () => {
+    const of = await makeOrganisation(gateway);
+    for (let made = 0; made < 2; made += 1) await makeKey(gateway, of, { name: 'ERP' });
+    const page = await visit(of);
+    const next = await holdCalls(page, /revoke_key/);
+    const revoke = async (at: number): Promise<void> => {
+      await button(page, 'Actions for ERP').nth(at).click();
+      await page.getByRole('menuitem', { name: 'Revoke…' }).click();
+      await press(page, 'Revoke key');
+    };
+    await revoke(0);
+    await page.keyboard.press('Escape');
+    await revoke(0);
+    await says(page, 'This is being done already.');
+    await page.keyboard.press('Escape');
+    await revoke(1);
+    const held = [await next(), await next()];
+    for (const route of held) await passed(route);
+    await named(page, 'ERP').first().waitFor({ state: 'detached' });
   });
 
   test('the chart shows 5 errors of 739 without lengthening the bar, and adapts to the window', async () => {

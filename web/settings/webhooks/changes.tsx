@@ -16,8 +16,8 @@ import { type Endpoint, Url } from './words';
 /** Added to “now”, in milliseconds, so that it is later than everything that has already happened. */
 const SURELY_LATER = 5000;
 
-function askAbout({ url }: Endpoint, question: Omit<Question, 'doing'>): void {
-  ask({ ...question, doing: () => `${question.button}: ${url}…` });
+function askAbout({ id, url }: Endpoint, question: Omit<Question, 'of' | 'doing'>): void {
+  ask({ ...question, of: id, doing: () => `${question.button}: ${url}…` });
 }
 
 /** `read()` reads the endpoint again, since somebody else may have rotated its secret; null if it no longer exists. */

@@ -91,7 +91,7 @@ function Types({ of: before }: { of: readonly string[] }): JSX.Element {
 function askEndpoint(
   title: string,
   button: string,
-  before: EndpointInput,
+  before: EndpointInput & { readonly id?: string },
   work: (input: EndpointInput) => Promise<Next>,
 ): void {
   ask({
@@ -124,6 +124,7 @@ function askEndpoint(
         )}
       </>
     ),
+    of: before.id,
     doing: (entered) => `Saving the endpoint ${entered.get('url') as string}…`,
     async work(data) {
       const url = (data.get('url') as string).trim();
