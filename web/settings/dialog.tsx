@@ -38,13 +38,16 @@ if (isDialogState()) history.replaceState(noteDialog(false), '');
 /** Whether a dialog is open (somebody may be typing in it), or whether this one is. */
 export const isOpen = (dialog = shown): boolean => dialog !== undefined && shown === dialog;
 
-/** Opens a dialog, with a history entry of its own, so that Back closes it. */
+/** Opens a dialog instead of the one before, with a history entry of its own, so that Back closes it; does nothing while one is open that only its own button closes. */
 export function open(dialog: Shown): void {
+  if (shown?.isKept) return;
+  const before = shown;
   if (!isDialogState()) history.pushState(noteDialog(true), '');
   if (!shown) opener = active();
   shown = dialog;
   count += 1;
   redraw();
+  before?.closed?.();
 }
 
 /** Closes the open dialog, unless only its own button may. */

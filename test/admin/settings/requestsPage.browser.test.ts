@@ -12,6 +12,7 @@ import {
   inBrowser,
   press,
   says,
+  settled,
   unsent,
 } from '../../support/browser';
 import { makeKey, makeOrganisation } from '../../support/factories';
@@ -113,6 +114,23 @@ inBrowser('requests on the settings page', () => {
       await counted(dialog(page), 0);
       await page.waitForURL('**/settings/requests');
     }
+  });
+
+  test('details do not open in place of a secret that is shown once', async () => {
+    const of = await makeOrganisation(gateway);
+    const { id } = await makeKey(gateway, of, { name: 'web shop' });
+    const [request] = await someRequests(gateway, of, id, [{}]);
+    const page = await visit(of);
+    await open(page, `/settings/requests/${request!._id}`);
+    await dialog(page).getByRole('link', { name: 'web shop' }).click();
+    await press(page, 'Rotate');
+    await on.rotate(page);
+    const secret = await on.shown(page, 'The key');
+    await page.evaluate('history.go(-2)');
+    await page.waitForURL(`**/settings/requests/${request!._id}`);
+    await settled(page);
+    expect(await on.shown(page, 'The key')).toBe(secret);
+    await on.saved(page);
   });
 
   test('one search finds a path, operation, request id or error code; filters and search are in the URL, separately on the page of a key', async () => {
