@@ -91,9 +91,13 @@ export function auditPage() {
           <Filter
             label="Who"
             of={actor ?? ''}
-            options={[['', 'Anyone'], ...peopleOf(members.value?.data ?? [], actor), ...OTHERS]}
+            options={[['', 'Anyone'], ...peopleOf(members.value?.data ?? [], actor)]}
             change={(to) => change({ actor: to || null })}
-          />
+          >
+            <optgroup label="Not members">
+              <OptionList of={OTHERS} />
+            </optgroup>
+          </Filter>
           <KeyChoice of={key ?? ''} keys={newestKeys} change={(to) => change({ key: to || null })} />
           <DateFilter label="From" of={since} change={(to) => change({ since: to })} />
           <DateFilter label="To" of={until} change={(to) => change({ until: to })} />

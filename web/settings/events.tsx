@@ -65,17 +65,18 @@ function Row({ of: event }: { of: Event }): JSX.Element {
         <Changes of={changesOf(event)} />
       </Head>
       <Cell label="Who">
-        <span title={actor}>{name ?? kindOf(actor)}</span>
+        <span title={actor}>{name ?? <Other of={actor} />}</span>
       </Cell>
       <Cell label="From">{from}</Cell>
     </tr>
   );
 }
 
-/** Who acts if it is not one of the organisation's people: their names are the operator's own. */
-function kindOf(actor: string): string {
+/** Who acts if it is not one of the organisation's people: their names are the operator's own. A tag, since a person may be named “Operator”, too. */
+function Other({ of: actor }: { of: string }): JSX.Element {
   const [kind = ''] = actor.split(':');
-  return OTHERS.find(([value]) => value === kind)?.[1] ?? actor;
+  const words = OTHERS.find(([value]) => value === kind)?.[1];
+  return words === undefined ? <>{actor}</> : <span class="tag">{words}</span>;
 }
 
 function Changes({ of: changes }: { of: readonly Change[] }): JSX.Element | null {

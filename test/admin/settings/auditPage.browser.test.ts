@@ -158,6 +158,9 @@ inBrowser('the audit log on the settings page', () => {
     await on.counted(rows(page), 4);
     await who(page).selectOption('Operator');
     await on.counted(rows(page), 4);
+    // told from a person of that name
+    expect(await rows(page).locator('.tag').allTextContents()).toEqual(Array<string>(4).fill('Operator'));
+    expect(await who(page).locator('optgroup').getByText('Operator').count()).toBe(1);
     await what(page).selectOption('All about the organisation');
     await on.counted(rows(page), 2);
     await log(page).getByLabel('From', { exact: true }).fill('2025-11-25');
