@@ -3,7 +3,17 @@ import { Webhook } from 'standardwebhooks';
 import { DAY, HOUR } from '../../../src/units';
 import { webhookDeliveries } from '../../../src/webhooks/deliveries';
 import { eventually } from '../../api/http/eventually';
-import { button, copied, enter, expectAccessible, hasFocus, inBrowser, press, says } from '../../support/browser';
+import {
+  button,
+  copied,
+  enter,
+  expectAccessible,
+  hasFocus,
+  inBrowser,
+  passed,
+  press,
+  says,
+} from '../../support/browser';
 import type { Json } from '../../support/client';
 import { makeOrganisation, northwind, store } from '../../support/factories';
 import { served } from '../../support/gateway';
@@ -77,6 +87,21 @@ inBrowser('webhooks on the settings page', () => {
     await says(page, 'the disk is <b>full</b>');
     await page.goBack();
     await heading(page, 'Webhooks').waitFor();
+  });
+
+  test('endpoints can be added once the list was read', async () => {
+    const page = await visit(await makeOrganisation(gateway));
+    // the page came without its first rows
+    await page.route('**/settings/webhooks', async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, body: (await response.text()).replace('"endpoints":', '"unread":') });
+    });
+    const next = await on.holdCalls(page, / webhooks \{/);
+    await page.reload();
+    const route = await next();
+    expect(await button(page, 'Add endpoint').count()).toBe(0);
+    await passed(route);
+    await button(page, 'Add endpoint').waitFor();
   });
 
   test('errors are shown at their fields, and disappear once they are fixed; an endpoint can be for some customers', async () => {

@@ -66,7 +66,8 @@ export function webhooksPage(changed: () => void): WebhooksPage {
           <a class="button" href="/guides/webhooks">
             How to receive webhooks
           </a>
-          {mayChange && hasPlan && canMakeWebhooks && (
+          {/* an endpoint that was added although the answer was lost is told by not being among those that were read */}
+          {mayChange && hasPlan && canMakeWebhooks && list.value && (
             <Button class="primary" does={add}>
               Add endpoint
             </Button>
