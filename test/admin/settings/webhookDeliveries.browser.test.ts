@@ -49,7 +49,7 @@ inBrowser('deliveries on the page of a webhook endpoint', () => {
     const errors = Array.from({ length: 40 }, (_, at) => `No quote has the id ${String(at)}.`);
     answerWith(receiver, 200, JSON.stringify({ errors }));
     await press(page, 'Resend quote.created');
-    await says(page, 'Sent again: Accepted: HTTP 200');
+    await says(dialog(page).getByRole('status'), 'Sent again: Accepted: HTTP 200');
     expect(await attempts.count()).toBe(1 + 3);
     const { body, headers } = receiver.arrived[0]!;
     expect(new Webhook(secret).verify(body, headers)).toMatchObject({ id: event.id, type: 'quote.created' });

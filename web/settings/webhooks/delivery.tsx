@@ -56,7 +56,9 @@ export function Details({ of: delivery, endpoint, by }: DetailsProps): JSX.Eleme
           </p>
         </>
       )}
-      <OutcomeBox what="Sent again" of={outcome} />
+      <div role="status">
+        <OutcomeBox what="Sent again" of={outcome} />
+      </div>
       {log.length === 0 ? <p class="quiet">Not tried yet.</p> : <Attempts of={log} />}
       {last && !outcome && last.answer !== null && (
         <>
