@@ -7,6 +7,8 @@ import { hasAll, wordsOf } from './match';
 /* The search of all pages: a dialog that the button in the bar or Ctrl-K (⌘ K) opens. What it looks at is loaded when it is opened first. */
 
 const MOST = 20;
+/** How long the gateway may take to answer, in milliseconds. */
+const WITHIN = 10_000;
 const FAILED = 'The search cannot be loaded. Check your connection, then type again.';
 const KINDS = { Page: '', REST: 'REST', Guide: 'Guide', Error: 'Error' } as const;
 const IS_APPLE = /Mac|iPhone|iPad/.test(navigator.platform);
@@ -41,7 +43,7 @@ function offer(opener: HTMLElement): void {
 let loading: Promise<readonly SearchEntry[]> | undefined;
 
 async function load(): Promise<readonly SearchEntry[]> {
-  const answer = await fetch(at('/search.json'));
+  const answer = await fetch(at('/search.json'), { signal: AbortSignal.timeout(WITHIN) });
   if (!answer.ok) throw new Error(`HTTP ${answer.status}`);
   return (await answer.json()) as readonly SearchEntry[];
 }

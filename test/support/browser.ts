@@ -170,6 +170,9 @@ export const lost: Fate = async (route) => {
   await route.abort('connectionreset');
 };
 
+/** Evaluated in a page: nothing is answered in time from then on. */
+export const LATE = `AbortSignal.timeout = () => AbortSignal.abort(new DOMException('late', 'TimeoutError'))`;
+
 /** Lets `fate` decide what becomes of the requests to `path` whose body matches. */
 export async function intercept(page: Page, path: string, body: RegExp, fate: Fate): Promise<void> {
   await page.route(path, (route) => (body.test(route.request().postData() ?? '') ? fate(route) : route.fallback()));

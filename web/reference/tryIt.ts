@@ -7,6 +7,9 @@ import { highlighted } from './samples';
 
 /* The drawer with an operation's form: sends the request with the visitor's key and shows the answer. */
 
+/** How long an answer may take, in milliseconds: longer than requests can wait for events. */
+const WITHIN = 60_000;
+const LATE = `The gateway did not answer within ${WITHIN / 1000} s. Send this again.`;
 const UNREACHABLE = 'The gateway cannot be reached. Check your connection, then send this again.';
 const EXAMPLE = 'The body is still the example, and sending it changes the data of your organisation.';
 const deletion = (url: string): string => `This deletes ${new URL(url).pathname} from the data of your organisation.`;
@@ -102,6 +105,7 @@ export function tryIt(form: HTMLFormElement, curl: () => string): void {
           ...(lacksIdempotencyKey && { 'Idempotency-Key': idempotencyKey }),
         },
         body: text ?? null,
+        signal: AbortSignal.timeout(WITHIN),
       });
       const content = await response.text();
       const ms = Math.round(performance.now() - start);
@@ -109,9 +113,10 @@ export function tryIt(form: HTMLFormElement, curl: () => string): void {
       if (response.ok) idempotencyKey = newUuid();
       say(`HTTP ${String(response.status)} in ${String(ms)} ms`);
       show(...answered(response, content, ms));
-    } catch {
+    } catch (error) {
+      const isLate = error instanceof Error && error.name === 'TimeoutError';
       say('No answer');
-      show(element('p', { class: 'bad' }, UNREACHABLE));
+      show(element('p', { class: 'bad' }, isLate ? LATE : UNREACHABLE));
     }
     isSending = false;
     answer.removeAttribute('aria-busy');

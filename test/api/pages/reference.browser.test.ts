@@ -6,6 +6,7 @@ import {
   hasFocus,
   hold,
   inBrowser,
+  LATE,
   lost,
   press,
   says,
@@ -173,6 +174,9 @@ inBrowser('the reference', () => {
     await says(answer(page), 'HTTP 200');
     const [first, again, next, ...more] = sent.slice(3);
     expect([again, more]).toEqual([first, []]);
+    await page.evaluate(LATE);
+    await press(page, 'Send request');
+    await says(answer(page), 'The gateway did not answer within 60 s. Send this again.');
     expect(next).not.toBe(first);
 
     await page.goto(`${scene.gateway.url}${DOCS}/products/delete-attachment`);

@@ -1,5 +1,15 @@
 import type { Page } from 'playwright-core';
-import { button, copied, expectAccessible, hasFocus, inBrowser, press, says, THEMES } from '../../support/browser';
+import {
+  button,
+  copied,
+  expectAccessible,
+  hasFocus,
+  inBrowser,
+  LATE,
+  press,
+  says,
+  THEMES,
+} from '../../support/browser';
 import { pagesScene } from '../../support/fixtures/pages';
 
 const field = (page: Page) => page.getByRole('combobox', { name: 'Search' });
@@ -62,6 +72,10 @@ inBrowser('the search and the bar of all pages', () => {
     await page.keyboard.press('ArrowUp');
     await page.keyboard.press('Enter');
     await page.waitForURL('**/api/v1/docs/orders/list');
+    await page.reload();
+    await page.evaluate(LATE);
+    await press(page, 'Search');
+    await says(page, 'The search cannot be loaded.');
   });
 
   test.each([true, false])(
